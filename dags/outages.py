@@ -23,11 +23,11 @@ from evenkeel.dags.connections import bare_settings
 from evenkeel.dags.connections import settings as configured
 from evenkeel.engine import wiring
 from evenkeel.engine.alerting.channels import receivers_of
-from evenkeel.engine.alerting.policy import EVERY_CLUSTER, SEVERITY, IncidentKind
+from evenkeel.engine.alerting.policy import EVERY_CLUSTER
 from evenkeel.engine.alerting.reporting import with_report
 from evenkeel.engine.errors import EvenkeelError, NotifierError
-from evenkeel.engine.message import AlertMessage
-from evenkeel.engine.model import utc_now
+from evenkeel.engine.message import AlertMessage, severity_of
+from evenkeel.engine.model import IncidentKind, utc_now
 from evenkeel.engine.ports import Notifier, StepRuns
 from evenkeel.engine.records import StepRun
 from evenkeel.engine.steps.outage import (
@@ -102,7 +102,7 @@ def _page(message: AlertMessage, outage: Outage) -> tuple[str, ...]:
     """The pagers that were told: by the key of the outage they know it, however often that is."""
     try:
         settings = configured()
-        _, *pagers = receivers_of(settings, EVERY_CLUSTER, None, SEVERITY[outage.kind])
+        _, *pagers = receivers_of(settings, EVERY_CLUSTER, None, severity_of(outage.kind))
         notifier = wiring.notifier(settings)
     except EvenkeelError as problem:
         log.warning("nobody is paged: %s", problem)

@@ -29,7 +29,6 @@ from airflow.sdk.exceptions import (
 from evenkeel.dags import ADVISING, outages
 from evenkeel.dags.connections import settings
 from evenkeel.engine import steps, wiring
-from evenkeel.engine.alerting.policy import IncidentKind
 from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import split_snapshot_id
 from evenkeel.engine.errors import (
@@ -39,7 +38,7 @@ from evenkeel.engine.errors import (
     HistoryUnreachable,
     InputError,
 )
-from evenkeel.engine.model import utc_now
+from evenkeel.engine.model import IncidentKind, utc_now
 from evenkeel.engine.ports import History, Lake
 from evenkeel.engine.records import Outcome, StepRun
 from evenkeel.engine.text import one_line

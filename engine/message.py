@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from evenkeel.engine.errors import InputError
-from evenkeel.engine.model import Cause, Diagnosis, check_aware
+from evenkeel.engine.model import Diagnosis, IncidentKind, check_aware
 
 
 class Severity(enum.StrEnum):
@@ -26,14 +26,14 @@ class Severity(enum.StrEnum):
     RESOLVED = "resolved"
 
 
-def severity_of(cause: Cause) -> Severity:
+def severity_of(kind: Diagnosis | IncidentKind) -> Severity:
     """
-    How bad a cause is.
+    How bad a kind of trouble is, of a group or of a pipeline.
 
-    >>> severity_of(Cause.STOPPED), severity_of(Cause.BEHIND)
+    >>> severity_of(Diagnosis.STOPPED), severity_of(Diagnosis.CATCHING_UP)
     (<Severity.CRITICAL: 'critical'>, <Severity.WARNING: 'warning'>)
     """
-    return Severity.CRITICAL if cause.is_critical else Severity.WARNING
+    return Severity.CRITICAL if kind.is_critical else Severity.WARNING
 
 
 class MessageKind(enum.StrEnum):
@@ -42,7 +42,7 @@ class MessageKind(enum.StrEnum):
     ADVICE = "advice"
     INCIDENT_OPENED = "incident opened"
     INCIDENT_WORSE = "incident worse"
-    INCIDENT_EASED = "incident eased"
+    INCIDENT_STILL = "incident still open"
     INCIDENT_CLOSED = "incident closed"
     DIGEST = "digest"
     QUIET = "quiet"

@@ -185,16 +185,21 @@ class CapacityBasis(enum.StrEnum):
 
 class Diagnosis(enum.StrEnum):
     """
-    What is the matter with a group: the first of these that holds.
+    What may be wrong with a group, in the order in which it is looked for (`metrics.diagnosis`).
 
-    The definitions are in `metrics.diagnosis`.
+    The first that holds is the diagnosis of the group; all that hold are its troubles (`incidents.conditions`). Three
+    are never a diagnosis, for they say only how bad one is: that the group is gone, that records will be lost soon,
+    that none of its members commits anything.
     """
 
     UNKNOWN = "unknown"
     NO_MEMBERS = "no members"
+    VANISHED = "vanished"
     REBALANCING = "rebalancing"
     LOSING_RECORDS = "losing records"
     SKIPPED_RECORDS = "skipped records"
+    LOSS_AHEAD = "records soon lost"
+    STOPPED = "stopped"
     SILENT_MEMBER = "silent member"
     STUCK_PARTITION = "stuck partition"
     SLOW_MEMBER = "slow member"
@@ -207,52 +212,81 @@ class Diagnosis(enum.StrEnum):
     @property
     def measure(self) -> str:
         """Its name among facts."""
-        return self.value.replace(" ", "_")
-
-
-class Cause(enum.StrEnum):
-    """
-    What somebody is woken for of a group, the most severe first.
-
-    Never how even its load is, or what crosses racks: that is advice.
-    """
-
-    NO_MEMBERS = "no members"
-    VANISHED = "vanished"
-    LOSING_RECORDS = "losing records"
-    SKIPPED_RECORDS = "skipped records"
-    LOSS_AHEAD = "records soon lost"
-    STOPPED = "stopped"
-    SILENT_MEMBER = "silent member"
-    STUCK_PARTITION = "stuck partition"
-    BEHIND = "behind its objective"
-    REBALANCING = "rebalancing without end"
-    TOO_FEW_MEMBERS = "too few members"
-    SLOW_MEMBER = "slow member"
-    HOT_PARTITION = "hot partition"
-    UNREADABLE = "unreadable"
-
-    @property
-    def rank(self) -> int:
-        """Its place in the order of severity, 0 the most severe."""
-        return list(Cause).index(self)
-
-    @property
-    def precedence(self) -> float:
-        """Its place among those that an incident may be called by: that a group is behind follows from what else is."""
-        return Cause.HOT_PARTITION.rank + 0.5 if self is Cause.BEHIND else self.rank
+        return self.name.lower()
 
     @property
     def is_critical(self) -> bool:
         """Whether records are lost, or nobody reads them."""
-        return self.rank <= Cause.STOPPED.rank
+        return self in _CRITICAL
+
+    @property
+    def precedence(self) -> tuple[bool, bool, int]:
+        """
+        Its place among the troubles of an incident, which is called by the first: the critical ones, then the order.
+
+        That a group cannot be read comes last: it takes nothing back of what was seen of the group before.
+        """
+        place = list(Diagnosis).index(self)
+        return (self is Diagnosis.UNKNOWN, not self.is_critical, place)
 
 
-CAPACITY = frozenset({Cause.TOO_FEW_MEMBERS, Cause.SLOW_MEMBER, Cause.HOT_PARTITION})
-"""Causes that say what members cannot do, in seconds by which that leaves their group behind."""
+_CRITICAL = frozenset(
+    {
+        Diagnosis.NO_MEMBERS,
+        Diagnosis.VANISHED,
+        Diagnosis.LOSING_RECORDS,
+        Diagnosis.SKIPPED_RECORDS,
+        Diagnosis.LOSS_AHEAD,
+        Diagnosis.STOPPED,
+    }
+)
 
-SECONDS_BEHIND = CAPACITY | {Cause.BEHIND}
-"""Causes of one trouble, whose amounts are the same seconds."""
+ALARMS = frozenset({Diagnosis.VANISHED, Diagnosis.LOSS_AHEAD, Diagnosis.STOPPED})
+"""Troubles that are never the diagnosis: they say how bad that is."""
+
+CAPACITY = frozenset(
+    {
+        Diagnosis.SLOW_MEMBER,
+        Diagnosis.HOT_PARTITION,
+        Diagnosis.TOO_FEW_MEMBERS,
+        Diagnosis.SKEWED_LOAD,
+    }
+)
+"""What members cannot do, in seconds by which that leaves their group behind."""
+
+SECONDS_BEHIND = CAPACITY | {Diagnosis.CATCHING_UP}
+"""Kinds of one trouble, whose amounts are the same seconds."""
+
+
+class IncidentKind(enum.StrEnum):
+    """What may be wrong with the pipeline of one cluster; the last two with all of them, see `steps.outage`."""
+
+    UNREACHABLE = "cluster unreachable"
+    LATE = "snapshot late"
+    PARTIAL = "snapshots partial"
+    REJECTED = "snapshot rejected"
+    UNWATCHED = "groups unwatched"
+    STUCK = "advice stuck"
+    STEP_FAILED = "step failed"
+    UNSENT = "alerts unsent"
+    HISTORY_AWAY = "history unreachable"
+    CONFIG_REFUSED = "configuration refused"
+
+    @property
+    def is_critical(self) -> bool:
+        """Whether nobody would hear of what is wrong with groups."""
+        return self in _CRITICAL_OF_PIPELINES
+
+
+_CRITICAL_OF_PIPELINES = frozenset(
+    {
+        IncidentKind.UNREACHABLE,
+        IncidentKind.LATE,
+        IncidentKind.UNWATCHED,
+        IncidentKind.HISTORY_AWAY,
+        IncidentKind.CONFIG_REFUSED,
+    }
+)
 
 
 class IncidentState(enum.StrEnum):

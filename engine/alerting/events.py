@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from evenkeel.engine.message import AlertMessage
-from evenkeel.engine.model import Cause
+from evenkeel.engine.model import Diagnosis
 
 
 class EventKind(enum.StrEnum):
@@ -15,7 +15,7 @@ class EventKind(enum.StrEnum):
 
     OPENED = "opened"
     WORSE = "worse"
-    EASED = "eased"
+    STILL = "still"
     RESOLVED = "resolved"
     DIGEST = "digest"
 
@@ -38,7 +38,7 @@ class GroupEvent:
     at: datetime
     cluster: str
     groups: tuple[str, ...]
-    causes: tuple[Cause, ...]
+    causes: tuple[Diagnosis, ...]
     message: AlertMessage
 
     @property

@@ -1,4 +1,4 @@
-"""The message about many groups at once: so already at the first look, opened together, over together or one by one."""
+"""The message about many groups at once: so already at the first look, opened together or over together."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ import html
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 
-from evenkeel.engine.alerting.digested import Digested
-from evenkeel.engine.alerting.group_incident import GroupIncident, fitted, headline_of, length_of
+from evenkeel.engine.alerting.group_incident import GroupIncident, headline_of, length_of
+from evenkeel.engine.alerting.incident_message import fitted
 from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity, severity_of
-from evenkeel.engine.model import Cause
-from evenkeel.engine.text import and_more
-from evenkeel.engine.wording import listed, moment, sentence, several
+from evenkeel.engine.model import Diagnosis
+from evenkeel.engine.wording import sentence, several
+from evenkeel.engine.wording.incidents import called
 
 FITTING = 40
 """Groups that get a line of their own in a digest at most."""
@@ -31,9 +29,6 @@ ROOM_WITH_NAMES = 9_000
 
 PART = 2_500
 """Characters of the lines under one heading."""
-
-NAMES = 1_000
-"""Characters of the names of groups that are well again."""
 
 CALLED = 5
 """As many are called by one digest."""
@@ -68,7 +63,9 @@ def digest_message(
     Returns:
         The message, and the ids of the groups that it names; of all others nobody has been told.
     """
-    ordered = sorted(incidents, key=lambda each: (each.course.cause.rank, each.course.group_id))
+    ordered = sorted(
+        incidents, key=lambda each: (each.course.cause.precedence, each.course.group_id)
+    )
     line = _line_of_end if kind is DigestKind.RESOLVED else _line
     named, others = _split(ordered, line)
     first, over = ordered[0], kind is DigestKind.RESOLVED
@@ -92,79 +89,6 @@ def digest_message(
     return message, tuple(each.course.group_id for each, _ in (*named, *others))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Now:
-    """The look at a cluster that a message comes from: cluster, moment, snapshot, address of the run."""
-
-    cluster: str
-    at: datetime
-    snapshot_id: str
-    link: str | None
-
-
-def changed_digest(digest: Digested, incidents: Sequence[GroupIncident], now: Now) -> AlertMessage:
-    """
-    What takes the place of a digest once groups of it are well again: how many are, which, and how the others are.
-
-    Args:
-        digest: What has become of it.
-        incidents: Those that still go by it, as they are now.
-        now: The look that shows it so.
-    """
-    ordered = sorted(incidents, key=lambda each: (each.course.cause.rank, each.course.group_id))
-    lines = list(_fitting(ordered, _line))
-    sections = [part for heading, some in _headed(lines, False) for part in _parts(heading, some)]
-    if unnamed := len(ordered) - len(lines):
-        more = "evenkeel query open_incidents has them."
-        sections.append(Section(heading=f"and {several(unnamed, 'more group')}", lines=(more,)))
-    is_over = not ordered
-    count = len(digest.well)
-    of = (
-        f"all {several(count, 'group')}"
-        if count == digest.among
-        else f"{count:,} of {digest.among:,} groups"
-    )
-    return AlertMessage(
-        kind=MessageKind.DIGEST,
-        severity=Severity.RESOLVED if is_over else severity_of(ordered[0].course.cause),
-        at=now.at,
-        title=f"{now.cluster}: {of} well again",
-        summary=_since_then(digest),
-        sections=(*sections, Section(heading="Well again", lines=(_names(digest.well),))),
-        more=None if is_over else "All that is open: evenkeel query open_incidents",
-        footer=(f"Snapshot {now.snapshot_id}",),
-        link=now.link,
-    )
-
-
-def _since_then(digest: Digested) -> str:
-    """When it was told, how many are not well, and since when the last of the others is."""
-    apart = digest.among - len(digest.well) - len(digest.left)
-    clauses = [f"together in trouble at {moment(digest.at)}"]
-    if digest.left:
-        clauses.append(f"{len(digest.left):,} still {'is' if len(digest.left) == 1 else 'are'}")
-    if apart:
-        have = "has a message of its own" if apart == 1 else "have messages of their own"
-        clauses.append(
-            f"{apart:,} {have}, or {'is' if apart == 1 else 'are'} not waited for any more"
-        )
-    if digest.since:
-        clauses.append(f"the last got well at {moment(digest.since)}")
-    return sentence("; ".join(clauses))
-
-
-def _names(names: Sequence[str]) -> str:
-    """The first names, as many as a few lines hold, and how many more there are."""
-    room, first = NAMES, []
-    for name in names:
-        first.append(fitted(name, 60))
-        room -= _size(first[-1])
-        if room < 0 and len(first) > 1:
-            first.pop()
-            break
-    return listed(first, len(first)) + and_more(len(names) - len(first))
-
-
 Named = tuple[GroupIncident, str]
 """An incident and its line."""
 
@@ -176,9 +100,7 @@ def _line(incident: GroupIncident) -> str:
 
 
 def _line_of_end(incident: GroupIncident) -> str:
-    return (
-        f"{fitted(incident.course.group_id, 80)}: {incident.course.cause} for {length_of(incident)}"
-    )
+    return f"{fitted(incident.course.group_id, 80)}: {called(incident.course.cause)} for {length_of(incident)}"
 
 
 def _fitting(
@@ -225,14 +147,14 @@ def _name(incident: GroupIncident) -> str:
 
 def _by_cause(others: Iterable[Named]) -> Iterator[Section]:
     """Names only, those of one cause together: as many in a line as a part of the message holds."""
-    by: dict[Cause, list[str]] = {}
+    by: dict[Diagnosis, list[str]] = {}
     for each, name in others:
         by.setdefault(each.course.cause, []).append(name)
     for cause, names in by.items():
-        heading = f"{sentence(cause.value)[:-1]}, {len(names):,} more"
+        heading = f"{sentence(called(cause))[:-1]}, {len(names):,} more"
         for part in _cut(names):
             yield Section(heading=heading, lines=(", ".join(part),))
-            heading = f"{sentence(cause.value)[:-1]}, further"
+            heading = f"{sentence(called(cause))[:-1]}, further"
 
 
 def _cut(names: Sequence[str]) -> Iterator[list[str]]:

@@ -10,33 +10,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from evenkeel.engine.alerting.events import EventKind
 from evenkeel.engine.alerting.group_news import LOSSES, new_losses, rose, seen_now
+from evenkeel.engine.alerting.incident_message import NAME, Text, fitted, incident_message
 from evenkeel.engine.alerting.next_command import next_command
 from evenkeel.engine.facts import Fact
 from evenkeel.engine.message import (
     AlertMessage,
-    MessageKind,
     Section,
-    Severity,
     Subject,
     severity_of,
 )
-from evenkeel.engine.model import CAPACITY, SECONDS_BEHIND, Cause
+from evenkeel.engine.model import CAPACITY, Diagnosis
 from evenkeel.engine.records import CauseSpan, IncidentCourse
-from evenkeel.engine.text import printable
-from evenkeel.engine.wording import duration, moment, sentence, shortened, since, words
+from evenkeel.engine.wording import duration, moment, sentence, since, words
 from evenkeel.engine.wording import incidents as wording
-
-NAME = 60
-"""Characters of a group's name in a title."""
 
 HEADLINE = 70
 """Characters of what follows it."""
 
-LINE = 240
-"""Characters of a line."""
-
-WHY_BEHIND = CAPACITY | {Cause.REBALANCING}
+WHY_BEHIND = CAPACITY | {Diagnosis.REBALANCING}
 """Causes that say why a group is behind."""
 
 BESIDE = 2
@@ -71,76 +64,41 @@ class GroupIncident:
     quiet: str | None = None
 
 
-def opened_message(incident: GroupIncident) -> AlertMessage:
+def message_of(incident: GroupIncident, kind: EventKind) -> AlertMessage:
     """
-    What is wrong with a group, since when, how bad, what changed before it, what to do, and whose it is.
+    The message that stands for an incident: what is wrong, since when, how bad, what changed before it, what to do, and
+    whose it is; once it is over, what it was, how bad when last told, and how long.
 
-    Who read of it in a digest is told what got worse since.
+    Who knows of it is told first what is new since.
     """
-    kind, title = MessageKind.INCIDENT_OPENED, headline_of(incident.course)
-    sections = (*_got_worse(incident), *_again(incident.course), *_sections(incident))
-    return _message(incident, kind, title, _what(incident), sections)
+    course = incident.course
+    if kind is EventKind.RESOLVED:
+        lasted = Section(heading="Lasted", lines=(_from_to(incident),))
+        sections = (lasted, *_only_now(incident), *_owner(incident))
+        title = f"{_outcome(course)} after {length_of(incident)}"
+        return _message(incident, kind, title, f"It was: {_bad_when_told(course)}.", sections)
+    again = _again(course) if kind is EventKind.OPENED else ()
+    sections = (*_since_told(incident, kind), *again, *_sections(incident))
+    return _message(incident, kind, headline_of(course), _what(incident), sections)
 
 
-def worse_message(incident: GroupIncident) -> AlertMessage:
-    """What takes the place of the first message once it got worse: how it is now, and what got worse since when."""
-    sections = (*_got_worse(incident), *_sections(incident))
-    kind, title = MessageKind.INCIDENT_WORSE, headline_of(incident.course)
-    return _message(incident, kind, title, _what(incident), sections)
-
-
-def worse_line(incident: GroupIncident) -> AlertMessage:
-    """What the thread is told when it got worse; it calls somebody only if it is more severe than what they know."""
+def line_of(incident: GroupIncident, kind: EventKind) -> AlertMessage:
+    """What the thread of that message is told then; it calls somebody only if it is more severe than what they know."""
     course, readers = incident.course, incident.course.readers
+    if kind is EventKind.RESOLVED:
+        was = f"In trouble for {length_of(incident)}, {_from_to(incident)}; at worst {_was(course)}"
+        late = [line for section in _only_now(incident) for line in section.lines]
+        return _message(incident, kind, _outcome(course), " ".join([sentence(was), *late]))
     calls = readers is None or rose(course, readers)
     caller = incident if calls else replace(incident, mention=None)
-    title = f"worse, {headline_of(course)}"
-    return _message(caller, MessageKind.INCIDENT_WORSE, title, _worse(incident))
+    return _message(caller, kind, f"{kind}, {headline_of(course)}", _told_since(incident))
 
 
-def eased_message(incident: GroupIncident) -> AlertMessage:
-    """
-    What takes the place of the message once its worst cause has ended while the group is not well yet.
-
-    Of the course only what is left is among its causes, one at least.
-    """
-    quietly = replace(incident, mention=None)
-    return _message(
-        quietly, MessageKind.INCIDENT_EASED, _eased(incident), _what(incident), _sections(incident)
-    )
-
-
-def eased_line(incident: GroupIncident) -> AlertMessage:
-    """What the thread is told then."""
-    quietly = replace(incident, mention=None)
-    return _message(quietly, MessageKind.INCIDENT_EASED, _eased(incident), _what(incident))
-
-
-def _eased(incident: GroupIncident) -> str:
-    """What has ended, and what is left."""
-    course, readers = incident.course, incident.course.readers
-    ended = wording.ended(readers.goes_by if readers else course.cause)
-    left = course.causes[0]
-    if left.cause in SECONDS_BEHIND and left.amount:
-        return f"{ended}, still {wording.amount(left.cause, left.amount)}"
-    return fitted(f"{ended}, now {wording.headline(left)}", HEADLINE)
-
-
-def resolved_message(incident: GroupIncident) -> AlertMessage:
-    """What takes the place of the first message once it is over: what it was, how bad when last told, and how long."""
-    course, readers = incident.course, incident.course.readers
-    bad = wording.amount(readers.goes_by, readers.amount) if readers and readers.amount else None
-    was = f"It was: {_was(course)}{f', {bad} when last told' if bad else ''}."
-    lasted = Section(heading="Lasted", lines=(_from_to(incident),))
-    title = f"{_outcome(course)} after {length_of(incident)}"
-    return _over(incident, title, was, (lasted, *_only_now(incident), *_owner(incident)))
-
-
-def resolved_line(incident: GroupIncident) -> AlertMessage:
-    """What the thread is told when it is over."""
-    was = f"In trouble for {length_of(incident)}, {_from_to(incident)}; at worst {_was(incident.course)}"
-    late = [line for section in _only_now(incident) for line in section.lines]
-    return _over(incident, _outcome(incident.course), " ".join([sentence(was), *late]))
+def _bad_when_told(course: IncidentCourse) -> str:
+    """What an incident was called by, and how bad that was when it was last told."""
+    readers = course.readers
+    bad = wording.amount(readers.cause, readers.amount) if readers and readers.amount else None
+    return f"{_was(course)}{f', {bad} when last told' if bad else ''}"
 
 
 def _only_now(incident: GroupIncident) -> tuple[Section, ...]:
@@ -150,23 +108,19 @@ def _only_now(incident: GroupIncident) -> tuple[Section, ...]:
         within = duration((incident.at - course.unseen_since).total_seconds())
         late = f"It has been within its objective for {within}, though close to it."
         return (Section(heading="Told now", lines=(late,)),)
-    if not course.returns or course.comes_since is None or course.well_since is None:
+    if course.over_at is None or course.well_since is None:
         return ()
     stayed = duration((incident.at - course.well_since).total_seconds())
-    back = wording.came_back(course.returns, course.comes_since)
-    return (
-        Section(
-            heading="Again",
-            lines=(f"It {back}; told now because it has stayed well for {stayed}.",),
-        ),
-    )
+    back = wording.came_back(course.over_at, course.began_at)
+    late = f"It {back}; told now because it has stayed well for {stayed}."
+    return (Section(heading="Again", lines=(late,)),)
 
 
 def _again(course: IncidentCourse) -> tuple[Section, ...]:
     """That it was over not long ago."""
-    if not course.returns or course.comes_since is None:
+    if course.over_at is None:
         return ()
-    back = wording.came_back(course.returns, course.comes_since)
+    back = wording.came_back(course.over_at, course.began_at)
     late = "its end is told once it stays away for longer"
     return (Section(heading="Again", lines=(f"It {back}; {late}.",)),)
 
@@ -175,7 +129,7 @@ def _was(course: IncidentCourse) -> str:
     """What an incident was called by, and what was lost beside that."""
     known = course.readers.causes if course.readers else ()
     beside = [cause for cause in known if cause in LOSSES and cause is not course.cause]
-    return " and ".join([course.cause, *beside])
+    return " and ".join(map(wording.called, [course.cause, *beside]))
 
 
 def _outcome(course: IncidentCourse) -> str:
@@ -188,56 +142,33 @@ def _outcome(course: IncidentCourse) -> str:
 def headline_of(course: IncidentCourse) -> str:
     """What is wrong in a few words, with the number that matters."""
     span = _worst(course)
-    return fitted(wording.headline(span) if span else course.cause.value, HEADLINE)
-
-
-def fitted(text: str, limit: int = LINE) -> str:
-    """A text whose every character can be shown, not longer than that: names may hold anything."""
-    return shortened(printable(text), limit)
+    return fitted(wording.headline(span) if span else wording.called(course.cause), HEADLINE)
 
 
 def _message(
     incident: GroupIncident,
-    kind: MessageKind,
+    event: EventKind,
     title: str,
     summary: str,
     sections: tuple[Section, ...] = (),
 ) -> AlertMessage:
     course = incident.course
-    over = kind is MessageKind.INCIDENT_CLOSED
-    eased = kind is MessageKind.INCIDENT_EASED
-    now = course.causes[0].cause if eased else course.cause
     footer = [f"Snapshot {incident.snapshot_id}"]
     if incident.quiet:
         footer.append(sentence(fitted(incident.quiet)))
-    return AlertMessage(
-        kind=kind,
-        severity=Severity.RESOLVED if over else severity_of(now),
-        at=incident.at,
-        title=f"{fitted(course.group_id, NAME)} ({incident.cluster}): {title}",
-        summary=summary,
-        sections=sections,
-        footer=tuple(footer),
-        subject=Subject(
-            key=course.key,
-            cluster=incident.cluster,
-            group_id=course.group_id,
-            cause=course.cause.value,
-            severity=severity_of(course.cause),
-            owner=incident.owner,
-            began_at=course.began_at,
-        ),
-        mention=incident.mention,
-        link=incident.link,
+    subject = Subject(
+        key=course.key,
+        cluster=incident.cluster,
+        group_id=course.group_id,
+        cause=course.cause.value,
+        severity=severity_of(course.cause),
+        owner=incident.owner,
+        began_at=course.began_at,
     )
-
-
-def _over(
-    incident: GroupIncident, title: str, summary: str, sections: tuple[Section, ...] = ()
-) -> AlertMessage:
-    """The end calls nobody."""
-    quietly = replace(incident, mention=None)
-    return _message(quietly, MessageKind.INCIDENT_CLOSED, title, summary, sections)
+    text = Text(title=title, summary=summary, sections=sections, footer=tuple(footer))
+    return incident_message(
+        subject, event, incident.at, text, mention=incident.mention, link=incident.link
+    )
 
 
 def _worst(course: IncidentCourse) -> CauseSpan | None:
@@ -249,7 +180,8 @@ def _worst(course: IncidentCourse) -> CauseSpan | None:
 def _what(incident: GroupIncident) -> str:
     span = _worst(incident.course)
     facts = span.facts if span else ()
-    return _sentence(wording.what(facts) or (span or incident.course).cause.value, facts)
+    name = wording.called((span or incident.course).cause)
+    return _sentence(wording.what(facts) or name, facts)
 
 
 def _sentence(clause: str, facts: Sequence[Fact]) -> str:
@@ -281,13 +213,13 @@ def _beside(course: IncidentCourse, worst: CauseSpan | None) -> list[tuple[str, 
     was = [span.cause for span in course.causes if span not in there and span is not worst]
     if worst is not None and worst.cause is not course.cause:
         was = [course.cause, *was]
-    causes = ", ".join(dict.fromkeys(cause.value for cause in was))
+    causes = ", ".join(dict.fromkeys(map(wording.called, was)))
     earlier = [("Earlier", sentence(causes))] if causes else []
     others = [span for span in there if span is not worst]
     clauses = [fitted(wording.beside(span)) for span in others[:BESIDE]]
     left = others[BESIDE:]
     if left:
-        clauses.append(", ".join(span.cause.value for span in left))
+        clauses.append(", ".join(wording.called(span.cause) for span in left))
     return [*earlier, *(("Also", sentence(clause)) for clause in clauses)]
 
 
@@ -309,7 +241,7 @@ def _to_do(incident: GroupIncident, worst: CauseSpan | None) -> tuple[Section, .
 
 def _explaining(course: IncidentCourse, worst: CauseSpan | None) -> CauseSpan | None:
     """The cause that something can be done about: why a group is behind, if that is known, else the worst."""
-    if worst is None or worst.cause is not Cause.BEHIND:
+    if worst is None or worst.cause is not Diagnosis.CATCHING_UP:
         return worst
     return next((span for span in course.causes if span.cause in WHY_BEHIND), worst)
 
@@ -320,24 +252,26 @@ def _owner(incident: GroupIncident) -> tuple[Section, ...]:
     )
 
 
-def _got_worse(incident: GroupIncident) -> tuple[Section, ...]:
-    """Nothing where nobody has been told before."""
+def _since_told(incident: GroupIncident, kind: EventKind) -> tuple[Section, ...]:
+    """What is new since its readers were told; nothing where nobody has been told before."""
     if incident.course.readers is None:
         return ()
-    return (Section(heading="Worse", lines=(_worse(incident),)),)
+    heading = EventKind.STILL if kind is EventKind.STILL else EventKind.WORSE
+    return (Section(heading=heading.capitalize(), lines=(_told_since(incident),)),)
 
 
-def _worse(incident: GroupIncident) -> str:
-    """What got worse since its readers were told, and since when."""
+def _told_since(incident: GroupIncident) -> str:
+    """What is new since its readers were told, and since when."""
     course, readers, span = incident.course, incident.course.readers, _worst(incident.course)
     if readers is None or span is None:
         return sentence(f"since {_since(course.began_at, incident.at)}")
     if losses := new_losses(course):
         return sentence(fitted(f"now {'; '.join(wording.beside(each) for each in losses)}"))
-    before = readers.amount and wording.amount(readers.goes_by, readers.amount)
-    if span.cause is not readers.goes_by:
-        was = f"it was {readers.goes_by}{f' ({before})' if before else ''}"
-        return sentence(f"{was}, now {span.cause} since {_since(span.since, incident.at)}")
+    before = readers.amount and wording.amount(readers.cause, readers.amount)
+    if span.cause is not readers.cause:
+        was = f"it was {wording.called(readers.cause)}{f' ({before})' if before else ''}"
+        since_when = _since(span.since, incident.at)
+        return sentence(f"{was}, now {wording.called(span.cause)} since {since_when}")
     now = span.amount and wording.amount(span.cause, span.amount)
     if not before or not now:
         return sentence(f"it is worse than at {moment(readers.at)}")

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from evenkeel.engine.alerting.policy import EVERY_CLUSTER, SEVERITY, IncidentKind
-from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity, Subject
+from evenkeel.engine.alerting.events import EventKind
+from evenkeel.engine.alerting.incident_message import Text, incident_message
+from evenkeel.engine.message import AlertMessage, Section, Severity, Subject
+from evenkeel.engine.model import IncidentKind
 from evenkeel.engine.records import IncidentRow
 from evenkeel.engine.wording import duration, listed, moment, sentence, several, shortened, since
 
@@ -47,49 +49,33 @@ class _Wording:
 
 def opening_message(incident: IncidentRow) -> AlertMessage:
     """The message of an incident that is found; durations count to the moment it opens."""
-    kind, cluster, facts = IncidentKind(incident.kind), incident.cluster, incident.facts
+    kind, facts = IncidentKind(incident.kind), incident.facts
     words = WORDING[kind]
-    what = words.what(cluster, facts, incident.opened_at)
-    sections = [
+    what = words.what(incident.cluster, facts, incident.opened_at)
+    sections = (
         Section(heading="What", lines=what[1:]),
         Section(heading="What it said", lines=tuple(_errors(facts))),
         Section(heading="How bad", lines=(words.effect,)),
         Section(heading="What to do", lines=words.todo, code=_commands(kind)),
-    ]
-    return AlertMessage(
-        kind=MessageKind.INCIDENT_OPENED,
-        severity=SEVERITY[kind],
-        at=incident.opened_at,
-        title=f"{_title(cluster)}: {words.opened}",
-        summary=what[0],
-        sections=tuple(section for section in sections if section.lines),
-        footer=(f"Noticed {moment(incident.opened_at)}. You hear of it again when it is over.",),
-        link=_link(facts),
-        subject=_subject(incident),
     )
+    noticed = f"Noticed {moment(incident.opened_at)}. You hear of it again when it is over."
+    text = Text(title=words.opened, summary=what[0], sections=sections, footer=(noticed,))
+    at, link = incident.opened_at, _link(facts)
+    return incident_message(_subject(incident), EventKind.OPENED, at, text, link=link)
 
 
 def closing_message(incident: IncidentRow, ended: datetime) -> AlertMessage:
     """The message of an incident that is over since the moment *ended*."""
-    kind, cluster = IncidentKind(incident.kind), incident.cluster
-    words = WORDING[kind]
-    began = _began(incident)
+    words, began = WORDING[IncidentKind(incident.kind)], _began(incident)
     span = duration((ended - began).total_seconds())
     lasted = f"It lasted {span}, from {moment(began)} to {moment(ended)}."
-    over = f"{_title(cluster)}: {words.closed}"
-    lines: tuple[str, ...] = (words.afterwards, *_last_error(incident.facts))
+    over, lines = words.closed, (words.afterwards, *_last_error(incident.facts))
     if incident.facts.get("unwatched"):
-        over = f"{cluster}: no longer watched"
+        over = "no longer watched"
         lines = ("The cluster is no longer configured; what was open about it is closed.",)
-    return AlertMessage(
-        kind=MessageKind.INCIDENT_CLOSED,
-        severity=Severity.RESOLVED,
-        at=ended,
-        title=over,
-        summary=lasted,
-        sections=(Section(heading=f"It was: {words.opened}", lines=lines),),
-        subject=_subject(incident),
-    )
+    was = Section(heading=f"It was: {words.opened}", lines=lines)
+    text = Text(title=over, summary=lasted, sections=(was,))
+    return incident_message(_subject(incident), EventKind.RESOLVED, ended, text)
 
 
 def _subject(incident: IncidentRow) -> Subject:
@@ -104,10 +90,6 @@ def _subject(incident: IncidentRow) -> Subject:
         owner=None,
         began_at=_began(incident),
     )
-
-
-def _title(cluster: str) -> str:
-    return "evenkeel" if cluster == EVERY_CLUSTER else cluster
 
 
 def _began(incident: IncidentRow) -> datetime:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shlex
 
-from evenkeel.engine.model import SECONDS_BEHIND, Cause
+from evenkeel.engine.model import SECONDS_BEHIND, Diagnosis
 
 LONGEST = 100
 """Characters of a group's name that a command spells out."""
 
 
-def next_command(cluster: str, group: str, cause: Cause, good_snapshot_id: str | None) -> str:
+def next_command(cluster: str, group: str, cause: Diagnosis, good_snapshot_id: str | None) -> str:
     """
     What to run to see more.
 
@@ -20,14 +20,14 @@ def next_command(cluster: str, group: str, cause: Cause, good_snapshot_id: str |
         cause: What is wrong with it.
         good_snapshot_id: The last snapshot in which it was well; None where none is known.
 
-    >>> next_command("eu", "orders", Cause.NO_MEMBERS, None)
+    >>> next_command("eu", "orders", Diagnosis.NO_MEMBERS, None)
     'evenkeel lag --cluster eu --group orders'
-    >>> next_command("eu", "it's $HOME", Cause.BEHIND, None)
+    >>> next_command("eu", "it's $HOME", Diagnosis.CATCHING_UP, None)
     'evenkeel advise --from lake --cluster eu --group \\'it\\'"\\'"\\'s $HOME\\''
     """
-    if cause is Cause.UNREADABLE:
+    if cause is Diagnosis.UNKNOWN:
         return f"evenkeel doctor --cluster {cluster}"
-    if cause is Cause.REBALANCING and good_snapshot_id is not None:
+    if cause is Diagnosis.REBALANCING and good_snapshot_id is not None:
         return f"evenkeel diff --cluster {cluster} --since {good_snapshot_id} -- {_quoted(group)}"
     # with the capacity of members, and what another assignment brings
     verb = "advise --from lake" if cause in SECONDS_BEHIND else "lag"

@@ -6,34 +6,18 @@ One is open from the first look that finds it to the first look that does not, a
 
 from __future__ import annotations
 
-import enum
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from evenkeel.engine.message import Severity
+from evenkeel.engine.model import IncidentKind
 from evenkeel.engine.ports import ClusterFacts, FailingStep
 from evenkeel.engine.records import IncidentRow
 
 EVERY_CLUSTER = "*"
 """The cluster of an incident that concerns all of them."""
-
-
-class IncidentKind(enum.StrEnum):
-    """What can be wrong with the pipeline of one cluster; the last two with all of them, see `steps.outage`."""
-
-    UNREACHABLE = "cluster unreachable"
-    LATE = "snapshot late"
-    PARTIAL = "snapshots partial"
-    REJECTED = "snapshot rejected"
-    UNWATCHED = "groups unwatched"
-    STUCK = "advice stuck"
-    STEP_FAILED = "step failed"
-    UNSENT = "alerts unsent"
-    HISTORY_AWAY = "history unreachable"
-    CONFIG_REFUSED = "configuration refused"
 
 
 OF_THE_CLUSTER = frozenset(
@@ -45,19 +29,6 @@ OF_WAITING = frozenset(
     {IncidentKind.LATE, IncidentKind.UNWATCHED, IncidentKind.STUCK, IncidentKind.UNSENT}
 )
 """What an outage of all clusters leaves behind; the first runs after it put it right."""
-
-SEVERITY: Mapping[IncidentKind, Severity] = {
-    IncidentKind.UNREACHABLE: Severity.CRITICAL,
-    IncidentKind.LATE: Severity.CRITICAL,
-    IncidentKind.PARTIAL: Severity.WARNING,
-    IncidentKind.REJECTED: Severity.WARNING,
-    IncidentKind.UNWATCHED: Severity.CRITICAL,
-    IncidentKind.STUCK: Severity.WARNING,
-    IncidentKind.STEP_FAILED: Severity.WARNING,
-    IncidentKind.UNSENT: Severity.WARNING,
-    IncidentKind.HISTORY_AWAY: Severity.CRITICAL,
-    IncidentKind.CONFIG_REFUSED: Severity.CRITICAL,
-}
 
 TAKING = "take_snapshot"
 """The step whose failure means that the cluster cannot be read."""
@@ -92,12 +63,11 @@ class PresentIncident:
     cluster: str
     kind: IncidentKind
     facts: Mapping[str, Any] = field(default_factory=dict)
-    group_id: str | None = None
 
     @property
-    def key(self) -> tuple[str, str | None, str]:
+    def key(self) -> tuple[str, str]:
         """At most one incident of the same key is open."""
-        return (self.cluster, self.group_id, self.kind)
+        return (self.cluster, self.kind)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,15 +92,15 @@ def changes(
     has no facts, so its incidents close. What only waited for the end of an outage is found when it waits on.
     """
     current = {f.key: f for one in facts for f in findings(one, late_after, now)}
-    known = {(i.cluster, i.group_id, i.kind): i for i in open_incidents}
+    known = {(i.cluster, i.kind): i for i in open_incidents if i.group_id is None}
     lasting = {key for one in facts for key in _lasting(one)}
     unreachable = {
         cluster
-        for cluster, _, kind in current.keys() | (lasting & known.keys())
+        for cluster, kind in current.keys() | (lasting & known.keys())
         if kind == IncidentKind.UNREACHABLE
     }
     # A late cluster that cannot be reached is one trouble, told once: by its cause.
-    hidden = {(cluster, None, str(IncidentKind.LATE)) for cluster in unreachable}
+    hidden = {(cluster, str(IncidentKind.LATE)) for cluster in unreachable}
     resting = {one.cluster for one in facts if _rests(one, late_after, now)}
     judged = set(IncidentKind)
     return Changes(
@@ -150,13 +120,13 @@ def changes(
     )
 
 
-def _lasting(facts: ClusterFacts) -> Iterator[tuple[str, str | None, str]]:
+def _lasting(facts: ClusterFacts) -> Iterator[tuple[str, str]]:
     """What is not over as long as nothing proves it, though it is not found."""
     taking = _taking(facts)
     if taking is not None and taking.skipped:
-        yield (facts.cluster, None, str(IncidentKind.UNREACHABLE))
+        yield (facts.cluster, str(IncidentKind.UNREACHABLE))
     if _partly(facts):
-        yield (facts.cluster, None, str(IncidentKind.PARTIAL))
+        yield (facts.cluster, str(IncidentKind.PARTIAL))
 
 
 def _rests(facts: ClusterFacts, late_after: timedelta, now: datetime) -> bool:

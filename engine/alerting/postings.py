@@ -27,13 +27,6 @@ class Postings:
         """A message of its own."""
         self.queued.append(Posting(key=key, channel=channel, message=message))
 
-    def change_digest(
-        self, key: str, channel: str, snapshot_id: str, message: AlertMessage
-    ) -> None:
-        """A digest becomes another; once per snapshot."""
-        its = f"{key} after {snapshot_id}"
-        self.queued.append(Posting(key=its, channel=channel, message=message, replaces=key))
-
     def change(
         self, course: IncidentCourse, readers: Readers, key: str, message: AlertMessage
     ) -> None:

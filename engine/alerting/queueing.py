@@ -15,7 +15,6 @@ from evenkeel.engine.alerting.digest import MOVES, WORST, advice_message
 from evenkeel.engine.alerting.incident import closing_message, opening_message
 from evenkeel.engine.alerting.policy import (
     OF_THE_CLUSTER,
-    SEVERITY,
     PresentIncident,
     can_be_told,
     changes,
@@ -24,7 +23,7 @@ from evenkeel.engine.alerting.unwatched import end_unwatched
 from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import HistoryError
 from evenkeel.engine.incidents.quiet import is_cluster_quiet
-from evenkeel.engine.message import Announcement, Severity
+from evenkeel.engine.message import Announcement, Severity, severity_of
 from evenkeel.engine.model import Move
 from evenkeel.engine.ports import (
     AdviceHistory,
@@ -239,10 +238,9 @@ def _began(facts: Mapping[str, Any]) -> datetime | None:
 
 
 def _open(history: Incidents, settings: Settings, finding: PresentIncident, now: datetime) -> int:
-    severity = SEVERITY[finding.kind]
+    severity = severity_of(finding.kind)
     incident = IncidentRow(
         cluster=finding.cluster,
-        group_id=finding.group_id,
         kind=finding.kind.value,
         severity=severity.value,
         began_at=_began(finding.facts),

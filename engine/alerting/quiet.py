@@ -11,13 +11,14 @@ from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 
 from evenkeel.engine.alerting.channels import channel_of
-from evenkeel.engine.alerting.group_incident import NAME, fitted
+from evenkeel.engine.alerting.incident_message import NAME, fitted
 from evenkeel.engine.config import MaintenanceWindow, Settings
 from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
 from evenkeel.engine.model import IncidentState
 from evenkeel.engine.ports import Posting
 from evenkeel.engine.records import IncidentCourse, SilenceKind, SilenceRow
 from evenkeel.engine.wording import listed, moment, sentence, several
+from evenkeel.engine.wording.incidents import called
 
 STALE = timedelta(days=7)
 """A silence that holds for longer is named once a week."""
@@ -179,8 +180,8 @@ def _still_open(courses: Sequence[IncidentCourse]) -> str:
 
 
 def _incidents(courses: Sequence[IncidentCourse]) -> str:
-    ordered = sorted(courses, key=lambda course: (course.cause.rank, course.group_id))
-    return listed([f"{fitted(c.group_id, NAME)} ({c.cause})" for c in ordered], NAMED)
+    ordered = sorted(courses, key=lambda course: (course.cause.precedence, course.group_id))
+    return listed([f"{fitted(c.group_id, NAME)} ({called(c.cause)})" for c in ordered], NAMED)
 
 
 def stale_postings(silences: Sequence[SilenceRow], scene: Scene) -> list[Posting]:

@@ -1,11 +1,11 @@
 """
 What is told of groups after a snapshot: which incidents opened, got worse or are over, one by one or in a digest.
 
-A message stands for an incident in one channel; it is changed when that gets worse and when it is over, and what
-happened is said in its thread. What many groups are told at once, and what was so already on the first look at a
-cluster, is one digest; a group that it does not name has not been told, and comes with the next snapshot. An incident
-that was told in a digest has no message of its own: it gets one when it becomes worse. A digest is changed as its
-groups are well again (`digested`).
+A message stands for an incident in one channel; it is changed when that gets worse, at a reminder and when it is over,
+and what happened is said in its thread. What many groups are told at once, and what was so already on the first look
+at a cluster, is one digest; a group that it does not name has not been told, and comes with the next snapshot. An
+incident that was told in a digest has no message of its own: it gets one when it becomes worse, and its end is a line
+in the digest's thread.
 """
 
 from __future__ import annotations
@@ -16,29 +16,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from evenkeel.engine.alerting.digested import digested
 from evenkeel.engine.alerting.events import EventKind, GroupEvent
-from evenkeel.engine.alerting.group_digest import DigestKind, Now, changed_digest, digest_message
+from evenkeel.engine.alerting.group_digest import DigestKind, digest_message
 from evenkeel.engine.alerting.group_incident import (
     GroupIncident,
-    eased_line,
-    eased_message,
     headline_of,
-    opened_message,
-    resolved_line,
-    resolved_message,
-    worse_line,
-    worse_message,
+    line_of,
+    message_of,
 )
-from evenkeel.engine.alerting.group_news import (
-    amount_of,
-    cause_now,
-    eased,
-    is_news,
-    left_of,
-    loses,
-    rose,
-)
+from evenkeel.engine.alerting.group_news import amount_of, loses, news_of, rose
 from evenkeel.engine.alerting.postings import Postings
 from evenkeel.engine.alerting.quiet import quiet_clause
 from evenkeel.engine.config import Settings
@@ -121,7 +107,6 @@ def round_of(
         postings=Postings(cluster=judgement.cluster, settings=settings),
     )
     telling.tell()
-    telling.change_digests(before.courses)
     return Round(
         courses=tuple(telling.courses.values()),
         postings=tuple(telling.postings),
@@ -150,61 +135,20 @@ class _Telling:
             readers = course.readers
             if course.state is IncidentState.RESOLVED:
                 resolved += [course] if readers else []
-            elif course.state is IncidentState.OPEN and self._is_news(course):
+            elif course.state is IncidentState.OPEN and (news := self._news(course)):
                 if readers is None or readers.in_digest:
                     opening.append(course)
                 else:
                     with _by_itself(course):
-                        self._worse(course, readers)
-            elif course.state is IncidentState.OPEN and (left := self._eased(course)):
-                with _by_itself(course):
-                    self._better(course, left)
-            self._keep_seen(course.group_id)
+                        self._changed(course, readers, news)
         for channel, some in _by(self.postings.channel, opening).items():
             self._opened(channel, some)
         for channel, some in _by(_channel_told, resolved).items():
             self._resolved(channel, some)
 
-    def change_digests(self, before: Iterable[IncidentCourse]) -> None:
-        """Digests of which more groups are well again than before; one that goes by it remembers those for it."""
-        judgement = self.judgement
-        now = Now(
-            cluster=judgement.cluster,
-            at=judgement.at,
-            snapshot_id=judgement.snapshot_id,
-            link=self.link,
-        )
-        for digest in digested(before, self.courses):
-            if digest.is_news:
-                left = [_worded(self._incident(each)) for each in digest.left]
-                message = changed_digest(digest, left, now)
-                self.postings.change_digest(
-                    digest.key, digest.channel, judgement.snapshot_id, message
-                )
-            for number, course in enumerate(digest.left):
-                self._remember_well(course, () if number else digest.well)
-
-    def _remember_well(self, course: IncidentCourse, names: tuple[str, ...]) -> None:
-        if course.readers is not None:
-            readers = replace(course.readers, well=names)
-            self.courses[course.group_id] = replace(course, readers=readers)
-
-    def _is_news(self, course: IncidentCourse) -> bool:
+    def _news(self, course: IncidentCourse) -> EventKind | None:
         rules = self.settings.incidents(self.judgement.cluster, course.group_id)
-        return is_news(course, self._quiet(course), rules, self.judgement.at)
-
-    def _eased(self, course: IncidentCourse) -> IncidentCourse | None:
-        rules = self.settings.incidents(self.judgement.cluster, course.group_id)
-        return eased(course, self._quiet(course), rules, self.judgement.at)
-
-    def _keep_seen(self, group: str) -> None:
-        """When the cause was last seen that the readers of an incident go by."""
-        course = self.courses[group]
-        readers = course.readers
-        there = [span for span in course.causes if readers and span.cause is readers.goes_by]
-        if readers and there and not readers.in_digest:
-            kept = replace(readers, seen_at=there[0].last_seen_at)
-            self.courses[group] = replace(course, readers=kept)
+        return news_of(course, self._quiet(course), rules, self.judgement.at)
 
     def _opened(self, channel: str, courses: Sequence[IncidentCourse]) -> None:
         """What was so already is a digest, and what is too much for single messages."""
@@ -219,7 +163,7 @@ class _Telling:
                 # a digest may tell of one that others told of before
                 key = f"told in {self.judgement.snapshot_id}" if course.readers else "opened"
                 with _by_itself(course):
-                    message = _made(opened_message, self._incident(course))
+                    message = _made(message_of, self._incident(course), EventKind.OPENED)
                     self.postings.page(course, key, message)
             return
         for course in rest:
@@ -228,44 +172,24 @@ class _Telling:
 
     def _single(self, course: IncidentCourse, channel: str) -> None:
         key = f"incident {course.key} opened"
-        message = _made(opened_message, self._explained(course))
+        message = _made(message_of, self._explained(course), EventKind.OPENED)
         self.postings.post(key, channel, message)
         self._event(EventKind.OPENED, [course], message)
         self.postings.page(course, "told apart" if course.readers else "opened", message)
         self._know(course, key, channel)
 
-    def _worse(self, course: IncidentCourse, readers: Readers) -> None:
+    def _changed(self, course: IncidentCourse, readers: Readers, news: EventKind) -> None:
+        """It got worse, which pagers hear too, or is a reminder."""
         incident, updates = self._explained(course), readers.updates + 1
-        key = f"worse {updates}"
-        message, line = _made(worse_message, incident), _made(worse_line, incident)
+        key = f"{news} {updates}"
+        message, line = _made(message_of, incident, news), _made(line_of, incident, news)
         is_loud = rose(course, readers) or loses(course)
         self.postings.change(course, readers, key, message)
         self.postings.answer(course, readers, key, line, broadcast=is_loud)
-        self._event(EventKind.WORSE, [course], message)
-        self.postings.page(course, key, message)
+        self._event(news, [course], message)
+        if news is EventKind.WORSE:
+            self.postings.page(course, key, message)
         self._know(course, readers.alert_key, readers.channel, updates=updates)
-
-    def _better(self, course: IncidentCourse, left: IncidentCourse) -> None:
-        """The worst has ended and something is left: said where it is read, and to nobody else."""
-        readers = course.readers
-        if readers is None:
-            return
-        incident, updates = self._explained(left), readers.updates + 1
-        message = eased_message(incident)
-        self.postings.change(course, readers, f"eased {updates}", message)
-        line = eased_line(incident)
-        self.postings.answer(course, readers, f"eased {updates}", line, broadcast=False)
-        self._event(EventKind.EASED, [course], message)
-        now = replace(
-            readers,
-            left=left_of(left),
-            amount=left.causes[0].amount,
-            at=self.judgement.at,
-            seen_at=self.judgement.at,
-            eased=(*readers.eased, readers.goes_by),
-            updates=updates,
-        )
-        self.courses[course.group_id] = replace(course, readers=now)
 
     def _resolved(self, channel: str, courses: Sequence[IncidentCourse]) -> None:
         """Those that a digest does not name stay open: they are over with the next snapshot."""
@@ -285,7 +209,8 @@ class _Telling:
         readers, incident = course.readers, self._incident(course)
         if readers is None:
             return
-        message, line = _made(resolved_message, incident), _made(resolved_line, incident)
+        over = EventKind.RESOLVED
+        message, line = _made(message_of, incident, over), _made(line_of, incident, over)
         if not readers.in_digest:
             self.postings.change(course, readers, "resolved", message)
         if not in_digest:
@@ -307,7 +232,7 @@ class _Telling:
         if kind is not DigestKind.RESOLVED:
             for course in named:
                 paged = kind is DigestKind.OPENED
-                self._know(course, key, channel, among=len(named), paged=paged)
+                self._know(course, key, channel, in_digest=True, paged=paged)
         return named
 
     def _know(
@@ -317,12 +242,11 @@ class _Telling:
         channel: str,
         *,
         updates: int = 0,
-        among: int = 0,
+        in_digest: bool = False,
         paged: bool = True,
     ) -> None:
         """The readers of an incident know it as it is now."""
-        known, cause = course.readers, cause_now(course)
-        before = known.causes if known else ()
+        before = course.readers.causes if course.readers else ()
         causes = dict.fromkeys((*before, course.cause, *(span.cause for span in course.causes)))
         self.courses[course.group_id] = replace(
             course,
@@ -334,11 +258,7 @@ class _Telling:
                 at=self.judgement.at,
                 causes=tuple(causes),
                 updates=updates,
-                seen_at=self.judgement.at,
-                left=None if cause is course.cause else cause,
-                eased=known.eased if known else (),
-                in_digest=among > 0,
-                among=among,
+                in_digest=in_digest,
                 pagers=self.postings.pagers(course) if paged else (),
             ),
         )
@@ -388,13 +308,17 @@ def _by_itself(course: IncidentCourse) -> Iterator[None]:
         log.exception("of group %s nothing can be said", course.group_id)
 
 
-def _made(make: Callable[[GroupIncident], AlertMessage], incident: GroupIncident) -> AlertMessage:
+def _made(
+    make: Callable[[GroupIncident, EventKind], AlertMessage],
+    incident: GroupIncident,
+    kind: EventKind,
+) -> AlertMessage:
     """A message; where its facts cannot be worded, one without them: that something is wrong is told all the same."""
     try:
-        return make(incident)
+        return make(incident, kind)
     except Exception:
         log.exception("of group %s not all can be said", incident.course.group_id)
-        return make(_bare(incident))
+        return make(_bare(incident), kind)
 
 
 def _worded(incident: GroupIncident) -> GroupIncident:

@@ -12,14 +12,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
-from evenkeel.engine.alerting.group_incident import (
-    LINE,
-    NAME,
-    GroupIncident,
-    fitted,
-    headline_of,
-    resolved_message,
-)
+from evenkeel.engine.alerting.events import EventKind
+from evenkeel.engine.alerting.group_incident import GroupIncident, headline_of, message_of
+from evenkeel.engine.alerting.incident_message import LINE, NAME, fitted
 from evenkeel.engine.alerting.postings import Postings
 from evenkeel.engine.config import Settings
 from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
@@ -103,7 +98,7 @@ def _message(incident: GroupIncident, now: datetime) -> AlertMessage:
     course, group = incident.course, fitted(incident.course.group_id, NAME)
     last = f"at {moment(incident.at)} it was {headline_of(course)}, {since(course.began_at, incident.at)}"
     return replace(
-        resolved_message(incident),
+        message_of(incident, EventKind.RESOLVED),
         at=now,
         title=f"{group} ({incident.cluster}): no longer watched",
         summary=f"{WHY} {sentence(fitted(last))}",

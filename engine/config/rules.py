@@ -112,8 +112,8 @@ class IncidentRules(Strict):
             as it was the last time, or for so long; what is within its objective and not within the dead band is over
             after so long, too.
         dead_band: A group that was further behind than its objective is well again within this share of it.
-        worse_factor: What is so many times as bad as its readers know is told as worse.
-        worse_seconds: From one such message to the next; a worse cause does not wait.
+        worse_factor: Of what is so many times as bad as its readers know they are reminded.
+        worse_seconds: From one message to such a reminder; what is worse does not wait.
         vanished_seconds: A group that is gone for so long is not expected back.
     """
 

@@ -14,11 +14,8 @@ slow now and silent then has been ill all the time.
 
 What comes and goes is not told each time: an incident that begins soon after another is over only when the group has
 been well for half as long again as it was between the two, however severe it is. The first is told at once, and so is
-that it came back; what comes back after that finds its incident open. For that a group is remembered for a while after
-its incident, by a suspected course without causes.
-
-What is critical stays suspected through one good snapshot, not through two in a row, so that what is seen in every
-second one is told, too: when it was seen once more than it would have to be, over `well_seconds`.
+that it came back; what comes back after that finds its incident open. For that it is remembered for a while when the
+incident of a group was over, by a suspected course without causes.
 """
 
 from __future__ import annotations
@@ -28,8 +25,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from evenkeel.engine.config import IncidentRules, Settings
-from evenkeel.engine.incidents.judged import Condition, Judged, Judgement
-from evenkeel.engine.model import Cause, Diagnosis, IncidentState
+from evenkeel.engine.incidents.judged import Judged, Judgement, Trouble
+from evenkeel.engine.model import Diagnosis, IncidentState
 from evenkeel.engine.ports import GroupWatch
 from evenkeel.engine.records import CauseSpan, IncidentCourse
 
@@ -57,23 +54,24 @@ class Look:
 AGAIN = 1.5
 """What comes back is over when the group has been well for so many times as long as before it came back."""
 
-AT_ONCE = frozenset({Cause.LOSING_RECORDS, Cause.SKIPPED_RECORDS})
+AT_ONCE = frozenset({Diagnosis.LOSING_RECORDS, Diagnosis.SKIPPED_RECORDS})
 """Causes of which one snapshot is enough: what is lost does not come back."""
 
-LASTING: Mapping[Cause, str] = {
-    Cause.STOPPED: "silent_seconds",
-    Cause.SILENT_MEMBER: "silent_seconds",
-    Cause.STUCK_PARTITION: "silent_seconds",
-    Cause.BEHIND: "behind_seconds",
-    Cause.REBALANCING: "rebalancing_seconds",
-    Cause.TOO_FEW_MEMBERS: "capacity_seconds",
-    Cause.SLOW_MEMBER: "capacity_seconds",
-    Cause.HOT_PARTITION: "capacity_seconds",
+LASTING: Mapping[Diagnosis, str] = {
+    Diagnosis.STOPPED: "silent_seconds",
+    Diagnosis.SILENT_MEMBER: "silent_seconds",
+    Diagnosis.STUCK_PARTITION: "silent_seconds",
+    Diagnosis.CATCHING_UP: "behind_seconds",
+    Diagnosis.SKEWED_LOAD: "behind_seconds",
+    Diagnosis.REBALANCING: "rebalancing_seconds",
+    Diagnosis.TOO_FEW_MEMBERS: "capacity_seconds",
+    Diagnosis.SLOW_MEMBER: "capacity_seconds",
+    Diagnosis.HOT_PARTITION: "capacity_seconds",
 }
 """The rule that says how long a cause must last; all others must be seen often enough only."""
 
 
-def lasting(cause: Cause, rules: IncidentRules) -> tuple[int, timedelta]:
+def lasting(cause: Diagnosis, rules: IncidentRules) -> tuple[int, timedelta]:
     """In how many snapshots in a row a cause must be seen to be told, and for how long."""
     looks = 1 if cause in AT_ONCE else rules.looks
     return looks, timedelta(seconds=getattr(rules, LASTING[cause]) if cause in LASTING else 0)
@@ -140,26 +138,8 @@ def step(
     still = course is not None and course.causes and course.state is not IncidentState.RESOLVED
     after = _next(course if still else None, judged, look, rules)
     if after is not None:
-        return _counted(course, replace(after, over_at=over_at))
+        return replace(after, over_at=over_at)
     return _remembered(course, look, over_at) if course and over_at else None
-
-
-def _counted(course: IncidentCourse | None, after: IncidentCourse) -> IncidentCourse:
-    """With how often it came back, where an incident of the group was over not long ago."""
-    if course is None or after.over_at is None:
-        return after
-    opens = after.state is IncidentState.OPEN and course.state is not IncidentState.OPEN
-    return replace(
-        after,
-        returns=max(course.returns, after.returns) + opens,
-        comes_since=_comes_since(course) or after.comes_since,
-    )
-
-
-def _comes_since(course: IncidentCourse) -> datetime | None:
-    """When the first of several began, the last of which may be over."""
-    is_over = course.state is IncidentState.RESOLVED
-    return course.comes_since or (course.began_at if is_over else None)
 
 
 def _over_at(course: IncidentCourse | None, look: Look, rules: IncidentRules) -> datetime | None:
@@ -187,8 +167,6 @@ def _remembered(course: IncidentCourse, look: Look, over_at: datetime) -> Incide
         began_snapshot_id=look.snapshot_id,
         good_snapshot_id=look.snapshot_id,
         over_at=over_at,
-        returns=course.returns,
-        comes_since=_comes_since(course),
     )
 
 
@@ -200,7 +178,7 @@ def _next(
         judged = Judged(group_id=judged.group_id, diagnosis=judged.diagnosis)
     if _is_given_up(course, judged, look, rules):
         return _over(replace(course, unseen_since=None), look) if course else None
-    if judged.conditions:
+    if judged.troubles:
         return _seen(course, judged, look, rules)
     if course is None:
         return None
@@ -213,19 +191,9 @@ def _seen(
     course: IncidentCourse | None, judged: Judged, look: Look, rules: IncidentRules
 ) -> IncidentCourse:
     """Something is wrong with it in this snapshot."""
-    known = course if course and _goes_on(course, judged) else _suspected(judged, look)
+    known = course or _suspected(judged, look)
     spans = _spans(known.causes, judged, look.at, rules)
-    if known.well_since is not None:
-        since = known.comes_since or known.began_at
-        known = replace(known, returns=known.returns + 1, comes_since=since)
-    known = replace(
-        known,
-        causes=spans,
-        unseen_since=None,
-        well_since=None,
-        well_looks=0,
-        present=_present(spans, look.at, rules),
-    )
+    known = replace(known, causes=spans, unseen_since=None, well_since=None, well_looks=0)
     if known.state is IncidentState.SUSPECTED:
         began = min(known.began_at, *(s.since for s in spans if s.last_seen_at == look.at))
         already = began <= look.already
@@ -238,19 +206,12 @@ def _seen(
     return replace(known, cause=min(known.cause, ripe[0], key=lambda cause: cause.precedence))
 
 
-def _goes_on(course: IncidentCourse, judged: Judged) -> bool:
-    """Whether what is wrong now belongs to what was before: after a good snapshot only the same does."""
-    if course.state is IncidentState.OPEN or course.well_since is None:
-        return True
-    return bool({span.cause for span in course.causes} & {each.cause for each in judged.conditions})
-
-
 def _suspected(judged: Judged, look: Look) -> IncidentCourse:
     return IncidentCourse(
         key=f"{look.cluster}/{judged.group_id}/{look.snapshot_id}",
         group_id=judged.group_id,
         state=IncidentState.SUSPECTED,
-        cause=judged.conditions[0].cause,
+        cause=judged.troubles[0].kind,
         causes=(),
         began_at=look.at,
         began_snapshot_id=look.snapshot_id,
@@ -263,27 +224,26 @@ def _spans(
 ) -> tuple[CauseSpan, ...]:
     """What is wrong, in the order of precedence; the last of it is kept, so that it can be told what is over."""
     before = {span.cause: span for span in known}
-    now = [_renewed(before.pop(c.cause, None), c, at) for c in judged.conditions]
+    now = [_renewed(before.pop(t.kind, None), t, at) for t in judged.troubles]
     unseen = [replace(span, missed=span.missed + judged.known) for span in before.values()]
     left = [*now, *(span for span in unseen if span.missed < rules.looks)]
     return tuple(sorted(left or unseen, key=lambda span: span.cause.precedence))
 
 
-TIMED = frozenset({Cause.REBALANCING, Cause.VANISHED})
+TIMED = frozenset({Diagnosis.REBALANCING, Diagnosis.VANISHED})
 """Causes that are as bad as they are long, which is more than the snapshots that are looked back on can tell."""
 
 
-def _renewed(span: CauseSpan | None, condition: Condition, at: datetime) -> CauseSpan:
-    since = min(condition.since or at, span.since if span else at)
+def _renewed(span: CauseSpan | None, trouble: Trouble, at: datetime) -> CauseSpan:
+    since = min(trouble.since or at, span.since if span else at)
     lasted = (at - since).total_seconds()
     return CauseSpan(
-        cause=condition.cause,
+        cause=trouble.kind,
         since=since,
         last_seen_at=at,
         looks=span.looks + 1 if span else 1,
-        amount=lasted if condition.cause in TIMED else condition.amount,
-        facts=condition.facts,
-        earlier_looks=span.earlier_looks if span else 0,
+        amount=lasted if trouble.kind in TIMED else trouble.amount,
+        facts=trouble.facts,
     )
 
 
@@ -291,21 +251,7 @@ def _has_lasted(
     span: CauseSpan, course: IncidentCourse, at: datetime, rules: IncidentRules
 ) -> bool:
     looks, duration = lasting(span.cause, rules)
-    lasted = at - course.began_at
-    if span.last_seen_at != at or lasted < duration:
-        return False
-    # with good snapshots between: more often, and for longer
-    comes_and_goes = span.earlier_looks and lasted >= timedelta(seconds=rules.well_seconds)
-    return span.looks - span.earlier_looks >= looks or bool(comes_and_goes and span.looks > looks)
-
-
-def _present(spans: Sequence[CauseSpan], at: datetime, rules: IncidentRules) -> Cause | None:
-    """The worst of what is seen now and has lasted by itself, whatever was wrong before it."""
-    for span in spans:
-        looks, duration = lasting(span.cause, rules)
-        if span.last_seen_at == at and span.looks >= looks and at - span.since >= duration:
-            return span.cause
-    return None
+    return span.last_seen_at == at and span.looks >= looks and at - course.began_at >= duration
 
 
 def _unseen(
@@ -313,12 +259,9 @@ def _unseen(
 ) -> IncidentCourse | None:
     """Nothing of it is to be seen, and the group could be judged."""
     spans = _spans(course.causes, judged, look.at, rules)
-    course = replace(course, present=None)
     if course.state is IncidentState.SUSPECTED:
         gone = all(span.missed >= rules.looks for span in spans)
-        if not judged.recovering:
-            return _still_suspected(course, spans, look)
-        return None if gone else replace(course, causes=spans)
+        return replace(course, causes=spans) if judged.recovering and not gone else None
     # a clock that was ahead once holds nothing up
     unseen = min(course.unseen_since or look.at, look.at)
     course = replace(course, causes=spans, unseen_since=unseen)
@@ -331,20 +274,6 @@ def _unseen(
     well = replace(course, well_since=since, well_looks=looks)
     is_well = looks >= rules.looks and look.at - since >= _well_for(course, rules)
     return _over(well, look) if is_well else well
-
-
-def _still_suspected(
-    course: IncidentCourse, spans: Sequence[CauseSpan], look: Look
-) -> IncidentCourse | None:
-    """What is critical, and was there in the snapshot before this one, may come and go."""
-    kept = tuple(
-        replace(span, earlier_looks=span.looks)
-        for span in spans
-        if span.cause.is_critical and span.missed == 1
-    )
-    if not kept:
-        return None
-    return replace(course, causes=kept, cause=kept[0].cause, well_since=look.at)
 
 
 def _well_for(course: IncidentCourse, rules: IncidentRules) -> timedelta:
@@ -362,10 +291,10 @@ def _is_given_up(
     """Whether a group has been gone, or could not be judged, for so long that nobody waits for it any more."""
     limit = look.at - timedelta(seconds=rules.vanished_seconds)
     spans = course.causes if course else ()
-    causes = [condition.cause for condition in judged.conditions]
-    if causes == [Cause.VANISHED]:
-        gone = [span.since for span in spans if span.cause is Cause.VANISHED]
-        since = [*gone, *(condition.since for condition in judged.conditions)]
+    causes = [trouble.kind for trouble in judged.troubles]
+    if causes == [Diagnosis.VANISHED]:
+        gone = [span.since for span in spans if span.cause is Diagnosis.VANISHED]
+        since = [*gone, *(trouble.since for trouble in judged.troubles)]
         return any(each is not None and each <= limit for each in since)
     return not judged.known and not causes and all(s.last_seen_at <= limit for s in spans)
 

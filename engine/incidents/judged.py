@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from evenkeel.engine.facts import Fact
-from evenkeel.engine.model import Cause, Diagnosis
+from evenkeel.engine.model import Diagnosis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Condition:
+class Trouble:
     """
     One thing that is wrong with a group in a snapshot.
 
     Attributes:
-        cause: What.
+        kind: What.
         facts: With names and numbers.
         amount: How bad it is, comparable from snapshot to snapshot, more is worse: seconds behind, records lost; None
             unknown, or as bad as it is long.
@@ -24,7 +24,7 @@ class Condition:
             None: no earlier than this snapshot.
     """
 
-    cause: Cause
+    kind: Diagnosis
     facts: tuple[Fact, ...] = ()
     amount: float | None = None
     since: datetime | None = None
@@ -38,8 +38,9 @@ class Judged:
     Attributes:
         group_id: The group.
         diagnosis: What is the matter with it.
-        conditions: What of that somebody may be woken for, the most severe first.
-        known: Whether it could be judged; where it could not, what is among the conditions holds, that it is unreadable
+        troubles: All that somebody may be woken for, in the order of `Diagnosis`: the first is the diagnosis, or says
+            how bad that is.
+        known: Whether it could be judged; where it could not, what is among the troubles holds, that it is unreadable
             too, and what is not among them means nothing.
         recovering: Whether it has nothing of all that and is not back within its objective either, less the dead band:
             it neither gets worse nor is it over.
@@ -47,7 +48,7 @@ class Judged:
 
     group_id: str
     diagnosis: Diagnosis
-    conditions: tuple[Condition, ...] = ()
+    troubles: tuple[Trouble, ...] = ()
     known: bool = True
     recovering: bool = False
 

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evenkeel.engine.facts import FactKind, fact
-from evenkeel.engine.incidents.judged import Condition, Judged
+from evenkeel.engine.incidents.judged import Judged, Trouble
 from evenkeel.engine.incidents.traces import last_commit, last_members
 from evenkeel.engine.metrics.observe import Observation
-from evenkeel.engine.model import Cause, Diagnosis
+from evenkeel.engine.model import Diagnosis
 
 
 def vanished_of(
@@ -50,11 +50,11 @@ def vanished_of(
         *last_members([(last.batch, number)]),
         *last_commit(last.samples, rows, last.counted[rows]),
     )
-    condition = Condition(cause=Cause.VANISHED, facts=(gone, *before), since=since)
+    trouble = Trouble(kind=Diagnosis.VANISHED, facts=(gone, *before), since=since)
     return Judged(
         group_id=last.batch.headers[number].group,
         diagnosis=Diagnosis.UNKNOWN,
-        conditions=(condition,),
+        troubles=(trouble,),
     )
 
 

@@ -54,6 +54,7 @@ class Known:
         objective: (G) seconds that a group may be behind beyond its commit interval.
         commit_interval: (G) seconds between two commits, nan when not configured.
         learned_interval: (G) the same as learned after the preceding snapshot, nan when nothing was.
+        loss_within: (G) seconds: retention that would reach unread records sooner is a loss ahead.
     """
 
     auto_offset_reset: Sequence[str | None]
@@ -62,6 +63,7 @@ class Known:
     objective: Floats
     commit_interval: Floats
     learned_interval: Floats
+    loss_within: Floats
 
     @classmethod
     def nothing(cls, groups: int) -> Known:
@@ -74,6 +76,7 @@ class Known:
             objective=np.full(groups, OBJECTIVE),
             commit_interval=unknown,
             learned_interval=unknown,
+            loss_within=unknown,
         )
 
 
@@ -214,6 +217,8 @@ def observe(batch: GroupBatch, earlier: Sequence[GroupBatch], known: Known) -> O
         capacity=capacity,
         interval=interval.of_group,
         objective=known.objective,
+        time_to_loss=time_to_loss(table, log_start, consumption, production, age),
+        loss_within=known.loss_within,
     )
     return Observation(
         batch=batch,
@@ -223,7 +228,7 @@ def observe(batch: GroupBatch, earlier: Sequence[GroupBatch], known: Known) -> O
         production=production,
         consumption=consumption,
         time_lag=age,
-        time_to_loss=time_to_loss(table, log_start, consumption, production, age),
+        time_to_loss=evidence.time_to_loss,
         capacity=capacity,
         commit_interval=interval.of_group,
         samples=samples,

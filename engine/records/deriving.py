@@ -124,28 +124,6 @@ def record_of(kind: type[R], row: Mapping[str, Any]) -> R:
     )
 
 
-def readable_of(kind: type[R], row: Mapping[str, Any], **instead: Any) -> R:
-    """
-    The same as far as it can be read: a column that cannot has the value of *instead*, or its default, or is null.
-
-    Raises:
-        ValueError: A column that has none of these cannot be read.
-    """
-    record: Any = kind
-    defaults, known = _defaults(record), {}
-    for part in _parts(record):
-        if part.name not in row and part.name in defaults:
-            continue
-        try:
-            known[part.name] = _read(part, row)
-        except (ValueError, TypeError, KeyError, AttributeError):
-            if part.name in instead or part.nullable:
-                known[part.name] = instead.get(part.name)
-            elif part.name not in defaults:
-                raise
-    return kind(**known)
-
-
 @cache
 def _defaults(kind: Any) -> frozenset[str]:
     """The columns that have a default."""

@@ -13,14 +13,14 @@ from typing import Any
 
 from evenkeel.engine.columns import Int32, Unit, column
 from evenkeel.engine.facts import Fact
-from evenkeel.engine.model import Cause, IncidentState
+from evenkeel.engine.model import Diagnosis, IncidentState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CauseSpan:
     """One thing that is wrong with a group, from the first snapshot that showed it to the newest."""
 
-    cause: Cause = field(metadata=column("What is wrong."))
+    cause: Diagnosis = field(metadata=column("What is wrong."))
     since: datetime = field(metadata=column("When it began, as far as snapshots tell."))
     last_seen_at: datetime = field(metadata=column("When it was last seen."))
     looks: Int32 = field(
@@ -46,14 +46,6 @@ class CauseSpan:
             at_least=0,
         ),
     )
-    earlier_looks: Int32 = field(
-        default=0,
-        metadata=column(
-            "In how many of them it was seen before the group was well in between.",
-            unit=Unit.SNAPSHOTS,
-            at_least=0,
-        ),
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,12 +56,12 @@ class Readers:
         metadata=column("The message that stands for the incident: its own, or a digest.")
     )
     channel: str = field(metadata=column("Where that is."))
-    cause: Cause = field(metadata=column("The worst cause that they know."))
+    cause: Diagnosis = field(metadata=column("The worst cause that they know."))
     amount: float | None = field(
         metadata=column("How bad that was then.", unit=Unit.BY_CAUSE, none=True)
     )
     at: datetime = field(metadata=column("When that was true."))
-    causes: tuple[Cause, ...] = field(
+    causes: tuple[Diagnosis, ...] = field(
         default=(), metadata=column("All that they know to be wrong, or to have been.")
     )
     updates: Int32 = field(
@@ -78,33 +70,6 @@ class Readers:
     in_digest: bool = field(
         default=False, metadata=column("Whether it was one of many in a digest.")
     )
-    among: Int32 = field(
-        default=0,
-        metadata=column("How many groups that digest named; 0: it is none.", at_least=0),
-    )
-    seen_at: datetime | None = field(
-        default=None, metadata=column("When the cause that they go by was last seen.")
-    )
-    left: Cause | None = field(
-        default=None,
-        metadata=column(
-            "What they go by since they were told that a worse cause has ended; null: by the worst.",
-            none=True,
-        ),
-    )
-    eased: tuple[Cause, ...] = field(
-        default=(), metadata=column("The causes of which they were told that they ended.")
-    )
-    well: tuple[str, ...] = field(
-        default=(),
-        metadata=column("Which of them are well again; kept by one of those that are not."),
-    )
-
-    @property
-    def goes_by(self) -> Cause:
-        """The cause that they take to be the worst now."""
-        return self.left or self.cause
-
     pagers: tuple[str, ...] = field(
         default=(), metadata=column("The channels of the webhooks that were told of it.")
     )
@@ -119,7 +84,7 @@ class IncidentCourse:
     )
     group_id: str = field(metadata=column("The consumer group."))
     state: IncidentState = field(metadata=column("How far it has come."))
-    cause: Cause = field(metadata=column("The most severe thing that is, or was, wrong."))
+    cause: Diagnosis = field(metadata=column("The most severe thing that is, or was, wrong."))
     causes: tuple[CauseSpan, ...] = field(
         metadata=column("All that is wrong now, the most severe first.")
     )
@@ -157,22 +122,6 @@ class IncidentCourse:
         metadata=column(
             "When the incident before this one was over; null where that is long ago, or none was.",
             none=True,
-        ),
-    )
-    returns: Int32 = field(
-        default=0,
-        metadata=column(
-            "How often it came back after it was over, or well for a while.", at_least=0
-        ),
-    )
-    comes_since: datetime | None = field(
-        default=None,
-        metadata=column("Since when it comes and goes; null: it came once.", none=True),
-    )
-    present: Cause | None = field(
-        default=None,
-        metadata=column(
-            "The worst of what is there now and has itself lasted; null: nothing.", none=True
         ),
     )
     readers: Readers | None = field(

@@ -19,10 +19,10 @@ from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import problems_of, split_snapshot_id
 from evenkeel.engine.errors import EvenkeelError
 from evenkeel.engine.facts import FactKind, fact
-from evenkeel.engine.incidents.conditions import judged_of
-from evenkeel.engine.incidents.judged import Condition, Judged, Judgement
+from evenkeel.engine.incidents.judged import Judged, Judgement, Trouble
+from evenkeel.engine.incidents.troubles import judged_of
 from evenkeel.engine.incidents.vanished import vanished_of
-from evenkeel.engine.model import Cause, Diagnosis
+from evenkeel.engine.model import Diagnosis
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.steps.chunks import cut, work_of
 from evenkeel.engine.steps.measure import observed_of
@@ -76,7 +76,7 @@ def judge_groups(
         each
         for chunk in cut(work, CHUNK)
         for each in judge_chunk(lake, settings, lookback, chunk.groups)
-        if each.conditions or each.recovering or not each.known
+        if each.troubles or each.recovering or not each.known
     ]
     odd += _gone(lake, settings, lookback, listed, watched)
     finished = lake.manifest("snapshot", snapshot_id).facts["finished_at"]
@@ -125,8 +125,8 @@ def _failed(name: str, problem: Exception) -> Judged:
     """Told as what cannot be read is: whoever waits to hear of the group is to know that nobody looks at it."""
     why = ": ".join(filter(None, (type(problem).__name__, str(problem))))
     failed = fact(FactKind.DIAGNOSIS, "not_judged", quote=why[:QUOTED])
-    condition = Condition(cause=Cause.UNREADABLE, facts=(failed,))
-    return replace(_unknown(name), conditions=(condition,))
+    trouble = Trouble(kind=Diagnosis.UNKNOWN, facts=(failed,))
+    return replace(_unknown(name), troubles=(trouble,))
 
 
 def _well(name: str) -> Judged:

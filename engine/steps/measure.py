@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from evenkeel.engine.batch import GroupBatch
-from evenkeel.engine.config import Rule, Settings
+from evenkeel.engine.config import IncidentRules, Rule, Settings
 from evenkeel.engine.datasets import METRICS
 from evenkeel.engine.errors import EvenkeelError
 from evenkeel.engine.facts import Fact, reason
@@ -35,6 +35,9 @@ NOTHING_LEARNED: Mapping[str, float] = {}
 
 _log = logging.getLogger(__name__)
 
+
+INCIDENTS = IncidentRules()
+"""What holds where a rule says nothing of incidents."""
 
 See = Callable[[Observation], object]
 """Who is shown what the numbers say of some groups."""
@@ -118,6 +121,9 @@ def known_of(
         objective=_configured([rule.objective_seconds or OBJECTIVE for rule in rules]),
         commit_interval=_configured([rule.commit_interval_seconds for rule in rules]),
         learned_interval=_configured([learned.get(header.group) for header in batch.headers]),
+        loss_within=_configured(
+            [(rule.incidents or INCIDENTS).loss_within_seconds for rule in rules]
+        ),
     )
 
 

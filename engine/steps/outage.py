@@ -13,9 +13,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from evenkeel.engine.alerting.incident import closing_message, opening_message
-from evenkeel.engine.alerting.policy import EVERY_CLUSTER, SEVERITY, IncidentKind
+from evenkeel.engine.alerting.policy import EVERY_CLUSTER
 from evenkeel.engine.alerting.postings import over
-from evenkeel.engine.message import AlertMessage
+from evenkeel.engine.message import AlertMessage, severity_of
+from evenkeel.engine.model import IncidentKind
 from evenkeel.engine.ports import Delivered, Posting, StepRuns, ToldOutage
 from evenkeel.engine.records import IncidentRow, Outcome, StepRun, record_of, to_json
 
@@ -176,7 +177,7 @@ def _incident(outage: Outage, at: datetime) -> IncidentRow:
         cluster=EVERY_CLUSTER,
         key=outage.key,
         kind=outage.kind.value,
-        severity=SEVERITY[outage.kind].value,
+        severity=severity_of(outage.kind).value,
         began_at=outage.since,
         opened_at=at,
         last_seen_at=at,

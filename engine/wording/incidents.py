@@ -7,15 +7,26 @@ The first fact of a cause says what is wrong; the others, of the measures in `HO
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from evenkeel.engine.facts import Fact
-from evenkeel.engine.model import Cause, Diagnosis
+from evenkeel.engine.model import Diagnosis
 from evenkeel.engine.records import CauseSpan, IncidentCourse
 from evenkeel.engine.text import several
 from evenkeel.engine.wording.clauses import Clause, count, known, partitions, subjects, whole
 from evenkeel.engine.wording.facts import words
-from evenkeel.engine.wording.numbers import arriving, duration, moment, offsets, record_rate
+from evenkeel.engine.wording.numbers import arriving, duration, offsets, record_rate
+
+
+def called(kind: Diagnosis) -> str:
+    """
+    What a kind of trouble is called in a message.
+
+    >>> called(Diagnosis.UNKNOWN), called(Diagnosis.STOPPED)
+    ('unreadable', 'stopped')
+    """
+    return WORDS[kind].called or kind.value
 
 
 def headline(span: CauseSpan) -> str:
@@ -24,16 +35,33 @@ def headline(span: CauseSpan) -> str:
 
     >>> from datetime import UTC, datetime
     >>> at = datetime(2026, 3, 1, tzinfo=UTC)
-    >>> headline(CauseSpan(cause=Cause.NO_MEMBERS, since=at, last_seen_at=at, looks=2, amount=1200))
+    >>> headline(CauseSpan(cause=Diagnosis.NO_MEMBERS, since=at, last_seen_at=at, looks=2, amount=1200))
     'no members, 20 min behind'
     """
-    first = _first(span)
-    if span.cause in _BY_FACT and first is not None:
-        return _BY_FACT[span.cause](first)
-    many = None if not span.amount else amount(span.cause, span.amount)
-    if many is None or span.cause in _SAY_IT_ALL:
-        return many or span.cause.value
-    return f"{span.cause}, {many}"
+    kind, first = WORDS[span.cause], _first(span)
+    if kind.headline is not None and first is not None:
+        return kind.headline(first)
+    many = amount(span.cause, span.amount) if span.amount else None
+    if many is None or kind.says_it_all:
+        return many or called(span.cause)
+    return f"{called(span.cause)}, {many}"
+
+
+def amount(cause: Diagnosis, value: float) -> str:
+    """
+    How bad a cause is, as `CauseSpan.amount` counts it.
+
+    >>> amount(Diagnosis.LOSING_RECORDS, 1_600_000), amount(Diagnosis.STOPPED, 720), amount(Diagnosis.REBALANCING, 4500)
+    ('1,600,000 records lost', '12 min behind', 'rebalancing for 1 h 15 min')
+    """
+    return WORDS[cause].amount(value)
+
+
+def what_to_do(span: CauseSpan) -> str:
+    """What to do next about a cause, in a sentence or two."""
+    kind, first = WORDS[span.cause], _first(span)
+    special = kind.to_do_about(first) if kind.to_do_about and first is not None else None
+    return special or kind.to_do
 
 
 def summary_of(course: IncidentCourse) -> str:
@@ -42,11 +70,11 @@ def summary_of(course: IncidentCourse) -> str:
     """
     named = next((span for span in course.causes if span.cause is course.cause), None)
     left = next((span for span in course.causes if not span.missed), None)
-    clauses = [headline(named) if named else course.cause.value]
+    clauses = [headline(named) if named else called(course.cause)]
     if left and (named is None or named.missed):
-        clauses = [headline(left), f"{course.cause} before"]
-    if course.returns and course.comes_since:
-        clauses.append(came_back(course.returns, course.comes_since))
+        clauses = [headline(left), f"{called(course.cause)} before"]
+    if course.over_at:
+        clauses.append(came_back(course.over_at, course.began_at))
     return "; ".join(clauses)
 
 
@@ -57,94 +85,6 @@ def _first(span: CauseSpan) -> Fact | None:
 
 def _is_what(fact: Fact) -> bool:
     return fact.measure not in HOW_BAD and fact.measure not in TRACES
-
-
-_SAY_IT_ALL = frozenset(
-    {Cause.LOSING_RECORDS, Cause.SKIPPED_RECORDS, Cause.BEHIND, Cause.REBALANCING}
-)
-"""Causes of which the number says what is wrong."""
-
-
-def amount(cause: Cause, value: float) -> str:
-    """
-    How bad a cause is, as `CauseSpan.amount` counts it.
-
-    >>> amount(Cause.LOSING_RECORDS, 1_600_000), amount(Cause.STOPPED, 720), amount(Cause.REBALANCING, 4500)
-    ('1,600,000 records lost', '12 min behind', 'rebalancing for 1 h 15 min')
-    """
-    match cause:
-        case Cause.VANISHED:
-            return f"gone for {duration(value)}"
-        case Cause.LOSING_RECORDS:
-            return f"{several(round(value), 'record')} lost"
-        case Cause.SKIPPED_RECORDS:
-            return f"{several(round(value), 'record')} skipped"
-        case Cause.REBALANCING:
-            return f"rebalancing for {duration(value)}"
-        case _:
-            return f"{duration(value)} behind"
-
-
-def _still(noun: str, state: str) -> Clause:
-    """Whom or what nothing has been heard of, and for how long."""
-    return lambda fact: f"{_named(fact, noun)} {state} for {duration(known(fact.after))}"
-
-
-def _named(fact: Fact, noun: str) -> str:
-    return subjects(fact) if count(fact) == 1 else several(count(fact), noun)
-
-
-def _unread(state: str) -> Clause:
-    """That nobody reads what arrives."""
-    return lambda fact: (
-        state if fact.after is None else f"{state}, {record_rate(fact.after)} unread"
-    )
-
-
-_BY_FACT: Mapping[Cause, Clause] = {
-    Cause.NO_MEMBERS: _unread("no members"),
-    Cause.VANISHED: _unread("vanished"),
-    Cause.LOSS_AHEAD: lambda f: f"records lost in {duration(known(f.after))}",
-    Cause.SILENT_MEMBER: _still("member", "silent"),
-    Cause.STUCK_PARTITION: _still("partition", "stuck"),
-    Cause.TOO_FEW_MEMBERS: lambda f: (
-        f"{several(whole(f.before), 'member')}, {whole(f.after):,} needed"
-    ),
-    Cause.SLOW_MEMBER: lambda f: f"{subjects(f)} slow, {record_rate(known(f.after))}",
-    Cause.HOT_PARTITION: lambda f: f"{subjects(f)} hot, {record_rate(known(f.after))}",
-    Cause.UNREADABLE: lambda f: (
-        f"unreadable: {f.quote}" if f.quote else f"{partitions(f)} unreadable"
-    ),
-}
-"""Headlines that the first fact has the number for."""
-
-
-def ended(cause: Cause) -> str:
-    """
-    That a cause is there no more, while the group is not well.
-
-    >>> ended(Cause.NO_MEMBERS)
-    'members are back'
-    """
-    return _ENDED[cause]
-
-
-_ENDED: Mapping[Cause, str] = {
-    Cause.NO_MEMBERS: "members are back",
-    Cause.VANISHED: "the group is back",
-    Cause.LOSING_RECORDS: "no more records are lost",
-    Cause.SKIPPED_RECORDS: "no more records are skipped",
-    Cause.LOSS_AHEAD: "records are safe for now",
-    Cause.STOPPED: "it consumes again",
-    Cause.SILENT_MEMBER: "every member commits again",
-    Cause.STUCK_PARTITION: "every partition moves again",
-    Cause.BEHIND: "it is not behind any more",
-    Cause.REBALANCING: "it has stopped rebalancing",
-    Cause.TOO_FEW_MEMBERS: "it has members enough again",
-    Cause.SLOW_MEMBER: "no member is slow",
-    Cause.HOT_PARTITION: "no partition is hot",
-    Cause.UNREADABLE: "it can be read again",
-}
 
 
 HOW_BAD: Mapping[str, tuple[str, Callable[[float], str]]] = {
@@ -227,7 +167,7 @@ def beside(span: CauseSpan) -> str:
     if late is not None:
         return f"{duration(known(late.before))} behind in {partitions(late)}"
     clause = what(span.facts)
-    return f"{span.cause}: {clause}" if clause else span.cause.value
+    return f"{called(span.cause)}: {clause}" if clause else called(span.cause)
 
 
 def how_bad(facts: Sequence[Fact]) -> str:
@@ -248,31 +188,58 @@ def how_bad(facts: Sequence[Fact]) -> str:
     return "; ".join(clauses)
 
 
-def came_back(returns: int, since: datetime) -> str:
+def came_back(over_at: datetime, began_at: datetime) -> str:
     """
-    How often something came back, and since when that goes on.
+    That something came back, and how soon.
 
-    >>> from datetime import UTC, datetime
-    >>> came_back(4, datetime(2026, 3, 1, 1, 10, tzinfo=UTC))
-    'came back 4 times since 2026-03-01 01:10:00 UTC'
+    >>> from datetime import UTC
+    >>> came_back(datetime(2026, 3, 1, 1, 10, tzinfo=UTC), datetime(2026, 3, 1, 1, 30, tzinfo=UTC))
+    'came back 20 min after it was over'
     """
-    return f"came back {'once' if returns == 1 else f'{returns:,} times'} since {moment(since)}"
+    return f"came back {duration((began_at - over_at).total_seconds())} after it was over"
 
 
-def what_to_do(span: CauseSpan) -> str:
-    """What to do next about a cause, in a sentence or two."""
-    first = _first(span)
-    if span.cause is Cause.TOO_FEW_MEMBERS and first is not None:
-        return _more_members(first)
-    if first is not None and first.measure == "catching_up" and first.after is not None:
-        return "It catches up by itself; more members, or faster ones, make that sooner."
-    if first is not None and first.measure == Diagnosis.SKEWED_LOAD.measure:
-        return _UNEVEN
-    if first is not None and first.measure == "not_judged":
-        return "Report it with the log of the task watch_groups: nothing else is told of this group meanwhile."
-    if span.cause in _ABOUT and first is not None and first.subjects:
-        return _ABOUT[span.cause].format(_named(first, _NOUNS[span.cause]))
-    return _WHAT_TO_DO[span.cause]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """
+    How one kind of trouble reads.
+
+    Attributes:
+        to_do: What to do next, in a sentence or two.
+        to_do_about: The same by the fact that says what is wrong: with names or numbers; None where it has none.
+        headline: What is wrong in a few words, by that fact; None: by its name, and how bad it is.
+        amount: How bad it is, as `CauseSpan.amount` counts it.
+        says_it_all: Whether that alone says what is wrong.
+        called: Its name, where its value will not do.
+    """
+
+    to_do: str
+    to_do_about: Callable[[Fact], str | None] | None = None
+    headline: Clause | None = None
+    amount: Callable[[float], str] = lambda value: f"{duration(value)} behind"
+    says_it_all: bool = False
+    called: str | None = None
+
+
+def _still(noun: str, state: str) -> Clause:
+    """Whom or what nothing has been heard of, and for how long."""
+    return lambda fact: f"{_named(fact, noun)} {state} for {duration(known(fact.after))}"
+
+
+def _named(fact: Fact, noun: str) -> str:
+    return subjects(fact) if count(fact) == 1 else several(count(fact), noun)
+
+
+def _unread(state: str) -> Clause:
+    """That nobody reads what arrives."""
+    return lambda fact: (
+        state if fact.after is None else f"{state}, {record_rate(fact.after)} unread"
+    )
+
+
+def _about(noun: str, text: str) -> Callable[[Fact], str | None]:
+    """With the name of whom it is about."""
+    return lambda fact: text.format(_named(fact, noun)) if fact.subjects else None
 
 
 def _more_members(fact: Fact) -> str:
@@ -286,61 +253,99 @@ def _more_members(fact: Fact) -> str:
     return " ".join(start)
 
 
-_UNEVEN = "Its load is uneven. See which assignment would help; evenkeel says so once that has paid for a while."
+def _by_itself(fact: Fact) -> str | None:
+    if fact.after is None:
+        return None
+    return "It catches up by itself; more members, or faster ones, make that sooner."
 
-_NOUNS: Mapping[Cause, str] = {
-    Cause.SILENT_MEMBER: "member",
-    Cause.SLOW_MEMBER: "member",
-    Cause.HOT_PARTITION: "partition",
-}
 
-_ABOUT: Mapping[Cause, str] = {
-    Cause.SILENT_MEMBER: (
-        "Look in the log of {} for what it waits for, then restart it: others take over its partitions."
-    ),
-    Cause.SLOW_MEMBER: (
-        "Compare the host of {} with those of its peers (processor, memory, network), or move it elsewhere."
-    ),
-    Cause.HOT_PARTITION: (
-        "More members do not help {}: spread its keys, add partitions, or make its consumer faster."
-    ),
-}
-"""With the name of whom it is about."""
+def _not_judged(fact: Fact) -> str | None:
+    if fact.measure != "not_judged":
+        return None
+    return "Report it with the log of the task watch_groups: nothing else is told of this group meanwhile."
 
-_WHAT_TO_DO: Mapping[Cause, str] = {
-    Cause.NO_MEMBERS: (
-        "Start its members again; their last log lines say why they left. They go on where they committed."
+
+WORDS: Mapping[Diagnosis, Words] = {
+    Diagnosis.UNKNOWN: Words(
+        called="unreadable",
+        headline=lambda f: f"unreadable: {f.quote}" if f.quote else f"{partitions(f)} unreadable",
+        to_do="Its lag is unknown until it can be read. Check its coordinator, and the rights of evenkeel's client.",
+        to_do_about=_not_judged,
     ),
-    Cause.VANISHED: (
-        "Somebody deleted it, or its commits expired. Set its offsets before its members start again: without commits"
-        " they begin where auto.offset.reset says."
+    Diagnosis.NO_MEMBERS: Words(
+        headline=_unread("no members"),
+        to_do="Start its members again; their last log lines say why they left. They go on where they committed.",
     ),
-    Cause.LOSING_RECORDS: (
-        "Raise retention.ms of these topics now, then let it catch up. What is lost is not in Kafka any more."
+    Diagnosis.VANISHED: Words(
+        headline=_unread("vanished"),
+        amount=lambda value: f"gone for {duration(value)}",
+        to_do=(
+            "Somebody deleted it, or its commits expired. Set its offsets before its members start again: without"
+            " commits they begin where auto.offset.reset says."
+        ),
     ),
-    Cause.SKIPPED_RECORDS: (
-        "Ask who set its offsets. To read what was skipped, stop its members and set the offsets back."
+    Diagnosis.REBALANCING: Words(
+        amount=lambda value: f"rebalancing for {duration(value)}",
+        says_it_all=True,
+        to_do="Look for members that come and go: crashes, or polls that take longer than max.poll.interval.ms.",
     ),
-    Cause.LOSS_AHEAD: "Raise retention.ms of these topics now, then let it catch up.",
-    Cause.STOPPED: (
-        "Look in the logs of its members for a record they fail on or a service they wait for, then restart them."
+    Diagnosis.LOSING_RECORDS: Words(
+        amount=lambda value: f"{several(round(value), 'record')} lost",
+        says_it_all=True,
+        to_do="Raise retention.ms of these topics now, then let it catch up. What is lost is not in Kafka any more.",
     ),
-    Cause.SILENT_MEMBER: (
-        "Look in its log for what it waits for, then restart it: others take over its partitions."
+    Diagnosis.SKIPPED_RECORDS: Words(
+        amount=lambda value: f"{several(round(value), 'record')} skipped",
+        says_it_all=True,
+        to_do="Ask who set its offsets. To read what was skipped, stop its members and set the offsets back.",
     ),
-    Cause.STUCK_PARTITION: (
-        "Look in its owner's log for a record that cannot be processed, and correct or skip that record."
+    Diagnosis.LOSS_AHEAD: Words(
+        headline=lambda f: f"records lost in {duration(known(f.after))}",
+        to_do="Raise retention.ms of these topics now, then let it catch up.",
     ),
-    Cause.BEHIND: (
-        "Look whether one member or partition lags, or all: then more members, or faster ones, help."
+    Diagnosis.STOPPED: Words(
+        to_do="Look in the logs of its members for a record they fail on or a service they wait for, then restart them."
     ),
-    Cause.REBALANCING: (
-        "Look for members that come and go: crashes, or polls that take longer than max.poll.interval.ms."
+    Diagnosis.SILENT_MEMBER: Words(
+        headline=_still("member", "silent"),
+        to_do="Look in its log for what it waits for, then restart it: others take over its partitions.",
+        to_do_about=_about(
+            "member",
+            "Look in the log of {} for what it waits for, then restart it: others take over its partitions.",
+        ),
     ),
-    Cause.TOO_FEW_MEMBERS: "Start more members.",
-    Cause.SLOW_MEMBER: "Compare its host with those of its peers, or move it elsewhere.",
-    Cause.HOT_PARTITION: "Spread its keys, add partitions, or make its consumer faster.",
-    Cause.UNREADABLE: (
-        "Its lag is unknown until it can be read. Check its coordinator, and the rights of evenkeel's client."
+    Diagnosis.STUCK_PARTITION: Words(
+        headline=_still("partition", "stuck"),
+        to_do="Look in its owner's log for a record that cannot be processed, and correct or skip that record.",
+    ),
+    Diagnosis.SLOW_MEMBER: Words(
+        headline=lambda f: f"{subjects(f)} slow, {record_rate(known(f.after))}",
+        to_do="Compare its host with those of its peers, or move it elsewhere.",
+        to_do_about=_about(
+            "member",
+            "Compare the host of {} with those of its peers (processor, memory, network), or move it elsewhere.",
+        ),
+    ),
+    Diagnosis.HOT_PARTITION: Words(
+        headline=lambda f: f"{subjects(f)} hot, {record_rate(known(f.after))}",
+        to_do="Spread its keys, add partitions, or make its consumer faster.",
+        to_do_about=_about(
+            "partition",
+            "More members do not help {}: spread its keys, add partitions, or make its consumer faster.",
+        ),
+    ),
+    Diagnosis.TOO_FEW_MEMBERS: Words(
+        headline=lambda f: f"{several(whole(f.before), 'member')}, {whole(f.after):,} needed",
+        to_do="Start more members.",
+        to_do_about=_more_members,
+    ),
+    Diagnosis.SKEWED_LOAD: Words(
+        to_do="Its load is uneven. See which assignment would help; evenkeel says so once that has paid for a while."
+    ),
+    Diagnosis.CATCHING_UP: Words(
+        says_it_all=True,
+        to_do="Look whether one member or partition lags, or all: then more members, or faster ones, help.",
+        to_do_about=_by_itself,
     ),
 }
+"""One line per kind of trouble that somebody is told."""

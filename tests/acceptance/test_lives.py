@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from evenkeel.engine.adapters.lake import FileLake
-from evenkeel.engine.model import Cause
+from evenkeel.engine.model import Diagnosis
 from tests.helpers.dagbag import show_dags
 from tests.helpers.life_calls import CALLS
 from tests.helpers.lives import CLUSTER, COUNT, LIVES, SETTINGS, write_lives
@@ -87,8 +87,8 @@ def told(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> 
         yield Told(workspace, module_database_url)
 
 
-@pytest.mark.parametrize("cause", list(Cause), ids=lambda cause: cause.name.lower())
-def test_a_life_is_told_in_exactly_these_calls(told: Told, cause: Cause) -> None:
+@pytest.mark.parametrize("cause", list(LIVES), ids=lambda cause: cause.name.lower())
+def test_a_life_is_told_in_exactly_these_calls(told: Told, cause: Diagnosis) -> None:
     """As by the step alone: nothing of what Airflow adds doubles, loses or delays a word."""
     group = LIVES[cause].name
     writes = [call for call in told.workspace.writes if f"/{group}/" in call.key]

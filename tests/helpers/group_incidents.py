@@ -8,7 +8,7 @@ from typing import Any
 
 from evenkeel.engine.alerting.group_incident import GroupIncident
 from evenkeel.engine.facts import MOMENT, Fact, FactKind, fact, note
-from evenkeel.engine.model import Cause, IncidentState
+from evenkeel.engine.model import Diagnosis, IncidentState
 from evenkeel.engine.records import CauseSpan, IncidentCourse, Readers
 
 NOW = datetime(2026, 3, 1, 3, 5, tzinfo=UTC)
@@ -26,8 +26,8 @@ LAG = stated("total_lag", after=1_854_000)
 DELAY = stated("delay_seconds", after=1500)
 ARRIVALS = stated("production_per_second", after=1236)
 
-FACTS: Mapping[Cause, tuple[float | None, tuple[Fact, ...]]] = {
-    Cause.NO_MEMBERS: (
+FACTS: Mapping[Diagnosis, tuple[float | None, tuple[Fact, ...]]] = {
+    Diagnosis.NO_MEMBERS: (
         1236,
         (
             stated("no_members", after=1236, partitions=12),
@@ -37,14 +37,14 @@ FACTS: Mapping[Cause, tuple[float | None, tuple[Fact, ...]]] = {
             DELAY,
         ),
     ),
-    Cause.VANISHED: (
+    Diagnosis.VANISHED: (
         1236,
         (
             stated("vanished", before=3, after=1236, bound=40, partitions=12),
             stated("last_members", ["orders-1 at 10.0.0.4"], after=THERE, unit=MOMENT),
         ),
     ),
-    Cause.LOSING_RECORDS: (
+    Diagnosis.LOSING_RECORDS: (
         1_600_000,
         (
             stated("losing_records", ["orders-0", "orders-3"], after=1_600_000, partitions=2),
@@ -52,19 +52,19 @@ FACTS: Mapping[Cause, tuple[float | None, tuple[Fact, ...]]] = {
             ARRIVALS,
         ),
     ),
-    Cause.SKIPPED_RECORDS: (
+    Diagnosis.SKIPPED_RECORDS: (
         90_000,
         (stated("skipped_records", ["orders-0"], after=90_000, partitions=1), LAG),
     ),
-    Cause.LOSS_AHEAD: (
+    Diagnosis.LOSS_AHEAD: (
         None,
         (stated("loss_ahead", ["orders-3"], after=2520, partitions=1), LAG, DELAY),
     ),
-    Cause.STOPPED: (
+    Diagnosis.STOPPED: (
         720,
         (stated("stopped", before=1236, after=780, bound=3, partitions=12), LAG),
     ),
-    Cause.SILENT_MEMBER: (
+    Diagnosis.SILENT_MEMBER: (
         700,
         (
             stated("silent_member", ["orders-2"], before=412, after=760, partitions=4),
@@ -72,7 +72,7 @@ FACTS: Mapping[Cause, tuple[float | None, tuple[Fact, ...]]] = {
             LAG,
         ),
     ),
-    Cause.STUCK_PARTITION: (
+    Diagnosis.STUCK_PARTITION: (
         700,
         (
             stated("stuck_partition", ["orders-3"], after=760, partitions=1),
@@ -80,15 +80,15 @@ FACTS: Mapping[Cause, tuple[float | None, tuple[Fact, ...]]] = {
             LAG,
         ),
     ),
-    Cause.BEHIND: (
+    Diagnosis.CATCHING_UP: (
         1500,
         (stated("catching_up", before=1500, after=None, partitions=5), LAG, ARRIVALS),
     ),
-    Cause.REBALANCING: (
+    Diagnosis.REBALANCING: (
         4500,
         (stated("rebalancing", ["PreparingRebalance"]), LAG, DELAY, ARRIVALS),
     ),
-    Cause.TOO_FEW_MEMBERS: (
+    Diagnosis.TOO_FEW_MEMBERS: (
         1500,
         (
             stated("too_few_members", before=3, after=5, bound=12),
@@ -97,15 +97,19 @@ FACTS: Mapping[Cause, tuple[float | None, tuple[Fact, ...]]] = {
             DELAY,
         ),
     ),
-    Cause.SLOW_MEMBER: (
+    Diagnosis.SLOW_MEMBER: (
         1500,
         (stated("slow_member", ["orders-2"], before=412, after=150, bound=600), LAG, DELAY),
     ),
-    Cause.HOT_PARTITION: (
+    Diagnosis.HOT_PARTITION: (
         1500,
         (stated("hot_partition", ["orders-3"], after=900, bound=600), LAG, DELAY),
     ),
-    Cause.UNREADABLE: (None, (stated("unreadable", quote="not authorized to access it"),)),
+    Diagnosis.UNKNOWN: (None, (stated("unreadable", quote="not authorized to access it"),)),
+    Diagnosis.SKEWED_LOAD: (
+        1500,
+        (stated("skewed_load", ["orders-2"], after=700, bound=600), LAG, ARRIVALS),
+    ),
 }
 
 CHANGED = (
@@ -114,14 +118,14 @@ CHANGED = (
 )
 
 
-def span_of(cause: Cause, **columns: Any) -> CauseSpan:
+def span_of(cause: Diagnosis, **columns: Any) -> CauseSpan:
     """A cause that was seen since the incident began."""
     amount, facts = FACTS[cause]
     known = {"since": BEGAN, "last_seen_at": NOW, "looks": 5, "amount": amount, "facts": facts}
     return CauseSpan(cause=cause, **{**known, **columns})
 
 
-def course_of(*causes: Cause, group: str = "orders-app", **columns: Any) -> IncidentCourse:
+def course_of(*causes: Diagnosis, group: str = "orders-app", **columns: Any) -> IncidentCourse:
     """An open incident of these causes, the most severe first."""
     known: dict[str, Any] = {
         "key": f"prod/{group}/prod-20260301T024000Z-abc124",
@@ -137,7 +141,7 @@ def course_of(*causes: Cause, group: str = "orders-app", **columns: Any) -> Inci
     return IncidentCourse(**{**known, **columns})
 
 
-def incident_of(*causes: Cause, group: str = "orders-app", **columns: Any) -> GroupIncident:
+def incident_of(*causes: Diagnosis, group: str = "orders-app", **columns: Any) -> GroupIncident:
     """What is told of such an incident; *columns* of the incident, and *course*: those of its course."""
     course = course_of(*causes, group=group, **columns.pop("course", {}))
     known: dict[str, Any] = {
@@ -153,7 +157,7 @@ def incident_of(*causes: Cause, group: str = "orders-app", **columns: Any) -> Gr
     return GroupIncident(**{**known, **columns})
 
 
-def readers_of(cause: Cause, amount: float | None, **columns: Any) -> Readers:
+def readers_of(cause: Diagnosis, amount: float | None, **columns: Any) -> Readers:
     """Readers who were told ten minutes after it began."""
     known = {"alert_key": "k", "channel": "#team", "at": BEGAN + timedelta(minutes=10)}
     return Readers(cause=cause, amount=amount, **{**known, **columns})

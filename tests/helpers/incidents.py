@@ -7,7 +7,7 @@ from typing import Any
 
 from evenkeel.engine.facts import Fact, FactKind
 from evenkeel.engine.message import AlertMessage, MessageKind, Severity
-from evenkeel.engine.model import Cause, IncidentState
+from evenkeel.engine.model import Diagnosis, IncidentState
 from evenkeel.engine.ports import Posting
 from evenkeel.engine.records import CauseSpan, IncidentCourse, IncidentRow, Readers
 
@@ -27,7 +27,10 @@ def key_of(group: str) -> str:
 
 
 def course(
-    group: str = "orders-app", cause: Cause = Cause.BEHIND, minutes: float = 0, **known: Any
+    group: str = "orders-app",
+    cause: Diagnosis = Diagnosis.CATCHING_UP,
+    minutes: float = 0,
+    **known: Any,
 ) -> IncidentCourse:
     """An incident that was told when it began and is seen some minutes later."""
     behind = Fact(kind=FactKind.DIAGNOSIS, measure="behind", after=960.5, subjects=("orders-0",))

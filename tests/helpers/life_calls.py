@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from evenkeel.engine.model import Cause
+from evenkeel.engine.model import Diagnosis
+from tests.helpers.lives import LIVES
 
 OPENED = ["chat.postMessage opened"]
 WORSE = [
@@ -15,28 +16,18 @@ RESOLVED = [
     "chat.postMessage resolved thread in the thread of opened, broadcast",
 ]
 BRIEF = OPENED + RESOLVED
-WORSENED = OPENED + WORSE[0] + RESOLVED
 
-EASED = [
-    ["chat.update opened", "chat.postMessage eased 1 thread in the thread of opened"],
-    ["chat.update opened", "chat.postMessage eased 2 thread in the thread of opened"],
-]
+STILL = [call.replace("worse", "still") for call in WORSE[0]]
+REMINDED = OPENED + STILL + RESOLVED
 
-CALLS: dict[Cause, list[str]] = {
-    **dict.fromkeys(Cause, BRIEF),
+CALLS: dict[Diagnosis, list[str]] = {
+    **dict.fromkeys(LIVES, BRIEF),
     # behind, then soon lost (warning to critical: broadcast), then lost (records: broadcast)
-    Cause.LOSING_RECORDS: OPENED + LOUDER[0] + LOUDER[1] + RESOLVED,
+    Diagnosis.LOSING_RECORDS: OPENED + LOUDER[0] + LOUDER[1] + RESOLVED,
     # gone for longer and longer
-    Cause.VANISHED: WORSENED,
-    Cause.LOSS_AHEAD: OPENED + LOUDER[0] + RESOLVED,
-    # further and further behind, until the reason is gone and only what waits is left
-    Cause.SLOW_MEMBER: OPENED + WORSE[0] + EASED[1] + RESOLVED,
-    Cause.HOT_PARTITION: OPENED + WORSE[0] + EASED[1] + RESOLVED,
-    # it goes on, and has to catch up
-    Cause.NO_MEMBERS: OPENED + EASED[0] + RESOLVED,
-    Cause.SILENT_MEMBER: OPENED + EASED[0] + RESOLVED,
-    Cause.STUCK_PARTITION: OPENED + EASED[0] + RESOLVED,
-    Cause.TOO_FEW_MEMBERS: OPENED + EASED[0] + RESOLVED,
-    # a burst is more than its members can do, as long as it lasts
-    Cause.BEHIND: OPENED + EASED[0] + RESOLVED,
+    Diagnosis.VANISHED: REMINDED,
+    Diagnosis.LOSS_AHEAD: OPENED + LOUDER[0] + RESOLVED,
+    # further and further behind
+    Diagnosis.SLOW_MEMBER: REMINDED,
+    Diagnosis.HOT_PARTITION: REMINDED,
 }

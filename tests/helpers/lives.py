@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from evenkeel.engine.config import ClusterSettings, Rule, Settings
-from evenkeel.engine.model import Cause
+from evenkeel.engine.model import Diagnosis
 from evenkeel.engine.ports import Lake
 from tests.helpers.fleet.lake import write_taken
 from tests.helpers.fluid import Group, Topic, at, simulate, snapshots
@@ -39,6 +39,26 @@ COUNT = 90
 """Snapshots in all."""
 
 
+ORDER = (
+    Diagnosis.NO_MEMBERS,
+    Diagnosis.VANISHED,
+    Diagnosis.LOSING_RECORDS,
+    Diagnosis.SKIPPED_RECORDS,
+    Diagnosis.LOSS_AHEAD,
+    Diagnosis.STOPPED,
+    Diagnosis.SILENT_MEMBER,
+    Diagnosis.STUCK_PARTITION,
+    Diagnosis.CATCHING_UP,
+    Diagnosis.REBALANCING,
+    Diagnosis.TOO_FEW_MEMBERS,
+    Diagnosis.SLOW_MEMBER,
+    Diagnosis.HOT_PARTITION,
+    Diagnosis.UNKNOWN,
+    Diagnosis.SKEWED_LOAD,
+)
+"""All that may be wrong with a group, in the order in which it befalls one."""
+
+
 def _kept(seconds: float, rate: float = 100) -> tuple[Topic, ...]:
     """Topics whose records are kept for so long."""
     return tuple(
@@ -46,115 +66,134 @@ def _kept(seconds: float, rate: float = 100) -> tuple[Topic, ...]:
     )
 
 
-def _lives() -> Mapping[Cause, Group]:
+def _lives() -> Mapping[Diagnosis, Group]:
     """What happens to the group of each cause."""
-    starts = {cause: at(ILL + number) for number, cause in enumerate(Cause)}
+    starts = {cause: at(ILL + number) for number, cause in enumerate(ORDER)}
     since = {cause: start - 100 for cause, start in starts.items()}
     until = {cause: start + 8 * 300 for cause, start in since.items()}
     lives = {
-        Cause.NO_MEMBERS: busy(
+        Diagnosis.NO_MEMBERS: busy(
             "no-members",
             events=(
-                Leave(at=since[Cause.NO_MEMBERS], members=ALL),
-                Join(at=until[Cause.NO_MEMBERS], members=ALL),
+                Leave(at=since[Diagnosis.NO_MEMBERS], members=ALL),
+                Join(at=until[Diagnosis.NO_MEMBERS], members=ALL),
             ),
         ),
-        Cause.VANISHED: busy(
+        Diagnosis.VANISHED: busy(
             "vanished",
             events=(
-                Leave(at=since[Cause.VANISHED], members=ALL),
-                Vanish(at=since[Cause.VANISHED] + 40),
+                Leave(at=since[Diagnosis.VANISHED], members=ALL),
+                Vanish(at=since[Diagnosis.VANISHED] + 40),
             ),
         ),
-        Cause.LOSING_RECORDS: busy(
+        Diagnosis.LOSING_RECORDS: busy(
             "losing-records",
             topics=_kept(1800),
             commits=LOCKED,
             events=(
-                Capacity(at=since[Cause.LOSING_RECORDS], members=ALL, factor=0.2),
-                Capacity(at=until[Cause.LOSING_RECORDS] + 1800, members=ALL, factor=2),
+                Capacity(at=since[Diagnosis.LOSING_RECORDS], members=ALL, factor=0.2),
+                Capacity(at=until[Diagnosis.LOSING_RECORDS] + 1800, members=ALL, factor=2),
             ),
         ),
-        Cause.SKIPPED_RECORDS: busy(
+        Diagnosis.SKIPPED_RECORDS: busy(
             "skipped-records",
             events=(
-                Leave(at=since[Cause.SKIPPED_RECORDS], members=ALL),
-                Reset(at=until[Cause.SKIPPED_RECORDS]),
-                Join(at=until[Cause.SKIPPED_RECORDS] + 40, members=ALL),
+                Leave(at=since[Diagnosis.SKIPPED_RECORDS], members=ALL),
+                Reset(at=until[Diagnosis.SKIPPED_RECORDS]),
+                Join(at=until[Diagnosis.SKIPPED_RECORDS] + 40, members=ALL),
             ),
         ),
-        Cause.LOSS_AHEAD: busy(
+        Diagnosis.LOSS_AHEAD: busy(
             "loss-ahead",
             topics=_kept(2 * 3600),
             events=(
-                Capacity(at=since[Cause.LOSS_AHEAD], members=ALL, factor=0.1),
-                Capacity(at=since[Cause.LOSS_AHEAD] + 6000, members=ALL, factor=2),
+                Capacity(at=since[Diagnosis.LOSS_AHEAD], members=ALL, factor=0.1),
+                Capacity(at=since[Diagnosis.LOSS_AHEAD] + 6000, members=ALL, factor=2),
             ),
         ),
-        Cause.STOPPED: busy(
+        Diagnosis.STOPPED: busy(
             "stopped",
             events=(
-                Capacity(at=since[Cause.STOPPED], members=ALL, factor=0),
-                *(Restart(at=until[Cause.STOPPED] + 30 * m, member=m) for m in ALL),
+                Capacity(at=since[Diagnosis.STOPPED], members=ALL, factor=0),
+                *(Restart(at=until[Diagnosis.STOPPED] + 30 * m, member=m) for m in ALL),
             ),
         ),
-        Cause.SILENT_MEMBER: busy(
+        Diagnosis.SILENT_MEMBER: busy(
             "silent-member",
             events=(
-                Capacity(at=since[Cause.SILENT_MEMBER], members=(2,), factor=0),
-                Restart(at=until[Cause.SILENT_MEMBER], member=2),
+                Capacity(at=since[Diagnosis.SILENT_MEMBER], members=(2,), factor=0),
+                Restart(at=until[Diagnosis.SILENT_MEMBER], member=2),
             ),
         ),
-        Cause.STUCK_PARTITION: busy(
+        Diagnosis.STUCK_PARTITION: busy(
             "stuck-partition",
             events=(
                 Stick(
-                    at=since[Cause.STUCK_PARTITION],
+                    at=since[Diagnosis.STUCK_PARTITION],
                     partition=("t0", 5),
-                    until=until[Cause.STUCK_PARTITION],
+                    until=until[Diagnosis.STUCK_PARTITION],
                 ),
             ),
         ),
-        Cause.BEHIND: busy(
+        Diagnosis.CATCHING_UP: busy(
             "behind",
             topics=topics(2, 8, 50),
-            traffic=Traffic(bursts=((since[Cause.BEHIND], 1200, 8),)),
+            traffic=Traffic(bursts=((since[Diagnosis.CATCHING_UP], 1200, 8),)),
         ),
-        Cause.REBALANCING: busy(
+        Diagnosis.REBALANCING: busy(
             "rebalancing",
-            events=(Rebalancing(at=since[Cause.REBALANCING], until=until[Cause.REBALANCING]),),
+            events=(
+                Rebalancing(at=since[Diagnosis.REBALANCING], until=until[Diagnosis.REBALANCING]),
+            ),
         ),
-        Cause.TOO_FEW_MEMBERS: busy(
+        Diagnosis.TOO_FEW_MEMBERS: busy(
             "too-few-members",
             topics=topics(2, 8, 60),
             members=(*members(3, 400), *(replace(m, here=False) for m in members(5, 400))),
             traffic=Traffic(
-                changes=tuple((since[Cause.TOO_FEW_MEMBERS], t, None, 5 / 3) for t in ("t0", "t1"))
+                changes=tuple(
+                    (since[Diagnosis.TOO_FEW_MEMBERS], t, None, 5 / 3) for t in ("t0", "t1")
+                )
             ),
-            events=(Join(at=until[Cause.TOO_FEW_MEMBERS], members=(3, 4, 5, 6, 7)),),
+            events=(Join(at=until[Diagnosis.TOO_FEW_MEMBERS], members=(3, 4, 5, 6, 7)),),
         ),
-        Cause.SLOW_MEMBER: busy(
+        Diagnosis.SLOW_MEMBER: busy(
             "slow-member",
             events=(
-                Capacity(at=since[Cause.SLOW_MEMBER], members=(3,), factor=0.4),
-                Capacity(at=until[Cause.SLOW_MEMBER] + 3000, members=(3,), factor=1),
+                Capacity(at=since[Diagnosis.SLOW_MEMBER], members=(3,), factor=0.4),
+                Capacity(at=until[Diagnosis.SLOW_MEMBER] + 3000, members=(3,), factor=1),
             ),
         ),
-        Cause.HOT_PARTITION: busy(
+        Diagnosis.HOT_PARTITION: busy(
             "hot-partition",
             topics=(Topic(name="cold", rates=(200,) * 3), Topic(name="hot", rates=(450,))),
             strategy="roundrobin",
             lists=("roundrobin", "range"),
             traffic=Traffic(
                 changes=(
-                    (since[Cause.HOT_PARTITION], "hot", None, 2),
-                    (until[Cause.HOT_PARTITION] + 3000, "hot", None, 0.25),
+                    (since[Diagnosis.HOT_PARTITION], "hot", None, 2),
+                    (until[Diagnosis.HOT_PARTITION] + 3000, "hot", None, 0.25),
                 )
             ),
         ),
-        Cause.UNREADABLE: busy(
+        Diagnosis.UNKNOWN: busy(
             "unreadable",
-            events=(Unread(at=since[Cause.UNREADABLE], until=until[Cause.UNREADABLE]),),
+            events=(Unread(at=since[Diagnosis.UNKNOWN], until=until[Diagnosis.UNKNOWN]),),
+        ),
+        # range gives all twelve partitions to two of its four members
+        Diagnosis.SKEWED_LOAD: busy(
+            "skewed-load",
+            topics=topics(6, 2, 84),
+            traffic=Traffic(
+                changes=tuple(
+                    change
+                    for n in range(6)
+                    for change in (
+                        (since[Diagnosis.SKEWED_LOAD], f"t{n}", None, 120 / 84),
+                        (until[Diagnosis.SKEWED_LOAD], f"t{n}", None, 0.5),
+                    )
+                ),
+            ),
         ),
     }
     return lives
@@ -180,7 +219,7 @@ RULES = (
 SETTINGS = Settings(clusters={CLUSTER: ClusterSettings(bootstrap="b:9092")}, rules=RULES)
 
 
-def write_lives(lake: Lake, *causes: Cause, count: int = COUNT) -> list[str]:
+def write_lives(lake: Lake, *causes: Diagnosis, count: int = COUNT) -> list[str]:
     """Write the snapshots of some groups (of all), and of one that is always well; their ids, the oldest first."""
     groups = [LIVES[cause] for cause in causes or LIVES]
     history = simulate([*groups, HEALTHY], snapshots=count)

@@ -15,7 +15,6 @@ from evenkeel.engine.adapters.postgres.database import Database
 from evenkeel.engine.adapters.postgres.running import execute, jsonb, write
 from evenkeel.engine.alerting.giving_way import entering, keys_of
 from evenkeel.engine.alerting.postings import ends_of
-from evenkeel.engine.incidents.remembered import course_of
 from evenkeel.engine.message import AlertMessage, Announcement, MessageKind
 from evenkeel.engine.ports import CLOCKS_APART, Delivered, GroupWatch, PendingAlert, Posting
 from evenkeel.engine.records import (
@@ -193,12 +192,9 @@ class GroupIncidentTables(Database):
         if not rows:
             return GroupWatch(cluster=cluster)
         newest = {name: rows[0][name] for name in ("snapshot_id", "at", "first_at")}
-        courses = (
-            course_of(row["course"], row["group_id"], newest["snapshot_id"], newest["at"])
-            for row in rows
-            if row["course"] is not None
-        )
-        return GroupWatch(cluster=cluster, **newest, courses=tuple(filter(None, courses)))
+        stored = [row["course"] for row in rows if row["course"] is not None]
+        courses = tuple(record_of(IncidentCourse, course) for course in stored)
+        return GroupWatch(cluster=cluster, **newest, courses=courses)
 
     def store_watch(
         self,

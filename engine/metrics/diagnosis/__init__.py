@@ -1,5 +1,5 @@
 """
-What is the matter with a group: the first of these that holds.
+What is the matter with a group: the first of these that holds. All that hold are its troubles (`incidents.troubles`).
 
 | diagnosis | when |
 | --- | --- |
@@ -8,6 +8,8 @@ What is the matter with a group: the first of these that holds.
 | rebalancing | ownership is in motion |
 | losing records | retention removed what it had not read, from where its commit stands now |
 | skipped records | a commit jumped forward faster than a member consumes, or over what retention removed |
+| (records soon lost) | retention will reach what waits within `loss_within_seconds` |
+| (stopped) | nothing of all that waits moves, whoever owns it |
 | silent member | none of a member's partitions moves, though records wait beyond the commit interval |
 | stuck partition | the same of a partition whose owner consumes others |
 | slow member | behind, and saturated at less than three quarters of what the median of its peers does |
@@ -16,6 +18,8 @@ What is the matter with a group: the first of these that holds.
 | skewed load | behind, and more arrives at a member than it can do, though the total fits |
 | catching up | behind, and nobody gets more than he can do |
 | keeps up | no partition is behind its end by more than the objective beyond the commit interval |
+
+What stands in brackets is told beside a diagnosis and never is one: it says how bad that is.
 
 *Behind* is a matter of time: `commit_interval.delay` above the group's objective. What is unknown of some partitions
 hides nothing that is known of others, so *unknown* is said where nothing worse is.
@@ -31,7 +35,7 @@ from evenkeel.engine.batch import count_by
 from evenkeel.engine.facts import Fact
 from evenkeel.engine.metrics.diagnosis.evidence import Evidence, OneGroup
 from evenkeel.engine.metrics.diagnosis.rules import RULES
-from evenkeel.engine.model import Diagnosis
+from evenkeel.engine.model import ALARMS, Diagnosis
 
 __all__ = ["Diagnosed", "Evidence", "diagnose", "first_of"]
 
@@ -71,6 +75,6 @@ def diagnose(evidence: Evidence) -> list[Diagnosed]:
 def first_of(group: OneGroup) -> Diagnosed:
     """What is the matter with one group."""
     for diagnosis, rule in RULES:
-        if facts := tuple(rule(group)):
+        if diagnosis not in ALARMS and (facts := tuple(rule(group))):
             return Diagnosed(diagnosis=diagnosis, facts=facts)
     return WELL

@@ -32,6 +32,8 @@ class Evidence:
         capacity: Of the members.
         interval: (G) seconds between commits; nan where none has been seen.
         objective: (G) seconds.
+        time_to_loss: (n) seconds until retention reaches what is not read; nan unknown.
+        loss_within: (G) seconds: retention that reaches it sooner is a loss ahead.
     """
 
     batch: GroupBatch
@@ -45,6 +47,8 @@ class Evidence:
     capacity: Capacity
     interval: Floats
     objective: Floats
+    time_to_loss: Floats
+    loss_within: Floats
 
     @cached_property
     def in_doubt(self) -> Flags:
@@ -100,10 +104,17 @@ class OneGroup:
         self.owner: Indices = batch.owners_of(group)
         self.counted = evidence.counted[rows]
         self.lag, self.lost = evidence.lag[rows], evidence.lost[rows]
-        self.arrivals = np.nan_to_num(evidence.arrivals[rows])
+        arrivals = evidence.arrivals[rows]
+        known = arrivals[self.counted]
+        self.arriving = None if np.isnan(known).all() else float(np.nansum(known))
+        """Records/s that arrive in all that counts; None unknown."""
+        self.arrivals = np.nan_to_num(arrivals)
         self.age, self.delay = evidence.samples.age[0][rows], evidence.delays[0][rows]
         self.behind = evidence.behind[0][rows] & self.counted
         self.in_doubt = evidence.in_doubt[rows]
+        self.time_to_loss = evidence.time_to_loss[rows]
+        soon = self.time_to_loss < evidence.loss_within[group]
+        self.lost_soon: Flags = self.behind & ~(self.lost > 0) & soon
         self.jumped, self.over_lost = evidence.jumped[rows], evidence.over_lost[rows]
         self.interval = float(evidence.interval[group])
         samples = evidence.samples
@@ -147,6 +158,22 @@ class OneGroup:
     def over(self) -> Flags:
         """(M) members that are behind and get more than they are known to do."""
         return self.any_of(self.behind) & self.firm & (self.load > np.nan_to_num(self.capacity))
+
+    @cached_property
+    def stopped(self) -> bool:
+        """Whether nothing that waits is consumed: all of it stands still, and has for too long."""
+        alive = self.counted & ((self.lag > 0) & ~self.still | self.goes_on)
+        return bool(self.still.any() and not alive.any())
+
+    @property
+    def too_small(self) -> bool:
+        """
+        Whether more arrives than all members together can do.
+
+        Where of one is only known what it keeps up with, all together may do more.
+        """
+        enough = self.load.sum() <= self.capacity.sum()
+        return bool(self.over.any() and self.firm.all() and not enough)
 
     def partitions(self, rows: Flags) -> list[str]:
         """Names of partitions."""

@@ -1,4 +1,8 @@
-"""The rules of the diagnosis, in their order: each says what it sees as facts, or nothing where it does not hold."""
+"""
+What may be wrong with a group, in its order: each rule says what it sees as facts, or nothing where it does not hold.
+
+The first that holds is the diagnosis, all that hold are the troubles of the group.
+"""
 
 from __future__ import annotations
 
@@ -82,6 +86,24 @@ def _too_fast(group: OneGroup) -> bool:
     return bool(speed > JUMP * np.nanmax(known) * len(known))
 
 
+def _loss_ahead(group: OneGroup) -> Iterator[Fact]:
+    if group.lost_soon.any():
+        names = group.partitions(group.lost_soon)
+        least = float(group.time_to_loss[group.lost_soon].min())
+        yield _stated(Diagnosis.LOSS_AHEAD, names, after=least, partitions=len(names))
+
+
+def _stopped(group: OneGroup) -> Iterator[Fact]:
+    if group.stopped:
+        yield _stated(
+            Diagnosis.STOPPED,
+            before=group.arriving,
+            after=float(np.nanmax(group.age[group.still])),
+            bound=len(group.names),
+            partitions=int(group.still.sum()),
+        )
+
+
 def _silent_member(group: OneGroup) -> Iterator[Fact]:
     if group.silent.any():
         rows = group.still & group.silent[group.owner]
@@ -138,8 +160,8 @@ def _hot_partition(group: OneGroup) -> Iterator[Fact]:
 
 
 def _too_few_members(group: OneGroup) -> Iterator[Fact]:
-    total, capacity = float(group.load.sum()), float(group.capacity.sum())
-    if group.over.any() and total > capacity:
+    if group.too_small:
+        total, capacity = float(group.load.sum()), float(group.capacity.sum())
         more = math.ceil((total - capacity) / float(np.median(group.capacity)))
         yield _stated(
             Diagnosis.TOO_FEW_MEMBERS,
@@ -151,6 +173,8 @@ def _too_few_members(group: OneGroup) -> Iterator[Fact]:
 
 
 def _skewed_load(group: OneGroup) -> Iterator[Fact]:
+    if group.too_small:
+        return
     for member in np.flatnonzero(group.over).tolist():
         yield _stated(
             Diagnosis.SKEWED_LOAD,
@@ -203,6 +227,8 @@ RULES: tuple[tuple[Diagnosis, Rule], ...] = (
     (Diagnosis.REBALANCING, _rebalancing),
     (Diagnosis.LOSING_RECORDS, _losing_records),
     (Diagnosis.SKIPPED_RECORDS, _skipped_records),
+    (Diagnosis.LOSS_AHEAD, _loss_ahead),
+    (Diagnosis.STOPPED, _stopped),
     (Diagnosis.SILENT_MEMBER, _silent_member),
     (Diagnosis.STUCK_PARTITION, _stuck_partition),
     (Diagnosis.SLOW_MEMBER, _slow_member),
@@ -212,3 +238,5 @@ RULES: tuple[tuple[Diagnosis, Rule], ...] = (
     (Diagnosis.CATCHING_UP, _catching_up),
     (Diagnosis.UNKNOWN, _unknown),
 )
+"""In the order of `Diagnosis`; what is unknown of some partitions hides nothing that is known of others, so it is said
+last. That a group vanished no rule can see of it."""

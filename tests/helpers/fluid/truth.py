@@ -46,7 +46,7 @@ class Kind(enum.StrEnum):
     MISSED = "missed"
     OPENED = "opened"
     WORSE = "worse"
-    EASED = "eased"
+    STILL = "still"
     RESOLVED = "resolved"
     DIGEST = "digest"
 

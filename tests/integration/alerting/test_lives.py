@@ -20,7 +20,7 @@ import pytest
 from evenkeel.engine import steps
 from evenkeel.engine.adapters.postgres import PostgresHistory, migrate
 from evenkeel.engine.errors import NotifierError
-from evenkeel.engine.model import Cause
+from evenkeel.engine.model import Diagnosis
 from tests.helpers.dying import Deaths, Dying, Killed
 from tests.helpers.life_calls import CALLS
 from tests.helpers.lives import FROM_THE_BEGINNING, LIVES, SETTINGS, write_crowd, write_lives
@@ -33,7 +33,7 @@ pytest_plugins = ("tests.helpers.postgres_fixtures",)
 
 pytestmark = pytest.mark.postgres
 
-FEW = (Cause.NO_MEMBERS, Cause.LOSING_RECORDS, Cause.SILENT_MEMBER)
+FEW = (Diagnosis.NO_MEMBERS, Diagnosis.LOSING_RECORDS, Diagnosis.SILENT_MEMBER)
 """Lives with an opening, a change that is loud, one that is quiet, and an end."""
 
 SOON_OVER = 42
@@ -129,8 +129,8 @@ def all_lives(
         yield seen
 
 
-@pytest.mark.parametrize("cause", list(Cause), ids=lambda cause: cause.name.lower())
-def test_a_life_is_told_in_exactly_these_calls(all_lives: Watched, cause: Cause) -> None:
+@pytest.mark.parametrize("cause", list(LIVES), ids=lambda cause: cause.name.lower())
+def test_a_life_is_told_in_exactly_these_calls(all_lives: Watched, cause: Diagnosis) -> None:
     """Posted when it opens; changed and answered in its thread as it gets worse and when it is over; nothing else."""
     assert all_lives.calls_about(LIVES[cause].name) == CALLS[cause]
 
@@ -296,7 +296,7 @@ def crowd(tmp_path: Path, database_url: str) -> Iterator[tuple[Watched, Sequence
 def test_a_flood_and_what_was_so_already_are_digests(
     crowd: tuple[Watched, Sequence[str]],
 ) -> None:
-    """One message when seven open, one when they are over, one for what was so at first; each changes as groups end."""
+    """One message when seven open, one when they are over, one for what was so at first; of each alone a line."""
     seen, ids = crowd
     for snapshot_id in ids:
         seen.look(snapshot_id)
@@ -310,15 +310,10 @@ def test_a_flood_and_what_was_so_already_are_digests(
         ("postMessage", opened, None),
         # one of the seven is well a snapshot before the others
         ("postMessage", "crowd-3", opened),
-        ("update", opened, None),
         ("postMessage", f"digest {ids[18]} #kafka resolved", None),
-        ("update", opened, None),
         *(("postMessage", group, first) for group in FROM_THE_BEGINNING),
-        ("update", first, None),
     ]
     assert seen.history.query("open_incidents") == []
-    titles = {text for _, text in as_read(seen)}
-    assert {"lives: all 7 groups well again", "lives: all 2 groups well again"} <= titles
 
 
 def _whose(key: str) -> str:
@@ -326,24 +321,15 @@ def _whose(key: str) -> str:
     return key if key.startswith("digest") else key.split("/")[1]
 
 
-def as_read(seen: Watched) -> list[tuple[str, str]]:
-    """Key and title of each message as it is in the end."""
-    return [
-        (key, text.split(": Together")[0]) for key, _, text, *_ in sorted(seen.workspace.seen())
-    ]
-
-
 @pytest.mark.parametrize("kind", ["429", "posted, then 500"])
-def test_a_digest_that_changes_is_neither_doubled_nor_lost(
+def test_a_digest_is_neither_doubled_nor_lost(
     crowd: tuple[Watched, Sequence[str]], kind: str
 ) -> None:
-    """Each message and each change meets the fault at its first try; the channel ends with one message of each kind."""
+    """Each message meets the fault at its first try; the channel ends with one message of each kind."""
     seen, ids = crowd
     seen.workspace.first = lambda: FAULTS[kind]
     for snapshot_id in ids:
         seen.look_until_sent(snapshot_id)
     digests = [key for key in posted(seen) if key.startswith("digest")]
     assert len(digests) == len(set(digests)) == 3
-    titles = {text for _, text in as_read(seen)}
-    assert {"lives: all 7 groups well again", "lives: all 2 groups well again"} <= titles
     assert seen.pending() == []

@@ -13,11 +13,11 @@ import pytest
 from evenkeel.engine import steps
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.alerting.incident import WORDING
-from evenkeel.engine.alerting.policy import IncidentKind
 from evenkeel.engine.config import ClusterSettings, Rule, Settings
 from evenkeel.engine.datasets import METRICS, rows_to_table
 from evenkeel.engine.errors import NotifierError
 from evenkeel.engine.message import AlertMessage, MessageKind, Severity
+from evenkeel.engine.model import IncidentKind
 from evenkeel.engine.ports import Manifest, Posting
 from evenkeel.engine.records import Outcome, StepRun, ValidationRow, table_of
 from tests.helpers.slack_calls import LATER, RecordedWorkspace, key_of

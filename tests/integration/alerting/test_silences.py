@@ -74,9 +74,9 @@ def test_a_silence_is_told_when_it_begins_and_when_it_is_over(
     assert looked(known, slack_server, 70) == ["chat.postMessage"]
     _, begin, end = shown(slack_server)
     assert "orders-* (every cluster): silenced until 2026-03-01 13:10:03 UTC" in begin
-    assert "By ana: moving. It covers 2 groups here, 1 of them open: orders-app (behind" in begin
+    assert "By ana: moving. It covers 2 groups here, 1 of them open: orders-app (catching" in begin
     assert "orders-* (every cluster): no longer silenced" in end
-    assert "Still open: orders-app (behind its objective)." in end
+    assert "Still open: orders-app (catching up)." in end
 
 
 def test_an_ack_changes_the_message_of_its_incident_and_takes_itself_back(

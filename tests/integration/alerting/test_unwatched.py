@@ -15,9 +15,9 @@ from evenkeel.engine.alerting.outbox import deliver
 from evenkeel.engine.alerting.rounds import round_of
 from evenkeel.engine.alerting.unwatched import end_unwatched
 from evenkeel.engine.config import ClusterSettings, Settings
-from evenkeel.engine.incidents.conditions import Condition
 from evenkeel.engine.incidents.judged import Judged, Judgement
-from evenkeel.engine.model import Cause, Diagnosis
+from evenkeel.engine.incidents.troubles import Trouble
+from evenkeel.engine.model import Diagnosis
 from tests.helpers.dying import Deaths, Dying, Killed
 from tests.helpers.outbox import CLUSTER, NOW
 from tests.helpers.pages import Pages
@@ -62,9 +62,9 @@ def wrong(
     for number in range(first, first + 5):
         watch = history.group_watch(CLUSTER)
         is_wrong = number >= first + 2
-        none = (Condition(cause=Cause.NO_MEMBERS),)
+        none = (Trouble(kind=Diagnosis.NO_MEMBERS),)
         odd = {
-            group: Judged(group_id=group, diagnosis=Diagnosis.UNKNOWN, conditions=none)
+            group: Judged(group_id=group, diagnosis=Diagnosis.UNKNOWN, troubles=none)
             for group in groups
         }
         judgement = Judgement(

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from evenkeel.engine.alerting.incident import closing_message, opening_message
-from evenkeel.engine.alerting.policy import IncidentKind
 from evenkeel.engine.alerting.text import plain_text
 from evenkeel.engine.message import MessageKind, Severity
+from evenkeel.engine.model import IncidentKind
 from evenkeel.engine.records import IncidentRow
 from tests.helpers.outbox import NOW
 

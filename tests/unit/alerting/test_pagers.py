@@ -16,8 +16,9 @@ from evenkeel.engine.alerting.queueing import queue_incidents
 from evenkeel.engine.alerting.rounds import round_of
 from evenkeel.engine.config import ClusterSettings, Settings, Webhook
 from evenkeel.engine.errors import NotifierError
-from evenkeel.engine.incidents.judged import Condition, Judged, Judgement
-from evenkeel.engine.model import Cause, Diagnosis
+from evenkeel.engine.incidents.judged import Judged, Judgement
+from evenkeel.engine.incidents.judged import Trouble as Wrong
+from evenkeel.engine.model import Diagnosis
 from evenkeel.engine.ports import ClusterFacts, FailingStep, History
 from tests.helpers.memory import MemoryHistory, MemoryNotifier
 from tests.helpers.outbox import CLUSTER, NOW
@@ -98,7 +99,7 @@ def test_what_people_only_are_told_pages_nobody(settings: Settings, pages: Pages
 
 
 def wrong(
-    history: History, settings: Settings, pages: Pages, *looks: Cause | None, first: int = 1
+    history: History, settings: Settings, pages: Pages, *looks: Diagnosis | None, first: int = 1
 ) -> None:
     """What is wrong with a group, look by look, each told at once; what could not be told waits."""
     for number, cause in enumerate(looks, start=first):
@@ -107,7 +108,7 @@ def wrong(
         odd = Judged(
             group_id="pay-in",
             diagnosis=Diagnosis.UNKNOWN,
-            conditions=(Condition(cause=cause),) if cause else (),
+            troubles=(Wrong(kind=cause),) if cause else (),
         )
         judgement = Judgement(
             cluster=CLUSTER,
@@ -125,7 +126,7 @@ def wrong(
             deliver(history, wiring.notifier(settings), settings)
 
 
-LIFE = (None, None, *(Cause.SILENT_MEMBER,) * 3, *(Cause.NO_MEMBERS,) * 2, None, None, None)
+LIFE = (None, None, *(Diagnosis.SILENT_MEMBER,) * 3, *(Diagnosis.NO_MEMBERS,) * 2, None, None, None)
 
 
 def test_an_incident_that_gets_worse_is_one_alert_until_it_is_over(

@@ -10,11 +10,11 @@ import pytest
 
 from evenkeel.engine.alerting.advice_news import new_advice
 from evenkeel.engine.alerting.outbox import deliver
-from evenkeel.engine.alerting.policy import IncidentKind, can_be_told, changes, findings
+from evenkeel.engine.alerting.policy import can_be_told, changes, findings
 from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import NotifierError
 from evenkeel.engine.message import Announcement, NewsKind
-from evenkeel.engine.model import Diagnosis, Verdict
+from evenkeel.engine.model import Diagnosis, IncidentKind, Verdict
 from evenkeel.engine.ports import ClusterFacts, FailingStep, ScoredAdvice
 from evenkeel.engine.records import IncidentRow
 from evenkeel.engine.text import one_line

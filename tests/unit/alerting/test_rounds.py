@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -14,29 +13,30 @@ from hypothesis import strategies as st
 
 from evenkeel.engine.alerting import rounds
 from evenkeel.engine.alerting.events import EventKind
-from evenkeel.engine.alerting.group_incident import opened_message
+from evenkeel.engine.alerting.group_incident import message_of
 from evenkeel.engine.alerting.rounds import Round, round_of
 from evenkeel.engine.alerting.text import plain_text
 from evenkeel.engine.config import Rule, Settings, Webhook
 from evenkeel.engine.facts import FactKind, fact
-from evenkeel.engine.incidents.judged import Condition, Judged, Judgement
+from evenkeel.engine.incidents.judged import Judged, Judgement, Trouble
 from evenkeel.engine.incidents.quiet import Quiet
 from evenkeel.engine.message import MessageKind, Severity
-from evenkeel.engine.model import Cause, Diagnosis, IncidentState
+from evenkeel.engine.model import Diagnosis, IncidentState
 from evenkeel.engine.ports import GroupWatch, Posting
 from evenkeel.engine.records import SilenceKind
+from tests.helpers.group_incidents import FACTS
 
 FIRST = datetime(2026, 3, 1, 8, tzinfo=UTC)
 EVERY = timedelta(minutes=5)
-NOBODY, SILENT, BEHIND = Cause.NO_MEMBERS, Cause.SILENT_MEMBER, Cause.BEHIND
+NOBODY, SILENT, BEHIND = Diagnosis.NO_MEMBERS, Diagnosis.SILENT_MEMBER, Diagnosis.CATCHING_UP
 
 
-Wrong = Cause | Condition | tuple[Condition, ...] | None
+Wrong = Diagnosis | Trouble | tuple[Trouble, ...] | None
 
 
-def condition(cause: Cause, amount: float | None = None) -> Condition:
+def trouble(kind: Diagnosis, amount: float | None = None) -> Trouble:
     """Something wrong, so bad."""
-    return Condition(cause=cause, amount=amount)
+    return Trouble(kind=kind, amount=amount)
 
 
 def quiet(kind: SilenceKind = SilenceKind.SILENCE) -> Quiet:
@@ -103,9 +103,9 @@ def _judged(group: str, wrong: Wrong) -> Judged:
     if wrong is None:
         return Judged(group_id=group, diagnosis=Diagnosis.UNKNOWN, known=False)
     if isinstance(wrong, tuple):
-        return Judged(group_id=group, diagnosis=Diagnosis.UNKNOWN, conditions=wrong)
-    one = wrong if isinstance(wrong, Condition) else condition(wrong)
-    return Judged(group_id=group, diagnosis=Diagnosis.UNKNOWN, conditions=(one,))
+        return Judged(group_id=group, diagnosis=Diagnosis.UNKNOWN, troubles=wrong)
+    one = wrong if isinstance(wrong, Trouble) else trouble(wrong)
+    return Judged(group_id=group, diagnosis=Diagnosis.UNKNOWN, troubles=(one,))
 
 
 def settled(**other: object) -> Watcher:
@@ -173,17 +173,19 @@ def test_what_changed_is_asked_of_groups_only_that_are_told():
     assert watcher.asked == ["g001"]
 
 
-def test_worse_is_twice_as_bad_and_not_all_the_time():
-    """The line in the thread does not go to the channel as long as the severity is the same."""
-    watcher = settled()
+def test_twice_as_bad_is_a_reminder_and_not_worse():
+    """Its line in the thread does not go to the channel, and no pager hears of it."""
+    pager = Webhook(format="pagerduty", severity="warning")
+    watcher = settled(settings=Settings(webhooks={"oncall": pager}))
     amounts = range(300, 2000, 100)
 
-    postings = watcher.looks(*({"g": condition(SILENT, amount)} for amount in amounts))
+    postings = watcher.looks(*({"g": trouble(SILENT, amount)} for amount in amounts))
 
     assert [key.split()[2:] for key in keys(postings)] == [
         ["opened"],
-        ["worse", "1"],
-        ["worse", "1", "thread"],
+        ["opened", "webhook:oncall"],
+        ["still", "1"],
+        ["still", "1", "thread"],
     ]
     assert not any(one.broadcast for one in postings)
     course = watcher.watch.courses[0]
@@ -203,127 +205,24 @@ def test_day_one_is_a_digest():
     assert (event.kind, event.groups) == (EventKind.DIGEST, ("g001", "g002"))
 
 
-BACKLOG = Condition(
-    cause=BEHIND,
-    amount=2400,
-    facts=(fact(FactKind.DIAGNOSIS, "catching_up", before=2400, after=1500, partitions=5),),
-)
-
-
-def test_that_the_worst_has_ended_is_said_once_and_quietly():
-    """Members are back, records still wait: the message is changed, its thread has a line, no pager hears of it."""
-    pager = Webhook(format="pagerduty", severity="warning")
-    rules = (Rule(mention="S012ABCDEF"),)
-    watcher = settled(settings=Settings(webhooks={"oncall": pager}, rules=rules))
-    watcher.looks({"g": NOBODY}, {"g": NOBODY})
-
-    (change, line), *later = [watcher.look({"g": BACKLOG}).postings for _ in range(6)][1:]
-
-    incident = "incident c/g/s2"
-    assert later == [()] * 4
-    assert (change.key, change.replaces) == (f"{incident} eased 1", f"{incident} opened")
-    assert (line.key, line.answers) == (f"{incident} eased 1 thread", f"{incident} opened")
-    assert (line.broadcast, line.message.mention, change.message.mention) == (False, None, None)
-    for message in (change.message, line.message):
-        assert message.kind is MessageKind.INCIDENT_EASED
-        assert message.severity is Severity.WARNING
-        assert message.title == "g (c): members are back, still 40 min behind"
-        assert message.summary == "40 min behind in 5 partitions, caught up in about 25 min."
-    assert "Earlier" in [section.heading for section in change.message.sections]
-
-
-def test_what_is_left_is_what_is_seen_now():
-    """Members that seemed slow in the snapshot before, for they had just come back, are not named any more."""
+def test_that_the_worst_has_ended_is_not_told():
+    """Members are back, records still wait: it goes on, and its end says all of it."""
     watcher = settled()
-    slow = condition(Cause.SLOW_MEMBER, amount=2700)
+    watcher.looks({"g001": NOBODY}, {"g001": NOBODY})
 
-    *_, change, line = watcher.looks(
-        *({"g": w} for w in (NOBODY, NOBODY, (slow, BACKLOG), BACKLOG))
-    )
-
-    for message in (change.message, line.message):
-        assert message.title == "g (c): members are back, still 40 min behind"
-        assert message.summary == "40 min behind in 5 partitions, caught up in about 25 min."
-    assert "slow" not in str(change.message.sections)
-
-
-def test_what_comes_back_after_its_end_was_told_is_told_again_and_no_more():
-    """Its readers take it for ended, so they hear that it is there; that it ends once more is not said."""
-    watcher = settled()
-    nobody, backlog = {"g": NOBODY}, {"g": BACKLOG}
-    watcher.looks(nobody, nobody)
-
-    told = keys(watcher.looks(*(backlog,) * 3, *(nobody,) * 3, *(backlog,) * 5, *(nobody,) * 5))
-
-    assert [key.split(" ", 2)[2] for key in told] == [
-        *("eased 1", "eased 1 thread"),
-        *("worse 2", "worse 2 thread"),
-    ]
-
-
-@pytest.mark.parametrize(
-    "looks",
-    [
-        [NOBODY, BACKLOG] * 10,
-        [BACKLOG, NOBODY] * 10,
-        [BACKLOG, *[None] * 10],
-        [Cause.REBALANCING] * 10,
-    ],
-    ids=["flaps", "flaps the other way", "cannot be judged in between", "is hidden by a rebalance"],
-)
-def test_that_the_worst_has_ended_must_be_sure(looks: list[Wrong]):
-    """A snapshot without it is not its end."""
-    watcher = settled()
-    watcher.looks({"g": NOBODY}, {"g": NOBODY})
-    told = keys(watcher.looks(*({"g": look} for look in looks)))
-    assert [key for key in told if "eased" in key] == []
+    assert watcher.looks(*({"g001": trouble(BEHIND, 2400)},) * 6) == []
+    assert len(watcher.looks({}, {}, {})) == 2
 
 
 def test_what_was_lost_and_then_skipped_is_one_loss():
     """The commit jumps to where retention has come to: that is no second trouble, and no end of the first."""
     watcher = settled()
-    watcher.looks({"g": Cause.LOSING_RECORDS}, {"g": Cause.LOSING_RECORDS})
-    assert watcher.looks(*({"g": Cause.SKIPPED_RECORDS},) * 6) == []
-
-
-def test_snapshots_seconds_apart_do_not_end_a_cause(monkeypatch: pytest.MonkeyPatch):
-    """It must be gone for as long as a group must be well."""
-    monkeypatch.setattr(sys.modules[__name__], "EVERY", timedelta(seconds=20))
-    watcher = settled()
-    watcher.looks({"g": NOBODY}, {"g": NOBODY})
-
-    rounds = [watcher.look({"g": BACKLOG}) for _ in range(20)]
-
-    assert [number for number, done in enumerate(rounds) if done.postings] == [14]
-
-
-def test_in_a_silence_nobody_hears_that_the_worst_has_ended():
-    """Neither in one nor of what somebody has taken up."""
-    for kind in (SilenceKind.SILENCE, SilenceKind.ACK):
-        watcher = settled()
-        watcher.looks({"g": NOBODY}, {"g": NOBODY})
-        watcher.quiets["g"] = quiet(kind)
-        assert watcher.looks(*({"g": BACKLOG},) * 5) == []
-
-
-def test_what_follows_the_worst_is_told_when_it_gets_worse():
-    """Twice as far behind, and stopped: the readers know it as behind since the members are back."""
-    watcher = settled()
-    watcher.looks({"g": NOBODY}, {"g": NOBODY})
-    watcher.looks(*({"g": BACKLOG},) * 3)
-
-    later = [watcher.look({"g": replace(BACKLOG, amount=5000)}).postings for _ in range(12)]
-    stopped = watcher.looks(*({"g": Condition(cause=Cause.STOPPED, amount=6000)},) * 4)
-
-    assert sum(map(len, later)) == 2
-    assert stopped[1].broadcast
-    assert stopped[1].message.summary.startswith(
-        "It was behind its objective (1 h 23 min behind), now"
-    )
+    watcher.looks({"g": Diagnosis.LOSING_RECORDS}, {"g": Diagnosis.LOSING_RECORDS})
+    assert watcher.looks(*({"g": Diagnosis.SKIPPED_RECORDS},) * 6) == []
 
 
 def test_what_a_digest_told_gets_its_own_message_when_it_is_worse_and_a_line_when_it_is_over():
-    """A digest stands for many groups: it is changed once one of them is well again."""
+    """A digest stands for many groups and is not changed."""
     watcher = Watcher()
     watcher.looks({"g001": SILENT, "g002": NOBODY}, {"g001": SILENT, "g002": NOBODY})
 
@@ -332,43 +231,9 @@ def test_what_a_digest_told_gets_its_own_message_when_it_is_worse_and_a_line_whe
     assert [(one.key, one.answers, one.broadcast) for one in postings] == [
         ("incident c/g001/s0 opened", None, False),
         ("incident c/g002/s0 resolved thread", "digest s1 #kafka first", False),
-        ("digest s1 #kafka first after s3", None, False),
         ("incident c/g001/s0 resolved", None, False),
         ("incident c/g001/s0 resolved thread", "incident c/g001/s0 opened", True),
     ]
-    assert postings[2].message.title == "c: 1 of 2 groups well again"
-
-
-def test_a_digest_is_changed_as_its_groups_are_well_again():
-    """Once per snapshot that has more of them well, until it says that all are; nothing is told of one that stays."""
-    watcher = settled(settings=Settings(flood=2))
-    three = dict.fromkeys(["g001", "g002", "g003"], NOBODY)
-    watcher.looks(three, three)
-
-    changes = [
-        [one for one in watcher.look(odd).postings if one.replaces]
-        for odd in ({"g002": NOBODY, "g003": NOBODY}, *({"g003": NOBODY},) * 4, {}, {}, {})
-    ]
-
-    assert [[one.key for one in each] for each in changes] == [
-        [],
-        ["digest s3 #kafka opened after s5"],
-        ["digest s3 #kafka opened after s6"],
-        [],
-        [],
-        [],
-        ["digest s3 #kafka opened after s10"],
-        [],
-    ]
-    messages = [one.message for each in changes for one in each]
-    assert {one.replaces for each in changes for one in each} == {"digest s3 #kafka opened"}
-    assert [(one.title, one.severity) for one in messages] == [
-        ("c: 1 of 3 groups well again", Severity.CRITICAL),
-        ("c: 2 of 3 groups well again", Severity.CRITICAL),
-        ("c: all 3 groups well again", Severity.RESOLVED),
-    ]
-    assert messages[2].sections[-1].lines == ("g001, g002, g003",)
-    assert "the last got well at 2026-03-01 08:45:00 UTC" in messages[2].summary
 
 
 def test_a_flood_is_a_digest_and_so_is_its_end():
@@ -431,10 +296,10 @@ def test_the_end_of_what_was_told_is_told_in_a_silence_too():
 def test_an_acknowledged_incident_is_told_again_only_when_it_is_more_severe():
     """Somebody works on it; twice as bad is no news to them, no members are."""
     watcher = settled()
-    watcher.looks({"g": condition(SILENT, 10)}, {"g": condition(SILENT, 10)})
+    watcher.looks({"g": trouble(SILENT, 10)}, {"g": trouble(SILENT, 10)})
     watcher.quiets["g"] = quiet(SilenceKind.ACK)
 
-    assert watcher.looks(*({"g": condition(SILENT, 100)},) * 10) == []
+    assert watcher.looks(*({"g": trouble(SILENT, 100)},) * 10) == []
     worse = watcher.looks({"g": NOBODY}, {"g": NOBODY})
 
     assert [one.broadcast for one in worse] == [False, True]
@@ -502,7 +367,7 @@ def test_a_pager_hears_in_a_second_flood_what_became_worse():
 def test_records_lost_beside_something_worse_are_told():
     """Offsets set to the end while nobody is there are news in the thread, and named at the end."""
     watcher = settled()
-    nobody, skipped = Condition(cause=NOBODY), Condition(cause=Cause.SKIPPED_RECORDS, amount=1.6e6)
+    nobody, skipped = Trouble(kind=NOBODY), Trouble(kind=Diagnosis.SKIPPED_RECORDS, amount=1.6e6)
     watcher.looks({"g001": NOBODY}, {"g001": NOBODY})
 
     (change, line) = watcher.look({"g001": (nobody, skipped)}).postings
@@ -522,7 +387,7 @@ def test_what_cannot_be_worded_is_told_all_the_same(count: int) -> None:
     watcher = settled()
     wrong: dict[str, Wrong] = dict.fromkeys(watcher.groups[:count], NOBODY)
     unsaid = fact(FactKind.DIAGNOSIS, "silent_member", ["a", "b"])
-    wrong["g000"] = Condition(cause=SILENT, facts=(unsaid,))
+    wrong["g000"] = Trouble(kind=SILENT, facts=(unsaid,))
 
     done = [watcher.look(wrong) for _ in range(2)][-1]
 
@@ -534,12 +399,12 @@ def test_a_message_that_cannot_be_made_costs_other_groups_nothing(monkeypatch):
     """Of that group nothing is said, and it is tried again with the next snapshot."""
     broken = ["g001"]
 
-    def opened(incident):
+    def opened(incident, kind):
         if incident.course.group_id in broken:
             raise ValueError("a fact without its value")
-        return opened_message(incident)
+        return message_of(incident, kind)
 
-    monkeypatch.setattr(rounds, "opened_message", opened)
+    monkeypatch.setattr(rounds, "message_of", opened)
     watcher = settled()
     wrong = dict.fromkeys(["g001", "g002"], NOBODY)
 
@@ -556,10 +421,10 @@ def test_a_batch_job_pages_twice_and_not_every_hour() -> None:
     kinds = []
     for number in range(24 * 12):
         minutes = number % 12 * 5
-        odd = {"g001": condition(NOBODY, minutes * 60.0)} if minutes < 45 else {}
+        odd = {"g001": trouble(NOBODY, minutes * 60.0)} if minutes < 45 else {}
         kinds += [event.kind for event in watcher.look(odd).events]
 
-    assert Counter(kinds) == {EventKind.OPENED: 2, EventKind.RESOLVED: 1, EventKind.WORSE: 3}
+    assert Counter(kinds) == {EventKind.OPENED: 2, EventKind.RESOLVED: 1, EventKind.STILL: 3}
     assert watcher.watch.courses[0].state is IncidentState.OPEN
 
 
@@ -576,7 +441,7 @@ ODD = st.dictionaries(
     st.sampled_from([f"g{n:03}" for n in range(9)]),
     st.one_of(
         st.none(),
-        st.builds(condition, st.sampled_from([*Cause]), st.floats(1, 1e6)),
+        st.builds(trouble, st.sampled_from([*FACTS]), st.floats(1, 1e6)),
     ),
     max_size=9,
 )
@@ -599,9 +464,6 @@ def test_nothing_is_said_twice_or_left_open(looks, flood, quieted):
         assert current <= told
     assert current == set()
     assert len(keys(postings)) == len(set(keys(postings)))
-    for digest in {one.key for one in postings if one.key.startswith("digest")}:
-        titles = [one.message.title for one in postings if one.replaces == digest]
-        assert len(titles) == len(set(titles))
     roots = {one.key for one in postings}
     assert {one.answers or one.replaces for one in postings} - {None} <= roots
 

@@ -108,7 +108,7 @@ def test_a_message_is_an_event_with_its_text(run, skewed):
         "group": "skewed-load",
         "groups": ["skewed-load"],
         "kind": "opened",
-        "causes": ["behind its objective"],
+        "causes": ["skewed load"],
     }
     assert message.pop("text").startswith("skewed-load: switch to roundrobin\n  What: Skewed load")
     assert message == {

@@ -8,15 +8,17 @@ import pytest
 
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.alerting.next_command import next_command
-from evenkeel.engine.model import Cause
+from evenkeel.engine.model import Diagnosis
 from tests.unit.cli.conftest import Run
 
 ODD = "bad\x1b[31m[red]name"
 
 
 @pytest.mark.parametrize("group", ["uneven", ODD])
-@pytest.mark.parametrize("cause", [Cause.NO_MEMBERS, Cause.BEHIND, Cause.REBALANCING])
-def test_it_shows_the_group(run: Run, kafka, lake, tmp_path, cause: Cause, group: str) -> None:
+@pytest.mark.parametrize(
+    "cause", [Diagnosis.NO_MEMBERS, Diagnosis.CATCHING_UP, Diagnosis.REBALANCING]
+)
+def test_it_shows_the_group(run: Run, kafka, lake, tmp_path, cause: Diagnosis, group: str) -> None:
     """Live, from the stored snapshots, and compared with when it was well: with the configuration that is there."""
     config = f'lake = "{lake}"\n[clusters.prod]\nbootstrap = "b:9092"\n'
     (tmp_path / "evenkeel.toml").write_text(config)

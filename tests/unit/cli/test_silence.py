@@ -163,8 +163,8 @@ def test_an_ack_names_the_incidents_that_it_means(run, history):
     opened(history, "orders-app", "pay[1]", "orders-api")
     result = run("ack", "orders-*", "--reason", "restarting", "--by", "bo")
     assert result.stdout.splitlines() == [
-        "ack 1: 2 incidents until they are over: orders-api (demo, behind its objective),"
-        " orders-app (demo, behind its objective)",
+        "ack 1: 2 incidents until they are over: orders-api (demo, catching up),"
+        " orders-app (demo, catching up)",
         "to take it back: evenkeel unsilence 1",
     ]
     assert "until 2026-11-22 13:00:00 UTC" in run("ack", "pay[1]", "--for", "1h", *WHY).stdout

@@ -8,7 +8,7 @@ import pytest
 
 from evenkeel.engine.config import MaintenanceWindow
 from evenkeel.engine.incidents.quiet import PLANNER, Quiet, quieting
-from evenkeel.engine.model import Cause, IncidentState
+from evenkeel.engine.model import Diagnosis, IncidentState
 from evenkeel.engine.records import IncidentCourse, SilenceKind
 from tests.helpers.silenced import HOUR, NOW, ack, silence
 
@@ -25,7 +25,7 @@ def opened(at: datetime) -> IncidentCourse:
         key="eu/orders-a/s",
         group_id="orders-a",
         state=IncidentState.OPEN,
-        cause=Cause.STOPPED,
+        cause=Diagnosis.STOPPED,
         causes=(),
         began_at=NOW - 3 * HOUR,
         began_snapshot_id="s",

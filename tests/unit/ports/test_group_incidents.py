@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evenkeel.engine.model import Cause, IncidentState, utc_now
+from evenkeel.engine.model import Diagnosis, IncidentState, utc_now
 from evenkeel.engine.ports import Delivered, GroupWatch, History
 from evenkeel.engine.records import IncidentCourse
 from tests.helpers.incidents import BEGAN, CLUSTER, at, course, posting, row
@@ -43,7 +43,7 @@ def test_nothing_is_remembered_before_the_first_snapshot(history: History) -> No
 
 def test_what_is_remembered_is_what_was_stored(history: History) -> None:
     """Courses come back whole, of the groups given last, by cluster; the first look stays the first."""
-    one, other = course("b"), course("a", Cause.NO_MEMBERS, state=IncidentState.SUSPECTED)
+    one, other = course("b"), course("a", Diagnosis.NO_MEMBERS, state=IncidentState.SUSPECTED)
     assert store(history, 0, one, replace(other, opened_at=None, readers=None))
     later = course("a", minutes=5)
     assert store(history, 5, later)

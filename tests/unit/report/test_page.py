@@ -101,7 +101,7 @@ def full(name: str, snapshots: int) -> GroupReport:
         reason=name,
         findings=(name,),
         error=name,
-        open_incident="behind its objective",
+        open_incident="catching up",
         now=Standing(lag=1234567, delay_seconds=95.0, time_lag_seconds=100.0),
         members=3,
         partitions=36,
@@ -383,7 +383,7 @@ def test_the_worst_is_first():
         group("behind", now=later),
         group("slow", diagnosis=Diagnosis.SLOW_MEMBER),
         group("alone", diagnosis=Diagnosis.NO_MEMBERS),
-        group("open", diagnosis=Diagnosis.CATCHING_UP, open_incident="behind its objective"),
+        group("open", diagnosis=Diagnosis.CATCHING_UP, open_incident="catching up"),
     ]
 
     ordered = [one.group_id for one in sorted(groups, key=worst_first)]

@@ -6,7 +6,7 @@ import itertools
 import re
 from datetime import datetime
 
-from evenkeel.engine.model import Diagnosis
+from evenkeel.engine.model import ALARMS, Diagnosis
 from tests.helpers.grafana import FILE, dashboard, filled_in, panels, variables
 from tests.helpers.view_samples import public
 
@@ -70,7 +70,7 @@ def test_every_diagnosis_has_a_colour() -> None:
         if each["matcher"]["options"] == "diagnosis"
     ]
     (mappings,) = [each["value"] for each in of if each["id"] == "mappings"]
-    assert set(mappings[0]["options"]) == set(Diagnosis)
+    assert set(mappings[0]["options"]) == set(Diagnosis) - ALARMS
 
 
 def test_variables_and_macros_are_replaced_as_grafana_does_it() -> None:

@@ -12,9 +12,9 @@ import pytest
 from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.config import ClusterSettings, Filter, IncidentRules, Settings
 from evenkeel.engine.facts import Fact, finding
-from evenkeel.engine.incidents.conditions import judged_of
 from evenkeel.engine.incidents.judged import Judged, Judgement
-from evenkeel.engine.model import Cause
+from evenkeel.engine.incidents.troubles import judged_of
+from evenkeel.engine.model import Diagnosis
 from evenkeel.engine.records import to_json
 from evenkeel.engine.steps import judge
 from evenkeel.engine.steps.chunks import chunks_of
@@ -50,7 +50,7 @@ def full(lake: Recording, snapshot_id: str) -> list[Judged]:
 
 def well(judged: Judged) -> bool:
     """Whether a group is plainly well."""
-    return judged.known and not judged.conditions and not judged.recovering
+    return judged.known and not judged.troubles and not judged.recovering
 
 
 @pytest.mark.slow
@@ -78,9 +78,9 @@ def test_a_judgement_says_of_which_snapshot_it_is() -> None:
 
 def test_a_group_that_is_gone_while_records_arrive_is_missed() -> None:
     """It is said with what it had, in the first snapshot without it."""
-    (gone,) = judgement(60).odd["vanished"].conditions
+    (gone,) = judgement(60).odd["vanished"].troubles
 
-    assert gone.cause is Cause.VANISHED
+    assert gone.kind is Diagnosis.VANISHED
     assert gone.since is None
     assert words(gone.facts[0]).startswith("the group is gone; it had 0 members and 16 partitions")
 
@@ -90,7 +90,7 @@ def test_a_group_that_stays_away_is_missed_as_long_as_somebody_watches() -> None
     lake, ids = situations_lake()
 
     watched = judge_groups(lake, Settings(), ids[62], ["vanished"])
-    (gone,) = watched.odd["vanished"].conditions
+    (gone,) = watched.odd["vanished"].troubles
 
     assert f"{gone.since:%H:%M}" == "05:00"
     assert gone.facts[0].after == pytest.approx(1600, rel=0.1)
@@ -98,9 +98,9 @@ def test_a_group_that_stays_away_is_missed_as_long_as_somebody_watches() -> None
 
 def test_a_group_that_vanished_unseen_is_missed_with_the_next_snapshot() -> None:
     """It may have been gone first in a snapshot that nobody looked at, or that could not list all groups."""
-    (gone,) = judgement(61).odd["vanished"].conditions
+    (gone,) = judgement(61).odd["vanished"].troubles
 
-    assert gone.cause is Cause.VANISHED
+    assert gone.kind is Diagnosis.VANISHED
     assert f"{gone.since:%H:%M}" == "05:00"
 
 
@@ -110,7 +110,7 @@ def test_of_a_group_gone_for_longer_than_the_lookback_nothing_is_known() -> None
 
     gone = judge_groups(lake, Settings(), ids[80], ["vanished"]).odd["vanished"]
 
-    assert (gone.known, gone.conditions) == (False, ())
+    assert (gone.known, gone.troubles) == (False, ())
 
 
 def test_a_group_that_the_configuration_leaves_out_is_not_missed() -> None:
@@ -120,7 +120,7 @@ def test_a_group_that_the_configuration_leaves_out_is_not_missed() -> None:
 
     judged = judge_groups(lake, Settings(clusters={CLUSTER: cluster}), ids[60])
 
-    assert not judged.odd["vanished"].conditions
+    assert not judged.odd["vanished"].troubles
     assert judged.odd["vanished"].known
 
 
@@ -136,7 +136,7 @@ def test_a_group_that_is_gone_and_has_nothing_to_read_is_well() -> None:
 
     gone = judge_groups(copy, Settings(), ids[60]).odd["healthy-idle"]
 
-    assert (gone.known, gone.conditions) == (True, ())
+    assert (gone.known, gone.troubles) == (True, ())
 
 
 def _without(group: str, table: pa.Table) -> pa.Table:
@@ -167,7 +167,7 @@ def test_a_group_missing_from_an_incomplete_list_may_be_there(why: Fact) -> None
 
     gone = judge_groups(copy, Settings(), ids[60]).odd["vanished"]
 
-    assert (gone.known, gone.conditions) == (False, ())
+    assert (gone.known, gone.troubles) == (False, ())
 
 
 def test_what_cannot_be_judged_costs_the_others_nothing(
@@ -188,8 +188,8 @@ def test_what_cannot_be_judged_costs_the_others_nothing(
 
     failed = judged.odd["stuck-partition"]
     assert not failed.known
-    assert [each.cause for each in failed.conditions] == [Cause.UNREADABLE]
-    assert what(failed.conditions[0].facts) == (
+    assert [each.kind for each in failed.troubles] == [Diagnosis.UNKNOWN]
+    assert what(failed.troubles[0].facts) == (
         'evenkeel failed to judge it: "ZeroDivisionError: no rows"'
     )
     assert "stuck-partition cannot be judged" in caplog.text
@@ -211,7 +211,7 @@ def test_batches_judge_as_each_group_alone() -> None:
     alone = [judge_chunk(lake, settings, lookback, [name])[0] for name in names]
 
     assert together == alone
-    assert any(each.conditions for each in together)
+    assert any(each.troubles for each in together)
 
 
 def test_a_fleet_is_judged_as_observed_in_full() -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from evenkeel.engine.alerting.policy import IncidentKind
-from evenkeel.engine.model import utc_now
+from evenkeel.engine.model import IncidentKind, utc_now
 from evenkeel.engine.records import Outcome, StepRun
 from evenkeel.engine.steps.outage import KEPT, Outage, noted
 

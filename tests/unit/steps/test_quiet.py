@@ -10,7 +10,7 @@ import pytest
 
 from evenkeel.engine.config import ClusterSettings, MaintenanceWindow, Rule, Settings
 from evenkeel.engine.message import AlertMessage
-from evenkeel.engine.model import Cause, IncidentState
+from evenkeel.engine.model import Diagnosis, IncidentState
 from evenkeel.engine.ports import Posting
 from evenkeel.engine.records import AlertRow, Readers
 from evenkeel.engine.steps.quiet import queue_quiet
@@ -74,8 +74,7 @@ def test_a_silence_is_said_where_its_groups_belong_when_it_begins(history: Memor
         (
             "#kafka",
             "orders-* (every cluster): silenced until 2026-11-22 13:00:00 UTC",
-            "By ana: moving. It covers 2 groups here, 1 of them open:"
-            " orders-app (behind its objective).",
+            "By ana: moving. It covers 2 groups here, 1 of them open: orders-app (catching up).",
         ),
         (
             "#pay",
@@ -92,7 +91,7 @@ def test_the_end_is_said_where_the_beginning_was_with_what_is_open_then(
     """Also of groups that have gone missing meanwhile; whoever heard nothing of the beginning hears nothing of it."""
     history.add_silence(silence())
     looked(history)
-    wrong(history, "orders-app", "orders-gone", "pay", cause=Cause.NO_MEMBERS)
+    wrong(history, "orders-app", "orders-gone", "pay", cause=Diagnosis.NO_MEMBERS)
     assert looked(history, at=NOW + HOUR) == [
         (
             "#kafka",
@@ -214,7 +213,12 @@ def test_nothing_is_stale_while_nobody_knows_the_groups(history: MemoryHistory) 
 
 def readers(**given: Any) -> Readers:
     """What was told of `orders-app`."""
-    known = {"alert_key": OPENED, "channel": "#kafka", "cause": Cause.BEHIND, "amount": None}
+    known = {
+        "alert_key": OPENED,
+        "channel": "#kafka",
+        "cause": Diagnosis.CATCHING_UP,
+        "amount": None,
+    }
     return Readers(**known | {"at": NOW - 2 * HOUR} | given)
 
 

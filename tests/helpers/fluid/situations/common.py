@@ -12,7 +12,7 @@ from tests.helpers.fluid.truth import LAST, Diagnosis, Kind, Truth
 CAPACITY = 600.0
 """Records/s of an ordinary member."""
 
-TOLD = frozenset({Kind.WORSE, Kind.EASED, Kind.RESOLVED, Kind.DIGEST})
+TOLD = frozenset({Kind.WORSE, Kind.STILL, Kind.RESOLVED, Kind.DIGEST})
 """What may follow where something was opened."""
 
 LOCKED = Commits(every=60, phase=10, spread=10)

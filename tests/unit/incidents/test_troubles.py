@@ -13,10 +13,10 @@ import pytest
 from evenkeel.engine.batch import GroupBatch
 from evenkeel.engine.config import IncidentRules, Settings
 from evenkeel.engine.facts import Fact
-from evenkeel.engine.incidents.conditions import judged_of
-from evenkeel.engine.incidents.judged import Condition, Judged
+from evenkeel.engine.incidents.judged import Judged, Trouble
+from evenkeel.engine.incidents.troubles import judged_of
 from evenkeel.engine.metrics.observe import Observation
-from evenkeel.engine.model import Cause
+from evenkeel.engine.model import ALARMS, Diagnosis
 from evenkeel.engine.steps.measure import observed_of
 from evenkeel.engine.steps.reading import BatchWithPast, read_batch
 from evenkeel.engine.wording import diagnosing, incidents
@@ -29,26 +29,26 @@ MOMENTS = 2
 """Snapshots in a row in which a healthy group may be seen rebalancing or behind: fewer than make an incident."""
 
 HOLDS = {
-    "slow-member": (Cause.SLOW_MEMBER, 27, 119),
-    "slow-member-locked": (Cause.SLOW_MEMBER, 27, 119),
-    "two-slow-members": (Cause.SLOW_MEMBER, 27, 119),
-    "slow-member-mended": (Cause.SLOW_MEMBER, 27, 43),
-    "silent-member": (Cause.SILENT_MEMBER, 26, 119),
-    "silent-member-hourly": (Cause.SILENT_MEMBER, 82, 119),
-    "stuck-partition": (Cause.STUCK_PARTITION, 26, 119),
-    "hot-alone": (Cause.HOT_PARTITION, 18, 119),
-    "too-few-members": (Cause.TOO_FEW_MEMBERS, 18, 119),
-    "as-many-members-as-partitions": (Cause.HOT_PARTITION, 18, 119),
-    "catching-up": (Cause.BEHIND, 47, 51),
-    "no-members": (Cause.NO_MEMBERS, 31, 119),
-    "rebalancing": (Cause.REBALANCING, 32, 59),
-    "losing-records": (Cause.LOSING_RECORDS, 6, 119),
-    "skipped-records": (Cause.SKIPPED_RECORDS, 48, 50),
-    "rewound": (Cause.BEHIND, 56, 70),
-    "unreadable": (Cause.UNREADABLE, 31, 59),
-    "slower-at-night": (Cause.TOO_FEW_MEMBERS, 32, 59),
-    "skewed-load": (Cause.BEHIND, 20, 119),
-    "hot-shared": (Cause.BEHIND, 20, 119),
+    "slow-member": (Diagnosis.SLOW_MEMBER, 27, 119),
+    "slow-member-locked": (Diagnosis.SLOW_MEMBER, 27, 119),
+    "two-slow-members": (Diagnosis.SLOW_MEMBER, 27, 119),
+    "slow-member-mended": (Diagnosis.SLOW_MEMBER, 27, 43),
+    "silent-member": (Diagnosis.SILENT_MEMBER, 26, 119),
+    "silent-member-hourly": (Diagnosis.SILENT_MEMBER, 82, 119),
+    "stuck-partition": (Diagnosis.STUCK_PARTITION, 26, 119),
+    "hot-alone": (Diagnosis.HOT_PARTITION, 18, 119),
+    "too-few-members": (Diagnosis.TOO_FEW_MEMBERS, 18, 119),
+    "as-many-members-as-partitions": (Diagnosis.HOT_PARTITION, 18, 119),
+    "catching-up": (Diagnosis.CATCHING_UP, 47, 51),
+    "no-members": (Diagnosis.NO_MEMBERS, 31, 119),
+    "rebalancing": (Diagnosis.REBALANCING, 32, 59),
+    "losing-records": (Diagnosis.LOSING_RECORDS, 6, 119),
+    "skipped-records": (Diagnosis.SKIPPED_RECORDS, 48, 50),
+    "rewound": (Diagnosis.CATCHING_UP, 56, 70),
+    "unreadable": (Diagnosis.UNKNOWN, 31, 59),
+    "slower-at-night": (Diagnosis.TOO_FEW_MEMBERS, 32, 59),
+    "skewed-load": (Diagnosis.SKEWED_LOAD, 20, 119),
+    "hot-shared": (Diagnosis.SKEWED_LOAD, 20, 119),
 }
 """A cause, and the first and last of the snapshots that must show it: while the truth of the situation holds."""
 
@@ -89,16 +89,16 @@ def judged() -> dict[str, dict[int, Judged]]:
     return by_name
 
 
-def condition(name: str, at: int, cause: Cause) -> Condition:
+def trouble(name: str, at: int, cause: Diagnosis) -> Trouble:
     """What a snapshot says of a situation and cause."""
-    return next(each for each in judged()[name][at].conditions if each.cause is cause)
+    return next(each for each in judged()[name][at].troubles if each.kind is cause)
 
 
-def runs(name: str, causes: set[Cause]) -> list[tuple[int, int]]:
+def runs(name: str, causes: set[Diagnosis]) -> list[tuple[int, int]]:
     """The first and last snapshot of each run in which one of some causes is seen."""
     spans: list[tuple[int, int]] = []
     for number, each in judged()[name].items():
-        if causes & {condition.cause for condition in each.conditions}:
+        if causes & {trouble.kind for trouble in each.troubles}:
             extends = bool(spans) and spans[-1][1] == number - 1
             first = spans.pop()[0] if extends else number
             spans.append((first, number))
@@ -108,53 +108,65 @@ def runs(name: str, causes: set[Cause]) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("name", [name for name, each in SITUATIONS.items() if each.healthy])
 def test_of_healthy_groups_nothing_lasts(name: str) -> None:
     """What is seen of a group that keeps up is gone before it is an incident."""
-    assert [run for run in runs(name, set(Cause)) if run[1] - run[0] >= MOMENTS - 1] == []
+    assert [run for run in runs(name, set(Diagnosis)) if run[1] - run[0] >= MOMENTS - 1] == []
 
 
 @pytest.mark.parametrize("name", [n for n, each in SITUATIONS.items() if each.begins])
 def test_nothing_is_seen_before_trouble_begins(name: str) -> None:
-    """A situation shows no condition before the snapshot at which its trouble begins."""
-    early = [run for run in runs(name, set(Cause)) if run[0] < SITUATIONS[name].begins]
+    """A situation shows no trouble before the snapshot at which its trouble begins."""
+    early = [run for run in runs(name, set(Diagnosis)) if run[0] < SITUATIONS[name].begins]
 
     assert early == []
 
 
 @pytest.mark.parametrize("name", HOLDS)
-def test_conditions_hold_where_they_are_true(name: str) -> None:
+def test_troubles_hold_where_they_are_true(name: str) -> None:
     """Each snapshot between those at which a trouble must be known shows its cause."""
     cause, first, last = HOLDS[name]
     missed = [
         n
         for n in range(first, last + 1)
-        if not any(each.cause is cause for each in judged()[name][n].conditions)
+        if not any(each.kind is cause for each in judged()[name][n].troubles)
     ]
 
     assert missed == []
 
 
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_the_first_trouble_is_the_diagnosis(name: str) -> None:
+    """But for what says how bad that is; of a group of which nothing is told the diagnosis wakes nobody."""
+    told = [each for each in judged()[name].values() if each.troubles]
+    firsts = [
+        (each.diagnosis, next(t.kind for t in each.troubles if t.kind not in ALARMS))
+        for each in told
+    ]
+
+    assert [pair for pair in firsts if pair[0] is not pair[1]] == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LASTING)
-def test_conditions_come_in_time(name: str) -> None:
+def test_troubles_come_in_time(name: str) -> None:
     """What must be told by some snapshot is there 15 minutes before, and two looks, and stays until then."""
     by = SITUATIONS[name].required[Kind.OPENED]
-    severe = set(Cause) - {Cause.UNREADABLE}
+    severe = set(Diagnosis) - {Diagnosis.UNKNOWN}
 
     assert any(first <= by - 900 // EVERY and last >= by for first, last in runs(name, severe))
 
 
 def test_what_has_nothing_to_read_needs_nobody() -> None:
     """A group without members in whose partitions nothing arrives is no incident, in no snapshot."""
-    assert runs("stopped", set(Cause)) == []
+    assert runs("stopped", set(Diagnosis)) == []
 
 
 def test_a_slow_member_does_not_make_the_group_too_small() -> None:
     """Where the others only show what they keep up with, nobody says that all together cannot do it."""
-    assert runs("slow-member", {Cause.TOO_FEW_MEMBERS}) == []
+    assert runs("slow-member", {Diagnosis.TOO_FEW_MEMBERS}) == []
 
 
 def test_one_silent_member_has_not_stopped_an_hourly_group() -> None:
     """Between two of its commits nothing moves, and yet only who is overdue is silent."""
-    assert runs("silent-member-hourly", {Cause.STOPPED}) == []
+    assert runs("silent-member-hourly", {Diagnosis.STOPPED}) == []
 
 
 def test_what_cannot_be_read_is_not_known() -> None:
@@ -162,19 +174,19 @@ def test_what_cannot_be_read_is_not_known() -> None:
     unread = judged()["unreadable"][40]
 
     assert not unread.known
-    assert [each.cause for each in unread.conditions] == [Cause.UNREADABLE]
+    assert [each.kind for each in unread.troubles] == [Diagnosis.UNKNOWN]
 
 
 def test_who_is_to_act_knows_where() -> None:
     """The host of who is silent, the offset and the owner of what is stuck, who left and when they committed."""
 
-    def trace(name: str, at: int, cause: Cause, measure: str) -> Fact:
-        return next(f for f in condition(name, at, cause).facts if f.measure == measure)
+    def trace(name: str, at: int, cause: Diagnosis, measure: str) -> Fact:
+        return next(f for f in trouble(name, at, cause).facts if f.measure == measure)
 
-    host = trace("silent-member", 30, Cause.SILENT_MEMBER, "silent_hosts")
-    stuck = trace("stuck-partition", 30, Cause.STUCK_PARTITION, "stuck_at")
-    members = trace("no-members", 35, Cause.NO_MEMBERS, "last_members")
-    commit = trace("no-members", 35, Cause.NO_MEMBERS, "last_commit")
+    host = trace("silent-member", 30, Diagnosis.SILENT_MEMBER, "silent_hosts")
+    stuck = trace("stuck-partition", 30, Diagnosis.STUCK_PARTITION, "stuck_at")
+    members = trace("no-members", 35, Diagnosis.NO_MEMBERS, "last_members")
+    commit = trace("no-members", 35, Diagnosis.NO_MEMBERS, "last_commit")
     left = FIRST.timestamp() + 29 * EVERY
 
     assert [name.count(".") for name in host.subjects] == [3]
@@ -190,8 +202,8 @@ def test_who_is_to_act_knows_where() -> None:
 
 def test_since_when_is_as_far_back_as_snapshots_tell() -> None:
     """A silent member since its last commit, nobody there since the first snapshot that saw nobody."""
-    silent = condition("silent-member", 22, Cause.SILENT_MEMBER)
-    nobody = condition("no-members", 35, Cause.NO_MEMBERS)
+    silent = trouble("silent-member", 22, Diagnosis.SILENT_MEMBER)
+    nobody = trouble("no-members", 35, Diagnosis.NO_MEMBERS)
     went = FIRST + timedelta(seconds=20 * EVERY)
 
     assert silent.since is not None
@@ -199,9 +211,9 @@ def test_since_when_is_as_far_back_as_snapshots_tell() -> None:
     assert nobody.since == FIRST + timedelta(seconds=30 * EVERY)
 
 
-def test_a_condition_has_its_numbers() -> None:
+def test_a_trouble_has_its_numbers() -> None:
     """What is wrong comes first among the facts, then who was there last, then how bad it is."""
-    nobody = condition("no-members", 40, Cause.NO_MEMBERS)
+    nobody = trouble("no-members", 40, Diagnosis.NO_MEMBERS)
 
     assert words(nobody.facts[0]) == "nobody consumes its 16 partitions; 1,545 records/s arrive"
     assert [fact.measure for fact in nobody.facts[1:]] == [
@@ -223,13 +235,11 @@ def test_all_members_silent_is_a_group_that_stopped() -> None:
     alone = replace(observed, evidence=replace(observed.evidence, counted=counted))
 
     causes = [
-        each.cause
-        for each in judged_of(alone, [IncidentRules()] * len(SITUATIONS), earlier)[
-            number
-        ].conditions
+        each.kind
+        for each in judged_of(alone, [IncidentRules()] * len(SITUATIONS), earlier)[number].troubles
     ]
 
-    assert causes == [Cause.STOPPED, Cause.BEHIND]
+    assert causes == [Diagnosis.STOPPED, Diagnosis.CATCHING_UP]
 
 
 def test_what_is_withheld_cannot_be_judged() -> None:
@@ -241,21 +251,21 @@ def test_what_is_withheld_cannot_be_judged() -> None:
     withheld = next(one for one in each if one.group_id == "healthy-idle")
 
     assert not withheld.known
-    assert [words(c.facts[0]) for c in withheld.conditions] == ["no commits"]
+    assert [words(c.facts[0]) for c in withheld.troubles] == ["no commits"]
 
 
 def test_a_group_on_its_way_back_is_recovering() -> None:
-    """Behind by more than half of its objective and less than all of it, it has no condition and is not well."""
+    """Behind by more than half of its objective and less than all of it, it has no trouble and is not well."""
     back = judged()["catching-up"][54]
 
-    assert (back.conditions, back.recovering) == ((), True)
+    assert (back.troubles, back.recovering) == ((), True)
     assert not judged()["catching-up"][60].recovering
 
 
 @pytest.mark.parametrize("name", SITUATIONS)
-def test_every_condition_has_words(name: str) -> None:
-    """No fact of a condition is shown by the name of its measure only."""
-    conditions = [each for judged_at in judged()[name].values() for each in judged_at.conditions]
-    measures = {fact.measure for each in conditions for fact in each.facts}
+def test_every_trouble_has_words(name: str) -> None:
+    """No fact of a trouble is shown by the name of its measure only."""
+    troubles = [each for judged_at in judged()[name].values() for each in judged_at.troubles]
+    measures = {fact.measure for each in troubles for fact in each.facts}
 
     assert measures <= {*diagnosing.CLAUSES, *incidents.HOW_BAD}

@@ -1,13 +1,13 @@
 """
-What of an observation somebody may be woken for: all that holds of a group, one function per cause.
+The troubles of a group: all that hold of the rules of the diagnosis, so that the first of them is what it is diagnosed.
 
-The diagnosis says the first thing that is the matter with a group; here stands whatever holds beside it, with the same
-facts. How long something must last to be told is another matter (`incidents.course`).
+Of each is said how bad it is, since when, and what helps whoever is to act (`incidents.traces`). How long it must last
+to be told is another matter (`incidents.course`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -18,11 +18,11 @@ import numpy as np
 from evenkeel.engine.batch import GroupBatch, max_by
 from evenkeel.engine.config import IncidentRules
 from evenkeel.engine.facts import Fact, FactKind, fact
-from evenkeel.engine.incidents.judged import Condition, Judged
+from evenkeel.engine.incidents.judged import Judged, Trouble
 from evenkeel.engine.incidents.traces import last_commit, last_members, silent_hosts, stuck_at
 from evenkeel.engine.metrics.diagnosis.rules import RULES
 from evenkeel.engine.metrics.observe import Observation
-from evenkeel.engine.model import NONE, Cause, Diagnosis, Flags, Floats, LagBasis
+from evenkeel.engine.model import NONE, Diagnosis, Flags, Floats, LagBasis
 
 NOBODY: Mapping[str, str] = MappingProxyType({})
 """No group is withheld."""
@@ -30,27 +30,26 @@ NOBODY: Mapping[str, str] = MappingProxyType({})
 ON_THEIR_OWN = 2
 """In so many intervals commits went on without members: then somebody consumes who is none (`assign()`, Spark)."""
 
-_RULES = dict(RULES)
-
 LAG, DELAY, PRODUCTION = "total_lag", "delay_seconds", "production_per_second"
 
-HOW_BAD: Mapping[Cause, tuple[str, ...]] = MappingProxyType(
+HOW_BAD: Mapping[Diagnosis, tuple[str, ...]] = MappingProxyType(
     {
-        Cause.NO_MEMBERS: (LAG, DELAY),
-        Cause.LOSING_RECORDS: (LAG, PRODUCTION),
-        Cause.SKIPPED_RECORDS: (LAG,),
-        Cause.LOSS_AHEAD: (LAG, DELAY),
-        Cause.STOPPED: (LAG,),
-        Cause.SILENT_MEMBER: (LAG,),
-        Cause.STUCK_PARTITION: (LAG,),
-        Cause.BEHIND: (LAG, PRODUCTION),
-        Cause.REBALANCING: (LAG, DELAY, PRODUCTION),
-        Cause.TOO_FEW_MEMBERS: (LAG, DELAY),
-        Cause.SLOW_MEMBER: (LAG, DELAY),
-        Cause.HOT_PARTITION: (LAG, DELAY),
+        Diagnosis.NO_MEMBERS: (LAG, DELAY),
+        Diagnosis.REBALANCING: (LAG, DELAY, PRODUCTION),
+        Diagnosis.LOSING_RECORDS: (LAG, PRODUCTION),
+        Diagnosis.SKIPPED_RECORDS: (LAG,),
+        Diagnosis.LOSS_AHEAD: (LAG, DELAY),
+        Diagnosis.STOPPED: (LAG,),
+        Diagnosis.SILENT_MEMBER: (LAG,),
+        Diagnosis.STUCK_PARTITION: (LAG,),
+        Diagnosis.SLOW_MEMBER: (LAG, DELAY),
+        Diagnosis.HOT_PARTITION: (LAG, DELAY),
+        Diagnosis.TOO_FEW_MEMBERS: (LAG, DELAY),
+        Diagnosis.SKEWED_LOAD: (LAG, PRODUCTION),
+        Diagnosis.CATCHING_UP: (LAG, PRODUCTION),
     }
 )
-"""What else of a group is said of a cause, by columns of `GroupMetrics`: what its own facts do not say."""
+"""What else of a group is said of a trouble, by columns of `GroupMetrics`: what its own facts do not say."""
 
 
 def judged_of(
@@ -88,18 +87,31 @@ def _most_by(values: Floats, batch: GroupBatch) -> Floats:
 
 
 def _judged(look: Look, late: bool) -> Judged:
-    conditions = tuple(look.with_numbers(each) for rule in CONDITIONS if (each := rule(look)))
+    troubles = tuple(map(look.with_numbers, _troubles(look)))
     return Judged(
         group_id=look.header.group,
         diagnosis=look.diagnosis,
-        conditions=conditions,
+        troubles=troubles,
         known=look.known,
-        recovering=late and not conditions,
+        recovering=late and not troubles,
     )
 
 
+def _troubles(look: Look) -> Iterator[Trouble]:
+    """All that hold of the rules, in their order; what cannot be read says so itself."""
+    if unreadable := _unreadable(look):
+        yield unreadable
+    for kind, rule in RULES:
+        if (
+            kind in TOLD
+            and (facts := tuple(rule(look.group)))
+            and (found := TOLD[kind](look, facts))
+        ):
+            yield found
+
+
 class Look:
-    """One group of an observation, with what its conditions are decided by."""
+    """One group of an observation, with what its troubles are decided by."""
 
     def __init__(
         self,
@@ -128,18 +140,12 @@ class Look:
         """Whether the group has no members."""
         return not self.group.names and not self.header.rebalancing
 
-    @cached_property
-    def arrivals(self) -> float | None:
-        """Records/s that arrive in its partitions; None unknown."""
-        known = self.seen.evidence.arrivals[self.rows][self.group.counted]
-        return None if np.isnan(known).all() else float(np.nansum(known))
-
     @property
     def something_to_read(self) -> bool:
         """Whether records arrive, or, where that is not known, wait."""
-        if self.arrivals is None:
+        if self.group.arriving is None:
             return bool((self.group.lag[self.group.counted] > 0).any())
-        return self.arrivals > 0
+        return self.group.arriving > 0
 
     @cached_property
     def empty(self) -> list[bool]:
@@ -159,13 +165,6 @@ class Look:
             if later and sooner
         ]
         return sum(alone) >= ON_THEIR_OWN
-
-    @cached_property
-    def stopped(self) -> bool:
-        """Whether nothing that waits is consumed: all of it stands still, and has for too long."""
-        group = self.group
-        alive = group.counted & ((group.lag > 0) & ~group.still | group.goes_on)
-        return bool(group.still.any() and not alive.any())
 
     @cached_property
     def unread(self) -> Flags:
@@ -220,16 +219,16 @@ class Look:
         known = made[np.isfinite(made)]
         return datetime.fromtimestamp(float(known.min()), UTC) if len(known) else None
 
-    def with_numbers(self, condition: Condition) -> Condition:
-        """A condition, and how bad it is beside what its own facts say of that."""
-        wanted = HOW_BAD.get(condition.cause, ())
+    def with_numbers(self, trouble: Trouble) -> Trouble:
+        """A trouble, and how bad it is beside what its own facts say of that."""
+        wanted = HOW_BAD.get(trouble.kind, ())
         more = (_stated(measure, after=self._number(measure)) for measure in wanted)
-        return replace(condition, facts=(*condition.facts, *more))
+        return replace(trouble, facts=(*trouble.facts, *more))
 
     def _number(self, measure: str) -> float | None:
         if measure == LAG:
             return self._lag
-        return self.arrivals if measure == PRODUCTION else self._delay
+        return self.group.arriving if measure == PRODUCTION else self._delay
 
     @cached_property
     def _lag(self) -> int | None:
@@ -240,10 +239,6 @@ class Look:
     def _delay(self) -> float | None:
         """By how many seconds the worst of all that counts is behind; None unknown."""
         return self.delay(self.group.counted)
-
-    def facts(self, diagnosis: Diagnosis) -> tuple[Fact, ...]:
-        """What the rule of a diagnosis sees; nothing where it does not hold."""
-        return tuple(_RULES[diagnosis](self.group))
 
 
 def _snapshots(group: str, earlier: Sequence[GroupBatch]) -> Iterable[tuple[GroupBatch, int]]:
@@ -257,13 +252,17 @@ def _stated(measure: str, names: Sequence[str] = (), **known: float | str | None
     return fact(FactKind.DIAGNOSIS, measure, names, **known)
 
 
-def _no_members(look: Look) -> Condition | None:
+Facts = tuple[Fact, ...]
+"""What the rule of a trouble sees."""
+
+
+def _no_members(look: Look, facts: Facts) -> Trouble | None:
     if not look.lacks_members:
         return None
-    return Condition(
-        cause=Cause.NO_MEMBERS,
+    return Trouble(
+        kind=Diagnosis.NO_MEMBERS,
         facts=(
-            *look.facts(Diagnosis.NO_MEMBERS),
+            *facts,
             *last_members(look.snapshots),
             *last_commit(look.seen.samples, look.rows, look.group.counted),
         ),
@@ -272,146 +271,111 @@ def _no_members(look: Look) -> Condition | None:
     )
 
 
-def _losing_records(look: Look) -> Condition | None:
-    facts = look.facts(Diagnosis.LOSING_RECORDS)
-    if not facts or (look.nobody and not look.something_to_read):
+def _rebalancing(look: Look, facts: Facts) -> Trouble:
+    since = look.since(batch.headers[number].rebalancing for batch, number in look.snapshots)
+    return Trouble(kind=Diagnosis.REBALANCING, facts=facts, since=since)
+
+
+def _losing_records(look: Look, facts: Facts) -> Trouble | None:
+    if look.nobody and not look.something_to_read:
         return None
     samples, rows = look.seen.samples, look.rows
     lost = (samples.begin[:, rows] > samples.committed[:, rows]) & look.group.counted
-    return Condition(
-        cause=Cause.LOSING_RECORDS,
+    return Trouble(
+        kind=Diagnosis.LOSING_RECORDS,
         facts=facts,
         amount=facts[0].after,
         since=look.since_any(lost),
     )
 
 
-def _skipped_records(look: Look) -> Condition | None:
-    facts = look.facts(Diagnosis.SKIPPED_RECORDS)
-    if not facts:
-        return None
-    return Condition(cause=Cause.SKIPPED_RECORDS, facts=facts, amount=facts[0].after)
+def _skipped_records(look: Look, facts: Facts) -> Trouble:
+    return Trouble(kind=Diagnosis.SKIPPED_RECORDS, facts=facts, amount=facts[0].after)
 
 
-def _loss_ahead(look: Look) -> Condition | None:
-    left, group = look.seen.time_to_loss[look.rows], look.group
-    soon = group.behind & ~(group.lost > 0) & (left < look.rules.loss_within_seconds)
-    if not soon.any():
-        return None
-    names, least = group.partitions(soon), float(left[soon].min())
-    ahead = _stated("loss_ahead", names, after=least, partitions=len(names))
-    return Condition(cause=Cause.LOSS_AHEAD, facts=(ahead,))
+def _loss_ahead(look: Look, facts: Facts) -> Trouble:
+    return Trouble(kind=Diagnosis.LOSS_AHEAD, facts=facts)
 
 
-def _stopped(look: Look) -> Condition | None:
-    group = look.group
-    if not look.stopped:
-        return None
-    stands = _stated(
-        "stopped",
-        before=look.arrivals,
-        after=float(np.nanmax(group.age[group.still])),
-        bound=len(group.names),
-        partitions=int(group.still.sum()),
-    )
-    return Condition(
-        cause=Cause.STOPPED,
-        facts=(stands,),
-        amount=look.delay(group.still),
-        since=look.since_still(group.still),
-    )
+def _stopped(look: Look, facts: Facts) -> Trouble:
+    return _of_standing(look, Diagnosis.STOPPED, look.group.still, facts)
 
 
-def _silent_member(look: Look) -> Condition | None:
+def _silent_member(look: Look, facts: Facts) -> Trouble | None:
     rows = look.group.still & ~look.group.stuck
-    return _of_standing(look, Cause.SILENT_MEMBER, rows, silent_hosts(look.group))
+    where = (*facts, *silent_hosts(look.group))
+    return None if look.group.stopped else _of_standing(look, Diagnosis.SILENT_MEMBER, rows, where)
 
 
-def _stuck_partition(look: Look) -> Condition | None:
-    where = stuck_at(look.group, look.seen.samples, look.rows)
-    return _of_standing(look, Cause.STUCK_PARTITION, look.group.stuck, where)
-
-
-def _of_standing(look: Look, cause: Cause, rows: Flags, where: Iterable[Fact]) -> Condition | None:
-    """Partitions that stand still while others of the group do not, and where to look."""
-    if look.stopped or not rows.any():
-        return None
-    return Condition(
-        cause=cause,
-        facts=(*look.facts(Diagnosis(cause.value)), *where),
-        amount=look.delay(rows),
-        since=look.since_still(rows),
+def _stuck_partition(look: Look, facts: Facts) -> Trouble | None:
+    rows = look.group.stuck
+    where = (*facts, *stuck_at(look.group, look.seen.samples, look.rows))
+    return (
+        None if look.group.stopped else _of_standing(look, Diagnosis.STUCK_PARTITION, rows, where)
     )
 
 
-def _behind(look: Look) -> Condition | None:
-    behind: Flags = look.seen.evidence.behind[:, look.rows] & look.group.counted
-    # that nobody reads says so already, and by how much
-    if not behind[0].any() or look.lacks_members:
+def _of_standing(look: Look, kind: Diagnosis, rows: Flags, facts: Facts) -> Trouble:
+    """Partitions that stand still; where all do that wait, neither member nor partition is told by itself."""
+    return Trouble(kind=kind, facts=facts, amount=look.delay(rows), since=look.since_still(rows))
+
+
+def _of_capacity(kind: Diagnosis) -> Told:
+    """What members cannot do, in seconds by which that leaves the group behind."""
+
+    def behind_by(look: Look, facts: Facts) -> Trouble | None:
+        behind = look.group.behind
+        return Trouble(kind=kind, facts=facts, amount=look.delay(behind)) if behind.any() else None
+
+    return behind_by
+
+
+def _skewed_load(look: Look, facts: Facts) -> Trouble | None:
+    # of whom is slow, or has what is hot, that is said already
+    if look.diagnosis is not Diagnosis.SKEWED_LOAD:
         return None
-    skewed = look.diagnosis is Diagnosis.SKEWED_LOAD
-    return Condition(
-        cause=Cause.BEHIND,
-        facts=look.facts(look.diagnosis if skewed else Diagnosis.CATCHING_UP),
+    return _of_capacity(Diagnosis.SKEWED_LOAD)(look, facts)
+
+
+def _catching_up(look: Look, facts: Facts) -> Trouble | None:
+    # that nobody reads says so already, and by how much
+    if look.lacks_members:
+        return None
+    behind: Flags = look.seen.evidence.behind[:, look.rows] & look.group.counted
+    return Trouble(
+        kind=Diagnosis.CATCHING_UP,
+        facts=facts,
         amount=look.delay(behind[0]),
         since=look.since_any(behind),
     )
 
 
-def _rebalancing(look: Look) -> Condition | None:
-    facts = look.facts(Diagnosis.REBALANCING)
-    if not facts:
-        return None
-    since = look.since(batch.headers[number].rebalancing for batch, number in look.snapshots)
-    return Condition(cause=Cause.REBALANCING, facts=facts, since=since)
-
-
-def _too_few_members(look: Look) -> Condition | None:
-    # where a member is only known to keep up with what it gets, all together may do more
-    return _of_capacity(look, Cause.TOO_FEW_MEMBERS) if look.group.firm.all() else None
-
-
-def _slow_member(look: Look) -> Condition | None:
-    return _of_capacity(look, Cause.SLOW_MEMBER)
-
-
-def _hot_partition(look: Look) -> Condition | None:
-    return _of_capacity(look, Cause.HOT_PARTITION)
-
-
-def _of_capacity(look: Look, cause: Cause) -> Condition | None:
-    """What members cannot do, in seconds by which that leaves the group behind."""
-    behind = look.group.behind
-    facts = look.facts(Diagnosis(cause.value)) if behind.any() else ()
-    if not facts:
-        return None
-    return Condition(cause=cause, facts=facts, amount=look.delay(behind))
-
-
-def _unreadable(look: Look) -> Condition | None:
+def _unreadable(look: Look) -> Trouble | None:
     why = look.header.error or look.withheld
     if why is not None:
-        return Condition(cause=Cause.UNREADABLE, facts=(_stated("unreadable", quote=why),))
+        return Trouble(kind=Diagnosis.UNKNOWN, facts=(_stated("unreadable", quote=why),))
     if not look.unread.any():
         return None
     names = look.group.partitions(look.unread)
     unread = _stated("partitions_unreadable", names, partitions=len(names))
-    return Condition(cause=Cause.UNREADABLE, facts=(unread,))
+    return Trouble(kind=Diagnosis.UNKNOWN, facts=(unread,))
 
 
-CONDITIONS: tuple[Callable[[Look], Condition | None], ...] = (
-    _no_members,
-    _losing_records,
-    _skipped_records,
-    _loss_ahead,
-    _stopped,
-    _silent_member,
-    _stuck_partition,
-    _behind,
-    _rebalancing,
-    _too_few_members,
-    _slow_member,
-    _hot_partition,
-    _unreadable,
-)
-"""In the order of `model.Cause`; that a group vanished no observation of it can say."""
+Told = Callable[[Look, Facts], Trouble | None]
+
+TOLD: Mapping[Diagnosis, Told] = {
+    Diagnosis.NO_MEMBERS: _no_members,
+    Diagnosis.REBALANCING: _rebalancing,
+    Diagnosis.LOSING_RECORDS: _losing_records,
+    Diagnosis.SKIPPED_RECORDS: _skipped_records,
+    Diagnosis.LOSS_AHEAD: _loss_ahead,
+    Diagnosis.STOPPED: _stopped,
+    Diagnosis.SILENT_MEMBER: _silent_member,
+    Diagnosis.STUCK_PARTITION: _stuck_partition,
+    Diagnosis.SLOW_MEMBER: _of_capacity(Diagnosis.SLOW_MEMBER),
+    Diagnosis.HOT_PARTITION: _of_capacity(Diagnosis.HOT_PARTITION),
+    Diagnosis.TOO_FEW_MEMBERS: _of_capacity(Diagnosis.TOO_FEW_MEMBERS),
+    Diagnosis.SKEWED_LOAD: _skewed_load,
+    Diagnosis.CATCHING_UP: _catching_up,
+}
+"""What a trouble is beside what its rule sees; None where nobody need act. `incidents.vanished` has the one left."""
