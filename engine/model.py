@@ -187,7 +187,7 @@ class Diagnosis(enum.StrEnum):
     """
     What may be wrong with a group, in the order in which it is looked for (`metrics.diagnosis`).
 
-    The first that holds is the diagnosis of the group; all that hold are its troubles (`incidents.conditions`). Three
+    The first that holds is the diagnosis of the group; all that hold are its troubles (`incidents.troubles`). Three
     are never a diagnosis, for they say only how bad one is: that the group is gone, that records will be lost soon,
     that none of its members commits anything.
     """

@@ -121,17 +121,20 @@ def silent():
         return server.getsockname()[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["spark://{}", "k8s://https://{}", "k8s://{}/path"])
 def test_a_master_that_listens_is_there(listening, form):
     """Spark's and Kubernetes's forms of an address are understood."""
     check_master(form.format(f"127.0.0.1:{listening}"))
 
 
+@pytest.mark.slow
 def test_one_of_several_masters_suffices(listening, silent):
     """Masters that wait for the first to fail are listed with commas."""
     check_master(f"spark://127.0.0.1:{silent},127.0.0.1:{listening}")
 
 
+@pytest.mark.slow
 def test_a_silent_master_is_named_with_the_reason(silent):
     """The error holds the address, what the system said, and the variable."""
     with pytest.raises(ConfigError, match=rf"{silent}: Connection refused.*EVENKEEL_SPARK_MASTER"):
@@ -169,6 +172,7 @@ def test_a_server_is_sent_a_file():
         check_archive(Place.named(uri | {REMOTE: "sc://host"}))
 
 
+@pytest.mark.slow
 def test_a_silent_server_is_named_at_once(silent):
     """The line has its address, what the system said and the variable, and no token."""
     server = Place.named({REMOTE: f"sc://127.0.0.1:{silent}/;token=hush"})

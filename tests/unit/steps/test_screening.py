@@ -40,7 +40,7 @@ def wrongly_well(lake: Lake, settings: Settings, snapshot_id: str) -> tuple[list
     lookback = lookback_of(lake, settings, snapshot_id)
     well = plainly_well(lake, settings, lookback)
     full = judge_chunk(lake, settings, lookback, sorted(well))
-    return [x.group_id for x in full if x.conditions or x.recovering or not x.known], len(well)
+    return [x.group_id for x in full if x.troubles or x.recovering or not x.known], len(well)
 
 
 @cache
