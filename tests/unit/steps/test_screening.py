@@ -21,6 +21,8 @@ from tests.helpers.fleet.lake import Taken
 from tests.helpers.fluid import SITUATIONS
 from tests.helpers.fluid.lake import situations_lake
 
+pytestmark = pytest.mark.slow
+
 Tables = Mapping[str, pa.Table]
 SNAPSHOTS = 7
 SHARE = 0.01
