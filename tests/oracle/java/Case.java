@@ -9,9 +9,7 @@ import java.util.Objects;
 /**
  * One line of input: a group, and what is asked of it. Field names are those of the lines, in camel case.
  *
- * With {@code plans} it is the folder of plans that our server-side assignor is configured with; of one folder the same
- * assignor is asked each time. With {@code repeat} the assignor is also timed: so many calls, after {@code warmUp}
- * ones that do not count.
+ * With {@code repeat} the assignor is also timed: so many calls, after {@code warmUp} ones that do not count.
  */
 record Case(
     Object id,
@@ -19,7 +17,6 @@ record Case(
     Map<String, Topic> topics,
     List<Member> members,
     String subscriptionType,
-    String plans,
     int repeat,
     int warmUp) {
 

@@ -41,11 +41,7 @@ final class ServerGroup implements Group<GroupAssignment>, GroupSpec, Subscribed
         Set<Uuid> subscribedTopicIds,
         Map<Uuid, Set<Integer>> partitions) implements MemberSubscription, MemberAssignment {}
 
-    /** Folder of plans to the assignor that is configured with it. */
-    private static final Map<String, EvenkeelServerAssignor> FOLLOWING = new HashMap<>();
-
     private final String strategy;
-    private final String plans;
     private final SubscriptionType type;
     private final Map<String, Uuid> ids = new HashMap<>();
     private final Map<Uuid, String> names = new HashMap<>();
@@ -55,7 +51,6 @@ final class ServerGroup implements Group<GroupAssignment>, GroupSpec, Subscribed
 
     ServerGroup(Case asked) {
         strategy = asked.strategy();
-        plans = asked.plans();
         type = asked.homogeneous() ? SubscriptionType.HOMOGENEOUS : SubscriptionType.HETEROGENEOUS;
         asked.topics().forEach((name, topic) -> {
             UUID id = UUID.fromString(topic.id());
@@ -90,16 +85,8 @@ final class ServerGroup implements Group<GroupAssignment>, GroupSpec, Subscribed
 
     @Override
     public Supplier<GroupAssignment> call() {
-        ConsumerGroupPartitionAssignor asked = plans == null ? ASSIGNORS.get(strategy).get() : following(plans);
+        ConsumerGroupPartitionAssignor asked = ASSIGNORS.get(strategy).get();
         return () -> asked.assign(this, this);
-    }
-
-    private static EvenkeelServerAssignor following(String plans) {
-        return FOLLOWING.computeIfAbsent(plans, folder -> {
-            EvenkeelServerAssignor made = new EvenkeelServerAssignor();
-            made.configure(Map.of(EvenkeelServerAssignor.PLANS, folder));
-            return made;
-        });
     }
 
     @Override
