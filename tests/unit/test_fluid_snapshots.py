@@ -10,7 +10,6 @@ from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import batch_of_tables, split_snapshot_id
 from evenkeel.engine.model import NONE
-from tests.helpers.fleet.lake import write_taken
 from tests.helpers.fluid import SITUATIONS, simulate, snapshots
 from tests.helpers.fluid.plan import (
     Join,
@@ -23,6 +22,7 @@ from tests.helpers.fluid.plan import (
     steady,
     topics,
 )
+from tests.helpers.lake_snapshots import write_taken
 
 
 @pytest.mark.slow

@@ -22,10 +22,10 @@ from evenkeel.engine.steps.measured import measured_of
 from evenkeel.engine.steps.propose import propose_group
 from evenkeel.engine.steps.reading import BatchWithPast, read_batch
 from evenkeel.engine.steps.scored import scored
-from tests.helpers.fleet.lake import write_taken
 from tests.helpers.fluid.plan import Group
 from tests.helpers.fluid.run import simulate
 from tests.helpers.fluid.tables import snapshots
+from tests.helpers.lake_snapshots import write_taken
 
 
 @dataclass(frozen=True, kw_only=True)
