@@ -16,11 +16,9 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
 from evenkeel.engine.streams.actives import optimise, total_cost
-from tests.benchmarks.measure import Measured, measure
+from tests.benchmarks.measure import Measured, measure, show
 from tests.oracle.task_cases import Case, grid_case, read
 from tests.oracle.tasks import STRATEGIES, TaskJvm
 from tests.stage.process import LocalClusterError
@@ -139,20 +137,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--at-most", type=int, metavar="TASKS", help="leave larger cases out")
     options = parser.parse_args(arguments)
     sizes = [s for s in SIZES if options.at_most is None or s.tasks <= options.at_most]
-    table = Table(title="The rack optimiser of active tasks: medians of warm calls")
-    for heading in HEADINGS:
-        table.add_column(heading, justify="left" if heading in HEADINGS[:2] else "right")
-    faults = []
+    faults, cells = [], []
     try:
         with nullcontext() if options.alone else TaskJvm() as jvm:
             for row in rows(sizes, jvm):
-                table.add_row(*row.cells())
+                cells.append(row.cells())
                 if row.fault:
                     faults.append(f"{row.strategy}, {row.size}: {row.fault}")
     except LocalClusterError as problem:
         print(f"Kafka cannot be asked (--alone does without): {problem}", file=sys.stderr)
         return 2
-    Console(width=None if sys.stdout.isatty() else 140).print(table)
+    title = "The rack optimiser of active tasks: medians of warm calls"
+    show(title, HEADINGS, cells, words=HEADINGS[:2])
     print(*faults, sep="\n", file=sys.stderr, end="\n" if faults else "")
     return int(bool(faults))
 

@@ -20,9 +20,9 @@ from evenkeel.engine.adapters.memory import MemoryHistory
 from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.config import Settings
 from evenkeel.engine.steps.backtest import AHEAD, ForecastCheck, backtest
-from tests.helpers.fleet.lake import write_taken
 from tests.helpers.fluid import CLUSTER, simulate, snapshots
 from tests.helpers.fluid.curves import SHARES, Replay, read_curve, replays
+from tests.helpers.lake_snapshots import write_taken
 
 CHUNK = 60
 """Groups that are simulated side by side."""

@@ -12,13 +12,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
 from evenkeel.engine.advice.price import Pauses, price
 from evenkeel.engine.facts import step
 from evenkeel.engine.forecast import Load, forecasts
-from tests.benchmarks.fleet.report import grid
-from tests.benchmarks.measure import measure
+from tests.benchmarks.measure import measure, show
 
 SHAPES = ((20, 4), (100, 10), (100, 100), (1_000, 50), (10_000, 500))
 """Partitions and members."""
@@ -74,7 +72,7 @@ def _forecasts(group: tuple[Load, list[Any]]) -> object:
 
 def main() -> int:
     """Measure and print."""
-    Console().print(grid("Forecasts of all strategies of a group", HEADINGS, iter(rows())))
+    show("Forecasts of all strategies of a group", HEADINGS, rows())
     return 0
 
 

@@ -20,8 +20,8 @@ from evenkeel.engine.adapters.memory import MemoryHistory
 from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.config import Settings
 from evenkeel.engine.steps.backtest import Said, backtest
-from tests.helpers.fleet.lake import write_taken
 from tests.helpers.fluid import CLUSTER, SITUATIONS, Group, simulate, snapshots
+from tests.helpers.lake_snapshots import write_taken
 
 AT_A_TIME = 40
 """Groups of one simulation; its arrays hold every step of the day."""

@@ -22,18 +22,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from rich.console import Console
-from rich.table import Table
 
 from evenkeel.engine import steps
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import CANDIDATES, METRICS, SNAPSHOT
-from tests.benchmarks.measure import resident
+from tests.benchmarks.measure import resident, show
 from tests.helpers.fleet import Shape, make_fleet, write_fleet
 
 FLEET, DAYS, A_DAY = 10_000, 90, 288
@@ -193,7 +190,8 @@ def _measure(folder: Path, asked: argparse.Namespace) -> None:
     told = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=True).stdout
     upkeep = Upkeep(**json.loads(told))
     after, later = sizes(folder), readings(str(folder), ids[-1])
-    _print(rows(FileLake(folder), ids, asked.groups, before, after), asked.markdown)
+    cells = rows(FileLake(folder), ids, asked.groups, before, after)
+    show("The lake, per snapshot", HEADINGS, cells, words=HEADINGS[:1], as_markdown=asked.markdown)
     scale = FLEET / asked.groups * A_DAY / len(ids)
     print(
         f"\ncompaction of {len(ids)} snapshots of {asked.groups:,} groups: {upkeep.seconds:.1f} s,"
@@ -203,20 +201,6 @@ def _measure(folder: Path, asked: argparse.Namespace) -> None:
     )
     for what, milliseconds in earlier.items():
         print(f"reading, {what}: {milliseconds:.0f} ms, out of the day's file {later[what]:.0f} ms")
-
-
-def _print(cells: Sequence[Sequence[str]], as_markdown: bool) -> None:
-    if as_markdown:
-        print(f"| {' | '.join(HEADINGS)} |\n| --- |{' ---: |' * (len(HEADINGS) - 1)}")
-        print(*(f"| {' | '.join(row)} |" for row in cells), sep="\n")
-        return
-    grid = Table(title="The lake, per snapshot", show_lines=False)
-    for number, heading in enumerate(HEADINGS):
-        grid.add_column(heading, justify="right" if number else "left")
-    for row in cells:
-        grid.add_row(*row)
-    options: dict[str, Any] = {} if sys.stdout.isatty() else {"width": 120}
-    Console(**options).print(grid)
 
 
 if __name__ == "__main__":

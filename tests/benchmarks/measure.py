@@ -1,17 +1,21 @@
-"""Time and memory of one call."""
+"""Time and memory of one call, and how what was measured is shown."""
 
 from __future__ import annotations
 
 import ctypes
 import gc
+import sys
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any
+
+from rich.console import Console
+from rich.table import Table
 
 _MIB = 1 << 20
 _STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
@@ -76,3 +80,33 @@ def _traced(call: Callable[[Any], object], argument: Any) -> float:
         return tracemalloc.get_traced_memory()[1] / _MIB
     finally:
         tracemalloc.stop()
+
+
+def show(
+    title: str,
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    words: Sequence[str] = (),
+    as_markdown: bool = False,
+) -> None:
+    """
+    Print a table.
+
+    Args:
+        title: For a terminal only.
+        headings: Of its columns.
+        rows: Its cells.
+        words: The headings of columns that are words, not numbers.
+        as_markdown: As the README's.
+    """
+    if as_markdown:
+        rule = ["---" if heading in words else "---:" for heading in headings]
+        print("\n".join(f"| {' | '.join(cells)} |" for cells in [headings, rule, *rows]))
+        return
+    table = Table(title=title)
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading in words else "right")
+    for row in rows:
+        table.add_row(*row)
+    Console(width=None if sys.stdout.isatty() else 160).print(table)

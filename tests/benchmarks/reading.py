@@ -25,18 +25,17 @@ from typing import Any
 
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
-from rich.console import Console
-from rich.table import Table
 
 from evenkeel.engine.adapters.kafka import KafkaClusterReader
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import ClusterSettings
 from evenkeel.engine.datasets import facts_of, new_snapshot_id
 from evenkeel.engine.model import utc_now
-from tests.benchmarks.measure import resident
+from tests.benchmarks.measure import resident, show
 from tests.helpers.group_tool import described
 from tests.stage.kafka.brokers import KafkaCluster
 
+HEADINGS = ("groups x partitions", "evenkeel s", "peak MiB", "requests", "tool s", "ratio")
 GROUPS, PARTITIONS = 10_000, 10
 IN_FLIGHT = 200
 TOPIC = "measured"
@@ -115,10 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.once:
         once(options.once)
         return 0
-    grid = Table(title="One snapshot of all groups, from connect to Parquet, beside Kafka's tool")
-    for heading in ("groups x partitions", "evenkeel s", "peak MiB", "requests", "tool s", "ratio"):
-        grid.add_column(heading, justify="right")
-    faults: list[str] = []
+    faults, rows = list[str](), list[list[str]]()
     with cluster(options.bootstrap) as bootstrap:
         admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 1})
         admin.create_topics([NewTopic(TOPIC, PARTITIONS, 3)])[TOPIC].result()
@@ -126,8 +122,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for count in (options.groups // 10, options.groups):
             commit(bootstrap, done, count)
             done = count
-            grid.add_row(*_row(bootstrap, count, faults))
-    Console(width=None if sys.stdout.isatty() else 120).print(grid)
+            rows.append(_row(bootstrap, count, faults))
+    title = "One snapshot of all groups, from connect to Parquet, beside Kafka's tool"
+    show(title, HEADINGS, rows)
     print(*faults, sep="\n", file=sys.stderr, end="\n" if faults else "")
     return int(bool(faults))
 

@@ -18,15 +18,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rich.console import Console
-from rich.table import Table
-
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import Settings
 from evenkeel.engine.steps.judge import judge_groups
 from evenkeel.engine.steps.reading import lookback_of
 from evenkeel.engine.steps.screening import plainly_well
-from tests.benchmarks.measure import resident
+from tests.benchmarks.measure import resident, show
 from tests.helpers.fleet import Shape, make_fleet, write_fleet
 
 GROUPS = (1_000, 3_000, 10_000)
@@ -86,14 +83,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.once:
         print(json.dumps(asdict(once(options.once))))
         return 0
-    grid = Table(title="All groups of a snapshot, judged from the lake")
-    for heading in HEADINGS:
-        grid.add_column(heading, justify="right")
-    late = False
-    for groups in options.groups:
-        row = measured(groups)
-        late |= row.groups >= ASKED_OF and row.processor_seconds > ASKED_SECONDS
-        grid.add_row(
+    found = [measured(groups) for groups in options.groups]
+    cells = (
+        [
             f"{row.groups:,}",
             f"{row.processor_seconds:.1f}",
             f"{row.seconds:.1f}",
@@ -101,8 +93,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"{row.at_a_glance / row.groups:.0%}",
             f"{row.odd / row.groups:.0%}",
             f"{row.peak_mib:.0f}",
-        )
-    Console(width=None if sys.stdout.isatty() else 120).print(grid)
+        ]
+        for row in found
+    )
+    show("All groups of a snapshot, judged from the lake", HEADINGS, cells)
+    late = any(row.groups >= ASKED_OF and row.processor_seconds > ASKED_SECONDS for row in found)
     return int(late)
 
 

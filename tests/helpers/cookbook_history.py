@@ -16,7 +16,6 @@ from evenkeel.engine.config import ClusterSettings, Rule, Settings
 from evenkeel.engine.datasets import VALIDATION, rows_to_table, split_snapshot_id
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.steps.backfill_plan import Question
-from tests.helpers.fleet.lake import write_taken
 from tests.helpers.fluid.plan import (
     Group,
     Member,
@@ -30,6 +29,7 @@ from tests.helpers.fluid.plan import (
 from tests.helpers.fluid.racks import RACKS
 from tests.helpers.fluid.run import simulate
 from tests.helpers.fluid.tables import snapshots
+from tests.helpers.lake_snapshots import write_taken
 from tests.helpers.memory import MemoryNotifier
 
 CLUSTER = "example"

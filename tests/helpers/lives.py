@@ -12,7 +12,6 @@ from dataclasses import replace
 from evenkeel.engine.config import ClusterSettings, Rule, Settings
 from evenkeel.engine.model import Diagnosis
 from evenkeel.engine.ports import Lake
-from tests.helpers.fleet.lake import write_taken
 from tests.helpers.fluid import Group, Topic, at, simulate, snapshots
 from tests.helpers.fluid.plan import (
     Capacity,
@@ -29,6 +28,7 @@ from tests.helpers.fluid.plan import (
     topics,
 )
 from tests.helpers.fluid.situations.common import LOCKED, busy
+from tests.helpers.lake_snapshots import write_taken
 
 CLUSTER = "lives"
 ALL = (0, 1, 2, 3)

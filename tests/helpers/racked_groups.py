@@ -1,50 +1,19 @@
-"""Hypothesis strategies for plain groups whose racks are all known, and their costs by name alone."""
+"""Random groups whose racks are all known, and their costs by name alone."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
-from hypothesis import strategies as st
 
-import tests.helpers.strategies  # noqa: F401 registers the profile
-from evenkeel.engine.assignor import spec
 from evenkeel.engine.model import NONE
+from tests.helpers.strategies import Shape, groups
 
-RACKS = ("rack-a", "rack-b", "rack-c")
 
-
-@st.composite
-def racked_groups(draw, alike=None):
-    """
-    Any small group with racks: fresh or with owners, complete or not, even or not.
-
-    Args:
-        draw: Of Hypothesis.
-        alike: Whether all subscribe to the same; either without it.
-    """
-    topics = {f"t{n}": draw(st.integers(0, 5)) for n in range(draw(st.integers(1, 4)))}
-    names = [f"c{n}" for n in range(draw(st.integers(1, 5)))]
-    rack = st.sampled_from(RACKS)
-    replica = st.lists(rack, min_size=1, max_size=3)
-    same = draw(st.booleans()) if alike is None else alike
-    some = st.lists(st.sampled_from([*topics, "gone"]), max_size=4)
-    members = {m: list(topics) if same else draw(some) for m in names}
-    owner = st.sampled_from([None, *names])
-    owned: dict[str, list[tuple[str, int]]] = {m: [] for m in names}
-    if draw(st.booleans()):
-        for topic, size in topics.items():
-            for number in range(size):
-                held = draw(owner)
-                if held is not None:
-                    owned[held].append((topic, number))
-    return spec(
-        members,
-        topics,
-        racks={m: draw(rack) for m in names},
-        replicas={t: [draw(replica) for _ in range(n)] for t, n in topics.items()},
-        owned=owned,
-    )
+def racked_groups(alike=False):
+    """Small groups of which all racks are known; *alike*: all members subscribe to the same."""
+    size = {"most_members": 5, "most_topics": 4, "most_partitions": 5, "fewest_members": 1}
+    return groups(Shape(alike=alike, racked=True, **size))
 
 
 def costs(group, weights):

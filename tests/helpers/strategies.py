@@ -1,116 +1,121 @@
-"""Hypothesis strategies for groups as they occur: racks, static members, odd subscriptions, owned partitions, lags."""
+"""
+Random groups for Hypothesis: those that `evenkeel check-assignor` asks about, in the shape that a test wants.
+
+A group is drawn by its number, as `evenkeel.engine.conformance` does it: racks, static members, odd subscriptions, a
+past that may be wrong, lags and rates.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
-from evenkeel.engine.assignor import GroupSpec, build_spec
-from evenkeel.engine.model import NONE, Column
-
-TOPICS = ("t0", "t1", "t10", "orders", "Aa", "BB", "\uffee", "\U0001f600")
-"""Two that share a hash, and two whose order depends on UTF-16."""
-
-MEMBERS = tuple(f"consumer-{name}" for name in ("b", "a", "Aa", "BB", "10", "2", "\u00e9", "z"))
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.conformance import Sketch, sketches
+from evenkeel.engine.conformance.sketch import PartitionSketch, TopicSketch
 
 RACKS = ("rack-a", "rack-b", "rack-c")
 
+UNUSUAL = {"t2": "\uffee", "t10": "\U0001f600", "b": "\uffee", "a": "\U0001f600"}
+"""Names whose order depends on UTF-16."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, kw_only=True)
 class Shape:
-    """What kind of groups to make; *together*: equal subscriptions, topics of one size, and racks."""
+    """
+    What kind of groups to make.
+
+    Attributes:
+        alike: All members subscribe to every topic.
+        together: So they do, and topics are of one size.
+        racked: All racks are known.
+        sound: What members say to own is there, and nobody else's.
+        rates: Whether arrivals may be known.
+    """
 
     most_members: int = 8
     most_topics: int = 5
     most_partitions: int = 7
     fewest_members: int = 0
+    alike: bool = False
     together: bool = False
+    racked: bool = False
+    sound: bool = False
+    rates: bool = True
 
 
-@st.composite
-def groups(draw: st.DrawFn, shape: Shape = Shape()) -> GroupSpec:
+def groups(shape: Shape = Shape()) -> st.SearchStrategy[GroupSpec]:
     """Any group a broker could describe, and some it could not."""
-    topics = draw(st.lists(st.sampled_from(TOPICS), unique=True, max_size=shape.most_topics))
-    counts = draw(_counts(len(topics), shape))
-    members = draw(
-        st.lists(
-            st.sampled_from(MEMBERS),
-            unique=True,
-            min_size=shape.fewest_members,
-            max_size=shape.most_members,
-        )
+    sketched = st.builds(
+        lambda number, members, topics: _shaped(
+            next(sketches(1, seed=number)), shape, number, members, topics
+        ),
+        st.integers(0, 1 << 32),
+        st.integers(shape.fewest_members, shape.most_members) | st.just(shape.most_members),
+        st.integers(0, shape.most_topics) | st.just(shape.most_topics),
     )
-    partitions = [(t, p) for t, n in zip(topics, counts, strict=True) for p in range(n or 0)]
-    owned = draw(_owned(len(members), partitions))
-    held = {pair: m for m, pairs in enumerate(owned) for pair in pairs}
-    return build_spec(
-        members=members,
-        instance_ids=draw(_instance_ids(len(members))),
-        member_racks=draw(_member_racks(len(members), shape)),
-        subscriptions=draw(_subscriptions(len(members), topics, shape)),
-        topics=topics,
-        partition_counts=counts,
-        replica_racks=draw(_replicas(len(partitions), shape)),
-        owner=[held.get(pair, NONE) for pair in partitions],
-        owned=owned,
-        generation=[draw(st.none() | st.integers(0, 3)) for _ in members],
-        lag=Column.of(draw(st.none() | st.integers(0, 1000)) for _ in partitions),
-    )
+    enough = sketched.filter(lambda one: len(one.members) >= shape.fewest_members)
+    return enough.map(Sketch.spec)
 
 
-def _counts(count: int, shape: Shape) -> st.SearchStrategy[list[int | None]]:
-    """Numbers of partitions, None where a topic does not exist; often several alike."""
-    size = st.integers(min_value=0, max_value=shape.most_partitions)
+def _shaped(one: Sketch, shape: Shape, number: int, members: int, topics: int) -> Sketch:
+    """At most so many members and topics of a group, as the shape wants them."""
+    kept = [
+        replace(topic, partitions=topic.partitions[: shape.most_partitions])
+        for topic in one.topics[:topics]
+    ]
     if shape.together:
-        return size.map(lambda n: [n] * count)
-    one = st.none() | size | st.just(shape.most_partitions)
-    return st.lists(one, min_size=count, max_size=count)
+        size = min((len(topic.partitions) for topic in kept), default=0)
+        kept = [replace(topic, partitions=topic.partitions[:size]) for topic in kept]
+    kept = [replace(topic, partitions=tuple(_partitions(topic, shape, number))) for topic in kept]
+    cut = _pairs(one.topics) - _pairs(kept)
+    some = []
+    free = _pairs(kept)
+    for place, member in enumerate(one.members[:members]):
+        owned = tuple(pair for pair in member.owned if pair not in cut)
+        if shape.sound:
+            owned = tuple(pair for pair in owned if pair in free)
+            free -= {*owned}
+        everything = tuple(topic.name for topic in kept)
+        rack = member.rack or (_rack(number + place) if shape.racked else None)
+        listed = everything if shape.alike or shape.together else member.topics
+        some.append(replace(member, topics=listed, rack=rack, owned=owned))
+    made = Sketch(topics=tuple(kept), members=tuple(some))
+    return _renamed(made) if number % 2 else made
 
 
-def _subscriptions(
-    count: int, topics: list[str], shape: Shape
-) -> st.SearchStrategy[list[list[str]]]:
-    """Half of them equal for all; any may be empty, unsorted, or name a topic twice."""
-    if not topics:
-        return st.just([[]] * count)
-    one = st.lists(st.sampled_from(topics), max_size=len(topics) + 1)
-    alike = st.permutations(topics).map(lambda order: [order] * count)
-    return alike if shape.together else alike | st.lists(one, min_size=count, max_size=count)
+def _partitions(topic: TopicSketch, shape: Shape, number: int) -> Iterator[PartitionSketch]:
+    for place, one in enumerate(topic.partitions):
+        racks = tuple(rack or RACKS[0] for rack in one.racks) or (_rack(number + place),)
+        rate = one.rate if shape.rates else None
+        yield replace(one, racks=racks if shape.racked else one.racks, rate=rate)
 
 
-def _instance_ids(count: int) -> st.SearchStrategy[list[str | None]]:
-    """Nobody, some or all members are static; no instance id is there twice."""
-    some = st.permutations([f"host-{i}" for i in range(count)]).flatmap(
-        lambda names: st.tuples(*(st.sampled_from([None, name]) for name in names)).map(list)
+def _rack(number: int) -> str:
+    return RACKS[number % len(RACKS)]
+
+
+def _pairs(topics: Iterable[TopicSketch]) -> set[tuple[str, int]]:
+    return {(topic.name, number) for topic in topics for number in range(len(topic.partitions))}
+
+
+def _renamed(one: Sketch) -> Sketch:
+    """The same group with unusual names."""
+
+    def new(name: str) -> str:
+        return UNUSUAL.get(name, name)
+
+    return Sketch(
+        topics=tuple(replace(topic, name=new(topic.name)) for topic in one.topics),
+        members=tuple(
+            replace(
+                member,
+                id=new(member.id),
+                topics=tuple(map(new, member.topics)),
+                owned=tuple((new(topic), number) for topic, number in member.owned),
+            )
+            for member in one.members
+        ),
     )
-    return st.just([None] * count) | some
-
-
-def _member_racks(count: int, shape: Shape) -> st.SearchStrategy[list[str | None]]:
-    """No racks at all, or any, some of them missing or empty."""
-    one = st.sampled_from([*RACKS, *RACKS, "", None])
-    racked = st.lists(one, min_size=count, max_size=count)
-    return racked if shape.together else st.just([None] * count) | racked
-
-
-def _replicas(count: int, shape: Shape) -> st.SearchStrategy[list[list[str | None]]]:
-    """Replicas unknown, all alike, or any racks, with rackless brokers among them."""
-    one = st.lists(st.sampled_from([*RACKS, *RACKS, None]), max_size=3)
-    alike = one.map(lambda racks: [racks] * count)
-    mixed = st.lists(one, min_size=count, max_size=count)
-    return mixed if shape.together else alike | mixed
-
-
-@st.composite
-def _owned(
-    draw: st.DrawFn, members: int, partitions: list[tuple[str, int]]
-) -> list[list[tuple[str, int]]]:
-    """Each partition is owned by one member or by nobody."""
-    owned: list[list[tuple[str, int]]] = [[] for _ in range(members)]
-    if members and draw(st.booleans()):
-        for pair in partitions:
-            owner = draw(st.integers(NONE, members - 1))
-            if owner != NONE:
-                owned[owner].append(pair)
-    return owned

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from evenkeel.engine.streams.model import Application, ClientLine, TaskLine, application
 from evenkeel.engine.streams.settings import Costs, RackStrategy, TaskConfig
-from tests.helpers import strategies as ours  # noqa: F401 its profile: no deadline
 
 RACKS = ("rack-a", "rack-b", "rack-c")
 LAGS = (-2, -3, 0, 10, 100, 101, 5_000, 50_000)

@@ -6,14 +6,11 @@ from itertools import pairwise
 
 import pytest
 
-from evenkeel.engine.adapters.replay import Recording, open_recording
+from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import batch_of_tables, split_snapshot_id
 from evenkeel.engine.model import NONE
-from evenkeel.engine.steps import compute_metrics, propose_candidates, record_metrics
-from tests.helpers.fleet.lake import write_taken
 from tests.helpers.fluid import SITUATIONS, simulate, snapshots
-from tests.helpers.fluid import __main__ as command
 from tests.helpers.fluid.plan import (
     Join,
     Leave,
@@ -25,6 +22,7 @@ from tests.helpers.fluid.plan import (
     steady,
     topics,
 )
+from tests.helpers.lake_snapshots import write_taken
 
 
 @pytest.mark.slow
@@ -111,15 +109,6 @@ def test_groups_of_the_newer_protocol_are_told_as_their_brokers_do():
     assert last.members[0].rack_source == "describe"
 
 
-def test_snapshots_can_lie_closer_together():
-    """Of one minute: the first minute's arrivals are read between the first two."""
-    history = simulate([steady()], 3, every=60)
-    first, then, _ = snapshots(history)
-
-    assert (then.started_at - first.started_at).total_seconds() == 60
-    assert history.consumed[1] - history.consumed[0] == pytest.approx([1800] * 4, rel=0.15)
-
-
 def test_what_cannot_be_read_is_unknown(taken):
     """Ends while no broker answers, then commits; each with its cause."""
     of = [_eventful(one)[1] for one in _batches(taken)[:6]]
@@ -143,32 +132,3 @@ def test_a_commit_is_never_beyond_an_end_and_they_never_go_back(taken):
         first, then = before.table_of(0), after.table_of(0)
         assert (first.end.values <= then.end.values).all()
         assert (first.committed.values <= then.committed.values).all()
-
-
-def test_the_pipeline_works_on_them(taken):
-    """Metrics and candidates come out; what members list is kept with each snapshot."""
-    lake = Recording()
-    newest = write_taken(lake, taken[:3])[-1]
-    settings = Settings().remembering(taken[0].listings)
-
-    record_metrics(lake, newest, compute_metrics(lake, settings, newest))
-    found = propose_candidates(lake, settings, newest)["candidates"].to_pylist()
-
-    rows = {row["strategy"]: row for row in found if row["group_id"] == "eventful"}
-    assert rows["range"]["feasibility"] == "can run"
-    assert "all 2 members list it" in str(rows["roundrobin"]["reason"])
-    assert "no member lists it" in str(rows["sticky"]["reason"])
-
-
-def test_the_command_writes_recordings_and_tells_what_there_is(tmp_path, capsys):
-    """One group per situation, in a file that opens again."""
-    assert command.main([]) == 0
-    assert "slow-member" in capsys.readouterr().out
-    file = tmp_path / "out.evenkeel"
-    told = ["slow-member", "healthy-idle", "--out", str(file), "--snapshots", "3"]
-    assert command.main(told) == 0
-
-    lake = open_recording(file)
-    assert len(lake.snapshot_ids) == 3
-    groups = lake.read("groups", lake.snapshot_ids)["group_id"].unique().to_pylist()
-    assert groups == ["slow-member", "healthy-idle"]

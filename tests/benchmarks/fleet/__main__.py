@@ -17,11 +17,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rich.console import Console
-
 from tests.benchmarks.fleet import report
 from tests.benchmarks.fleet.bench import Checkout, measured, place, warm_up, written
 from tests.benchmarks.fleet.results import Run, load, save
+from tests.benchmarks.measure import show
 from tests.helpers.fleet import GIANT_FROM, Shape
 from tests.stage.process import default_home
 
@@ -60,17 +59,16 @@ def _tell(text: str) -> None:
 
 def _show(runs: Sequence[Run], as_markdown: bool) -> None:
     """By run, then by step; runs of one code after the other."""
-    console = Console(width=None if sys.stdout.isatty() else 160)
     codes = list(dict.fromkeys(run.checkout for run in runs))
     by_code = [[run for run in runs if run.checkout == code] for code in codes]
     rows = [row for some in by_code for row in report.cells(some)]
     steps = [row for some in by_code for row in report.step_cells(some)]
-    if as_markdown:
-        print(report.markdown(report.HEADINGS, iter(rows)), end="\n\n")
-        print(report.markdown(report.STEP_HEADINGS, iter(steps)))
-        return
-    console.print(report.grid("Runs from lake to Postgres", report.HEADINGS, iter(rows)))
-    console.print(report.grid("Step by step", report.STEP_HEADINGS, iter(steps)))
+    for title, headings, cells in (
+        ("Runs from lake to Postgres", report.HEADINGS, rows),
+        ("Step by step", report.STEP_HEADINGS, steps),
+    ):
+        show(title, headings, cells, words=report.WORDS, as_markdown=as_markdown)
+        print()
 
 
 def _plain(checkout: Checkout, asked: argparse.Namespace) -> int:

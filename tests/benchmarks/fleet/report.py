@@ -1,20 +1,18 @@
-"""Runs as a table for people, as the README's Markdown, and as a picture."""
+"""Runs as cells of tables, and as a picture."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rich.table import Table
-
 from tests.benchmarks.fleet.results import Run, growth
 
-AIM_SECONDS, AIM_MB, AIM_GROUPS = 120, 4_000, 10_000
+AIM_SECONDS, AIM_MB = 120, 4_000
 """What is asked of the largest fleet, on two cores."""
 
 HEADINGS = ("groups", "partitions", "code", "s", "processor s", "peak MB", "growth", "failed")
 STEP_HEADINGS = ("groups", "step", "s", "processor s", "peak MB", "rows")
-_TEXTS = ("code", "failed", "step")
+WORDS = ("code", "failed", "step")
 
 
 def cells(runs: Sequence[Run]) -> Iterator[list[str]]:
@@ -43,22 +41,6 @@ def step_cells(runs: Sequence[Run]) -> Iterator[list[str]]:
             ]
             rows = f"{step.rows:,}" if step.rows is not None else step.failed or "-"
             yield [f"{run.groups:,}", step.step, *numbers, rows]
-
-
-def grid(title: str, headings: Sequence[str], rows: Iterator[list[str]]) -> Table:
-    """For a terminal."""
-    table = Table(title=title)
-    for heading in headings:
-        table.add_column(heading, justify="left" if heading in _TEXTS else "right")
-    for row in rows:
-        table.add_row(*row)
-    return table
-
-
-def markdown(headings: Sequence[str], rows: Iterator[list[str]]) -> str:
-    """For the README."""
-    rule = ["---" if heading in _TEXTS else "---:" for heading in headings]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in [headings, rule, *rows])
 
 
 def picture(runs: Sequence[Run], before: Sequence[Run], path: Path) -> None:

@@ -76,7 +76,6 @@ class Course(enum.Enum):
     TOO_FEW = "too few members"
     CATCHING_UP = "catching up"
     STUCK_PARTITION = "stuck partition"
-    LOSING = "losing records"
 
 
 COURSES: Mapping[Course, float] = {
@@ -84,9 +83,8 @@ COURSES: Mapping[Course, float] = {
     Course.SLOW_MEMBER: 0.06,
     Course.HOT_PARTITION: 0.04,
     Course.TOO_FEW: 0.04,
-    Course.CATCHING_UP: 0.04,
+    Course.CATCHING_UP: 0.045,
     Course.STUCK_PARTITION: 0.015,
-    Course.LOSING: 0.005,
 }
 
 UNEQUAL, SKEWED, SHARING, IDLE = 0.05, 0.08, 0.06, 0.05

@@ -11,8 +11,7 @@ import numpy as np
 
 from evenkeel.engine.model import NONE, Indices, Ints
 from tests.helpers.fleet.groups import KIP_1071, Groups, Protocol, State, groups_of
-from tests.helpers.fleet.shape import BROKERS, GIANT_TOPICS, RACKS, Shape
-from tests.helpers.fleet.sizes import sizes_of
+from tests.helpers.fleet.shape import BROKERS, GIANT_TOPICS, RACKS, Shape, sizes_of
 
 DOMAINS = ("billing", "catalog", "clicks", "fraud", "ledger", "orders", "search", "stock")
 KINDS = ("audit", "enrich", "export", "index", "report", "sync", "writer")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
@@ -13,12 +13,18 @@ import numpy as np
 import pyarrow as pa
 
 from evenkeel.engine.model import NONE, Ints
-from tests.helpers.fleet import blobs
-from tests.helpers.fleet.columns import table_of
+from evenkeel.engine.ports import Lake
 from tests.helpers.fleet.groups import KIP_1071, Protocol, State
 from tests.helpers.fleet.layout import Fleet, is_modern
-from tests.helpers.fleet.moving import Offsets, course_of
-from tests.helpers.fleet.shape import BROKERS, RACKS
+from tests.helpers.fleet.moving import Movement, Offsets, moving
+from tests.helpers.fleet.shape import BROKERS, EVERY, FIRST, RACKS
+from tests.helpers.lake_snapshots import (
+    Taken,
+    assignment_bytes,
+    subscription_bytes,
+    table_of,
+    write_taken,
+)
 
 GENERATION = 7
 THREADS = 2
@@ -294,7 +300,7 @@ class FleetTables:
                 continue
             own = fleet.row_partition[rows[bounds[member] : bounds[member + 1]]]
             told = topics, GENERATION, rack[member]
-            metadata[member], assignment[member] = blobs.subscription(*told), self._given(own)
+            metadata[member], assignment[member] = subscription_bytes(*told), self._given(own)
         return {"metadata": metadata, "assignment": assignment}
 
     def _given(self, partitions: Ints) -> bytes:
@@ -303,7 +309,7 @@ class FleetTables:
         cuts = np.flatnonzero(np.diff(topic)) + 1
         starts = [0, *cuts.tolist()] if len(topic) else []
         numbers = np.split(number, cuts)
-        return blobs.assignment(
+        return assignment_bytes(
             (fleet.topic_names[topic[s]], part) for s, part in zip(starts, numbers, strict=False)
         )
 
@@ -336,7 +342,7 @@ class FleetTables:
     def _commit_columns(self) -> tuple[dict[str, Any], Ints]:
         """The columns of `commits` that stay, and which rows have one: those of a topic in the broker's order, none."""
         fleet = self.fleet
-        rows = np.flatnonzero(course_of(fleet).commits)
+        rows = np.flatnonzero(Movement(fleet).commits)
         rows = rows[np.lexsort((self._rng.random(len(rows)), fleet.row_link[rows]))]
         partition = fleet.row_partition[rows]
         columns = {
@@ -345,6 +351,29 @@ class FleetTables:
             "partition": pa.array(fleet.partition_number[partition].astype(np.int32)),
         }
         return columns, rows
+
+
+def snapshots(fleet: Fleet) -> Iterator[Taken]:
+    """The snapshots of a fleet, the oldest first."""
+    tables, shape = FleetTables(fleet), fleet.shape
+    cause = "members: GROUP_AUTHORIZATION_FAILED"
+    problems = tuple(f"group {name}: {cause}" for name in tables.unreadable())
+    for number, offsets in enumerate(moving(fleet)):
+        moment = FIRST + number * EVERY
+        snapshot_id = f"{shape.cluster}-{moment:%Y%m%dT%H%M%SZ}-{(shape.seed << 8) + number:06x}"
+        yield Taken(
+            snapshot_id=snapshot_id,
+            cluster=shape.cluster,
+            started_at=moment,
+            finished_at=moment + timedelta(seconds=2),
+            tables=tables.at(number, snapshot_id, moment, offsets),
+            problems=problems,
+        )
+
+
+def write_fleet(lake: Lake, fleet: Fleet) -> list[str]:
+    """Write all snapshots of a fleet; their ids, the oldest first."""
+    return write_taken(lake, snapshots(fleet))
 
 
 def _protocol_type(protocol: Protocol, state: State) -> str | None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cache
 
 from evenkeel.engine.adapters.replay import Recording
-from tests.helpers.fleet.lake import write_taken
 from tests.helpers.fluid.run import simulate
 from tests.helpers.fluid.situations import SITUATIONS
 from tests.helpers.fluid.tables import snapshots
+from tests.helpers.lake_snapshots import write_taken
 
 
 @cache

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenkeel.engine.model import NONE, Flags, Floats, Ints
+from evenkeel.engine.model import Flags, Floats, Ints
 from tests.helpers.fluid.arrivals import Logs, logs_of
 from tests.helpers.fluid.life import Life, View, step_of
 from tests.helpers.fluid.plan import EVERY, STEP, WARM, Group
@@ -152,25 +152,15 @@ def _world(groups: Sequence[Group], end: Floats) -> World:
     members = [(group, number) for group in groups for number in range(len(group.members))]
     behind = [g.backlog or (0.0,) * len(g.partitions) for g in groups]
     position = end - np.concatenate([np.array(one, float) for one in behind])
-    count = len(position)
     commits = [group.commits for group, _ in members]
     phase = [c.phase + number * c.spread for c, (_, number) in zip(commits, members, strict=True)]
     here = [group.members[number].here for group, number in members]
     capacity = [group.members[number].capacity for group, number in members]
-    return World(
-        position=position,
-        committed=position.copy(),
-        has_commit=np.ones(count, np.bool_),
-        owner=np.full(count, NONE),
-        ready=np.zeros(count, np.int64),
-        blocked=np.zeros(count, np.int64),
+    return World.at_rest(
+        position,
         capacity=np.where(here, capacity, 0.0),
         every=np.array([max(round(c.every / STEP), 1) for c in commits]),
         phase=np.array([step_of(moment) for moment in phase]),
-        consumed=np.zeros(count),
-        lost=np.zeros(count),
-        skipped=np.zeros(count),
-        rewound=np.zeros(count),
     )
 
 

@@ -14,13 +14,17 @@ import pyarrow as pa
 
 from evenkeel.engine.adapters.replay import Recording, write_recording
 from evenkeel.engine.model import Floats
-from tests.helpers.fleet import blobs
-from tests.helpers.fleet.columns import table_of
-from tests.helpers.fleet.lake import Taken, write_taken
 from tests.helpers.fluid.life import View
 from tests.helpers.fluid.plan import FIRST, STEP, Group
 from tests.helpers.fluid.racks import RACKS, brokers_of
 from tests.helpers.fluid.run import History, Moment
+from tests.helpers.lake_snapshots import (
+    Taken,
+    assignment_bytes,
+    subscription_bytes,
+    table_of,
+    write_taken,
+)
 
 CLUSTER = "fluid"
 
@@ -217,8 +221,8 @@ def _member_rows(group: Group, view: View) -> Iterator[_Columns]:
                 given = [(t, p) for t, p in by_topic.items() if len(p)]
                 row |= {
                     "follows": view.follows,
-                    "metadata": blobs.subscription(listed, view.generation, member.rack),
-                    "assignment": blobs.assignment(given),
+                    "metadata": subscription_bytes(listed, view.generation, member.rack),
+                    "assignment": assignment_bytes(given),
                 }
         yield row
 

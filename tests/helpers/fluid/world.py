@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +29,7 @@ class World:
         every, phase: (M) a member commits at each step s with `(s - phase) % every == 0`.
         consumed, lost, skipped, rewound: (P) what moved the position, in all: read; cut off by retention before it was
             read; jumped over by a reset; jumped back, by a reset or to the commit of a member that crashed.
+        seconds: Of one step.
     """
 
     position: Floats
@@ -43,6 +45,24 @@ class World:
     lost: Floats
     skipped: Floats
     rewound: Floats
+    seconds: float = STEP
+
+    @classmethod
+    def at_rest(cls, position: Floats, **told: Any) -> World:
+        """All that was read is committed, nobody owns anything, and whoever reads commits at every step."""
+        rows, members = len(position), len(told["capacity"])
+        still = {name: np.zeros(rows) for name in ("consumed", "lost", "skipped", "rewound")}
+        told = {
+            "committed": position.copy(),
+            "has_commit": np.ones(rows, np.bool_),
+            "owner": np.full(rows, NONE),
+            "ready": np.zeros(rows, np.int64),
+            "blocked": np.zeros(rows, np.int64),
+            "every": np.ones(members, np.int64),
+            "phase": np.zeros(members, np.int64),
+            **told,
+        }
+        return cls(position=position, **told, **still)
 
     def advance(self, step: int, end: Floats, begin: Floats) -> None:
         """
@@ -54,7 +74,9 @@ class World:
         self.lost += cut
         self.position += cut
         reads = (self.owner != NONE) & (self.ready <= step) & (self.blocked <= step)
-        taken = shared(np.where(reads, end - self.position, 0), self.owner, self.capacity * STEP)
+        taken = shared(
+            np.where(reads, end - self.position, 0), self.owner, self.capacity * self.seconds
+        )
         self.consumed += taken
         self.position += taken
         due = (step + 1 - self.phase) % self.every == 0

@@ -1,9 +1,7 @@
-"""The embedded Postgres: it starts again, ends with its parent, and reaches folders that are deep or closed."""
+"""The embedded Postgres keeps its data, ends with its parent, and leaves nothing behind."""
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,8 +12,8 @@ import pytest
 
 from evenkeel.engine.adapters.postgres import migrate
 from evenkeel.engine.adapters.postgres.reader import READER
-from tests.stage.postgres import SOCKET_PATH_LIMIT, EmbeddedPostgres
-from tests.stage.process import LocalClusterError, wait_until
+from tests.stage.postgres import EmbeddedPostgres
+from tests.stage.process import LocalClusterError
 
 pytestmark = [pytest.mark.nightly, pytest.mark.postgres]
 
@@ -53,14 +51,6 @@ def test_a_server_keeps_its_data_and_leaves_no_process(tmp_path: Path) -> None:
         assert connection.execute("SELECT * FROM kept").fetchall() == []
 
 
-def test_a_server_that_runs_is_used_and_not_ended(tmp_path: Path) -> None:
-    """A second one in the same folder is the same server, and leaving it leaves it running."""
-    with EmbeddedPostgres(tmp_path / "pg") as first:
-        with EmbeddedPostgres(tmp_path / "pg") as second:
-            assert postmaster(second) == postmaster(first)
-        assert answer(first) == "evenkeelevenkeel"
-
-
 @pytest.mark.skipif(
     sys.platform != "linux", reason="other systems do not tell a child of the end of its parent"
 )
@@ -95,57 +85,6 @@ def test_a_server_ends_with_its_parent_unless_told_to_survive(
         parent.kill()
         parent.communicate()
         server.stop()
-
-
-def test_a_killed_server_starts_again(tmp_path: Path) -> None:
-    """What a killed server left behind, its process number among it, does not pass for a running one."""
-    with EmbeddedPostgres(tmp_path / "pg") as server:
-        answer(server)
-        process = postmaster(server)
-        below = process.children(recursive=True)
-        process.send_signal(signal.SIGKILL)
-        wait_until(lambda: not server.running, 120, "the server to be gone")
-        # those that it leaves hold its shared memory until they notice
-        assert psutil.wait_procs(below, timeout=120)[1] == []
-        server.stop()
-        left = server.data / "postmaster.pid"
-        left.write_text(left.read_text().replace(str(process.pid), str(os.getpid()), 1))
-        assert not server.running
-        left.write_text(left.read_text().replace(str(os.getpid()), str(process.pid), 1))
-        server.start()
-        assert answer(server) == "evenkeelevenkeel"
-
-
-def test_an_interrupted_first_start_does_not_count(tmp_path: Path) -> None:
-    """A data folder that was never finished is made anew."""
-    half = tmp_path / "pg" / "data.new"
-    half.mkdir(parents=True)
-    (half / "PG_VERSION").write_text("18")
-    with EmbeddedPostgres(tmp_path / "pg") as server:
-        assert answer(server) == "evenkeelevenkeel"
-        assert not half.exists()
-
-
-def test_a_deep_folder_has_its_socket_elsewhere(tmp_path: Path) -> None:
-    """A path too long for a socket still has a server; the folder of its socket is private and removed again."""
-    deep = tmp_path / ("d" * SOCKET_PATH_LIMIT)
-    deep.mkdir()
-    with EmbeddedPostgres(deep / "pg") as server:
-        assert answer(server) == "evenkeelevenkeel"
-        folder = Path((server.data / "postmaster.pid").read_text().splitlines()[4])
-        assert folder.stat().st_mode & 0o777 == 0o700
-        assert deep not in folder.parents
-    assert not folder.exists()
-
-
-def test_a_closed_folder_stays_closed(tmp_path: Path) -> None:
-    """A server runs inside a folder that only the caller may enter, and opens it to nobody."""
-    closed = tmp_path / "closed"
-    closed.mkdir(mode=0o700)
-    with EmbeddedPostgres(closed / "pg") as server:
-        assert answer(server) == "evenkeelevenkeel"
-        assert postmaster(server).uids().effective != 0
-    assert closed.stat().st_mode & 0o777 == 0o700
 
 
 def test_who_only_reads_may_log_in(tmp_path: Path) -> None:

@@ -26,7 +26,6 @@ from evenkeel.engine.model import (
 )
 from evenkeel.engine.records import Course, blank, record_of, to_json
 from evenkeel.engine.wording import because
-from tests.helpers import strategies as _profile  # noqa: F401 the tests' Hypothesis profile
 
 FIRST = datetime(2026, 3, 1, 10, tzinfo=UTC)
 DAY = 1440

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from evenkeel.engine.advice.past_changes import Membership, memberships, replayed
 from evenkeel.engine.assignor import spec
 from evenkeel.engine.assignors import ASSIGNORS
-from tests.helpers import strategies as _profile  # noqa: F401 the tests' Hypothesis profile
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 
 

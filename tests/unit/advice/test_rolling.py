@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from evenkeel.engine.advice.rolling import rolling
 from evenkeel.engine.kit.election import elect
-from tests.helpers import strategies as _profile  # noqa: F401 the tests' Hypothesis profile
 
 LISTS = st.lists(
     st.sampled_from(("range", "sticky", "cooperative-sticky", "acme")),

@@ -18,7 +18,7 @@ from evenkeel.engine.kit.compiled import held_to
 from evenkeel.engine.model import NONE, Column
 from evenkeel.engine.wording import proof as words_of
 from tests.helpers.examples import times
-from tests.helpers.strategies import groups
+from tests.helpers.strategies import Shape, groups
 
 RACKS = [None, "a", "b", "c"]
 LAGS = st.one_of(st.just(0), st.integers(0, 9), st.integers(0, 10**12), st.just(7))
@@ -80,7 +80,7 @@ def test_no_assignment_of_a_small_group_is_better(group):
     assert {fact.kind for fact in answer.proof} == {FactKind.EXACT}
 
 
-@given(groups())
+@given(groups(Shape(rates=False)))
 def test_it_keeps_its_promises(group):
     """Complete, to subscribers only, repeatable, whatever the order of the input, even."""
     assert check(Balanced(), group) == []
@@ -116,7 +116,7 @@ def test_a_search_cut_short_bounds_how_far_it_is_from_the_optimum(monkeypatch, g
 
 
 @pytest.mark.slow
-@given(small(), groups())
+@given(small(), groups(Shape(rates=False)))
 def test_compiled_and_interpreted_it_answers_alike(few, many):
     """How much a process has worked on before chooses the form of the loops, never the answer."""
     with held_to(compiled=False):

@@ -14,7 +14,7 @@ from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.model import NONE
 from tests.helpers.facts import said
 from tests.helpers.owned import owned
-from tests.helpers.strategies import groups
+from tests.helpers.strategies import Shape, groups
 
 UNIFORM = Uniform()
 
@@ -184,7 +184,7 @@ def test_a_partition_of_a_topic_left_behind_may_be_no_more():
     assert owned(UNIFORM, group) == {"c": "t-0", "d": ""}
 
 
-@given(groups())
+@given(groups(Shape(sound=True)))
 def test_nobody_could_take_from_the_fullest_of_a_topic(group):
     """Small groups end balanced: no owner of a partition has two more than another of its subscribers."""
     owner = UNIFORM.assign(group).owner

@@ -13,7 +13,6 @@ from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.cli.cases import answer, answer_lines, read_case
 from evenkeel.engine.errors import InputError
 from evenkeel.engine.model import NONE
-from tests.helpers import strategies as ours  # noqa: F401 its profile: no deadline
 
 CASE = {
     "id": "one",

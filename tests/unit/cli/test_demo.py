@@ -7,7 +7,9 @@ import json
 import pytest
 
 from tests.stage import report
+from tests.stage.process import LocalClusterError
 from tests.stage.services import CONFIG, RULES, Demo
+from tests.stage.workload import topics
 from tests.unit.cli.conftest import objects
 
 
@@ -95,3 +97,11 @@ def test_the_last_lines_of_the_demo_are_two_variables_that_work_elsewhere(
     }
     assert str(demo) in rows["configuration"]["found"]
     assert "demo on 127.0.0.1:1 as me" in run("query", "groups").stderr
+
+
+def test_a_demo_refuses_to_write_where_it_could_do_harm():
+    """Another machine's cluster is written to under the test prefix only."""
+    with pytest.raises(LocalClusterError, match="not on this machine"):
+        topics.refuse_strangers("127.0.0.1:9092,broker.example:9092", "")
+    topics.refuse_strangers("broker.example:9092", "evenkeel-test-")
+    topics.refuse_strangers("127.0.0.1:9092", "")

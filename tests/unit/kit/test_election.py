@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from evenkeel.engine.errors import InputError
 from evenkeel.engine.kit.election import elect, poll
 from evenkeel.engine.wording import why_elected
-from tests.helpers import strategies as _profile  # noqa: F401 the tests' Hypothesis profile
 
 NAMES = ("range", "roundrobin", "sticky", "cooperative-sticky", "acme", "Aa", "BB")
 

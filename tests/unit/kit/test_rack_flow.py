@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import tests.helpers.strategies  # noqa: F401 registers the Hypothesis profile
 from evenkeel.engine.errors import Infeasible, InputError
 from evenkeel.engine.kit.flow import cheapest_flow
 from evenkeel.engine.kit.rack_flow import LayerLimits, RackProblem, solve

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from evenkeel.engine.metrics.lag import OffsetReset, measure_lag
 from evenkeel.engine.model import LagBasis
-from tests.helpers import strategies  # noqa: F401 its profile: no deadline
 from tests.helpers.snapshots import group, groups, make_snapshot, topic
 
 

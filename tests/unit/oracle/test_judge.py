@@ -1,10 +1,10 @@
-"""When two answers are the same, and what is left of a group that shows a difference."""
+"""When two answers are the same."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.oracle.judge import difference, smallest
+from tests.oracle.judge import difference
 
 MEMBERS = [{"id": "a"}, {"id": "b"}]
 
@@ -13,12 +13,6 @@ def judged(strategy, theirs, ours, **more):
     """What differs between two assignments."""
     case = {"strategy": strategy, "members": MEMBERS}
     return difference(case, {"assignment": theirs, **more}, {"assignment": ours, **more})
-
-
-def member(name, topics, **told):
-    """A member of a case."""
-    empty = {"instance_id": None, "rack": None, "owned": [], "generation": None, "user_data": None}
-    return {"id": name, "topics": topics, **empty, **told}
 
 
 @pytest.mark.parametrize(
@@ -78,59 +72,3 @@ def test_what_is_held_back_is_compared_in_any_order():
 
     assert difference(case, theirs, {"assignment": {}, "transferring": [two, one]}) == ""
     assert "('t', 1, 'b')" in difference(case, theirs, {"assignment": {}, "transferring": [one]})
-
-
-def test_the_smallest_case_keeps_only_what_shows_the_difference():
-    """Members, topics, partitions, claims, racks and user data that do not matter are gone."""
-    case = {
-        "strategy": "sticky",
-        "topics": {t: {"partitions": [["r"], ["r"], ["r"]]} for t in ("t0", "t1", "t2")},
-        "members": [
-            member(f"m{n}", ["t0", "t1", "t2"], rack="r", instance_id=f"i{n}", generation=n)
-            for n in range(9)
-        ],
-    }
-    case["members"][6]["user_data"] = {"owned": [["t1", 0], ["t1", 1], ["t2", 2]], "generation": 4}
-
-    def differs(less):
-        claims = [pair for m in less["members"] for pair in (m["user_data"] or {}).get("owned", ())]
-        return ["t1", 1] in claims and len(
-            less["topics"].get("t1", {"partitions": ()})["partitions"]
-        ) > 1
-
-    small = smallest(case, differs)
-
-    assert small == {
-        "strategy": "sticky",
-        "topics": {"t1": {"partitions": [[], []]}},
-        "members": [member("m6", [], user_data={"owned": [["t1", 1]], "generation": 4})],
-    }
-
-
-def test_a_smaller_group_is_called_what_a_coordinator_would_call_it():
-    """Whatever is taken from it, a group's kind is that of the subscriptions left."""
-    case = {
-        "strategy": "uniform",
-        "subscription_type": "heterogeneous",
-        "topics": {"t": {"partitions": [[]]}, "u": {"partitions": [[]]}},
-        "members": [member("a", ["t"]), member("b", ["t", "u"])],
-    }
-    asked = []
-
-    smallest(case, lambda less: asked.append(less) is not None)
-
-    assert {less["subscription_type"] for less in asked} == {"homogeneous", "heterogeneous"}
-    for less in asked:
-        alike = len({frozenset(m["topics"]) for m in less["members"]}) <= 1
-        assert less["subscription_type"] == ("homogeneous" if alike else "heterogeneous")
-
-
-@pytest.mark.parametrize("outcome", [True, False])
-def test_making_smaller_ends_after_so_many_tries(outcome):
-    """The budget holds, whether everything differs or nothing more does."""
-    asked = []
-    case = {"strategy": "range", "topics": {}, "members": [member(f"m{n}", []) for n in range(64)]}
-
-    smallest(case, lambda less: asked.append(less) or outcome, tries=3)
-
-    assert len(asked) == 3

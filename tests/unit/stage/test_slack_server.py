@@ -1,36 +1,19 @@
-"""The stand-in for Slack: what it keeps, what it refuses, what the demo shows of it."""
+"""The stand-in for Slack refuses what Slack refuses, and shows of a thread what Slack shows."""
 
 from __future__ import annotations
 
-import json
-import signal
-import subprocess
-import sys
-from collections import deque
-from pathlib import Path
 from typing import Any
-from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.stage import slack
-from tests.stage.slack_workspace import Fault, SlackError, Workspace
+from tests.stage.slack_workspace import SlackError, Workspace
 
-CHECKOUT = Path(__file__).resolve().parents[3]
 TOKEN = "xoxb-test"
 
 
 def section(text: str) -> dict[str, Any]:
     """A block of text."""
     return {"type": "section", "text": {"type": "mrkdwn", "text": text}}
-
-
-def call(base_url: str, method: str, **arguments: Any) -> dict[str, Any]:
-    """One call of the Web API."""
-    headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
-    request = Request(f"{base_url}{method}", json.dumps(arguments).encode(), headers)
-    with urlopen(request, timeout=10) as answer:
-        return dict(json.loads(answer.read()))
 
 
 @pytest.mark.parametrize(
@@ -49,15 +32,6 @@ def test_what_slack_refuses_is_refused(content: dict[str, Any], error: str) -> N
     """A message that Slack would not take is not taken here, with the same error."""
     with pytest.raises(SlackError, match=error):
         Workspace().call("chat.postMessage", TOKEN, {"channel": "#kafka", **content})
-
-
-def test_a_message_can_be_changed() -> None:
-    """`chat.update` replaces the content at its timestamp, and keeps nothing of the old one."""
-    workspace = Workspace()
-    posted = workspace.call("chat.postMessage", TOKEN, {"channel": "#kafka", "text": "before"})
-    where = {"channel": posted["channel"], "ts": posted["ts"]}
-    workspace.call("chat.update", TOKEN, {**where, "text": "after"})
-    assert [message["text"] for message in workspace.messages] == ["after"]
 
 
 def test_a_change_is_shorter_than_a_message() -> None:
@@ -89,16 +63,3 @@ def test_a_thread_is_read_by_itself() -> None:
     assert read("conversations.replies", ts=parent["ts"]) == ["parent", "quiet", "loud"]
     with pytest.raises(SlackError, match="thread_not_found"):
         read("conversations.replies", ts="1.0")
-
-
-@pytest.mark.slow
-def test_a_caller_dies_between_send_and_mark() -> None:
-    """What it posted is there, and the process that posted it is not any more."""
-    workspace = Workspace(faults=deque([Fault(stored=True, kills=True)]))
-    with slack.running(workspace) as server:
-        code = f"import sys; sys.path.insert(0, {str(CHECKOUT)!r})\n"
-        code += f"from tests.unit.stage.{__name__.rpartition('.')[2]} import call\n"
-        code += f"call({server.base_url!r}, 'chat.postMessage', channel='#kafka', text='x')"
-        ended = subprocess.run([sys.executable, "-c", code], timeout=60, check=False)
-    assert ended.returncode == -signal.SIGKILL
-    assert [message["text"] for message in workspace.messages] == ["x"]

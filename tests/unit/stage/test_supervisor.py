@@ -1,8 +1,9 @@
-"""Services start side by side, end in the opposite order, and tell how far they are."""
+"""Services start side by side, end in the opposite order, tell how far they are, and leave nothing behind."""
 
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.stage import supervisor
+from tests.stage.process import spawn, stop, sweep, wait_until
 from tests.stage.supervisor import (
     Facts,
     Service,
@@ -106,3 +108,20 @@ def test_the_state_may_hold_secrets(stage: Stage, tmp_path: Path) -> None:
     """Only its owner can read the file."""
     run(tmp_path / "state", stage.service("base", password="hidden"))
     assert (tmp_path / "state").stat().st_mode & 0o077 == 0
+
+
+def test_sweep_ends_what_ignores_sigterm_and_spares_other_homes(tmp_path: Path) -> None:
+    """Marked processes are ended even when they ignore SIGTERM; those of another home live on."""
+    deaf = "import signal, time; signal.signal(15, signal.SIG_IGN); print('deaf', flush=True)"
+    argv = [sys.executable, "-c", f"{deaf}; time.sleep(60)"]
+    log = tmp_path / "deaf.log"
+    deaf_one = spawn(argv, None, log, "the deaf one", home=tmp_path / "one")
+    other = spawn(argv, None, tmp_path / "other.log", "the other", home=tmp_path / "two")
+    try:
+        wait_until(lambda: "deaf" in log.read_text(), 30, "it to be deaf", process=deaf_one)
+        assert sweep(tmp_path / "one", grace=0.5) == 1
+        assert not deaf_one.running
+        assert other.running
+    finally:
+        stop(deaf_one, 0)
+        stop(other, 0)

@@ -8,8 +8,8 @@ from evenkeel.engine.adapters.memory import MemoryHistory
 from evenkeel.engine.adapters.replay import Recording, open_recording
 from evenkeel.engine.config import Settings
 from evenkeel.engine.steps.backtest import AHEAD, DiagnosisChange, ForecastCheck, backtest, coverage
-from tests.helpers.fleet.lake import write_taken
 from tests.helpers.fluid import CLUSTER, EVERY, FIRST, SITUATIONS, record, simulate, snapshots
+from tests.helpers.lake_snapshots import write_taken
 
 pytestmark = pytest.mark.slow
 

@@ -18,8 +18,8 @@ from evenkeel.engine.steps.measure import known_of, measure_chunk, record_metric
 from evenkeel.engine.steps.measured import measured_at_once, measured_chunk
 from evenkeel.engine.steps.propose import propose_group
 from evenkeel.engine.steps.reading import read_with_past
-from tests.helpers.fleet.lake import write_taken
 from tests.helpers.fluid import CLUSTER, SITUATIONS, fork, simulate, snapshots
+from tests.helpers.lake_snapshots import write_taken
 
 pytestmark = pytest.mark.slow
 

@@ -19,8 +19,8 @@ from evenkeel.engine.steps.backtest import Message, backtest
 from evenkeel.engine.steps.measure import compute_metrics
 from evenkeel.engine.steps.pipeline import run_pipeline, walk
 from evenkeel.engine.steps.reading import intervals_of
-from tests.helpers.fleet.lake import Taken, write_taken
 from tests.helpers.fluid import CLUSTER, SITUATIONS, simulate, snapshots
+from tests.helpers.lake_snapshots import Taken, write_taken
 
 NAMES = (
     "skewed-taken-up",

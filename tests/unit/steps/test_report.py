@@ -16,8 +16,8 @@ from evenkeel.engine.model import Diagnosis, Verdict
 from evenkeel.engine.steps.report import report
 from evenkeel.engine.steps.report_stored import stored_group
 from evenkeel.engine.wording import because
-from tests.helpers.fleet.lake import write_taken
 from tests.helpers.fluid import CLUSTER, SITUATIONS, simulate, snapshots
+from tests.helpers.lake_snapshots import write_taken
 
 pytestmark = pytest.mark.slow
 

@@ -17,9 +17,9 @@ from evenkeel.engine.steps.judge import judge_chunk
 from evenkeel.engine.steps.reading import lookback_of
 from evenkeel.engine.steps.screening import plainly_well
 from tests.helpers.fleet import Shape, make_fleet, snapshots, write_fleet
-from tests.helpers.fleet.lake import Taken
 from tests.helpers.fluid import SITUATIONS
 from tests.helpers.fluid.lake import situations_lake
+from tests.helpers.lake_snapshots import Taken
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,6 @@ from evenkeel.engine.cli.verbs.backtest import to_json
 from evenkeel.engine.cli.views import tables
 from evenkeel.engine.config import Settings
 from evenkeel.engine.steps.backtest import Event, Message, backtest
-from tests.helpers.fleet.lake import write_taken
 from tests.helpers.fluid import (
     CLUSTER,
     EVERY,
@@ -29,6 +28,7 @@ from tests.helpers.fluid import (
     simulate,
     snapshots,
 )
+from tests.helpers.lake_snapshots import write_taken
 
 HOUR = 3600
 SWITCHED = [name for name, each in SITUATIONS.items() if Kind.SWITCH in each.required]

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from evenkeel.engine.model import NONE
 from evenkeel.engine.streams.threads import thread_of
-from tests.helpers import strategies as ours  # noqa: F401 its profile: no deadline
 
 
 def _threads(owner, client_of, before):
