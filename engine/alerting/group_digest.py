@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from evenkeel.engine.alerting.group_incident import GroupIncident, headline_of, length_of
 from evenkeel.engine.alerting.incident_message import fitted
 from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity, severity_of
-from evenkeel.engine.model import Diagnosis
+from evenkeel.engine.model import TroubleKind
 from evenkeel.engine.wording import sentence, several
 from evenkeel.engine.wording.incidents import called
 
@@ -63,9 +63,7 @@ def digest_message(
     Returns:
         The message, and the ids of the groups that it names; of all others nobody has been told.
     """
-    ordered = sorted(
-        incidents, key=lambda each: (each.course.cause.precedence, each.course.group_id)
-    )
+    ordered = sorted(incidents, key=lambda each: (each.course.cause.precedence, each.course.name))
     line = _line_of_end if kind is DigestKind.RESOLVED else _line
     named, others = _split(ordered, line)
     first, over = ordered[0], kind is DigestKind.RESOLVED
@@ -86,7 +84,7 @@ def digest_message(
         mention=_called([*named, *others]) if kind is DigestKind.OPENED else None,
         link=first.link,
     )
-    return message, tuple(each.course.group_id for each, _ in (*named, *others))
+    return message, tuple(each.course.name for each, _ in (*named, *others))
 
 
 Named = tuple[GroupIncident, str]
@@ -95,12 +93,12 @@ Named = tuple[GroupIncident, str]
 
 def _line(incident: GroupIncident) -> str:
     owner = f"; {fitted(incident.owner, 40)}" if incident.owner else ""
-    name = fitted(incident.course.group_id, 80)
+    name = fitted(incident.course.name, 80)
     return f"{name}: {headline_of(incident.course)} (began {length_of(incident)} ago){owner}"
 
 
 def _line_of_end(incident: GroupIncident) -> str:
-    return f"{fitted(incident.course.group_id, 80)}: {called(incident.course.cause)} for {length_of(incident)}"
+    return f"{fitted(incident.course.name, 80)}: {called(incident.course.cause)} for {length_of(incident)}"
 
 
 def _fitting(
@@ -142,12 +140,12 @@ def _split(
 
 
 def _name(incident: GroupIncident) -> str:
-    return fitted(incident.course.group_id, 80)
+    return fitted(incident.course.name, 80)
 
 
 def _by_cause(others: Iterable[Named]) -> Iterator[Section]:
     """Names only, those of one cause together: as many in a line as a part of the message holds."""
-    by: dict[Diagnosis, list[str]] = {}
+    by: dict[TroubleKind, list[str]] = {}
     for each, name in others:
         by.setdefault(each.course.cause, []).append(name)
     for cause, names in by.items():

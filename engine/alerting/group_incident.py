@@ -1,14 +1,15 @@
 """
-The messages about what is wrong with groups: opened, worse, resolved, and many at once.
+The messages about what is wrong: opened, worse, still open, resolved.
 
 They are read at night on a phone: what, since when, how bad, what changed before it, what to do, whose it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from evenkeel.engine.alerting.events import EventKind
 from evenkeel.engine.alerting.group_news import LOSSES, new_losses, rose, seen_now
@@ -21,16 +22,27 @@ from evenkeel.engine.message import (
     Subject,
     severity_of,
 )
-from evenkeel.engine.model import CAPACITY, Diagnosis
+from evenkeel.engine.model import CAPACITY, Diagnosis, IncidentKind
 from evenkeel.engine.records import CauseSpan, IncidentCourse
 from evenkeel.engine.wording import duration, moment, sentence, since, words
 from evenkeel.engine.wording import incidents as wording
+from evenkeel.engine.wording.pipelines import errors
 
 HEADLINE = 70
 """Characters of what follows it."""
 
 WHY_BEHIND = CAPACITY | {Diagnosis.REBALANCING}
 """Causes that say why a group is behind."""
+
+TRIED_BY_DOCTOR = frozenset(
+    {
+        IncidentKind.UNREACHABLE,
+        IncidentKind.PARTIAL,
+        IncidentKind.HISTORY_AWAY,
+        IncidentKind.CONFIG_REFUSED,
+    }
+)
+"""What `evenkeel doctor` says more about."""
 
 BESIDE = 2
 """Other causes that get a line each."""
@@ -39,18 +51,19 @@ BESIDE = 2
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupIncident:
     """
-    An incident of a group at a moment at which it is told.
+    An incident of a group or a pipeline at a moment at which it is told.
 
     Attributes:
         cluster: Configured name of the cluster.
         course: How it went so far; its `readers` know what they were told *before* this.
-        at: When the reading of the snapshot ended.
+        at: When the reading of the snapshot ended; of a pipeline the moment.
         snapshot_id: The snapshot that shows it so.
         changed: What changed of the group since the last snapshot in which it was well; None: not known.
         owner: Who owns the group, as configured.
         mention: Who is called, as `Rule.mention` has it; None: nobody.
         link: Address of the run.
         quiet: What is to be said of a silence or an acknowledgement, a clause; None: nothing.
+        unwatched: Whether it is over because its cluster is not configured any more.
     """
 
     cluster: str
@@ -62,6 +75,7 @@ class GroupIncident:
     mention: str | None = None
     link: str | None = None
     quiet: str | None = None
+    unwatched: bool = False
 
 
 def message_of(incident: GroupIncident, kind: EventKind) -> AlertMessage:
@@ -72,6 +86,8 @@ def message_of(incident: GroupIncident, kind: EventKind) -> AlertMessage:
     Who knows of it is told first what is new since.
     """
     course = incident.course
+    if course.group_id is None:
+        return _of_pipeline(incident, kind)
     if kind is EventKind.RESOLVED:
         lasted = Section(heading="Lasted", lines=(_from_to(incident),))
         sections = (lasted, *_only_now(incident), *_owner(incident))
@@ -83,8 +99,13 @@ def message_of(incident: GroupIncident, kind: EventKind) -> AlertMessage:
 
 
 def line_of(incident: GroupIncident, kind: EventKind) -> AlertMessage:
-    """What the thread of that message is told then; it calls somebody only if it is more severe than what they know."""
+    """
+    What the thread of that message is told then; it calls somebody only if it is more severe than what they know. Of a
+    pipeline it is the same.
+    """
     course, readers = incident.course, incident.course.readers
+    if course.group_id is None:
+        return _of_pipeline(incident, kind)
     if kind is EventKind.RESOLVED:
         was = f"In trouble for {length_of(incident)}, {_from_to(incident)}; at worst {_was(course)}"
         late = [line for section in _only_now(incident) for line in section.lines]
@@ -92,6 +113,51 @@ def line_of(incident: GroupIncident, kind: EventKind) -> AlertMessage:
     calls = readers is None or rose(course, readers)
     caller = incident if calls else replace(incident, mention=None)
     return _message(caller, kind, f"{kind}, {headline_of(course)}", _told_since(incident))
+
+
+def _of_pipeline(incident: GroupIncident, kind: EventKind) -> AlertMessage:
+    """It calls whom a rule for all groups calls, and leads to what failed."""
+    course = incident.course
+    if kind is EventKind.RESOLVED:
+        return incident_message(_subject(incident), kind, incident.at, _end_of_pipeline(incident))
+    words, facts = wording.WORDS[course.cause], wording.known_of(course)
+    what = words.what(incident.cluster, facts, incident.at)
+    commands = ("evenkeel doctor",) if course.cause in TRIED_BY_DOCTOR else ()
+    sections = (
+        Section(heading="What", lines=what[1:]),
+        Section(heading="What it said", lines=tuple(errors(facts))),
+        Section(heading="How bad", lines=(words.effect,)),
+        Section(heading="What to do", lines=tuple(words.to_do.split("\n")), code=commands),
+    )
+    noticed = (
+        f"Noticed {moment(course.opened_at or incident.at)}. You hear of it again when it is over."
+    )
+    title = wording.called(course.cause)
+    text = Text(title=title, summary=what[0], sections=sections, footer=(noticed,))
+    subject, link = _subject(incident), _link(facts)
+    return incident_message(subject, kind, incident.at, text, mention=incident.mention, link=link)
+
+
+def _link(facts: Mapping[str, Any]) -> str | None:
+    """Where the task that failed last can be looked at; a place whose host is not known leads nowhere."""
+    links = (step.get("link") or "" for step in facts.get("steps") or [facts])
+    return next((link for link in links if link.startswith(("http://", "https://"))), None)
+
+
+def _end_of_pipeline(incident: GroupIncident) -> Text:
+    course, words = incident.course, wording.WORDS[incident.course.cause]
+    lines = [words.afterwards]
+    lines += [f"The last error was: {each}" for each in errors(wording.known_of(course))[-1:]]
+    if incident.unwatched:
+        lines = ["The cluster is no longer configured; what was open about it is closed."]
+    was = Section(heading=f"It was: {wording.called(course.cause)}", lines=tuple(lines))
+    began, ended = course.began_at, incident.at
+    span = duration((ended - began).total_seconds())
+    return Text(
+        title="no longer watched" if incident.unwatched else words.over,
+        summary=f"It lasted {span}, from {moment(began)} to {moment(ended)}.",
+        sections=(was,),
+    )
 
 
 def _bad_when_told(course: IncidentCourse) -> str:
@@ -152,11 +218,17 @@ def _message(
     summary: str,
     sections: tuple[Section, ...] = (),
 ) -> AlertMessage:
-    course = incident.course
     footer = [f"Snapshot {incident.snapshot_id}"]
     if incident.quiet:
         footer.append(sentence(fitted(incident.quiet)))
-    subject = Subject(
+    text = Text(title=title, summary=summary, sections=sections, footer=tuple(footer))
+    subject, mention, link = _subject(incident), incident.mention, incident.link
+    return incident_message(subject, event, incident.at, text, mention=mention, link=link)
+
+
+def _subject(incident: GroupIncident) -> Subject:
+    course = incident.course
+    return Subject(
         key=course.key,
         cluster=incident.cluster,
         group_id=course.group_id,
@@ -164,10 +236,6 @@ def _message(
         severity=severity_of(course.cause),
         owner=incident.owner,
         began_at=course.began_at,
-    )
-    text = Text(title=title, summary=summary, sections=sections, footer=tuple(footer))
-    return incident_message(
-        subject, event, incident.at, text, mention=incident.mention, link=incident.link
     )
 
 
@@ -234,7 +302,7 @@ def _changed(changed: tuple[Fact, ...] | None) -> str:
 def _to_do(incident: GroupIncident, worst: CauseSpan | None) -> tuple[Section, ...]:
     course, span = incident.course, _explaining(incident.course, worst)
     cause = span.cause if span else course.cause
-    command = next_command(incident.cluster, course.group_id, cause, course.good_snapshot_id)
+    command = next_command(incident.cluster, course.name, cause, course.good_snapshot_id)
     lines = (fitted(wording.what_to_do(span)),) if span else ()
     return (Section(heading="What to do", lines=lines, code=(command,)),)
 

@@ -26,8 +26,8 @@ from tests.stage.slack_workspace import Json
 FINAL = ("advised", "overtaken", "rejected")
 """States of a snapshot of which nothing more is to come."""
 
-STANDS_FOR = re.compile(r"(incident \S+/\S+/\S+) (?:opened|worse \d+|resolved)$")
-"""Keys of what may be posted for an incident of a group, once in all: afterwards it is changed."""
+STANDS_FOR = re.compile(r"(incident .+) (?:opened|worse \d+|resolved)$")
+"""Keys of what may be posted for an incident, once in all: afterwards it is changed."""
 
 
 @dataclass(frozen=True, kw_only=True)

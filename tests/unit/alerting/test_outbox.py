@@ -281,7 +281,8 @@ def test_an_unreachable_cluster_is_told_once_and_once_when_it_is_back(
     assert [m.title for _, _, m in slack.sent] == ["test: the cluster can be read again"] * 2
     assert slack.threads == [None, "1"]
     assert slack.broadcasts == [False, True]
-    assert slack.changes == [("1", "incident 1 closed")]
+    key = "test/cluster unreachable/20260301T090100Z"
+    assert slack.changes == [("1", f"incident {key} resolved")]
     assert history.tables.incidents[0].closed_at == later(9)
 
 
@@ -313,7 +314,9 @@ def test_maintenance_of_a_cluster_wakes_nobody_but_for_our_own_steps(history: Fa
     planned = settings().model_copy(update={"maintenance": (window,)})
     watched(history, unreachable(), replace(unreachable(), step="advise"))
     assert queue_incidents(history, planned, later(20)) == 1
-    assert [one.kind for one in history.tables.incidents] == ["step failed"]
+    [alert] = history.tables.alerts
+    told = {one.kind: one.alert_key == alert.key for one in history.tables.incidents}
+    assert told == {"step failed": True, "cluster unreachable": False}
 
 
 def test_an_open_incident_keeps_its_beginning_and_its_newest_facts(history: FaredHistory) -> None:

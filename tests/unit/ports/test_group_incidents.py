@@ -1,4 +1,4 @@
-"""What the port `GroupIncidents` promises, of the fake and of Postgres."""
+"""What the port `Incidents` promises, of the fake and of Postgres."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evenkeel.engine.model import Diagnosis, IncidentState, utc_now
+from evenkeel.engine.model import Diagnosis, IncidentKind, IncidentState, WatchOf, utc_now
 from evenkeel.engine.ports import Delivered, GroupWatch, History
 from evenkeel.engine.records import IncidentCourse
 from tests.helpers.incidents import BEGAN, CLUSTER, at, course, posting, row
@@ -127,10 +127,25 @@ def test_the_history_need_not_know_the_snapshot(history: History) -> None:
     assert keys(history) == ["opened"]
 
 
-def test_incidents_of_groups_are_none_of_pipelines(history: History) -> None:
-    """Whoever looks after pipelines does not see them, so does not close them."""
-    assert store(history, 0, course())
-    assert history.open_incidents() == []
+def test_a_pipeline_is_watched_beside_the_groups_of_its_cluster(history: History) -> None:
+    """Each has a watch and incidents of its own: neither holds the other off, or ends what is open of it."""
+    known = {"since": BEGAN.isoformat(), "steps": [{"step": "advise"}]}
+    late = course(
+        cause=IncidentKind.STEP_FAILED, group_id=None, key="demo/step failed/1", readers=None
+    )
+    late = replace(late, causes=(replace(late.causes[0], facts=(), known=known),))
+    assert store(history, 5, course())
+    of = {"before": None, "of": WatchOf.PIPELINE}
+    assert history.store_watch(CLUSTER, "1", at(4), [late], [row(late)], [], **of)
+    assert history.group_watch(CLUSTER, WatchOf.PIPELINE) == GroupWatch(
+        cluster=CLUSTER, snapshot_id="1", at=at(4), first_at=at(4), courses=(late,)
+    )
+    assert history.group_watch(CLUSTER).courses == (course(),)
+    assert history.group_watch("eu", WatchOf.PIPELINE).snapshot_id is None
+    assert history.forget_watch(CLUSTER, at(9), [], before="s5")
+    assert history.unwatched(["eu"]) == [CLUSTER]
+    assert history.forget_watch(CLUSTER, at(9), [], before="1", of=WatchOf.PIPELINE)
+    assert history.unwatched(["eu"]) == []
 
 
 def test_a_message_that_stands_for_an_open_incident_is_kept(history: History) -> None:

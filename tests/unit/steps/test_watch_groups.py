@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.alerting import rounds
 from evenkeel.engine.config import ClusterSettings, Settings
 from evenkeel.engine.errors import NotifierError
 from evenkeel.engine.message import AlertMessage, MessageKind
@@ -137,7 +138,7 @@ def test_two_watchers_at_once_open_one_incident(
     cluster.watch(early)
     late = cluster.take(members=0)
     monkeypatch.setattr(
-        cluster.history, "group_watch", lambda name: stale.pop() if stale else read(name)
+        cluster.history, "group_watch", lambda name, *of: stale.pop() if stale else read(name, *of)
     )
     cluster.watch(late)
     assert [message.kind for _, _, message in cluster.slack.sent] == [MessageKind.INCIDENT_OPENED]
@@ -229,7 +230,8 @@ def test_what_cannot_be_explained_is_told_all_the_same(
     def fail(*_: object) -> None:
         raise KeyError("no clause")
 
-    monkeypatch.setattr(sys.modules[watch_groups.__module__], broken, fail)
+    module = rounds if broken == "summary_of" else sys.modules[watch_groups.__module__]
+    monkeypatch.setattr(module, broken, fail)
     cluster.look(members=0)
     assert cluster.look(members=0) == [MessageKind.INCIDENT_OPENED]
     (incident,) = (one for one in cluster.history.tables.incidents if one.group_id)

@@ -13,10 +13,10 @@ import pytest
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.errors import EvenkeelError
 from evenkeel.engine.message import AlertMessage, MessageKind, Severity
-from evenkeel.engine.model import Diagnosis, IncidentState
+from evenkeel.engine.model import Diagnosis, IncidentKind, IncidentState, WatchOf
 from evenkeel.engine.ports import Delivered
-from evenkeel.engine.records import IncidentCourse, IncidentRow
-from tests.helpers.incidents import BEGAN, CHANNEL, CLUSTER, at, course, posting, row
+from evenkeel.engine.records import IncidentCourse
+from tests.helpers.incidents import BEGAN, CLUSTER, at, course, posting, row
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
 pytestmark = pytest.mark.postgres
@@ -193,22 +193,23 @@ def test_totals_count_the_time_within_the_period(history: PostgresHistory) -> No
 
 
 def test_the_pipeline_stands_beside_the_groups(history: PostgresHistory) -> None:
-    """With the words in which it was first told, since when it is so, and when it was told."""
-    late = IncidentRow(
-        cluster=CLUSTER,
-        kind="snapshot late",
-        severity="critical",
-        began_at=BEGAN,
-        opened_at=at(15),
-        last_seen_at=at(15),
+    """In words, since when it is so, and when it was told."""
+    known = {"since": BEGAN.isoformat(), "late_after_seconds": 900.0}
+    late = course(
+        cause=IncidentKind.LATE, group_id=None, key="demo/snapshot late/1", opened_at=at(15)
     )
-    told = replace(posting().message, summary="Nothing came for 15 minutes.")
-    history.open_incident(late, channels=[CHANNEL], message=told)
+    span = replace(late.causes[0], facts=(), known=known)
+    readers = replace(late.readers, alert_key="late") if late.readers else None
+    late = replace(late, causes=(span,), readers=readers)
+    shown = [row(late, 15, "Nothing came for 15 minutes.")]
+    told = [replace(posting(), key="late")]
+    of = {"before": None, "of": WatchOf.PIPELINE}
+    assert history.store_watch(CLUSTER, "1", at(15), [late], shown, told, **of)
     deliver(history)
     [one] = history.query("open_incidents")
     assert (one["group_id"], one["causes"]) == (None, ["snapshot late"])
     assert one["summary"] == "Nothing came for 15 minutes."
-    assert (one["began_at"], one["opened_at"]) == (BEGAN, at(15))
+    assert (one["began_at"], one["opened_at"], one["facts"]) == (BEGAN, at(15), known)
     assert one["told_at"] is not None
 
 
