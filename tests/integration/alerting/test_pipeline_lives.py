@@ -230,7 +230,7 @@ def test_a_pipeline_is_told_of_in_exactly_these_calls(
     """
     LIVES[kind](pipeline)
     assert pipeline.calls == list(CALLS[kind])
-    parent, *lines = (m["text"] for m in pipeline.workspace.messages if "advice" not in key_of(m))
+    parent, *lines = (m["text"] for m in pipeline.workspace.messages if key_of(m) != "advice")
     assert [parent] == lines
     assert f": {WORDS[kind].over}: It lasted " in parent
     assert pipeline.history.query("open_incidents") == []

@@ -331,19 +331,6 @@ def test_an_open_incident_keeps_its_beginning_and_its_newest_facts(history: Fare
     assert incident.last_seen_at == later(5)
 
 
-def test_an_opening_never_sent_gives_way_to_its_end(history: FaredHistory) -> None:
-    """When Slack was down for the whole incident, one message tells all of it."""
-    watched(history, unreachable())
-    look(history, 1)
-    with pytest.raises(NotifierError):
-        deliver(history, MemoryNotifier({"#kafka": refusal()}), settings())
-    watched(history)
-    look(history, 9)
-    slack = MemoryNotifier()
-    assert deliver(history, slack, settings()).sent == 1
-    assert "It was: the cluster cannot be read" in [s.heading for s in slack.sent[0][2].sections]
-
-
 def test_a_second_incident_of_the_kind_is_told_again(history: FaredHistory) -> None:
     """Being down again after being back is new."""
     slack = MemoryNotifier()
@@ -353,13 +340,6 @@ def test_a_second_incident_of_the_kind_is_told_again(history: FaredHistory) -> N
         deliver(history, slack, settings())
     assert slack.threads == [None, "1", None, "3"]
     assert len({alert.key for alert in history.tables.alerts}) == 6
-
-
-def test_late_and_stuck_are_told(history: FaredHistory) -> None:
-    """Silence is noticed: an old snapshot and one without advice each make an incident."""
-    watched(history, unadvised=1, oldest_unadvised_id="s1", oldest_unadvised_at=NOW)
-    assert look(history, 20) == 2
-    assert {i.kind for i in history.tables.incidents} == {"snapshot late", "advice stuck"}
 
 
 def test_unsent_alerts_are_an_incident_without_a_message_into_the_dead_channel(

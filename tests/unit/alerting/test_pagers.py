@@ -214,3 +214,32 @@ def test_an_opening_that_was_never_heard_gives_way_to_the_end(
     assert [action for action, _ in actions(pages)] == ["resolve"]
     [[ended]] = pages.posted
     assert ended["endsAt"] == "2026-03-01T09:05:00.000+00:00"
+
+
+TROUBLES = [
+    Trouble(status=429),
+    Trouble(status=500),
+    Trouble(status=503, done=True),
+    Trouble(drop=True),
+    Trouble(drop=True, done=True),
+]
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+@pytest.mark.parametrize("calls", [1, 3, 9])
+def test_whatever_goes_wrong_nothing_is_left_open(
+    settings: Settings, pages: Pages, trouble: Trouble, calls: int
+) -> None:
+    """Of an incident that was worth a page the end is told, last, whatever became of the calls before."""
+    webhooks = {
+        name: webhook.model_copy(update={"severity": "warning"})
+        for name, webhook in settings.webhooks.items()
+    }
+    heedful, history = settings.model_copy(update={"webhooks": webhooks}), Failing()
+    pages.troubles += [trouble] * calls
+    wrong(history, heedful, pages, *LIFE, *(None,) * 4)
+    key = f"{CLUSTER}/pay-in/s3"
+    assert {known for _, known in actions(pages)} == {key}
+    assert actions(pages)[-1] == ("resolve", key)
+    assert pages.active(f'incident="{key}"') == []
+    assert history.pending_alerts() == []
