@@ -720,35 +720,35 @@ COMMENT ON COLUMN incident.causes IS 'All that is wrong, the worst first: a list
 COMMENT ON COLUMN incident.good_snapshot_id IS 'The last snapshot in which the group was well; null where none is known.';
 COMMENT ON COLUMN incident.facts IS 'What is known about one of the pipeline, by name.';
 
-CREATE TABLE group_watch (
+CREATE TABLE incident_watch (
     cluster TEXT NOT NULL,
     subject TEXT NOT NULL,
     snapshot_id TEXT NOT NULL,
     at TIMESTAMP WITH TIME ZONE NOT NULL,
     first_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    CONSTRAINT group_watch_pkey PRIMARY KEY (cluster, subject)
+    CONSTRAINT incident_watch_pkey PRIMARY KEY (cluster, subject)
 );
 
-COMMENT ON TABLE group_watch IS 'How far the groups of a cluster, or its pipeline, have been watched for incidents.';
-COMMENT ON COLUMN group_watch.cluster IS 'Configured name of the cluster.';
-COMMENT ON COLUMN group_watch.subject IS 'What was watched.';
-COMMENT ON COLUMN group_watch.snapshot_id IS 'The newest snapshot that was looked at, also one that has no row; of the pipeline the newest look.';
-COMMENT ON COLUMN group_watch.at IS 'When its reading ended; of the pipeline when that was.';
-COMMENT ON COLUMN group_watch.first_at IS 'When the first one was.';
+COMMENT ON TABLE incident_watch IS 'How far the groups of a cluster, or its pipeline, have been watched for incidents.';
+COMMENT ON COLUMN incident_watch.cluster IS 'Configured name of the cluster.';
+COMMENT ON COLUMN incident_watch.subject IS 'What was watched.';
+COMMENT ON COLUMN incident_watch.snapshot_id IS 'The newest snapshot that was looked at, also one that has no row; of the pipeline the newest look.';
+COMMENT ON COLUMN incident_watch.at IS 'When its reading ended; of the pipeline when that was.';
+COMMENT ON COLUMN incident_watch.first_at IS 'When the first one was.';
 
-CREATE TABLE group_course (
+CREATE TABLE incident_course (
     cluster TEXT NOT NULL,
     subject TEXT NOT NULL,
     name TEXT NOT NULL,
     course JSONB NOT NULL,
-    CONSTRAINT group_course_pkey PRIMARY KEY (cluster, subject, name)
+    CONSTRAINT incident_course_pkey PRIMARY KEY (cluster, subject, name)
 );
 
-COMMENT ON TABLE group_course IS 'What the next look has to know of a group or pipeline with which something is wrong, or may be; of one that is well there is none.';
-COMMENT ON COLUMN group_course.cluster IS 'Configured name of the cluster.';
-COMMENT ON COLUMN group_course.subject IS 'What was watched.';
-COMMENT ON COLUMN group_course.name IS 'The consumer group, or what is wrong with the pipeline.';
-COMMENT ON COLUMN group_course.course IS 'How far its incident has come, as JSON.';
+COMMENT ON TABLE incident_course IS 'What the next look has to know of a group or pipeline with which something is wrong, or may be; of one that is well there is none.';
+COMMENT ON COLUMN incident_course.cluster IS 'Configured name of the cluster.';
+COMMENT ON COLUMN incident_course.subject IS 'What was watched.';
+COMMENT ON COLUMN incident_course.name IS 'The consumer group, or what is wrong with the pipeline.';
+COMMENT ON COLUMN incident_course.course IS 'How far its incident has come, as JSON.';
 
 CREATE TABLE alert (
     alert_id BIGINT GENERATED ALWAYS AS IDENTITY,

@@ -216,7 +216,7 @@ def _watch_pipeline(
 ) -> int:
     """What is new of one pipeline; where another process looks at the same time, one of the two tells it."""
     cluster, late_after = facts.cluster, timedelta(seconds=settings.late_after_seconds)
-    before = history.group_watch(cluster, WatchOf.PIPELINE)
+    before = history.incident_watch(cluster, WatchOf.PIPELINE)
     opened = [each.name for each in before.courses if each.closed_at is None]
     judgement = pipeline_judgement(facts, opened, late_after, now)
     quiet = quieting_pipeline(silences, settings.maintenance, cluster)

@@ -19,12 +19,12 @@ from dataclasses import dataclass, field, replace
 from evenkeel.engine.alerting.events import EventKind, GroupEvent
 from evenkeel.engine.alerting.group_digest import DigestKind, digest_message
 from evenkeel.engine.alerting.group_incident import (
-    GroupIncident,
     headline_of,
     line_of,
     message_of,
 )
 from evenkeel.engine.alerting.group_news import amount_of, loses, news_of, rose
+from evenkeel.engine.alerting.incident_message import Incident
 from evenkeel.engine.alerting.policy import deaf_to
 from evenkeel.engine.alerting.postings import Postings
 from evenkeel.engine.alerting.quiet import quiet_clause
@@ -35,7 +35,7 @@ from evenkeel.engine.incidents.judged import Judgement
 from evenkeel.engine.incidents.quiet import Quiet, Quieting
 from evenkeel.engine.message import AlertMessage
 from evenkeel.engine.model import Diagnosis, IncidentState, WatchOf
-from evenkeel.engine.ports import GroupWatch, Posting
+from evenkeel.engine.ports import IncidentWatch, Posting
 from evenkeel.engine.records import IncidentCourse, IncidentRow, Readers
 from evenkeel.engine.wording.incidents import summary_of
 
@@ -67,7 +67,7 @@ class Round:
     postings: tuple[Posting, ...]
     events: tuple[GroupEvent, ...]
 
-    def after(self, before: GroupWatch, judgement: Judgement) -> GroupWatch:
+    def after(self, before: IncidentWatch, judgement: Judgement) -> IncidentWatch:
         """What is remembered once the snapshot has been looked at."""
         return replace(
             before,
@@ -79,7 +79,7 @@ class Round:
 
 
 def round_of(
-    before: GroupWatch,
+    before: IncidentWatch,
     judgement: Judgement,
     settings: Settings,
     *,
@@ -288,10 +288,10 @@ class _Telling:
             )
         )
 
-    def _incident(self, course: IncidentCourse) -> GroupIncident:
+    def _incident(self, course: IncidentCourse) -> Incident:
         judgement, quiet = self.judgement, self._quiet(course)
         rule = rule_of(self.settings, judgement.cluster, course)
-        return GroupIncident(
+        return Incident(
             cluster=judgement.cluster,
             course=course,
             at=judgement.at,
@@ -302,7 +302,7 @@ class _Telling:
             quiet=quiet_clause(quiet.kind, quiet.who, quiet.until, quiet.reason) if quiet else None,
         )
 
-    def _explained(self, course: IncidentCourse) -> GroupIncident:
+    def _explained(self, course: IncidentCourse) -> Incident:
         """With what changed before it began."""
         return replace(self._incident(course), changed=self.changed(course))
 
@@ -347,8 +347,8 @@ def _by_itself(course: IncidentCourse) -> Iterator[None]:
 
 
 def _made(
-    make: Callable[[GroupIncident, EventKind], AlertMessage],
-    incident: GroupIncident,
+    make: Callable[[Incident, EventKind], AlertMessage],
+    incident: Incident,
     kind: EventKind,
 ) -> AlertMessage:
     """A message; where its facts cannot be worded, one without them: that something is wrong is told all the same."""
@@ -359,7 +359,7 @@ def _made(
         return make(_bare(incident), kind)
 
 
-def _worded(incident: GroupIncident) -> GroupIncident:
+def _worded(incident: Incident) -> Incident:
     """An incident that has its line in a message about many, if need be without its facts."""
     try:
         headline_of(incident.course)
@@ -369,7 +369,7 @@ def _worded(incident: GroupIncident) -> GroupIncident:
     return incident
 
 
-def _bare(incident: GroupIncident) -> GroupIncident:
+def _bare(incident: Incident) -> Incident:
     """Only what it is called by, and since when."""
     causes = tuple(replace(span, facts=()) for span in incident.course.causes)
     return replace(incident, course=replace(incident.course, causes=causes), changed=None)

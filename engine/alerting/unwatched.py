@@ -14,14 +14,14 @@ from dataclasses import replace
 from datetime import datetime
 
 from evenkeel.engine.alerting.events import EventKind
-from evenkeel.engine.alerting.group_incident import GroupIncident, headline_of, message_of
-from evenkeel.engine.alerting.incident_message import LINE, NAME, fitted
+from evenkeel.engine.alerting.group_incident import headline_of, message_of
+from evenkeel.engine.alerting.incident_message import LINE, NAME, Incident, fitted
 from evenkeel.engine.alerting.postings import Postings
 from evenkeel.engine.alerting.rounds import owner_of
 from evenkeel.engine.config import Settings
 from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
 from evenkeel.engine.model import IncidentState, WatchOf
-from evenkeel.engine.ports import GroupWatch, Incidents, Posting
+from evenkeel.engine.ports import Incidents, IncidentWatch, Posting
 from evenkeel.engine.records import IncidentCourse, Readers
 from evenkeel.engine.text import listed
 from evenkeel.engine.wording import moment, sentence, since
@@ -47,7 +47,7 @@ def end_unwatched(history: Incidents, settings: Settings, now: datetime) -> int:
     queued = 0
     gone = history.unwatched(sorted(settings.clusters))
     for cluster, of in itertools.product(gone, WatchOf):
-        watch = history.group_watch(cluster, of)
+        watch = history.incident_watch(cluster, of)
         postings = last_postings(watch, settings, now)
         if history.forget_watch(cluster, now, postings, before=watch.snapshot_id, of=of):
             log.info("%s of %s is watched no more: %d alerts queued.", of, cluster, len(postings))
@@ -55,7 +55,7 @@ def end_unwatched(history: Incidents, settings: Settings, now: datetime) -> int:
     return queued
 
 
-def last_postings(watch: GroupWatch, settings: Settings, now: datetime) -> tuple[Posting, ...]:
+def last_postings(watch: IncidentWatch, settings: Settings, now: datetime) -> tuple[Posting, ...]:
     """What those are told who know of an open incident of a cluster that is watched no more."""
     postings = Postings(cluster=watch.cluster, settings=settings)
     known = [
@@ -77,9 +77,9 @@ def last_postings(watch: GroupWatch, settings: Settings, now: datetime) -> tuple
     return tuple(postings)
 
 
-def _incident(watch: GroupWatch, course: IncidentCourse, settings: Settings) -> GroupIncident:
+def _incident(watch: IncidentWatch, course: IncidentCourse, settings: Settings) -> Incident:
     """As it was seen last."""
-    return GroupIncident(
+    return Incident(
         cluster=watch.cluster,
         course=course,
         at=watch.at or course.began_at,
@@ -89,7 +89,7 @@ def _incident(watch: GroupWatch, course: IncidentCourse, settings: Settings) -> 
     )
 
 
-def _end(postings: Postings, incident: GroupIncident, readers: Readers, now: datetime) -> None:
+def _end(postings: Postings, incident: Incident, readers: Readers, now: datetime) -> None:
     course, message = incident.course, _message(incident, now)
     if not readers.in_digest:
         line = message if course.group_id is None else replace(message, summary=WHY)
@@ -98,7 +98,7 @@ def _end(postings: Postings, incident: GroupIncident, readers: Readers, now: dat
     postings.page(course, "resolved", message)
 
 
-def _message(incident: GroupIncident, now: datetime) -> AlertMessage:
+def _message(incident: Incident, now: datetime) -> AlertMessage:
     """The end of an incident of which nobody knows whether it is over."""
     course = incident.course
     if course.group_id is None:
@@ -114,7 +114,9 @@ def _message(incident: GroupIncident, now: datetime) -> AlertMessage:
     )
 
 
-def _of_digest(watch: GroupWatch, courses: Iterable[IncidentCourse], now: datetime) -> AlertMessage:
+def _of_digest(
+    watch: IncidentWatch, courses: Iterable[IncidentCourse], now: datetime
+) -> AlertMessage:
     """What takes the place of a digest."""
     names = listed([fitted(course.name, NAME) for course in courses], NAMES)
     return AlertMessage(

@@ -30,7 +30,7 @@ from datetime import UTC, datetime, timedelta
 from evenkeel.engine.config import IncidentRules, Settings
 from evenkeel.engine.incidents.judged import Judged, Judgement, Trouble
 from evenkeel.engine.model import Diagnosis, IncidentState, TroubleKind, WatchOf
-from evenkeel.engine.ports import GroupWatch
+from evenkeel.engine.ports import IncidentWatch
 from evenkeel.engine.records import CauseSpan, IncidentCourse
 
 
@@ -85,7 +85,7 @@ def lasting(cause: TroubleKind, rules: IncidentRules) -> tuple[int, timedelta]:
 
 
 def stepped(
-    before: GroupWatch, judgement: Judgement, settings: Settings
+    before: IncidentWatch, judgement: Judgement, settings: Settings
 ) -> dict[str, IncidentCourse]:
     """
     What is remembered of the groups of a cluster, or of its pipeline, after one look more.

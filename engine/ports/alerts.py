@@ -125,7 +125,7 @@ class Outbox(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupWatch:
+class IncidentWatch:
     """
     What is remembered of the groups of a cluster from one snapshot to the next, or of its pipeline from look to look.
 
@@ -151,7 +151,7 @@ CLOCKS_APART = timedelta(minutes=10)
 class Incidents(Protocol):
     """What is wrong with groups and with pipelines, told or not yet."""
 
-    def group_watch(self, cluster: str, of: WatchOf = WatchOf.GROUPS) -> GroupWatch:
+    def incident_watch(self, cluster: str, of: WatchOf = WatchOf.GROUPS) -> IncidentWatch:
         """What is remembered of a cluster's groups, or of its pipeline; nothing before the first look."""
 
     def store_watch(
@@ -179,7 +179,7 @@ class Incidents(Protocol):
             incidents: Of those that are open, or over since this look: what people are shown
                 (`IncidentRow.of_course`). Any other that is open of this cluster's groups, or pipeline, is over, too.
             postings: What is to be told.
-            before: The snapshot of the watch (`group_watch`) that all this was worked out from.
+            before: The snapshot of the watch (`incident_watch`) that all this was worked out from.
             of: What was looked at; of a pipeline the *snapshot* is the look, *at* a moment.
 
         Returns:
@@ -207,7 +207,7 @@ class Incidents(Protocol):
             cluster: Name of the cluster.
             now: When it is over.
             postings: What is to be told.
-            before: The snapshot of the watch (`group_watch`) that all this was worked out from.
+            before: The snapshot of the watch (`incident_watch`) that all this was worked out from.
             of: What is forgotten.
 
         Returns:

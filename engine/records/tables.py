@@ -245,8 +245,8 @@ INCIDENT = _table(
     Index("incident_alert", "alert_key", postgresql_where=text("alert_key IS NOT NULL")),
     key=("incident_id",),
 )
-GROUP_WATCH = _table("group_watch", key=("cluster", "subject"))
-GROUP_COURSE = _table("group_course", key=("cluster", "subject", "name"))
+INCIDENT_WATCH = _table("incident_watch", key=("cluster", "subject"))
+INCIDENT_COURSE = _table("incident_course", key=("cluster", "subject", "name"))
 
 ALERT = _table(
     "alert",

@@ -13,7 +13,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from evenkeel.engine.alerting.events import EventKind
-from evenkeel.engine.alerting.group_incident import GroupIncident, message_of
+from evenkeel.engine.alerting.group_incident import message_of
+from evenkeel.engine.alerting.incident_message import Incident
 from evenkeel.engine.alerting.policy import EVERY_CLUSTER
 from evenkeel.engine.columns import column
 from evenkeel.engine.message import AlertMessage
@@ -128,7 +129,7 @@ def settle(history: StepRuns, outage: Outage, now: datetime) -> None:
     history.note_missed(outage.runs, told)
 
 
-def _incident(outage: Outage, opened_at: datetime, at: datetime) -> GroupIncident:
+def _incident(outage: Outage, opened_at: datetime, at: datetime) -> Incident:
     """The incident that it is to people, opened when it is told, at a moment."""
     known = {
         "since": outage.since.isoformat(),
@@ -152,4 +153,4 @@ def _incident(outage: Outage, opened_at: datetime, at: datetime) -> GroupInciden
         opened_at=opened_at,
         closed_at=at,
     )
-    return GroupIncident(cluster=EVERY_CLUSTER, course=course, at=at, snapshot_id=outage.key)
+    return Incident(cluster=EVERY_CLUSTER, course=course, at=at, snapshot_id=outage.key)

@@ -75,7 +75,7 @@ def _place(window: SilenceRow) -> tuple[str, str, datetime]:
 def _scene(history: QuietToTell, settings: Settings, now: datetime) -> Scene:
     groups = history.newest_groups()
     clusters = sorted({*settings.clusters, *groups})
-    courses = {cluster: history.group_watch(cluster).courses for cluster in clusters}
+    courses = {cluster: history.incident_watch(cluster).courses for cluster in clusters}
     return Scene(settings=settings, now=now, groups=groups, courses=courses)
 
 

@@ -21,8 +21,8 @@ from evenkeel.engine.incidents.quiet import quieting
 from evenkeel.engine.model import utc_now
 from evenkeel.engine.ports import (
     CLOCKS_APART,
-    GroupWatch,
     Incidents,
+    IncidentWatch,
     Lake,
     Notifier,
     Outbox,
@@ -93,7 +93,7 @@ def queue_groups(
         What comes of the snapshot; None where it was watched before, is not the newest, or gave way to another.
     """
     for _ in range(_TRIES):
-        watched = history.group_watch(split_snapshot_id(snapshot_id)[0])
+        watched = history.incident_watch(split_snapshot_id(snapshot_id)[0])
         if watched.snapshot_id == snapshot_id:
             log.info("%s was watched before.", snapshot_id)
             return None
@@ -118,7 +118,7 @@ def _watch(
     history: GroupsToTell,
     settings: Settings,
     snapshot_id: str,
-    watched: GroupWatch,
+    watched: IncidentWatch,
     link: str | None,
 ) -> Round | None:
     """None when another snapshot was watched meanwhile, or a younger one: nothing is kept, and nothing told."""
@@ -155,7 +155,7 @@ def look_at(
     lake: Lake,
     settings: Settings,
     snapshot_id: str,
-    watched: GroupWatch,
+    watched: IncidentWatch,
     silences: Callable[[datetime], Sequence[SilenceRow]],
     *,
     link: str | None = None,

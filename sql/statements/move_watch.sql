@@ -8,7 +8,7 @@
 --   :at timestamptz    When its reading ended.
 --   :ahead_seconds double precision  How far ahead of now a row may be that holds off others.
 --   :before text       The snapshot of the watch that it was worked out from; null where there was none.
-INSERT INTO group_watch AS w (cluster, subject, snapshot_id, at, first_at)
+INSERT INTO incident_watch AS w (cluster, subject, snapshot_id, at, first_at)
 SELECT
     CAST(:cluster AS text),
     CAST(:subject AS text),
@@ -19,7 +19,7 @@ WHERE
     -- a watch that was forgotten meanwhile does not come back
     CAST(:before AS text) IS NULL
     OR EXISTS (
-        SELECT 1 FROM group_watch AS there
+        SELECT 1 FROM incident_watch AS there
         WHERE there.cluster = CAST(:cluster AS text) AND there.subject = CAST(:subject AS text)
     )
 ON CONFLICT (cluster, subject) DO UPDATE SET

@@ -2,7 +2,7 @@
 --
 -- Parameters:
 --   :clusters text[]  Configured names of the clusters that are watched.
-SELECT cluster FROM group_watch
+SELECT cluster FROM incident_watch
 WHERE cluster <> ALL(CAST(:clusters AS text []))
 UNION
 SELECT cluster FROM incident

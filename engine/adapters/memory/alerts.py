@@ -13,7 +13,7 @@ from evenkeel.engine.adapters.memory.tables import Memory
 from evenkeel.engine.alerting.giving_way import entering
 from evenkeel.engine.message import AlertMessage, Announcement, MessageKind
 from evenkeel.engine.model import WatchOf
-from evenkeel.engine.ports import CLOCKS_APART, Delivered, GroupWatch, PendingAlert, Posting
+from evenkeel.engine.ports import CLOCKS_APART, Delivered, IncidentWatch, PendingAlert, Posting
 from evenkeel.engine.records import (
     AlertRow,
     AlertState,
@@ -186,9 +186,9 @@ class MemoryOutbox(Memory):
 class MemoryIncidents(MemoryOutbox):
     """The port `Incidents`, whose postings go to the outbox."""
 
-    def group_watch(self, cluster: str, of: WatchOf = WatchOf.GROUPS) -> GroupWatch:
+    def incident_watch(self, cluster: str, of: WatchOf = WatchOf.GROUPS) -> IncidentWatch:
         """What was kept."""
-        return self.tables.watches.get((cluster, of), GroupWatch(cluster=cluster))
+        return self.tables.watches.get((cluster, of), IncidentWatch(cluster=cluster))
 
     def store_watch(
         self,
@@ -204,11 +204,11 @@ class MemoryIncidents(MemoryOutbox):
     ) -> bool:
         """Keep it, unless it is not younger, or was worked out from what is not remembered any more."""
         with STORING:
-            watch = self.group_watch(cluster, of)
+            watch = self.incident_watch(cluster, of)
             is_late = watch.at is not None and at <= watch.at <= self._clock() + CLOCKS_APART
             if is_late or watch.snapshot_id != before:
                 return False
-            self.tables.watches[cluster, of] = GroupWatch(
+            self.tables.watches[cluster, of] = IncidentWatch(
                 cluster=cluster,
                 snapshot_id=snapshot_id,
                 at=at,
@@ -235,7 +235,7 @@ class MemoryIncidents(MemoryOutbox):
         of: WatchOf = WatchOf.GROUPS,
     ) -> bool:
         """Forget it, unless it is another by now."""
-        if self.group_watch(cluster, of).snapshot_id != before:
+        if self.incident_watch(cluster, of).snapshot_id != before:
             return False
         self.tables.watches.pop((cluster, of), None)
         self._merge(cluster, of, now, {})

@@ -15,7 +15,7 @@ from evenkeel.engine.adapters.postgres.running import execute, jsonb, write
 from evenkeel.engine.alerting.giving_way import entering, keys_of
 from evenkeel.engine.message import Announcement
 from evenkeel.engine.model import WatchOf
-from evenkeel.engine.ports import CLOCKS_APART, Delivered, GroupWatch, PendingAlert, Posting
+from evenkeel.engine.ports import CLOCKS_APART, Delivered, IncidentWatch, PendingAlert, Posting
 from evenkeel.engine.records import (
     AlertRow,
     AlertState,
@@ -24,7 +24,7 @@ from evenkeel.engine.records import (
     record_of,
     to_json,
 )
-from evenkeel.engine.records.tables import ALERT, GROUP_COURSE, GROUP_WATCH
+from evenkeel.engine.records.tables import ALERT, INCIDENT_COURSE, INCIDENT_WATCH
 
 PENDING, SUPERSEDED = AlertState.PENDING, AlertState.SUPERSEDED
 _WAITS = ALERT.c.state == PENDING.value
@@ -132,15 +132,15 @@ def _dropping(keys: Sequence[str]) -> Update:
 class IncidentTables(Database):
     """The port `Incidents`."""
 
-    def group_watch(self, cluster: str, of: WatchOf = WatchOf.GROUPS) -> GroupWatch:
+    def incident_watch(self, cluster: str, of: WatchOf = WatchOf.GROUPS) -> IncidentWatch:
         """The row of the cluster and its courses."""
-        rows = self._execute("group_watch", cluster=cluster, subject=of.value)
+        rows = self._execute("incident_watch", cluster=cluster, subject=of.value)
         if not rows:
-            return GroupWatch(cluster=cluster)
+            return IncidentWatch(cluster=cluster)
         newest = {name: rows[0][name] for name in ("snapshot_id", "at", "first_at")}
         stored = [row["course"] for row in rows if row["course"] is not None]
         courses = tuple(record_of(IncidentCourse, course) for course in stored)
-        return GroupWatch(cluster=cluster, **newest, courses=courses)
+        return IncidentWatch(cluster=cluster, **newest, courses=courses)
 
     def store_watch(
         self,
@@ -184,10 +184,10 @@ class IncidentTables(Database):
         """Delete the row of the cluster, which holds others off; then its courses, and end the rest."""
         key = {"cluster": cluster, "subject": of.value}
         with self._transaction() as connection:
-            watch = GROUP_WATCH.c
+            watch = INCIDENT_WATCH.c
             own = watch.cluster == cluster, watch.subject == of.value
             same = *own, watch.snapshot_id == before
-            clause = delete(GROUP_WATCH).where(*same).returning(watch.cluster)
+            clause = delete(INCIDENT_WATCH).where(*same).returning(watch.cluster)
             forgotten = write(connection, clause)
             if before is not None and not forgotten:
                 return False
@@ -201,9 +201,9 @@ def _replace_courses(
     connection: Connection, cluster: str, of: WatchOf, courses: Sequence[IncidentCourse]
 ) -> None:
     """All that is remembered of the groups of a cluster, or of its pipeline."""
-    own, key = GROUP_COURSE.c, {"cluster": cluster, "subject": of.value}
-    old = delete(GROUP_COURSE).where(own.cluster == cluster, own.subject == of.value)
+    own, key = INCIDENT_COURSE.c, {"cluster": cluster, "subject": of.value}
+    old = delete(INCIDENT_COURSE).where(own.cluster == cluster, own.subject == of.value)
     write(connection, old)
     kept = [{**key, "name": each.name, "course": to_json(each)} for each in courses]
     if kept:
-        write(connection, insert(GROUP_COURSE), kept)
+        write(connection, insert(INCIDENT_COURSE), kept)

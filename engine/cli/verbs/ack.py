@@ -86,7 +86,7 @@ def _incidents(
         (cluster, course)
         for cluster in known
         if fnmatchcase(cluster, clusters)
-        for course in history.group_watch(cluster).courses
+        for course in history.incident_watch(cluster).courses
         if course.state is IncidentState.OPEN
     ]
     names = {course.name for _, course in opened}

@@ -49,12 +49,12 @@ def upgrade() -> None:
     )
     op.create_index('diagnosis_span_open', 'diagnosis_span', ['cluster', 'group_id'], unique=True, postgresql_where=sa.text('until IS NULL'))
     op.create_index('diagnosis_span_until', 'diagnosis_span', ['until'], unique=False)
-    op.create_table('group_course',
+    op.create_table('incident_course',
     sa.Column('cluster', sa.Text(), nullable=False, comment='Configured name of the cluster.'),
     sa.Column('subject', sa.Text(), nullable=False, comment='What was watched.'),
     sa.Column('name', sa.Text(), nullable=False, comment='The consumer group, or what is wrong with the pipeline.'),
     sa.Column('course', postgresql.JSONB(astext_type=sa.Text()), nullable=False, comment='How far its incident has come, as JSON.'),
-    sa.PrimaryKeyConstraint('cluster', 'subject', 'name', name=op.f('group_course_pkey')),
+    sa.PrimaryKeyConstraint('cluster', 'subject', 'name', name=op.f('incident_course_pkey')),
     comment='What the next look has to know of a group or pipeline with which something is wrong, or may be; of one that is well there is none.'
     )
     op.create_table('group_day',
@@ -136,13 +136,13 @@ def upgrade() -> None:
     comment='An hour of a group, in UTC, made from its snapshots by the upkeep; it stays longer than these.'
     )
     op.create_index('group_hour_since', 'group_hour', ['since'], unique=False)
-    op.create_table('group_watch',
+    op.create_table('incident_watch',
     sa.Column('cluster', sa.Text(), nullable=False, comment='Configured name of the cluster.'),
     sa.Column('subject', sa.Text(), nullable=False, comment='What was watched.'),
     sa.Column('snapshot_id', sa.Text(), nullable=False, comment='The newest snapshot that was looked at, also one that has no row; of the pipeline the newest look.'),
     sa.Column('at', sa.DateTime(timezone=True), nullable=False, comment='When its reading ended; of the pipeline when that was.'),
     sa.Column('first_at', sa.DateTime(timezone=True), nullable=False, comment='When the first one was.'),
-    sa.PrimaryKeyConstraint('cluster', 'subject', name=op.f('group_watch_pkey')),
+    sa.PrimaryKeyConstraint('cluster', 'subject', name=op.f('incident_watch_pkey')),
     comment='How far the groups of a cluster, or its pipeline, have been watched for incidents.'
     )
     op.create_table('incident',

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from evenkeel.engine.alerting.events import EventKind
-from evenkeel.engine.alerting.group_incident import GroupIncident, message_of
+from evenkeel.engine.alerting.group_incident import message_of
+from evenkeel.engine.alerting.incident_message import Incident
 from evenkeel.engine.alerting.text import plain_text
 from evenkeel.engine.message import AlertMessage, MessageKind, Severity
 from evenkeel.engine.model import IncidentKind, IncidentState
@@ -58,7 +59,7 @@ FACTS: dict[IncidentKind, dict[str, Any]] = {
 }
 
 
-def incident(kind: IncidentKind, facts: dict[str, Any] | None = None) -> GroupIncident:
+def incident(kind: IncidentKind, facts: dict[str, Any] | None = None) -> Incident:
     """An incident that was opened now."""
     known = FACTS[kind] if facts is None else facts
     began = datetime.fromisoformat(known["since"])
@@ -74,15 +75,15 @@ def incident(kind: IncidentKind, facts: dict[str, Any] | None = None) -> GroupIn
         good_snapshot_id=None,
         opened_at=NOW,
     )
-    return GroupIncident(cluster="test", course=course, at=NOW, snapshot_id="1")
+    return Incident(cluster="test", course=course, at=NOW, snapshot_id="1")
 
 
-def opening_message(told: GroupIncident) -> AlertMessage:
+def opening_message(told: Incident) -> AlertMessage:
     """What is said when it opens."""
     return message_of(told, EventKind.OPENED)
 
 
-def closing_message(told: GroupIncident, ended: datetime) -> AlertMessage:
+def closing_message(told: Incident, ended: datetime) -> AlertMessage:
     """What is said when it is over."""
     return message_of(replace(told, at=ended), EventKind.RESOLVED)
 

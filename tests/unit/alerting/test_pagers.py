@@ -104,7 +104,7 @@ def wrong(
     """What is wrong with a group, look by look, each told at once; what could not be told waits."""
     for number, cause in enumerate(looks, start=first):
         at = NOW + number * timedelta(minutes=5)
-        pages.now, watch = at, history.group_watch(CLUSTER)
+        pages.now, watch = at, history.incident_watch(CLUSTER)
         odd = Judged(
             group_id="pay-in",
             diagnosis=Diagnosis.UNKNOWN,

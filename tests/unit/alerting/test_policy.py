@@ -17,7 +17,7 @@ from evenkeel.engine.errors import NotifierError
 from evenkeel.engine.incidents.course import stepped
 from evenkeel.engine.message import Announcement, NewsKind
 from evenkeel.engine.model import Diagnosis, IncidentKind, IncidentState, TroubleKind, Verdict
-from evenkeel.engine.ports import ClusterFacts, FailingStep, GroupWatch, ScoredAdvice
+from evenkeel.engine.ports import ClusterFacts, FailingStep, IncidentWatch, ScoredAdvice
 from evenkeel.engine.records import CauseSpan, IncidentCourse
 from evenkeel.engine.text import one_line
 from tests.helpers.incidents import posting
@@ -301,7 +301,7 @@ def look(
     """What is remembered after a look, by kind."""
     kinds = [each.name for each in known]
     judgement = pipeline_judgement(facts, kinds, LATE_AFTER, now)
-    before = GroupWatch(cluster=CLUSTER, snapshot_id="then", courses=tuple(known))
+    before = IncidentWatch(cluster=CLUSTER, snapshot_id="then", courses=tuple(known))
     return stepped(before, judgement, Settings())
 
 

@@ -224,7 +224,7 @@ def test_snapshots_are_counted_whose_groups_nobody_looked_at(history: History) -
     ends = [datetime.fromisoformat(one.facts["finished_at"]) for one in taken]
     for number, expected in ((None, None), (0, ends[1]), (2, None)):
         if number is not None:
-            before = history.group_watch("demo").snapshot_id
+            before = history.incident_watch("demo").snapshot_id
             assert history.store_watch(
                 "demo", taken[number].snapshot_id, ends[number], [], [], [], before=before
             )

@@ -28,7 +28,7 @@ def store(history: PostgresHistory, minutes: float, *courses: IncidentCourse, **
     """Keep the courses of a snapshot some minutes after the beginning, and what is shown of them."""
     shown = more.get("shown") or [row(each, minutes) for each in courses]
     told = more.get("postings", ())
-    before = more.get("before", history.group_watch(CLUSTER).snapshot_id)
+    before = more.get("before", history.incident_watch(CLUSTER).snapshot_id)
     return history.store_watch(
         CLUSTER, f"s{minutes:g}", at(minutes), courses, shown, told, before=before
     )
@@ -152,7 +152,7 @@ def test_all_of_it_is_stored_or_nothing(history: PostgresHistory) -> None:
     broken = replace(posting(), channel="\ud800")
     with pytest.raises((EvenkeelError, ValueError, psycopg.Error)):
         store(history, 1, course(), postings=[broken])
-    assert history.group_watch(CLUSTER).snapshot_id is None
+    assert history.incident_watch(CLUSTER).snapshot_id is None
     assert history.query("open_incidents") == []
     assert store(history, 1, course(), postings=[posting()])
 
@@ -232,7 +232,7 @@ def test_a_cluster_that_is_watched_no_more_has_nothing_open(
     assert past["closed_at"] == at(4)
     store(history, 5, course(key="demo/orders-app/s5", began_at=at(5), opened_at=at(5)))
     with psycopg.connect(database_url) as connection:
-        connection.execute("DELETE FROM group_watch")
+        connection.execute("DELETE FROM incident_watch")
     assert history.unwatched(["eu"]) == [CLUSTER]
     assert history.forget_watch(CLUSTER, at(6), [], before=None)
     assert history.query("open_incidents") == []
@@ -244,7 +244,7 @@ def test_a_cluster_is_forgotten_as_a_whole_or_not_at_all(history: PostgresHistor
     store(history, 0, course())
     with pytest.raises((EvenkeelError, ValueError, psycopg.Error)):
         history.forget_watch(CLUSTER, at(4), [replace(posting(), channel="\ud800")], before="s0")
-    assert len(history.group_watch(CLUSTER).courses) == 1
+    assert len(history.incident_watch(CLUSTER).courses) == 1
     assert len(history.query("open_incidents")) == 1
 
 

@@ -10,7 +10,7 @@ SELECT
     w.first_at,
     c.name,
     c.course
-FROM group_watch AS w
-LEFT JOIN group_course AS c ON c.cluster = w.cluster AND c.subject = w.subject
+FROM incident_watch AS w
+LEFT JOIN incident_course AS c ON c.cluster = w.cluster AND c.subject = w.subject
 WHERE w.cluster = CAST(:cluster AS text) AND w.subject = CAST(:subject AS text)
 ORDER BY c.name;
