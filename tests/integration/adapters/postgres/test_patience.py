@@ -26,7 +26,7 @@ LONGEST = 60
 
 SMALL: dict[str, Callable[[PostgresHistory], object]] = {
     "an outbox": lambda history: history.pending_alerts(),
-    "incidents": lambda history: history.open_incidents(),
+    "incidents": lambda history: history.unwatched(["demo"]),
     "groups": lambda history: history.incident_watch("demo"),
     "silences": lambda history: history.silences(datetime.now(UTC)),
     "facts": lambda history: history.cluster_facts(["demo"]),
