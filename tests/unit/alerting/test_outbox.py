@@ -15,7 +15,7 @@ from evenkeel.engine.alerting.outbox import LEASE, DeliveryReport, deliver
 from evenkeel.engine.alerting.queueing import queue_advice, queue_incidents
 from evenkeel.engine.config import ClusterSettings, MaintenanceWindow, Policy, Rule, Settings
 from evenkeel.engine.errors import ChannelClosed, HistoryError, NotDelivered, NotifierError
-from evenkeel.engine.message import AlertMessage
+from evenkeel.engine.message import AlertMessage, MessageKind
 from evenkeel.engine.model import Move
 from evenkeel.engine.ports import ClusterFacts, Delivered, FailingStep
 from evenkeel.engine.records import AlertState, SilenceKind
@@ -340,6 +340,24 @@ def test_a_second_incident_of_the_kind_is_told_again(history: FaredHistory) -> N
         deliver(history, slack, settings())
     assert slack.threads == [None, "1", None, "3"]
     assert len({alert.key for alert in history.tables.alerts}) == 6
+
+
+def test_what_is_wrong_with_a_pipeline_is_told_one_by_one(history: FaredHistory) -> None:
+    """Already at the first look, however many things that are, and so is their end: digests are for groups."""
+    flooded = settings().model_copy(update={"flood": 1})
+    watched(history, unadvised=1, oldest_unadvised_id="s1", oldest_unadvised_at=NOW)
+    assert queue_incidents(history, flooded, later(20)) == 2
+    deliver(history, MemoryNotifier(), flooded)
+    watched(history, newest_finished_at=later(21))
+    assert queue_incidents(history, flooded, later(22)) == 4
+    kinds = {kind: m.kind for kind, m in _by_cause(history)}
+    assert set(kinds) == {"snapshot late", "advice stuck"}
+    assert set(kinds.values()) == {MessageKind.INCIDENT_CLOSED}
+
+
+def _by_cause(history: FaredHistory) -> list[tuple[str, AlertMessage]]:
+    """What waits, and what of it is wrong."""
+    return [(m.subject.cause, m) for m in history.messages() if m.subject is not None]
 
 
 def test_unsent_alerts_are_an_incident_without_a_message_into_the_dead_channel(
