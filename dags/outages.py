@@ -29,7 +29,7 @@ from evenkeel.engine.errors import EvenkeelError, NotifierError
 from evenkeel.engine.message import AlertMessage, severity_of
 from evenkeel.engine.model import IncidentKind, utc_now
 from evenkeel.engine.ports import Notifier, StepRuns
-from evenkeel.engine.records import StepRun
+from evenkeel.engine.records import StepRun, record_of, to_json
 from evenkeel.engine.steps.outage import (
     Announced,
     Outage,
@@ -91,7 +91,13 @@ def _tell(outage: Outage) -> None:
     except Exception:
         _replace(kind, claimed_at=None)
         raise
-    announced = Announced(at=now, channel=channel, message=message.to_json(), delivered=delivered)
+    announced = Announced(
+        at=now,
+        channel=channel,
+        message=message.to_json(),
+        sent_channel=delivered.channel,
+        sent_timestamp=delivered.timestamp,
+    )
     _replace(kind, announced=announced)
     # only what people were told has an end that pagers hear of
     if pagers := _page(message, outage):
@@ -211,14 +217,14 @@ def _understood(text: str) -> Outages:
         return outages
     for kind, content in stored.items():
         try:
-            outages[IncidentKind(kind)] = Outage.from_json(kind, content)
+            outages[IncidentKind(kind)] = record_of(Outage, content)
         except (ValueError, KeyError, TypeError, AttributeError):
             log.exception("what is kept of %s cannot be read", kind)
     return outages
 
 
 def _write(outages: Mapping[IncidentKind, Outage]) -> None:
-    text = json.dumps({kind.value: outage.to_json() for kind, outage in outages.items()})
+    text = json.dumps({kind.value: to_json(outage) for kind, outage in outages.items()})
     try:
         if outages:
             Variable.set(

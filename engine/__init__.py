@@ -25,7 +25,7 @@ Read it in this order, bottom to top; a module may import what stands above it i
    `scoring`     the judge, which knows no strategy
    `streams`     tasks and clients of Kafka Streams
    `forecast`    what becomes of a group's backlog: low, expected, high
-   `incidents`   when something is wrong with a group, since when, and when it is over
+   `incidents`   when something is wrong with a group or a pipeline, since when, and when it is over
    `wording`     the one place where values become words; only `cli`, `alerting` and `steps` ask it
 8. `advice`      scores, history and policy -> advice, always with its reason
    `alerting`    what is worth saying, and how to say it

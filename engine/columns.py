@@ -11,6 +11,8 @@ bits where it is stored. What follows from a declaration (schemas, rows, JSON, c
 from __future__ import annotations
 
 import enum
+import functools
+import operator
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
@@ -145,8 +147,8 @@ class ColumnSpec:
 
     Attributes:
         name: Of the field and of the stored column.
-        kind: Its type without `None`: str, int, float, bool, bytes, datetime, an enumeration of texts, Mapping, or
-            tuple (then *item* is what it lists, a dataclass for a list of records).
+        kind: Its type without `None`: str, int, float, bool, bytes, datetime, an enumeration of texts or a union of
+            some, Mapping, or tuple (then *item* is what it lists, a dataclass for a list of records).
         item: What a tuple lists; None for all else.
         bits: 32 or 64, of numbers (or listed ones).
         nullable: Whether it may be unknown.
@@ -314,8 +316,8 @@ def _embedded(part: Part) -> list[ColumnSpec]:
 def _without_none(hint: Any) -> tuple[Any, bool]:
     if get_origin(hint) not in (Union, types.UnionType):
         return hint, False
-    (kind,) = (each for each in get_args(hint) if each is not type(None))
-    return kind, True
+    kinds = [each for each in get_args(hint) if each is not type(None)]
+    return functools.reduce(operator.or_, kinds), len(kinds) < len(get_args(hint))
 
 
 def _stored(kind: Any) -> tuple[Any, Any, int]:
@@ -326,6 +328,8 @@ def _stored(kind: Any) -> tuple[Any, Any, int]:
     if get_origin(kind) is tuple:
         item, _, bits = _stored(get_args(kind)[0])
         return tuple, item, bits
+    if isinstance(kind, types.UnionType):
+        return kind, None, 64
     return get_origin(kind) or kind, None, 64
 
 

@@ -277,6 +277,11 @@ class IncidentKind(enum.StrEnum):
         """Whether nobody would hear of what is wrong with groups."""
         return self in _CRITICAL_OF_PIPELINES
 
+    @property
+    def precedence(self) -> tuple[bool, bool, int]:
+        """Its place among others: the critical ones, then the order."""
+        return (False, not self.is_critical, list(IncidentKind).index(self))
+
 
 _CRITICAL_OF_PIPELINES = frozenset(
     {
@@ -289,8 +294,19 @@ _CRITICAL_OF_PIPELINES = frozenset(
 )
 
 
+TroubleKind = Diagnosis | IncidentKind
+"""What may be wrong with a group, or with the pipeline of a cluster."""
+
+
+class WatchOf(enum.StrEnum):
+    """With what of a cluster something may be wrong."""
+
+    GROUPS = "groups"
+    PIPELINE = "pipeline"
+
+
 class IncidentState(enum.StrEnum):
-    """How far an incident of a group has come: only what is open or over has been worth a word."""
+    """How far an incident has come: only what is open or over has been worth a word."""
 
     SUSPECTED = "suspected"
     OPEN = "open"

@@ -705,53 +705,56 @@ COMMENT ON TABLE incident IS 'Something that is wrong for a while: at most one o
 COMMENT ON COLUMN incident.incident_id IS 'Number of the incident.';
 COMMENT ON COLUMN incident.cluster IS 'Configured name of the cluster.';
 COMMENT ON COLUMN incident.group_id IS 'The consumer group; null when the whole cluster is concerned.';
-COMMENT ON COLUMN incident.key IS 'Our own id of the incident of a group, the same from beginning to end; null for one of the pipeline.';
+COMMENT ON COLUMN incident.key IS 'Our own id of the incident, the same from beginning to end.';
 COMMENT ON COLUMN incident.kind IS 'What is wrong; of a group the worst that was seen.';
 COMMENT ON COLUMN incident.severity IS 'How bad it is.';
 COMMENT ON COLUMN incident.began_at IS 'When it began, as far as is known; null where only its opening is.';
-COMMENT ON COLUMN incident.opened_at IS 'When it was first seen; of a group, when it was worth telling.';
+COMMENT ON COLUMN incident.opened_at IS 'When it was worth telling.';
 COMMENT ON COLUMN incident.last_seen_at IS 'When it was last seen.';
 COMMENT ON COLUMN incident.closed_at IS 'When it was over; null while it is open.';
 COMMENT ON COLUMN incident.told_at IS 'When its message first arrived; null: nobody has been told.';
 COMMENT ON COLUMN incident.alert_key IS 'Key of the message that stands for it, its own or a digest; null while nobody is to be told.';
 COMMENT ON COLUMN incident.owner IS 'Who owns the group; null where that is not configured.';
-COMMENT ON COLUMN incident.summary IS 'What is wrong, in words; null for one of the pipeline.';
+COMMENT ON COLUMN incident.summary IS 'What is wrong, in words.';
 COMMENT ON COLUMN incident.causes IS 'All that is wrong, the worst first: a list of {cause, since, amount, facts ...}.';
 COMMENT ON COLUMN incident.good_snapshot_id IS 'The last snapshot in which the group was well; null where none is known.';
-COMMENT ON COLUMN incident.facts IS 'What is known about it, by name.';
+COMMENT ON COLUMN incident.facts IS 'What is known about one of the pipeline, by name.';
 
-CREATE TABLE group_watch (
+CREATE TABLE incident_watch (
     cluster TEXT NOT NULL,
+    subject TEXT NOT NULL,
     snapshot_id TEXT NOT NULL,
     at TIMESTAMP WITH TIME ZONE NOT NULL,
     first_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    CONSTRAINT group_watch_pkey PRIMARY KEY (cluster)
+    CONSTRAINT incident_watch_pkey PRIMARY KEY (cluster, subject)
 );
 
-COMMENT ON TABLE group_watch IS 'How far the groups of a cluster have been watched for incidents.';
-COMMENT ON COLUMN group_watch.cluster IS 'Configured name of the cluster.';
-COMMENT ON COLUMN group_watch.snapshot_id IS 'The newest snapshot that was looked at, also one that has no row.';
-COMMENT ON COLUMN group_watch.at IS 'When its reading ended.';
-COMMENT ON COLUMN group_watch.first_at IS 'When the reading of the first one ended.';
+COMMENT ON TABLE incident_watch IS 'How far the groups of a cluster, or its pipeline, have been watched for incidents.';
+COMMENT ON COLUMN incident_watch.cluster IS 'Configured name of the cluster.';
+COMMENT ON COLUMN incident_watch.subject IS 'What was watched.';
+COMMENT ON COLUMN incident_watch.snapshot_id IS 'The newest snapshot that was looked at, also one that has no row; of the pipeline the newest look.';
+COMMENT ON COLUMN incident_watch.at IS 'When its reading ended; of the pipeline when that was.';
+COMMENT ON COLUMN incident_watch.first_at IS 'When the first one was.';
 
-CREATE TABLE group_course (
+CREATE TABLE incident_course (
     cluster TEXT NOT NULL,
-    group_id TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    name TEXT NOT NULL,
     course JSONB NOT NULL,
-    CONSTRAINT group_course_pkey PRIMARY KEY (cluster, group_id)
+    CONSTRAINT incident_course_pkey PRIMARY KEY (cluster, subject, name)
 );
 
-COMMENT ON TABLE group_course IS 'What the next snapshot has to know of a group with which something is wrong, or may be; of one that is well there is none.';
-COMMENT ON COLUMN group_course.cluster IS 'Configured name of the cluster.';
-COMMENT ON COLUMN group_course.group_id IS 'The consumer group.';
-COMMENT ON COLUMN group_course.course IS 'How far its incident has come, as JSON.';
+COMMENT ON TABLE incident_course IS 'What the next look has to know of a group or pipeline with which something is wrong, or may be; of one that is well there is none.';
+COMMENT ON COLUMN incident_course.cluster IS 'Configured name of the cluster.';
+COMMENT ON COLUMN incident_course.subject IS 'What was watched.';
+COMMENT ON COLUMN incident_course.name IS 'The consumer group, or what is wrong with the pipeline.';
+COMMENT ON COLUMN incident_course.course IS 'How far its incident has come, as JSON.';
 
 CREATE TABLE alert (
     alert_id BIGINT GENERATED ALWAYS AS IDENTITY,
     key TEXT NOT NULL,
     cluster TEXT NOT NULL,
     snapshot_id TEXT,
-    incident_id BIGINT,
     kind TEXT NOT NULL,
     channel TEXT NOT NULL,
     message JSONB NOT NULL,
@@ -769,13 +772,11 @@ CREATE TABLE alert (
     sent_timestamp TEXT,
     CONSTRAINT alert_pkey PRIMARY KEY (alert_id),
     CONSTRAINT alert_snapshot_fkey FOREIGN KEY(snapshot_id) REFERENCES snapshot (snapshot_id) ON DELETE CASCADE,
-    CONSTRAINT alert_incident_fkey FOREIGN KEY(incident_id) REFERENCES incident (incident_id) ON DELETE CASCADE,
     CONSTRAINT alert_key_key UNIQUE (key),
     CONSTRAINT alert_state_check CHECK (state IN ('pending', 'sent', 'superseded'))
 );
 
 CREATE INDEX alert_answers ON alert (answers) WHERE answers IS NOT NULL;
-CREATE INDEX alert_incident ON alert (incident_id);
 CREATE INDEX alert_pending ON alert (created_at) WHERE state = 'pending';
 CREATE INDEX alert_replaces ON alert (replaces) WHERE replaces IS NOT NULL;
 CREATE INDEX alert_snapshot ON alert (snapshot_id);
@@ -785,7 +786,6 @@ COMMENT ON COLUMN alert.alert_id IS 'Number of the message.';
 COMMENT ON COLUMN alert.key IS 'Our own id of what is said; nothing is said twice under one key.';
 COMMENT ON COLUMN alert.cluster IS 'Configured name of the cluster it is about.';
 COMMENT ON COLUMN alert.snapshot_id IS 'The snapshot it speaks of, if it speaks of one.';
-COMMENT ON COLUMN alert.incident_id IS 'The incident it speaks of, if it speaks of one.';
 COMMENT ON COLUMN alert.kind IS 'What sort of message it is.';
 COMMENT ON COLUMN alert.channel IS 'Where it is to be said.';
 COMMENT ON COLUMN alert.message IS 'What is to be said, without any markup of a messenger.';

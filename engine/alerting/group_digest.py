@@ -8,10 +8,10 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from evenkeel.engine.alerting.group_incident import GroupIncident, headline_of, length_of
-from evenkeel.engine.alerting.incident_message import fitted
+from evenkeel.engine.alerting.group_incident import headline_of, length_of
+from evenkeel.engine.alerting.incident_message import Incident, fitted
 from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity, severity_of
-from evenkeel.engine.model import Diagnosis
+from evenkeel.engine.model import TroubleKind
 from evenkeel.engine.wording import sentence, several
 from evenkeel.engine.wording.incidents import called
 
@@ -50,7 +50,7 @@ _TITLES: Mapping[DigestKind, str] = {
 
 
 def digest_message(
-    incidents: Sequence[GroupIncident], kind: DigestKind
+    incidents: Sequence[Incident], kind: DigestKind
 ) -> tuple[AlertMessage, tuple[str, ...]]:
     """
     Many incidents of a cluster and channel at once, the most severe first: a line for each, or for the worst only and
@@ -63,9 +63,7 @@ def digest_message(
     Returns:
         The message, and the ids of the groups that it names; of all others nobody has been told.
     """
-    ordered = sorted(
-        incidents, key=lambda each: (each.course.cause.precedence, each.course.group_id)
-    )
+    ordered = sorted(incidents, key=lambda each: (each.course.cause.precedence, each.course.name))
     line = _line_of_end if kind is DigestKind.RESOLVED else _line
     named, others = _split(ordered, line)
     first, over = ordered[0], kind is DigestKind.RESOLVED
@@ -86,26 +84,24 @@ def digest_message(
         mention=_called([*named, *others]) if kind is DigestKind.OPENED else None,
         link=first.link,
     )
-    return message, tuple(each.course.group_id for each, _ in (*named, *others))
+    return message, tuple(each.course.name for each, _ in (*named, *others))
 
 
-Named = tuple[GroupIncident, str]
+Named = tuple[Incident, str]
 """An incident and its line."""
 
 
-def _line(incident: GroupIncident) -> str:
+def _line(incident: Incident) -> str:
     owner = f"; {fitted(incident.owner, 40)}" if incident.owner else ""
-    name = fitted(incident.course.group_id, 80)
+    name = fitted(incident.course.name, 80)
     return f"{name}: {headline_of(incident.course)} (began {length_of(incident)} ago){owner}"
 
 
-def _line_of_end(incident: GroupIncident) -> str:
-    return f"{fitted(incident.course.group_id, 80)}: {called(incident.course.cause)} for {length_of(incident)}"
+def _line_of_end(incident: Incident) -> str:
+    return f"{fitted(incident.course.name, 80)}: {called(incident.course.cause)} for {length_of(incident)}"
 
 
-def _fitting(
-    incidents: Iterable[GroupIncident], line: Callable[[GroupIncident], str]
-) -> Iterator[Named]:
+def _fitting(incidents: Iterable[Incident], line: Callable[[Incident], str]) -> Iterator[Named]:
     """The first ones that one message holds; one at least."""
     room = ROOM
     for place, incident in enumerate(incidents):
@@ -117,7 +113,7 @@ def _fitting(
 
 
 def _split(
-    incidents: Sequence[GroupIncident], line: Callable[[GroupIncident], str]
+    incidents: Sequence[Incident], line: Callable[[Incident], str]
 ) -> tuple[list[Named], list[Named]]:
     """The worst with their lines, as many as leave room for the names of all others, and those names."""
     lines = list(_fitting(incidents[:FITTING], line))
@@ -141,13 +137,13 @@ def _split(
     return in_lines, others
 
 
-def _name(incident: GroupIncident) -> str:
-    return fitted(incident.course.group_id, 80)
+def _name(incident: Incident) -> str:
+    return fitted(incident.course.name, 80)
 
 
 def _by_cause(others: Iterable[Named]) -> Iterator[Section]:
     """Names only, those of one cause together: as many in a line as a part of the message holds."""
-    by: dict[Diagnosis, list[str]] = {}
+    by: dict[TroubleKind, list[str]] = {}
     for each, name in others:
         by.setdefault(each.course.cause, []).append(name)
     for cause, names in by.items():
@@ -198,7 +194,7 @@ def _parts(heading: str, lines: Sequence[str]) -> Iterator[Section]:
     yield Section(heading=heading, lines=tuple(part))
 
 
-def _summary(incidents: Sequence[GroupIncident], over: bool) -> str:
+def _summary(incidents: Sequence[Incident], over: bool) -> str:
     if over:
         return "What was open about them is over."
     number = Counter(severity_of(each.course.cause) for each in incidents)

@@ -1,5 +1,5 @@
 """
-The messages about what is wrong with groups: opened, worse, resolved, and many at once.
+The messages about what is wrong: opened, worse, still open, resolved.
 
 They are read at night on a phone: what, since when, how bad, what changed before it, what to do, whose it is.
 """
@@ -7,19 +7,24 @@ They are read at night on a phone: what, since when, how bad, what changed befor
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from evenkeel.engine.alerting.events import EventKind
 from evenkeel.engine.alerting.group_news import LOSSES, new_losses, rose, seen_now
-from evenkeel.engine.alerting.incident_message import NAME, Text, fitted, incident_message
+from evenkeel.engine.alerting.incident_message import (
+    NAME,
+    Incident,
+    Text,
+    fitted,
+    incident_message,
+)
 from evenkeel.engine.alerting.next_command import next_command
+from evenkeel.engine.alerting.pipeline_incident import pipeline_message
 from evenkeel.engine.facts import Fact
 from evenkeel.engine.message import (
     AlertMessage,
     Section,
-    Subject,
-    severity_of,
 )
 from evenkeel.engine.model import CAPACITY, Diagnosis
 from evenkeel.engine.records import CauseSpan, IncidentCourse
@@ -36,35 +41,7 @@ BESIDE = 2
 """Other causes that get a line each."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupIncident:
-    """
-    An incident of a group at a moment at which it is told.
-
-    Attributes:
-        cluster: Configured name of the cluster.
-        course: How it went so far; its `readers` know what they were told *before* this.
-        at: When the reading of the snapshot ended.
-        snapshot_id: The snapshot that shows it so.
-        changed: What changed of the group since the last snapshot in which it was well; None: not known.
-        owner: Who owns the group, as configured.
-        mention: Who is called, as `Rule.mention` has it; None: nobody.
-        link: Address of the run.
-        quiet: What is to be said of a silence or an acknowledgement, a clause; None: nothing.
-    """
-
-    cluster: str
-    course: IncidentCourse
-    at: datetime
-    snapshot_id: str
-    changed: tuple[Fact, ...] | None = None
-    owner: str | None = None
-    mention: str | None = None
-    link: str | None = None
-    quiet: str | None = None
-
-
-def message_of(incident: GroupIncident, kind: EventKind) -> AlertMessage:
+def message_of(incident: Incident, kind: EventKind) -> AlertMessage:
     """
     The message that stands for an incident: what is wrong, since when, how bad, what changed before it, what to do, and
     whose it is; once it is over, what it was, how bad when last told, and how long.
@@ -72,6 +49,8 @@ def message_of(incident: GroupIncident, kind: EventKind) -> AlertMessage:
     Who knows of it is told first what is new since.
     """
     course = incident.course
+    if course.group_id is None:
+        return pipeline_message(incident, kind)
     if kind is EventKind.RESOLVED:
         lasted = Section(heading="Lasted", lines=(_from_to(incident),))
         sections = (lasted, *_only_now(incident), *_owner(incident))
@@ -82,9 +61,14 @@ def message_of(incident: GroupIncident, kind: EventKind) -> AlertMessage:
     return _message(incident, kind, headline_of(course), _what(incident), sections)
 
 
-def line_of(incident: GroupIncident, kind: EventKind) -> AlertMessage:
-    """What the thread of that message is told then; it calls somebody only if it is more severe than what they know."""
+def line_of(incident: Incident, kind: EventKind) -> AlertMessage:
+    """
+    What the thread of that message is told then; it calls somebody only if it is more severe than what they know. Of a
+    pipeline it is the same.
+    """
     course, readers = incident.course, incident.course.readers
+    if course.group_id is None:
+        return pipeline_message(incident, kind)
     if kind is EventKind.RESOLVED:
         was = f"In trouble for {length_of(incident)}, {_from_to(incident)}; at worst {_was(course)}"
         late = [line for section in _only_now(incident) for line in section.lines]
@@ -101,7 +85,7 @@ def _bad_when_told(course: IncidentCourse) -> str:
     return f"{_was(course)}{f', {bad} when last told' if bad else ''}"
 
 
-def _only_now(incident: GroupIncident) -> tuple[Section, ...]:
+def _only_now(incident: Incident) -> tuple[Section, ...]:
     """Why its end is told no sooner, where it came back before, or was never quite well."""
     course = incident.course
     if course.well_since is None and course.unseen_since is not None:
@@ -146,29 +130,17 @@ def headline_of(course: IncidentCourse) -> str:
 
 
 def _message(
-    incident: GroupIncident,
+    incident: Incident,
     event: EventKind,
     title: str,
     summary: str,
     sections: tuple[Section, ...] = (),
 ) -> AlertMessage:
-    course = incident.course
     footer = [f"Snapshot {incident.snapshot_id}"]
     if incident.quiet:
         footer.append(sentence(fitted(incident.quiet)))
-    subject = Subject(
-        key=course.key,
-        cluster=incident.cluster,
-        group_id=course.group_id,
-        cause=course.cause.value,
-        severity=severity_of(course.cause),
-        owner=incident.owner,
-        began_at=course.began_at,
-    )
     text = Text(title=title, summary=summary, sections=sections, footer=tuple(footer))
-    return incident_message(
-        subject, event, incident.at, text, mention=incident.mention, link=incident.link
-    )
+    return incident_message(incident, event, text, link=incident.link)
 
 
 def _worst(course: IncidentCourse) -> CauseSpan | None:
@@ -177,7 +149,7 @@ def _worst(course: IncidentCourse) -> CauseSpan | None:
     return next(named, course.causes[0] if course.causes else None)
 
 
-def _what(incident: GroupIncident) -> str:
+def _what(incident: Incident) -> str:
     span = _worst(incident.course)
     facts = span.facts if span else ()
     name = wording.called((span or incident.course).cause)
@@ -191,7 +163,7 @@ def _sentence(clause: str, facts: Sequence[Fact]) -> str:
     return f"{text}." if any(clause.startswith(name) for name in names) else sentence(text)
 
 
-def _sections(incident: GroupIncident) -> tuple[Section, ...]:
+def _sections(incident: Incident) -> tuple[Section, ...]:
     course = incident.course
     worst = _worst(course)
     lines = _beside(course, worst)
@@ -231,10 +203,10 @@ def _changed(changed: tuple[Fact, ...] | None) -> str:
     return _sentence("; ".join(clauses) or "nothing that a snapshot shows", changed)
 
 
-def _to_do(incident: GroupIncident, worst: CauseSpan | None) -> tuple[Section, ...]:
+def _to_do(incident: Incident, worst: CauseSpan | None) -> tuple[Section, ...]:
     course, span = incident.course, _explaining(incident.course, worst)
     cause = span.cause if span else course.cause
-    command = next_command(incident.cluster, course.group_id, cause, course.good_snapshot_id)
+    command = next_command(incident.cluster, course.name, cause, course.good_snapshot_id)
     lines = (fitted(wording.what_to_do(span)),) if span else ()
     return (Section(heading="What to do", lines=lines, code=(command,)),)
 
@@ -246,13 +218,13 @@ def _explaining(course: IncidentCourse, worst: CauseSpan | None) -> CauseSpan | 
     return next((span for span in course.causes if span.cause in WHY_BEHIND), worst)
 
 
-def _owner(incident: GroupIncident) -> tuple[Section, ...]:
+def _owner(incident: Incident) -> tuple[Section, ...]:
     return (
         (Section(heading="Owner", lines=(fitted(incident.owner, NAME),)),) if incident.owner else ()
     )
 
 
-def _since_told(incident: GroupIncident, kind: EventKind) -> tuple[Section, ...]:
+def _since_told(incident: Incident, kind: EventKind) -> tuple[Section, ...]:
     """What is new since its readers were told; nothing where nobody has been told before."""
     if incident.course.readers is None:
         return ()
@@ -260,7 +232,7 @@ def _since_told(incident: GroupIncident, kind: EventKind) -> tuple[Section, ...]
     return (Section(heading=heading.capitalize(), lines=(_told_since(incident),)),)
 
 
-def _told_since(incident: GroupIncident) -> str:
+def _told_since(incident: Incident) -> str:
     """What is new since its readers were told, and since when."""
     course, readers, span = incident.course, incident.course.readers, _worst(incident.course)
     if readers is None or span is None:
@@ -283,16 +255,16 @@ def _since(start: datetime, now: datetime) -> str:
     return since(start, now).removeprefix("since ")
 
 
-def _end(incident: GroupIncident) -> datetime:
+def _end(incident: Incident) -> datetime:
     """When it was well again, which is before that was believed."""
     course = incident.course
     return course.well_since or course.closed_at or incident.at
 
 
-def length_of(incident: GroupIncident) -> str:
+def length_of(incident: Incident) -> str:
     """How long it has lasted, or did."""
     return duration((_end(incident) - incident.course.began_at).total_seconds())
 
 
-def _from_to(incident: GroupIncident) -> str:
+def _from_to(incident: Incident) -> str:
     return f"from {moment(incident.course.began_at)} to {moment(_end(incident))}"

@@ -8,7 +8,7 @@ from evenkeel.engine.alerting.events import EventKind
 from evenkeel.engine.config import IncidentRules
 from evenkeel.engine.incidents.quiet import Quiet
 from evenkeel.engine.message import severity_of
-from evenkeel.engine.model import SECONDS_BEHIND, Diagnosis
+from evenkeel.engine.model import SECONDS_BEHIND, Diagnosis, TroubleKind
 from evenkeel.engine.records import CauseSpan, IncidentCourse, Readers, SilenceKind
 
 
@@ -56,7 +56,7 @@ def loses(course: IncidentCourse) -> bool:
     return any(span.cause is Diagnosis.LOSING_RECORDS for span in new_losses(course))
 
 
-def _is_alike(cause: Diagnosis, other: Diagnosis) -> bool:
+def _is_alike(cause: TroubleKind, other: TroubleKind) -> bool:
     """Whether they are one trouble: why a group is behind is no worse than that it is."""
     return cause is other or {cause, other} <= SECONDS_BEHIND
 

@@ -8,7 +8,16 @@ from datetime import datetime
 
 from evenkeel.engine.alerting.events import EventKind
 from evenkeel.engine.alerting.policy import EVERY_CLUSTER
-from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity, Subject
+from evenkeel.engine.facts import Fact
+from evenkeel.engine.message import (
+    AlertMessage,
+    MessageKind,
+    Section,
+    Severity,
+    Subject,
+    severity_of,
+)
+from evenkeel.engine.records import IncidentCourse
 from evenkeel.engine.text import printable
 from evenkeel.engine.wording import shortened
 
@@ -45,37 +54,69 @@ class Text:
     footer: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incident:
+    """
+    An incident of a group or a pipeline at a moment at which it is told.
+
+    Attributes:
+        cluster: Configured name of the cluster.
+        course: How it went so far; its `readers` know what they were told *before* this.
+        at: When the reading of the snapshot ended; of a pipeline the moment.
+        snapshot_id: The snapshot that shows it so.
+        changed: What changed of the group since the last snapshot in which it was well; None: not known.
+        owner: Who owns the group, as configured.
+        mention: Who is called, as `Rule.mention` has it; None: nobody.
+        link: Address of the run.
+        quiet: What is to be said of a silence or an acknowledgement, a clause; None: nothing.
+        unwatched: Whether it is over because its cluster is not configured any more.
+    """
+
+    cluster: str
+    course: IncidentCourse
+    at: datetime
+    snapshot_id: str
+    changed: tuple[Fact, ...] | None = None
+    owner: str | None = None
+    mention: str | None = None
+    link: str | None = None
+    quiet: str | None = None
+    unwatched: bool = False
+
+
 def incident_message(
-    subject: Subject,
-    event: EventKind,
-    at: datetime,
-    text: Text,
-    *,
-    mention: str | None = None,
-    link: str | None = None,
+    incident: Incident, event: EventKind, text: Text, *, link: str | None = None
 ) -> AlertMessage:
     """
-    A message about an incident.
+    A message about an incident; whom it calls it calls until that is over.
 
     Args:
-        subject: The incident.
+        incident: The incident.
         event: What of it is told.
-        at: When that was true.
         text: What is said.
-        mention: Who is called; by an end nobody is.
         link: Address of the run.
     """
-    over = event is EventKind.RESOLVED
+    over, course = event is EventKind.RESOLVED, incident.course
+    severity = severity_of(course.cause)
+    subject = Subject(
+        key=course.key,
+        cluster=incident.cluster,
+        group_id=course.group_id,
+        cause=course.cause.value,
+        severity=severity,
+        owner=incident.owner,
+        began_at=course.began_at,
+    )
     return AlertMessage(
         kind=KINDS[event],
-        severity=Severity.RESOLVED if over else subject.severity,
-        at=at,
+        severity=Severity.RESOLVED if over else severity,
+        at=incident.at,
         title=f"{_name(subject)}: {text.title}",
         summary=text.summary,
         sections=tuple(each for each in text.sections if each.lines or each.code),
         footer=text.footer,
         subject=subject,
-        mention=None if over else mention,
+        mention=None if over else incident.mention,
         link=link,
     )
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shlex
 
-from evenkeel.engine.model import SECONDS_BEHIND, Diagnosis
+from evenkeel.engine.model import SECONDS_BEHIND, Diagnosis, TroubleKind
 
 LONGEST = 100
 """Characters of a group's name that a command spells out."""
 
 
-def next_command(cluster: str, group: str, cause: Diagnosis, good_snapshot_id: str | None) -> str:
+def next_command(cluster: str, group: str, cause: TroubleKind, good_snapshot_id: str | None) -> str:
     """
     What to run to see more.
 

@@ -1,29 +1,23 @@
 """
-What is an incident of the pipeline of a cluster: pure decisions over facts.
+What is wrong with the pipeline of a cluster: pure rules over facts, one for each kind.
 
-One is open from the first look that finds it to the first look that does not, and both are told once.
+What becomes of what they find is the matter of the one lifecycle of incidents (`incidents.course`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from evenkeel.engine.model import IncidentKind
+from evenkeel.engine.incidents.judged import Judged, Judgement, Trouble
+from evenkeel.engine.model import IncidentKind, WatchOf
 from evenkeel.engine.ports import ClusterFacts, FailingStep
-from evenkeel.engine.records import IncidentRow
+from evenkeel.engine.records import IncidentCourse
 
 EVERY_CLUSTER = "*"
 """The cluster of an incident that concerns all of them."""
-
-
-OF_THE_CLUSTER = frozenset(
-    {IncidentKind.UNREACHABLE, IncidentKind.LATE, IncidentKind.PARTIAL, IncidentKind.REJECTED}
-)
-"""What planned work on the brokers brings about."""
 
 OF_WAITING = frozenset(
     {IncidentKind.LATE, IncidentKind.UNWATCHED, IncidentKind.STUCK, IncidentKind.UNSENT}
@@ -56,77 +50,50 @@ REPAIR_SHARE = 1 / 3
 is told."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class PresentIncident:
-    """An incident that is there now: JSON-able *facts*, times as ISO text."""
-
-    cluster: str
-    kind: IncidentKind
-    facts: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """At most one incident of the same key is open."""
-        return (self.cluster, self.kind)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Changes:
-    """What becomes of the incidents: found anew, still there (the open one and what is found now), and over."""
-
-    opened: tuple[PresentIncident, ...]
-    kept: tuple[tuple[IncidentRow, PresentIncident], ...]
-    closed: tuple[IncidentRow, ...]
-
-
-def changes(
-    facts: Sequence[ClusterFacts],
-    open_incidents: Sequence[IncidentRow],
-    late_after: timedelta,
-    now: datetime,
-) -> Changes:
+def pipeline_judgement(
+    facts: ClusterFacts, opened: Collection[str], late_after: timedelta, now: datetime
+) -> Judgement:
     """
-    Compare what is found with what is open.
+    What is said of the pipeline of a cluster at a moment.
 
-    Of a kind this module does not judge nothing is closed; a cluster that is no longer configured
-    has no facts, so its incidents close. What only waited for the end of an outage is found when it waits on.
+    What is one trouble is told once, by its cause: a late cluster that cannot be reached. What only waited for the end
+    of an outage is found when it waits on. What is open stays open all the same.
+
+    Args:
+        facts: How it fares.
+        opened: What is open of it, by kind.
+        late_after: After so long something is late.
+        now: The moment.
     """
-    current = {f.key: f for one in facts for f in findings(one, late_after, now)}
-    known = {(i.cluster, i.kind): i for i in open_incidents if i.group_id is None}
-    lasting = {key for one in facts for key in _lasting(one)}
-    unreachable = {
-        cluster
-        for cluster, kind in current.keys() | (lasting & known.keys())
-        if kind == IncidentKind.UNREACHABLE
+    found = {trouble.kind: trouble for trouble in findings(facts, late_after, now)}
+    doubtful = set(_lasting(facts)) - found.keys()
+    waiting = set(OF_WAITING) if _rests(facts, late_after, now) else set()
+    if IncidentKind.UNREACHABLE in found.keys() | (doubtful & set(opened)):
+        waiting.add(IncidentKind.LATE)
+    odd = {kind.value: Judged(known=False) for kind in doubtful} | {
+        kind.value: Judged(troubles=(trouble,))
+        for kind, trouble in found.items()
+        if kind in opened or kind not in waiting
     }
-    # A late cluster that cannot be reached is one trouble, told once: by its cause.
-    hidden = {(cluster, str(IncidentKind.LATE)) for cluster in unreachable}
-    resting = {one.cluster for one in facts if _rests(one, late_after, now)}
-    judged = set(IncidentKind)
-    return Changes(
-        opened=tuple(
-            f
-            for key, f in current.items()
-            if key not in known
-            and key not in hidden
-            and not (f.kind in OF_WAITING and f.cluster in resting)
-        ),
-        kept=tuple((known[key], f) for key, f in current.items() if key in known),
-        closed=tuple(
-            incident
-            for key, incident in known.items()
-            if key not in current and key not in lasting and incident.kind in judged
-        ),
+    return Judgement(
+        cluster=facts.cluster,
+        snapshot_id=f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}",
+        at=now,
+        earlier=None,
+        listed=[kind.value for kind in IncidentKind],
+        odd=odd,
+        of=WatchOf.PIPELINE,
     )
 
 
-def _lasting(facts: ClusterFacts) -> Iterator[tuple[str, str]]:
+def _lasting(facts: ClusterFacts) -> Iterator[IncidentKind]:
     """What is not over as long as nothing proves it, though it is not found."""
     taking = _taking(facts)
     if taking is not None and taking.skipped:
-        yield (facts.cluster, str(IncidentKind.UNREACHABLE))
-    if _partly(facts):
-        yield (facts.cluster, str(IncidentKind.PARTIAL))
+        yield IncidentKind.UNREACHABLE
+    # one of the newest snapshots is still partial
+    if facts.whole_snapshots < IN_A_ROW:
+        yield IncidentKind.PARTIAL
 
 
 def _rests(facts: ClusterFacts, late_after: timedelta, now: datetime) -> bool:
@@ -134,7 +101,7 @@ def _rests(facts: ClusterFacts, late_after: timedelta, now: datetime) -> bool:
     return facts.outage_until is not None and now - facts.outage_until <= late_after
 
 
-def findings(facts: ClusterFacts, late_after: timedelta, now: datetime) -> list[PresentIncident]:
+def findings(facts: ClusterFacts, late_after: timedelta, now: datetime) -> list[Trouble]:
     """What is wrong with one cluster's pipeline at this moment."""
     checks = (
         _unreachable,
@@ -153,31 +120,27 @@ def _taking(facts: ClusterFacts) -> FailingStep | None:
     return next((step for step in facts.failing if step.step == TAKING), None)
 
 
-def _unreachable(
-    facts: ClusterFacts, late_after: timedelta, now: datetime
-) -> PresentIncident | None:
+def _unreachable(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Trouble | None:
     taking = _taking(facts)
     if taking is None or taking.skipped:
         return None
     if taking.runs < IN_A_ROW and now - taking.failing_since <= late_after:
         return None
     newest = facts.newest_finished_at
-    return PresentIncident(
-        cluster=facts.cluster,
-        kind=IncidentKind.UNREACHABLE,
-        facts=_step(taking) | {"newest_finished_at": newest and newest.isoformat()},
+    return _trouble(
+        IncidentKind.UNREACHABLE,
+        _step(taking) | {"newest_finished_at": newest and newest.isoformat()},
     )
 
 
-def _late(facts: ClusterFacts, late_after: timedelta, now: datetime) -> PresentIncident | None:
+def _late(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Trouble | None:
     last_sign = facts.newest_finished_at or facts.watched_since
     if last_sign is None or now - last_sign <= late_after:
         return None
     newest, taking = facts.newest_finished_at, _taking(facts)
-    return PresentIncident(
-        cluster=facts.cluster,
-        kind=IncidentKind.LATE,
-        facts={
+    return _trouble(
+        IncidentKind.LATE,
+        {
             "newest_snapshot_id": facts.newest_snapshot_id,
             "newest_finished_at": newest and newest.isoformat(),
             "since": last_sign.isoformat(),
@@ -187,13 +150,12 @@ def _late(facts: ClusterFacts, late_after: timedelta, now: datetime) -> PresentI
     )
 
 
-def _partial(facts: ClusterFacts, late_after: timedelta, now: datetime) -> PresentIncident | None:
+def _partial(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Trouble | None:
     if facts.partial_since is None or facts.partial_snapshots < IN_A_ROW:
         return None
-    return PresentIncident(
-        cluster=facts.cluster,
-        kind=IncidentKind.PARTIAL,
-        facts={
+    return _trouble(
+        IncidentKind.PARTIAL,
+        {
             "since": facts.partial_since.isoformat(),
             "snapshot_id": facts.newest_snapshot_id,
             "snapshots": facts.partial_snapshots,
@@ -203,18 +165,12 @@ def _partial(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Prese
     )
 
 
-def _partly(facts: ClusterFacts) -> bool:
-    """Whether one of the newest snapshots is still partial: what was told of that is not over."""
-    return facts.whole_snapshots < IN_A_ROW
-
-
-def _rejected(facts: ClusterFacts, late_after: timedelta, now: datetime) -> PresentIncident | None:
+def _rejected(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Trouble | None:
     if facts.rejected_at is None:
         return None
-    return PresentIncident(
-        cluster=facts.cluster,
-        kind=IncidentKind.REJECTED,
-        facts={
+    return _trouble(
+        IncidentKind.REJECTED,
+        {
             "snapshot_id": facts.rejected_snapshot_id,
             "since": facts.rejected_at.isoformat(),
             "error": facts.rejection,
@@ -222,28 +178,26 @@ def _rejected(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Pres
     )
 
 
-def _unwatched(facts: ClusterFacts, late_after: timedelta, now: datetime) -> PresentIncident | None:
+def _unwatched(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Trouble | None:
     """Snapshots come, and nobody looks at their groups; a step that fails says so itself."""
     since = facts.unwatched_since
     if since is None or now - since <= late_after:
         return None
     if any(step.step == WATCHING for step in facts.failing):
         return None
-    return PresentIncident(
-        cluster=facts.cluster,
-        kind=IncidentKind.UNWATCHED,
-        facts={"since": since.isoformat(), "snapshot_id": facts.newest_snapshot_id},
+    return _trouble(
+        IncidentKind.UNWATCHED,
+        {"since": since.isoformat(), "snapshot_id": facts.newest_snapshot_id},
     )
 
 
-def _stuck(facts: ClusterFacts, late_after: timedelta, now: datetime) -> PresentIncident | None:
+def _stuck(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Trouble | None:
     oldest = facts.oldest_unadvised_at
     if oldest is None or now - oldest <= late_after:
         return None
-    return PresentIncident(
-        cluster=facts.cluster,
-        kind=IncidentKind.STUCK,
-        facts={
+    return _trouble(
+        IncidentKind.STUCK,
+        {
             "snapshot_id": facts.oldest_unadvised_id,
             "since": oldest.isoformat(),
             "snapshots": facts.unadvised,
@@ -257,9 +211,7 @@ def _is_of_delivery(step: FailingStep) -> bool:
     return bool(re.match(rf"\d+ of \d+ {UNDELIVERED}", step.error or ""))
 
 
-def _step_failed(
-    facts: ClusterFacts, late_after: timedelta, now: datetime
-) -> PresentIncident | None:
+def _step_failed(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Trouble | None:
 
     def explained(step: FailingStep) -> bool:
         soon = step.runs < IN_A_ROW and now - step.failing_since <= late_after
@@ -274,21 +226,19 @@ def _step_failed(
     if not failed:
         return None
     first = min(failed, key=lambda step: step.failing_since)
-    return PresentIncident(
-        cluster=facts.cluster,
-        kind=IncidentKind.STEP_FAILED,
-        facts={"since": first.failing_since.isoformat(), "steps": [_step(s) for s in failed]},
+    return _trouble(
+        IncidentKind.STEP_FAILED,
+        {"since": first.failing_since.isoformat(), "steps": [_step(s) for s in failed]},
     )
 
 
-def _unsent(facts: ClusterFacts, late_after: timedelta, now: datetime) -> PresentIncident | None:
+def _unsent(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Trouble | None:
     oldest = facts.oldest_unsent_at
     if oldest is None or now - oldest <= late_after:
         return None
-    return PresentIncident(
-        cluster=facts.cluster,
-        kind=IncidentKind.UNSENT,
-        facts={
+    return _trouble(
+        IncidentKind.UNSENT,
+        {
             "since": oldest.isoformat(),
             "alerts": facts.unsent,
             "channels": list(facts.unsent_channels),
@@ -309,6 +259,12 @@ def _step(step: FailingStep) -> dict[str, Any]:
     }
 
 
-def can_be_told(finding: PresentIncident, channel: str) -> bool:
-    """Whether a channel can hear of it: that it takes no messages is told there when it is over."""
-    return finding.kind is not IncidentKind.UNSENT or channel not in finding.facts["channels"]
+def _trouble(kind: IncidentKind, known: Mapping[str, Any]) -> Trouble:
+    return Trouble(kind=kind, known=known, since=datetime.fromisoformat(known["since"]))
+
+
+def deaf_to(course: IncidentCourse) -> Sequence[str]:
+    """The channels that cannot hear that it opened: that it takes no messages a channel is told when it is over."""
+    unsent = course.cause is IncidentKind.UNSENT
+    channels: Sequence[str] = course.causes[0].known["channels"] if unsent else ()
+    return channels

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
-from evenkeel.engine.alerting.channels import is_gone, pager_of, receivers_of
+from evenkeel.engine.alerting.channels import is_gone, receivers_of
 from evenkeel.engine.config import Settings
 from evenkeel.engine.message import AlertMessage, severity_of
 from evenkeel.engine.ports import Posting
@@ -14,7 +14,7 @@ from evenkeel.engine.records import IncidentCourse, Readers
 
 @dataclass(kw_only=True, eq=False)
 class Postings:
-    """What is to be told of the groups of a cluster, in this order."""
+    """What is to be told of the groups of a cluster or its pipeline, in this order."""
 
     cluster: str
     settings: Settings
@@ -60,7 +60,9 @@ class Postings:
             )
         )
 
-    def page(self, course: IncidentCourse, key: str, message: AlertMessage) -> None:
+    def page(
+        self, course: IncidentCourse, key: str, message: AlertMessage, *, but: Collection[str] = ()
+    ) -> None:
         """
         The same for programs that page, each incident by itself: they bundle on their own.
 
@@ -68,6 +70,8 @@ class Postings:
         and what waits gives way to it.
         """
         for pager in self.pagers(course):
+            if pager in but:
+                continue
             first, its = (f"incident {course.key} {each} {pager}" for each in ("opened", key))
             self.queued.append(
                 Posting(
@@ -92,40 +96,3 @@ class Postings:
     def _receivers(self, course: IncidentCourse) -> list[str]:
         severity = severity_of(course.cause)
         return receivers_of(self.settings, self.cluster, course.group_id, severity)
-
-
-def ends_of(
-    incident_id: int, opened: Sequence[str], channels: Sequence[str], message: AlertMessage
-) -> list[Posting]:
-    """
-    What is told of the end of an incident of a pipeline.
-
-    Args:
-        incident_id: Number of the incident.
-        opened: Where people and pagers were told, or are to be told, that it opened.
-        channels: Who hears of such an incident now: people do only where none were told, pagers in any case.
-        message: What is said.
-    """
-    its = f"incident {incident_id}"
-    people = [channel for channel in opened if pager_of(channel) is None]
-    told = people or [channel for channel in channels if pager_of(channel) is None]
-    pagers = dict.fromkeys(channel for channel in (*channels, *opened) if pager_of(channel))
-    ends = [end for place in told for end in over(f"{its} opened", f"{its} closed", place, message)]
-    return ends + [
-        Posting(
-            key=f"{its} closed {pager}",
-            channel=pager,
-            message=message,
-            replaces=f"{its} opened {pager}",
-        )
-        for pager in pagers
-    ]
-
-
-def over(opened: str, closed: str, channel: str, message: AlertMessage) -> tuple[Posting, Posting]:
-    """The message of an incident of a pipeline becomes its end, which its thread and channel are told as well."""
-    change = Posting(key=closed, channel=channel, message=message, replaces=opened)
-    line = Posting(
-        key=f"{closed} thread", channel=channel, message=message, answers=opened, broadcast=True
-    )
-    return change, line

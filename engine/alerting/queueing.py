@@ -5,30 +5,25 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Protocol
 
 from evenkeel.engine.alerting.advice_news import News, new_advice
-from evenkeel.engine.alerting.channels import channel_of, receivers_of
+from evenkeel.engine.alerting.channels import channel_of
 from evenkeel.engine.alerting.digest import MOVES, WORST, advice_message
-from evenkeel.engine.alerting.incident import closing_message, opening_message
-from evenkeel.engine.alerting.policy import (
-    OF_THE_CLUSTER,
-    PresentIncident,
-    can_be_told,
-    changes,
-)
+from evenkeel.engine.alerting.policy import pipeline_judgement
+from evenkeel.engine.alerting.rounds import round_of
 from evenkeel.engine.alerting.unwatched import end_unwatched
 from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import HistoryError
-from evenkeel.engine.incidents.quiet import is_cluster_quiet
-from evenkeel.engine.message import Announcement, Severity, severity_of
-from evenkeel.engine.model import Move
+from evenkeel.engine.incidents.quiet import quieting_pipeline
+from evenkeel.engine.message import Announcement
+from evenkeel.engine.model import Move, WatchOf
 from evenkeel.engine.ports import (
     AdviceHistory,
     AdvisedSnapshot,
-    GroupIncidents,
+    ClusterFacts,
     Incidents,
     Outbox,
     PipelineHistory,
@@ -36,7 +31,7 @@ from evenkeel.engine.ports import (
     ScoredAdvice,
     Silences,
 )
-from evenkeel.engine.records import IncidentRow
+from evenkeel.engine.records import SilenceRow
 
 log = logging.getLogger(__name__)
 
@@ -45,8 +40,8 @@ class AdviceToTell(AdviceHistory, Outbox, Protocol):
     """The advice, and the outbox it goes to."""
 
 
-class PipelineToTell(PipelineHistory, Incidents, GroupIncidents, Silences, Protocol):
-    """How the pipelines fare, the incidents made of it, those of groups, and what is silenced."""
+class PipelineToTell(PipelineHistory, Incidents, Silences, Protocol):
+    """How the pipelines fare, the incidents made of it, and what is silenced."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,12 +189,11 @@ def _moves(history: AdviceHistory, news: Sequence[News]) -> Mapping[str, Sequenc
 
 def queue_incidents(history: PipelineToTell, settings: Settings, now: datetime) -> int:
     """
-    Open, keep and close the incidents of the configured clusters, and queue what is to be told of
-    it.
+    Remember what is wrong with the pipelines of the configured clusters, and queue what is to be told of it.
 
-    An incident and its alert are written in one transaction. An opening that was never sent gives
-    way to its end, which tells the whole story. Those of groups are left alone, but for clusters
-    that are configured no more (`end_unwatched`): nobody else would end them.
+    What a look changes of a cluster is kept with what is told of it, or nothing is. An opening that was never sent
+    gives way to its end, which tells the whole story. Incidents of groups are left alone, but for clusters that are
+    configured no more (`end_unwatched`): nobody else would end them.
 
     Returns:
         How many alerts were queued.
@@ -207,61 +201,36 @@ def queue_incidents(history: PipelineToTell, settings: Settings, now: datetime) 
     Raises:
         HistoryUnreachable: The history does not answer.
     """
-    clusters = sorted(settings.clusters)
     ended = end_unwatched(history, settings, now)
-    facts = history.cluster_facts(clusters)
-    known = history.open_incidents()
-    late_after = timedelta(seconds=settings.late_after_seconds)
-    difference = changes(facts, known, late_after, now)
-    for incident, finding in difference.kept:
-        history.touch_incident(incident, now=now, facts=_lasting(incident, finding))
     silences = history.silences(now)
-    # what outlasts the silence of a whole cluster is opened then
-    opened = (
-        finding
-        for finding in difference.opened
-        if finding.kind not in OF_THE_CLUSTER
-        or not is_cluster_quiet(silences, settings.maintenance, finding.cluster, now)
+    facts = history.cluster_facts(sorted(settings.clusters))
+    return ended + sum(_watch_pipeline(history, settings, each, silences, now) for each in facts)
+
+
+def _watch_pipeline(
+    history: Incidents,
+    settings: Settings,
+    facts: ClusterFacts,
+    silences: Sequence[SilenceRow],
+    now: datetime,
+) -> int:
+    """What is new of one pipeline; where another process looks at the same time, one of the two tells it."""
+    cluster, late_after = facts.cluster, timedelta(seconds=settings.late_after_seconds)
+    before = history.incident_watch(cluster, WatchOf.PIPELINE)
+    opened = [each.name for each in before.courses if each.closed_at is None]
+    judgement = pipeline_judgement(facts, opened, late_after, now)
+    quiet = quieting_pipeline(silences, settings.maintenance, cluster)
+    done = round_of(before, judgement, settings, quiet=quiet)
+    if not (before.courses or done.courses):
+        return 0
+    is_kept = history.store_watch(
+        cluster,
+        judgement.snapshot_id,
+        now,
+        done.courses,
+        done.incidents,
+        done.postings,
+        before=before.snapshot_id,
+        of=WatchOf.PIPELINE,
     )
-    queued = ended + sum(_open(history, settings, finding, now) for finding in opened)
-    return queued + sum(_close(history, settings, incident, now) for incident in difference.closed)
-
-
-def _lasting(incident: IncidentRow, finding: PresentIncident) -> dict[str, Any]:
-    """The newest facts, with the beginning as it was first told."""
-    began = [f["since"] for f in (incident.facts, finding.facts) if f.get("since")]
-    return {**finding.facts, **({"since": min(began, key=datetime.fromisoformat)} if began else {})}
-
-
-def _began(facts: Mapping[str, Any]) -> datetime | None:
-    return datetime.fromisoformat(facts["since"]) if facts.get("since") else None
-
-
-def _open(history: Incidents, settings: Settings, finding: PresentIncident, now: datetime) -> int:
-    severity = severity_of(finding.kind)
-    incident = IncidentRow(
-        cluster=finding.cluster,
-        kind=finding.kind.value,
-        severity=severity.value,
-        began_at=_began(finding.facts),
-        opened_at=now,
-        last_seen_at=now,
-        facts=finding.facts,
-    )
-    receivers = receivers_of(settings, finding.cluster, None, severity)
-    hearing = [channel for channel in receivers if can_be_told(finding, channel)]
-    message = replace(
-        opening_message(incident), mention=settings.rule(incident.cluster, "*").mention
-    )
-    return history.open_incident(incident, channels=hearing, message=message)
-
-
-def _close(history: Incidents, settings: Settings, incident: IncidentRow, now: datetime) -> int:
-    if incident.cluster not in settings.clusters:
-        incident = replace(incident, facts={**incident.facts, "unwatched": True})
-    return history.close_incident(
-        incident,
-        now=now,
-        channels=receivers_of(settings, incident.cluster, None, Severity(incident.severity)),
-        message=closing_message(incident, now),
-    )
+    return len(done.postings) if is_kept else 0

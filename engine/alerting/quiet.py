@@ -60,7 +60,7 @@ class Scene:
         clusters, pattern = _patterns(silence)
         by_channel: dict[str, list[Group]] = {}
         for cluster in self.clusters(clusters):
-            missed = {course.group_id for course in self._open(cluster)}
+            missed = {course.name for course in self._open(cluster)}
             for group in sorted(missed.union(self.groups.get(cluster, ()))):
                 if fnmatchcase(group, pattern):
                     channel = channel_of(self.settings, cluster, group)
@@ -78,7 +78,7 @@ class Scene:
             course
             for cluster in self.courses
             for course in self._open(cluster)
-            if (cluster, course.group_id) in own
+            if (cluster, course.name) in own
         ]
 
     def acknowledged(self, ack: SilenceRow) -> list[tuple[str, IncidentCourse]]:
@@ -87,7 +87,7 @@ class Scene:
             (cluster, course)
             for cluster in self.courses
             for course in self._open(cluster)
-            if ack.covers(cluster, course.group_id)
+            if ack.covers(cluster, course.name)
             and course.opened_at is not None
             and course.opened_at <= ack.starts_at
         ]
@@ -180,8 +180,8 @@ def _still_open(courses: Sequence[IncidentCourse]) -> str:
 
 
 def _incidents(courses: Sequence[IncidentCourse]) -> str:
-    ordered = sorted(courses, key=lambda course: (course.cause.precedence, course.group_id))
-    return listed([f"{fitted(c.group_id, NAME)} ({called(c.cause)})" for c in ordered], NAMED)
+    ordered = sorted(courses, key=lambda course: (course.cause.precedence, course.name))
+    return listed([f"{fitted(c.name, NAME)} ({called(c.cause)})" for c in ordered], NAMED)
 
 
 def stale_postings(silences: Sequence[SilenceRow], scene: Scene) -> list[Posting]:
@@ -282,7 +282,7 @@ def acknowledging(
     if not readers.in_digest and message.at >= ack.starts_at:
         return None  # whoever wrote it knew of the ack
     if readers.in_digest:
-        title = f"{fitted(course.group_id)}: {'no longer ' if is_over else ''}acknowledged"
+        title = f"{fitted(course.name)}: {'no longer ' if is_over else ''}acknowledged"
         line = AlertMessage(
             kind=MessageKind.QUIET,
             severity=Severity.INFO,

@@ -1,5 +1,6 @@
 """
-What is told of groups after a snapshot: which incidents opened, got worse or are over, one by one or in a digest.
+What is told of groups after a snapshot, and of a pipeline after a look: which incidents opened, got worse or are over,
+one by one or, of groups, in a digest.
 
 A message stands for an incident in one channel; it is changed when that gets worse, at a reminder and when it is over,
 and what happened is said in its thread. What many groups are told at once, and what was so already on the first look
@@ -14,31 +15,29 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 
 from evenkeel.engine.alerting.events import EventKind, GroupEvent
 from evenkeel.engine.alerting.group_digest import DigestKind, digest_message
 from evenkeel.engine.alerting.group_incident import (
-    GroupIncident,
     headline_of,
     line_of,
     message_of,
 )
 from evenkeel.engine.alerting.group_news import amount_of, loses, news_of, rose
+from evenkeel.engine.alerting.incident_message import Incident
+from evenkeel.engine.alerting.policy import deaf_to
 from evenkeel.engine.alerting.postings import Postings
 from evenkeel.engine.alerting.quiet import quiet_clause
-from evenkeel.engine.config import Settings
+from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.facts import Fact
 from evenkeel.engine.incidents.course import stepped
 from evenkeel.engine.incidents.judged import Judgement
-from evenkeel.engine.incidents.quiet import Quiet
+from evenkeel.engine.incidents.quiet import Quiet, Quieting
 from evenkeel.engine.message import AlertMessage
-from evenkeel.engine.model import IncidentState
-from evenkeel.engine.ports import GroupWatch, Posting
-from evenkeel.engine.records import IncidentCourse, Readers
-
-Quieting = Callable[[str, datetime], Quiet | None]
-"""Why nobody is woken for a group at a moment; None: for no reason."""
+from evenkeel.engine.model import Diagnosis, IncidentState, WatchOf
+from evenkeel.engine.ports import IncidentWatch, Posting
+from evenkeel.engine.records import IncidentCourse, IncidentRow, Readers
+from evenkeel.engine.wording.incidents import summary_of
 
 Changed = Callable[[IncidentCourse], tuple[Fact, ...] | None]
 """What changed of a group since it was well last; asked of groups that are told only, it may take its time."""
@@ -54,19 +53,21 @@ def _nothing(*_: object) -> None:
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Round:
     """
-    What comes of one snapshot.
+    What comes of one snapshot, or of one look at a pipeline.
 
     Attributes:
-        courses: Of all groups with which something is wrong, and of those whose incident is over with it.
+        courses: Of all with which something is wrong, and of those whose incident is over with it.
+        incidents: What people are shown of them who ask the history.
         postings: What is to be told.
-        events: The same as people read it.
+        events: The same as people read it, of groups.
     """
 
     courses: tuple[IncidentCourse, ...]
+    incidents: tuple[IncidentRow, ...]
     postings: tuple[Posting, ...]
     events: tuple[GroupEvent, ...]
 
-    def after(self, before: GroupWatch, judgement: Judgement) -> GroupWatch:
+    def after(self, before: IncidentWatch, judgement: Judgement) -> IncidentWatch:
         """What is remembered once the snapshot has been looked at."""
         return replace(
             before,
@@ -78,7 +79,7 @@ class Round:
 
 
 def round_of(
-    before: GroupWatch,
+    before: IncidentWatch,
     judgement: Judgement,
     settings: Settings,
     *,
@@ -87,13 +88,13 @@ def round_of(
     link: str | None = None,
 ) -> Round:
     """
-    What is remembered of the groups of a cluster after one snapshot more, and what is told.
+    What is remembered of the groups of a cluster, or of its pipeline, after one look more, and what is told.
 
     Args:
         before: What was remembered.
-        judgement: What the snapshot says.
+        judgement: What the look says.
         settings: The configuration.
-        quiet: For which groups nobody is woken.
+        quiet: For what nobody is woken.
         changed: What changed of a group since it was well last.
         link: Address of the run.
     """
@@ -107,8 +108,11 @@ def round_of(
         postings=Postings(cluster=judgement.cluster, settings=settings),
     )
     telling.tell()
+    courses = telling.courses.values()
+    shown = (_shown(settings, judgement, course) for course in courses)
     return Round(
-        courses=tuple(telling.courses.values()),
+        courses=tuple(courses),
+        incidents=tuple(row for row in shown if row is not None),
         postings=tuple(telling.postings),
         events=tuple(telling.events),
     )
@@ -147,18 +151,18 @@ class _Telling:
             self._resolved(channel, some)
 
     def _news(self, course: IncidentCourse) -> EventKind | None:
-        rules = self.settings.incidents(self.judgement.cluster, course.group_id)
+        rules = self.settings.incidents(self.judgement.cluster, course.name)
         return news_of(course, self._quiet(course), rules, self.judgement.at)
 
     def _opened(self, channel: str, courses: Sequence[IncidentCourse]) -> None:
-        """What was so already is a digest, and what is too much for single messages."""
+        """Of groups, what was so already is a digest, and what is too much for single messages."""
         rest = [course for course in courses if course.readers or not course.already_so]
         first = [course for course in courses if course.already_so and not course.readers]
         if len(first) > 1:
             self._digest(channel, DigestKind.FIRST, first)
         else:
             rest += first
-        if len(rest) > self.settings.flood:
+        if self._is_flood(rest):
             for course in self._digest(channel, DigestKind.OPENED, rest):
                 # a digest may tell of one that others told of before
                 key = f"told in {self.judgement.snapshot_id}" if course.readers else "opened"
@@ -170,12 +174,18 @@ class _Telling:
             with _by_itself(course):
                 self._single(course, channel)
 
+    def _is_flood(self, courses: Sequence[IncidentCourse]) -> bool:
+        """Whether these are too many for single messages."""
+        return self.judgement.of is WatchOf.GROUPS and len(courses) > self.settings.flood
+
     def _single(self, course: IncidentCourse, channel: str) -> None:
         key = f"incident {course.key} opened"
         message = _made(message_of, self._explained(course), EventKind.OPENED)
-        self.postings.post(key, channel, message)
+        deaf = deaf_to(course)
+        if channel not in deaf:
+            self.postings.post(key, channel, message)
         self._event(EventKind.OPENED, [course], message)
-        self.postings.page(course, "told apart" if course.readers else "opened", message)
+        self.postings.page(course, "told apart" if course.readers else "opened", message, but=deaf)
         self._know(course, key, channel)
 
     def _changed(self, course: IncidentCourse, readers: Readers, news: EventKind) -> None:
@@ -193,17 +203,15 @@ class _Telling:
 
     def _resolved(self, channel: str, courses: Sequence[IncidentCourse]) -> None:
         """Those that a digest does not name stay open: they are over with the next snapshot."""
-        is_flood = len(courses) > self.settings.flood
+        is_flood = self._is_flood(courses)
         named = self._digest(channel, DigestKind.RESOLVED, courses) if is_flood else courses
-        names = {course.group_id for course in named}
+        names = {course.name for course in named}
         for course in courses:
-            self.courses[course.group_id] = replace(
-                course, state=IncidentState.OPEN, closed_at=None
-            )
-            if course.group_id in names:
+            self.courses[course.name] = replace(course, state=IncidentState.OPEN, closed_at=None)
+            if course.name in names:
                 with _by_itself(course):
                     self._over(course, is_flood)
-                    self.courses[course.group_id] = course
+                    self.courses[course.name] = course
 
     def _over(self, course: IncidentCourse, in_digest: bool) -> None:
         readers, incident = course.readers, self._incident(course)
@@ -248,7 +256,7 @@ class _Telling:
         """The readers of an incident know it as it is now."""
         before = course.readers.causes if course.readers else ()
         causes = dict.fromkeys((*before, course.cause, *(span.cause for span in course.causes)))
-        self.courses[course.group_id] = replace(
+        self.courses[course.name] = replace(
             course,
             readers=Readers(
                 alert_key=alert_key,
@@ -266,37 +274,67 @@ class _Telling:
     def _event(
         self, kind: EventKind, courses: Sequence[IncidentCourse], message: AlertMessage
     ) -> None:
+        groups = tuple(course.group_id for course in courses if course.group_id is not None)
+        if not groups:
+            return
         self.events.append(
             GroupEvent(
                 kind=kind,
                 at=self.judgement.at,
                 cluster=self.judgement.cluster,
-                groups=tuple(course.group_id for course in courses),
-                causes=tuple(course.cause for course in courses),
+                groups=groups,
+                causes=tuple(Diagnosis(course.cause) for course in courses),
                 message=message,
             )
         )
 
-    def _incident(self, course: IncidentCourse) -> GroupIncident:
+    def _incident(self, course: IncidentCourse) -> Incident:
         judgement, quiet = self.judgement, self._quiet(course)
-        rule = self.settings.rule(judgement.cluster, course.group_id)
-        return GroupIncident(
+        rule = rule_of(self.settings, judgement.cluster, course)
+        return Incident(
             cluster=judgement.cluster,
             course=course,
             at=judgement.at,
             snapshot_id=judgement.snapshot_id,
-            owner=rule.owner,
+            owner=owner_of(self.settings, judgement.cluster, course),
             mention=rule.mention,
             link=self.link,
             quiet=quiet_clause(quiet.kind, quiet.who, quiet.until, quiet.reason) if quiet else None,
         )
 
-    def _explained(self, course: IncidentCourse) -> GroupIncident:
+    def _explained(self, course: IncidentCourse) -> Incident:
         """With what changed before it began."""
         return replace(self._incident(course), changed=self.changed(course))
 
     def _quiet(self, course: IncidentCourse) -> Quiet | None:
-        return self.quiet(course.group_id, self.judgement.at)
+        return self.quiet(course.name, self.judgement.at)
+
+
+def rule_of(settings: Settings, cluster: str, course: IncidentCourse) -> Rule:
+    """What is configured of whom an incident is about; of a pipeline, for all groups of its cluster."""
+    return settings.rule(cluster, "*" if course.group_id is None else course.group_id)
+
+
+def owner_of(settings: Settings, cluster: str, course: IncidentCourse) -> str | None:
+    """Who owns the group that an incident is about; a pipeline has no owner."""
+    return None if course.group_id is None else rule_of(settings, cluster, course).owner
+
+
+def _shown(settings: Settings, judgement: Judgement, course: IncidentCourse) -> IncidentRow | None:
+    """What people are shown of an incident who ask the history."""
+    cluster, at = judgement.cluster, judgement.at
+    owner = owner_of(settings, cluster, course)
+    summary = _summary(cluster, course)
+    return IncidentRow.of_course(course, cluster=cluster, at=at, owner=owner, summary=summary)
+
+
+def _summary(cluster: str, course: IncidentCourse) -> str:
+    """What is wrong, in words; one that cannot be put into words costs the others nothing."""
+    try:
+        return summary_of(course, cluster)
+    except Exception:
+        log.exception("what is wrong with %s cannot be put into words", course.name)
+        return course.cause.value
 
 
 @contextmanager
@@ -305,33 +343,33 @@ def _by_itself(course: IncidentCourse) -> Iterator[None]:
     try:
         yield
     except Exception:
-        log.exception("of group %s nothing can be said", course.group_id)
+        log.exception("of %s nothing can be said", course.name)
 
 
 def _made(
-    make: Callable[[GroupIncident, EventKind], AlertMessage],
-    incident: GroupIncident,
+    make: Callable[[Incident, EventKind], AlertMessage],
+    incident: Incident,
     kind: EventKind,
 ) -> AlertMessage:
     """A message; where its facts cannot be worded, one without them: that something is wrong is told all the same."""
     try:
         return make(incident, kind)
     except Exception:
-        log.exception("of group %s not all can be said", incident.course.group_id)
+        log.exception("of %s not all can be said", incident.course.name)
         return make(_bare(incident), kind)
 
 
-def _worded(incident: GroupIncident) -> GroupIncident:
+def _worded(incident: Incident) -> Incident:
     """An incident that has its line in a message about many, if need be without its facts."""
     try:
         headline_of(incident.course)
     except Exception:
-        log.exception("of group %s not all can be said", incident.course.group_id)
+        log.exception("of %s not all can be said", incident.course.name)
         return _bare(incident)
     return incident
 
 
-def _bare(incident: GroupIncident) -> GroupIncident:
+def _bare(incident: Incident) -> Incident:
     """Only what it is called by, and since when."""
     causes = tuple(replace(span, facts=()) for span in incident.course.causes)
     return replace(incident, course=replace(incident.course, causes=causes), changed=None)

@@ -1,5 +1,5 @@
 """
-What is told when a cluster is taken out of the configuration: nobody looks at its groups any more.
+What is told when a cluster is taken out of the configuration: nobody looks at it any more.
 
 Their incidents end with that, whether or not it is over, and the cluster is forgotten: one that is configured again is
 looked at for the first time. It is told without noise, since whoever changed the configuration knows.
@@ -7,19 +7,21 @@ looked at for the first time. It is told without noise, since whoever changed th
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
 from evenkeel.engine.alerting.events import EventKind
-from evenkeel.engine.alerting.group_incident import GroupIncident, headline_of, message_of
-from evenkeel.engine.alerting.incident_message import LINE, NAME, fitted
+from evenkeel.engine.alerting.group_incident import headline_of, message_of
+from evenkeel.engine.alerting.incident_message import LINE, NAME, Incident, fitted
 from evenkeel.engine.alerting.postings import Postings
+from evenkeel.engine.alerting.rounds import owner_of
 from evenkeel.engine.config import Settings
 from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
-from evenkeel.engine.model import IncidentState
-from evenkeel.engine.ports import GroupIncidents, GroupWatch, Posting
+from evenkeel.engine.model import IncidentState, WatchOf
+from evenkeel.engine.ports import Incidents, IncidentWatch, Posting
 from evenkeel.engine.records import IncidentCourse, Readers
 from evenkeel.engine.text import listed
 from evenkeel.engine.wording import moment, sentence, since
@@ -32,26 +34,28 @@ NAMES = 10
 """So many groups of a digest are named."""
 
 
-def end_unwatched(history: GroupIncidents, settings: Settings, now: datetime) -> int:
+def end_unwatched(history: Incidents, settings: Settings, now: datetime) -> int:
     """
-    End what is open of groups of clusters that are configured no more, queue what is told of that, and forget them.
+    End what is open of clusters that are configured no more, queue what is told of that, and forget them.
 
-    Each cluster at once or not at all; one that another process has ended meanwhile is left alone.
+    The groups of each cluster at once or not at all, as its pipeline; what another process has ended meanwhile is left
+    alone.
 
     Returns:
         How many alerts were queued.
     """
     queued = 0
-    for cluster in history.unwatched(sorted(settings.clusters)):
-        watch = history.group_watch(cluster)
+    gone = history.unwatched(sorted(settings.clusters))
+    for cluster, of in itertools.product(gone, WatchOf):
+        watch = history.incident_watch(cluster, of)
         postings = last_postings(watch, settings, now)
-        if history.forget_watch(cluster, now, postings, before=watch.snapshot_id):
-            log.info("%s is watched no more: %d alerts queued.", cluster, len(postings))
+        if history.forget_watch(cluster, now, postings, before=watch.snapshot_id, of=of):
+            log.info("%s of %s is watched no more: %d alerts queued.", of, cluster, len(postings))
             queued += len(postings)
     return queued
 
 
-def last_postings(watch: GroupWatch, settings: Settings, now: datetime) -> tuple[Posting, ...]:
+def last_postings(watch: IncidentWatch, settings: Settings, now: datetime) -> tuple[Posting, ...]:
     """What those are told who know of an open incident of a cluster that is watched no more."""
     postings = Postings(cluster=watch.cluster, settings=settings)
     known = [
@@ -64,8 +68,8 @@ def last_postings(watch: GroupWatch, settings: Settings, now: datetime) -> tuple
         try:
             _end(postings, _incident(watch, course, settings), readers, now)
         except Exception:
-            # what cannot be said of one group keeps no other from its end
-            log.exception("of group %s nothing can be said", course.group_id)
+            # what cannot be said of one keeps no other from its end
+            log.exception("of %s nothing can be said", course.name)
         if readers.in_digest:
             digests.setdefault((readers.alert_key, readers.channel), []).append(course)
     for (key, channel), courses in digests.items():
@@ -73,29 +77,33 @@ def last_postings(watch: GroupWatch, settings: Settings, now: datetime) -> tuple
     return tuple(postings)
 
 
-def _incident(watch: GroupWatch, course: IncidentCourse, settings: Settings) -> GroupIncident:
+def _incident(watch: IncidentWatch, course: IncidentCourse, settings: Settings) -> Incident:
     """As it was seen last."""
-    return GroupIncident(
+    return Incident(
         cluster=watch.cluster,
         course=course,
         at=watch.at or course.began_at,
         snapshot_id=watch.snapshot_id or course.began_snapshot_id,
-        owner=settings.rule(watch.cluster, course.group_id).owner,
+        owner=owner_of(settings, watch.cluster, course),
+        unwatched=True,
     )
 
 
-def _end(postings: Postings, incident: GroupIncident, readers: Readers, now: datetime) -> None:
+def _end(postings: Postings, incident: Incident, readers: Readers, now: datetime) -> None:
     course, message = incident.course, _message(incident, now)
     if not readers.in_digest:
-        line = replace(message, summary=WHY)
+        line = message if course.group_id is None else replace(message, summary=WHY)
         postings.change(course, readers, "resolved", message)
         postings.answer(course, readers, "resolved", line, broadcast=False)
     postings.page(course, "resolved", message)
 
 
-def _message(incident: GroupIncident, now: datetime) -> AlertMessage:
+def _message(incident: Incident, now: datetime) -> AlertMessage:
     """The end of an incident of which nobody knows whether it is over."""
-    course, group = incident.course, fitted(incident.course.group_id, NAME)
+    course = incident.course
+    if course.group_id is None:
+        return message_of(replace(incident, at=now), EventKind.RESOLVED)
+    group = fitted(course.group_id, NAME)
     last = f"at {moment(incident.at)} it was {headline_of(course)}, {since(course.began_at, incident.at)}"
     return replace(
         message_of(incident, EventKind.RESOLVED),
@@ -106,9 +114,11 @@ def _message(incident: GroupIncident, now: datetime) -> AlertMessage:
     )
 
 
-def _of_digest(watch: GroupWatch, courses: Iterable[IncidentCourse], now: datetime) -> AlertMessage:
+def _of_digest(
+    watch: IncidentWatch, courses: Iterable[IncidentCourse], now: datetime
+) -> AlertMessage:
     """What takes the place of a digest."""
-    names = listed([fitted(course.group_id, NAME) for course in courses], NAMES)
+    names = listed([fitted(course.name, NAME) for course in courses], NAMES)
     return AlertMessage(
         kind=MessageKind.DIGEST,
         severity=Severity.RESOLVED,

@@ -1,5 +1,5 @@
 """
-The lifecycle of what is wrong with a group: suspected, open, resolved.
+The lifecycle of what is wrong with a group, or with the pipeline of a cluster: suspected, open, resolved.
 
 Suspected is what some snapshot shows. It is forgotten when a snapshot finds the group well, and open once it has lasted
 (`lasting`): then it is worth telling. Open stays open until the group is well for long enough; while it is neither
@@ -16,25 +16,28 @@ What comes and goes is not told each time: an incident that begins soon after an
 been well for half as long again as it was between the two, however severe it is. The first is told at once, and so is
 that it came back; what comes back after that finds its incident open. For that it is remembered for a while when the
 incident of a group was over, by a suspected course without causes.
+
+A pipeline has an incident of each kind at a time (`alerting.policy`), by rules of its own: what is found is open at
+once, for it waited before it was found, and what is not found any more is over.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from evenkeel.engine.config import IncidentRules, Settings
 from evenkeel.engine.incidents.judged import Judged, Judgement, Trouble
-from evenkeel.engine.model import Diagnosis, IncidentState
-from evenkeel.engine.ports import GroupWatch
+from evenkeel.engine.model import Diagnosis, IncidentState, TroubleKind, WatchOf
+from evenkeel.engine.ports import IncidentWatch
 from evenkeel.engine.records import CauseSpan, IncidentCourse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
     """
-    A snapshot that is looked at.
+    A snapshot that is looked at, or a moment at which a pipeline is.
 
     Attributes:
         cluster: Configured name of the cluster.
@@ -57,7 +60,7 @@ AGAIN = 1.5
 AT_ONCE = frozenset({Diagnosis.LOSING_RECORDS, Diagnosis.SKIPPED_RECORDS})
 """Causes of which one snapshot is enough: what is lost does not come back."""
 
-LASTING: Mapping[Diagnosis, str] = {
+LASTING: Mapping[TroubleKind, str] = {
     Diagnosis.STOPPED: "silent_seconds",
     Diagnosis.SILENT_MEMBER: "silent_seconds",
     Diagnosis.STUCK_PARTITION: "silent_seconds",
@@ -71,44 +74,52 @@ LASTING: Mapping[Diagnosis, str] = {
 """The rule that says how long a cause must last; all others must be seen often enough only."""
 
 
-def lasting(cause: Diagnosis, rules: IncidentRules) -> tuple[int, timedelta]:
+OF_PIPELINES = IncidentRules(looks=1, well_seconds=0, again_seconds=0, vanished_seconds=1e9)
+"""The rules of what is wrong with a pipeline."""
+
+
+def lasting(cause: TroubleKind, rules: IncidentRules) -> tuple[int, timedelta]:
     """In how many snapshots in a row a cause must be seen to be told, and for how long."""
     looks = 1 if cause in AT_ONCE else rules.looks
     return looks, timedelta(seconds=getattr(rules, LASTING[cause]) if cause in LASTING else 0)
 
 
 def stepped(
-    before: GroupWatch, judgement: Judgement, settings: Settings
+    before: IncidentWatch, judgement: Judgement, settings: Settings
 ) -> dict[str, IncidentCourse]:
     """
-    What is remembered of the groups of a cluster after one snapshot more.
+    What is remembered of the groups of a cluster, or of its pipeline, after one look more.
 
     Args:
         before: What was remembered before.
-        judgement: What the snapshot says.
+        judgement: What the look says.
         settings: The configuration.
 
     Returns:
-        Of all groups with which something is wrong, and of those whose incident is over with it, by group.
+        Of all with which something is wrong, and of those whose incident is over with it, by name.
     """
     cluster, at = judgement.cluster, judgement.at
+    is_pipeline = judgement.of is WatchOf.PIPELINE
     # on the second look, too: no rate is known before
     is_first = before.snapshot_id is None or before.at == before.first_at
+    already = at if is_first else before.first_at or at
     look = Look(
         cluster=cluster,
         snapshot_id=judgement.snapshot_id,
         at=at,
         earlier=judgement.earlier,
-        already=at if is_first else before.first_at or at,
+        # many groups of a new installation are one digest; a pipeline has few things that may be wrong
+        already=datetime.min.replace(tzinfo=UTC) if is_pipeline else already,
     )
-    known = {course.group_id: course for course in before.courses}
+    known = {course.name: course for course in before.courses}
     listed = frozenset(judgement.listed) if known else frozenset()
     courses = {}
-    for group in sorted(known.keys() | judgement.odd.keys()):
-        judged = judgement.odd.get(group) or _plain(group, group in listed)
-        course = step(known.get(group), judged, look, settings.incidents(cluster, group))
+    for name in sorted(known.keys() | judgement.odd.keys()):
+        judged = judgement.odd.get(name) or _plain(name, name in listed)
+        rules = OF_PIPELINES if is_pipeline else settings.incidents(cluster, name)
+        course = step(known.get(name), judged, look, rules)
         if course is not None:
-            courses[group] = course
+            courses[name] = course
     return courses
 
 
@@ -207,8 +218,9 @@ def _seen(
 
 
 def _suspected(judged: Judged, look: Look) -> IncidentCourse:
+    name = judged.troubles[0].kind if judged.group_id is None else judged.group_id
     return IncidentCourse(
-        key=f"{look.cluster}/{judged.group_id}/{look.snapshot_id}",
+        key=f"{look.cluster}/{name}/{look.snapshot_id}",
         group_id=judged.group_id,
         state=IncidentState.SUSPECTED,
         cause=judged.troubles[0].kind,
@@ -244,6 +256,7 @@ def _renewed(span: CauseSpan | None, trouble: Trouble, at: datetime) -> CauseSpa
         looks=span.looks + 1 if span else 1,
         amount=lasted if trouble.kind in TIMED else trouble.amount,
         facts=trouble.facts,
+        known=trouble.known,
     )
 
 

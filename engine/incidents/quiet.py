@@ -1,4 +1,4 @@
-"""For which groups nobody is woken at a moment, and why: silences, acknowledgements, maintenance windows."""
+"""For which groups and pipelines nobody is woken at a moment, and why: silences, acknowledgements, maintenance."""
 
 from __future__ import annotations
 
@@ -8,10 +8,19 @@ from datetime import UTC, datetime
 from functools import cache
 
 from evenkeel.engine.config import MaintenanceWindow
+from evenkeel.engine.model import IncidentKind
 from evenkeel.engine.records import IncidentCourse, SilenceKind, SilenceRow
 
 PLANNER = "the configuration"
 """Who wants a maintenance window."""
+
+OF_THE_CLUSTER = frozenset(
+    {IncidentKind.UNREACHABLE, IncidentKind.LATE, IncidentKind.PARTIAL, IncidentKind.REJECTED}
+)
+"""What planned work on the brokers brings about."""
+
+Quieting = Callable[[str, datetime], "Quiet | None"]
+"""Why nobody is woken at a moment for a group, by its id, or for what is wrong with a pipeline; None: for no reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,21 +43,21 @@ class Quiet:
     who: str
 
 
-def is_cluster_quiet(
-    silences: Iterable[SilenceRow],
-    windows: Iterable[MaintenanceWindow],
-    cluster: str,
-    at: datetime,
-) -> bool:
+def quieting_pipeline(
+    silences: Sequence[SilenceRow], windows: Sequence[MaintenanceWindow], cluster: str
+) -> Quieting:
     """
-    Whether all groups of a cluster are silenced or in maintenance (their pattern is `*`).
+    The same of the pipeline of a cluster: while all groups of that are silenced or in maintenance (their pattern is
+    `*`), nobody is woken because the cluster itself cannot be read either.
+    """
 
-    Then nobody is woken because the cluster itself cannot be read either.
-    """
-    return any(
-        each.groups == "*" and each.kind is not SilenceKind.ACK and each.covers(cluster, "")
-        for each in _holding(silences, windows, at)
-    )
+    def quiet(kind: str, at: datetime) -> Quiet | None:
+        if kind not in OF_THE_CLUSTER:
+            return None
+        holding = _holding(silences, windows, at)
+        return _strongest([each for each in holding if each.groups == "*"], cluster, "", None)
+
+    return quiet
 
 
 def _holding(
@@ -102,7 +111,7 @@ def quieting(
     windows: Sequence[MaintenanceWindow],
     cluster: str,
     courses: Iterable[IncidentCourse],
-) -> Callable[[str, datetime], Quiet | None]:
+) -> Quieting:
     """
     Why nobody is woken for a group of a cluster, by its id and the moment: what holds longest, an ack where there is
     nothing else; None: for no reason.
@@ -113,7 +122,7 @@ def quieting(
         cluster: Configured name of the cluster.
         courses: What was remembered of its groups before the snapshot that is looked at: acks mean what was open then.
     """
-    opened = {course.group_id: course.opened_at for course in courses if course.closed_at is None}
+    opened = {course.name: course.opened_at for course in courses if course.closed_at is None}
 
     @cache  # all groups are asked about at one moment
     def holding(at: datetime) -> list[SilenceRow]:

@@ -22,7 +22,7 @@ from evenkeel.engine.incidents.judged import Judged, Trouble
 from evenkeel.engine.incidents.traces import last_commit, last_members, silent_hosts, stuck_at
 from evenkeel.engine.metrics.diagnosis.rules import RULES
 from evenkeel.engine.metrics.observe import Observation
-from evenkeel.engine.model import NONE, Diagnosis, Flags, Floats, LagBasis
+from evenkeel.engine.model import NONE, Diagnosis, Flags, Floats, LagBasis, TroubleKind
 
 NOBODY: Mapping[str, str] = MappingProxyType({})
 """No group is withheld."""
@@ -32,7 +32,7 @@ ON_THEIR_OWN = 2
 
 LAG, DELAY, PRODUCTION = "total_lag", "delay_seconds", "production_per_second"
 
-HOW_BAD: Mapping[Diagnosis, tuple[str, ...]] = MappingProxyType(
+HOW_BAD: Mapping[TroubleKind, tuple[str, ...]] = MappingProxyType(
     {
         Diagnosis.NO_MEMBERS: (LAG, DELAY),
         Diagnosis.REBALANCING: (LAG, DELAY, PRODUCTION),

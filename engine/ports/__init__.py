@@ -4,7 +4,7 @@ What lies outside, one small Protocol for each thing that is asked of it.
 * Kafka: `Cluster`. Snapshot files: `Lake`. Where people read messages: `Notifier`.
 * The history in Postgres, one port per use: `SnapshotHistory` (which snapshots there are), `ResultHistory` (what the
   steps found in them), `RollupHistory` (hours and days of groups), `AdviceHistory` (what was advised), `Outbox` (alerts
-  on their way), `Incidents` (of pipelines), `GroupIncidents`, `Silences` (for which groups nobody is woken), `StepRuns`
+  on their way), `Incidents` (of groups and pipelines), `Silences` (for which groups nobody is woken), `StepRuns`
   (how steps ended), `Backfills` (past snapshots judged again), `PipelineHistory` (how each cluster's pipeline fares),
   `Locks`, `Queries` (the user's questions). `History` is all of them: one database, one address; beside it
   `ReportHistory` reads what a report shows.
@@ -16,9 +16,8 @@ nobody keeps, a walk over a recording or a unit test; the same tests hold both t
 from evenkeel.engine.ports.alerts import (
     CLOCKS_APART,
     Delivered,
-    GroupIncidents,
-    GroupWatch,
     Incidents,
+    IncidentWatch,
     Notifier,
     Outbox,
     PendingAlert,
@@ -73,9 +72,8 @@ __all__ = [
     "Compacted",
     "Delivered",
     "FailingStep",
-    "GroupIncidents",
-    "GroupWatch",
     "History",
+    "IncidentWatch",
     "Incidents",
     "Lake",
     "LakeDay",

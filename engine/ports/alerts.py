@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Protocol
 
 from evenkeel.engine.columns import column
 from evenkeel.engine.message import AlertMessage, Announcement
+from evenkeel.engine.model import WatchOf
 from evenkeel.engine.records import AlertRow, IncidentCourse, IncidentRow
 
 
@@ -123,65 +124,17 @@ class Outbox(Protocol):
         """Nobody is to be told of these any more: those of them that wait are superseded."""
 
 
-class Incidents(Protocol):
-    """What is wrong with the pipelines for a while. At most one of a kind is open per cluster."""
-
-    def open_incidents(self) -> list[IncidentRow]:
-        """Those of pipelines that are open now, oldest first; none of groups."""
-
-    def open_incident(
-        self, incident: IncidentRow, *, channels: Sequence[str], message: AlertMessage
-    ) -> int:
-        """
-        Open an incident, and with it add its alerts to the outbox.
-
-        Args:
-            incident: What is wrong. One that is open already stays as it is.
-            channels: Where it is to be said.
-            message: What is to be said.
-
-        Returns:
-            How many alerts were added.
-        """
-
-    def touch_incident(
-        self, incident: IncidentRow, *, now: datetime, facts: Mapping[str, Any]
-    ) -> None:
-        """An open incident is still there: when it was seen, and what is known about it now."""
-
-    def close_incident(
-        self,
-        incident: IncidentRow,
-        *,
-        now: datetime,
-        channels: Sequence[str],
-        message: AlertMessage,
-    ) -> int:
-        """
-        Close an incident, and with it add the alerts of its end; what waits and nobody has seen gives way to them.
-
-        Args:
-            incident: The incident.
-            now: When it was over.
-            channels: Who hears of such an incident now; people who were told that it opened are told there.
-            message: What is to be said: in place of the opening and in its thread.
-
-        Returns:
-            How many alerts were added: none when it was not open.
-        """
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupWatch:
+class IncidentWatch:
     """
-    What is remembered of the groups of a cluster from one snapshot to the next.
+    What is remembered of the groups of a cluster from one snapshot to the next, or of its pipeline from look to look.
 
     Attributes:
         cluster: Configured name of the cluster.
-        snapshot_id: The newest snapshot that was looked at; None before the first.
-        at: When its reading ended.
-        first_at: When the reading of the first one ended.
-        courses: Of the groups with which something is wrong.
+        snapshot_id: The newest snapshot that was looked at, or look; None before the first.
+        at: When its reading ended, or when that was.
+        first_at: The same of the first one.
+        courses: Of those with which something is wrong.
     """
 
     cluster: str
@@ -195,11 +148,11 @@ CLOCKS_APART = timedelta(minutes=10)
 """How far clocks may lie apart; a watch that is further ahead of now than that does not hold off those of now."""
 
 
-class GroupIncidents(Protocol):
-    """What is wrong with groups, told or not yet."""
+class Incidents(Protocol):
+    """What is wrong with groups and with pipelines, told or not yet."""
 
-    def group_watch(self, cluster: str) -> GroupWatch:
-        """What is remembered of a cluster's groups; nothing before its first snapshot."""
+    def incident_watch(self, cluster: str, of: WatchOf = WatchOf.GROUPS) -> IncidentWatch:
+        """What is remembered of a cluster's groups, or of its pipeline; nothing before the first look."""
 
     def store_watch(
         self,
@@ -211,9 +164,10 @@ class GroupIncidents(Protocol):
         postings: Sequence[Posting],
         *,
         before: str | None,
+        of: WatchOf = WatchOf.GROUPS,
     ) -> bool:
         """
-        Keep what a snapshot changed, and queue what is told of it: all of it or nothing.
+        Keep what a look changed, and queue what is told of it: all of it or nothing.
 
         The history need not know the snapshot: it may have been down when that was taken.
 
@@ -221,11 +175,12 @@ class GroupIncidents(Protocol):
             cluster: Configured name of the cluster.
             snapshot_id: The snapshot.
             at: When its reading ended.
-            courses: What the next snapshot has to know of groups; what is remembered of any other is forgotten.
-            incidents: Of those that are open, or over since this snapshot: what people are shown
-                (`IncidentRow.of_group`). Any other that is open of a group of this cluster is over, too.
+            courses: What the next look has to know; what is remembered of any other is forgotten.
+            incidents: Of those that are open, or over since this look: what people are shown
+                (`IncidentRow.of_course`). Any other that is open of this cluster's groups, or pipeline, is over, too.
             postings: What is to be told.
-            before: The snapshot of the watch (`group_watch`) that all this was worked out from.
+            before: The snapshot of the watch (`incident_watch`) that all this was worked out from.
+            of: What was looked at; of a pipeline the *snapshot* is the look, *at* a moment.
 
         Returns:
             False when this snapshot, a younger one or any other since *before* was looked at already: nothing is kept
@@ -233,19 +188,27 @@ class GroupIncidents(Protocol):
         """
 
     def unwatched(self, clusters: Sequence[str]) -> list[str]:
-        """The clusters other than these, by name, of whose groups something is remembered or open."""
+        """The clusters other than these, by name, of which something is remembered or open."""
 
     def forget_watch(
-        self, cluster: str, now: datetime, postings: Sequence[Posting], *, before: str | None
+        self,
+        cluster: str,
+        now: datetime,
+        postings: Sequence[Posting],
+        *,
+        before: str | None,
+        of: WatchOf = WatchOf.GROUPS,
     ) -> bool:
         """
-        Forget the groups of a cluster, end what is open of them, and queue what is told of that: all of it or nothing.
+        Forget the groups of a cluster, or its pipeline, end what is open of it, and queue what is told of that: all or
+        nothing.
 
         Args:
             cluster: Name of the cluster.
             now: When it is over.
             postings: What is to be told.
-            before: The snapshot of the watch (`group_watch`) that all this was worked out from.
+            before: The snapshot of the watch (`incident_watch`) that all this was worked out from.
+            of: What is forgotten.
 
         Returns:
             False when there is another watch by now, or none any more: nothing is changed then.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from evenkeel.engine.ports.alerts import Delivered, GroupIncidents, Incidents, Outbox, Posting
+from evenkeel.engine.ports.alerts import Delivered, Incidents, Outbox, Posting
 from evenkeel.engine.ports.backfill import Backfills
 from evenkeel.engine.ports.history import AdviceHistory, ResultHistory, SnapshotHistory
 from evenkeel.engine.ports.rollups import RollupHistory
@@ -173,7 +173,6 @@ class History(
     PipelineHistory,
     Outbox,
     Incidents,
-    GroupIncidents,
     Silences,
     Backfills,
     Locks,

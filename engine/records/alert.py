@@ -33,9 +33,6 @@ class AlertRow:
     snapshot_id: str | None = field(
         default=None, metadata=column("The snapshot it speaks of, if it speaks of one.")
     )
-    incident_id: int | None = field(
-        default=None, metadata=column("The incident it speaks of, if it speaks of one.")
-    )
     kind: str = field(metadata=column("What sort of message it is."))
     channel: str = field(metadata=column("Where it is to be said."))
     message: Mapping[str, Any] = field(

@@ -10,11 +10,12 @@ from __future__ import annotations
 import enum
 import math
 import operator
+import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import datetime
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import pyarrow as pa
 
@@ -261,6 +262,8 @@ def _value(kind: Any, value: Any) -> Any:
         return _moment(value)
     if isinstance(kind, type) and hasattr(kind, "__dataclass_fields__"):
         return value if isinstance(value, kind) else record_of(kind, value)
+    if isinstance(kind, types.UnionType):
+        return next(each(value) for each in get_args(kind) if value in set(each))
     if kind is float or (isinstance(kind, type) and issubclass(kind, enum.Enum)):
         return kind(value)
     return value

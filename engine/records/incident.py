@@ -1,5 +1,6 @@
 """
-Something that is wrong for a while: as people ask for it, and as it is remembered of a group from snapshot to snapshot.
+Something that is wrong for a while: as people ask for it, and as it is remembered of a group from snapshot to snapshot,
+or of a pipeline from look to look.
 
 Who reads how that goes on: `evenkeel.engine.incidents.course`.
 """
@@ -13,14 +14,14 @@ from typing import Any
 
 from evenkeel.engine.columns import Int32, Unit, column
 from evenkeel.engine.facts import Fact
-from evenkeel.engine.model import Diagnosis, IncidentState
+from evenkeel.engine.model import IncidentState, TroubleKind, WatchOf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CauseSpan:
-    """One thing that is wrong with a group, from the first snapshot that showed it to the newest."""
+    """One thing that is wrong, from the first snapshot that showed it to the newest."""
 
-    cause: Diagnosis = field(metadata=column("What is wrong."))
+    cause: TroubleKind = field(metadata=column("What is wrong."))
     since: datetime = field(metadata=column("When it began, as far as snapshots tell."))
     last_seen_at: datetime = field(metadata=column("When it was last seen."))
     looks: Int32 = field(
@@ -37,6 +38,10 @@ class CauseSpan:
     )
     facts: tuple[Fact, ...] = field(
         default=(), metadata=column("With names and numbers, as last seen.")
+    )
+    known: Mapping[str, Any] = field(
+        default_factory=dict,
+        metadata=column("Of a pipeline, what is known about it by name, as last seen."),
     )
     missed: Int32 = field(
         default=0,
@@ -56,12 +61,12 @@ class Readers:
         metadata=column("The message that stands for the incident: its own, or a digest.")
     )
     channel: str = field(metadata=column("Where that is."))
-    cause: Diagnosis = field(metadata=column("The worst cause that they know."))
+    cause: TroubleKind = field(metadata=column("The worst cause that they know."))
     amount: float | None = field(
         metadata=column("How bad that was then.", unit=Unit.BY_CAUSE, none=True)
     )
     at: datetime = field(metadata=column("When that was true."))
-    causes: tuple[Diagnosis, ...] = field(
+    causes: tuple[TroubleKind, ...] = field(
         default=(), metadata=column("All that they know to be wrong, or to have been.")
     )
     updates: Int32 = field(
@@ -77,14 +82,16 @@ class Readers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentCourse:
-    """What is remembered of a group with which something is wrong; of one that is well, nothing."""
+    """What is remembered of a group, or a pipeline, with which something is wrong; of one that is well, nothing."""
 
     key: str = field(
         metadata=column("Our own id of the incident, the same from its beginning to its end.")
     )
-    group_id: str = field(metadata=column("The consumer group."))
+    group_id: str | None = field(
+        metadata=column("The consumer group; null of the pipeline of the whole cluster.", none=True)
+    )
     state: IncidentState = field(metadata=column("How far it has come."))
-    cause: Diagnosis = field(metadata=column("The most severe thing that is, or was, wrong."))
+    cause: TroubleKind = field(metadata=column("The most severe thing that is, or was, wrong."))
     causes: tuple[CauseSpan, ...] = field(
         metadata=column("All that is wrong now, the most severe first.")
     )
@@ -129,6 +136,11 @@ class IncidentCourse:
         metadata=column("What its readers know; null while nobody has been told."),
     )
 
+    @property
+    def name(self) -> str:
+        """Its name among those of its cluster: the group, or what is wrong with the pipeline."""
+        return self.cause.value if self.group_id is None else self.group_id
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentRow:
@@ -146,9 +158,7 @@ class IncidentRow:
     )
     key: str | None = field(
         default=None,
-        metadata=column(
-            "Our own id of the incident of a group, the same from beginning to end; null for one of the pipeline."
-        ),
+        metadata=column("Our own id of the incident, the same from beginning to end."),
     )
     kind: str = field(metadata=column("What is wrong; of a group the worst that was seen."))
     severity: str = field(metadata=column("How bad it is."))
@@ -156,9 +166,7 @@ class IncidentRow:
         default=None,
         metadata=column("When it began, as far as is known; null where only its opening is."),
     )
-    opened_at: datetime = field(
-        metadata=column("When it was first seen; of a group, when it was worth telling.")
-    )
+    opened_at: datetime = field(metadata=column("When it was worth telling."))
     last_seen_at: datetime = field(metadata=column("When it was last seen."))
     closed_at: datetime | None = field(
         default=None, metadata=column("When it was over; null while it is open.")
@@ -179,7 +187,7 @@ class IncidentRow:
     )
     summary: str | None = field(
         default=None,
-        metadata=column("What is wrong, in words; null for one of the pipeline.", none=True),
+        metadata=column("What is wrong, in words.", none=True),
     )
     causes: tuple[CauseSpan, ...] = field(
         default=(),
@@ -194,15 +202,15 @@ class IncidentRow:
         ),
     )
     facts: Mapping[str, Any] = field(
-        default_factory=dict, metadata=column("What is known about it, by name.")
+        default_factory=dict, metadata=column("What is known about one of the pipeline, by name.")
     )
 
     @classmethod
-    def of_group(
+    def of_course(
         cls, course: IncidentCourse, *, cluster: str, at: datetime, owner: str | None, summary: str
     ) -> IncidentRow | None:
         """
-        What people are shown of the incident of a group; None while it is only suspected.
+        What people are shown of an incident; None while it is only suspected.
 
         Args:
             course: How far it has come.
@@ -214,6 +222,8 @@ class IncidentRow:
         if course.opened_at is None:
             return None
         seen = [span.last_seen_at for span in course.causes]
+        is_of_group = course.group_id is not None
+        known = {} if is_of_group else dict(course.causes[0].known)
         return cls(
             cluster=cluster,
             group_id=course.group_id,
@@ -227,30 +237,35 @@ class IncidentRow:
             alert_key=course.readers.alert_key if course.readers else None,
             owner=owner,
             summary=summary,
-            causes=course.causes,
+            causes=course.causes if is_of_group else (),
             good_snapshot_id=course.good_snapshot_id,
+            facts={**known, **({"since": course.began_at.isoformat()} if "since" in known else {})},
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchRow:
-    """How far the groups of a cluster have been watched for incidents."""
+    """How far the groups of a cluster, or its pipeline, have been watched for incidents."""
 
     cluster: str = field(metadata=column("Configured name of the cluster."))
+    subject: WatchOf = field(metadata=column("What was watched."))
     snapshot_id: str = field(
-        metadata=column("The newest snapshot that was looked at, also one that has no row.")
+        metadata=column(
+            "The newest snapshot that was looked at, also one that has no row; of the pipeline the newest look."
+        )
     )
-    at: datetime = field(metadata=column("When its reading ended."))
-    first_at: datetime = field(metadata=column("When the reading of the first one ended."))
+    at: datetime = field(metadata=column("When its reading ended; of the pipeline when that was."))
+    first_at: datetime = field(metadata=column("When the first one was."))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CourseRow:
     """
-    What the next snapshot has to know of a group with which something is wrong, or may be; of one that is well there is
-    none.
+    What the next look has to know of a group or pipeline with which something is wrong, or may be; of one that is well
+    there is none.
     """
 
     cluster: str = field(metadata=column("Configured name of the cluster."))
-    group_id: str = field(metadata=column("The consumer group."))
+    subject: WatchOf = field(metadata=column("What was watched."))
+    name: str = field(metadata=column("The consumer group, or what is wrong with the pipeline."))
     course: IncidentCourse = field(metadata=column("How far its incident has come, as JSON."))

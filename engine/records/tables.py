@@ -245,18 +245,16 @@ INCIDENT = _table(
     Index("incident_alert", "alert_key", postgresql_where=text("alert_key IS NOT NULL")),
     key=("incident_id",),
 )
-GROUP_WATCH = _table("group_watch", key=("cluster",))
-GROUP_COURSE = _table("group_course", key=("cluster", "group_id"))
+INCIDENT_WATCH = _table("incident_watch", key=("cluster", "subject"))
+INCIDENT_COURSE = _table("incident_course", key=("cluster", "subject", "name"))
 
 ALERT = _table(
     "alert",
     _refers_to(*_OF_SNAPSHOT),
-    _refers_to("incident", "incident_id"),
     UniqueConstraint("key", name="alert_key_key"),
     _one_of("state", AlertState),
     Index("alert_pending", "created_at", postgresql_where=text("state = 'pending'")),
     Index("alert_snapshot", "snapshot_id"),
-    Index("alert_incident", "incident_id"),
     Index("alert_replaces", "replaces", postgresql_where=text("replaces IS NOT NULL")),
     Index("alert_answers", "answers", postgresql_where=text("answers IS NOT NULL")),
     key=("alert_id",),

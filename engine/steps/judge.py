@@ -86,7 +86,7 @@ def judge_groups(
         at=datetime.fromisoformat(finished),
         earlier=next(iter(lookback.ids[1:]), None),
         listed=listed,
-        odd={each.group_id: each for each in odd},
+        odd={each.group_id: each for each in odd if each.group_id is not None},
     )
 
 

@@ -8,17 +8,19 @@ configuration, and written into the history when that answers again.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from evenkeel.engine.alerting.incident import closing_message, opening_message
+from evenkeel.engine.alerting.events import EventKind
+from evenkeel.engine.alerting.group_incident import message_of
+from evenkeel.engine.alerting.incident_message import Incident
 from evenkeel.engine.alerting.policy import EVERY_CLUSTER
-from evenkeel.engine.alerting.postings import over
-from evenkeel.engine.message import AlertMessage, severity_of
-from evenkeel.engine.model import IncidentKind
+from evenkeel.engine.columns import column
+from evenkeel.engine.message import AlertMessage
+from evenkeel.engine.model import IncidentKind, IncidentState
 from evenkeel.engine.ports import Delivered, Posting, StepRuns, ToldOutage
-from evenkeel.engine.records import IncidentRow, Outcome, StepRun, record_of, to_json
+from evenkeel.engine.records import CauseSpan, IncidentCourse, IncidentRow, Outcome, StepRun
 
 KEPT = 100
 """So many runs of steps are kept of an outage: the first ones."""
@@ -29,90 +31,44 @@ CLAIM = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Announced:
-    """
-    What was told of an outage: *message* as stored, when, in which channel, and what the messenger calls it.
+    """What was told of an outage."""
 
-    *pagers*: the channels of webhooks that were told, too.
-    """
-
-    at: datetime
-    channel: str
-    message: Mapping[str, Any]
-    delivered: Delivered
-    pagers: tuple[str, ...] = ()
+    at: datetime = field(metadata=column("When."))
+    channel: str = field(metadata=column("Where."))
+    message: Mapping[str, Any] = field(metadata=column("The message, as stored."))
+    sent_channel: str = field(metadata=column("The messenger's own id of where it is."))
+    sent_timestamp: str = field(metadata=column("The messenger's own id of the message."))
+    pagers: tuple[str, ...] = field(
+        default=(), metadata=column("The channels of webhooks that were told, too.")
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outage:
-    """
-    What is known of an outage that is not over.
+    """What is known of an outage that is not over."""
 
-    Attributes:
-        kind: What is the matter.
-        since: When the first step began that could not be noted.
-        error: What it said.
-        link: Address of the task that failed first; None where that is not known.
-        runs: The runs of steps that could not be noted.
-        left_out: How many more there were.
-        claimed_at: When somebody began to tell it; None before.
-        announced: What was told of it; None before.
-    """
-
-    kind: IncidentKind
-    since: datetime
-    error: str
-    link: str | None = None
-    runs: tuple[StepRun, ...] = ()
-    left_out: int = 0
-    claimed_at: datetime | None = None
-    announced: Announced | None = None
+    kind: IncidentKind = field(metadata=column("What is the matter."))
+    since: datetime = field(metadata=column("When the first step began that could not be noted."))
+    error: str = field(metadata=column("What it said."))
+    link: str | None = field(
+        default=None,
+        metadata=column("Address of the task that failed first; null where that is not known."),
+    )
+    runs: tuple[StepRun, ...] = field(
+        default=(), metadata=column("The runs of steps that could not be noted.")
+    )
+    left_out: int = field(default=0, metadata=column("How many more there were."))
+    claimed_at: datetime | None = field(
+        default=None, metadata=column("When somebody began to tell it; null before.")
+    )
+    announced: Announced | None = field(
+        default=None, metadata=column("What was told of it; null before.")
+    )
 
     @property
     def key(self) -> str:
         """Our own id of it."""
         return f"{self.kind} {self.since:%Y%m%dT%H%M%SZ}"
-
-    def to_json(self) -> dict[str, Any]:
-        """A JSON-able form, which `from_json` reads."""
-        return {
-            "since": self.since.isoformat(),
-            "error": self.error,
-            "link": self.link,
-            "runs": [to_json(run) for run in self.runs],
-            "left_out": self.left_out,
-            "claimed_at": self.claimed_at and self.claimed_at.isoformat(),
-            "announced": self.announced
-            and asdict(self.announced) | {"at": self.announced.at.isoformat()},
-        }
-
-    @classmethod
-    def from_json(cls, kind: str, stored: Mapping[str, Any]) -> Outage:
-        """
-        What `to_json` made; what another version did not write is not known.
-
-        Raises:
-            ValueError, KeyError, TypeError: This is none.
-        """
-        claimed, announced = stored.get("claimed_at"), stored.get("announced")
-        return cls(
-            kind=IncidentKind(kind),
-            since=datetime.fromisoformat(stored["since"]),
-            error=stored.get("error") or "",
-            link=stored.get("link"),
-            runs=tuple(record_of(StepRun, run) for run in stored.get("runs") or ()),
-            left_out=stored.get("left_out") or 0,
-            claimed_at=claimed and datetime.fromisoformat(claimed),
-            announced=announced and _announced(announced),
-        )
-
-
-def _announced(stored: Mapping[str, Any]) -> Announced:
-    read = {
-        "at": datetime.fromisoformat(stored["at"]),
-        "delivered": Delivered(**stored["delivered"]),
-        "pagers": tuple(stored.get("pagers") or ()),
-    }
-    return Announced(**{**stored, **read})
 
 
 def noted(outage: Outage | None, kind: IncidentKind, run: StepRun, error: str) -> Outage:
@@ -134,7 +90,7 @@ def may_tell(outage: Outage, now: datetime) -> bool:
 
 def opening(outage: Outage, now: datetime) -> AlertMessage:
     """What is told of it while it lasts."""
-    return opening_message(_incident(outage, now))
+    return message_of(_incident(outage, now, now), EventKind.OPENED)
 
 
 def settle(history: StepRuns, outage: Outage, now: datetime) -> None:
@@ -151,41 +107,50 @@ def settle(history: StepRuns, outage: Outage, now: datetime) -> None:
     if announced is None:
         history.note_missed(outage.runs)
         return
-    incident = replace(_incident(outage, announced.at), last_seen_at=now, closed_at=now)
-    opened = Posting(
-        key=f"{outage.key} opened",
-        channel=announced.channel,
-        message=AlertMessage.from_json(announced.message),
+    over, opened_key = _incident(outage, announced.at, now), f"{outage.key} opened"
+    incident = IncidentRow.of_course(
+        over.course, cluster=EVERY_CLUSTER, at=now, owner=None, summary=announced.message["summary"]
     )
-    key, message = f"{outage.key} closed", closing_message(incident, now)
-    pages = (
-        Posting(key=f"{key} {pager}", channel=pager, message=message) for pager in announced.pagers
+    assert incident is not None
+    key, message = f"{outage.key} closed", message_of(over, EventKind.RESOLVED)
+    end = Posting(key=key, channel=announced.channel, message=message)
+    ends = (
+        replace(end, replaces=opened_key),
+        replace(end, key=f"{key} thread", answers=opened_key, broadcast=True),
+        *(replace(end, key=f"{key} {pager}", channel=pager) for pager in announced.pagers),
     )
-    history.note_missed(
-        outage.runs,
-        ToldOutage(
-            incident=replace(incident, told_at=announced.at, alert_key=opened.key),
-            opened=opened,
-            delivered=announced.delivered,
-            ends=(*over(opened.key, key, announced.channel, message), *pages),
-        ),
+    opened = AlertMessage.from_json(announced.message)
+    told = ToldOutage(
+        incident=replace(incident, told_at=announced.at, alert_key=opened_key),
+        opened=Posting(key=opened_key, channel=announced.channel, message=opened),
+        delivered=Delivered(channel=announced.sent_channel, timestamp=announced.sent_timestamp),
+        ends=ends,
     )
+    history.note_missed(outage.runs, told)
 
 
-def _incident(outage: Outage, at: datetime) -> IncidentRow:
-    return IncidentRow(
-        cluster=EVERY_CLUSTER,
+def _incident(outage: Outage, opened_at: datetime, at: datetime) -> Incident:
+    """The incident that it is to people, opened when it is told, at a moment."""
+    known = {
+        "since": outage.since.isoformat(),
+        "error": outage.error,
+        "link": outage.link,
+        "hit": sorted({run.step for run in outage.runs}),
+        "runs": len(outage.runs) + outage.left_out,
+    }
+    span = CauseSpan(
+        cause=outage.kind, since=outage.since, last_seen_at=at, looks=1, amount=None, known=known
+    )
+    course = IncidentCourse(
         key=outage.key,
-        kind=outage.kind.value,
-        severity=severity_of(outage.kind).value,
+        group_id=None,
+        state=IncidentState.OPEN,
+        cause=outage.kind,
+        causes=(span,),
         began_at=outage.since,
-        opened_at=at,
-        last_seen_at=at,
-        facts={
-            "since": outage.since.isoformat(),
-            "error": outage.error,
-            "link": outage.link,
-            "hit": sorted({run.step for run in outage.runs}),
-            "runs": len(outage.runs) + outage.left_out,
-        },
+        began_snapshot_id=outage.key,
+        good_snapshot_id=None,
+        opened_at=opened_at,
+        closed_at=at,
     )
+    return Incident(cluster=EVERY_CLUSTER, course=course, at=at, snapshot_id=outage.key)

@@ -26,7 +26,7 @@ from evenkeel.engine.ports import (
     ALL,
     AdviceHistory,
     Delivered,
-    GroupIncidents,
+    Incidents,
     Lake,
     Outbox,
     ResultHistory,
@@ -45,7 +45,7 @@ from evenkeel.engine.steps.watch_groups import queue_groups
 
 
 class WholeHistory(
-    SnapshotHistory, ResultHistory, AdviceHistory, GroupIncidents, Silences, Outbox, Protocol
+    SnapshotHistory, ResultHistory, AdviceHistory, Incidents, Silences, Outbox, Protocol
 ):
     """What the steps leave of snapshots and read back, and the outbox of what is told."""
 

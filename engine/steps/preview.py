@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from evenkeel.engine.alerting.rounds import Round
 from evenkeel.engine.config import Settings
 from evenkeel.engine.message import AlertMessage
-from evenkeel.engine.ports import GroupWatch, Lake, PendingAlert, Posting
+from evenkeel.engine.ports import IncidentWatch, Lake, PendingAlert, Posting
 from evenkeel.engine.records import SilenceRow
 from evenkeel.engine.steps.pipeline import WholeHistory, walk
 from evenkeel.engine.steps.watch_groups import look_at
@@ -64,7 +64,7 @@ def walked(
 def newest(
     lake: Lake,
     settings: Settings,
-    watch: GroupWatch,
+    watch: IncidentWatch,
     silences: Callable[[datetime], Sequence[SilenceRow]],
 ) -> list[Preview]:
     """

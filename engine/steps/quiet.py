@@ -16,13 +16,13 @@ from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import InputError
 from evenkeel.engine.incidents.quiet import planned
 from evenkeel.engine.message import AlertMessage
-from evenkeel.engine.ports import GroupIncidents, Outbox, Silences
+from evenkeel.engine.ports import Incidents, Outbox, Silences
 from evenkeel.engine.records import SilenceKind, SilenceRow
 
 log = logging.getLogger(__name__)
 
 
-class QuietToTell(GroupIncidents, Silences, Outbox, Protocol):
+class QuietToTell(Incidents, Silences, Outbox, Protocol):
     """The silences, what is open about groups, and the outbox."""
 
 
@@ -75,7 +75,7 @@ def _place(window: SilenceRow) -> tuple[str, str, datetime]:
 def _scene(history: QuietToTell, settings: Settings, now: datetime) -> Scene:
     groups = history.newest_groups()
     clusters = sorted({*settings.clusters, *groups})
-    courses = {cluster: history.group_watch(cluster).courses for cluster in clusters}
+    courses = {cluster: history.incident_watch(cluster).courses for cluster in clusters}
     return Scene(settings=settings, now=now, groups=groups, courses=courses)
 
 

@@ -21,17 +21,16 @@ from evenkeel.engine.incidents.quiet import quieting
 from evenkeel.engine.model import utc_now
 from evenkeel.engine.ports import (
     CLOCKS_APART,
-    GroupIncidents,
-    GroupWatch,
+    Incidents,
+    IncidentWatch,
     Lake,
     Notifier,
     Outbox,
     Silences,
 )
-from evenkeel.engine.records import IncidentCourse, IncidentRow, SilenceRow
+from evenkeel.engine.records import IncidentCourse, SilenceRow
 from evenkeel.engine.steps.changed_since import changed_since
 from evenkeel.engine.steps.judge import judge_groups
-from evenkeel.engine.wording.incidents import summary_of
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +38,7 @@ _TRIES = 2
 """How often what a snapshot changes is worked out, where another process changes what is remembered meanwhile."""
 
 
-class GroupsToTell(GroupIncidents, Silences, Outbox, Protocol):
+class GroupsToTell(Incidents, Silences, Outbox, Protocol):
     """What is remembered of groups, for which of them nobody is woken, and the outbox of what is said of them."""
 
 
@@ -94,7 +93,7 @@ def queue_groups(
         What comes of the snapshot; None where it was watched before, is not the newest, or gave way to another.
     """
     for _ in range(_TRIES):
-        watched = history.group_watch(split_snapshot_id(snapshot_id)[0])
+        watched = history.incident_watch(split_snapshot_id(snapshot_id)[0])
         if watched.snapshot_id == snapshot_id:
             log.info("%s was watched before.", snapshot_id)
             return None
@@ -119,19 +118,18 @@ def _watch(
     history: GroupsToTell,
     settings: Settings,
     snapshot_id: str,
-    watched: GroupWatch,
+    watched: IncidentWatch,
     link: str | None,
 ) -> Round | None:
     """None when another snapshot was watched meanwhile, or a younger one: nothing is kept, and nothing told."""
     cluster = watched.cluster
     judgement, done = look_at(lake, settings, snapshot_id, watched, history.silences, link=link)
-    incidents = (_row(settings, cluster, course, judgement.at) for course in done.courses)
     is_kept = history.store_watch(
         cluster,
         snapshot_id,
         judgement.at,
         done.courses,
-        [row for row in incidents if row is not None],
+        done.incidents,
         done.postings,
         before=watched.snapshot_id,
     )
@@ -157,7 +155,7 @@ def look_at(
     lake: Lake,
     settings: Settings,
     snapshot_id: str,
-    watched: GroupWatch,
+    watched: IncidentWatch,
     silences: Callable[[datetime], Sequence[SilenceRow]],
     *,
     link: str | None = None,
@@ -176,39 +174,17 @@ def look_at(
     Raises:
         SnapshotNotFound: The lake does not hold the snapshot.
     """
-    judgement = judge_groups(lake, settings, snapshot_id, [c.group_id for c in watched.courses])
+    judgement = judge_groups(lake, settings, snapshot_id, [c.name for c in watched.courses])
 
     def changed(course: IncidentCourse) -> tuple[Fact, ...] | None:
         good = course.good_snapshot_id
         try:
-            return changed_since(lake, settings, good, snapshot_id, course.group_id)
+            return changed_since(lake, settings, good, snapshot_id, course.name)
         except Exception:
-            log.exception("what changed of group %s is not known", course.group_id)
+            log.exception("what changed of group %s is not known", course.name)
             return None
 
     known = silences(judgement.at)
     quiet = quieting(known, settings.maintenance, watched.cluster, watched.courses)
     done = round_of(watched, judgement, settings, quiet=quiet, changed=changed, link=link)
     return judgement, done
-
-
-def _row(
-    settings: Settings, cluster: str, course: IncidentCourse, at: datetime
-) -> IncidentRow | None:
-    """What people are shown of an incident who ask the history."""
-    return IncidentRow.of_group(
-        course,
-        cluster=cluster,
-        at=at,
-        owner=settings.rule(cluster, course.group_id).owner,
-        summary=_summary(course),
-    )
-
-
-def _summary(course: IncidentCourse) -> str:
-    """What is wrong, in words; one that cannot be put into words costs the other groups nothing."""
-    try:
-        return summary_of(course)
-    except Exception:
-        log.exception("what is wrong with group %s cannot be put into words", course.group_id)
-        return course.cause.value

@@ -5,7 +5,7 @@ The one place where values become words: for the command line, for messages, and
 words with the clauses of `diagnosing`, `changing`, `deploying`, `electing`, `streams`, `supposing` and `reading`, and
 with the sentences of the `manual`, which are templates as is all that `evenkeel apply` prints;
 `advice` explains a verdict or a candidate by its facts; `outlook` says what a switch brings and costs, and what came of
-it; `incidents` says what somebody is woken for, and what to do about it.
+it; `incidents` says what somebody is woken for, and what to do about it, of a pipeline by the lines of `pipelines`.
 """
 
 from evenkeel.engine.text import and_more, does, listed, named, several, shortened

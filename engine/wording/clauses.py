@@ -2,15 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 from evenkeel.engine.facts import Fact
 from evenkeel.engine.text import and_more, several
+from evenkeel.engine.wording.numbers import duration
 
 NAMED = 3
 """Subjects named in a clause."""
 
 Clause = Callable[[Fact], str]
+
+Known = Mapping[str, Any]
+"""What is known of something wrong with a pipeline, by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """
+    How one kind of trouble reads, of a group or of a pipeline.
+
+    Attributes:
+        to_do: What to do next, in a sentence or two; of a pipeline a line each.
+        to_do_about: The same by the fact that says what is wrong: with names or numbers; None where it has none.
+        headline: What is wrong in a few words, by that fact; None: by its name, and how bad it is.
+        amount: How bad it is, as `CauseSpan.amount` counts it.
+        says_it_all: Whether that alone says what is wrong.
+        called: Its name, where its value will not do.
+        what: Of a pipeline, what is wrong, by the cluster, what is known and the moment: sentences, the first alone.
+        effect: Of a pipeline, how bad that is.
+        over: Of a pipeline, what it is called when it is over.
+        afterwards: Of a pipeline, what is left of it then.
+    """
+
+    to_do: str
+    to_do_about: Callable[[Fact], str | None] | None = None
+    headline: Clause | None = None
+    amount: Callable[[float], str] = lambda value: f"{duration(value)} behind"
+    says_it_all: bool = False
+    called: str | None = None
+    what: Callable[[str, Known, datetime], tuple[str, ...]] = lambda cluster, known, now: ()
+    effect: str = ""
+    over: str = ""
+    afterwards: str = ""
 
 
 def subjects(fact: Fact, after: int = 0) -> str:

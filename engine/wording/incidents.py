@@ -7,19 +7,28 @@ The first fact of a cause says what is wrong; the others, of the measures in `HO
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from evenkeel.engine.facts import Fact
-from evenkeel.engine.model import Diagnosis
+from evenkeel.engine.model import Diagnosis, TroubleKind
 from evenkeel.engine.records import CauseSpan, IncidentCourse
 from evenkeel.engine.text import several
-from evenkeel.engine.wording.clauses import Clause, count, known, partitions, subjects, whole
+from evenkeel.engine.wording.clauses import (
+    Clause,
+    Known,
+    Words,
+    count,
+    known,
+    partitions,
+    subjects,
+    whole,
+)
 from evenkeel.engine.wording.facts import words
 from evenkeel.engine.wording.numbers import arriving, duration, offsets, record_rate
+from evenkeel.engine.wording.pipelines import PIPELINES
 
 
-def called(kind: Diagnosis) -> str:
+def called(kind: TroubleKind) -> str:
     """
     What a kind of trouble is called in a message.
 
@@ -47,7 +56,7 @@ def headline(span: CauseSpan) -> str:
     return f"{called(span.cause)}, {many}"
 
 
-def amount(cause: Diagnosis, value: float) -> str:
+def amount(cause: TroubleKind, value: float) -> str:
     """
     How bad a cause is, as `CauseSpan.amount` counts it.
 
@@ -64,10 +73,19 @@ def what_to_do(span: CauseSpan) -> str:
     return special or kind.to_do
 
 
-def summary_of(course: IncidentCourse) -> str:
+def known_of(course: IncidentCourse) -> Known:
+    """What is known of something wrong with a pipeline, and since when it is."""
+    return {**course.causes[0].known, "since": course.began_at.isoformat()}
+
+
+def summary_of(course: IncidentCourse, cluster: str) -> str:
     """
     An incident in a few words: the cause that it is called by, or what is left once that is over; whether it came back.
+    Of a pipeline, what is told first when it opens.
     """
+    if course.group_id is None:
+        at = course.opened_at or course.began_at
+        return WORDS[course.cause].what(cluster, known_of(course), at)[0]
     named = next((span for span in course.causes if span.cause is course.cause), None)
     left = next((span for span in course.causes if not span.missed), None)
     clauses = [headline(named) if named else called(course.cause)]
@@ -199,28 +217,6 @@ def came_back(over_at: datetime, began_at: datetime) -> str:
     return f"came back {duration((began_at - over_at).total_seconds())} after it was over"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
-    """
-    How one kind of trouble reads.
-
-    Attributes:
-        to_do: What to do next, in a sentence or two.
-        to_do_about: The same by the fact that says what is wrong: with names or numbers; None where it has none.
-        headline: What is wrong in a few words, by that fact; None: by its name, and how bad it is.
-        amount: How bad it is, as `CauseSpan.amount` counts it.
-        says_it_all: Whether that alone says what is wrong.
-        called: Its name, where its value will not do.
-    """
-
-    to_do: str
-    to_do_about: Callable[[Fact], str | None] | None = None
-    headline: Clause | None = None
-    amount: Callable[[float], str] = lambda value: f"{duration(value)} behind"
-    says_it_all: bool = False
-    called: str | None = None
-
-
 def _still(noun: str, state: str) -> Clause:
     """Whom or what nothing has been heard of, and for how long."""
     return lambda fact: f"{_named(fact, noun)} {state} for {duration(known(fact.after))}"
@@ -265,7 +261,7 @@ def _not_judged(fact: Fact) -> str | None:
     return "Report it with the log of the task watch_groups: nothing else is told of this group meanwhile."
 
 
-WORDS: Mapping[Diagnosis, Words] = {
+WORDS: Mapping[TroubleKind, Words] = {
     Diagnosis.UNKNOWN: Words(
         called="unreadable",
         headline=lambda f: f"unreadable: {f.quote}" if f.quote else f"{partitions(f)} unreadable",
@@ -347,5 +343,6 @@ WORDS: Mapping[Diagnosis, Words] = {
         to_do="Look whether one member or partition lags, or all: then more members, or faster ones, help.",
         to_do_about=_by_itself,
     ),
+    **PIPELINES,
 }
 """One line per kind of trouble that somebody is told."""

@@ -31,14 +31,7 @@ SELECT
     quiet.ends_at AS quiet_until,
     quiet.who AS quiet_by,
     quiet.reason AS quiet_reason,
-    coalesce(
-        incident.summary,
-        (
-            SELECT alert.message ->> 'summary' FROM alert
-            WHERE alert.incident_id = incident.incident_id
-            ORDER BY alert.alert_id LIMIT 1
-        )
-    ) AS summary,
+    incident.summary,
     CASE
         WHEN jsonb_array_length(incident.causes) = 0 THEN ARRAY[incident.kind]
         ELSE ARRAY(SELECT each ->> 'cause' FROM jsonb_array_elements(incident.causes) AS listed (each))
@@ -58,7 +51,16 @@ LEFT JOIN LATERAL (
         silence.starts_at <= now()
         AND coalesce(least(silence.ends_at, silence.ended_at), 'infinity') > now()
         AND incident.cluster ~ silence.cluster_regex
-        AND incident.group_id ~ silence.groups_regex
+        AND (
+            incident.group_id ~ silence.groups_regex
+            -- planned work on a whole cluster explains that it cannot be read
+            OR (
+                incident.group_id IS NULL
+                AND silence.groups = '*'
+                AND silence.kind <> 'ack'
+                AND incident.kind IN ('cluster unreachable', 'snapshot late', 'snapshots partial', 'snapshot rejected')
+            )
+        )
         AND (silence.kind <> 'ack' OR incident.opened_at <= silence.starts_at)
     ORDER BY silence.kind = 'ack', silence.ends_at DESC NULLS FIRST
     LIMIT 1

@@ -11,9 +11,8 @@ SELECT
     (array_agg(a.last_error ORDER BY a.alert_id) FILTER (WHERE a.last_error IS NOT NULL))[1]
         AS unsent_error
 FROM alert AS a
-LEFT JOIN incident AS i ON i.incident_id = a.incident_id
 WHERE a.cluster = any(CAST(:clusters AS text[]))
     AND a.state = 'pending'
-    AND (i.kind IS NULL OR i.kind <> 'alerts unsent')
+    AND a.message #>> '{subject,cause}' IS DISTINCT FROM 'alerts unsent'
 GROUP BY a.cluster
 ORDER BY a.cluster;

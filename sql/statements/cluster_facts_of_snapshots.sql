@@ -20,7 +20,7 @@ SELECT
     (
         SELECT min(s.finished_at)
         FROM snapshot AS s
-        INNER JOIN group_watch AS w ON s.cluster = w.cluster AND s.finished_at > w.at
+        INNER JOIN incident_watch AS w ON s.cluster = w.cluster AND w.subject = 'groups' AND s.finished_at > w.at
         WHERE s.cluster = c.cluster
     ) AS unwatched_since,
     CASE WHEN judged.rejected THEN judged.snapshot_id END AS rejected_snapshot_id,

@@ -9,7 +9,7 @@ SET told_at = now()
 WHERE incident_id IN (
     SELECT i.incident_id
     FROM incident AS i
-    INNER JOIN alert ON i.incident_id = alert.incident_id OR i.alert_key IN (alert.key, alert.replaces)
+    INNER JOIN alert ON i.alert_key IN (alert.key, alert.replaces)
     WHERE alert.alert_id = CAST(:alert_id AS bigint) AND i.told_at IS NULL
     ORDER BY i.incident_id
     FOR UPDATE OF i

@@ -1,14 +1,15 @@
--- Writes the incidents of the groups of a cluster, or writes them again; what else is open of its groups is over. Of one
--- that is over it stays known what was wrong.
+-- Writes the incidents of the groups of a cluster, or of its pipeline, or writes them again; what else is open of those is
+-- over. Of one that is over it stays known what was wrong.
 --
 -- Parameters:
 --   :cluster text     Configured name of the cluster.
+--   :subject text     What was watched: groups, or pipeline.
 --   :at timestamptz   When the reading of the snapshot ended.
 --   :incidents jsonb  A list of incidents.
 SELECT incident_id FROM incident
 WHERE
     cluster = CAST(:cluster AS text)
-    AND group_id IS NOT NULL
+    AND (group_id IS NULL) = (CAST(:subject AS text) = 'pipeline')
     AND (
         closed_at IS NULL
         OR key IN (SELECT new.key FROM jsonb_to_recordset(CAST(:incidents AS jsonb)) AS new (key text))
@@ -20,7 +21,7 @@ UPDATE incident
 SET closed_at = CAST(:at AS timestamptz)
 WHERE
     cluster = CAST(:cluster AS text)
-    AND group_id IS NOT NULL
+    AND (group_id IS NULL) = (CAST(:subject AS text) = 'pipeline')
     AND closed_at IS NULL
     AND NOT EXISTS (
         SELECT 1 FROM jsonb_to_recordset(CAST(:incidents AS jsonb)) AS new (key text)
@@ -29,7 +30,7 @@ WHERE
 
 INSERT INTO incident (
     cluster, group_id, key, kind, severity, began_at, opened_at, last_seen_at, closed_at, alert_key, owner,
-    summary, causes, good_snapshot_id
+    summary, causes, good_snapshot_id, facts
 )
 SELECT
     new.cluster,
@@ -45,11 +46,12 @@ SELECT
     new.owner,
     new.summary,
     new.causes,
-    new.good_snapshot_id
+    new.good_snapshot_id,
+    new.facts
 FROM jsonb_to_recordset(CAST(:incidents AS jsonb)) AS new (
     cluster text, group_id text, key text, kind text, severity text, began_at timestamptz,
     opened_at timestamptz, last_seen_at timestamptz, closed_at timestamptz, alert_key text, owner text,
-    summary text, causes jsonb, good_snapshot_id text
+    summary text, causes jsonb, good_snapshot_id text, facts jsonb
 )
 ORDER BY new.closed_at IS NULL
 ON CONFLICT (key) DO UPDATE SET
@@ -62,4 +64,5 @@ ON CONFLICT (key) DO UPDATE SET
     owner = excluded.owner,
     summary = CASE WHEN excluded.closed_at IS NULL THEN excluded.summary ELSE incident.summary END,
     causes = CASE WHEN excluded.closed_at IS NULL THEN excluded.causes ELSE incident.causes END,
-    good_snapshot_id = excluded.good_snapshot_id;
+    good_snapshot_id = excluded.good_snapshot_id,
+    facts = excluded.facts;

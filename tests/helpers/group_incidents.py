@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from evenkeel.engine.alerting.group_incident import GroupIncident
+from evenkeel.engine.alerting.incident_message import Incident
 from evenkeel.engine.facts import MOMENT, Fact, FactKind, fact, note
 from evenkeel.engine.model import Diagnosis, IncidentState
 from evenkeel.engine.records import CauseSpan, IncidentCourse, Readers
@@ -141,7 +141,7 @@ def course_of(*causes: Diagnosis, group: str = "orders-app", **columns: Any) -> 
     return IncidentCourse(**{**known, **columns})
 
 
-def incident_of(*causes: Diagnosis, group: str = "orders-app", **columns: Any) -> GroupIncident:
+def incident_of(*causes: Diagnosis, group: str = "orders-app", **columns: Any) -> Incident:
     """What is told of such an incident; *columns* of the incident, and *course*: those of its course."""
     course = course_of(*causes, group=group, **columns.pop("course", {}))
     known: dict[str, Any] = {
@@ -154,7 +154,7 @@ def incident_of(*causes: Diagnosis, group: str = "orders-app", **columns: Any) -
         "mention": "S012ABCDEF",
         "link": "https://airflow.example.com/dags/snapshot_offsets/runs/1",
     }
-    return GroupIncident(**{**known, **columns})
+    return Incident(**{**known, **columns})
 
 
 def readers_of(cause: Diagnosis, amount: float | None, **columns: Any) -> Readers:

@@ -7,7 +7,7 @@ from typing import Any
 
 from evenkeel.engine.facts import Fact, FactKind
 from evenkeel.engine.message import AlertMessage, MessageKind, Severity
-from evenkeel.engine.model import Diagnosis, IncidentState
+from evenkeel.engine.model import Diagnosis, IncidentState, TroubleKind
 from evenkeel.engine.ports import Posting
 from evenkeel.engine.records import CauseSpan, IncidentCourse, IncidentRow, Readers
 
@@ -28,7 +28,7 @@ def key_of(group: str) -> str:
 
 def course(
     group: str = "orders-app",
-    cause: Diagnosis = Diagnosis.CATCHING_UP,
+    cause: TroubleKind = Diagnosis.CATCHING_UP,
     minutes: float = 0,
     **known: Any,
 ) -> IncidentCourse:
@@ -66,7 +66,7 @@ def course(
 
 def row(of: IncidentCourse, minutes: float = 0, summary: str = "It is behind.") -> IncidentRow:
     """What people are shown of it."""
-    shown = IncidentRow.of_group(
+    shown = IncidentRow.of_course(
         of, cluster=CLUSTER, at=at(minutes), owner="team orders", summary=summary
     )
     assert shown is not None

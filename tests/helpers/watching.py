@@ -1,24 +1,15 @@
-"""
-Looks at the snapshots of a lake one after another, as if each had just been taken.
-
-``python -m tests.helpers.watching LAKE DATABASE_URL SLACK_URL`` looks from where the last one ended: a process to kill.
-"""
+"""Looks at the snapshots of a lake one after another, as if each had just been taken."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection
 
-from evenkeel.engine import steps
 from evenkeel.engine.adapters.lake import FileLake
-from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.adapters.slack import SlackNotifier
 from evenkeel.engine.config import Settings
 from evenkeel.engine.incidents.judged import Judgement
 from evenkeel.engine.ports import Lake
-from evenkeel.engine.ports.lake import ALL
 from evenkeel.engine.steps.judge import judge_groups
-from tests.helpers.lives import CLUSTER, SETTINGS
 
 TOKEN = "xoxb-test"
 TIMEOUT_SECONDS = 30
@@ -58,17 +49,3 @@ def slack_at(base_url: str, timeout_seconds: int = TIMEOUT_SECONDS) -> SlackNoti
     return SlackNotifier(
         TOKEN, base_url, timeout_seconds=timeout_seconds, pause=lambda seconds: None
     )
-
-
-def main(path: str, database_url: str, base_url: str) -> None:
-    """Look at the snapshot that was looked at last, and at all that follow."""
-    lake, history = UntilNow(path), PostgresHistory(database_url)
-    ids = lake.snapshots(CLUSTER, limit=ALL)[::-1]
-    last = history.group_watch(CLUSTER).snapshot_id
-    for lake.now in ids[ids.index(last) if last else 0 :]:
-        assert lake.now is not None
-        steps.watch_groups(lake, history, slack_at(base_url), SETTINGS, lake.now)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -10,11 +10,10 @@ from threading import Lock
 from typing import Any
 
 from evenkeel.engine.adapters.memory.tables import Memory
-from evenkeel.engine.alerting.channels import pager_of
 from evenkeel.engine.alerting.giving_way import entering
-from evenkeel.engine.alerting.postings import ends_of
 from evenkeel.engine.message import AlertMessage, Announcement, MessageKind
-from evenkeel.engine.ports import CLOCKS_APART, Delivered, GroupWatch, PendingAlert, Posting
+from evenkeel.engine.model import WatchOf
+from evenkeel.engine.ports import CLOCKS_APART, Delivered, IncidentWatch, PendingAlert, Posting
 from evenkeel.engine.records import (
     AlertRow,
     AlertState,
@@ -59,7 +58,6 @@ class MemoryOutbox(Memory):
         postings: Sequence[Posting],
         cluster: str,
         snapshot_id: str | None = None,
-        incident_id: int | None = None,
     ) -> int:
         entered = entering(postings, self.tables.alerts)
         for alert in list(self.tables.alerts):
@@ -72,7 +70,6 @@ class MemoryOutbox(Memory):
                 posting.message,
                 cluster=cluster,
                 snapshot_id=snapshot_id,
-                incident_id=incident_id,
                 channel=posting.channel,
                 answers=posting.answers,
                 replaces=posting.replaces,
@@ -167,8 +164,7 @@ class MemoryOutbox(Memory):
         (sent,) = (one for one in self.tables.alerts if one.alert_id == alert.alert_id)
         self.tables.incidents[:] = [
             replace(one, told_at=one.told_at or self._clock())
-            if sent.incident_id == one.incident_id
-            or (one.alert_key is not None and one.alert_key in (sent.key, sent.replaces))
+            if one.alert_key is not None and one.alert_key in (sent.key, sent.replaces)
             else one
             for one in self.tables.incidents
         ]
@@ -188,75 +184,11 @@ class MemoryOutbox(Memory):
 
 
 class MemoryIncidents(MemoryOutbox):
-    """The port `Incidents`, whose alerts go to the outbox."""
+    """The port `Incidents`, whose postings go to the outbox."""
 
-    def open_incidents(self) -> list[IncidentRow]:
-        """Those of pipelines without an end."""
-        return [
-            one for one in self.tables.incidents if one.closed_at is None and one.group_id is None
-        ]
-
-    def open_incident(
-        self, incident: IncidentRow, *, channels: Sequence[str], message: AlertMessage
-    ) -> int:
-        """Keep it and its alerts, unless one of its kind is open."""
-        same = (incident.cluster, incident.group_id, incident.kind)
-        if any((i.cluster, i.group_id, i.kind) == same for i in self.open_incidents()):
-            return 0
-        number = max((i.incident_id or 0 for i in self.tables.incidents), default=0) + 1
-        self.tables.incidents.append(replace(incident, incident_id=number))
-        for channel in channels:
-            key = f"incident {number} opened{_suffix(channel)}"
-            self._add(key, message, cluster=incident.cluster, incident_id=number, channel=channel)
-        return len(channels)
-
-    def touch_incident(
-        self, incident: IncidentRow, *, now: datetime, facts: Mapping[str, Any]
-    ) -> None:
-        """Note what is known now."""
-        self._change(incident, last_seen_at=now, facts=facts)
-
-    def close_incident(
-        self,
-        incident: IncidentRow,
-        *,
-        now: datetime,
-        channels: Sequence[str],
-        message: AlertMessage,
-    ) -> int:
-        """End it, with its alerts."""
-        number = incident.incident_id
-        if number is None or not self._change(incident, closed_at=now):
-            return 0
-        opened = [
-            alert.channel
-            for alert in self.tables.alerts
-            if alert.incident_id == number and not (alert.answers or alert.replaces)
-            if alert.state != AlertState.SUPERSEDED
-        ]
-        ends = ends_of(number, opened, channels, message)
-        return self._enqueue(ends, incident.cluster, incident_id=number)
-
-    def _change(self, incident: IncidentRow, **news: Any) -> bool:
-        """Whether the incident was open; then it has something new."""
-        for place, one in enumerate(self.tables.incidents):
-            if one.incident_id == incident.incident_id and one.closed_at is None:
-                self.tables.incidents[place] = replace(one, **news)
-                return True
-        return False
-
-
-def _suffix(channel: str) -> str:
-    """What the key of an alert to a webhook ends in."""
-    return f" {channel}" if pager_of(channel) else ""
-
-
-class MemoryGroupIncidents(MemoryOutbox):
-    """The port `GroupIncidents`, whose postings go to the outbox."""
-
-    def group_watch(self, cluster: str) -> GroupWatch:
+    def incident_watch(self, cluster: str, of: WatchOf = WatchOf.GROUPS) -> IncidentWatch:
         """What was kept."""
-        return self.tables.watches.get(cluster, GroupWatch(cluster=cluster))
+        return self.tables.watches.get((cluster, of), IncidentWatch(cluster=cluster))
 
     def store_watch(
         self,
@@ -268,48 +200,57 @@ class MemoryGroupIncidents(MemoryOutbox):
         postings: Sequence[Posting],
         *,
         before: str | None,
+        of: WatchOf = WatchOf.GROUPS,
     ) -> bool:
         """Keep it, unless it is not younger, or was worked out from what is not remembered any more."""
         with STORING:
-            watch = self.group_watch(cluster)
+            watch = self.incident_watch(cluster, of)
             is_late = watch.at is not None and at <= watch.at <= self._clock() + CLOCKS_APART
             if is_late or watch.snapshot_id != before:
                 return False
-            self.tables.watches[cluster] = GroupWatch(
+            self.tables.watches[cluster, of] = IncidentWatch(
                 cluster=cluster,
                 snapshot_id=snapshot_id,
                 at=at,
                 first_at=min(watch.first_at or at, at),
-                courses=tuple(sorted(courses, key=lambda course: course.group_id)),
+                courses=tuple(sorted(courses, key=lambda course: course.name)),
             )
-            self._merge(cluster, at, {incident.key: incident for incident in incidents})
-            self._enqueue(postings, cluster, None)
+            self._merge(cluster, of, at, {incident.key: incident for incident in incidents})
+            self._enqueue(postings, cluster)
             return True
 
     def unwatched(self, clusters: Sequence[str]) -> list[str]:
         """Those with a watch, or an incident."""
-        open_ones = (
-            one.cluster
-            for one in self.tables.incidents
-            if one.group_id is not None and one.closed_at is None
-        )
-        return sorted({*self.tables.watches, *open_ones} - set(clusters))
+        watched = (cluster for cluster, _ in self.tables.watches)
+        open_ones = (one.cluster for one in self.tables.incidents if one.closed_at is None)
+        return sorted({*watched, *open_ones} - set(clusters))
 
     def forget_watch(
-        self, cluster: str, now: datetime, postings: Sequence[Posting], *, before: str | None
+        self,
+        cluster: str,
+        now: datetime,
+        postings: Sequence[Posting],
+        *,
+        before: str | None,
+        of: WatchOf = WatchOf.GROUPS,
     ) -> bool:
         """Forget it, unless it is another by now."""
-        if self.group_watch(cluster).snapshot_id != before:
+        if self.incident_watch(cluster, of).snapshot_id != before:
             return False
-        self.tables.watches.pop(cluster, None)
-        self._merge(cluster, now, {})
-        self._enqueue(postings, cluster, None)
+        self.tables.watches.pop((cluster, of), None)
+        self._merge(cluster, of, now, {})
+        self._enqueue(postings, cluster)
         return True
 
     def _merge(
-        self, cluster: str, at: datetime, incidents: Mapping[str | None, IncidentRow]
+        self,
+        cluster: str,
+        of: WatchOf,
+        at: datetime,
+        incidents: Mapping[str | None, IncidentRow],
     ) -> None:
         merged = []
+        is_pipeline = of is WatchOf.PIPELINE
         for one in self.tables.incidents:
             if one.key is not None and one.key in incidents:
                 merged.append(
@@ -320,7 +261,7 @@ class MemoryGroupIncidents(MemoryOutbox):
                         told_at=one.told_at,
                     )
                 )
-            elif one.cluster == cluster and one.group_id is not None and one.closed_at is None:
+            elif (one.cluster, one.group_id is None, one.closed_at) == (cluster, is_pipeline, None):
                 merged.append(replace(one, closed_at=at))
             else:
                 merged.append(one)

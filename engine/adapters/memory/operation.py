@@ -8,10 +8,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from evenkeel.engine.adapters.memory.alerts import MemoryGroupIncidents, MemoryIncidents
+from evenkeel.engine.adapters.memory.alerts import MemoryIncidents
 from evenkeel.engine.adapters.memory.results import MemoryResults
 from evenkeel.engine.adapters.memory.tables import Memory, StoredSnapshot
 from evenkeel.engine.errors import ClusterBusy
+from evenkeel.engine.model import IncidentKind, WatchOf
 from evenkeel.engine.ports import ClusterFacts, FailingStep, ToldOutage
 from evenkeel.engine.records import StepRun
 
@@ -24,7 +25,7 @@ class MemoryStepRuns(Memory):
         self.tables.steps.append(run)
 
 
-class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryGroupIncidents, MemoryResults):
+class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryResults):
     """The port `PipelineHistory`: read from what the other ports were given."""
 
     def note_missed(self, runs: Sequence[StepRun], outage: ToldOutage | None = None) -> bool:
@@ -35,9 +36,9 @@ class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryGroupIncidents, Mem
             number = len(self.tables.incidents) + 1
             self.tables.incidents.append(replace(outage.incident, incident_id=number))
             cluster = outage.incident.cluster
-            self._enqueue([outage.opened], cluster, incident_id=number)
+            self._enqueue([outage.opened], cluster)
             self.mark_alert_sent(self.tables.alerts[-1], outage.delivered)
-            self._enqueue(outage.ends, cluster, incident_id=number)
+            self._enqueue(outage.ends, cluster)
         self.tables.steps.extend(runs)
         return True
 
@@ -60,7 +61,7 @@ class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryGroupIncidents, Mem
         ]
 
     def _unwatched(self, cluster: str) -> datetime | None:
-        watch = self.tables.watches.get(cluster)
+        watch = self.tables.watches.get((cluster, WatchOf.GROUPS))
         since = watch and watch.at
         ended = (one.finished_at for one in self.tables.of_cluster(cluster))
         return min((at for at in ended if at > since), default=None) if since else None
@@ -136,12 +137,11 @@ class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryGroupIncidents, Mem
         }
 
     def _unsent(self, cluster: str) -> dict[str, Any]:
-        kinds = {i.incident_id: i.kind for i in self.tables.incidents}
         waiting = [
             alert
             for alert in self.tables.alerts
             if (alert.cluster, alert.state) == (cluster, "pending")
-            and kinds.get(alert.incident_id or 0) != "alerts unsent"
+            and (alert.message.get("subject") or {}).get("cause") != IncidentKind.UNSENT
         ]
         return {
             "unsent": len(waiting),

@@ -131,7 +131,6 @@ class MemorySnapshots(Memory):
         """Forget what began before."""
         tables = self.tables
         old = [name for name, one in tables.snapshots.items() if one.started_at < before]
-        over = {i.incident_id for i in tables.incidents if i.closed_at and i.closed_at < before}
         standing = {i.alert_key for i in tables.incidents if i.alert_key and not i.closed_at}
         for name in old:
             tables.snapshots.pop(name)
@@ -140,12 +139,11 @@ class MemorySnapshots(Memory):
         tables.validation = {k: v for k, v in tables.validation.items() if k[0] not in old}
         tables.steps = [s for s in tables.steps if s.started_at >= before]
         tables.silences = [s for s in tables.silences if not s.over_at or s.over_at >= before]
-        tables.incidents = [i for i in tables.incidents if i.incident_id not in over]
+        tables.incidents = [i for i in tables.incidents if not i.closed_at or i.closed_at >= before]
         tables.alerts = [
             a
             for a in tables.alerts
             if a.snapshot_id not in old
-            and a.incident_id not in over
             and (
                 a.state == "pending"
                 or (a.created_at is not None and a.created_at >= before)

@@ -10,8 +10,8 @@ from datetime import datetime
 import pyarrow as pa
 
 from evenkeel.engine.errors import HistoryError, HistoryUnreachable
-from evenkeel.engine.model import utc_now
-from evenkeel.engine.ports import GroupWatch, Manifest
+from evenkeel.engine.model import WatchOf, utc_now
+from evenkeel.engine.ports import IncidentWatch, Manifest
 from evenkeel.engine.records import (
     AdviceRow,
     AlertRow,
@@ -74,7 +74,7 @@ class Tables:
     alerts: list[AlertRow] = field(default_factory=list)
     held: set[int | None] = field(default_factory=set)
     incidents: list[IncidentRow] = field(default_factory=list)
-    watches: dict[str, GroupWatch] = field(default_factory=dict)
+    watches: dict[tuple[str, WatchOf], IncidentWatch] = field(default_factory=dict)
     silences: list[SilenceRow] = field(default_factory=list)
     steps: list[StepRun] = field(default_factory=list)
     locks: set[str] = field(default_factory=set)

@@ -1,11 +1,10 @@
-"""What is to be told: ports `Outbox`, `Incidents` and `GroupIncidents`. A message is stored as its JSON form."""
+"""What is to be told: ports `Outbox` and `Incidents`. A message is stored as its JSON form."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from typing import Any
 
 from sqlalchemy import Connection, Update, delete, true, update
 from sqlalchemy.dialects.postgresql import insert
@@ -14,9 +13,9 @@ from evenkeel.engine.adapters.postgres.connecting import translated
 from evenkeel.engine.adapters.postgres.database import Database
 from evenkeel.engine.adapters.postgres.running import execute, jsonb, write
 from evenkeel.engine.alerting.giving_way import entering, keys_of
-from evenkeel.engine.alerting.postings import ends_of
-from evenkeel.engine.message import AlertMessage, Announcement, MessageKind
-from evenkeel.engine.ports import CLOCKS_APART, Delivered, GroupWatch, PendingAlert, Posting
+from evenkeel.engine.message import Announcement
+from evenkeel.engine.model import WatchOf
+from evenkeel.engine.ports import CLOCKS_APART, Delivered, IncidentWatch, PendingAlert, Posting
 from evenkeel.engine.records import (
     AlertRow,
     AlertState,
@@ -25,7 +24,7 @@ from evenkeel.engine.records import (
     record_of,
     to_json,
 )
-from evenkeel.engine.records.tables import ALERT, GROUP_COURSE, GROUP_WATCH, INCIDENT
+from evenkeel.engine.records.tables import ALERT, INCIDENT_COURSE, INCIDENT_WATCH
 
 PENDING, SUPERSEDED = AlertState.PENDING, AlertState.SUPERSEDED
 _WAITS = ALERT.c.state == PENDING.value
@@ -93,7 +92,6 @@ def enqueue(
     cluster: str,
     *,
     snapshot_id: str | None = None,
-    incident_id: int | None = None,
 ) -> int:
     """Insert what is not there yet, and supersede what gives way to it; how many rows came."""
     if not postings:
@@ -102,7 +100,7 @@ def enqueue(
     entered = entering(postings, [record_of(AlertRow, row) for row in rows])
     write(connection, _dropping(sorted(entered.superseded)))
     once = insert(ALERT).on_conflict_do_nothing(index_elements=("key",)).returning(ALERT.c.alert_id)
-    about = {"cluster": cluster, "snapshot_id": snapshot_id, "incident_id": incident_id}
+    about = {"cluster": cluster, "snapshot_id": snapshot_id}
     return sum(
         len(
             write(
@@ -134,67 +132,15 @@ def _dropping(keys: Sequence[str]) -> Update:
 class IncidentTables(Database):
     """The port `Incidents`."""
 
-    def open_incidents(self) -> list[IncidentRow]:
-        """The rows without an end, oldest first."""
-        return [record_of(IncidentRow, row) for row in self._execute("open_incidents")]
-
-    def open_incident(
-        self, incident: IncidentRow, *, channels: Sequence[str], message: AlertMessage
-    ) -> int:
-        """Insert the incident, unless one of its kind is open, and its alerts with it."""
-        rows = self._execute(
-            "open_incident",
-            cluster=incident.cluster,
-            group_id=incident.group_id,
-            kind=incident.kind,
-            severity=incident.severity,
-            now=incident.opened_at,
-            began_at=incident.began_at,
-            facts=dict(incident.facts),
-            channels=list(channels),
-            alert_kind=MessageKind.INCIDENT_OPENED.value,
-            message=message.to_json(),
-        )
-        return len(rows)
-
-    def touch_incident(
-        self, incident: IncidentRow, *, now: datetime, facts: Mapping[str, Any]
-    ) -> None:
-        """Note that it was seen, and what is known now."""
-        own = INCIDENT.c.incident_id == incident.incident_id
-        still = update(INCIDENT).where(own, INCIDENT.c.closed_at.is_(None))
-        self._write(still, {"last_seen_at": now, "facts": dict(facts)})
-
-    def close_incident(
-        self,
-        incident: IncidentRow,
-        *,
-        now: datetime,
-        channels: Sequence[str],
-        message: AlertMessage,
-    ) -> int:
-        """End it, and with it enqueue what is told of that, where its opening was told."""
-        number = incident.incident_id
-        with self._transaction() as connection:
-            closed = execute(connection, "close_incident", incident_id=number, now=now)
-            if number is None or not closed:
-                return 0
-            ends = ends_of(number, closed[0]["opened"], channels, message)
-            return enqueue(connection, ends, incident.cluster, incident_id=number)
-
-
-class GroupIncidentTables(Database):
-    """The port `GroupIncidents`."""
-
-    def group_watch(self, cluster: str) -> GroupWatch:
+    def incident_watch(self, cluster: str, of: WatchOf = WatchOf.GROUPS) -> IncidentWatch:
         """The row of the cluster and its courses."""
-        rows = self._execute("group_watch", cluster=cluster)
+        rows = self._execute("incident_watch", cluster=cluster, subject=of.value)
         if not rows:
-            return GroupWatch(cluster=cluster)
+            return IncidentWatch(cluster=cluster)
         newest = {name: rows[0][name] for name in ("snapshot_id", "at", "first_at")}
         stored = [row["course"] for row in rows if row["course"] is not None]
         courses = tuple(record_of(IncidentCourse, course) for course in stored)
-        return GroupWatch(cluster=cluster, **newest, courses=courses)
+        return IncidentWatch(cluster=cluster, **newest, courses=courses)
 
     def store_watch(
         self,
@@ -206,17 +152,19 @@ class GroupIncidentTables(Database):
         postings: Sequence[Posting],
         *,
         before: str | None,
+        of: WatchOf = WatchOf.GROUPS,
     ) -> bool:
         """Move the row of the cluster on, which holds others off; then replace the courses, and merge the rest."""
         with self._transaction() as connection:
-            key = {"cluster": cluster, "snapshot_id": snapshot_id, "at": at, "before": before}
+            key = {"cluster": cluster, "subject": of.value}
+            look = {"snapshot_id": snapshot_id, "at": at, "before": before}
             ahead = CLOCKS_APART.total_seconds()
-            if not execute(connection, "move_watch", **key, ahead_seconds=ahead):
+            if not execute(connection, "move_watch", **key, **look, ahead_seconds=ahead):
                 return False
-            _replace_courses(connection, cluster, courses)
+            _replace_courses(connection, cluster, of, courses)
             # incidents by their numbers, then alerts: as all do that lock both, so that nobody waits in a circle
             rows = jsonb([to_json(incident) for incident in incidents])
-            execute(connection, "merge_incidents", cluster=cluster, at=at, incidents=rows)
+            execute(connection, "merge_incidents", **key, at=at, incidents=rows)
             enqueue(connection, postings, cluster)
             return True
 
@@ -225,29 +173,37 @@ class GroupIncidentTables(Database):
         return [row["cluster"] for row in self._execute("unwatched", clusters=list(clusters))]
 
     def forget_watch(
-        self, cluster: str, now: datetime, postings: Sequence[Posting], *, before: str | None
+        self,
+        cluster: str,
+        now: datetime,
+        postings: Sequence[Posting],
+        *,
+        before: str | None,
+        of: WatchOf = WatchOf.GROUPS,
     ) -> bool:
         """Delete the row of the cluster, which holds others off; then its courses, and end the rest."""
+        key = {"cluster": cluster, "subject": of.value}
         with self._transaction() as connection:
-            watch = GROUP_WATCH.c
-            same = watch.cluster == cluster, watch.snapshot_id == before
-            clause = delete(GROUP_WATCH).where(*same).returning(watch.cluster)
+            watch = INCIDENT_WATCH.c
+            own = watch.cluster == cluster, watch.subject == of.value
+            same = *own, watch.snapshot_id == before
+            clause = delete(INCIDENT_WATCH).where(*same).returning(watch.cluster)
             forgotten = write(connection, clause)
             if before is not None and not forgotten:
                 return False
-            _replace_courses(connection, cluster, ())
-            execute(connection, "merge_incidents", cluster=cluster, at=now, incidents=jsonb([]))
+            _replace_courses(connection, cluster, of, ())
+            execute(connection, "merge_incidents", **key, at=now, incidents=jsonb([]))
             enqueue(connection, postings, cluster)
             return True
 
 
 def _replace_courses(
-    connection: Connection, cluster: str, courses: Sequence[IncidentCourse]
+    connection: Connection, cluster: str, of: WatchOf, courses: Sequence[IncidentCourse]
 ) -> None:
-    """All that is remembered of the groups of a cluster."""
-    write(connection, delete(GROUP_COURSE).where(GROUP_COURSE.c.cluster == cluster))
-    kept = [
-        {"cluster": cluster, "group_id": each.group_id, "course": to_json(each)} for each in courses
-    ]
+    """All that is remembered of the groups of a cluster, or of its pipeline."""
+    own, key = INCIDENT_COURSE.c, {"cluster": cluster, "subject": of.value}
+    old = delete(INCIDENT_COURSE).where(own.cluster == cluster, own.subject == of.value)
+    write(connection, old)
+    kept = [{**key, "name": each.name, "course": to_json(each)} for each in courses]
     if kept:
-        write(connection, insert(GROUP_COURSE), kept)
+        write(connection, insert(INCIDENT_COURSE), kept)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from evenkeel.engine.adapters.postgres.advice import AdviceTables
 from evenkeel.engine.adapters.postgres.alerts import (
-    GroupIncidentTables,
     IncidentTables,
     OutboxTables,
 )
@@ -22,7 +21,6 @@ class PostgresHistory(
     AdviceTables,
     OutboxTables,
     IncidentTables,
-    GroupIncidentTables,
     SilenceTables,
     BackfillTables,
     StepTables,

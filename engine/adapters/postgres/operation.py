@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from sqlalchemy import insert
+from sqlalchemy import Connection, update
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import DBAPIError
 
 from evenkeel import sql
@@ -24,8 +25,15 @@ from evenkeel.engine.adapters.postgres.running import (
 )
 from evenkeel.engine.errors import ClusterBusy
 from evenkeel.engine.ports import ClusterFacts, FailingStep, ToldOutage
-from evenkeel.engine.records import MemberMetrics, StepRun, record_of, row_of
-from evenkeel.engine.records.tables import STEP_RUN
+from evenkeel.engine.records import (
+    AlertState,
+    IncidentRow,
+    MemberMetrics,
+    StepRun,
+    record_of,
+    row_of,
+)
+from evenkeel.engine.records.tables import ALERT, INCIDENT, STEP_RUN
 
 
 class StepTables(Database):
@@ -33,19 +41,15 @@ class StepTables(Database):
 
     def record_step(self, run: StepRun) -> None:
         """Insert a row."""
-        self._write(insert(STEP_RUN), _row(run))
+        self._write(insert(STEP_RUN), _row(run, "step_run_id"))
 
     def note_missed(self, runs: Sequence[StepRun], outage: ToldOutage | None = None) -> bool:
-        """Insert rows of `step_run`, and of `incident` and `alert` where it was outage."""
+        """Insert rows of `step_run`, and of `incident` and `alert` where it was an outage."""
         with self._transaction() as connection:
-            if outage is not None:
-                kept = execute(connection, "store_outage", **_columns(outage))
-                if not kept:
-                    return False
-                number, cluster = kept[0]["incident_id"], outage.incident.cluster
-                enqueue(connection, outage.ends, cluster, incident_id=number)
+            if outage is not None and not _keep(connection, outage):
+                return False
             if runs:
-                write(connection, insert(STEP_RUN), [_row(run) for run in runs])
+                write(connection, insert(STEP_RUN), [_row(run, "step_run_id") for run in runs])
         return True
 
     def cluster_facts(self, clusters: Sequence[str]) -> list[ClusterFacts]:
@@ -63,24 +67,30 @@ class StepTables(Database):
         return [_facts(known[n], failing.get(n, ()), unsent.get(n, {})) for n in names]
 
 
-def _row(run: StepRun) -> dict[str, Any]:
-    row = row_of(run)
-    del row["step_run_id"]
-    return row
+def _row(record: StepRun | IncidentRow, number: str) -> dict[str, Any]:
+    """Without the number, which the database gives."""
+    return {name: value for name, value in row_of(record).items() if name != number}
 
 
-def _columns(outage: ToldOutage) -> dict[str, Any]:
-    """The parameters of `store_outage`."""
+def _keep(connection: Connection, outage: ToldOutage) -> bool:
+    """An incident that is over, with what was told of it as an alert that was sent; whether it was not there yet."""
     incident, opened = outage.incident, outage.opened
-    columns = ("key", "cluster", "kind", "severity", "began_at", "opened_at", "closed_at", "facts")
-    return {name: getattr(incident, name) for name in columns} | {
-        "channel": opened.channel,
-        "opened_key": opened.key,
-        "opened_kind": opened.message.kind.value,
-        "opened": opened.message.to_json(),
+    once = insert(INCIDENT).on_conflict_do_nothing(index_elements=("key",))
+    row = _row(incident, "incident_id")
+    if not write(connection, once.returning(INCIDENT.c.incident_id), row):
+        return False
+    enqueue(connection, [opened], incident.cluster)
+    sent = {
+        "state": AlertState.SENT.value,
+        "attempts": 1,
+        "created_at": incident.opened_at,
+        "sent_at": incident.opened_at,
         "sent_channel": outage.delivered.channel,
         "sent_timestamp": outage.delivered.timestamp,
     }
+    write(connection, update(ALERT).where(ALERT.c.key == opened.key), sent)
+    enqueue(connection, outage.ends, incident.cluster)
+    return True
 
 
 def _facts(

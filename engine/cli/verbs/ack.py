@@ -59,7 +59,7 @@ def ack(
             who=silencing.person(by),
         )
     )
-    names = [f"{printable(course.group_id)} ({of}, {course.cause})" for of, course in incidents]
+    names = [f"{printable(course.name)} ({of}, {course.cause})" for of, course in incidents]
     end = f"until {moment(ends_at)}" if ends_at else "until they are over"
     print(f"ack {number}: {several(len(names), 'incident')} {end}: {listed(names, 10)}")
     print(f"to take it back: evenkeel unsilence {number}")
@@ -86,12 +86,12 @@ def _incidents(
         (cluster, course)
         for cluster in known
         if fnmatchcase(cluster, clusters)
-        for course in history.group_watch(cluster).courses
+        for course in history.incident_watch(cluster).courses
         if course.state is IncidentState.OPEN
     ]
-    names = {course.group_id for _, course in opened}
+    names = {course.name for _, course in opened}
     groups = silencing.exactly(pattern, {"": sorted(names)})
-    own = [each for each in opened if fnmatchcase(each[1].group_id, groups)]
+    own = [each for each in opened if fnmatchcase(each[1].name, groups)]
     if not own:
         raise NothingFound(
             f"nothing is open about a group that matches {groups}.",

@@ -97,7 +97,7 @@ def _waiting(cluster: str | None) -> Iterator[Preview]:
     yield from preview.pending(settings, [a for a in alerts if cluster in (None, a.cluster)])
     lake = wiring.lake(settings)
     for name in [cluster] if cluster else sorted(settings.clusters):
-        yield from preview.newest(lake, settings, history.group_watch(name), history.silences)
+        yield from preview.newest(lake, settings, history.incident_watch(name), history.silences)
 
 
 def to_json(preview: Preview) -> dict[str, Any]:

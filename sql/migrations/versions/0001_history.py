@@ -49,12 +49,13 @@ def upgrade() -> None:
     )
     op.create_index('diagnosis_span_open', 'diagnosis_span', ['cluster', 'group_id'], unique=True, postgresql_where=sa.text('until IS NULL'))
     op.create_index('diagnosis_span_until', 'diagnosis_span', ['until'], unique=False)
-    op.create_table('group_course',
+    op.create_table('incident_course',
     sa.Column('cluster', sa.Text(), nullable=False, comment='Configured name of the cluster.'),
-    sa.Column('group_id', sa.Text(), nullable=False, comment='The consumer group.'),
+    sa.Column('subject', sa.Text(), nullable=False, comment='What was watched.'),
+    sa.Column('name', sa.Text(), nullable=False, comment='The consumer group, or what is wrong with the pipeline.'),
     sa.Column('course', postgresql.JSONB(astext_type=sa.Text()), nullable=False, comment='How far its incident has come, as JSON.'),
-    sa.PrimaryKeyConstraint('cluster', 'group_id', name=op.f('group_course_pkey')),
-    comment='What the next snapshot has to know of a group with which something is wrong, or may be; of one that is well there is none.'
+    sa.PrimaryKeyConstraint('cluster', 'subject', 'name', name=op.f('incident_course_pkey')),
+    comment='What the next look has to know of a group or pipeline with which something is wrong, or may be; of one that is well there is none.'
     )
     op.create_table('group_day',
     sa.Column('cluster', sa.Text(), nullable=False, comment='Configured name of the cluster.'),
@@ -135,32 +136,33 @@ def upgrade() -> None:
     comment='An hour of a group, in UTC, made from its snapshots by the upkeep; it stays longer than these.'
     )
     op.create_index('group_hour_since', 'group_hour', ['since'], unique=False)
-    op.create_table('group_watch',
+    op.create_table('incident_watch',
     sa.Column('cluster', sa.Text(), nullable=False, comment='Configured name of the cluster.'),
-    sa.Column('snapshot_id', sa.Text(), nullable=False, comment='The newest snapshot that was looked at, also one that has no row.'),
-    sa.Column('at', sa.DateTime(timezone=True), nullable=False, comment='When its reading ended.'),
-    sa.Column('first_at', sa.DateTime(timezone=True), nullable=False, comment='When the reading of the first one ended.'),
-    sa.PrimaryKeyConstraint('cluster', name=op.f('group_watch_pkey')),
-    comment='How far the groups of a cluster have been watched for incidents.'
+    sa.Column('subject', sa.Text(), nullable=False, comment='What was watched.'),
+    sa.Column('snapshot_id', sa.Text(), nullable=False, comment='The newest snapshot that was looked at, also one that has no row; of the pipeline the newest look.'),
+    sa.Column('at', sa.DateTime(timezone=True), nullable=False, comment='When its reading ended; of the pipeline when that was.'),
+    sa.Column('first_at', sa.DateTime(timezone=True), nullable=False, comment='When the first one was.'),
+    sa.PrimaryKeyConstraint('cluster', 'subject', name=op.f('incident_watch_pkey')),
+    comment='How far the groups of a cluster, or its pipeline, have been watched for incidents.'
     )
     op.create_table('incident',
     sa.Column('incident_id', sa.BigInteger(), sa.Identity(always=True), nullable=False, comment='Number of the incident.'),
     sa.Column('cluster', sa.Text(), nullable=False, comment='Configured name of the cluster.'),
     sa.Column('group_id', sa.Text(), nullable=True, comment='The consumer group; null when the whole cluster is concerned.'),
-    sa.Column('key', sa.Text(), nullable=True, comment='Our own id of the incident of a group, the same from beginning to end; null for one of the pipeline.'),
+    sa.Column('key', sa.Text(), nullable=True, comment='Our own id of the incident, the same from beginning to end.'),
     sa.Column('kind', sa.Text(), nullable=False, comment='What is wrong; of a group the worst that was seen.'),
     sa.Column('severity', sa.Text(), nullable=False, comment='How bad it is.'),
     sa.Column('began_at', sa.DateTime(timezone=True), nullable=True, comment='When it began, as far as is known; null where only its opening is.'),
-    sa.Column('opened_at', sa.DateTime(timezone=True), nullable=False, comment='When it was first seen; of a group, when it was worth telling.'),
+    sa.Column('opened_at', sa.DateTime(timezone=True), nullable=False, comment='When it was worth telling.'),
     sa.Column('last_seen_at', sa.DateTime(timezone=True), nullable=False, comment='When it was last seen.'),
     sa.Column('closed_at', sa.DateTime(timezone=True), nullable=True, comment='When it was over; null while it is open.'),
     sa.Column('told_at', sa.DateTime(timezone=True), nullable=True, comment='When its message first arrived; null: nobody has been told.'),
     sa.Column('alert_key', sa.Text(), nullable=True, comment='Key of the message that stands for it, its own or a digest; null while nobody is to be told.'),
     sa.Column('owner', sa.Text(), nullable=True, comment='Who owns the group; null where that is not configured.'),
-    sa.Column('summary', sa.Text(), nullable=True, comment='What is wrong, in words; null for one of the pipeline.'),
+    sa.Column('summary', sa.Text(), nullable=True, comment='What is wrong, in words.'),
     sa.Column('causes', postgresql.JSONB(astext_type=sa.Text()), server_default=sa.text("'[]'"), nullable=False, comment='All that is wrong, the worst first: a list of {cause, since, amount, facts ...}.'),
     sa.Column('good_snapshot_id', sa.Text(), nullable=True, comment='The last snapshot in which the group was well; null where none is known.'),
-    sa.Column('facts', postgresql.JSONB(astext_type=sa.Text()), server_default=sa.text("'{}'"), nullable=False, comment='What is known about it, by name.'),
+    sa.Column('facts', postgresql.JSONB(astext_type=sa.Text()), server_default=sa.text("'{}'"), nullable=False, comment='What is known about one of the pipeline, by name.'),
     sa.PrimaryKeyConstraint('incident_id', name=op.f('incident_pkey')),
     sa.UniqueConstraint('key', name='incident_key_key'),
     comment='Something that is wrong for a while: at most one open per group, one of each kind per pipeline of a cluster.'
@@ -358,7 +360,6 @@ def upgrade() -> None:
     sa.Column('key', sa.Text(), nullable=False, comment='Our own id of what is said; nothing is said twice under one key.'),
     sa.Column('cluster', sa.Text(), nullable=False, comment='Configured name of the cluster it is about.'),
     sa.Column('snapshot_id', sa.Text(), nullable=True, comment='The snapshot it speaks of, if it speaks of one.'),
-    sa.Column('incident_id', sa.BigInteger(), nullable=True, comment='The incident it speaks of, if it speaks of one.'),
     sa.Column('kind', sa.Text(), nullable=False, comment='What sort of message it is.'),
     sa.Column('channel', sa.Text(), nullable=False, comment='Where it is to be said.'),
     sa.Column('message', postgresql.JSONB(astext_type=sa.Text()), nullable=False, comment='What is to be said, without any markup of a messenger.'),
@@ -375,14 +376,12 @@ def upgrade() -> None:
     sa.Column('sent_channel', sa.Text(), nullable=True, comment="The messenger's own id of where it was delivered."),
     sa.Column('sent_timestamp', sa.Text(), nullable=True, comment="The messenger's own id of the message, to update or answer it."),
     sa.CheckConstraint("state IN ('pending', 'sent', 'superseded')", name=op.f('alert_state_check')),
-    sa.ForeignKeyConstraint(['incident_id'], ['incident.incident_id'], name=op.f('alert_incident_fkey'), ondelete='CASCADE'),
     sa.ForeignKeyConstraint(['snapshot_id'], ['snapshot.snapshot_id'], name=op.f('alert_snapshot_fkey'), ondelete='CASCADE'),
     sa.PrimaryKeyConstraint('alert_id', name=op.f('alert_pkey')),
     sa.UniqueConstraint('key', name='alert_key_key'),
     comment='A message to people: stored as pending, then delivered, then marked as sent.'
     )
     op.create_index('alert_answers', 'alert', ['answers'], unique=False, postgresql_where=sa.text('answers IS NOT NULL'))
-    op.create_index('alert_incident', 'alert', ['incident_id'], unique=False)
     op.create_index('alert_pending', 'alert', ['created_at'], unique=False, postgresql_where=sa.text("state = 'pending'"))
     op.create_index('alert_replaces', 'alert', ['replaces'], unique=False, postgresql_where=sa.text('replaces IS NOT NULL'))
     op.create_index('alert_snapshot', 'alert', ['snapshot_id'], unique=False)

@@ -50,6 +50,14 @@ def wait_for(database_url: str, question: str) -> None:
             assert time.monotonic() < deadline, question
 
 
+def test_what_is_queued_twice_at_once_is_one_alert(history: PostgresHistory) -> None:
+    """Two processes in the same step: the unique key lets one alert through."""
+    with ThreadPoolExecutor(4) as pool:
+        counts = pool.map(lambda _: history.enqueue_alert(posting(), cluster=CLUSTER), range(4))
+        assert sum(counts) == 1
+    assert len(history.pending_alerts()) == 1
+
+
 @pytest.mark.parametrize("is_posted", [False, True], ids=["before", "after"])
 def test_what_a_killed_process_was_sending_is_sent_at_once(
     history: PostgresHistory, database_url: str, slack_server: SlackServer, is_posted: bool

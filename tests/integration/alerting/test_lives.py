@@ -5,9 +5,6 @@ each, the history on a real Postgres, a server that speaks Slack's API. Then the
 
 from __future__ import annotations
 
-import itertools
-import signal
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -246,26 +243,6 @@ def test_death_anywhere_changes_nothing(
     assert few.pending() == []
 
 
-def test_a_process_that_is_killed_on_every_call_gets_there(
-    few: Watched,
-    few_lives: Script,
-    as_it_should_be: tuple[list[str], set[tuple[str, ...]]],
-) -> None:
-    """A process dies of SIGKILL on its first try of each message, before or after it is posted; the next goes on."""
-    turns = itertools.cycle([True, False])
-    few.workspace.first = lambda: Fault(stored=next(turns), kills=True)
-    words = [few_lives.lake.path, few.database_url, few.base_url]
-    codes = []
-    while not codes or codes[-1] == -signal.SIGKILL:
-        argv = [sys.executable, "-m", "tests.helpers.watching", *map(str, words)]
-        codes.append(subprocess.run(argv, timeout=600, check=False).returncode)
-    posts, there = as_it_should_be
-    assert codes[-1] == 0
-    assert len(codes) > len(posts)
-    assert sorted(posted(few)) == sorted(posts)
-    assert few.workspace.seen() == there
-
-
 @pytest.mark.parametrize("until", ["worse 1", "resolved"])
 def test_what_slack_never_heard_gives_way_to_what_is_newer(
     few: Watched, few_lives: Script, until: str
@@ -319,17 +296,3 @@ def test_a_flood_and_what_was_so_already_are_digests(
 def _whose(key: str) -> str:
     """The group of an incident's key; of a digest its own."""
     return key if key.startswith("digest") else key.split("/")[1]
-
-
-@pytest.mark.parametrize("kind", ["429", "posted, then 500"])
-def test_a_digest_is_neither_doubled_nor_lost(
-    crowd: tuple[Watched, Sequence[str]], kind: str
-) -> None:
-    """Each message meets the fault at its first try; the channel ends with one message of each kind."""
-    seen, ids = crowd
-    seen.workspace.first = lambda: FAULTS[kind]
-    for snapshot_id in ids:
-        seen.look_until_sent(snapshot_id)
-    digests = [key for key in posted(seen) if key.startswith("digest")]
-    assert len(digests) == len(set(digests)) == 3
-    assert seen.pending() == []

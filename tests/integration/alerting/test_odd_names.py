@@ -46,7 +46,7 @@ def test_ids_that_cannot_be_stored_cost_the_other_groups_nothing(
         )
         (newest,) = store(lake, made)
         watch_groups(lake, history, slack, SETTINGS, newest)
-    (remembered,) = history.group_watch("test").courses
+    (remembered,) = history.incident_watch("test").courses
     assert remembered.group_id == "orders-app"
     assert any("orders-app" in str(message.to_json()) for _, _, message in slack.sent)
 
@@ -59,7 +59,7 @@ def test_a_client_may_call_itself_anything(history: PostgresHistory) -> None:
     message = replace(posting().message, title="a\0b")
     told = [replace(posting(), message=message)]
     assert history.store_watch(CLUSTER, "s0", at(0), [odd], [row(odd, 0)], told, before=None)
-    ((kept,),) = (each.causes for each in history.group_watch(CLUSTER).courses)
+    ((kept,),) = (each.causes for each in history.incident_watch(CLUSTER).courses)
     assert kept.facts[0].subjects == ("a\ufffdb",)
     (alert,) = history.pending_alerts()
     assert alert.message["title"] == "a\ufffdb"

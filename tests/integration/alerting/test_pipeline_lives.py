@@ -12,7 +12,6 @@ import pytest
 
 from evenkeel.engine import steps
 from evenkeel.engine.adapters.postgres import PostgresHistory
-from evenkeel.engine.alerting.incident import WORDING
 from evenkeel.engine.config import ClusterSettings, Rule, Settings
 from evenkeel.engine.datasets import METRICS, rows_to_table
 from evenkeel.engine.errors import NotifierError
@@ -20,6 +19,7 @@ from evenkeel.engine.message import AlertMessage, MessageKind, Severity
 from evenkeel.engine.model import IncidentKind
 from evenkeel.engine.ports import Manifest, Posting
 from evenkeel.engine.records import Outcome, StepRun, ValidationRow, table_of
+from evenkeel.engine.wording.incidents import WORDS
 from tests.helpers.slack_calls import LATER, RecordedWorkspace, key_of
 from tests.helpers.watching import slack_at
 from tests.stage import slack
@@ -39,7 +39,7 @@ SETTINGS = Settings(
 )
 OPENED = "chat.postMessage opened"
 CHANGED = "chat.update opened"
-CLOSED = "chat.postMessage closed thread in the thread of opened, broadcast"
+CLOSED = "chat.postMessage resolved thread in the thread of opened, broadcast"
 
 
 @dataclass
@@ -127,7 +127,9 @@ class Pipeline:
     @property
     def calls(self) -> list[str]:
         """What was changed in the workspace, about the one incident there was."""
-        return [call.about("1") for call in self.workspace.writes]
+        keys = [call.key for call in self.workspace.writes if call.key.endswith(" opened")]
+        incident = keys[0].removeprefix("incident ").removesuffix(" opened")
+        return [call.about(incident) for call in self.workspace.writes]
 
 
 def later(minutes: float) -> datetime:
@@ -228,9 +230,9 @@ def test_a_pipeline_is_told_of_in_exactly_these_calls(
     """
     LIVES[kind](pipeline)
     assert pipeline.calls == list(CALLS[kind])
-    parent, *lines = (m["text"] for m in pipeline.workspace.messages if "advice" not in key_of(m))
+    parent, *lines = (m["text"] for m in pipeline.workspace.messages if key_of(m) != "advice")
     assert [parent] == lines
-    assert f": {WORDING[kind].closed}: It lasted " in parent
+    assert f": {WORDS[kind].over}: It lasted " in parent
     assert pipeline.history.query("open_incidents") == []
 
 

@@ -92,7 +92,7 @@ def _posted_anew(finished: Finished) -> None:
 
 
 def _never_watched(finished: Finished) -> None:
-    finished.execute("DELETE FROM group_watch")
+    finished.execute("DELETE FROM incident_watch")
 
 
 def _open_without_reason(finished: Finished) -> None:

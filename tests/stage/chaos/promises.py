@@ -26,8 +26,8 @@ from tests.stage.slack_workspace import Json
 FINAL = ("advised", "overtaken", "rejected")
 """States of a snapshot of which nothing more is to come."""
 
-STANDS_FOR = re.compile(r"(incident \S+/\S+/\S+) (?:opened|worse \d+|resolved)$")
-"""Keys of what may be posted for an incident of a group, once in all: afterwards it is changed."""
+STANDS_FOR = re.compile(r"(incident .+) (?:opened|worse \d+|resolved)$")
+"""Keys of what may be posted for an incident, once in all: afterwards it is changed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +92,7 @@ def every_snapshot_has_its_end(evidence: Evidence) -> Iterator[str]:
 
 def every_snapshot_is_watched(evidence: Evidence) -> Iterator[str]:
     """The groups of every snapshot were looked at for incidents, or those of a newer one were."""
-    watched = evidence.rows("SELECT * FROM group_watch")
+    watched = evidence.rows("SELECT * FROM incident_watch WHERE subject = 'groups'")
     if not watched:
         yield "no snapshot was watched"
     for row in watched:
@@ -131,9 +131,10 @@ def no_incident_of_the_pipeline_is_open(evidence: Evidence) -> Iterator[str]:
 
 def open_incidents_of_groups_are_true(evidence: Evidence) -> Iterator[str]:
     """Of no group with an open incident the newest snapshot says that it is well, unless it was the first to."""
-    watched = evidence.rows("SELECT snapshot_id FROM group_watch")
+    watched = evidence.rows("SELECT snapshot_id FROM incident_watch WHERE subject = 'groups'")
     rows = evidence.rows("SELECT * FROM incident WHERE closed_at IS NULL AND group_id IS NOT NULL")
-    known = {row["group_id"]: row["course"] for row in evidence.rows("SELECT * FROM group_course")}
+    courses = evidence.rows("SELECT * FROM incident_course WHERE subject = 'groups'")
+    known = {row["name"]: row["course"] for row in courses}
     for look in watched:
         judgement = judge_groups(evidence.lake, evidence.settings, look["snapshot_id"], list(known))
         for row in rows:

@@ -17,7 +17,7 @@ from evenkeel.engine.alerting.group_digest import (
     DigestKind,
     digest_message,
 )
-from evenkeel.engine.alerting.group_incident import GroupIncident
+from evenkeel.engine.alerting.incident_message import Incident
 from evenkeel.engine.alerting.text import plain_text
 from evenkeel.engine.message import MessageKind, Severity
 from evenkeel.engine.model import Diagnosis
@@ -25,7 +25,7 @@ from tests.helpers.group_incidents import FACTS, incident_of
 from tests.stage.slack_workspace import as_seen, check_content
 
 
-def incidents(count: int, name: str = "orders-{}", **columns: Any) -> list[GroupIncident]:
+def incidents(count: int, name: str = "orders-{}", **columns: Any) -> list[Incident]:
     """Many groups, each with another cause in turn."""
     causes = list(FACTS)
     return [

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from evenkeel.engine.adapters.slack.blocks import body
 from evenkeel.engine.alerting.events import EventKind
-from evenkeel.engine.alerting.group_incident import GroupIncident, line_of, message_of
+from evenkeel.engine.alerting.group_incident import line_of, message_of
+from evenkeel.engine.alerting.incident_message import Incident
 from evenkeel.engine.alerting.text import plain_text
 from evenkeel.engine.cli import app
 from evenkeel.engine.cli.patterns import matching
@@ -73,7 +74,7 @@ def parsed(command: str) -> Any:
         return verb.make_context(name, rest, parent=context)
 
 
-def all_messages(incident: GroupIncident) -> Iterator[AlertMessage]:
+def all_messages(incident: Incident) -> Iterator[AlertMessage]:
     """Every message that there can be about an incident."""
     for kind in (OPENED, WORSE, STILL, RESOLVED):
         yield message_of(incident, kind)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
-from evenkeel.engine.alerting.incident import closing_message, opening_message
+from evenkeel.engine.alerting.events import EventKind
+from evenkeel.engine.alerting.group_incident import message_of
+from evenkeel.engine.alerting.incident_message import Incident
 from evenkeel.engine.alerting.text import plain_text
-from evenkeel.engine.message import MessageKind, Severity
-from evenkeel.engine.model import IncidentKind
-from evenkeel.engine.records import IncidentRow
+from evenkeel.engine.message import AlertMessage, MessageKind, Severity
+from evenkeel.engine.model import IncidentKind, IncidentState
+from evenkeel.engine.records import CauseSpan, IncidentCourse
 from tests.helpers.outbox import NOW
 
 SINCE = (NOW - timedelta(minutes=25)).isoformat()
@@ -57,18 +59,33 @@ FACTS: dict[IncidentKind, dict[str, Any]] = {
 }
 
 
-def incident(kind: IncidentKind, facts: dict[str, Any] | None = None) -> IncidentRow:
+def incident(kind: IncidentKind, facts: dict[str, Any] | None = None) -> Incident:
     """An incident that was opened now."""
-    return IncidentRow(
-        incident_id=1,
-        cluster="test",
+    known = FACTS[kind] if facts is None else facts
+    began = datetime.fromisoformat(known["since"])
+    span = CauseSpan(cause=kind, since=began, last_seen_at=NOW, looks=1, amount=None, known=known)
+    course = IncidentCourse(
+        key="test/k/1",
         group_id=None,
-        kind=kind.value,
-        severity="warning",
+        state=IncidentState.OPEN,
+        cause=kind,
+        causes=(span,),
+        began_at=began,
+        began_snapshot_id="1",
+        good_snapshot_id=None,
         opened_at=NOW,
-        last_seen_at=NOW,
-        facts=FACTS[kind] if facts is None else facts,
     )
+    return Incident(cluster="test", course=course, at=NOW, snapshot_id="1")
+
+
+def opening_message(told: Incident) -> AlertMessage:
+    """What is said when it opens."""
+    return message_of(told, EventKind.OPENED)
+
+
+def closing_message(told: Incident, ended: datetime) -> AlertMessage:
+    """What is said when it is over."""
+    return message_of(replace(told, at=ended), EventKind.RESOLVED)
 
 
 @pytest.mark.parametrize("kind", list(IncidentKind))
@@ -119,8 +136,7 @@ def test_a_failed_step_is_linked() -> None:
     assert unreachable.link == FACTS[IncidentKind.UNREACHABLE]["link"]
     assert opening_message(incident(IncidentKind.STUCK)).link is None
     facts = FACTS[IncidentKind.UNREACHABLE] | {"link": "/dags/d/runs/r/tasks/t"}
-    hostless = replace(incident(IncidentKind.UNREACHABLE), facts=facts)
-    assert opening_message(hostless).link is None
+    assert opening_message(incident(IncidentKind.UNREACHABLE, facts)).link is None
 
 
 def test_a_cluster_that_was_never_read_is_called_so() -> None:
@@ -146,8 +162,7 @@ def test_every_failing_step_is_named() -> None:
 
 def test_a_cluster_no_longer_configured_is_not_called_well() -> None:
     """Its incident ends because nobody watches, and the message says so."""
-    facts = FACTS[IncidentKind.LATE] | {"unwatched": True}
-    message = closing_message(incident(IncidentKind.LATE, facts=facts), NOW)
+    message = closing_message(replace(incident(IncidentKind.LATE), unwatched=True), NOW)
     assert message.title == "test: no longer watched"
     assert "on time" not in plain_text(message)
 

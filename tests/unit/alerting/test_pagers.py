@@ -104,7 +104,7 @@ def wrong(
     """What is wrong with a group, look by look, each told at once; what could not be told waits."""
     for number, cause in enumerate(looks, start=first):
         at = NOW + number * timedelta(minutes=5)
-        pages.now, watch = at, history.group_watch(CLUSTER)
+        pages.now, watch = at, history.incident_watch(CLUSTER)
         odd = Judged(
             group_id="pay-in",
             diagnosis=Diagnosis.UNKNOWN,
@@ -185,7 +185,10 @@ def test_what_waits_for_a_webhook_that_is_gone_is_told_nobody(
     assert deliver(history, people, without).sent == 0
     assert people.tried == []
     assert history.pending_alerts() == []
-    assert "is not configured any more: nobody is told incident 1 opened webhook:" in caplog.text
+    assert (
+        f"is not configured any more: nobody is told incident {CLUSTER}/cluster unreachable/"
+        in caplog.text
+    )
 
 
 def test_a_page_that_failed_is_sent_by_the_next_run(settings: Settings, pages: Pages) -> None:
@@ -211,3 +214,32 @@ def test_an_opening_that_was_never_heard_gives_way_to_the_end(
     assert [action for action, _ in actions(pages)] == ["resolve"]
     [[ended]] = pages.posted
     assert ended["endsAt"] == "2026-03-01T09:05:00.000+00:00"
+
+
+TROUBLES = [
+    Trouble(status=429),
+    Trouble(status=500),
+    Trouble(status=503, done=True),
+    Trouble(drop=True),
+    Trouble(drop=True, done=True),
+]
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+@pytest.mark.parametrize("calls", [1, 3, 9])
+def test_whatever_goes_wrong_nothing_is_left_open(
+    settings: Settings, pages: Pages, trouble: Trouble, calls: int
+) -> None:
+    """Of an incident that was worth a page the end is told, last, whatever became of the calls before."""
+    webhooks = {
+        name: webhook.model_copy(update={"severity": "warning"})
+        for name, webhook in settings.webhooks.items()
+    }
+    heedful, history = settings.model_copy(update={"webhooks": webhooks}), Failing()
+    pages.troubles += [trouble] * calls
+    wrong(history, heedful, pages, *LIFE, *(None,) * 4)
+    key = f"{CLUSTER}/pay-in/s3"
+    assert {known for _, known in actions(pages)} == {key}
+    assert actions(pages)[-1] == ("resolve", key)
+    assert pages.active(f'incident="{key}"') == []
+    assert history.pending_alerts() == []

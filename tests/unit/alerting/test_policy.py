@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,13 +11,14 @@ import pytest
 
 from evenkeel.engine.alerting.advice_news import new_advice
 from evenkeel.engine.alerting.outbox import deliver
-from evenkeel.engine.alerting.policy import can_be_told, changes, findings
+from evenkeel.engine.alerting.policy import deaf_to, findings, pipeline_judgement
 from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import NotifierError
+from evenkeel.engine.incidents.course import stepped
 from evenkeel.engine.message import Announcement, NewsKind
-from evenkeel.engine.model import Diagnosis, IncidentKind, Verdict
-from evenkeel.engine.ports import ClusterFacts, FailingStep, ScoredAdvice
-from evenkeel.engine.records import IncidentRow
+from evenkeel.engine.model import Diagnosis, IncidentKind, IncidentState, TroubleKind, Verdict
+from evenkeel.engine.ports import ClusterFacts, FailingStep, IncidentWatch, ScoredAdvice
+from evenkeel.engine.records import CauseSpan, IncidentCourse
 from evenkeel.engine.text import one_line
 from tests.helpers.incidents import posting
 from tests.helpers.memory import MemoryHistory, MemoryNotifier
@@ -197,7 +199,7 @@ def undelivered() -> str:
 WAITING = {"unsent": 1, "oldest_unsent_at": NOW - timedelta(minutes=6)}
 
 
-def found(**more: Any) -> list[IncidentKind]:
+def found(**more: Any) -> list[TroubleKind]:
     """The kinds of what is wrong when these facts differ from a well cluster's."""
     return [f.kind for f in findings(replace(WELL, **more), LATE_AFTER, NOW)]
 
@@ -264,77 +266,111 @@ def test_findings(facts: dict[str, Any], expected: list[IncidentKind]) -> None:
     assert found(**facts) == expected
 
 
-def incident(kind: str, cluster: str = CLUSTER, number: int = 1) -> IncidentRow:
-    """An open incident."""
-    return IncidentRow(
-        incident_id=number,
-        cluster=cluster,
-        group_id=None,
-        kind=kind,
-        severity="warning",
-        opened_at=NOW,
-        last_seen_at=NOW,
-        facts={},
-    )
+def opened(*kinds: str) -> list[IncidentCourse]:
+    """Incidents that are open since a while, and told."""
+    spans = {
+        kind: CauseSpan(
+            cause=IncidentKind(kind),
+            since=ago(30),
+            last_seen_at=ago(4),
+            looks=1,
+            amount=None,
+            known={"since": ago(30).isoformat()},
+        )
+        for kind in kinds
+    }
+    return [
+        IncidentCourse(
+            key=f"{CLUSTER}/{kind}/then",
+            group_id=None,
+            state=IncidentState.OPEN,
+            cause=span.cause,
+            causes=(span,),
+            began_at=ago(30),
+            began_snapshot_id="then",
+            good_snapshot_id=None,
+            opened_at=ago(29),
+        )
+        for kind, span in spans.items()
+    ]
+
+
+def look(
+    facts: ClusterFacts, known: Sequence[IncidentCourse] = (), now: datetime = NOW
+) -> dict[str, IncidentCourse]:
+    """What is remembered after a look, by kind."""
+    kinds = [each.name for each in known]
+    judgement = pipeline_judgement(facts, kinds, LATE_AFTER, now)
+    before = IncidentWatch(cluster=CLUSTER, snapshot_id="then", courses=tuple(known))
+    return stepped(before, judgement, Settings())
+
+
+def states(courses: Mapping[str, IncidentCourse]) -> dict[str, str]:
+    """How far each has come."""
+    return {name: course.state.value for name, course in courses.items()}
+
+
+DOWN = replace(WELL, failing=(failing("take_snapshot"),))
 
 
 def test_an_incident_opens_stays_and_closes() -> None:
-    """What is found anew opens, what is still found stays, what is no longer found closes."""
-    down = replace(WELL, failing=(failing("take_snapshot"),))
-    known = [incident("cluster unreachable")]
-    first = changes([down], [], LATE_AFTER, NOW)
-    assert [f.kind for f in first.opened] == [IncidentKind.UNREACHABLE]
-    still = changes([down], known, LATE_AFTER, NOW)
-    assert (still.opened, len(still.kept), still.closed) == ((), 1, ())
-    over = changes([WELL], known, LATE_AFTER, NOW)
-    assert (over.opened, over.kept, list(over.closed)) == ((), (), known)
+    """What is found is open at once, with its beginning; what is no longer found is over, and then forgotten."""
+    first = look(DOWN)
+    assert states(first) == {"cluster unreachable": "open"}
+    [course] = first.values()
+    assert (course.began_at, course.opened_at) == (ago(6), NOW)
+    later = NOW + timedelta(minutes=3)
+    [still] = look(DOWN, [course], later).values()
+    assert (still.key, still.opened_at, still.causes[0].last_seen_at) == (course.key, NOW, later)
+    [over] = look(WELL, [course], later).values()
+    assert (over.state, over.closed_at) == (IncidentState.RESOLVED, later)
+    assert look(WELL, [over], later) == {}
 
 
 def test_partial_snapshots_are_told_after_two_and_over_after_two_whole_ones() -> None:
     """One partial snapshot is none, and one whole snapshot between is no end."""
     problems = tuple(f"broker {n} did not answer" for n in range(7))
     one = replace(WELL, partial_snapshots=1, partial_since=ago(4), whole_snapshots=1)
-    assert changes([one], [], LATE_AFTER, NOW).opened == ()
+    assert look(one) == {}
     two = replace(one, partial_snapshots=2, whole_snapshots=0, partial_problems=problems)
-    [opened] = changes([two], [], LATE_AFTER, NOW).opened
-    assert opened.kind is IncidentKind.PARTIAL
-    assert (opened.facts["problems"], opened.facts["left_out"]) == (list(problems[:5]), 2)
-    known = [incident("snapshots partial")]
+    [course] = look(two).values()
+    known = course.causes[0].known
+    assert course.cause is IncidentKind.PARTIAL
+    assert (known["problems"], known["left_out"]) == (list(problems[:5]), 2)
     again = replace(WELL, partial_snapshots=0, partial_since=None, whole_snapshots=1)
-    assert changes([again], known, LATE_AFTER, NOW).closed == ()
-    assert list(changes([WELL], known, LATE_AFTER, NOW).closed) == known
+    assert states(look(again, [course])) == {"snapshots partial": "open"}
+    assert states(look(WELL, [course])) == {"snapshots partial": "resolved"}
 
 
 def test_an_unreachable_cluster_is_not_also_told_late() -> None:
     """One trouble is told once, by its cause; lateness that was already told stays open until it ends."""
-    down = replace(WELL, failing=(failing("take_snapshot"),), newest_finished_at=ago(60))
-    assert [f.kind for f in changes([down], [], LATE_AFTER, NOW).opened] == [
-        IncidentKind.UNREACHABLE
-    ]
-    late = changes([down], [incident("snapshot late")], LATE_AFTER, NOW)
-    assert [one.kind for one, _ in late.kept] == ["snapshot late"]
+    down = replace(DOWN, newest_finished_at=ago(60))
+    assert states(look(down)) == {"cluster unreachable": "open"}
+    late = look(down, opened("snapshot late"))
+    assert states(late) == {"cluster unreachable": "open", "snapshot late": "open"}
 
 
 def test_groups_that_nobody_looks_at_are_told() -> None:
     """A task that is killed notes nothing; one that notes its failure is told by that."""
     dead = replace(WELL, unwatched_since=ago(16))
     [told] = findings(dead, LATE_AFTER, NOW)
-    assert (told.kind, told.facts["since"]) == (IncidentKind.UNWATCHED, ago(16).isoformat())
+    assert (told.kind, told.since) == (IncidentKind.UNWATCHED, ago(16))
     assert findings(replace(dead, unwatched_since=ago(15)), LATE_AFTER, NOW) == []
     failed = findings(replace(dead, failing=(failing("watch_groups"),)), LATE_AFTER, NOW)
     assert IncidentKind.UNWATCHED not in [each.kind for each in failed]
 
 
 def test_a_run_that_is_skipped_proves_no_cluster_reachable() -> None:
-    """What is open stays open, alone, until a snapshot is taken."""
+    """What is open stays open, alone, until a snapshot is taken, however long that takes."""
     step = replace(failing("take_snapshot"), skipped=True)
     busy = replace(WELL, failing=(step,), newest_finished_at=ago(60))
-    known = [incident("cluster unreachable")]
-    result = changes([busy], known, LATE_AFTER, NOW)
-    assert (result.opened, result.closed) == ((), ())
-    assert list(changes([WELL], known, LATE_AFTER, NOW).closed) == known
+    known = opened("cluster unreachable")
+    for days in (0, 40):
+        now = NOW + timedelta(days=days)
+        assert states(look(busy, known, now)) == {"cluster unreachable": "open"}
+    assert states(look(WELL, known)) == {"cluster unreachable": "resolved"}
     # of a cluster that was not called unreachable it says nothing
-    assert [f.kind for f in changes([busy], [], LATE_AFTER, NOW).opened] == [IncidentKind.LATE]
+    assert states(look(busy)) == {"snapshot late": "open"}
 
 
 @pytest.mark.parametrize("minutes", [0, 15])
@@ -349,41 +385,14 @@ def test_what_waited_for_the_end_of_an_outage_is_told_when_it_waits_on(minutes: 
         outage_until=NOW,
     )
     now = NOW + timedelta(minutes=minutes)
-    assert changes([facts], [], LATE_AFTER, now).opened == ()
-    late = changes([facts], [], LATE_AFTER, now + timedelta(seconds=1))
-    assert bool(late.opened) is (minutes == 15)
-    before = IncidentRow(
-        cluster=CLUSTER, kind="snapshot late", severity="critical", opened_at=NOW, last_seen_at=NOW
-    )
-    assert [kept.kind for kept, _ in changes([facts], [before], LATE_AFTER, now).kept] == [
-        "snapshot late"
-    ]
-
-
-def test_one_cluster_does_not_speak_for_another() -> None:
-    """The same trouble in two clusters is two incidents."""
-    other = replace(WELL, cluster="other", failing=(failing("take_snapshot"),))
-    found_now = changes([WELL, other], [incident("cluster unreachable")], LATE_AFTER, NOW)
-    assert [f.cluster for f in found_now.opened] == ["other"]
-    assert [one.cluster for one in found_now.closed] == [CLUSTER]
-
-
-def test_an_incident_of_a_cluster_that_is_no_longer_configured_closes() -> None:
-    """Nobody watches it, so nothing of it stays open."""
-    gone = incident("snapshot late", cluster="gone")
-    assert list(changes([WELL], [gone], LATE_AFTER, NOW).closed) == [gone]
-
-
-def test_an_incident_of_a_foreign_kind_is_left_alone() -> None:
-    """What this module does not judge it does not close."""
-    foreign = incident("group stalled")
-    result = changes([WELL], [foreign], LATE_AFTER, NOW)
-    assert (result.kept, result.closed) == ((), ())
+    assert look(facts, now=now) == {}
+    assert bool(look(facts, now=now + timedelta(seconds=1))) is (minutes == 15)
+    assert states(look(facts, opened("snapshot late"), now)) == {"snapshot late": "open"}
 
 
 def test_a_dead_channel_is_not_asked_to_tell_of_its_own_death() -> None:
     """Unsent alerts are told at once elsewhere, and in the channel itself only once it works again."""
     facts = replace(WELL, unsent=1, oldest_unsent_at=ago(60), unsent_channels=("#team",))
-    [finding] = findings(facts, LATE_AFTER, NOW)
-    assert can_be_told(finding, "#kafka")
-    assert not can_be_told(finding, "#team")
+    [course] = look(facts).values()
+    assert list(deaf_to(course)) == ["#team"]
+    assert not deaf_to(opened("snapshot late")[0])

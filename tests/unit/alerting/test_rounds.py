@@ -22,7 +22,7 @@ from evenkeel.engine.incidents.judged import Judged, Judgement, Trouble
 from evenkeel.engine.incidents.quiet import Quiet
 from evenkeel.engine.message import MessageKind, Severity
 from evenkeel.engine.model import Diagnosis, IncidentState
-from evenkeel.engine.ports import GroupWatch, Posting
+from evenkeel.engine.ports import IncidentWatch, Posting
 from evenkeel.engine.records import SilenceKind
 from tests.helpers.group_incidents import FACTS
 
@@ -51,7 +51,7 @@ class Watcher:
     settings: Settings = field(default_factory=Settings)
     groups: tuple[str, ...] = tuple(f"g{n:03}" for n in range(100))
     quiets: dict[str, Quiet] = field(default_factory=dict)
-    watch: GroupWatch = field(default_factory=lambda: GroupWatch(cluster="c"))
+    watch: IncidentWatch = field(default_factory=lambda: IncidentWatch(cluster="c"))
     number: int = 0
     asked: list[str] = field(default_factory=list)
 
@@ -84,7 +84,7 @@ class Watcher:
             changed=lambda course: self.asked.append(course.group_id),
             link="http://run",
         )
-        self.watch = GroupWatch(
+        self.watch = IncidentWatch(
             cluster="c",
             snapshot_id=judgement.snapshot_id,
             at=at,

@@ -10,16 +10,16 @@ from evenkeel.engine.alerting import unwatched
 from evenkeel.engine.alerting.unwatched import last_postings
 from evenkeel.engine.config import Rule, Settings, Webhook
 from evenkeel.engine.model import IncidentState
-from evenkeel.engine.ports import GroupWatch
+from evenkeel.engine.ports import IncidentWatch
 from evenkeel.engine.records import IncidentCourse
 from tests.helpers.incidents import CHANNEL, CLUSTER, at, course
 
 PAGER = "webhook:oncall"
 
 
-def watch(*courses: IncidentCourse) -> GroupWatch:
+def watch(*courses: IncidentCourse) -> IncidentWatch:
     """Of a cluster that was looked at last after ten minutes."""
-    return GroupWatch(
+    return IncidentWatch(
         cluster=CLUSTER, snapshot_id="s10", at=at(10), first_at=at(-60), courses=courses
     )
 
@@ -94,4 +94,4 @@ def test_a_message_that_cannot_be_made_keeps_no_other_from_its_end(
     monkeypatch.setattr(unwatched, "headline_of", failing)
     postings = last_postings(watch(told(group="odd"), told()), settings(), at(60))
     assert [posting.key.split("/")[1] for posting in postings] == ["orders-app"] * 2
-    assert "of group odd nothing can be said" in caplog.text
+    assert "of odd nothing can be said" in caplog.text

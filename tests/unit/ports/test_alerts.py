@@ -1,4 +1,4 @@
-"""What the ports `Outbox` and `Incidents` promise, of the fake and of Postgres."""
+"""What the port `Outbox` promises, of the fake and of Postgres."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 from evenkeel.engine.message import AlertMessage, Announcement, MessageKind, NewsKind, Severity
 from evenkeel.engine.model import Diagnosis
 from evenkeel.engine.ports import Delivered, History, PendingAlert, Posting
-from evenkeel.engine.records import IncidentRow
 from tests.helpers.history_rows import FIRST, manifest
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
@@ -40,21 +39,7 @@ def told(group: str, kind: NewsKind = NewsKind.SWITCH, strategy: str = "range") 
     )
 
 
-def incident(kind: str = "snapshot late", group: str | None = None) -> IncidentRow:
-    """An incident that is noticed at the beginning."""
-    return IncidentRow(
-        cluster="demo",
-        group_id=group,
-        kind=kind,
-        severity="warning",
-        opened_at=FIRST,
-        last_seen_at=FIRST,
-        facts={"since": "then"},
-    )
-
-
 OPENED = message(kind=MessageKind.INCIDENT_OPENED)
-CLOSED = message(kind=MessageKind.INCIDENT_CLOSED)
 
 
 def test_an_alert_waits_once_under_its_key(history: History) -> None:
@@ -110,7 +95,7 @@ def test_a_group_was_told_what_the_newest_alert_says(history: History) -> None:
     enqueue(history, "2", told("a", NewsKind.TAKEN_UP))
     enqueue(history, "3", told("a", strategy="fair"), cluster="other")
     other = replace(OPENED, announcements=(told("b", NewsKind.WITHDRAWN),))
-    history.open_incident(incident(), channels=["#kafka"], message=other)
+    history.enqueue_alert(Posting(key="4", channel="#kafka", message=other), cluster="demo")
     assert history.announced_advice("demo") == [told("a", NewsKind.TAKEN_UP), told("b")]
     assert history.announced_advice("nobody's") == []
 
@@ -136,38 +121,6 @@ class _Older(AlertMessage):
         return {**AlertMessage.to_json(self), "told": told}
 
 
-def test_one_incident_of_a_kind_is_open(history: History) -> None:
-    """Of one cluster; opened again it stays as it is, and adds no alert. Those of groups are not among them."""
-    assert history.open_incident(incident(), channels=["#kafka"], message=OPENED)
-    again = replace(incident(), facts={"since": "now"})
-    assert not history.open_incident(again, channels=["#kafka"], message=OPENED)
-    assert not history.open_incident(incident(group="g"), channels=[], message=OPENED)
-    (first,) = history.open_incidents()
-    assert first == replace(incident(), incident_id=first.incident_id)
-    assert first.incident_id is not None
-    (queued,) = history.pending_alerts()
-    assert queued.key == f"incident {first.incident_id} opened"
-    assert AlertMessage.from_json(queued.message) == OPENED
-
-
-def test_an_open_incident_keeps_its_beginning_and_its_newest_facts(history: History) -> None:
-    """Seen again, it moves on; once it is over nothing changes it."""
-    later = FIRST + timedelta(minutes=3)
-    history.open_incident(incident(), channels=[], message=OPENED)
-    (one,) = history.open_incidents()
-    history.touch_incident(one, now=later, facts={"since": "then", "n": 2})
-    (seen,) = history.open_incidents()
-    assert (seen.opened_at, seen.last_seen_at) == (FIRST, later)
-    assert seen.facts == {"since": "then", "n": 2}
-    assert history.close_incident(one, now=later, channels=["#kafka"], message=CLOSED)
-    history.touch_incident(one, now=later, facts={})
-    assert history.open_incidents() == []
-    assert not history.close_incident(one, now=later, channels=["#kafka"], message=CLOSED)
-    assert history.open_incident(incident(), channels=[], message=OPENED) == 0
-    (anew,) = history.open_incidents()
-    assert anew.incident_id > one.incident_id
-
-
 def test_what_nobody_is_to_be_told_waits_no_more(history: History) -> None:
     """Alerts that are dropped; what was sent stays sent."""
     for key in ("a", "b", "c"):
@@ -177,80 +130,6 @@ def test_what_nobody_is_to_be_told_waits_no_more(history: History) -> None:
     history.drop_alerts(["a", "b"])
     assert [alert.key for alert in history.pending_alerts()] == ["c"]
     assert not is_free(history, first)
-
-
-def test_a_webhook_has_an_alert_of_its_own(history: History) -> None:
-    """Its key names it; its end takes the place of its opening, for people it answers that, too."""
-    receivers = ["#kafka", "webhook:oncall"]
-    assert history.open_incident(incident(), channels=receivers, message=OPENED) == 2
-    [one] = history.open_incidents()
-    opened = history.pending_alerts()
-    first = f"incident {one.incident_id} opened"
-    assert {a.key: a.channel for a in opened} == {
-        first: "#kafka",
-        f"{first} webhook:oncall": "webhook:oncall",
-    }
-    for each in opened:
-        history.mark_alert_sent(each, SENT)
-    assert history.close_incident(one, now=FIRST, channels=receivers, message=CLOSED) == 3
-    ends = {
-        a.key: (a.channel, a.answers, a.replaces, a.broadcast) for a in history.pending_alerts()
-    }
-    closed = f"incident {one.incident_id} closed"
-    assert ends == {
-        closed: ("#kafka", None, first, False),
-        f"{closed} thread": ("#kafka", first, None, True),
-        f"{closed} webhook:oncall": ("webhook:oncall", None, f"{first} webhook:oncall", False),
-    }
-    assert {alert.incident_id for alert in history.pending_alerts()} == {one.incident_id}
-
-
-def test_an_end_stands_where_its_opening_does(history: History) -> None:
-    """In its place and in its thread, wherever such an incident would be told by then; pagers hear of it, too."""
-    history.open_incident(incident(), channels=["#kafka", "webhook:old"], message=OPENED)
-    for opening in history.pending_alerts():
-        history.mark_alert_sent(opening, SENT)
-    (one,) = history.open_incidents()
-    history.close_incident(one, now=FIRST, channels=["#moved", "webhook:new"], message=CLOSED)
-    ends = {alert.key.partition(" closed")[2]: alert for alert in history.pending_alerts()}
-    assert {what: (end.channel, end.standing) for what, end in ends.items()} == {
-        "": ("#kafka", SENT),
-        " thread": ("#kafka", SENT),
-        " webhook:old": ("webhook:old", SENT),
-        " webhook:new": ("webhook:new", None),
-    }
-
-
-def test_an_end_is_told_once_where_nobody_heard_of_the_opening(history: History) -> None:
-    """It goes where such incidents are told now, as one message."""
-    history.open_incident(incident(), channels=[], message=OPENED)
-    (one,) = history.open_incidents()
-    history.close_incident(one, now=FIRST, channels=["#kafka"], message=CLOSED)
-    (end,) = history.pending_alerts()
-    assert (end.channel, end.standing) == ("#kafka", None)
-
-
-def test_an_end_follows_an_opening_that_may_be_there(history: History) -> None:
-    """That is sent, or found, first; then it is changed and answered."""
-    history.open_incident(incident(), channels=["#kafka"], message=OPENED)
-    (opening,) = history.pending_alerts()
-    with history.attempt_alert(opening, timedelta(minutes=5)):
-        history.mark_alert_failed(opening, "no answer")
-    (one,) = history.open_incidents()
-    history.close_incident(one, now=FIRST, channels=["#kafka"], message=CLOSED)
-    keys = [alert.key.partition(" ")[2].partition(" ")[2] for alert in history.pending_alerts()]
-    assert keys == ["opened", "closed", "closed thread"]
-
-
-def test_an_end_takes_the_place_of_an_opening_that_was_never_sent(history: History) -> None:
-    """One message tells all of it; other alerts stay."""
-    enqueue(history, "a")
-    history.open_incident(incident(), channels=["#kafka"], message=OPENED)
-    (one,) = history.open_incidents()
-    history.close_incident(one, now=FIRST, channels=["#kafka"], message=CLOSED)
-    keys = [waiting.key for waiting in history.pending_alerts()]
-    assert keys == ["a", f"incident {one.incident_id} closed"]
-    assert [waiting.standing for waiting in history.pending_alerts()] == [None, None]
 
 
 def test_what_a_message_says_is_asked_by_the_key_under_which_it_was_posted(

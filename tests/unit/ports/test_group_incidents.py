@@ -1,4 +1,4 @@
-"""What the port `GroupIncidents` promises, of the fake and of Postgres."""
+"""What the port `Incidents` promises, of the fake and of Postgres."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from evenkeel.engine.model import Diagnosis, IncidentState, utc_now
-from evenkeel.engine.ports import Delivered, GroupWatch, History
+from evenkeel.engine.model import Diagnosis, IncidentKind, IncidentState, WatchOf, utc_now
+from evenkeel.engine.ports import Delivered, History, IncidentWatch
 from evenkeel.engine.records import IncidentCourse
 from tests.helpers.incidents import BEGAN, CLUSTER, at, course, posting, row
 from tests.helpers.outbox import take
@@ -25,7 +25,7 @@ def store(history: History, minutes: float, *courses: IncidentCourse, **more: An
     """Keep the courses of a snapshot some minutes after the beginning, with what is shown and told of them."""
     shown = [row(each, minutes) for each in courses if each.opened_at is not None]
     told = more.get("postings", ())
-    before = more.get("before", history.group_watch(CLUSTER).snapshot_id)
+    before = more.get("before", history.incident_watch(CLUSTER).snapshot_id)
     return history.store_watch(
         CLUSTER, f"s{minutes:g}", at(minutes), courses, shown, told, before=before
     )
@@ -38,7 +38,7 @@ def keys(history: History) -> list[str]:
 
 def test_nothing_is_remembered_before_the_first_snapshot(history: History) -> None:
     """A cluster that was never looked at has a watch without a moment."""
-    assert history.group_watch(CLUSTER) == GroupWatch(cluster=CLUSTER)
+    assert history.incident_watch(CLUSTER) == IncidentWatch(cluster=CLUSTER)
 
 
 def test_what_is_remembered_is_what_was_stored(history: History) -> None:
@@ -49,18 +49,18 @@ def test_what_is_remembered_is_what_was_stored(history: History) -> None:
     assert store(history, 5, later)
     assert history.store_watch("eu", "e1", at(1), [one], [], [], before=None)
 
-    watch = history.group_watch(CLUSTER)
+    watch = history.incident_watch(CLUSTER)
 
-    assert watch == GroupWatch(
+    assert watch == IncidentWatch(
         cluster=CLUSTER, snapshot_id="s5", at=at(5), first_at=BEGAN, courses=(later,)
     )
-    assert history.group_watch("eu").courses == (one,)
+    assert history.incident_watch("eu").courses == (one,)
 
 
 def test_a_watch_without_trouble_remembers_its_snapshot(history: History) -> None:
     """A cluster whose groups are all well has been looked at all the same."""
     assert store(history, 0)
-    assert history.group_watch(CLUSTER) == GroupWatch(
+    assert history.incident_watch(CLUSTER) == IncidentWatch(
         cluster=CLUSTER, snapshot_id="s0", at=BEGAN, first_at=BEGAN
     )
 
@@ -70,7 +70,7 @@ def test_a_snapshot_is_stored_once_and_never_after_a_younger_one(history: Histor
     assert store(history, 5, course(), postings=[posting()])
     assert not store(history, 5, course("other"), postings=[posting(group="other")])
     assert not store(history, 4, postings=[posting("resolved")])
-    assert history.group_watch(CLUSTER).courses == (course(),)
+    assert history.incident_watch(CLUSTER).courses == (course(),)
     assert keys(history) == ["opened"]
 
 
@@ -78,11 +78,11 @@ def test_a_watch_from_the_future_holds_off_nothing(history: History) -> None:
     """A clock was an hour ahead once: what is looked at by the right one is kept; clocks may differ by minutes."""
     now = utc_now()
     for name, ahead in (("far", 60), ("now", 0), ("near", 5)):
-        before = history.group_watch(CLUSTER).snapshot_id
+        before = history.incident_watch(CLUSTER).snapshot_id
         moment = now + timedelta(minutes=ahead)
         assert history.store_watch(CLUSTER, name, moment, [], [], [], before=before)
     assert not history.store_watch(CLUSTER, "late", now, [], [], [], before="near")
-    assert history.group_watch(CLUSTER).first_at == now
+    assert history.incident_watch(CLUSTER).first_at == now
 
 
 @pytest.mark.parametrize("before", [None, "s0"], ids=["the first", "a later one"])
@@ -94,8 +94,8 @@ def test_what_was_worked_out_from_an_older_memory_is_not_stored(
         assert store(history, 0)
     assert store(history, 5, course(), postings=[posting()], before=before)
     assert not store(history, 6, course(key="demo/orders-app/s6"), before=before)
-    assert history.group_watch(CLUSTER).courses == (course(),)
-    assert history.group_watch(CLUSTER).snapshot_id == "s5"
+    assert history.incident_watch(CLUSTER).courses == (course(),)
+    assert history.incident_watch(CLUSTER).snapshot_id == "s5"
     assert store(history, 6, course(), before="s5")
 
 
@@ -114,9 +114,9 @@ def test_what_is_not_stored_again_is_forgotten(history: History) -> None:
     assert store(history, 0, course("a"), course("b"), course("gone"))
     over = course("a", state=IncidentState.RESOLVED, closed_at=at(5))
     assert store(history, 5, over, course("b"))
-    assert history.group_watch(CLUSTER).courses == (over, course("b"))
+    assert history.incident_watch(CLUSTER).courses == (over, course("b"))
     assert store(history, 10, course("b"))
-    assert history.group_watch(CLUSTER).courses == (course("b"),)
+    assert history.incident_watch(CLUSTER).courses == (course("b"),)
 
 
 def test_the_history_need_not_know_the_snapshot(history: History) -> None:
@@ -127,10 +127,25 @@ def test_the_history_need_not_know_the_snapshot(history: History) -> None:
     assert keys(history) == ["opened"]
 
 
-def test_incidents_of_groups_are_none_of_pipelines(history: History) -> None:
-    """Whoever looks after pipelines does not see them, so does not close them."""
-    assert store(history, 0, course())
-    assert history.open_incidents() == []
+def test_a_pipeline_is_watched_beside_the_groups_of_its_cluster(history: History) -> None:
+    """Each has a watch and incidents of its own: neither holds the other off, or ends what is open of it."""
+    known = {"since": BEGAN.isoformat(), "steps": [{"step": "advise"}]}
+    late = course(
+        cause=IncidentKind.STEP_FAILED, group_id=None, key="demo/step failed/1", readers=None
+    )
+    late = replace(late, causes=(replace(late.causes[0], facts=(), known=known),))
+    assert store(history, 5, course())
+    of = {"before": None, "of": WatchOf.PIPELINE}
+    assert history.store_watch(CLUSTER, "1", at(4), [late], [row(late)], [], **of)
+    assert history.incident_watch(CLUSTER, WatchOf.PIPELINE) == IncidentWatch(
+        cluster=CLUSTER, snapshot_id="1", at=at(4), first_at=at(4), courses=(late,)
+    )
+    assert history.incident_watch(CLUSTER).courses == (course(),)
+    assert history.incident_watch("eu", WatchOf.PIPELINE).snapshot_id is None
+    assert history.forget_watch(CLUSTER, at(9), [], before="s5")
+    assert history.unwatched(["eu"]) == [CLUSTER]
+    assert history.forget_watch(CLUSTER, at(9), [], before="1", of=WatchOf.PIPELINE)
+    assert history.unwatched(["eu"]) == []
 
 
 def test_a_message_that_stands_for_an_open_incident_is_kept(history: History) -> None:
@@ -277,7 +292,7 @@ def test_a_cluster_that_is_forgotten_is_as_if_never_looked_at(history: History) 
     assert history.forget_watch(CLUSTER, at(9), told, before="s5")
     assert not history.forget_watch(CLUSTER, at(9), told, before="s5")
     assert keys(history) == ["resolved"]
-    assert history.group_watch(CLUSTER) == GroupWatch(cluster=CLUSTER)
+    assert history.incident_watch(CLUSTER) == IncidentWatch(cluster=CLUSTER)
     assert history.unwatched(["eu"]) == []
 
 
@@ -286,5 +301,5 @@ def test_what_was_worked_out_from_a_watch_that_was_forgotten_is_not_kept(history
     store(history, 0, course())
     assert history.forget_watch(CLUSTER, at(4), [], before="s0")
     assert not store(history, 5, course(minutes=5), before="s0")
-    assert history.group_watch(CLUSTER) == GroupWatch(cluster=CLUSTER)
+    assert history.incident_watch(CLUSTER) == IncidentWatch(cluster=CLUSTER)
     assert store(history, 5, course(minutes=5))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
 
-from evenkeel.engine.alerting.postings import over
 from evenkeel.engine.errors import ClusterBusy, InputError
-from evenkeel.engine.message import AlertMessage, MessageKind, Severity
+from evenkeel.engine.message import AlertMessage, MessageKind, Severity, Subject
 from evenkeel.engine.ports import (
     ClusterFacts,
     Delivered,
@@ -133,7 +133,12 @@ def outage(key: str = "history unreachable 1") -> ToldOutage:
         ),
         opened=opened,
         delivered=Delivered(channel="C1", timestamp="7.1"),
-        ends=over(opened.key, f"{key} closed", "#kafka", MESSAGE),
+        ends=(
+            Posting(key=f"{key} closed", channel="#kafka", message=MESSAGE, replaces=opened.key),
+            Posting(
+                key=f"{key} closed thread", channel="#kafka", message=MESSAGE, answers=opened.key
+            ),
+        ),
     )
 
 
@@ -155,7 +160,7 @@ def test_what_was_missed_is_noted_once_with_what_kept_it(history: History) -> No
     assert facts.outage_until == later(9)
     # the one before its end is explained by it
     assert [(step.step, step.failures) for step in facts.failing] == [("advise", 1)]
-    assert history.open_incidents() == []
+    assert history.unwatched(["demo"]) == []
     change, line = history.pending_alerts()
     assert (change.key, line.key) == (
         "history unreachable 1 closed",
@@ -219,7 +224,7 @@ def test_snapshots_are_counted_whose_groups_nobody_looked_at(history: History) -
     ends = [datetime.fromisoformat(one.facts["finished_at"]) for one in taken]
     for number, expected in ((None, None), (0, ends[1]), (2, None)):
         if number is not None:
-            before = history.group_watch("demo").snapshot_id
+            before = history.incident_watch("demo").snapshot_id
             assert history.store_watch(
                 "demo", taken[number].snapshot_id, ends[number], [], [], [], before=before
             )
@@ -265,16 +270,28 @@ MESSAGE = AlertMessage(
 )
 
 
+def subject(cause: str) -> Subject:
+    """What is wrong with the pipeline."""
+    return Subject(
+        key=f"demo/{cause}/1",
+        cluster="demo",
+        group_id=None,
+        cause=cause,
+        severity=Severity.WARNING,
+        owner=None,
+        began_at=FIRST,
+    )
+
+
 def test_unsent_alerts_are_counted_but_for_those_about_unsent_alerts(history: History) -> None:
     """How many, for which channels, and the error of the oldest that failed."""
     for key, channel in (("a", "#team"), ("b", "#kafka"), ("c", "#team"), ("d", "#kafka")):
         posting = Posting(key=key, channel=channel, message=MESSAGE)
         history.enqueue_alert(posting, cluster="demo")
-    for kind, channel in (("alerts unsent", "#x"), ("advice stuck", "#y")):
-        incident = IncidentRow(
-            cluster="demo", kind=kind, severity="warning", opened_at=FIRST, last_seen_at=FIRST
-        )
-        history.open_incident(incident, channels=[channel], message=MESSAGE)
+    for cause, channel in (("alerts unsent", "#x"), ("advice stuck", "#y")):
+        message = replace(MESSAGE, subject=subject(cause))
+        posting = Posting(key=cause, channel=channel, message=message)
+        history.enqueue_alert(posting, cluster="demo")
     waiting = {alert.key: alert for alert in history.pending_alerts()}
     for key in "cb":
         history.mark_alert_failed(waiting[key], f"no {key}")

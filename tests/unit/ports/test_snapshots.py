@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from datetime import timedelta
 
@@ -10,7 +11,8 @@ import pytest
 from evenkeel.engine.errors import ClusterChanged
 from evenkeel.engine.message import AlertMessage, MessageKind, Severity
 from evenkeel.engine.ports import History, Posting, WaitingSnapshot
-from evenkeel.engine.records import IncidentRow, Outcome, StepRun
+from evenkeel.engine.records import Outcome, StepRun
+from tests.helpers import incidents
 from tests.helpers.history_rows import FIRST, advice, checks, fill, manifest, validation
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
@@ -97,22 +99,12 @@ def test_what_is_old_goes_with_all_that_belongs_to_it(history: History) -> None:
     for key, snapshot_id in (("old", old), ("new", new), ("of none", None)):
         posting = Posting(key=key, channel="#kafka", message=MESSAGE)
         assert history.enqueue_alert(posting, cluster="demo", snapshot_id=snapshot_id)
-    for kind in ("over", "open"):
-        history.open_incident(
-            IncidentRow(
-                cluster="demo",
-                group_id=None,
-                kind=kind,
-                severity="warning",
-                opened_at=FIRST,
-                last_seen_at=FIRST,
-                facts={},
-            ),
-            channels=[],
-            message=MESSAGE,
-        )
-    over, _ = history.open_incidents()
-    history.close_incident(over, now=FIRST, channels=["#kafka"], message=MESSAGE)
+    over, still = incidents.course("over"), incidents.course("open")
+    store = functools.partial(history.store_watch, incidents.CLUSTER, postings=[])
+    assert store(
+        "s0", FIRST, [over, still], [incidents.row(over), incidents.row(still)], before=None
+    )
+    assert store("s1", FIRST + timedelta(minutes=1), [still], [incidents.row(still)], before="s0")
     history.record_step(
         StepRun(
             cluster="demo",
@@ -128,7 +120,6 @@ def test_what_is_old_goes_with_all_that_belongs_to_it(history: History) -> None:
     assert history.missing_snapshots([old, new]) == [old]
     assert history.previous_advice(new) == []
     assert [alert.key for alert in history.pending_alerts()] == ["new", "of none"]
-    assert [incident.kind for incident in history.open_incidents()] == ["open"]
     (facts,) = history.cluster_facts(["demo"])
     assert (facts.watched_since, facts.failing) == (None, ())
     assert history.expire(FIRST) == []

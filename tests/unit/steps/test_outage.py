@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from evenkeel.engine.model import IncidentKind, utc_now
-from evenkeel.engine.records import Outcome, StepRun
+from evenkeel.engine.records import Outcome, StepRun, record_of, to_json
 from evenkeel.engine.steps.outage import KEPT, Outage, noted
 
 KIND = IncidentKind.HISTORY_AWAY
@@ -32,7 +32,7 @@ def test_an_outage_begins_with_what_could_not_be_noted_and_links_what_failed() -
     assert outage.link is None
     outage = noted(noted(outage, KIND, bad, "no answer"), KIND, worse, "no answer")
     assert (outage.since, outage.link) == (good.started_at, "/2")
-    assert Outage.from_json(KIND, outage.to_json()) == outage
+    assert record_of(Outage, to_json(outage)) == outage
 
 
 def test_of_a_long_outage_the_first_runs_are_kept() -> None:

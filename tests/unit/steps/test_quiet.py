@@ -10,7 +10,7 @@ import pytest
 
 from evenkeel.engine.config import ClusterSettings, MaintenanceWindow, Rule, Settings
 from evenkeel.engine.message import AlertMessage
-from evenkeel.engine.model import Diagnosis, IncidentState
+from evenkeel.engine.model import Diagnosis, IncidentState, WatchOf
 from evenkeel.engine.ports import Posting
 from evenkeel.engine.records import AlertRow, Readers
 from evenkeel.engine.steps.quiet import queue_quiet
@@ -59,7 +59,7 @@ def wrong(history: MemoryHistory, *groups: str, **known: Any) -> None:
     given = {"opened_at": NOW - 2 * HOUR} | known
     number = len(history.tables.snapshots) + len(history.tables.alerts)
     at = NOW + timedelta(seconds=number)
-    watch = history.group_watch("demo")
+    watch = history.incident_watch("demo")
     at = max(at, (watch.at or at) + timedelta(seconds=1))
     courses = [course(name, **given) for name in groups]
     before = watch.snapshot_id
@@ -237,7 +237,7 @@ def test_an_ack_is_shown_in_the_message_of_its_incident(history: MemoryHistory) 
     """The message is changed, once; when the ack ends before the incident it is as it was."""
     told(history)
     wrong(history, "orders-app", "orders-api", readers=readers())
-    history.tables.watches["demo"] = history.group_watch("demo")
+    history.tables.watches["demo", WatchOf.GROUPS] = history.incident_watch("demo")
     before = newest(history)[1]
     number = history.add_silence(ack(groups="orders-app", ends_at=NOW + HOUR))
     assert len(looked(history)) == 1

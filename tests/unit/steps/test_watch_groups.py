@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.alerting import rounds
 from evenkeel.engine.config import ClusterSettings, Settings
 from evenkeel.engine.errors import NotifierError
 from evenkeel.engine.message import AlertMessage, MessageKind
@@ -120,12 +121,12 @@ def test_a_dead_channel_of_another_cluster_is_no_failure_of_this_one(
 def test_nothing_is_said_of_an_older_snapshot(cluster: Watch) -> None:
     """A task that is cleared later changes nothing, nor does one that comes after the next snapshot."""
     first, second = (cluster.take(members=0) for _ in range(2))
-    before = cluster.history.group_watch("test")
+    before = cluster.history.incident_watch("test")
     for snapshot_id in (first, *cluster.taken[:-1]):
         cluster.watch(snapshot_id)
-    assert cluster.history.group_watch("test") == before
+    assert cluster.history.incident_watch("test") == before
     cluster.watch(second)
-    assert cluster.history.group_watch("test").snapshot_id == second
+    assert cluster.history.incident_watch("test").snapshot_id == second
 
 
 def test_two_watchers_at_once_open_one_incident(
@@ -133,11 +134,13 @@ def test_two_watchers_at_once_open_one_incident(
 ) -> None:
     """What another stored while this one judged is read, and all is worked out from that once more."""
     early = cluster.take(members=0)
-    read, stale = cluster.history.group_watch, [cluster.history.group_watch("test")]
+    read, stale = cluster.history.incident_watch, [cluster.history.incident_watch("test")]
     cluster.watch(early)
     late = cluster.take(members=0)
     monkeypatch.setattr(
-        cluster.history, "group_watch", lambda name: stale.pop() if stale else read(name)
+        cluster.history,
+        "incident_watch",
+        lambda name, *of: stale.pop() if stale else read(name, *of),
     )
     cluster.watch(late)
     assert [message.kind for _, _, message in cluster.slack.sent] == [MessageKind.INCIDENT_OPENED]
@@ -160,7 +163,7 @@ def test_a_snapshot_from_the_future_silences_nobody(tmp_path: Path) -> None:
     )
     (taken,) = store(one.lake, ahead)
     watch_groups(one.lake, one.history, one.slack, SETTINGS, taken, now=now)
-    assert one.history.group_watch("test").snapshot_id == taken
+    assert one.history.incident_watch("test").snapshot_id == taken
     for _ in range(2):
         taken = one.take(members=0)
         watch_groups(one.lake, one.history, one.slack, SETTINGS, taken, now=now)
@@ -229,7 +232,8 @@ def test_what_cannot_be_explained_is_told_all_the_same(
     def fail(*_: object) -> None:
         raise KeyError("no clause")
 
-    monkeypatch.setattr(sys.modules[watch_groups.__module__], broken, fail)
+    module = rounds if broken == "summary_of" else sys.modules[watch_groups.__module__]
+    monkeypatch.setattr(module, broken, fail)
     cluster.look(members=0)
     assert cluster.look(members=0) == [MessageKind.INCIDENT_OPENED]
     (incident,) = (one for one in cluster.history.tables.incidents if one.group_id)

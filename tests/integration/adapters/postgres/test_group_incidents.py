@@ -13,10 +13,10 @@ import pytest
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.errors import EvenkeelError
 from evenkeel.engine.message import AlertMessage, MessageKind, Severity
-from evenkeel.engine.model import Diagnosis, IncidentState
+from evenkeel.engine.model import Diagnosis, IncidentKind, IncidentState, WatchOf
 from evenkeel.engine.ports import Delivered
-from evenkeel.engine.records import IncidentCourse, IncidentRow
-from tests.helpers.incidents import BEGAN, CHANNEL, CLUSTER, at, course, posting, row
+from evenkeel.engine.records import IncidentCourse
+from tests.helpers.incidents import BEGAN, CLUSTER, at, course, posting, row
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
 pytestmark = pytest.mark.postgres
@@ -28,7 +28,7 @@ def store(history: PostgresHistory, minutes: float, *courses: IncidentCourse, **
     """Keep the courses of a snapshot some minutes after the beginning, and what is shown of them."""
     shown = more.get("shown") or [row(each, minutes) for each in courses]
     told = more.get("postings", ())
-    before = more.get("before", history.group_watch(CLUSTER).snapshot_id)
+    before = more.get("before", history.incident_watch(CLUSTER).snapshot_id)
     return history.store_watch(
         CLUSTER, f"s{minutes:g}", at(minutes), courses, shown, told, before=before
     )
@@ -152,7 +152,7 @@ def test_all_of_it_is_stored_or_nothing(history: PostgresHistory) -> None:
     broken = replace(posting(), channel="\ud800")
     with pytest.raises((EvenkeelError, ValueError, psycopg.Error)):
         store(history, 1, course(), postings=[broken])
-    assert history.group_watch(CLUSTER).snapshot_id is None
+    assert history.incident_watch(CLUSTER).snapshot_id is None
     assert history.query("open_incidents") == []
     assert store(history, 1, course(), postings=[posting()])
 
@@ -193,22 +193,23 @@ def test_totals_count_the_time_within_the_period(history: PostgresHistory) -> No
 
 
 def test_the_pipeline_stands_beside_the_groups(history: PostgresHistory) -> None:
-    """With the words in which it was first told, since when it is so, and when it was told."""
-    late = IncidentRow(
-        cluster=CLUSTER,
-        kind="snapshot late",
-        severity="critical",
-        began_at=BEGAN,
-        opened_at=at(15),
-        last_seen_at=at(15),
+    """In words, since when it is so, and when it was told."""
+    known = {"since": BEGAN.isoformat(), "late_after_seconds": 900.0}
+    late = course(
+        cause=IncidentKind.LATE, group_id=None, key="demo/snapshot late/1", opened_at=at(15)
     )
-    told = replace(posting().message, summary="Nothing came for 15 minutes.")
-    history.open_incident(late, channels=[CHANNEL], message=told)
+    span = replace(late.causes[0], facts=(), known=known)
+    readers = replace(late.readers, alert_key="late") if late.readers else None
+    late = replace(late, causes=(span,), readers=readers)
+    shown = [row(late, 15, "Nothing came for 15 minutes.")]
+    told = [replace(posting(), key="late")]
+    of = {"before": None, "of": WatchOf.PIPELINE}
+    assert history.store_watch(CLUSTER, "1", at(15), [late], shown, told, **of)
     deliver(history)
     [one] = history.query("open_incidents")
     assert (one["group_id"], one["causes"]) == (None, ["snapshot late"])
     assert one["summary"] == "Nothing came for 15 minutes."
-    assert (one["began_at"], one["opened_at"]) == (BEGAN, at(15))
+    assert (one["began_at"], one["opened_at"], one["facts"]) == (BEGAN, at(15), known)
     assert one["told_at"] is not None
 
 
@@ -231,7 +232,7 @@ def test_a_cluster_that_is_watched_no_more_has_nothing_open(
     assert past["closed_at"] == at(4)
     store(history, 5, course(key="demo/orders-app/s5", began_at=at(5), opened_at=at(5)))
     with psycopg.connect(database_url) as connection:
-        connection.execute("DELETE FROM group_watch")
+        connection.execute("DELETE FROM incident_watch")
     assert history.unwatched(["eu"]) == [CLUSTER]
     assert history.forget_watch(CLUSTER, at(6), [], before=None)
     assert history.query("open_incidents") == []
@@ -243,7 +244,7 @@ def test_a_cluster_is_forgotten_as_a_whole_or_not_at_all(history: PostgresHistor
     store(history, 0, course())
     with pytest.raises((EvenkeelError, ValueError, psycopg.Error)):
         history.forget_watch(CLUSTER, at(4), [replace(posting(), channel="\ud800")], before="s0")
-    assert len(history.group_watch(CLUSTER).courses) == 1
+    assert len(history.incident_watch(CLUSTER).courses) == 1
     assert len(history.query("open_incidents")) == 1
 
 

@@ -26,8 +26,8 @@ LONGEST = 60
 
 SMALL: dict[str, Callable[[PostgresHistory], object]] = {
     "an outbox": lambda history: history.pending_alerts(),
-    "incidents": lambda history: history.open_incidents(),
-    "groups": lambda history: history.group_watch("demo"),
+    "incidents": lambda history: history.unwatched(["demo"]),
+    "groups": lambda history: history.incident_watch("demo"),
     "silences": lambda history: history.silences(datetime.now(UTC)),
     "facts": lambda history: history.cluster_facts(["demo"]),
     "a lock": lambda history: history.lock("a").__enter__(),

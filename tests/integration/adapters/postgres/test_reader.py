@@ -90,7 +90,7 @@ def test_a_reader_reads_every_view_and_writes_nothing(
     assert [name for name, count in zip(names, counts, strict=True) if not count] == []
     asked(postgres_server, database_url, reader, "SELECT * FROM incident_history")
     for refused in (
-        "SELECT * FROM group_course",
+        "SELECT * FROM incident_course",
         "SELECT * FROM group_hour",
         "DELETE FROM incident_history",
         "UPDATE advice SET verdict = 'stay'",
