@@ -112,7 +112,8 @@ def _subscribed(members: pa.Table, sizes: Mapping[str, int]) -> dict[str, int]:
             "topic": pc.list_flatten(members["subscription"]),
         }
     )
-    distinct = pairs.group_by(["group", "topic"]).aggregate([])
+    # few rows: threads cost more than they save
+    distinct = pairs.group_by(["group", "topic"], use_threads=False).aggregate([])
     partitions: dict[str, int] = {}
     for group, topic in zip(
         distinct["group"].to_pylist(), distinct["topic"].to_pylist(), strict=True

@@ -122,6 +122,10 @@ class WalkedLake(OverLake):
             ]
         return self._names[snapshot_id]
 
+    def has_made(self, step: str, snapshot_id: str) -> bool:
+        """Whether the walk has made something of a snapshot, and knows it yet."""
+        return snapshot_id in self._made[step]
+
     def made(self, step: str, snapshot_id: str) -> Mapping[str, pa.Table]:
         """
         What the walk made of a snapshot.
