@@ -1,76 +1,54 @@
 """
 ### Judge past days again by the rules of now
 
-**What it does.** After a change of the configuration or of evenkeel, it makes the metrics, candidates
-and diagnoses of past days again from the lake, by what is configured and installed now, with what was
-known by then. They are kept in tables of their own, by configuration and version, beside what was said
-then. Advice, incidents and messages are never rewritten, and nothing is posted. Nobody schedules it:
-trigger it with `cluster`, `from` and `to`, and perhaps a pattern of groups. `backfill` works some minutes
-at a time on Spark, then lets the pipeline have the pool (*up for reschedule*), and comes back
-until all is done; `tell_changes` says of how many groups something else would have been said.
+**What it does.** After a change of the configuration or of evenkeel, it takes past days through the
+pipeline again, from the lake, by what is configured and installed now, with what was known by then. What
+comes of it goes to a schema of its own beside the history, with the same tables and views, named by
+configuration and version (`rules_...`). What the history says is never rewritten, and nothing is posted.
+Nobody schedules it: trigger it with `cluster`, `from` and `to`, and perhaps a pattern of groups.
+`backfill` works some minutes at a time, then lets the pipeline have the pool (*up for reschedule*), and
+comes back until all is done; `tell_changes` says of how many groups something else would have been said.
 
 **When it fails.** `find_snapshots` says what is wrong with the parameters: a cluster that is not
 configured, days that the lake does not have (any more: `keep_days`), an end before the beginning. Then
-the lake, the history or Spark cannot be used; the last line of the log says which. *Another backfill is
-still running*: someone has started `evenkeel backfill` for this cluster. No failure is told to anybody
-else.
+the lake or the history cannot be used, or its user may not create a schema; the last line of the log
+says which. *Another backfill is still running*: someone has started `evenkeel backfill` for this cluster.
+No failure is told to anybody else.
 
-**How to run it again.** Clear the failed task: it goes on behind the last snapshots that were stored.
-So does a new run with the same parameters while the configuration is the same and nothing else was judged
-by it since; once all is done, a new run replaces what it made. By hand, without Spark: `evenkeel backfill`.
+**How to run it again.** Clear the failed task, or trigger it with the same parameters: it goes on with
+what is not there yet. To have it all made anew, drop the schema first. By hand: `evenkeel backfill`.
 
 **Where to look.** The log says how far it is ("720 of 4,032 snapshots, through 2026-11-03 11:55 UTC,
-about 40 min left"), the result of `tell_changes` what came of it.
+about 40 min left"), the result of `tell_changes` what came of it. What differs, by group:
+`evenkeel query backfill_changes`. Every view and named query answers there too: with
+`?options=-csearch_path%3Drules_...` at the end of `EVENKEEL_DATABASE_URL`, or
 
-    select cluster, config_version, done_snapshots, snapshots, finished_at from backfill;
-    select * from backfill_history where differs order by taken_at desc limit 100;
-
-What differs, by group: `evenkeel query backfill_changes`.
+    set search_path = rules_...;
+    select group_id, taken_at, diagnosis from lag_history order by taken_at desc limit 100;
 """
 
 from __future__ import annotations
 
-import sys
 from datetime import timedelta
 from typing import Any
 
 from airflow.sdk import BaseSensorOperator, Param, PokeReturnValue, dag, task
 
 from evenkeel.dags import defaults
-from evenkeel.dags.spark_step import SparkProcess
 
 BUDGET = timedelta(minutes=4)
 """After so long nothing more is begun: a turn is no longer than the pipeline may wait for the pool."""
 
 
-class Backfill(SparkProcess, BaseSensorOperator):
-    """Judge some more snapshots in a process of Spark, again and again; between two turns it holds no slot."""
+class Backfill(BaseSensorOperator):
+    """Judge some more snapshots, again and again; between two turns it holds no slot."""
 
     def poke(self, context: Any) -> PokeReturnValue:
-        """
-        Take a turn, unless all was done since the run began: then the try before this one failed after its last turn.
-
-        Raises:
-            AirflowException: It failed.
-        """
-        from airflow.sdk.exceptions import AirflowException
-
-        from evenkeel.dags import backfills, connections
-
-        params = context["params"]
-        if not backfills.is_finished_since(params, context["dag_run"].start_date):
-            given = connections.environment(connections.settings())
-            if problem := self._run(self.command(params), given):
-                raise AirflowException(problem)
-        progress = backfills.progress(params)
-        return PokeReturnValue(is_done=not progress["left"], xcom_value=progress)
-
-    def command(self, params: dict[str, Any]) -> list[str]:
-        """What is run: the Spark task with the parameters of the run, for a turn."""
+        """Take a turn."""
         from evenkeel.dags import backfills
 
-        module = [sys.executable, "-m", "evenkeel.spark_tasks.backfill"]
-        return [*module, *backfills.arguments(params), "--seconds", f"{BUDGET.total_seconds():g}"]
+        did = backfills.turn(context["params"], BUDGET)
+        return PokeReturnValue(is_done=not did["left"], xcom_value=did)
 
 
 @dag(
@@ -102,7 +80,7 @@ class Backfill(SparkProcess, BaseSensorOperator):
             description="Try all strategies on one snapshot in so long (30m, 1h, 1d), or none.",
         ),
     },
-    tags=["evenkeel", "spark", "upkeep"],
+    tags=["evenkeel", "upkeep"],
     **defaults.DAG,
 )
 def backfill_history() -> None:

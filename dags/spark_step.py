@@ -1,4 +1,4 @@
-"""The operator of the task that runs on Spark, and the process that it shares with the backfill."""
+"""The operator of the task that runs on Spark, in a process group of its own that ends with it."""
 
 from __future__ import annotations
 
@@ -14,17 +14,57 @@ from airflow.sdk import BaseOperator
 from airflow.sdk.exceptions import AirflowSkipException
 
 
-class SparkProcess:
+class SparkStep(BaseOperator):
     """
-    A task's process with all its children, as a process group of its own, that ends with the task.
+    Run `evenkeel.spark_tasks.<task_id>` on one snapshot: metrics, then candidates, in one Spark application.
 
-    Spark's driver keeps Java and Python workers; ending the group ends them all. Its output goes to the task's log; on
-    failure its last line, which is the engine's one line, becomes the task's error.
+    The two are steps of their own for who looks at `step_run`, whichever of them fails.
+
+    The process is, with all its children (Spark's driver keeps Java and Python workers), a process group of its own,
+    and ends with the task. Its output goes to the task's log; on failure its last line, which is the engine's one line,
+    becomes the task's error.
+
+    Args:
+        snapshot_id: Which snapshot.
+        groups: Shell pattern of group ids.
+        grace_seconds: How long the process may take to end when the task is killed.
     """
 
-    log: Any
-    grace_seconds: float = 5
+    template_fields = ("snapshot_id", "groups")
     _process: subprocess.Popen[str] | None = None
+
+    def __init__(
+        self, *, snapshot_id: str, groups: str = "*", grace_seconds: float = 5, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self.snapshot_id = snapshot_id
+        self.groups = groups
+        self.grace_seconds = grace_seconds
+        self.also: list[str] = []
+
+    def execute(self, context: Any) -> None:
+        """
+        Raises:
+            AirflowException: A step failed.
+            AirflowSkipException: There is no snapshot to work on, because it was rejected.
+        """
+        from evenkeel.dags import connections, runtime
+        from evenkeel.engine.errors import EvenkeelError
+
+        if not self.snapshot_id:
+            raise AirflowSkipException("The snapshot was rejected as a whole.")
+        self.also = runtime.to_measure(self.snapshot_id, run_id=context["run_id"])
+        with runtime.computing(self.snapshot_id, self.groups) as ports:
+            problem = self._run(self.command(), connections.environment(ports.settings))
+            if problem:
+                raise EvenkeelError(problem)
+
+    def command(self) -> list[str]:
+        """What is run."""
+        words = [sys.executable, "-m", f"evenkeel.spark_tasks.{self.task_id}"]
+        words += ["--snapshot-id", self.snapshot_id]
+        words += [] if self.groups == "*" else ["--groups", self.groups]
+        return words + [word for one in self.also for word in ("--also", one)]
 
     def _run(self, command: list[str], environment: dict[str, str]) -> str | None:
         """Run it to its end; why it failed, None where it did not."""
@@ -64,54 +104,6 @@ class SparkProcess:
     def _signal(self, group: int, number: signal.Signals) -> None:
         with suppress(ProcessLookupError):
             os.killpg(group, number)
-
-
-class SparkStep(SparkProcess, BaseOperator):
-    """
-    Run `evenkeel.spark_tasks.<task_id>` on one snapshot: metrics, then candidates, in one Spark application.
-
-    The two are steps of their own for who looks at `step_run`, whichever of them fails.
-
-    Args:
-        snapshot_id: Which snapshot.
-        groups: Shell pattern of group ids.
-        grace_seconds: How long the process may take to end when the task is killed.
-    """
-
-    template_fields = ("snapshot_id", "groups")
-
-    def __init__(
-        self, *, snapshot_id: str, groups: str = "*", grace_seconds: float = 5, **kwargs: Any
-    ) -> None:
-        super().__init__(**kwargs)
-        self.snapshot_id = snapshot_id
-        self.groups = groups
-        self.grace_seconds = grace_seconds
-        self.also: list[str] = []
-
-    def execute(self, context: Any) -> None:
-        """
-        Raises:
-            AirflowException: A step failed.
-            AirflowSkipException: There is no snapshot to work on, because it was rejected.
-        """
-        from evenkeel.dags import connections, runtime
-        from evenkeel.engine.errors import EvenkeelError
-
-        if not self.snapshot_id:
-            raise AirflowSkipException("The snapshot was rejected as a whole.")
-        self.also = runtime.to_measure(self.snapshot_id, run_id=context["run_id"])
-        with runtime.computing(self.snapshot_id, self.groups) as ports:
-            problem = self._run(self.command(), connections.environment(ports.settings))
-            if problem:
-                raise EvenkeelError(problem)
-
-    def command(self) -> list[str]:
-        """What is run."""
-        words = [sys.executable, "-m", f"evenkeel.spark_tasks.{self.task_id}"]
-        words += ["--snapshot-id", self.snapshot_id]
-        words += [] if self.groups == "*" else ["--groups", self.groups]
-        return words + [word for one in self.also for word in ("--also", one)]
 
 
 def ended_by(code: int) -> str | None:

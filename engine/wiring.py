@@ -17,6 +17,7 @@ from evenkeel.engine.ports import History, Lake, Notifier, ReportHistory
 if TYPE_CHECKING:
     from evenkeel.engine.adapters.kafka import KafkaClusterReader
     from evenkeel.engine.adapters.memory import MemoryHistory
+    from evenkeel.engine.adapters.postgres import PostgresShelf
     from evenkeel.engine.adapters.webhook import Heartbeat
 
 
@@ -104,6 +105,18 @@ def history(settings: Settings) -> History:
     from evenkeel.engine.adapters.postgres import PostgresHistory
 
     return PostgresHistory(_database_url(settings))
+
+
+def shelf(settings: Settings, rules: str) -> PostgresShelf:
+    """
+    The history of past days judged again, in the schema of some rules beside the configured history.
+
+    Raises:
+        ConfigError: No database is configured.
+    """
+    from evenkeel.engine.adapters.postgres import PostgresShelf
+
+    return PostgresShelf(_database_url(settings), rules)
 
 
 def scratch_history() -> MemoryHistory:

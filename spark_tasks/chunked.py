@@ -92,29 +92,6 @@ def plan(spark: SparkSession, work: Mapping[str, int], smallest: int) -> list[Ch
     return cut(work, min(max(size, smallest), CHUNK))
 
 
-def map_chunks(
-    spark: SparkSession,
-    work: Mapping[str, int],
-    made_of: Callable[[Sequence[str]], Any],
-    *,
-    smallest: int,
-) -> list[Any]:
-    """
-    What workers make of chunks of groups, brought to the driver; for little: the rest is for `run_chunks`.
-
-    Args:
-        spark: The session.
-        work: Of each group, in listing order.
-        made_of: Runs on the workers, with the ids of the groups of a chunk.
-        smallest: As for `run_chunks`.
-
-    Raises:
-        EvenkeelError: What a worker said that concerns no single group.
-    """
-    chunks = plan(spark, work, smallest)
-    return _on_workers(spark, chunks, _Task(lambda number, groups: made_of(groups)))
-
-
 class _Task:
     """What a worker does with chunks; it is pickled, so *make* holds nothing that is secret or large."""
 

@@ -42,3 +42,84 @@ BEGIN
 EXCEPTION WHEN lock_not_available THEN
     RETURN FALSE;
 END $$;
+
+-- Past days judged again by other rules are histories beside this one, each in a schema of its own (`rules_...`).
+
+-- The name of such a schema in which a cluster has snapshots: the one of that name, else the one that was made last of those
+-- whose name begins so. Null stands for every cluster, and for every name.
+CREATE OR REPLACE FUNCTION newest_rules(of_cluster text, named text) RETURNS text LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    found boolean;
+    name text;
+BEGIN
+    FOR name IN
+        SELECT nspname FROM pg_namespace INNER JOIN pg_tables ON schemaname = nspname
+        WHERE
+            starts_with(nspname, coalesce(named, 'rules_')) AND starts_with(nspname, 'rules_')
+            AND tablename = 'snapshot' AND has_schema_privilege(pg_namespace.oid, 'USAGE')
+        ORDER BY nspname = named DESC, pg_namespace.oid DESC
+    LOOP
+        EXECUTE format('SELECT EXISTS (SELECT FROM %I.snapshot WHERE cluster = $1 OR $1 IS NULL)', name)
+            INTO found USING of_cluster;
+        IF found THEN RETURN name; END IF;
+    END LOOP;
+    RETURN NULL;
+END $$;
+
+-- What such a schema says of a group in a snapshot otherwise than this history: the diagnosis, and in snapshots in which the
+-- schema has advice the strategy that wins, as far as both could judge.
+CREATE OR REPLACE FUNCTION said_otherwise(
+    rules text, of_cluster text, of_group text, since timestamptz, until timestamptz
+) RETURNS TABLE (
+    cluster text, group_id text, taken_at timestamptz, covered_seconds double precision, config_version text,
+    diagnosis_then text, diagnosis text, other_wins boolean, winner_then text, winner text
+) LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    IF rules IS NULL THEN RETURN; END IF;
+    RETURN QUERY EXECUTE format('
+        SELECT
+            made.cluster,
+            made.group_id,
+            made.taken_at,
+            least(extract(epoch FROM made.taken_at - (
+                SELECT max(earlier.started_at) FROM snapshot AS earlier
+                WHERE earlier.cluster = made.cluster AND earlier.started_at < made.taken_at
+            )), 3600)::double precision,
+            own.config_version,
+            CASE WHEN told.cluster IS NOT NULL THEN coalesce(told.diagnosis, ''unknown'') END,
+            coalesce(made.diagnosis, ''unknown''),
+            now_told.strategy IS DISTINCT FROM then_told.strategy
+            AND now_told.verdict <> ''not judged'' AND then_told.verdict <> ''not judged'',
+            then_told.strategy,
+            now_told.strategy
+        FROM %1$I.lag_history AS made
+        INNER JOIN %1$I.snapshot AS own ON own.cluster = made.cluster AND own.started_at = made.taken_at
+        LEFT JOIN lag_history AS told
+            ON told.cluster = made.cluster AND told.group_id = made.group_id AND told.taken_at = made.taken_at
+        LEFT JOIN LATERAL (
+            SELECT advice.verdict, advice.strategy FROM %1$I.advice_history AS advice
+            WHERE
+                own.advised_at IS NOT NULL
+                AND advice.cluster = made.cluster AND advice.group_id = made.group_id AND advice.taken_at <= made.taken_at
+            ORDER BY advice.taken_at DESC LIMIT 1
+        ) AS now_told ON TRUE
+        LEFT JOIN LATERAL (
+            SELECT advice.verdict, advice.strategy FROM advice_history AS advice
+            WHERE
+                now_told.verdict IS NOT NULL
+                AND advice.cluster = made.cluster AND advice.group_id = made.group_id AND advice.taken_at <= made.taken_at
+            ORDER BY advice.taken_at DESC LIMIT 1
+        ) AS then_told ON TRUE
+        WHERE
+            ($1 IS NULL OR made.cluster = $1)
+            AND ($2 IS NULL OR made.group_id = $2)
+            AND ($3 IS NULL OR made.taken_at >= $3)
+            AND ($4 IS NULL OR made.taken_at < $4)
+            AND (
+                told.cluster IS NOT NULL
+                AND coalesce(made.diagnosis, ''unknown'') <> coalesce(told.diagnosis, ''unknown'')
+                OR now_told.strategy IS DISTINCT FROM then_told.strategy
+                AND now_told.verdict <> ''not judged'' AND then_told.verdict <> ''not judged''
+            )', rules)
+        USING of_cluster, of_group, since, until;
+END $$;

@@ -5,9 +5,8 @@ What lies outside, one small Protocol for each thing that is asked of it.
 * The history in Postgres, one port per use: `SnapshotHistory` (which snapshots there are), `ResultHistory` (what the
   steps found in them), `RollupHistory` (hours and days of groups), `AdviceHistory` (what was advised), `Outbox` (alerts
   on their way), `Incidents` (of groups and pipelines), `Silences` (for which groups nobody is woken), `StepRuns`
-  (how steps ended), `Backfills` (past snapshots judged again), `PipelineHistory` (how each cluster's pipeline fares),
-  `Locks`, `Queries` (the user's questions). `History` is all of them: one database, one address; beside it
-  `ReportHistory` reads what a report shows.
+  (how steps ended), `PipelineHistory` (how each cluster's pipeline fares), `Locks`, `Queries` (the user's questions).
+  `History` is all of them: one database, one address; beside it `ReportHistory` reads what a report shows.
 
 A function asks for the ports it uses. `adapters/` holds the real ones and, in `adapters/memory`, those of a run that
 nobody keeps, a walk over a recording or a unit test; the same tests hold both to what is promised here.
@@ -23,7 +22,6 @@ from evenkeel.engine.ports.alerts import (
     PendingAlert,
     Posting,
 )
-from evenkeel.engine.ports.backfill import AdviceAsOf, BackfillOutcome, Backfills
 from evenkeel.engine.ports.cluster import Cluster
 from evenkeel.engine.ports.history import (
     AdviceHistory,
@@ -61,11 +59,8 @@ from evenkeel.engine.ports.silences import Silences
 __all__ = [
     "ALL",
     "CLOCKS_APART",
-    "AdviceAsOf",
     "AdviceHistory",
     "AdvisedSnapshot",
-    "BackfillOutcome",
-    "Backfills",
     "Cluster",
     "ClusterDay",
     "ClusterFacts",

@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from evenkeel.engine.ports.alerts import Delivered, Incidents, Outbox, Posting
-from evenkeel.engine.ports.backfill import Backfills
 from evenkeel.engine.ports.history import AdviceHistory, ResultHistory, SnapshotHistory
 from evenkeel.engine.ports.rollups import RollupHistory
 from evenkeel.engine.ports.silences import Silences
@@ -174,7 +173,6 @@ class History(
     Outbox,
     Incidents,
     Silences,
-    Backfills,
     Locks,
     Queries,
     Protocol,

@@ -23,11 +23,6 @@ from evenkeel.engine.records.advice import (
 )
 from evenkeel.engine.records.alert import AlertRow, AlertState
 from evenkeel.engine.records.answers import Taken, columns_of_query, columns_of_view
-from evenkeel.engine.records.backfill import (
-    BackfilledCandidate,
-    BackfilledGroup,
-    BackfillRow,
-)
 from evenkeel.engine.records.candidate import CandidateColumns, CandidateRow
 from evenkeel.engine.records.course import AdviceCheck, AdviceEvent, Course
 from evenkeel.engine.records.deriving import (
@@ -105,9 +100,6 @@ TABLES: Mapping[str, type] = {
     "group_hour": GroupHour,
     "group_day": GroupDay,
     "diagnosis_span": DiagnosisSpan,
-    "backfill": BackfillRow,
-    "backfilled_group": BackfilledGroup,
-    "backfilled_candidate": BackfilledCandidate,
     "step_run": StepRun,
 }
 """What a row is of each table of the database, each after those that it refers to."""
@@ -120,9 +112,6 @@ __all__ = [
     "AdviceRow",
     "AlertRow",
     "AlertState",
-    "BackfillRow",
-    "BackfilledCandidate",
-    "BackfilledGroup",
     "BrokerRow",
     "CandidateColumns",
     "CandidateRow",

@@ -331,31 +331,6 @@ DIAGNOSIS_SPAN = _table(
     key=("cluster", "group_id", "since"),
 )
 
-BACKFILL = _table(
-    "backfill",
-    UniqueConstraint("cluster", "config_version", "evenkeel_version", name="backfill_rules_key"),
-    key=("backfill_id",),
-)
-BACKFILLED_GROUP = _table(
-    "backfilled_group",
-    _refers_to("backfill", "backfill_id"),
-    _by_time("backfilled_group_taken_at"),
-    Index(
-        "backfilled_group_differs",
-        "backfill_id",
-        "group_id",
-        "taken_at",
-        postgresql_where=text("differs"),
-    ),
-    key=("backfill_id", "group_id", "taken_at"),
-)
-BACKFILLED_CANDIDATE = _table(
-    "backfilled_candidate",
-    _refers_to("backfill", "backfill_id"),
-    _by_time("backfilled_candidate_taken_at"),
-    key=("backfill_id", "group_id", "taken_at", "strategy"),
-)
-
 STEP_RUN = _table(
     "step_run",
     _one_of("outcome", Outcome),

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from evenkeel.engine.datasets.arrays import coded_of
 from evenkeel.engine.model import NONE
 from evenkeel.engine.ports import Lake
+from evenkeel.engine.steps.walked_lake import WalkedLake
 
 CHUNK = 50_000
 """
@@ -84,6 +85,14 @@ def work_of(lake: Lake, snapshot_id: str, pattern: str = "*") -> dict[str, int]:
     Raises:
         SnapshotNotFound: The lake does not hold the snapshot.
     """
+    # a walk asks for the same in every step
+    known = lake.work if isinstance(lake, WalkedLake) else {}
+    if (snapshot_id, pattern) not in known:
+        known[snapshot_id, pattern] = _work_of(lake, snapshot_id, pattern)
+    return known[snapshot_id, pattern]
+
+
+def _work_of(lake: Lake, snapshot_id: str, pattern: str) -> dict[str, int]:
     names = lake.read("groups", [snapshot_id], columns=["group_id"])["group_id"].to_pylist()
     members = lake.read("members", [snapshot_id], columns=["group_id", "subscription"])
     topics = lake.read("partitions", [snapshot_id], columns=["topic"], coded=True)["topic"]
@@ -112,7 +121,8 @@ def _subscribed(members: pa.Table, sizes: Mapping[str, int]) -> dict[str, int]:
             "topic": pc.list_flatten(members["subscription"]),
         }
     )
-    distinct = pairs.group_by(["group", "topic"]).aggregate([])
+    # few rows: threads cost more than they save
+    distinct = pairs.group_by(["group", "topic"], use_threads=False).aggregate([])
     partitions: dict[str, int] = {}
     for group, topic in zip(
         distinct["group"].to_pylist(), distinct["topic"].to_pylist(), strict=True

@@ -8,7 +8,7 @@ itself nothing is withheld yet; earlier ones that it rejected or withheld are pa
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -22,11 +22,13 @@ from evenkeel.engine.facts import FactKind, fact
 from evenkeel.engine.incidents.judged import Judged, Judgement, Trouble
 from evenkeel.engine.incidents.troubles import judged_of
 from evenkeel.engine.incidents.vanished import vanished_of
+from evenkeel.engine.metrics.observe import Observation
 from evenkeel.engine.model import Diagnosis
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.steps.chunks import cut, work_of
 from evenkeel.engine.steps.measure import observed_of
 from evenkeel.engine.steps.reading import (
+    BatchWithPast,
     Lookback,
     lookback_of,
     read_with_past,
@@ -50,7 +52,11 @@ _log = logging.getLogger(__name__)
 
 
 def judge_groups(
-    lake: Lake, settings: Settings, snapshot_id: str, watched: Collection[str] = ()
+    lake: Lake,
+    settings: Settings,
+    snapshot_id: str,
+    watched: Collection[str] = (),
+    seen: Iterable[tuple[BatchWithPast, Observation]] = (),
 ) -> Judgement:
     """
     What a snapshot says of the groups of its cluster.
@@ -61,23 +67,22 @@ def judge_groups(
         snapshot_id: The snapshot.
         watched: Groups with which something was wrong before: one of them that is gone is missed, however long ago it
             was there last.
+        seen: What the numbers say of groups, where that was worked out before: those are not read again.
 
     Raises:
         SnapshotNotFound: The lake does not hold the snapshot.
     """
     lookback = lookback_of(lake, settings, snapshot_id)
     listed = tuple(_listed(lake, snapshot_id))
-    well = plainly_well(lake, settings, lookback)
-    work = {name: size for name, size in work_of(lake, snapshot_id).items() if name not in well}
+    judged = [each for groups, observed in seen for each in _judged(settings, groups, observed)]
+    known = {each.group_id for each in judged} or plainly_well(lake, settings, lookback)
+    work = {name: size for name, size in work_of(lake, snapshot_id).items() if name not in known}
     if nameless := [name for name in work if not _can_be_kept(name)]:
         _log.warning("of %d groups nothing is told, for their ids: %.200r", len(nameless), nameless)
         work = {name: size for name, size in work.items() if _can_be_kept(name)}
-    odd = [
-        each
-        for chunk in cut(work, CHUNK)
-        for each in judge_chunk(lake, settings, lookback, chunk.groups)
-        if each.troubles or each.recovering or not each.known
-    ]
+    for chunk in cut(work, CHUNK):
+        judged += judge_chunk(lake, settings, lookback, chunk.groups)
+    odd = [each for each in judged if each.troubles or each.recovering or not each.known]
     odd += _gone(lake, settings, lookback, listed, watched)
     finished = lake.manifest("snapshot", snapshot_id).facts["finished_at"]
     return Judgement(
@@ -100,9 +105,7 @@ def judge_chunk(
     """
     try:
         groups = read_with_past(lake, settings, lookback, names)
-        seen = observed_of(settings, groups)
-        rules = [settings.incidents(each.cluster, each.group) for each in groups.batch.headers]
-        return judged_of(seen, rules, groups.earlier, groups.withheld)
+        return _judged(settings, groups, observed_of(settings, groups))
     except EvenkeelError:
         raise  # the lake or the configuration: nothing that a single group could be blamed for
     except Exception as problem:  # noqa: BLE001
@@ -115,6 +118,12 @@ def judge_chunk(
         for some in (names[:half], names[half:])
         for each in judge_chunk(lake, settings, lookback, some)
     ]
+
+
+def _judged(settings: Settings, groups: BatchWithPast, observed: Observation) -> list[Judged]:
+    rules = [settings.incidents(each.cluster, each.group) for each in groups.batch.headers]
+    judged = judged_of(observed, rules, groups.earlier, groups.withheld)
+    return [each for each in judged if _can_be_kept(each.group_id)]
 
 
 def _unknown(name: str) -> Judged:

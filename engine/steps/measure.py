@@ -39,11 +39,11 @@ _log = logging.getLogger(__name__)
 INCIDENTS = IncidentRules()
 """What holds where a rule says nothing of incidents."""
 
-See = Callable[[Observation], object]
-"""Who is shown what the numbers say of some groups."""
+See = Callable[[BatchWithPast, Observation], object]
+"""Who is shown some groups with their past, and what the numbers say of them."""
 
 
-def _unseen(_: Observation) -> None:
+def _unseen(groups: BatchWithPast, observed: Observation) -> None:
     """Nobody looks."""
 
 
@@ -163,7 +163,7 @@ def measure_chunk(
             header = lake.read("groups", [lookback.ids[0]], groups=names)
             return _only_header(settings, header, why)
     else:
-        see(observed)
+        see(groups, observed)
         return tables
     half = len(names) // 2
     parts = [

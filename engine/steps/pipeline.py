@@ -33,12 +33,12 @@ from evenkeel.engine.ports import (
     Silences,
     SnapshotHistory,
 )
-from evenkeel.engine.records import GroupMetrics, records_of
+from evenkeel.engine.records import CandidateColumns, GroupMetrics, arrow_schema, records_of
 from evenkeel.engine.steps.advise import advise
 from evenkeel.engine.steps.kept_past import may_switch
 from evenkeel.engine.steps.measure import compute_metrics, record_metrics
 from evenkeel.engine.steps.propose import propose_candidates, record_candidates
-from evenkeel.engine.steps.reading import taken_at
+from evenkeel.engine.steps.reading import BatchWithPast, taken_at
 from evenkeel.engine.steps.validation import STEP_OF_STAGE, rejected_as_a_whole
 from evenkeel.engine.steps.walked_lake import WalkedLake
 from evenkeel.engine.steps.watch_groups import queue_groups
@@ -99,11 +99,15 @@ def run_pipeline(
     """
     history.store_snapshot(lake.manifest("snapshot", snapshot_id), settings.version)
     _store_verdicts(lake, history, snapshot_id)
-    at, seen = taken_at(lake, snapshot_id), list[Observation]()
+    at = taken_at(lake, snapshot_id)
+    looked = list[tuple[BatchWithPast, Observation]]()
     if rejected_as_a_whole(lake, snapshot_id, "snapshot"):
         return Ran(snapshot_id=snapshot_id, at=at)
-    watched = queue_groups(lake, history, settings, snapshot_id) if watching else None
-    metrics = compute_metrics(lake, settings, snapshot_id, see=seen.append)
+    metrics = compute_metrics(
+        lake, settings, snapshot_id, see=lambda *groups: looked.append(groups)
+    )
+    watched = queue_groups(lake, history, settings, snapshot_id, seen=looked) if watching else None
+    seen = [observed for _, observed in looked]
     record_metrics(lake, snapshot_id, metrics)
     history.store_metrics(snapshot_id, metrics)
     if not advising:
@@ -113,7 +117,8 @@ def run_pipeline(
         lake, settings, snapshot_id, live_only=settled, ask_next_change=ask_next_change
     )
     record_candidates(lake, snapshot_id, candidates)
-    history.store_candidates(snapshot_id, candidates["candidates"])
+    kept = candidates["candidates"].select(arrow_schema(CandidateColumns).names)
+    history.store_candidates(snapshot_id, kept)
     advise(lake, history, settings, snapshot_id)
     advised = advice_news(history, settings, snapshot_id)
     if advised is not None:
@@ -189,6 +194,11 @@ def walk(
             sparing=sparing,
             ask_next_change=False,
         )
-        for alert in history.pending_alerts():
-            history.mark_alert_sent(alert, Delivered(channel=alert.channel, timestamp=alert.key))
+        read_at_once(history)
         history.thin(cluster, 0)
+
+
+def read_at_once(history: Outbox) -> None:
+    """Take what waits to be told for delivered: nobody reads it."""
+    for alert in history.pending_alerts():
+        history.mark_alert_sent(alert, Delivered(channel=alert.channel, timestamp=alert.key))

@@ -48,7 +48,11 @@ METRICS = (
 def metrics_by_group(read: Read) -> dict[str, dict[str, Any]]:
     """Those columns by group, and `utilisation` of its busiest member, of those whose capacity is known."""
     members = read("member_metrics", None, ["group_id", "utilisation"])
-    most = members.group_by("group_id").aggregate([("utilisation", "max")]).to_pylist()
+    most = (
+        members.group_by("group_id", use_threads=False)
+        .aggregate([("utilisation", "max")])
+        .to_pylist()
+    )
     busiest = {row["group_id"]: row["utilisation_max"] for row in most}
     rows = read("group_metrics", None, METRICS).to_pylist()
     return {row["group_id"]: row | {"utilisation": busiest.get(row["group_id"])} for row in rows}

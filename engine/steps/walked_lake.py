@@ -48,6 +48,8 @@ class WalkedLake(OverLake):
         self.until: str | None = None
         self.batches: dict[tuple[str, ...], GroupBatch] = {}
         """Past snapshots of groups, by the snapshot and the groups."""
+        self.work: dict[tuple[str, str], dict[str, int]] = {}
+        """How much work each group is (`chunks.work_of`), by the snapshot and a pattern of groups."""
         self._stands: list[str] = []
         self._tables: dict[tuple[object, ...], pa.Table] = {}
         self._wanted = wanted
@@ -62,6 +64,7 @@ class WalkedLake(OverLake):
         self._stands = [*self._stands, snapshot_id][-lookback - 2 :]
         kept = set(self._stands)
         self.batches = {key: batch for key, batch in self.batches.items() if key[0] in kept}
+        self.work = {key: work for key, work in self.work.items() if key[0] in kept}
         self._tables = {key: table for key, table in self._tables.items() if key[0] in kept}
 
     def write(
@@ -121,6 +124,10 @@ class WalkedLake(OverLake):
                 name for name in names if self._wanted and self._wanted(name)
             ]
         return self._names[snapshot_id]
+
+    def has_made(self, step: str, snapshot_id: str) -> bool:
+        """Whether the walk has made something of a snapshot, and knows it yet."""
+        return snapshot_id in self._made[step]
 
     def made(self, step: str, snapshot_id: str) -> Mapping[str, pa.Table]:
         """

@@ -18,6 +18,7 @@ from evenkeel.engine.datasets import new_snapshot_id, split_snapshot_id
 from evenkeel.engine.facts import Fact
 from evenkeel.engine.incidents.judged import Judgement
 from evenkeel.engine.incidents.quiet import quieting
+from evenkeel.engine.metrics.observe import Observation
 from evenkeel.engine.model import utc_now
 from evenkeel.engine.ports import (
     CLOCKS_APART,
@@ -31,8 +32,12 @@ from evenkeel.engine.ports import (
 from evenkeel.engine.records import IncidentCourse, SilenceRow
 from evenkeel.engine.steps.changed_since import changed_since
 from evenkeel.engine.steps.judge import judge_groups
+from evenkeel.engine.steps.reading import BatchWithPast
 
 log = logging.getLogger(__name__)
+
+Seen = Sequence[tuple[BatchWithPast, Observation]]
+"""What the numbers say of groups of a snapshot."""
 
 _TRIES = 2
 """How often what a snapshot changes is worked out, where another process changes what is remembered meanwhile."""
@@ -85,9 +90,10 @@ def queue_groups(
     *,
     link: str | None = None,
     now: datetime | None = None,
+    seen: Seen = (),
 ) -> Round | None:
     """
-    The same as far as the outbox.
+    The same as far as the outbox; *seen* as for `judge_groups`.
 
     Returns:
         What comes of the snapshot; None where it was watched before, is not the newest, or gave way to another.
@@ -100,7 +106,7 @@ def queue_groups(
         if not _is_newest(lake, snapshot_id, now or utc_now()):
             log.info("%s is not the newest snapshot: nothing is told of it.", snapshot_id)
             return None
-        done = _watch(lake, history, settings, snapshot_id, watched, link)
+        done = _watch(lake, history, settings, snapshot_id, watched, link, seen)
         if done is not None:
             return done
     return None
@@ -120,10 +126,13 @@ def _watch(
     snapshot_id: str,
     watched: IncidentWatch,
     link: str | None,
+    seen: Seen,
 ) -> Round | None:
     """None when another snapshot was watched meanwhile, or a younger one: nothing is kept, and nothing told."""
     cluster = watched.cluster
-    judgement, done = look_at(lake, settings, snapshot_id, watched, history.silences, link=link)
+    judgement, done = look_at(
+        lake, settings, snapshot_id, watched, history.silences, link=link, seen=seen
+    )
     is_kept = history.store_watch(
         cluster,
         snapshot_id,
@@ -159,6 +168,7 @@ def look_at(
     silences: Callable[[datetime], Sequence[SilenceRow]],
     *,
     link: str | None = None,
+    seen: Seen = (),
 ) -> tuple[Judgement, Round]:
     """
     What a snapshot says of the groups of its cluster, and what comes of it; nothing is stored and nothing told.
@@ -170,11 +180,13 @@ def look_at(
         watched: What is remembered of the groups.
         silences: What people have silenced and acknowledged at a moment; maintenance is the configuration's.
         link: Address of the run.
+        seen: As for `judge_groups`.
 
     Raises:
         SnapshotNotFound: The lake does not hold the snapshot.
     """
-    judgement = judge_groups(lake, settings, snapshot_id, [c.name for c in watched.courses])
+    remembered = [course.name for course in watched.courses]
+    judgement = judge_groups(lake, settings, snapshot_id, remembered, seen)
 
     def changed(course: IncidentCourse) -> tuple[Fact, ...] | None:
         good = course.good_snapshot_id

@@ -1,6 +1,6 @@
--- Forgets what is older than a moment: snapshots with everything that belongs to them and what backfills made of them,
--- incidents that are over, messages that are sent or superseded unless they stand for an incident that is open, silences
--- that are over, runs of steps, groups without samples. Of snapshots only so many at once, the oldest first. Returns those that went.
+-- Forgets what is older than a moment: snapshots with everything that belongs to them, incidents that are over, messages that are
+-- sent or superseded unless they stand for an incident that is open, silences that are over, runs of steps, groups without
+-- samples. Of snapshots only so many at once, the oldest first. Returns those that went.
 --
 -- Parameters:
 --   :before timestamptz  What began before this goes.
@@ -22,22 +22,6 @@ WHERE
 
 DELETE FROM incident
 WHERE closed_at < CAST(:before AS timestamptz);
-
-DELETE FROM backfill
-WHERE
-    until < CAST(:before AS timestamptz)
-    AND NOT EXISTS (
-        SELECT FROM backfilled_group AS kept
-        WHERE kept.backfill_id = backfill.backfill_id AND kept.taken_at >= CAST(:before AS timestamptz)
-    );
-
-DELETE FROM backfilled_candidate USING backfill
-WHERE
-    backfilled_candidate.backfill_id = backfill.backfill_id
-    AND backfilled_candidate.taken_at < CAST(:before AS timestamptz);
-
-DELETE FROM backfilled_group USING backfill
-WHERE backfilled_group.backfill_id = backfill.backfill_id AND backfilled_group.taken_at < CAST(:before AS timestamptz);
 
 -- who advises waits meanwhile: what goes on is told from one row to another
 SELECT cluster FROM cluster ORDER BY cluster FOR NO KEY UPDATE;

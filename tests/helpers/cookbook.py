@@ -308,7 +308,7 @@ def main() -> None:
         url = server.url("cookbook", "cookbook")
         migrate(url)
         history = PostgresHistory(url)
-        cookbook_history.write_with_backfill(history)
+        cookbook_history.write_with_backfill(url)
         save(answers(history))
     made_tables.main()
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from evenkeel.engine import steps
-from evenkeel.engine.adapters.postgres import PostgresHistory
+from evenkeel.engine.adapters.postgres import PostgresHistory, PostgresShelf
 from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.config import ClusterSettings, Rule, Settings
 from evenkeel.engine.datasets import VALIDATION, rows_to_table, split_snapshot_id
 from evenkeel.engine.ports import Lake
-from evenkeel.engine.steps.backfill_plan import Question
+from evenkeel.engine.steps.backfill import Question, rules_of
 from tests.helpers.fluid.plan import (
     Group,
     Member,
@@ -123,11 +123,12 @@ def write(history: PostgresHistory, count: int = COUNT, lake: Lake | None = None
     return ids
 
 
-def write_with_backfill(history: PostgresHistory) -> list[str]:
-    """The same, and its days judged again by other rules."""
+def write_with_backfill(url: str) -> list[str]:
+    """The same at an address, and its days judged again by other rules."""
     lake = Recording()
-    ids = write(history, lake=lake)
-    steps.backfill(lake, history, LENIENT, DAYS)
+    ids = write(PostgresHistory(url), lake=lake)
+    shelf = PostgresShelf(url, rules_of(LENIENT, DAYS.groups))
+    steps.backfill(lake, shelf, LENIENT, DAYS)
     return ids
 
 

@@ -23,9 +23,6 @@ from evenkeel.engine.datasets import (
 from evenkeel.engine.ports import Manifest
 from evenkeel.engine.records import (
     AdviceRow,
-    BackfilledCandidate,
-    BackfilledGroup,
-    BackfillRow,
     CandidateColumns,
     ValidationRow,
     arrow_schema,
@@ -219,31 +216,6 @@ def checks(*rows: ValidationRow) -> pa.Table:
     return table_of(ValidationRow, rows)
 
 
-def judge_again(history: PostgresHistory, snapshot_id: str, group: str) -> None:
-    """Store what a backfill of one snapshot says: its group was said to keep up then."""
-    cluster, taken_at = split_snapshot_id(snapshot_id)
-    row = BackfillRow(
-        cluster=cluster,
-        config_version="c0ffee",
-        evenkeel_version="1.0",
-        groups="*",
-        since=taken_at,
-        until=taken_at + timedelta(days=1),
-        candidates_every_seconds=3600,
-        snapshots=1,
-        done_snapshots=1,
-        done_through=snapshot_id,
-        started_at=taken_at,
-        finished_at=taken_at,
-    )
-    key = {"backfill_id": 0, "taken_at": taken_at, "group_id": group}
-    compared = {"diagnosis": "skewed load", "diagnosis_then": "keeps up", "differs": True}
-    groups = rows_to_table([key | compared | {"status": "WARN"}], arrow_schema(BackfilledGroup))
-    some = {"strategy": "range", "deployment": "setting", "feasibility": "can run"}
-    strategies = rows_to_table([key | some], arrow_schema(BackfilledCandidate))
-    history.store_backfilled(row, [taken_at], groups, strategies)
-
-
 def fill(history: PostgresHistory, number: int = 0, cluster: str = "demo") -> str:
     """Take one snapshot through every step; its id."""
     taken = manifest(number, cluster)
@@ -259,5 +231,4 @@ def fill(history: PostgresHistory, number: int = 0, cluster: str = "demo") -> st
     history.store_validation(snapshot_id, "candidates", found)
     history.store_candidates(snapshot_id, candidates(snapshot_id, "orders-app"))
     history.store_advice(snapshot_id, [advice(snapshot_id, "orders-app")])
-    judge_again(history, snapshot_id, "orders-app")
     return snapshot_id

@@ -7,39 +7,47 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import numpy as np
 import psycopg
 import pytest
 
 from evenkeel.engine import steps
-from evenkeel.engine.adapters.postgres import PostgresHistory
-from evenkeel.engine.adapters.postgres.connecting import engine_for
-from evenkeel.engine.adapters.postgres.running import execute
+from evenkeel.engine.adapters.postgres import PostgresHistory, PostgresShelf, migrate
+from evenkeel.engine.adapters.postgres.history import in_schema
 from evenkeel.engine.adapters.replay import Recording
-from evenkeel.engine.columns import columns_of
+from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import VALIDATION, rows_to_table
-from evenkeel.engine.errors import ClusterBusy, InputError
+from evenkeel.engine.errors import ClusterBusy
 from evenkeel.engine.ports import ALL, Lake
-from evenkeel.engine.records.backfill import Numbers
-from evenkeel.engine.steps.backfill_plan import planned, question
-from evenkeel.engine.steps.backfilled import Judged, Stretch
+from evenkeel.engine.steps.backfill import Plan, Question, outcome_of, planned, rules_of
 from tests.helpers.cookbook_history import (
     CLUSTER,
-    COUNT,
     DAYS,
     EVERY,
     LENIENT,
     SETTINGS,
     write,
 )
+from tests.helpers.postgres_fixtures import PREFIX
+from tests.stage.postgres_access import PostgresServer
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
 pytestmark = pytest.mark.postgres
 
-OWN = ("backfill", "backfilled_group", "backfilled_candidate")
-"""The tables of backfills."""
+COUNT = 30
+"""Snapshots: fifteen hours."""
 
-METRICS = replace(DAYS, candidates_every=None)
-"""The same days, without candidates."""
+WHOLE = replace(DAYS, until=DAYS.since + timedelta(seconds=COUNT * EVERY))
+"""All of them, with candidates of one in an hour."""
+
+METRICS = replace(WHOLE, candidates_every=None)
+"""The same, without candidates."""
+
+NUMBERS = (
+    *("group_id", "diagnosis", "status", "members", "partitions", "total_lag", "delay_seconds"),
+    *("time_lag_seconds", "production_per_second", "consumption_per_second"),
+)
+"""Of what the lake has of a group, what `lag_history` shows."""
 
 
 @pytest.fixture(scope="module")
@@ -50,16 +58,16 @@ def lake() -> Recording:
 
 @pytest.fixture(scope="module")
 def url(module_database_url: str, lake: Recording) -> str:
-    """A history of two days of six groups."""
-    write(PostgresHistory(module_database_url), lake=lake)
+    """A history of some hours of six groups."""
+    write(PostgresHistory(module_database_url), COUNT, lake)
     return module_database_url
 
 
-@pytest.fixture
-def history(url: str) -> Iterator[PostgresHistory]:
-    """The same, without backfills."""
-    yield PostgresHistory(url)
-    ask(url, "DELETE FROM backfill RETURNING 1")
+@pytest.fixture(autouse=True)
+def _nothing_left(url: str) -> Iterator[None]:
+    yield
+    for rules in schemas(url):
+        tell(url, f"DROP SCHEMA {rules} CASCADE")
 
 
 def ask(url: str, query: str) -> list[dict[str, Any]]:
@@ -68,13 +76,35 @@ def ask(url: str, query: str) -> list[dict[str, Any]]:
         return connection.execute(query.encode()).fetchall()
 
 
-def everything_else(url: str) -> dict[str, str]:
-    """A hash of each table that is none of backfills."""
+def tell(url: str, command: str) -> None:
+    """Run a command."""
+    with psycopg.connect(url) as connection:
+        connection.execute(command.encode())
+
+
+def schemas(url: str) -> list[str]:
+    """Those of other rules."""
+    found = ask(url, "SELECT nspname FROM pg_namespace WHERE starts_with(nspname, 'rules_')")
+    return sorted(row["nspname"] for row in found)
+
+
+def shelf_of(url: str, settings: Settings, groups: str = "*") -> PostgresShelf:
+    """Where goes what is judged by these rules."""
+    return PostgresShelf(url, rules_of(settings, groups))
+
+
+def judge(url: str, lake: Lake, settings: Settings, asked: Question, **how: Any) -> Plan:
+    """Judge again."""
+    return steps.backfill(lake, shelf_of(url, settings, asked.groups), settings, asked, **how)
+
+
+def everything(url: str) -> dict[str, str]:
+    """A hash of each table of the history."""
     tables = ask(
         url,
         "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace",
     )
-    names = sorted({row["relname"] for row in tables} - {*OWN})
+    names = sorted({row["relname"] for row in tables})
     assert {"group_metrics", "candidate", "advice", "incident", "alert", "step_run"} <= {*names}
     text = (
         "SELECT count(*) || md5(string_agg(t::text, E'\\n' ORDER BY t::text)) AS hash FROM {} AS t"
@@ -89,12 +119,18 @@ def contents(lake: Lake) -> dict[str, Any]:
     return {name: lake.read(name, ids).to_pylist() for name in names}
 
 
-def rows_of(url: str) -> list[dict[str, Any]]:
-    """What backfills made of groups, in order."""
-    return ask(url, "SELECT * FROM backfill_history ORDER BY config_version, taken_at, group_id")
+def samples(url: str, rules: str = "public") -> list[dict[str, Any]]:
+    """How each group fared in each snapshot, by the history in a schema."""
+    return ask(url, f"SELECT * FROM {rules}.lag_history ORDER BY taken_at, group_id")
 
 
-def measured_by(settings: Any, lake: Lake) -> Recording:
+def advice(url: str, rules: str = "public") -> list[dict[str, Any]]:
+    """What each group was told from when on, by the history in a schema; runs of half an hour apart."""
+    own = f"SELECT group_id, verdict, strategy, state, since, until FROM {rules}.advice_history"
+    return ask(url, f"{own} ORDER BY since, group_id")
+
+
+def measured_by(settings: Settings, lake: Lake) -> Recording:
     """A lake of the same snapshots, measured by the pipeline's steps with other settings, oldest first."""
     other = Recording()
     for taken in lake.snapshots(CLUSTER, limit=ALL)[::-1]:
@@ -108,176 +144,152 @@ def measured_by(settings: Any, lake: Lake) -> Recording:
 
 def numbers_of(lake: Lake, ids: list[str] | None = None) -> list[tuple[Any, ...]]:
     """Diagnoses and numbers of each snapshot, or of these, and of each group, as the pipeline measured them."""
-    columns = ["group_id", "diagnosis", *(spec.name for spec in columns_of(Numbers))]
     return [
-        tuple(row.values())
+        _rounded(row)
         for taken in ids or lake.snapshots(CLUSTER, limit=ALL)[::-1]
-        for row in lake.read("group_metrics", [taken], columns=columns)
+        for row in lake.read("group_metrics", [taken], columns=NUMBERS)
         .sort_by("group_id")
         .to_pylist()
     ]
 
 
-def numbers_made(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
-    """The same of what a backfill made."""
-    columns = ["group_id", "diagnosis", *(spec.name for spec in columns_of(Numbers))]
-    return [tuple(row[name] for name in columns) for row in rows]
+def numbers_made(url: str, settings: Settings, groups: str = "*") -> list[tuple[Any, ...]]:
+    """The same of what was judged again."""
+    return [_rounded(row) for row in samples(url, rules_of(settings, groups))]
 
 
-def test_by_the_same_rules_the_same_is_said(
-    url: str, history: PostgresHistory, lake: Recording
-) -> None:
-    """Every diagnosis, number and winner is the one that the pipeline stored, with candidates of every snapshot."""
-    always = replace(DAYS, candidates_every=timedelta(seconds=EVERY))
-    row = steps.backfill(lake, history, SETTINGS, always)
-    made = rows_of(url)
+def _rounded(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """As many digits as a sample keeps."""
+    found = (row[name] for name in NUMBERS)
+    return tuple(str(np.float32(each)) if isinstance(each, float) else each for each in found)
 
-    assert (row.done_snapshots, row.snapshots, row.finished_at is None) == (COUNT, COUNT, False)
-    assert numbers_made(made) == numbers_of(lake)
-    assert not any(each["differs"] for each in made)
-    assert [each["diagnosis"] for each in made] == [each["diagnosis_then"] for each in made]
-    assert {each["winner_then"] for each in made} >= {"roundrobin", None}
-    judged = [each for each in made if each["is_judged"] and each["was_judged"]]
-    assert len(judged) > 0.9 * len(made)
-    assert [each["winner"] for each in judged] == [each["winner_then"] for each in judged]
-    outcome = history.backfill_outcome(row)
-    assert (outcome.groups, outcome.differing) == (6, 0)
-    assert history.query("backfill_changes") == []
+
+def test_by_the_same_rules_the_same_is_said(url: str, lake: Recording) -> None:
+    """Every number, diagnosis and advice is the one that the history has, with candidates of every snapshot."""
+    plan = judge(url, lake, SETTINGS, replace(WHOLE, candidates_every=timedelta(seconds=EVERY)))
+
+    assert (plan.done, len(plan.ids), plan.missing_days) == (COUNT, COUNT, ())
+    assert samples(url, plan.rules) == samples(url)
+    assert advice(url, plan.rules) == advice(url)
+    assert {"roundrobin", None} <= {row["strategy"] for row in advice(url)}
+    outcome = outcome_of(lake, PostgresHistory(url), plan)
+    assert (outcome.groups, outcome.differing, outcome.changes) == (6, 0, [])
 
 
 def test_other_rules_say_what_the_pipeline_would_have_said_by_them(
-    url: str, history: PostgresHistory, lake: Recording
+    url: str, lake: Recording
 ) -> None:
-    """Snapshot by snapshot what the steps make by these rules; only the groups that they are about differ."""
-    row = steps.backfill(lake, history, LENIENT, DAYS)
-    made = rows_of(url)
+    """
+    Snapshot by snapshot what the steps make by these rules; only the groups that they are about differ. Every table of
+    the history is the same before and after, byte for byte, and so is the lake; nobody waits to be told.
+    """
+    history, before, in_lake = PostgresHistory(url), everything(url), contents(lake)
+    plan = judge(url, lake, LENIENT, WHOLE)
+    assert (everything(url), contents(lake)) == (before, in_lake)
+    waiting = f"SELECT count(*) AS alerts FROM {plan.rules}.alert WHERE state = 'pending'"
+    assert ask(url, waiting) == [{"alerts": 0}]
+    assert numbers_made(url, LENIENT) == numbers_of(measured_by(LENIENT, lake))
+    assert outcome_of(lake, history, plan).differing == 1
 
-    assert numbers_made(made) == numbers_of(measured_by(LENIENT, lake))
-    differing = {each["group_id"] for each in made if each["differs"]}
-    assert differing == {"search-index", "search-suggest"}
-    assert history.backfill_outcome(row).differing == 2
-    changes = history.query("backfill_changes", group="search-index")
-    late = [each for each in changes if each["then_was"] == "skewed load"]
-    expected = [each for each in made if each["group_id"] == "search-index"]
+    own = history.query("backfill_changes", group="search-suggest")
+    assert own == history.query("backfill_changes")
+    assert {each["rules"] for each in own} == {plan.rules}
+    late = [e for e in own if (e["then_was"], e["now_is"]) == ("skewed load", "keeps up")]
+    pairs = zip(samples(url), samples(url, plan.rules), strict=True)
     expected = [
-        e for e in expected if (e["diagnosis_then"], e["diagnosis"]) == ("skewed load", "keeps up")
+        now["taken_at"]
+        for then, now in pairs
+        if now["group_id"] == "search-suggest"
+        and (then["diagnosis"], now["diagnosis"]) == ("skewed load", "keeps up")
     ]
-    assert [(each["now_is"], each["snapshots"]) for each in late] == [("keeps up", len(expected))]
+    assert [each["snapshots"] for each in late] == [len(expected)]
     assert late[0]["hours"] == len(expected) * EVERY / 3600 > 0
-    assert (late[0]["first_at"], late[0]["last_at"]) == (
-        expected[0]["taken_at"],
-        expected[-1]["taken_at"],
-    )
+    assert (late[0]["first_at"], late[0]["last_at"]) == (expected[0], expected[-1])
     assert ("winner", "roundrobin", None) in {
-        (each["what"], each["then_was"], each["now_is"]) for each in changes
+        (each["what"], each["then_was"], each["now_is"]) for each in own
     }
+    some = history.query(
+        "backfill_changes", rules=f"rules_{LENIENT.version}", since=expected[0], until=expected[1]
+    )
+    assert [each["snapshots"] for each in some if each["what"] == "diagnosis"] == [1]
 
 
-def test_what_the_pipeline_wrote_stays(url: str, history: PostgresHistory, lake: Recording) -> None:
-    """Every other table is the same before and after, byte for byte, and so is the lake."""
-    before, in_lake = everything_else(url), contents(lake)
-    steps.backfill(lake, history, LENIENT, DAYS)
-    assert everything_else(url) == before
-    assert contents(lake) == in_lake
-    assert ask(url, "SELECT count(*) AS rows FROM backfilled_candidate")[0]["rows"] > COUNT
-
-
-def test_two_configurations_stand_side_by_side_and_each_replaces_its_own(
-    url: str, history: PostgresHistory, lake: Recording
+def test_rules_stand_side_by_side_and_what_is_there_is_not_made_again(
+    url: str, lake: Recording
 ) -> None:
-    """Judged again by one of them, for some groups of one day, nothing is there twice and nothing is gone."""
-    for settings in (SETTINGS, LENIENT):
-        steps.backfill(lake, history, settings, DAYS)
-    before = [{**row, "backfilled_at": None} for row in rows_of(url)]
-    assert len(before) == 2 * 6 * COUNT
-    assert {row["config_version"] for row in before} == {SETTINGS.version, LENIENT.version}
+    """Each configuration and each pattern of groups has a schema; other days are added to those that are there."""
+    some = replace(
+        METRICS, since=METRICS.since + timedelta(seconds=COUNT // 2 * EVERY), groups="search-*"
+    )
+    first = replace(METRICS, until=METRICS.since + timedelta(seconds=COUNT // 2 * EVERY))
+    for settings, asked in ((LENIENT, some), (SETTINGS, first), (LENIENT, first)):
+        judge(url, lake, settings, asked)
+    assert schemas(url) == sorted(
+        {rules_of(SETTINGS, "*"), rules_of(LENIENT, "*"), rules_of(LENIENT, "search-*")}
+    )
+    whole = numbers_of(measured_by(LENIENT, lake))
+    of_search = [row for row in whole[6 * COUNT // 2 :] if row[0].startswith("search-")]
+    assert numbers_made(url, LENIENT, "search-*") == of_search
+    assert numbers_made(url, LENIENT) == whole[: 6 * COUNT // 2]
 
-    some = question(CLUSTER, "2026-03-03", "2026-03-03", groups="search-*")
-    row = steps.backfill(lake, history, LENIENT, some)
-    assert (row.snapshots, history.backfill_outcome(row).groups) == (COUNT // 2, 2)
-    assert [{**each, "backfilled_at": None} for each in rows_of(url)] == before
-
-
-def test_what_differs_is_that_of_the_newest_run(
-    url: str, history: PostgresHistory, lake: Recording
-) -> None:
-    """Of the days that it judged alone, whatever the same rules made of others before."""
-    steps.backfill(lake, history, LENIENT, METRICS)
-    some = question(CLUSTER, "2026-03-02T05:00Z", "2026-03-02T07:30Z", candidates_every="none")
-    row = steps.backfill(lake, history, LENIENT, some)
-    changes = _module().changes_of(history, row)
-    known = [each for each in rows_of(url) if some.since <= each["taken_at"] < some.until]
-    differing = [each for each in known if each["differs"]]
-    assert {each["group_id"] for each in changes} == {"search-suggest"}
-    assert sum(each["snapshots"] for each in changes) == len(differing) > 0
-    assert sum(each["hours"] for each in changes) == len(differing) * EVERY / 3600
-    assert all(some.since <= each["first_at"] <= each["last_at"] < some.until for each in changes)
+    plan = planned(lake, shelf_of(url, LENIENT), LENIENT, METRICS)
+    assert (plan.done, len(plan.left)) == (COUNT // 2, COUNT // 2)
+    assert len(planned(lake, shelf_of(url, LENIENT), LENIENT, WHOLE).left) > COUNT // 2
+    judge(url, lake, LENIENT, METRICS)
+    assert numbers_made(url, LENIENT) == whole
+    assert judge(url, lake, LENIENT, METRICS, tell=pytest.fail).left == ()
 
 
-def test_it_goes_on_where_it_was_ended(
-    url: str, history: PostgresHistory, lake: Recording, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What was stored is not judged again, and all is as if it had never been ended, however it is cut."""
-    steps.backfill(lake, history, LENIENT, METRICS)
-    whole = numbers_made(rows_of(url))
-    ask(url, "DELETE FROM backfill RETURNING 1")
+def test_it_goes_on_where_it_was_ended(url: str, lake: Recording) -> None:
+    """What is there is not judged again, and all is as if it had never been ended, however it is cut."""
+    judge(url, lake, LENIENT, WHOLE)
+    whole = samples(url, rules_of(LENIENT, "*")), advice(url, rules_of(LENIENT, "*"))
+    tell(url, f"DROP SCHEMA {rules_of(LENIENT, '*')} CASCADE")
 
-    monkeypatch.setattr(_module(), "SNAPSHOTS", 7)
-    judge, judged = _module()._in_process(lake, LENIENT), list[str]()
+    seen = list[str]()
+    shelf = shelf_of(url, LENIENT)
+    store = shelf.store_metrics
 
-    def ends(stretch: Stretch, work: dict[str, int]) -> Judged:
-        if len(judged) == 21:
+    def ends(snapshot_id: str, tables: Mapping[str, Any]) -> None:
+        if len(seen) == 11:
+            seen.append("ended")
             raise KeyboardInterrupt
-        judged.extend(stretch.ids)
-        return judge(stretch, work)
+        store(snapshot_id, tables)
+        seen.append(snapshot_id)
 
+    shelf.store_metrics = ends  # type: ignore[method-assign]
     with pytest.raises(KeyboardInterrupt):
-        steps.backfill(lake, history, LENIENT, METRICS, judge=ends)
-    plan = planned(lake, history, LENIENT, METRICS)
-    assert (plan.resumes, plan.row.done_snapshots, len(plan.left)) == (True, 21, COUNT - 21)
-    judged.append("some more")
+        steps.backfill(lake, shelf, LENIENT, WHOLE)
+    plan = planned(lake, shelf, LENIENT, WHOLE)
+    assert (plan.done, len(plan.left)) == (11, COUNT - 11)
     progress = []
-    row = steps.backfill(lake, history, LENIENT, METRICS, judge=ends, tell=progress.append)
+    steps.backfill(lake, shelf, LENIENT, WHOLE, tell=progress.append)
 
-    assert judged[:21] + judged[22:] == lake.snapshots(CLUSTER, limit=ALL)[::-1]
-    assert numbers_made(rows_of(url)) == whole
-    assert [each.done for each in progress] == [*range(28, COUNT, 7), COUNT]
-    assert progress[-1].left_seconds == 0 < progress[0].left_seconds
-    assert row.finished_at is not None
-    assert not planned(lake, history, LENIENT, METRICS).resumes
+    assert seen[:11] + seen[12:] == lake.snapshots(CLUSTER, limit=ALL)[::-1]
+    assert (samples(url, plan.rules), advice(url, plan.rules)) == whole
+    assert (progress[-1].done, progress[-1].of, progress[-1].left_seconds) == (COUNT, COUNT, 0)
 
 
-def _module() -> Any:
-    import sys
-
-    return sys.modules["evenkeel.engine.steps.backfill"]
-
-
-def test_a_turn_ends_when_its_time_is_over(
-    history: PostgresHistory, lake: Recording, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is left unfinished after the first stretch; the next turns do the rest."""
-    monkeypatch.setattr(_module(), "SNAPSHOTS", 40)
-    turns = []
-    while not turns or turns[-1].finished_at is None:
-        turns.append(steps.backfill(lake, history, SETTINGS, METRICS, budget=timedelta(0)))
-    assert [turn.done_snapshots for turn in turns] == [40, 80, 96]
-    assert len({turn.started_at for turn in turns}) == 1
+def test_a_turn_ends_when_its_time_is_over(url: str, lake: Recording) -> None:
+    """It is left unfinished after the first snapshot; the next turns do the rest."""
+    asked = replace(METRICS, until=METRICS.since + timedelta(seconds=3 * EVERY))
+    turns = [judge(url, lake, SETTINGS, asked, budget=timedelta(0)) for _ in range(3)]
+    assert [(turn.done, len(turn.left)) for turn in turns] == [(1, 2), (2, 1), (3, 0)]
 
 
-def test_one_at_a_time_is_judged_of_a_cluster(history: PostgresHistory, lake: Recording) -> None:
+def test_one_at_a_time_is_judged_of_a_cluster(url: str, lake: Recording) -> None:
     """Another one is refused in a line that says what to do; the pipeline's locks are others."""
 
-    def meanwhile(stretch: Stretch, work: dict[str, int]) -> Judged:
+    def meanwhile(_: object) -> None:
         with (
-            history.lock(CLUSTER),
+            PostgresHistory(url).lock(CLUSTER),
             pytest.raises(ClusterBusy, match=f"another backfill of {CLUSTER}"),
         ):
-            steps.backfill(lake, history, SETTINGS, METRICS)
+            judge(url, lake, LENIENT, METRICS)
         raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        steps.backfill(lake, history, SETTINGS, METRICS, judge=meanwhile)
+        judge(url, lake, SETTINGS, METRICS, budget=timedelta(0), tell=meanwhile)
 
 
 def distrusting(lake: Lake, refused: Mapping[int, str | None]) -> Recording:
@@ -300,77 +312,65 @@ def distrusting(lake: Lake, refused: Mapping[int, str | None]) -> Recording:
     return other
 
 
-def test_what_validation_distrusted_is_nobodys_past(
-    url: str, history: PostgresHistory, lake: Recording, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_validation_distrusted_is_nobodys_past(url: str, lake: Recording) -> None:
     """
-    A rejected snapshot counts as done and has no row, a withheld group one that says so; those after them look back as
-    the pipeline does, wherever it is cut.
+    A rejected snapshot counts as done and has no sample, a withheld group one that says so; those after them look back
+    as the pipeline does, wherever it is cut.
     """
-    rejected = dict.fromkeys((3, 50, 51))
+    rejected = dict.fromkeys((3, 15, 16))
     other = distrusting(
-        lake, {**rejected, 20: "search-index", 21: "search-index", 70: "mail-sender"}
+        lake, {**rejected, 10: "search-index", 11: "search-index", 20: "mail-sender"}
     )
     ids = other.snapshots(CLUSTER, limit=ALL)[::-1]
     kept = [one for place, one in enumerate(ids) if place not in rejected]
     for taken in kept:
         steps.record_metrics(other, taken, steps.compute_metrics(other, SETTINGS, taken))
-    expected = numbers_of(other, kept)
-    for number in (36, 5):
-        monkeypatch.setattr(_module(), "SNAPSHOTS", number)
-        row = steps.backfill(other, history, SETTINGS, METRICS)
-        made = rows_of(url)
-        assert row.done_snapshots == COUNT
-        assert numbers_made(made) == expected
-        assert sum(each["error"] is not None for each in made) == 3
-        assert not any(each["differs"] for each in made)
+    for hours in (6, 15):
+        asked = replace(METRICS, until=METRICS.since + timedelta(hours=hours))
+        assert judge(url, other, SETTINGS, asked).left == ()
+    assert len(planned(other, shelf_of(url, SETTINGS), SETTINGS, METRICS).left) == 0
+    assert numbers_made(url, SETTINGS) == numbers_of(other, kept)
+    unreadable = [row for row in samples(url, rules_of(SETTINGS, "*")) if not row["readable"]]
+    assert len(unreadable) == 3
 
 
-def test_what_is_too_old_goes_with_the_snapshots(
-    url: str, history: PostgresHistory, lake: Recording
+def test_what_is_too_old_goes_with_the_snapshots(url: str, make_database: Any) -> None:
+    """The upkeep removes of a schema what it removes of the history, and a schema of which nothing is left."""
+    other, lake = make_database(), Recording()
+    migrate(other)
+    write(PostgresHistory(other), 6, lake)
+    late = replace(METRICS, since=METRICS.since + timedelta(seconds=3 * EVERY), until=METRICS.until)
+    early = replace(METRICS, until=late.since)
+    asked = replace(late, until=late.since + timedelta(hours=2))
+    judge(other, lake, SETTINGS, asked)
+    judge(other, lake, LENIENT, early)
+    PostgresHistory(other).expire(late.since + timedelta(seconds=EVERY))
+    assert schemas(other) == [rules_of(SETTINGS, "*")]
+    assert len(ask(other, f"SELECT FROM {rules_of(SETTINGS, '*')}.snapshot")) == 2
+
+
+def test_whoever_may_read_the_history_may_read_it(
+    url: str, lake: Recording, postgres_server: PostgresServer
 ) -> None:
-    """The upkeep removes rows of snapshots that it removes, and a backfill of which nothing is left."""
-    steps.backfill(lake, history, SETTINGS, DAYS)
-    early = question(CLUSTER, "2026-03-02", "2026-03-02")
-    steps.backfill(lake, history, LENIENT, early)
-    noon = DAYS.since + timedelta(hours=36)
-    with engine_for(url).connect() as connection:
-        # as the upkeep does it, and then all is there again for the other tests
-        execute(connection, "expire", before=noon, most=2 * COUNT)
-        left = connection.exec_driver_sql(
-            "SELECT min(taken_at), (SELECT count(*) FROM backfill) FROM backfilled_group"
-        ).one()
-        kept = connection.exec_driver_sql("SELECT min(taken_at) FROM backfilled_candidate").one()
-        connection.rollback()
-    assert left == (noon, 1)
-    assert kept == (noon,)
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (
-            (CLUSTER, "2026-03-03", "2026-03-02"),
-            "from 2026-03-03 to 2026-03-02 ends before it begins",
-        ),
-        (("other", "2026-03-02", "2026-03-03"), "no cluster 'other' is configured"),
-        (
-            (CLUSTER, "2026-02-27", "2026-03-03"),
-            f"snapshots of {CLUSTER} from 2026-03-02 to 2026-03-03 only",
-        ),
-        ((CLUSTER, "2026-03-02", "2026-03-20"), "--from 2026-03-02 --to 2026-03-03"),
-        (
-            (CLUSTER, "2026-03-02T00:01Z", "2026-03-02T00:29Z"),
-            f"no snapshot of {CLUSTER} from 2026-03-02",
-        ),
-        ((CLUSTER, "the day before", "2026-03-02"), "is no moment"),
-    ],
-)
-def test_what_cannot_be_judged_is_refused_in_a_line(
-    history: PostgresHistory, lake: Recording, given: tuple[str, str, str], message: str
-) -> None:
-    """It names what is wrong and what would do."""
-    with pytest.raises(InputError) as refused:
-        planned(lake, history, SETTINGS, question(*given))
-    assert message in str(refused.value)
-    assert refused.value.fix
+    """Every view and query answers in the schema, also to the role of readers, who also asks what differs."""
+    asked = replace(DAYS, until=DAYS.since + timedelta(hours=2))
+    plan = judge(url, lake, LENIENT, asked)
+    there = in_schema(url, plan.rules)
+    name = str(psycopg.conninfo.conninfo_to_dict(url)["dbname"])
+    reader = f"{PREFIX}reader_of_rules"
+    postgres_server.create_reader(reader)
+    try:
+        migrate(url, reader=reader)
+        migrate(there, reader=reader)
+        read = PostgresHistory(in_schema(postgres_server.url(name, reader), plan.rules))
+        groups = {row["group_id"] for row in read.query("groups")}
+        assert groups == {row["group_id"] for row in samples(url)}
+        assert read.query("lag_history", group="search-index", hours=9999999)
+        changes = PostgresHistory(postgres_server.url(name, reader)).query("backfill_changes")
+        assert changes == PostgresHistory(url).query("backfill_changes")
+        with psycopg.connect(postgres_server.url(name, reader)) as connection:
+            found = connection.execute("SELECT newest_rules('example', NULL)").fetchone()
+        assert found == (plan.rules,)
+    finally:
+        tell(url, f"DROP SCHEMA {plan.rules} CASCADE")
+        postgres_server.drop_reader(reader, name)

@@ -14,7 +14,7 @@ import os
 import sys
 from pathlib import Path
 
-from evenkeel.engine.adapters.postgres import PostgresHistory, migrate
+from evenkeel.engine.adapters.postgres import migrate
 from evenkeel.engine.adapters.postgres.reader import READER
 from tests.helpers import cookbook, cookbook_history
 from tests.stage.postgres import EmbeddedPostgres
@@ -42,7 +42,7 @@ def make(server: PostgresServer, name: str, *, reader: str = READER) -> None:
     server.create_database(half, name)
     url = server.url(half, name)
     migrate(url, reader=reader)
-    cookbook_history.write_with_backfill(PostgresHistory(url))
+    cookbook_history.write_with_backfill(url)
     server.rename_database(half, name, comment=answers)
 
 

@@ -17,4 +17,4 @@ __all__ = ["MemoryHistory", "MemoryNotifier"]
 class MemoryHistory(
     MemorySnapshots, MemoryAdvice, MemoryPipelines, MemorySilences, MemoryLocks, MemoryReports
 ):
-    """What the steps leave in a history and read back (`History` but questions and backfills; `ReportHistory`)."""
+    """What the steps leave in a history and read back (`History` but questions; `ReportHistory`)."""

@@ -8,5 +8,6 @@ tables that follow from the records (`records.tables`); many rows go through COP
 from evenkeel.engine.adapters.postgres.history import PostgresHistory
 from evenkeel.engine.adapters.postgres.migrating import migrate, pending
 from evenkeel.engine.adapters.postgres.reports import PostgresReports
+from evenkeel.engine.adapters.postgres.shelf import PostgresShelf
 
-__all__ = ["PostgresHistory", "PostgresReports", "migrate", "pending"]
+__all__ = ["PostgresHistory", "PostgresReports", "PostgresShelf", "migrate", "pending"]

@@ -12,10 +12,7 @@ import typer
 from evenkeel.engine.cli.options import GroupPattern, epilog
 
 if TYPE_CHECKING:
-    from evenkeel.engine.ports import BackfillOutcome
-    from evenkeel.engine.records import BackfillRow
-    from evenkeel.engine.steps.backfill import Progress
-    from evenkeel.engine.steps.backfill_plan import Plan
+    from evenkeel.engine.steps.backfill import Outcome, Plan, Progress
 
 EPILOG = epilog(
     [
@@ -25,12 +22,12 @@ EPILOG = epilog(
         "evenkeel query backfill_changes --param cluster=eu",
     ],
     [0, 2, 3, 4, 5],
-    "Metrics, candidates and diagnoses of these days are made again from the lake, by the configuration and the "
-    "version of now, with what was known by then. They are kept in tables of their own, by configuration and version; "
-    "asked again, it replaces what the same two made. Advice, incidents and messages stay as they are, and nothing is "
+    "Metrics, candidates and advice of these days are made again from the lake, by the configuration and the version "
+    "of now, with what was known by then. They are kept in a schema of their own beside the history, with the same "
+    "tables and views, named by configuration and version. What the history says stays as it is, and nothing is "
     "posted.",
-    "It can be ended at any time: with the same options it goes on where it was. It works in this process; the DAG "
-    "backfill_history does the same on Spark.",
+    "It can be ended at any time: with the same options it goes on where it was, and what is there already is not made "
+    "again. The DAG backfill_history does the same, some minutes at a time.",
 )
 
 MOST_GROUPS = 6
@@ -66,26 +63,26 @@ def backfill(
     from evenkeel.engine.cli.database import database
     from evenkeel.engine.cli.running import complain
     from evenkeel.engine.steps.backfill import backfill as step
-    from evenkeel.engine.steps.backfill import changes_of
-    from evenkeel.engine.steps.backfill_plan import planned, question
+    from evenkeel.engine.steps.backfill import outcome_of, planned, question, rules_of
 
     wanted = question(cluster, first, last, groups=group, candidates_every=candidates_every)
     settings, where = database()
     complain(f"database: {where}")
-    lake, history = wiring.lake(settings), wiring.history(settings)
-    plan = planned(lake, history, settings, wanted)
+    lake, shelf = wiring.lake(settings), wiring.shelf(settings, rules_of(settings, group))
+    plan = planned(lake, shelf, settings, wanted)
     for line in _ahead(plan):
         complain(line)
     if dry_run:
         print("nothing was done")
         return
     with _progress() as tell:
-        row = step(lake, history, settings, wanted, tell=tell)
-    print(_summary(row, history.backfill_outcome(row)))
-    if groups := _named(changes_of(history, row)):
+        step(lake, shelf, settings, wanted, tell=tell)
+    outcome = outcome_of(lake, wiring.history(settings), plan)
+    print(_summary(plan, outcome))
+    if groups := _named(outcome):
         print(groups)
-        known = {"cluster": row.cluster, "config_version": row.config_version}
-        known |= {"since": _iso(row.since), "until": _iso(row.until)}
+        known = {"cluster": cluster, "rules": plan.rules}
+        known |= {"since": _iso(wanted.since), "until": _iso(wanted.until)}
         given = " ".join(f"--param {name}={value}" for name, value in known.items())
         print(f"all that differs: evenkeel query backfill_changes {given}")
 
@@ -96,27 +93,25 @@ def _iso(at: datetime) -> str:
 
 def _ahead(plan: Plan) -> Iterator[str]:
     """What is to be done."""
-    from evenkeel.engine.steps.backfill_plan import told_given_up
+    from evenkeel.engine.steps.backfill import EVENKEEL
     from evenkeel.engine.text import listed, printable, several
 
-    row = plan.row
+    asked = plan.question
     yield (
-        f"{row.cluster}: {several(len(plan.left), 'snapshot')} to judge by configuration {row.config_version}"
-        f" and evenkeel {row.evenkeel_version}, groups {printable(row.groups)}"
+        f"{asked.cluster}: {several(len(plan.left), 'snapshot')} to judge by configuration {plan.config_version}"
+        f" and evenkeel {EVENKEEL}, groups {printable(asked.groups)}"
     )
-    proposed = len(plan.proposed & {*plan.left})
-    yield f"candidates of {several(proposed, 'snapshot')} of these"
-    if plan.resumes:
-        yield f"{row.done_snapshots:,} of {row.snapshots:,} were done before: it goes on behind these"
-    if lost := told_given_up(plan):
-        yield lost
+    yield f"candidates of {several(len(plan.proposed & {*plan.left}), 'snapshot')} of these"
+    yield f"in schema {plan.rules}"
+    if plan.done:
+        yield f"{plan.done:,} of {len(plan.ids):,} were done before: it goes on with the others"
     if plan.missing_days:
         yield f"the lake has no snapshot of {listed(plan.missing_days)}"
 
 
 @contextmanager
 def _progress() -> Iterator[Callable[[Progress], None]]:
-    """Shows how far it is: a bar on a terminal, elsewhere a line after each stretch."""
+    """Shows how far it is: a bar on a terminal, elsewhere a line now and then."""
     import sys
 
     from evenkeel.engine.cli.running import complain
@@ -145,12 +140,12 @@ def _line(progress: Progress) -> str:
     return f"{progress.done:,} of {progress.of:,} snapshots, through {moment(progress.at)}{rest}"
 
 
-def _summary(row: BackfillRow, outcome: BackfillOutcome) -> str:
+def _summary(plan: Plan, outcome: Outcome) -> str:
     from evenkeel.engine.text import printable, several
 
-    judged = several(row.snapshots, "snapshot")
+    judged = several(len(plan.ids), "snapshot")
     if not outcome.groups:
-        return f"{judged} judged: none has a group {printable(row.groups)} that could be judged"
+        return f"{judged} judged: none has a group {printable(plan.question.groups)} that could be judged"
     if not outcome.differing:
         return (
             f"{judged} judged: of {several(outcome.groups, 'group')} the same would have been said"
@@ -161,13 +156,13 @@ def _summary(row: BackfillRow, outcome: BackfillOutcome) -> str:
     )
 
 
-def _named(changes: list[dict[str, object]]) -> str:
+def _named(outcome: Outcome) -> str:
     """A line for each of the groups of which most would have been said otherwise."""
     from evenkeel.engine.text import and_more, printable
     from evenkeel.engine.wording import duration
 
     lines: dict[str, list[str]] = {}
-    for each in changes:
+    for each in outcome.changes:
         hours = each["hours"]
         for_ = f" for {duration(float(str(hours)) * 3600)}" if hours else ""
         times = f" in {each['snapshots']} snapshots" if not hours else ""

@@ -2,13 +2,13 @@
 
 from evenkeel.engine.adapters import memory
 from evenkeel.engine.adapters.memory import MemoryNotifier
-from tests.helpers.memory.backfills import MemoryBackfills
 from tests.helpers.memory.cluster import MemoryCluster
 from tests.helpers.memory.queries import MemoryQueries
+from tests.helpers.memory.shelf import MemoryShelf
 from tests.helpers.memory.slow_notifier import SlowNotifier
 
-__all__ = ["MemoryCluster", "MemoryHistory", "MemoryNotifier", "SlowNotifier"]
+__all__ = ["MemoryCluster", "MemoryHistory", "MemoryNotifier", "MemoryShelf", "SlowNotifier"]
 
 
-class MemoryHistory(memory.MemoryHistory, MemoryBackfills, MemoryQueries):
+class MemoryHistory(memory.MemoryHistory, MemoryQueries):
     """The port `History`: all of them over the same rows."""

@@ -48,7 +48,7 @@ def _configured(run: object, place: tuple[Path, str], monkeypatch: pytest.Monkey
 
 
 def test_it_says_how_far_it_is_and_what_differs(run):
-    """A line after each stretch, then of how many groups something else would have been said, and how to see all."""
+    """How far it is, then of how many groups something else would have been said, and how to see all."""
     dry = run("backfill", *DAYS, "--dry-run")
     assert dry.exit_code == 0
     assert dry.stdout == "nothing was done\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import timedelta
 
 import pytest
@@ -11,8 +10,8 @@ from evenkeel.engine import steps
 from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.config import ClusterSettings, Settings
 from evenkeel.engine.errors import InputError
-from evenkeel.engine.steps.backfill_plan import begun_by, planned, question, told_given_up
-from tests.helpers.memory import MemoryHistory
+from evenkeel.engine.steps.backfill import planned, question, rules_of
+from tests.helpers.memory import MemoryShelf
 from tests.helpers.snapshots import group, make_snapshot, store, topic
 
 SETTINGS = Settings(clusters={"test": ClusterSettings(bootstrap="b:9092")})
@@ -33,56 +32,52 @@ def lake_of(*places: int) -> Recording:
     return lake
 
 
-def test_it_goes_on_though_the_lake_has_lost_what_was_done(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_goes_on_though_the_lake_has_lost_what_was_done() -> None:
     """Days that were judged may grow too old meanwhile: what was made of them stays and counts, nothing begins anew."""
-    monkeypatch.setattr(sys.modules["evenkeel.engine.steps.backfill"], "SNAPSHOTS", 3)
-    history = MemoryHistory()
-    first = steps.backfill(lake_of(*range(8)), history, SETTINGS, THREE_DAYS, budget=timedelta(0))
-    assert (first.done_snapshots, first.snapshots, first.finished_at) == (3, 8, None)
+    shelf, lake = MemoryShelf(), lake_of(*range(8))
+    for _ in range(3):
+        plan = steps.backfill(lake, shelf, SETTINGS, THREE_DAYS, budget=timedelta(0))
+    assert (plan.done, len(plan.ids)) == (3, 8)
 
     younger = lake_of(*range(4, 8))
-    plan = planned(younger, history, SETTINGS, THREE_DAYS)
-    assert (plan.resumes, plan.row.done_snapshots, plan.row.snapshots) == (True, 3, 7)
-    assert (len(plan.left), plan.missing_days) == (4, ())
-    row = steps.backfill(younger, history, SETTINGS, THREE_DAYS)
-    assert (row.done_snapshots, row.snapshots, row.finished_at is None) == (7, 7, False)
-    assert len({each.taken_at for each in history.backfilled}) == 7
+    plan = planned(younger, shelf, SETTINGS, THREE_DAYS)
+    assert (plan.done, len(plan.ids), len(plan.left), plan.missing_days) == (3, 7, 4, ())
+    assert steps.backfill(younger, shelf, SETTINGS, THREE_DAYS).left == ()
+    assert len(shelf.tables.metrics) == 7
     with pytest.raises(InputError, match="from 2026-03-02 to 2026-03-03 only"):
-        planned(younger, history, SETTINGS, THREE_DAYS)
+        planned(younger, MemoryShelf(), SETTINGS, THREE_DAYS)
 
 
-def test_what_is_given_up_for_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another question by the same rules that is not done begins anew afterwards; one that is done loses nothing."""
-    monkeypatch.setattr(sys.modules["evenkeel.engine.steps.backfill"], "SNAPSHOTS", 3)
-    history, lake = MemoryHistory(), lake_of(*range(8))
-    one_day = question("test", "2026-03-02", "2026-03-02", groups="g*", candidates_every="none")
-    steps.backfill(lake, history, SETTINGS, THREE_DAYS, budget=timedelta(0))
-    assert told_given_up(planned(lake, history, SETTINGS, THREE_DAYS)) is None
-    assert told_given_up(planned(lake, history, SETTINGS, one_day)) == (
-        "3 of 8 snapshots from 2026-03-01 to 2026-03-03, groups *, were done by the same rules: "
-        "asked for again, that begins anew"
-    )
-    steps.backfill(lake, history, SETTINGS, one_day)
-    assert told_given_up(planned(lake, history, SETTINGS, THREE_DAYS)) is None
+def test_candidates_are_asked_for_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what has metrics only the first snapshot of each span is left then; the others stay as they are."""
+    shelf, lake = MemoryShelf(), lake_of(*range(8))
+    steps.backfill(lake, shelf, SETTINGS, THREE_DAYS)
+    assert shelf.tables.candidates == {}
+    twice = question("test", "2026-03-01", "2026-03-03", candidates_every="12h")
+    plan = planned(lake, shelf, SETTINGS, twice)
+    assert len(plan.left) == len(plan.proposed) == 4
+    assert steps.backfill(lake, shelf, SETTINGS, twice).left == ()
+    assert len(shelf.tables.advice) == 4
+    assert planned(lake, shelf, SETTINGS, twice).left == ()
 
 
-def test_how_far_it_is_is_known_of_its_own_question_only() -> None:
-    """Whether or not it is done; by other rules, or after other days, nothing is."""
-    history, lake = MemoryHistory(), lake_of(*range(8))
-    assert begun_by(history, SETTINGS, THREE_DAYS) is None
-    row = steps.backfill(lake, history, SETTINGS, THREE_DAYS)
-    assert begun_by(history, SETTINGS, THREE_DAYS) == row
-    other = Settings(clusters=SETTINGS.clusters, lookback=5)
-    assert begun_by(history, other, THREE_DAYS) is None
-    one_day = question("test", "2026-03-02", "2026-03-02", candidates_every="none")
-    steps.backfill(lake, history, SETTINGS, one_day)
-    assert begun_by(history, SETTINGS, THREE_DAYS) is None
+def test_rules_have_a_name_of_their_own() -> None:
+    """By configuration, and by the pattern of groups where it is not all of them."""
+    own = rules_of(SETTINGS, "*")
+    assert own.startswith(f"rules_{SETTINGS.version}_")
+    others = {
+        rules_of(Settings(lookback=5), "*"),
+        rules_of(SETTINGS, "a*"),
+        rules_of(SETTINGS, "b*"),
+    }
+    assert len(others | {own}) == 4
+    assert all(len(each) < 64 and each.replace("_", "").isalnum() for each in others)
 
 
 def test_every_day_without_a_snapshot_is_named() -> None:
     """Also the last one, of which less was asked for than of the first."""
     asked = question("test", "2026-03-01T13:00Z", "2026-03-03T05:00Z")
-    plan = planned(lake_of(1, 12), MemoryHistory(), SETTINGS, asked)
+    plan = planned(lake_of(1, 12), MemoryShelf(), SETTINGS, asked)
     assert plan.missing_days == ("2026-03-02", "2026-03-03")
 
 
@@ -101,7 +96,9 @@ def test_every_day_without_a_snapshot_is_named() -> None:
             "the lake has no snapshot of test from 2026-03-02 to 2026-03-02.",
         ),
         ("2026-02-01", "2026-03-01", "--from 2026-03-01 --to 2026-03-01."),
+        ("2026-03-01", "2026-03-20", "snapshots of test from 2026-03-01 to 2026-03-03 only"),
         ("2026-03-01", "9999-12-31", "Days are written like 2026-11-15"),
+        ("the day before", "2026-03-01", "is no moment"),
     ],
 )
 def test_a_time_that_cannot_be_judged_is_said_as_it_was_asked_for(
@@ -109,5 +106,11 @@ def test_a_time_that_cannot_be_judged_is_said_as_it_was_asked_for(
 ) -> None:
     """The last day is the one that was given, not the moment behind it; what would do lies within what was asked."""
     with pytest.raises(InputError) as refused:
-        planned(lake_of(0, 8), MemoryHistory(), SETTINGS, question("test", first, last))
+        planned(lake_of(0, 8), MemoryShelf(), SETTINGS, question("test", first, last))
     assert said in str(refused.value)
+
+
+def test_a_cluster_that_is_not_known_is_refused() -> None:
+    """Those that are configured are named."""
+    with pytest.raises(InputError, match="no cluster 'other' is configured"):
+        planned(lake_of(0), MemoryShelf(), SETTINGS, question("other", "2026-03-01", "2026-03-01"))

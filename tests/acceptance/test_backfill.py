@@ -1,4 +1,4 @@
-"""The DAG `backfill_history` as a person triggers it: Airflow, Spark and a history, and a lake of some hours."""
+"""The DAG `backfill_history` as a person triggers it: Airflow and a history, and a lake of some hours."""
 
 from __future__ import annotations
 
@@ -21,14 +21,13 @@ pytest_plugins = ("tests.helpers.postgres_fixtures",)
 pytestmark = [
     pytest.mark.airflow,
     pytest.mark.postgres,
-    pytest.mark.spark,
     pytest.mark.timeout(900),
 ]
 
 DAY = {"cluster": "example", "from": "2026-03-02", "to": "2026-03-02", "group": "search-*"}
 
 
-def test_it_judges_on_spark_and_says_what_differs(database_url: str, tmp_path: Path) -> None:
+def test_it_judges_and_says_what_differs(database_url: str, tmp_path: Path) -> None:
     """Its tasks find the snapshots, judge them and tell of the groups; advice, steps and alerts are what they were."""
     write(PostgresHistory(database_url), 18, FileLake(tmp_path / "lake"))
     lenient = [{"groups": "search-*", "objective_seconds": 3600}]
@@ -61,7 +60,7 @@ def test_it_judges_on_spark_and_says_what_differs(database_url: str, tmp_path: P
     )
     assert "DagRun Finished" in done.stdout, done.stdout
     assert "state=success" in done.stdout, done.stdout
-    assert "18 snapshots of example to judge by configuration" in done.stdout
+    assert "18 snapshots of example to judge in schema rules_" in done.stdout
     assert "18 of 18 snapshots, through 2026-03-02 08:30 UTC" in done.stdout
     assert "1 of 2 groups would have been told otherwise" in done.stdout
     assert "group_id: search-suggest, what: diagnosis, then_was: skewed load, now_is: keeps up" in (
@@ -69,10 +68,9 @@ def test_it_judges_on_spark_and_says_what_differs(database_url: str, tmp_path: P
     )
     assert _told(database_url) == before
     with psycopg.connect(database_url) as connection:
-        kept = connection.execute(
-            "SELECT done_snapshots, finished_at IS NULL FROM backfill"
-        ).fetchall()
-    assert kept == [(18, False)]
+        (rules,) = connection.execute("SELECT newest_rules('example', 'rules_')").fetchone()
+        kept = connection.execute(f"SELECT count(measured_at) FROM {rules}.snapshot").fetchone()
+    assert kept == (18,)
 
 
 def _told(url: str) -> list[tuple[object, ...]]:
