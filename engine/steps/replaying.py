@@ -9,6 +9,7 @@ from functools import cache
 from evenkeel.engine.advice import SERVER_SIDE, Feasibilities, Judgement, runs
 from evenkeel.engine.advice.lost_racks import leaders_only, lost_rack_awareness, unpriced
 from evenkeel.engine.advice.next_change import Changes, silent_members
+from evenkeel.engine.advice.price import Pauses, Price, gives_up_everything, price
 from evenkeel.engine.assignor import Assignor, GroupSpec, by_leader, fresh, spec_of
 from evenkeel.engine.assignors import every
 from evenkeel.engine.config import Rule, Settings
@@ -22,8 +23,10 @@ from evenkeel.engine.model import (
     Assignment,
     Candidate,
     Deployment,
+    Feasibility,
     GroupSnapshot,
     GroupType,
+    Indices,
 )
 from evenkeel.engine.scoring import Judge
 from evenkeel.engine.steps.candidate_rows import (
@@ -109,8 +112,16 @@ def replay_group(
         candidates.append(replace(candidate, next_change=next_change))
     answers = {candidate.strategy: candidate.assignment for candidate in candidates}
     racks = _about_racks(measured_group, spec, rule, answers.get("min_traffic"))
-    policy = settings.policy(group.cluster, group.group)
-    candidates = with_forecasts(group, spec, measured.load, policy, candidates)
+    pauses = Pauses.of(settings.policy(group.cluster, group.group))
+
+    def price_of(candidate: Candidate, owner: Indices) -> Price | None:
+        could = candidate.feasibility in (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
+        if candidate.deployment is Deployment.LIVE or not could:
+            return None
+        eager = gives_up_everything(group, candidate.strategy, candidate.how)
+        return price(candidate.how, spec.static, spec.owner, owner, eager=eager, pauses=pauses)
+
+    candidates = with_forecasts(measured.load, candidates, price_of)
     if measured.live is not None and measured.live.balanced is False:
         candidates = [_with_counts(candidate, judge) for candidate in candidates]
     return Replayed(spec=spec, candidates=[_with_findings(each, racks) for each in candidates])
