@@ -124,7 +124,16 @@ def replay_group(
     candidates = with_forecasts(measured.load, candidates, price_of)
     if measured.live is not None and measured.live.balanced is False:
         candidates = [_with_counts(candidate, judge) for candidate in candidates]
-    return Replayed(spec=spec, candidates=[_with_findings(each, racks) for each in candidates])
+    # what is found about racks is said of what the group has now
+    return Replayed(
+        spec=spec,
+        candidates=[
+            replace(each, findings=(*each.findings, *racks))
+            if each.deployment is Deployment.LIVE
+            else each
+            for each in candidates
+        ],
+    )
 
 
 def spec_of_measured(group: GroupSnapshot, measured: Measured, rule: Rule) -> GroupSpec:
@@ -151,13 +160,6 @@ def _with_counts(candidate: Candidate, judge: Judge) -> Candidate:
         return candidate
     named = counts(judge.counts(candidate.assignment))
     return replace(candidate, counts=(fact(FactKind.COUNTS, "member_counts", [named]),))
-
-
-def _with_findings(candidate: Candidate, findings: Sequence[Fact]) -> Candidate:
-    """What is found about racks is said of what the group has now."""
-    if candidate.deployment is not Deployment.LIVE:
-        return candidate
-    return replace(candidate, findings=(*candidate.findings, *findings))
 
 
 def _about_racks(
@@ -194,6 +196,12 @@ def _replay(
         return replace(never(group, strategy, failed), how=judgement.how)
     continues = _continues(strategy, group, judgement)
     remembered = len(judgement.reporting_nothing) < len(group.members)
+    replay = Fact(
+        kind=FactKind.REPLAY,
+        measure="next_rebalance" if continues and remembered else "fresh_assignment",
+        after=settled.rounds,
+        partitions=settled.waited,
+    )
     return Candidate(
         strategy=strategy.name,
         deployment=judgement.deployment or strategy.deployment,
@@ -201,7 +209,7 @@ def _replay(
         reason=judgement.reason,
         how=judgement.how,
         is_running=runs(group, strategy.name),
-        replay=_replayed(continues and remembered, settled),
+        replay=(replay,),
         assignment=settled.assignment,
         score=judge.score(settled.assignment),
         findings=settled.assignment.findings,
@@ -298,17 +306,6 @@ def _continues(strategy: Assignor, group: GroupSnapshot, judgement: Judgement) -
     if strategy.deployment is Deployment.LIVE or runs(group, strategy.name):
         return True
     return group.type is GroupType.CONSUMER and strategy.name in SERVER_SIDE
-
-
-def _replayed(continues: bool, settled: Settled) -> tuple[Fact, ...]:
-    return (
-        Fact(
-            kind=FactKind.REPLAY,
-            measure="next_rebalance" if continues else "fresh_assignment",
-            after=settled.rounds,
-            partitions=settled.waited,
-        ),
-    )
 
 
 def never(group: GroupSnapshot, strategy: Assignor, why: Fact) -> Candidate:
