@@ -37,7 +37,6 @@ from evenkeel.engine.model import (
     Floats,
     GroupHeader,
     GroupType,
-    Indices,
     Status,
     from_ms,
 )
@@ -336,7 +335,11 @@ def _of_members(rates: Floats, batch: GroupBatch) -> Floats:
 
 def _crossing(batch: GroupBatch) -> Crossing:
     """What is read across racks: from any replica, or from leaders where brokers serve reads from these alone."""
-    table, owner = batch.partitions, _owner_racks(batch)
+    table = batch.partitions
+    # a rack no broker has gets an index of its own
+    names = {rack: i for i, rack in enumerate(table.racks)}
+    racks = [names.setdefault(rack, len(names)) if rack else NONE for rack in batch.members.racks]
+    owner = np.array([*racks, NONE], np.int32)[table.owner]
     by_leader = leader_crossing(owner, table.leader_rack)
     by_replica = replica_crossing(owner, table.replica_start, table.replica_rack)
     leaders_only = batch.flags(lambda header: header.follower_fetching is False)[batch.group]
@@ -344,13 +347,6 @@ def _crossing(batch: GroupBatch) -> Crossing:
         crosses=np.where(leaders_only, by_leader.crosses, by_replica.crosses),
         known=np.where(leaders_only, by_leader.known, by_replica.known),
     )
-
-
-def _owner_racks(batch: GroupBatch) -> Indices:
-    """(n) rack index of each partition's owner; a rack no broker has gets an index of its own."""
-    names = {rack: i for i, rack in enumerate(batch.partitions.racks)}
-    racks = [names.setdefault(rack, len(names)) if rack else NONE for rack in batch.members.racks]
-    return np.array([*racks, NONE], np.int32)[batch.partitions.owner]
 
 
 def silent_row(error: str, **known: Any) -> GroupMetrics:
