@@ -82,19 +82,7 @@ def task_rows(settings: Settings, group: GroupSnapshot, measured: Measured) -> I
         placed = [each for each in placements.values() if isinstance(each, PlacementOutcome)]
         application, visible = presumed(live, placed), seen_to_run(live, placed)
         assumed = application.remarks
-    now = Assignment(owner=spec.owner)
-    live_row = Candidate(
-        strategy=Live.name,
-        deployment=Live.deployment,
-        feasibility=Feasibility.CAN_RUN,
-        reason=(reason("live_assignment"),),
-        is_running=False,
-        replay=(Fact(kind=FactKind.REPLAY, measure="next_rebalance"),),
-        notes=assumed,
-        score=judge.score(now),
-        assignment=now,
-    )
-    rows: list[_Row] = [(live_row, None)]
+    rows: list[_Row] = [(replace(_live(spec, judge), notes=assumed), None)]
     for strategy, placement in placements.items():
         is_running = runs(group, strategy.value) if visible is None else strategy in visible
         if isinstance(placement, PlacementOutcome):
@@ -133,6 +121,20 @@ def task_rows(settings: Settings, group: GroupSnapshot, measured: Measured) -> I
     keys = keys_of(group, settings.version)
     for position, (candidate, changed) in enumerate(rows):
         yield proposal(keys, position, candidate, changed)
+
+
+def _live(spec: GroupSpec, judge: Judge) -> Candidate:
+    now = Assignment(owner=spec.owner)
+    return Candidate(
+        strategy=Live.name,
+        deployment=Live.deployment,
+        feasibility=Feasibility.CAN_RUN,
+        reason=(reason("live_assignment"),),
+        is_running=False,
+        replay=(Fact(kind=FactKind.REPLAY, measure="next_rebalance"),),
+        score=judge.score(now),
+        assignment=now,
+    )
 
 
 def _outcome(live: Running, strategy: TaskStrategy) -> PlacementOutcome | EvenkeelError:
