@@ -14,15 +14,13 @@ from evenkeel.engine.datasets.assemble import (
     batch_of_tables,
     groups_of,
     is_store_of,
-    rows_by_group,
 )
 from evenkeel.engine.datasets.cluster import ClusterTables
-from evenkeel.engine.datasets.partitions import topics_named
+from evenkeel.engine.datasets.partitions import rows_of_groups, topics_named
 from evenkeel.engine.datasets.reading import (
     ClusterSnapshot,
     facts_of,
     new_snapshot_id,
-    notes_of,
     problems_of,
     snapshot_of,
     split_snapshot_id,
@@ -37,10 +35,10 @@ from evenkeel.engine.datasets.schemas import (
     VALIDATION,
     coded_schema,
     picked,
-    rows_to_table,
     shaped,
     with_nulls,
 )
+from evenkeel.engine.records import rows_to_table
 
 __all__ = [
     "CANDIDATES",
@@ -59,10 +57,9 @@ __all__ = [
     "groups_of",
     "is_store_of",
     "new_snapshot_id",
-    "notes_of",
     "picked",
     "problems_of",
-    "rows_by_group",
+    "rows_of_groups",
     "rows_to_table",
     "shaped",
     "snapshot_of",

@@ -23,8 +23,6 @@ from evenkeel.engine.model import (
     GroupHeader,
     GroupSnapshot,
     GroupType,
-    Ints,
-    PartitionTable,
     places_tasks,
 )
 
@@ -67,7 +65,8 @@ def batch_of_tables(
     )
     known = tuple(_header(headers[name], taken_at, cluster) for name in order)
     table, start = rows.partition_table()
-    lazy = _Groups(rows=rows, headers=known, changelogs=_changelogs(cluster), tables=tables)
+    changelogs = [topic.name for topic in cluster.topics if topic.name.endswith(CHANGELOG)]
+    lazy = _Groups(rows=rows, headers=known, changelogs=changelogs, tables=tables)
     batch = GroupBatch(
         headers=known,
         members=rows.members(),
@@ -99,17 +98,6 @@ def groups_of(
 def is_store_of(group: str, topic: str) -> bool:
     """Whether a topic is a changelog of a Kafka Streams application by its name; the group is its application id."""
     return topic.startswith(f"{group}-") and topic.endswith(CHANGELOG)
-
-
-def rows_by_group(table: pa.Table, names: Sequence[str]) -> tuple[pa.Table, Ints]:
-    """
-    The rows of some groups, group by group, in their present order within each.
-
-    Returns:
-        The rows, and (G + 1) where those of each group begin.
-    """
-    found = rows_of_groups(table, names)
-    return found.rows, found.start
 
 
 _STEADY = {
@@ -164,10 +152,6 @@ def _header(row: Mapping[str, Any], taken_at: datetime, cluster: ClusterTables) 
     )
 
 
-def _changelogs(cluster: ClusterTables) -> list[str]:
-    return [topic.name for topic in cluster.topics if topic.name.endswith(CHANGELOG)]
-
-
 @dataclass(kw_only=True, eq=False)
 class _Groups(Sequence[GroupSnapshot]):
     """The groups of a batch one by one; each is made when it is asked for first, and kept."""
@@ -199,16 +183,13 @@ class _Groups(Sequence[GroupSnapshot]):
     def _make(self, number: int) -> GroupSnapshot:
         header = self.headers[number]
         known = {each.name: getattr(header, each.name) for each in fields(GroupHeader)}
+        stores = None
+        if places_tasks(header.type, header.assignor):
+            own = [topic for topic in self.changelogs if is_store_of(header.group, topic)]
+            stores = table_of_topics(self.rows.cluster, own)
         return GroupSnapshot(
             **known,
             members=tuple(self._members[self.batch.members_of(number)]),
             partitions=self.batch.table_of(number),
-            stores=self._stores(header),
+            stores=stores,
         )
-
-    def _stores(self, header: GroupHeader) -> PartitionTable | None:
-        """The changelog partitions of a Streams application; None for any other group."""
-        if not places_tasks(header.type, header.assignor):
-            return None
-        own = [topic for topic in self.changelogs if is_store_of(header.group, topic)]
-        return table_of_topics(self.rows.cluster, own)

@@ -19,26 +19,25 @@ def members_of(rows: pa.Table) -> list[Member]:
     for number in rows["process_id"].is_valid().to_numpy().nonzero()[0].tolist():
         # a thread of Kafka Streams: its tasks stand beside the partitions that it reads
         plain[number] = rows.slice(number, 1).to_pylist()[0]
-    return [_member(row) for row in plain]
-
-
-def _member(row: Mapping[str, Any]) -> Member:
-    return Member(
-        id=row["member_id"],
-        client_id=row["client_id"] or "",
-        host=row["client_host"] or "",
-        instance_id=row["instance_id"],
-        rack=row["rack"],
-        rack_source=row["rack_source"],
-        subscription=None if row["subscription"] is None else tuple(row["subscription"]),
-        subscription_regex=row["subscription_regex"],
-        generation=row["generation"],
-        process_id=row["process_id"],
-        kind=row["kind"],
-        user_data=row["user_data"],
-        follows=row["follows"],
-        tasks=_tasks(row),
-    )
+    return [
+        Member(
+            id=row["member_id"],
+            client_id=row["client_id"] or "",
+            host=row["client_host"] or "",
+            instance_id=row["instance_id"],
+            rack=row["rack"],
+            rack_source=row["rack_source"],
+            subscription=None if row["subscription"] is None else tuple(row["subscription"]),
+            subscription_regex=row["subscription_regex"],
+            generation=row["generation"],
+            process_id=row["process_id"],
+            kind=row["kind"],
+            user_data=row["user_data"],
+            follows=row["follows"],
+            tasks=_tasks(row),
+        )
+        for row in plain
+    ]
 
 
 def _tasks(row: Mapping[str, Any]) -> MemberTasks | None:

@@ -30,6 +30,7 @@ from evenkeel.engine.model import (
     Indices,
     Ints,
     PartitionTable,
+    ragged_entries,
 )
 
 
@@ -234,17 +235,17 @@ class SnapshotRows:
     def _of_topics(self, topics: Ints, wanted: Ints) -> Ints:
         """The codes of all partitions that the cluster has of some topics of the table."""
         of_cluster = self.in_cluster[topics[wanted] & 0xFFFFFFFF]
-        first = self.cluster.topic_start[of_cluster]
-        sizes = self.cluster.topic_start[of_cluster + 1] - first
-        turn = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        partition = self.cluster.partition[np.repeat(first, sizes) + turn]
-        return row_codes(np.repeat(wanted, sizes), partition)
+        start, rows = ragged_entries(self.cluster.topic_start, of_cluster)
+        return row_codes(np.repeat(wanted, np.diff(start)), self.cluster.partition[rows])
 
     def _filled(self, place: _Place, owned: Ints, aimed: Ints, committed: Ints) -> PartitionTable:
         """The columns of the table; the last three are the rows of the entries of the same names."""
         cluster, count = self.cluster, len(place.topic)
         known_topics = [cluster.topics[t] if t != NONE else None for t in place.of_cluster.tolist()]
         start, racks, in_sync = place.replicas(cluster)
+        # the number of each entry of the target lists within its group
+        group = self.of_members.group[self.aimed.owner]
+        turn = np.arange(len(group)) - np.searchsorted(group, np.arange(self.count))[group]
         return PartitionTable(
             topics=tuple(self.names.take(pa.array(place.topics)).to_pylist()),
             topic_ids=tuple(t.topic_id if t else None for t in known_topics),
@@ -257,7 +258,7 @@ class SnapshotRows:
             subscribed=place.subscribed[place.topic],
             owner=_spread(count, owned, self.owned.owner),
             target_owner=_spread(count, aimed, self.aimed.owner),
-            target_turn=_spread(count, aimed, self._turns()),
+            target_turn=_spread(count, aimed, turn),
             log_bytes=place.of(cluster.log_bytes),
             **self._moving(place, committed, self.of_commits.rows),
             leader_rack=np.where(place.exists, cluster.leader_rack[place.at], NONE).astype(np.int32)
@@ -295,12 +296,6 @@ class SnapshotRows:
             "committed_at_ms": _known_at(count, committed, moments_of(commits["read_at"]), ~failed),
             "commit_unread": _spread(count, committed, failed.astype(np.int64)) == 1,
         }
-
-    def _turns(self) -> Ints:
-        """(entries of target lists) the number of each within its group."""
-        group = self.of_members.group[self.aimed.owner]
-        first = np.searchsorted(group, np.arange(self.count))
-        return np.arange(len(group)) - first[group]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -341,13 +336,10 @@ class _Place:
 
     def replicas(self, cluster: ClusterTables) -> tuple[Ints, Indices, Flags]:
         """The ragged replica arrays of the rows; none for a partition that does not exist."""
-        start = np.zeros(len(self.row) + 1, np.int64)
-        if not len(cluster.replica_rack):
-            return start, np.zeros(0, np.int32), np.zeros(0, np.bool_)
-        first = cluster.replica_start[self.at]
-        size = np.where(self.exists, cluster.replica_start[self.at + 1] - first, 0)
-        np.cumsum(size, out=start[1:])
-        entry = np.arange(start[-1]) - np.repeat(start[:-1], size) + np.repeat(first, size)
+        last = cluster.replica_start[-1]
+        start, entry = ragged_entries(
+            np.append(cluster.replica_start, last), np.where(self.exists, self.row, len(cluster))
+        )
         return start, cluster.replica_rack[entry], cluster.replica_in_sync[entry]
 
 

@@ -106,11 +106,6 @@ def problems_of(facts: Mapping[str, Any]) -> tuple[Fact, ...]:
     return tuple(record_of(Fact, each) for each in facts.get("unread", ()))
 
 
-def notes_of(facts: Mapping[str, Any]) -> tuple[Fact, ...]:
-    """What else a manifest says of the reading."""
-    return tuple(record_of(Fact, each) for each in facts.get("noted", ()))
-
-
 def snapshot_of(
     snapshot_id: str, facts: Mapping[str, Any], tables: Mapping[str, pa.Table]
 ) -> ClusterSnapshot:
@@ -123,7 +118,7 @@ def snapshot_of(
         finished_at=datetime.fromisoformat(facts["finished_at"]),
         tables=tables,
         problems=problems_of(facts),
-        notes=notes_of(facts),
+        notes=tuple(record_of(Fact, each) for each in facts.get("noted", ())),
         requests=dict(facts.get("requests", {})),
         bytes_sent=facts.get("bytes_sent"),
         bytes_received=facts.get("bytes_received"),

@@ -21,7 +21,6 @@ from evenkeel.engine.records import (
     ValidationRow,
     arrow_schema,
     arrow_type,
-    rows_to_table,
 )
 
 SCHEMA_VERSION = 1
@@ -137,19 +136,3 @@ def coded_schema(schema: pa.Schema) -> pa.Schema:
     return pa.schema(
         [field.with_type(text) if pa.types.is_string(field.type) else field for field in schema]
     )
-
-
-__all__ = [
-    "CANDIDATES",
-    "METRICS",
-    "RECORDS",
-    "SCHEMA_VERSION",
-    "SNAPSHOT",
-    "STEPS",
-    "VALIDATION",
-    "coded_schema",
-    "picked",
-    "rows_to_table",
-    "shaped",
-    "with_nulls",
-]

@@ -70,17 +70,12 @@ def advised(
     """What `advise` decides for the groups of a snapshot, by what the one before left; nothing is kept."""
     cluster, _ = split_snapshot_id(snapshot_id)
     read, at = of_lake(lake, snapshot_id), taken_at(lake, snapshot_id)
-    withheld = _withheld(lake, snapshot_id, read)
-    return advise_groups(read, settings, cluster, at, courses, withheld)
-
-
-def _withheld(lake: Lake, snapshot_id: str, read: Read) -> Mapping[str, str]:
-    """Groups that may not be judged, and why: all of them when metrics or candidates are rejected as a whole."""
+    withheld = withheld_groups(lake, snapshot_id, *BEFORE_ADVICE)
     rejected = rejected_as_a_whole(lake, snapshot_id, *BEFORE_ADVICE)
     if rejected is not None:
         groups = read("candidates", None, ["group_id"])["group_id"].to_pylist()
-        return dict.fromkeys(groups, rejected)
-    return withheld_groups(lake, snapshot_id, *BEFORE_ADVICE)
+        withheld = dict.fromkeys(groups, rejected)
+    return advise_groups(read, settings, cluster, at, courses, withheld)
 
 
 def advise_groups(
@@ -194,17 +189,15 @@ def to_be_done(followed: Sequence[Followed], read: Read, state: AdviceState) -> 
         if each.advice.state is state and each.advice.strategy
     }
     rows = candidates_of(read, wanted)
-    return [
-        replace(each, advice=_with_moves(each.advice, row))
-        if (row := rows.get(each.advice.group))
-        else each
-        for each in followed
-    ]
 
+    def done(advice: Advice) -> Advice:
+        row = rows.get(advice.group)
+        if row is None:
+            return advice
+        moves = tuple(Move(**move) for move in row["moved"] or ())
+        return replace(advice, how=candidate_of(row).how, moves=moves)
 
-def _with_moves(advice: Advice, candidate: Mapping[str, Any]) -> Advice:
-    moves = tuple(Move(**move) for move in candidate["moved"] or ())
-    return replace(advice, how=candidate_of(candidate).how, moves=moves)
+    return [replace(each, advice=done(each.advice)) for each in followed]
 
 
 def advice_row(followed: Followed, snapshot_id: str, cluster: str, settings: Settings) -> AdviceRow:

@@ -11,7 +11,6 @@ from evenkeel.engine.alerting.advice_news import News
 from evenkeel.engine.alerting.digest import MOVES, section
 from evenkeel.engine.alerting.events import GroupEvent
 from evenkeel.engine.alerting.queueing import owners_of
-from evenkeel.engine.batch import GroupBatch
 from evenkeel.engine.config import Settings
 from evenkeel.engine.facts import Fact
 from evenkeel.engine.forecast import (
@@ -149,7 +148,16 @@ class Events:
         for seen in ran.seen:
             for number, header in enumerate(seen.batch.headers):
                 story = self.stories.setdefault(header.group, _Story())
-                yield from _diagnosed(seen, number, story)
+                diagnosed = seen.diagnoses[number]
+                if diagnosed.diagnosis is not story.diagnosis:
+                    story.diagnosis = diagnosed.diagnosis
+                    yield DiagnosisChange(
+                        at=header.taken_at,
+                        cluster=header.cluster,
+                        group=header.group,
+                        diagnosis=diagnosed.diagnosis,
+                        facts=diagnosed.facts,
+                    )
                 yield from _came(seen, number, story)
                 story.pending += _forecasts(seen, number)
         for event in ran.watched.events if ran.watched else ():
@@ -158,8 +166,7 @@ class Events:
         owners = owners_of(self.settings, self.cluster, news)
         for one in news:
             moves = self.history.first_moves([one.advice.advice_id or 0], MOVES)
-            own = next(iter(moves.values()), [])
-            told = section(one, own, owners)
+            told = section(one, next(iter(moves.values()), []), owners)
             yield Message(at=ran.at, cluster=self.cluster, news=one, section=told)
 
     def rest(self) -> Iterator[ForecastCheck]:
@@ -168,22 +175,12 @@ class Events:
             yield from story.pending
 
 
-def _diagnosed(seen: Observation, number: int, story: _Story) -> Iterator[DiagnosisChange]:
-    diagnosed, header = seen.diagnoses[number], seen.batch.headers[number]
-    if diagnosed.diagnosis is not story.diagnosis:
-        story.diagnosis = diagnosed.diagnosis
-        yield DiagnosisChange(
-            at=header.taken_at,
-            cluster=header.cluster,
-            group=header.group,
-            diagnosis=diagnosed.diagnosis,
-            facts=diagnosed.facts,
-        )
-
-
 def _came(seen: Observation, number: int, story: _Story) -> Iterator[ForecastCheck]:
     """The forecasts that are due, with what came of them; those whose assignment is gone."""
-    header, assignment = seen.batch.headers[number], _assignment(seen.batch, number)
+    batch, header, rows = seen.batch, seen.batch.headers[number], seen.batch.rows(number)
+    # what snapshots have in common while nobody comes, goes or gets another partition
+    members = tuple(batch.members.ids[batch.members_of(number)])
+    assignment = (members, batch.owners_of(number).tobytes())
     same = assignment == story.assignment
     every = (header.taken_at - (story.at or header.taken_at)).total_seconds()
     story.assignment, story.at = assignment, header.taken_at
@@ -194,7 +191,8 @@ def _came(seen: Observation, number: int, story: _Story) -> Iterator[ForecastChe
         if same and late < -near:
             left.append(check)
         elif same and abs(late) <= near:
-            yield replace(check, realised=_total_lag(seen, number))
+            lag = seen.lag.for_people.take(rows).take(seen.counted[rows])
+            yield replace(check, realised=lag.total())
         else:
             yield check
     story.pending = left
@@ -224,17 +222,6 @@ def _forecasts(seen: Observation, number: int) -> list[ForecastCheck]:
             )
         )
     return checks
-
-
-def _assignment(batch: GroupBatch, number: int) -> tuple[object, ...]:
-    """What two snapshots of a group have in common while nobody comes, goes or gets another partition."""
-    members = batch.members.ids[batch.members_of(number)]
-    return (tuple(members), batch.owners_of(number).tobytes())
-
-
-def _total_lag(seen: Observation, number: int) -> int | None:
-    rows = seen.batch.rows(number)
-    return seen.lag.for_people.take(rows).take(seen.counted[rows]).total()
 
 
 def coverage(checks: Sequence[ForecastCheck], seconds: float) -> tuple[int, int]:

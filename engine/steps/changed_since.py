@@ -6,7 +6,8 @@ It is asked of the few groups that somebody is told of; what two snapshots have 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from evenkeel.engine.config import Settings
@@ -45,54 +46,45 @@ def changed_since(
         return None
     try:
         difference = compare(lake, settings, good_snapshot_id, snapshot_id, group)
-        left = _last_members(lake, settings, good_snapshot_id, group, difference)
+        left = _members(difference, "member_left")
+        if difference.present == (True, False):
+            last = group_of(lake, settings, good_snapshot_id, group)
+            left = last.members if last else ()
     except LakeError:
         return None
-    version = _version(lake, good_snapshot_id, group)
-    return (*_facts(difference, left), *_rules(version, settings.version))
-
-
-def _last_members(
-    lake: Lake, settings: Settings, snapshot_id: str, group: str, difference: Difference
-) -> tuple[Member, ...]:
-    """Those who left, all of them where the whole group did."""
-    if difference.present != (True, False):
-        return _members(difference, "member_left")
-    last = group_of(lake, settings, snapshot_id, group)
-    return last.members if last else ()
-
-
-def _version(lake: Lake, snapshot_id: str, group: str) -> str | None:
-    """The configuration by which a group was judged in a snapshot; None where it was not, or not yet."""
-    try:
-        rows = lake.read("group_metrics", [snapshot_id], groups=[group], columns=["config_version"])
-    except SnapshotNotFound:
-        return None
-    return next(iter(rows["config_version"].to_pylist()), None)
-
-
-def _rules(before: str | None, after: str) -> Iterator[Fact]:
-    if before is not None and before != after:
-        yield note("rules_changed", (before[:8], after[:8]))
+    facts = [*_facts(difference, left)]
+    # the configuration by which it was judged then; nothing where it was not, or not yet
+    with suppress(SnapshotNotFound):
+        rows = lake.read(
+            "group_metrics", [good_snapshot_id], groups=[group], columns=["config_version"]
+        )
+        for version in rows["config_version"].to_pylist()[:1]:
+            if version not in (None, settings.version):
+                facts.append(note("rules_changed", (version[:8], settings.version[:8])))
+    return tuple(facts)
 
 
 def _facts(difference: Difference, left: tuple[Member, ...]) -> Iterator[Fact]:
-    joined = _members(difference, "member_joined")
-    restarted = _members(difference, "member_restarted")
+    going = {
+        "members_left": left,
+        "members_joined": _members(difference, "member_joined"),
+        "members_restarted": _members(difference, "member_restarted"),
+    }
     stayed = (each for each in difference.changes if not each.what.startswith("member_"))
     changed = [each.member for each in stayed if each.member is not None]
-    names = member_names([*left, *joined, *restarted, *changed])
+    names = member_names([*(member for members in going.values() for member in members), *changed])
     if difference.present == (False, True):
         yield note("group_is_new")
-    if left:
-        yield note("members_left", _sorted(names, left))
-    if joined:
-        yield note("members_joined", _sorted(names, joined))
-    if restarted:
-        yield note("members_restarted", _sorted(names, restarted))
+    for measure, members in going.items():
+        if members:
+            yield note(measure, sorted(names[member.id] for member in members))
     for change in difference.changes:
         yield from _of_group(change)
-    yield from _of_members(difference.of(*OF_MEMBERS), names)
+    whose: dict[str, set[str]] = {}
+    for change in difference.of(*OF_MEMBERS):
+        if change.member is not None:
+            whose.setdefault(OF_MEMBERS[change.what], set()).add(names[change.member.id])
+    yield from (note(measure, sorted(found)) for measure, found in whose.items())
     if relocated := difference.of("replica_racks"):
         yield note("replica_racks_changed", partitions=len(relocated))
     if given := [each for each in difference.of("owner") if each.after is not None]:
@@ -103,10 +95,6 @@ def _facts(difference: Difference, left: tuple[Member, ...]) -> Iterator[Fact]:
 
 def _members(difference: Difference, what: str) -> tuple[Member, ...]:
     return tuple(each.member for each in difference.of(what) if each.member is not None)
-
-
-def _sorted(names: Mapping[str, str], members: Iterable[Member]) -> list[str]:
-    return sorted(names[member.id] for member in members)
 
 
 OF_GROUP: Mapping[str, str] = {
@@ -133,7 +121,10 @@ def _of_group(change: Changed) -> Iterator[Fact]:
     elif change.what == "cleanup_policy":
         yield note("cleanup_policy_changed", (str(change.topic), *both))
     elif change.what == "retention_ms":
-        before, after = (_seconds(value) for value in (change.before, change.after))
+        # None: for ever
+        before, after = (
+            None if value < 0 else value / SECOND for value in (change.before, change.after)
+        )
         yield note("retention_changed", (str(change.topic),), before=before, after=after)
 
 
@@ -145,11 +136,6 @@ def _text(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value))
     return NONE_AT_ALL if value is None else str(value)
-
-
-def _seconds(milliseconds: int) -> float | None:
-    """None: for ever."""
-    return None if milliseconds < 0 else milliseconds / SECOND
 
 
 OF_TOPIC: Mapping[str, str] = {
@@ -170,11 +156,3 @@ OF_MEMBERS: Mapping[str, str] = {
     "kind": "member_protocols_changed",
 }
 """What may differ of a member that stayed -> how that is called as a fact; what it warms up changes all the time."""
-
-
-def _of_members(changes: Iterable[Changed], names: Mapping[str, str]) -> Iterator[Fact]:
-    whose: dict[str, set[str]] = {}
-    for change in changes:
-        if change.member is not None:
-            whose.setdefault(OF_MEMBERS[change.what], set()).add(names[change.member.id])
-    yield from (note(measure, sorted(found)) for measure, found in whose.items())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.config import Rule
 from evenkeel.engine.figures import Figures
 from evenkeel.engine.metrics.money import tariff
-from evenkeel.engine.model import Flags, Floats, GroupSnapshot
+from evenkeel.engine.model import Floats, GroupSnapshot
 from evenkeel.engine.scoring import Judge
 
 
@@ -32,23 +34,17 @@ def judge_of(
         capacity: (M) offsets/s each member can consume, nan unknown.
         live: The figures of what the group has now, where they have been worked out before.
     """
-    rows = group.partitions.assignable
+    table, rows = group.partitions, group.partitions.assignable
+    # of the replica entries that `spec_of` keeps
+    kept = rows.repeat(np.diff(table.replica_start))
     return Judge(
         group=spec,
         capacity=capacity,
         live=live,
-        in_sync=_in_sync(group),
+        in_sync=table.in_sync[kept],
         leaders_only=group.follower_fetching is False,
         tariff=tariff(bytes_per_record, production, rows, rule.price_per_gb, rule.currency)
         # unless it is known who serves reads, what crosses is a guess: no ground for a bill
         if group.follower_fetching is not None
         else None,
     )
-
-
-def _in_sync(group: GroupSnapshot) -> Flags:
-    """The in-sync flags of the replica entries that `spec_of` keeps."""
-    table = group.partitions
-    kept = table.assignable.repeat(table.replica_start[1:] - table.replica_start[:-1])
-    flags: Flags = table.in_sync[kept]
-    return flags

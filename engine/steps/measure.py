@@ -12,13 +12,13 @@ from evenkeel.engine.batch import GroupBatch
 from evenkeel.engine.config import IncidentRules, Rule, Settings
 from evenkeel.engine.datasets import METRICS
 from evenkeel.engine.errors import EvenkeelError
-from evenkeel.engine.facts import Fact, reason
+from evenkeel.engine.facts import reason
 from evenkeel.engine.metrics.observe import OBJECTIVE, Known, Observation, observe
 from evenkeel.engine.model import Floats, GroupSnapshot
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.records import GroupMetrics, table_of
 from evenkeel.engine.steps.chunks import chunks_of
-from evenkeel.engine.steps.metric_rows import MetricRows
+from evenkeel.engine.steps.metric_rows import MetricRows, silent_group
 from evenkeel.engine.steps.reading import (
     BatchWithPast,
     Lookback,
@@ -26,7 +26,6 @@ from evenkeel.engine.steps.reading import (
     read_with_past,
     with_others,
 )
-from evenkeel.engine.steps.silent_rows import silent_group
 from evenkeel.engine.wording import words
 
 Tables = dict[str, pa.Table]
@@ -160,8 +159,10 @@ def measure_chunk(
         if len(names) == 1:
             _log.exception("group %s cannot be measured", names[0])
             why = reason("measuring_failed", quote=f"{type(problem).__name__}: {problem}")
-            header = lake.read("groups", [lookback.ids[0]], groups=names)
-            return _only_header(settings, header, why)
+            [header] = lake.read("groups", [lookback.ids[0]], groups=names).to_pylist()
+            silent = silent_group(header, settings.version, words(why))
+            empty = {name: schema.empty_table() for name, schema in METRICS.items()}
+            return empty | {"group_metrics": table_of(GroupMetrics, [silent])}
     else:
         see(groups, observed)
         return tables
@@ -171,14 +172,6 @@ def measure_chunk(
         for some in (names[:half], names[half:])
     ]
     return {name: pa.concat_tables([part[name] for part in parts]) for name in METRICS}
-
-
-def _only_header(settings: Settings, groups: pa.Table, why: Fact) -> Tables:
-    """The rows of a group of which nothing can be said but why."""
-    [group] = groups.to_pylist()
-    silent = silent_group(group, settings.version, words(why))
-    empty = {name: schema.empty_table() for name, schema in METRICS.items()}
-    return empty | {"group_metrics": table_of(GroupMetrics, [silent])}
 
 
 def observed_of(settings: Settings, groups: BatchWithPast) -> Observation:

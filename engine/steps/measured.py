@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.batch import GroupBatch
 from evenkeel.engine.config import Rule, Settings
-from evenkeel.engine.datasets import METRICS, rows_by_group
+from evenkeel.engine.datasets import METRICS, rows_of_groups
 from evenkeel.engine.datasets.arrays import floats_of, ints_of, named, numbers_of
 from evenkeel.engine.errors import LakeError
 from evenkeel.engine.facts import Fact, reason
@@ -132,19 +132,20 @@ def measured_of(
         LakeError: The metrics are not those of this snapshot of a group.
     """
     names = [header.group for header in batch.headers]
-    of_group, start_of_group = rows_by_group(metrics["group_metrics"], names)
-    partitions, start = rows_by_group(metrics["partition_metrics"], names)
-    numbers = _Arrays(partitions)
-    records = of_group.to_pylist()
+    of_groups = rows_of_groups(metrics["group_metrics"], names)
+    of_partitions = rows_of_groups(metrics["partition_metrics"], names)
+    partitions, start = of_partitions.rows, of_partitions.start
+    numbers, records = _Arrays(partitions), of_groups.rows.to_pylist()
     capacity, at_least, silent = _of_members(batch, metrics["member_metrics"])
     sure = np.where(at_least, np.nan, capacity)
     fits = _fits(batch, partitions, start)
     measured_groups = []
     for number, header in enumerate(batch.headers):
         why = _quoted(withheld.get(header.group))
-        if why is None and start_of_group[number] == start_of_group[number + 1]:
+        first, last = of_groups.start[number : number + 2].tolist()
+        if why is None and first == last:
             why = NOT_MEASURED
-        row = None if why else record_of(GroupMetrics, records[int(start_of_group[number])])
+        row = None if why else record_of(GroupMetrics, records[first])
         if why is None and row is not None and header.error is None and row.error is not None:
             why = _quoted(row.error)
         if why is not None or header.error is not None or row is None:

@@ -76,18 +76,17 @@ def with_user_data(
     ]
     missing = [m.identity for m, data in zip(group.members, known, strict=True) if data is None]
     if missing:
+        why = "its class has no read_user_data to read what they sent"
+        if not runs(group, strategy.name):
+            why = f"the group runs {group.assignor or 'another strategy'}, which sends none for it"
+        elif read is not None:
+            why = "they sent none"
         raise Infeasible(
             f"it needs the user data of its members; of {len(missing)} of {len(group.members)} "
-            f"({listed(missing, NAMED)}) none is known: {_why_unknown(strategy, group, read)}.",
+            f"({listed(missing, NAMED)}) none is known: {why}.",
             fix="Say it of the members in [[rules]], as members = {...}.",
         )
     return replace(spec, user_data=tuple(known))
-
-
-def _why_unknown(strategy: Assignor, group: GroupSnapshot, read: object) -> str:
-    if not runs(group, strategy.name):
-        return f"the group runs {group.assignor or 'another strategy'}, which sends none for it"
-    return "they sent none" if read else "its class has no read_user_data to read what they sent"
 
 
 def _read(read: Any, sent: bytes) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from evenkeel.engine.assignor import spec_of
 from evenkeel.engine.batch import GroupBatch, count_by, max_by, min_by, sum_by
-from evenkeel.engine.config import Policy, Settings
+from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import METRICS
 from evenkeel.engine.datasets.arrays import (
     flags_to,
@@ -32,17 +32,18 @@ from evenkeel.engine.metrics.status import worst_by
 from evenkeel.engine.model import (
     NONE,
     Column,
+    Diagnosis,
     Flags,
     Floats,
     GroupHeader,
-    Indices,
+    GroupType,
+    Status,
     from_ms,
 )
-from evenkeel.engine.records import GroupMetrics, keys_of, table_of
+from evenkeel.engine.records import GroupMetrics, blank, keys_of, table_of
 from evenkeel.engine.steps.judging import judge_of
 from evenkeel.engine.steps.kept_past import needs_forecast, past_columns
 from evenkeel.engine.steps.past import membership_change
-from evenkeel.engine.steps.silent_rows import silent_row
 from evenkeel.engine.wording import because, words
 
 
@@ -90,19 +91,29 @@ class MetricRows:
     @cached_property
     def rows(self) -> list[GroupMetrics]:
         """(G) what is said of each group, but for what only forecasts need."""
-        numbers = _Numbers(self.seen)
+        numbers, members = _Numbers(self.seen), self.batch.members.counts.tolist()
         return [
-            self._silent(group, error) if error else self._measured(group, numbers)
-            for group, error in enumerate(self.errors)
+            silent_row(
+                error,
+                **self._keys(header),
+                members=members[group] if header.error is None else None,
+            )
+            if error
+            else self._measured(group, numbers)
+            for group, (header, error) in enumerate(
+                zip(self.batch.headers, self.errors, strict=True)
+            )
         ]
 
     @cached_property
     def loads(self) -> Mapping[int, Load]:
         """What a forecast is made from, by the number of each group that needs one and has a past."""
+        policy = self.settings.policy
         needy = (
             group
             for group, row in enumerate(self.rows)
-            if row.live is not None and (self.every or needs_forecast(row, self._policy(row)))
+            if row.live is not None
+            and (self.every or needs_forecast(row, policy(row.cluster, row.group_id)))
         )
         found = ((group, load_of(self.seen, group)) for group in needy)
         return {group: load for group, load in found if load is not None}
@@ -113,11 +124,6 @@ class MetricRows:
             "state": header.state,
             "assignor": header.assignor,
         }
-
-    def _silent(self, group: int, error: str) -> GroupMetrics:
-        header = self.batch.headers[group]
-        members = int(self.batch.members.counts[group]) if header.error is None else None
-        return silent_row(error, **self._keys(header), members=members)
 
     def _measured(self, group: int, numbers: _Numbers) -> GroupMetrics:
         seen, header = self.seen, self.batch.headers[group]
@@ -157,15 +163,12 @@ class MetricRows:
             error=None,
         )
 
-    def _policy(self, row: GroupMetrics) -> Policy:
-        return self.settings.policy(row.cluster, row.group_id)
-
     def of_members(self) -> pa.Table:
         """One row per member; none of a group that rebalances, that is withheld or that could not be read."""
         batch, seen, members = self.batch, self.seen, self.batch.members
         owner, count = batch.partitions.owner, len(members)
         crossed = member_counts(np.where(self.crossing.crosses, owner, NONE), count)
-        load = _of_members(seen.production.per_second, batch)
+        load, able = _of_members(seen.production.per_second, batch), seen.capacity.per_second
         placed = np.array([rack is not None for rack in members.racks], np.bool_)
         columns = {
             "member_id": pa.array(members.ids, pa.string()),
@@ -179,9 +182,12 @@ class MetricRows:
             "lag": numbers_to(member_sums(owner, count, seen.lag.for_people)),
             "production_per_second": floats_to(load),
             "consumption_per_second": floats_to(_of_members(seen.consumption.per_second, batch)),
-            "capacity_per_second": floats_to(seen.capacity.per_second),
+            "capacity_per_second": floats_to(able),
             "capacity_basis": labels_to(seen.capacity.basis),
-            "utilisation": floats_to(_utilisation(load, seen.capacity.per_second)),
+            # nan where either is unknown
+            "utilisation": floats_to(
+                np.where(able > 0, load / np.where(able > 0, able, 1), np.nan)
+            ),
             "silent": pa.array(seen.silent),
             "cross_rack_partitions": numbers_to(Column(crossed, placed), pa.int32()),
         }
@@ -327,14 +333,13 @@ def _of_members(rates: Floats, batch: GroupBatch) -> Floats:
     return sums.astype(np.float64)
 
 
-def _utilisation(load: Floats, capacity: Floats) -> Floats:
-    """(M) what arrives over what can be consumed; nan where either is unknown."""
-    return np.where(capacity > 0, load / np.where(capacity > 0, capacity, 1), np.nan)
-
-
 def _crossing(batch: GroupBatch) -> Crossing:
     """What is read across racks: from any replica, or from leaders where brokers serve reads from these alone."""
-    table, owner = batch.partitions, _owner_racks(batch)
+    table = batch.partitions
+    # a rack no broker has gets an index of its own
+    names = {rack: i for i, rack in enumerate(table.racks)}
+    racks = [names.setdefault(rack, len(names)) if rack else NONE for rack in batch.members.racks]
+    owner = np.array([*racks, NONE], np.int32)[table.owner]
     by_leader = leader_crossing(owner, table.leader_rack)
     by_replica = replica_crossing(owner, table.replica_start, table.replica_rack)
     leaders_only = batch.flags(lambda header: header.follower_fetching is False)[batch.group]
@@ -344,8 +349,35 @@ def _crossing(batch: GroupBatch) -> Crossing:
     )
 
 
-def _owner_racks(batch: GroupBatch) -> Indices:
-    """(n) rack index of each partition's owner; a rack no broker has gets an index of its own."""
-    names = {rack: i for i, rack in enumerate(batch.partitions.racks)}
-    racks = [names.setdefault(rack, len(names)) if rack else NONE for rack in batch.members.racks]
-    return np.array([*racks, NONE], np.int32)[batch.partitions.owner]
+def silent_row(error: str, **known: Any) -> GroupMetrics:
+    """
+    Every number unknown.
+
+    Args:
+        error: Why.
+        known: The columns that say which group it is, and what else is known of it.
+    """
+    return blank(
+        GroupMetrics,
+        **known,
+        status=Status.UNKNOWN,
+        diagnosis=Diagnosis.UNKNOWN,
+        diagnosis_reason=error,
+        error=error,
+        findings=(),
+        facts=(),
+    )
+
+
+def silent_group(group: Mapping[str, Any], config_version: str, error: str) -> GroupMetrics:
+    """The same by what its row in the dataset `groups` says of it."""
+    return silent_row(
+        error,
+        snapshot_id=group["snapshot_id"],
+        cluster=group["cluster"],
+        group_id=group["group_id"],
+        config_version=config_version,
+        group_type=GroupType(group["group_type"]),
+        state=group["state"] or "",
+        assignor=group["assignor"],
+    )

@@ -29,7 +29,9 @@ def past_changes(
     Returns:
         Nothing where no snapshot saw a change of members.
     """
-    past = memberships(snapshots) if _changed(snapshots) else []
+    # members change seldom, so nothing else is looked at before
+    ids = {frozenset(member.id for member in each.members) for each in snapshots}
+    past = memberships(snapshots) if len(ids) > 1 else []
     known, by_strategy = every(), dict[str, PastChanges]()
     for strategy in (known[name] for name in strategies if past):
         if strategy.deployment is Deployment.LIVE or takes_user_data(strategy):
@@ -41,12 +43,6 @@ def past_changes(
         if changes.changed:
             by_strategy[strategy.name] = changes
     return by_strategy
-
-
-def _changed(snapshots: Sequence[GroupSnapshot]) -> bool:
-    """Whether two of them differ in their members; seldom, so nothing else is looked at before."""
-    ids = {frozenset(member.id for member in each.members) for each in snapshots}
-    return len(ids) > 1
 
 
 UNCHANGED = MembershipChange(

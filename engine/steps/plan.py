@@ -83,6 +83,9 @@ def plan_group(
     made = (now or datetime.now(UTC)).astimezone(UTC)
     spec = changed.group
     own = spec.lists(Assignment(owner=changed.owner_after))
+    # what the group runs, where every client has it
+    runs = strategy_of(group.type, group.assignor or "")
+    usual = runs if runs in FALLBACKS else FALLBACKS[0]
     plan = Plan(
         group=group.group,
         members=tuple(
@@ -97,7 +100,7 @@ def plan_group(
         ),
         made_at=made,
         valid_until=made + lasts,
-        fallback=fallback or _usual(group),
+        fallback=fallback or usual,
         strategy=strategy,
         cluster=group.cluster,
         snapshot_id=group.snapshot_id,
@@ -143,9 +146,3 @@ def _check(group: GroupSnapshot, lasts: timedelta, fallback: str | None) -> None
             fix=f"Plans are for groups of the classic protocol. {SERVER_SETTING}={BY_RACKS} on every member keeps "
             "partitions in their racks, where brokers list io.evenkeel.EvenkeelServerAssignor.",
         )
-
-
-def _usual(group: GroupSnapshot) -> str:
-    """What the group runs, where every client has it."""
-    runs = strategy_of(group.type, group.assignor or "")
-    return runs if runs in FALLBACKS else FALLBACKS[0]

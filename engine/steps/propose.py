@@ -10,17 +10,13 @@ from typing import Any
 import pyarrow as pa
 
 from evenkeel.engine.advice import blocked
-from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.assignors import every
 from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import CANDIDATES
 from evenkeel.engine.facts import reason
-from evenkeel.engine.model import (
-    Candidate,
-)
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.records import keys_of
-from evenkeel.engine.scoring import Moves, moves
+from evenkeel.engine.scoring import moves
 from evenkeel.engine.steps.candidate_rows import (
     Proposal,
     candidate_table,
@@ -176,11 +172,11 @@ def propose_group(
         named=named,
     )
     return [
-        proposal(keys, position, candidate, _changed(replayed.spec, candidate))
+        proposal(
+            keys,
+            position,
+            candidate,
+            moves(replayed.spec, candidate.assignment) if candidate.assignment else None,
+        )
         for position, candidate in enumerate(replayed.candidates)
     ]
-
-
-def _changed(spec: GroupSpec, candidate: Candidate) -> Moves | None:
-    """What changes hands; None without an answer."""
-    return moves(spec, candidate.assignment) if candidate.assignment else None

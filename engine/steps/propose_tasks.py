@@ -8,7 +8,7 @@ group gives tasks to threads, and its row is complete. Strategies for partitions
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -23,7 +23,6 @@ from evenkeel.engine.config import Settings, StreamsSettings
 from evenkeel.engine.errors import EvenkeelError
 from evenkeel.engine.facts import Fact, FactKind, note, reason
 from evenkeel.engine.figures import Score
-from evenkeel.engine.forecast import Load, forecasts
 from evenkeel.engine.model import (
     NONE,
     Assignment,
@@ -37,6 +36,7 @@ from evenkeel.engine.records import keys_of
 from evenkeel.engine.scoring import Judge, Moves, moves
 from evenkeel.engine.steps.candidate_rows import Proposal, infeasible, proposal, refusal
 from evenkeel.engine.steps.measured import Measured, judge_of_measured
+from evenkeel.engine.steps.propose_forecasts import with_forecasts
 from evenkeel.engine.streams.compare import PlacementOutcome, outcome, presumed, seen_to_run
 from evenkeel.engine.streams.live import Running, running
 from evenkeel.engine.streams.settings import (
@@ -63,8 +63,7 @@ def task_rows(settings: Settings, group: GroupSnapshot, measured: Measured) -> I
     spec = spec_of(group, measured.lag, measured.production)
     rule = settings.rule(group.cluster, group.group)
     judge = judge_of_measured(group, measured, spec, rule)
-    present, visible = [reason("live_assignment")], None
-    assumed: tuple[Fact, ...] = ()
+    visible, assumed = None, tuple[Fact, ...]()
     configured = rule.streams or StreamsSettings()
     strategies = task_strategies(configured.task_assignor, kip_1071=group.type is GroupType.STREAMS)
     placements: dict[TaskStrategy, PlacementOutcome | EvenkeelError]
@@ -83,7 +82,7 @@ def task_rows(settings: Settings, group: GroupSnapshot, measured: Measured) -> I
         placed = [each for each in placements.values() if isinstance(each, PlacementOutcome)]
         application, visible = presumed(live, placed), seen_to_run(live, placed)
         assumed = application.remarks
-    rows: list[_Row] = [(replace(_live(present, spec, judge), notes=assumed), None)]
+    rows: list[_Row] = [(replace(_live(spec, judge), notes=assumed), None)]
     for strategy, placement in placements.items():
         is_running = runs(group, strategy.value) if visible is None else strategy in visible
         if isinstance(placement, PlacementOutcome):
@@ -94,8 +93,24 @@ def task_rows(settings: Settings, group: GroupSnapshot, measured: Measured) -> I
             refused = infeasible(strategy.value, reach, refusal(placement), is_running=is_running)
             rows.append((refused, None))
     pauses = Pauses.of(settings.policy(group.cluster, group.group))
-    rows = _with_forecasts(group, spec, measured.load, pauses, rows)
-    done = {candidate.strategy for candidate, _ in rows}
+
+    def price_of(candidate: Candidate, owner: Indices) -> Price | None:
+        # an instance that restarts, and what moves; restoring its stores is not in it
+        if candidate.strategy == Live.name:
+            return None
+        return price(
+            candidate.how,
+            spec.static,
+            spec.owner,
+            owner,
+            eager=False,
+            pauses=pauses,
+            instances=instances_of(group),
+        )
+
+    ahead = with_forecasts(measured.load, [candidate for candidate, _ in rows], price_of)
+    rows = [(candidate, changed) for candidate, (_, changed) in zip(ahead, rows, strict=True)]
+    done = {candidate.strategy for candidate in ahead}
     unfitting = unfit(group)
     why = [unfitting] if unfitting else []
     rows += [
@@ -108,54 +123,13 @@ def task_rows(settings: Settings, group: GroupSnapshot, measured: Measured) -> I
         yield proposal(keys, position, candidate, changed)
 
 
-def _with_forecasts(
-    group: GroupSnapshot,
-    spec: GroupSpec,
-    load: Load | None,
-    pauses: Pauses,
-    rows: Sequence[_Row],
-) -> list[_Row]:
-    """
-    The rows, those that know their members with what becomes of them, and what the broker would give with its price.
-    """
-    if load is None:
-        return list(rows)
-    known = [row for row, _ in rows if row.assignment is not None]
-    paid = [_price(group, spec, row, pauses) for row in known]
-    owners = [row.assignment.owner for row in known if row.assignment is not None]
-    held_up = [one.held_up_seconds if one else None for one in paid]
-    ahead = {
-        row.strategy: forecast if one is None else replace(forecast, price_restarts=one.restarts)
-        for row, one, forecast in zip(known, paid, forecasts(load, owners, held_up), strict=True)
-    }
-    return [(replace(row, forecast=ahead.get(row.strategy)), changed) for row, changed in rows]
-
-
-def _price(
-    group: GroupSnapshot, spec: GroupSpec, candidate: Candidate, pauses: Pauses
-) -> Price | None:
-    """What the next rebalance costs: an instance that restarts, and what moves; restoring its stores is not in it."""
-    if candidate.assignment is None or candidate.strategy == Live.name:
-        return None
-    then, instances = candidate.assignment.owner, instances_of(group)
-    return price(
-        candidate.how,
-        spec.static,
-        spec.owner,
-        then,
-        eager=False,
-        pauses=pauses,
-        instances=instances,
-    )
-
-
-def _live(reasons: Sequence[Fact], spec: GroupSpec, judge: Judge) -> Candidate:
+def _live(spec: GroupSpec, judge: Judge) -> Candidate:
     now = Assignment(owner=spec.owner)
     return Candidate(
         strategy=Live.name,
         deployment=Live.deployment,
         feasibility=Feasibility.CAN_RUN,
-        reason=tuple(reasons),
+        reason=(reason("live_assignment"),),
         is_running=False,
         replay=(Fact(kind=FactKind.REPLAY, measure="next_rebalance"),),
         score=judge.score(now),
@@ -263,6 +237,3 @@ def _proof(application: Running, placement: PlacementOutcome) -> tuple[Fact, ...
         Fact(kind=FactKind.REMARK, measure="cross_rack_sources", after=crossing),
         Fact(kind=FactKind.REMARK, measure="task_moves", after=placement.moves, bound=tasks),
     )
-
-
-__all__ = ["task_rows"]

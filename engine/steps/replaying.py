@@ -9,6 +9,7 @@ from functools import cache
 from evenkeel.engine.advice import SERVER_SIDE, Feasibilities, Judgement, runs
 from evenkeel.engine.advice.lost_racks import leaders_only, lost_rack_awareness, unpriced
 from evenkeel.engine.advice.next_change import Changes, silent_members
+from evenkeel.engine.advice.price import Pauses, Price, gives_up_everything, price
 from evenkeel.engine.assignor import Assignor, GroupSpec, by_leader, fresh, spec_of
 from evenkeel.engine.assignors import every
 from evenkeel.engine.config import Rule, Settings
@@ -22,8 +23,10 @@ from evenkeel.engine.model import (
     Assignment,
     Candidate,
     Deployment,
+    Feasibility,
     GroupSnapshot,
     GroupType,
+    Indices,
 )
 from evenkeel.engine.scoring import Judge
 from evenkeel.engine.steps.candidate_rows import (
@@ -109,11 +112,28 @@ def replay_group(
         candidates.append(replace(candidate, next_change=next_change))
     answers = {candidate.strategy: candidate.assignment for candidate in candidates}
     racks = _about_racks(measured_group, spec, rule, answers.get("min_traffic"))
-    policy = settings.policy(group.cluster, group.group)
-    candidates = with_forecasts(group, spec, measured.load, policy, candidates)
+    pauses = Pauses.of(settings.policy(group.cluster, group.group))
+
+    def price_of(candidate: Candidate, owner: Indices) -> Price | None:
+        could = candidate.feasibility in (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
+        if candidate.deployment is Deployment.LIVE or not could:
+            return None
+        eager = gives_up_everything(group, candidate.strategy, candidate.how)
+        return price(candidate.how, spec.static, spec.owner, owner, eager=eager, pauses=pauses)
+
+    candidates = with_forecasts(measured.load, candidates, price_of)
     if measured.live is not None and measured.live.balanced is False:
         candidates = [_with_counts(candidate, judge) for candidate in candidates]
-    return Replayed(spec=spec, candidates=[_with_findings(each, racks) for each in candidates])
+    # what is found about racks is said of what the group has now
+    return Replayed(
+        spec=spec,
+        candidates=[
+            replace(each, findings=(*each.findings, *racks))
+            if each.deployment is Deployment.LIVE
+            else each
+            for each in candidates
+        ],
+    )
 
 
 def spec_of_measured(group: GroupSnapshot, measured: Measured, rule: Rule) -> GroupSpec:
@@ -140,13 +160,6 @@ def _with_counts(candidate: Candidate, judge: Judge) -> Candidate:
         return candidate
     named = counts(judge.counts(candidate.assignment))
     return replace(candidate, counts=(fact(FactKind.COUNTS, "member_counts", [named]),))
-
-
-def _with_findings(candidate: Candidate, findings: Sequence[Fact]) -> Candidate:
-    """What is found about racks is said of what the group has now."""
-    if candidate.deployment is not Deployment.LIVE:
-        return candidate
-    return replace(candidate, findings=(*candidate.findings, *findings))
 
 
 def _about_racks(
@@ -183,6 +196,12 @@ def _replay(
         return replace(never(group, strategy, failed), how=judgement.how)
     continues = _continues(strategy, group, judgement)
     remembered = len(judgement.reporting_nothing) < len(group.members)
+    replay = Fact(
+        kind=FactKind.REPLAY,
+        measure="next_rebalance" if continues and remembered else "fresh_assignment",
+        after=settled.rounds,
+        partitions=settled.waited,
+    )
     return Candidate(
         strategy=strategy.name,
         deployment=judgement.deployment or strategy.deployment,
@@ -190,7 +209,7 @@ def _replay(
         reason=judgement.reason,
         how=judgement.how,
         is_running=runs(group, strategy.name),
-        replay=_replayed(continues and remembered, settled),
+        replay=(replay,),
         assignment=settled.assignment,
         score=judge.score(settled.assignment),
         findings=settled.assignment.findings,
@@ -287,17 +306,6 @@ def _continues(strategy: Assignor, group: GroupSnapshot, judgement: Judgement) -
     if strategy.deployment is Deployment.LIVE or runs(group, strategy.name):
         return True
     return group.type is GroupType.CONSUMER and strategy.name in SERVER_SIDE
-
-
-def _replayed(continues: bool, settled: Settled) -> tuple[Fact, ...]:
-    return (
-        Fact(
-            kind=FactKind.REPLAY,
-            measure="next_rebalance" if continues else "fresh_assignment",
-            after=settled.rounds,
-            partitions=settled.waited,
-        ),
-    )
 
 
 def never(group: GroupSnapshot, strategy: Assignor, why: Fact) -> Candidate:

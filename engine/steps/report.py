@@ -15,7 +15,7 @@ from typing import Protocol
 from evenkeel.engine.alerting.events import EventKind, GroupEvent
 from evenkeel.engine.config import Settings
 from evenkeel.engine.ports import ALL, Lake, ReportedGroups, ReportHistory
-from evenkeel.engine.report import FleetReport, ForecastBand, Happening, RackCounts
+from evenkeel.engine.report import FleetReport, ForecastBand, Happening
 from evenkeel.engine.steps.backtest import AHEAD, Event, Events, ForecastCheck, Message
 from evenkeel.engine.steps.pipeline import WholeHistory, walk
 from evenkeel.engine.steps.reading import batches_at
@@ -72,21 +72,15 @@ def report(
     wanted = ReportedGroups(cluster=cluster, pattern=pattern, snapshots=max(1, limit))
     besides = Besides(
         bands=_bands([one for one in heard if isinstance(one, ForecastCheck)]),
-        racks={} if newest is None else _racks(lake, settings, newest, pattern),
+        racks={
+            group.group: rack_counts(group)
+            for batch in (batches_at(lake, settings, newest, pattern) if newest else ())
+            for group in batch.groups
+        },
         told=_told(one for one in heard if isinstance(one, Message | GroupEvent)),
     )
     fleet = fleet_of(history.report(wanted), cluster, made_at, besides)
     return replace(fleet, origin=origin, not_known=NOT_KNOWN, failures=None, pipeline=None)
-
-
-def _racks(
-    lake: Lake, settings: Settings, snapshot_id: str, pattern: str
-) -> Mapping[str, RackCounts | None]:
-    return {
-        group.group: rack_counts(group)
-        for batch in batches_at(lake, settings, snapshot_id, pattern)
-        for group in batch.groups
-    }
 
 
 def _bands(checks: Sequence[ForecastCheck]) -> Bands:
@@ -107,20 +101,17 @@ def _bands(checks: Sequence[ForecastCheck]) -> Bands:
 
 
 def _told(events: Iterable[Message | GroupEvent]) -> Mapping[str, Sequence[Happening]]:
+    """What was told of each group; what names many says what is wrong with this one."""
     told: dict[str, list[Happening]] = defaultdict(list)
     for event in events:
+        severity = event.message.severity.value if isinstance(event, GroupEvent) else "info"
         for number, group in enumerate(event.groups):
-            told[group].append(_happening(event, number))
+            title = event.title
+            if isinstance(event, GroupEvent) and event.kind is EventKind.DIGEST:
+                title = f"{event.causes[number]}, with others: {title}"
+            told[group].append(
+                Happening(
+                    at=event.at, kind=event.kind.value, title=title[:_MOST_SAID], severity=severity
+                )
+            )
     return told
-
-
-def _happening(event: Message | GroupEvent, number: int) -> Happening:
-    """What of an event is about the group of that number; what names many says what is wrong with this one."""
-    title, severity = event.title, "info"
-    if isinstance(event, GroupEvent):
-        severity = event.message.severity.value
-        if event.kind is EventKind.DIGEST:
-            title = f"{event.causes[number]}, with others: {title}"
-    return Happening(
-        at=event.at, kind=event.kind.value, title=title[:_MOST_SAID], severity=severity
-    )

@@ -1,20 +1,19 @@
-"""What a report shows of one group in one snapshot, from the rows that steps store of it."""
+"""What a report shows, from rows that steps store: those of a history, and a group as its snapshot has it."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 import numpy as np
 
-from evenkeel.engine.model import NONE, CapacityBasis, Diagnosis, Feasibility, GroupSnapshot, Move
+from evenkeel.engine.model import NONE, CapacityBasis, Feasibility, GroupSnapshot, Member
 from evenkeel.engine.report import (
-    GroupReport,
+    Happening,
     MemberLoad,
     RackCounts,
+    SnapshotHealth,
     Standing,
     StrategyScore,
 )
@@ -22,56 +21,97 @@ from evenkeel.engine.report import (
 Rows = Sequence[Mapping[str, Any]]
 
 
-Lags = Mapping[tuple[str, int], int | None]
-"""The lag (offsets) of partitions, by topic and number."""
+def standings_of(row: Mapping[str, Any], snapshots: int) -> tuple[Standing | None, ...]:
+    """How a group stood in each of so many snapshots, by its row of `report_lag`; None where it was not there."""
+    standings: list[Standing | None] = [None] * snapshots
+    arrays = (row[name] for name in ("numbers", "lags", "delays", "time_lags"))
+    for number, lag, delay, age in zip(*arrays, strict=True):
+        standings[number] = Standing(lag=lag, delay_seconds=delay, time_lag_seconds=age)
+    return tuple(standings)
 
 
-def gone_group(
-    name: str, last_seen: datetime, open_incident: str | None, over_time: Mapping[str, Any]
-) -> GroupReport:
-    """
-    A group that the newest snapshot does not have: nothing is known of it now.
-
-    Args:
-        name: Its id.
-        last_seen: When it was there last.
-        open_incident: What is wrong with it and told, if something is.
-        over_time: What snapshots before that show, by attribute of `GroupReport`.
-    """
-    return GroupReport(
-        group_id=name,
-        owner=None,
-        kind="?",
-        state=None,
-        strategy=None,
-        diagnosis=Diagnosis.UNKNOWN,
-        reason=None,
-        diagnosed_at=None,
-        at_least=False,
-        now=Standing(),
-        members=None,
-        partitions=None,
-        gone_since=last_seen,
-        open_incident=open_incident,
-        **over_time,
+def health_of(row: Mapping[str, Any]) -> SnapshotHealth:
+    """How a snapshot was taken."""
+    return SnapshotHealth(
+        taken_at=row["started_at"],
+        seconds=row["duration_seconds"],
+        groups=row["group_count"],
+        problems=row["problems"],
+        withheld=row["withheld_groups"],
+        rejected=(row["rejection"] or "without a reason") if row["rejected"] else None,
+        state=row["state"],
+        failed_steps=row["failed_steps"],
+        seconds_to_advice=row["seconds_to_advice"],
     )
 
 
-def member_loads(
-    names: Mapping[str, str], members: Rows, moves: Sequence[Move], lags: Lags
-) -> tuple[MemberLoad, ...]:
+def incidents_of(rows: Iterable[Mapping[str, Any]]) -> list[Happening]:
+    """When each was opened, and when it was over; its summary is what was seen last."""
+    happenings = []
+    for row in rows:
+        title = f"{row['kind']}; seen last: {row['summary']}" if row["summary"] else row["kind"]
+        happenings.append(
+            Happening(at=row["opened_at"], kind="opened", title=title, severity=row["severity"])
+        )
+        if row["closed_at"] is not None:
+            over = f"{row['kind']}: over"
+            happenings.append(
+                Happening(at=row["closed_at"], kind="resolved", title=over, severity="resolved")
+            )
+    return sorted(happenings, key=lambda one: one.at)
+
+
+def event_of(row: Mapping[str, Any]) -> Happening:
+    """What became of an advice."""
+    title = f"{row['event_strategy']}: {row['event_cause']}"
+    return Happening(at=row["taken_at"], kind=row["event"], title=title, severity="info")
+
+
+def member_loads(names: Mapping[str, str], members: Rows, moves: Rows) -> tuple[MemberLoad, ...]:
     """
     The members of a group, the busiest first; where partitions are to change hands, with what they would own.
 
     Args:
         names: What members are called, by id.
         members: Rows of `member_metrics`, its own.
-        moves: The partitions that change hands with the advised switch, by ids of members.
-        lags: Of those partitions; one that is missing is unknown.
+        moves: The partitions that change hands with the advised switch, by ids of members, with their lag.
     """
-    after = _after(moves, lags) if moves else None
+    gets, gives, gained = Counter[str](), Counter[str](), Counter[str]()
+    unknown = set[str]()
+    for move in moves:
+        for member, counted, sign in (
+            (move["from_member"], gives, -1),
+            (move["to_member"], gets, 1),
+        ):
+            if member is None:
+                continue
+            counted[member] += 1
+            if move["lag"] is None:
+                unknown.add(member)
+            else:
+                gained[member] += sign * move["lag"]
+
+    def after(row: Mapping[str, Any]) -> dict[str, int | None]:
+        member, lag = row["member_id"], row["lag"]
+        return {
+            "gets": gets[member],
+            "gives": gives[member],
+            "partitions_after": row["partitions"] + gets[member] - gives[member],
+            "lag_after": None if lag is None or member in unknown else lag + gained[member],
+        }
+
     loads = [
-        _load(row, names.get(row["member_id"]) or str(row["member_id"]), after) for row in members
+        MemberLoad(
+            name=names.get(row["member_id"]) or str(row["member_id"]),
+            rack=row["rack"],
+            utilisation=row["utilisation"],
+            at_most=row["capacity_basis"] == CapacityBasis.AT_LEAST,
+            silent=row["silent"],
+            lag=row["lag"],
+            partitions=row["partitions"],
+            **(after(row) if moves else {}),
+        )
+        for row in members
     ]
     return tuple(
         sorted(loads, key=lambda one: (-_order(one.utilisation), -_order(one.lag), one.name))
@@ -82,56 +122,66 @@ def _order(value: float | None) -> float:
     return -1.0 if value is None else value
 
 
-def _load(row: Mapping[str, Any], name: str, after: _After | None) -> MemberLoad:
-    load = MemberLoad(
-        name=name,
-        rack=row["rack"],
-        utilisation=row["utilisation"],
-        at_most=row["capacity_basis"] == CapacityBasis.AT_LEAST,
-        silent=row["silent"],
-        lag=row["lag"],
-        partitions=row["partitions"],
+def scores(candidates: Rows) -> tuple[StrategyScore, ...]:
+    """The scoreboard, in its order; *candidates* are rows of the dataset."""
+    ordered = sorted(candidates, key=lambda row: row["position"])
+    return tuple(
+        StrategyScore(
+            name=row["strategy"],
+            got_by=row["deployment"],
+            feasible=row["feasibility"] != Feasibility.INFEASIBLE,
+            running=row["is_running"],
+            reason=row["reason"],
+            lag_low=row["forecast_lag_low"],
+            lag_expected=row["forecast_lag_expected"],
+            lag_high=row["forecast_lag_high"],
+            largest_member_lag=row["largest_member_lag"],
+            partition_spread=row["partition_spread"],
+            cross_rack_share=row["cross_rack_share"],
+            moves=row["moves"],
+            restarts=row["price_restarts"],
+        )
+        for row in ordered
     )
-    if after is None:
-        return load
-    member = row["member_id"]
-    gets, gives = after.gets[member], after.gives[member]
-    known = row["lag"] is not None and member not in after.unknown
-    return replace(
-        load,
-        gets=gets,
-        gives=gives,
-        partitions_after=row["partitions"] + gets - gives,
-        lag_after=row["lag"] + after.lag[member] if known else None,
+
+
+def member_of(row: Mapping[str, Any]) -> Member:
+    """As much of a member as its name takes."""
+    return Member(
+        id=row["member_id"],
+        client_id=row["client_id"],
+        host=row["client_host"],
+        instance_id=row["instance_id"],
     )
 
 
-class _After:
-    """What moves bring each member and take from it, by member id."""
+def racks_of(members: Rows, left_out: int | None) -> RackCounts | None:
+    """
+    How many partitions the members of each rack own, and how many of those have a replica near.
 
-    def __init__(self) -> None:
-        self.gets: Counter[str] = Counter()
-        self.gives: Counter[str] = Counter()
-        self.lag: Counter[str] = Counter()
-        self.unknown: set[str] = set()
+    None where no member tells its rack. The racks of leaders are not known.
+    """
+    racks = _racks(one["rack"] for one in members)
+    if not any(racks):
+        return None
+    blind = sum(one["partitions"] for one in members if one["rack"] is None)
+    # more left out than nobody's rack explains: those of replicas are unknown, of some member
+    known = left_out == blind
+    own = {rack: [one for one in members if one["rack"] == rack] for rack in racks}
+    return RackCounts(
+        members=racks,
+        leaders=(None,),
+        counts=tuple((sum(one["partitions"] for one in own[rack]),) for rack in racks),
+        local=tuple(_local(own[rack]) if known and rack is not None else None for rack in racks),
+    )
 
 
-def _after(moves: Sequence[Move], lags: Lags) -> _After:
-    after = _After()
-    for move in moves:
-        lag = lags.get((move.topic, move.partition))
-        for member, counted, sign in (
-            (move.from_member, after.gives, -1),
-            (move.to_member, after.gets, 1),
-        ):
-            if member is None:
-                continue
-            counted[member] += 1
-            if lag is None:
-                after.unknown.add(member)
-            else:
-                after.lag[member] += sign * lag
-    return after
+def _local(members: Rows) -> int | None:
+    crossing = [one["cross_rack_partitions"] for one in members]
+    if None in crossing:
+        return None
+    near: int = sum(one["partitions"] for one in members) - sum(crossing)
+    return near
 
 
 def rack_counts(group: GroupSnapshot) -> RackCounts | None:
@@ -166,38 +216,3 @@ def _racks(racks: Iterable[str | None]) -> tuple[str | None, ...]:
     every = set(racks)
     named: list[str | None] = [*sorted(rack for rack in every if rack is not None)]
     return (*named, None) if None in every else tuple(named)
-
-
-def scores(candidates: Rows) -> tuple[StrategyScore, ...]:
-    """The scoreboard, in its order; *candidates* are rows of the dataset."""
-    ordered = sorted(candidates, key=lambda row: row["position"])
-    return tuple(
-        StrategyScore(
-            name=row["strategy"],
-            got_by=row["deployment"],
-            feasible=row["feasibility"] != Feasibility.INFEASIBLE,
-            running=row["is_running"],
-            reason=row["reason"],
-            lag_low=row["forecast_lag_low"],
-            lag_expected=row["forecast_lag_expected"],
-            lag_high=row["forecast_lag_high"],
-            largest_member_lag=row["largest_member_lag"],
-            partition_spread=row["partition_spread"],
-            cross_rack_share=row["cross_rack_share"],
-            moves=row["moves"],
-            restarts=row["price_restarts"],
-        )
-        for row in ordered
-    )
-
-
-def named_moves(names: Mapping[str, str], moves: Iterable[Move]) -> tuple[Move, ...]:
-    """Moves with members by their short names; who has none keeps the id."""
-
-    def called(member: str | None) -> str | None:
-        return None if member is None else names.get(member, member)
-
-    return tuple(
-        replace(move, from_member=called(move.from_member), to_member=called(move.to_member))
-        for move in moves
-    )

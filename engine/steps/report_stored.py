@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from evenkeel.engine.forecast import HORIZON_SECONDS, SOON_SECONDS
-from evenkeel.engine.model import Diagnosis, Verdict
+from evenkeel.engine.model import Diagnosis, Move, Verdict
 from evenkeel.engine.ports import ReportedGroups, ReportHistory, StoredReport
 from evenkeel.engine.report import (
     AdviceGiven,
@@ -29,14 +29,15 @@ from evenkeel.engine.report import (
 )
 from evenkeel.engine.report.values import worst_first
 from evenkeel.engine.steps.report_bands import Bands, bands_of
-from evenkeel.engine.steps.report_rows import Rows, gone_group, member_loads, named_moves, scores
-from evenkeel.engine.steps.report_stored_rows import (
+from evenkeel.engine.steps.report_rows import (
+    Rows,
     event_of,
     health_of,
     incidents_of,
+    member_loads,
     member_of,
-    moves_of,
     racks_of,
+    scores,
     standings_of,
 )
 from evenkeel.engine.wording import member_names
@@ -181,7 +182,6 @@ class _About:
         moves = self.moves.get(name, ())
         # an assignment that has changed since is not what these moves start from
         usable = moves if all(move["still_so"] for move in moves) else ()
-        lags = {(move["topic"], move["partition"]): move["lag"] for move in usable}
         return GroupReport(
             group_id=name,
             owner=row["owner"],
@@ -202,7 +202,7 @@ class _About:
             error=row["error"],
             findings=tuple(row["findings"] or ()),
             open_incident=row["incident"],
-            loads=member_loads(names, members, moves_of(usable), lags),
+            loads=member_loads(names, members, usable),
             racks=self.besides.racks.get(name)
             if self.besides
             else racks_of(members, row["racks_left_out"]),
@@ -212,11 +212,26 @@ class _About:
         )
 
     def gone(self, name: str) -> GroupReport:
-        """A group that the newest snapshot does not have."""
+        """A group that the newest snapshot does not have: nothing is known of it now."""
         last = max(at for at, one in enumerate(self.series[name]) if one is not None)
         still = [one for one in self.incidents.get(name, ()) if one["closed_at"] is None]
-        incident = still[-1]["kind"] if still else None
-        return gone_group(name, self.taken_at[last], incident, self._over_time(name))
+        return GroupReport(
+            group_id=name,
+            owner=None,
+            kind="?",
+            state=None,
+            strategy=None,
+            diagnosis=Diagnosis.UNKNOWN,
+            reason=None,
+            diagnosed_at=None,
+            at_least=False,
+            now=Standing(),
+            members=None,
+            partitions=None,
+            gone_since=self.taken_at[last],
+            open_incident=still[-1]["kind"] if still else None,
+            **self._over_time(name),
+        )
 
     def _over_time(self, name: str) -> dict[str, Any]:
         happened = [*map(event_of, self.events.get(name, ()))]
@@ -236,17 +251,19 @@ class _About:
         row = self.advice.get(name)
         if row is None:
             return None
-        kept = (
-            "strategy",
-            "reason",
-            "how",
-            "state",
-            "state_since",
-            "yardstick",
-            "yardstick_reason",
-        )
+        kept = ("strategy", "reason", "how", "state", "state_since", "yardstick")
         return AdviceGiven(
             verdict=Verdict(row["verdict"]),
-            moves=named_moves(names, moves_of(self.moves.get(name, ()))),
+            yardstick_reason=row["yardstick_reason"],
+            moves=tuple(
+                Move(
+                    topic=move["topic"],
+                    partition=move["partition"],
+                    # who has no short name keeps the id
+                    from_member=names.get(move["from_member"], move["from_member"]),
+                    to_member=names.get(move["to_member"], move["to_member"]),
+                )
+                for move in self.moves.get(name, ())
+            ),
             **{column: row[column] for column in kept},
         )

@@ -158,7 +158,12 @@ def _rollout(
     strategy: str,
     known: Mapping[Client | None, int],
 ) -> Rollout:
-    clients = tuple(Client) if None in known else tuple(c for c in Client if _may_be(c, known))
+    # Spring's ids are those of Java's
+    clients = tuple(
+        client
+        for client in Client
+        if {None, client} & known.keys() or (client in JVM and Client.JAVA in known)
+    )
     listed = lists_of(group.members, settings.rule(group.cluster, group.group).assignors)
     lists = [listed[member.id] for member in group.members]
     static = [member.is_static for member in group.members]
@@ -233,11 +238,6 @@ def _as_sticky(settings: Settings, group: GroupSnapshot) -> Settings:
     streams = _streams(settings, group).model_copy(update={"task_assignor": "sticky"})
     rule = Rule(groups=escape(group.group), clusters=escape(group.cluster), streams=streams)
     return settings.model_copy(update={"rules": (*settings.rules, rule)})
-
-
-def _may_be(client: Client, counts: Mapping[Client | None, int]) -> bool:
-    """Whether a member may be of a client; Spring's ids are those of Java's."""
-    return client in counts or (client in JVM and Client.JAVA in counts)
 
 
 def _held(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -30,49 +28,38 @@ def scored(candidates: pa.Table) -> dict[str, list[Candidate]]:
     """
     table = candidates.select(NEEDED).sort_by("position").combine_chunks()
     flaws, counts = (_facts(table, kind) for kind in (FactKind.FINDING, FactKind.COUNTS))
-    forecasts = _forecasts(table)
-    whole = _in_full(table)
-    found: dict[str, list[Candidate]] = {}
-    for row, (group, candidate) in enumerate(_plain(table, flaws, counts, forecasts)):
-        found.setdefault(group, []).append(whole.get(row, candidate))
-    return found
-
-
-def _plain(
-    table: pa.Table,
-    flaws: _Facts,
-    counts: _Facts,
-    forecasts: Mapping[int, Forecast],
-) -> Iterator[tuple[str, Candidate]]:
+    # of a fleet few have a forecast
+    ahead = pc.indices_nonzero(table["forecast_lag_expected"].is_valid())
+    some = table.select([spec.name for spec in columns_of(Forecast)]).take(ahead)
+    forecasts = dict(zip(ahead.to_pylist(), records_of(Forecast, some), strict=True))
+    unscored = pc.indices_nonzero(
+        pc.and_(pc.equal(table["deployment"], Deployment.LIVE), table["unowned"].is_null())
+    )
+    whole = dict(
+        zip(unscored.to_pylist(), map(candidate_of, table.take(unscored).to_pylist()), strict=True)
+    )
     names = ("group_id", "strategy", "deployment", "feasibility", "is_running")
     texts = zip(*(table[name].to_pylist() for name in names), strict=True)
     figures = zip(*(table[name].to_pylist() for name in _SCORE), strict=True)
     unowned = _SCORE.index("unowned")
+    found: dict[str, list[Candidate]] = {}
     for row, ((group, strategy, deployment, feasible, running), numbers) in enumerate(
         zip(texts, figures, strict=True)
     ):
         known = numbers[unowned] is not None
-        yield (
-            group,
-            Candidate(
-                strategy=strategy,
-                deployment=Deployment(deployment),
-                feasibility=Feasibility(feasible),
-                reason=(),
-                is_running=running,
-                score=Score(**dict(zip(_SCORE, numbers, strict=True))) if known else None,
-                forecast=forecasts.get(row),
-                findings=flaws.get(row, ()),
-                counts=counts.get(row, ()),
-            ),
+        candidate = whole.get(row) or Candidate(
+            strategy=strategy,
+            deployment=Deployment(deployment),
+            feasibility=Feasibility(feasible),
+            reason=(),
+            is_running=running,
+            score=Score(**dict(zip(_SCORE, numbers, strict=True))) if known else None,
+            forecast=forecasts.get(row),
+            findings=flaws.get(row, ()),
+            counts=counts.get(row, ()),
         )
-
-
-def _forecasts(table: pa.Table) -> dict[int, Forecast]:
-    """The forecasts of those rows that have one: of a fleet few."""
-    rows = pc.indices_nonzero(table["forecast_lag_expected"].is_valid())
-    some = table.select([spec.name for spec in columns_of(Forecast)]).take(rows)
-    return dict(zip(rows.to_pylist(), records_of(Forecast, some), strict=True))
+        found.setdefault(group, []).append(candidate)
+    return found
 
 
 def _facts(table: pa.Table, kind: FactKind) -> _Facts:
@@ -85,11 +72,3 @@ def _facts(table: pa.Table, kind: FactKind) -> _Facts:
     for row, fact in zip(rows, flat.filter(own).to_pylist(), strict=True):
         found[row] = (*found.get(row, ()), record_of(Fact, fact))
     return found
-
-
-def _in_full(table: pa.Table) -> dict[int, Candidate]:
-    """Live assignments without a score."""
-    silent = pc.and_(pc.equal(table["deployment"], Deployment.LIVE), table["unowned"].is_null())
-    rows = pc.indices_nonzero(silent)
-    whole = (candidate_of(row) for row in table.take(rows).to_pylist())
-    return dict(zip(rows.to_pylist(), whole, strict=True))

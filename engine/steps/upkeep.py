@@ -98,7 +98,11 @@ def upkeep(
             tell(f"not compacted: {problem}")
         tell(f"compacted {len(done):,} of {_datasets(waiting)}; the rest next time")
     elif problems and not unmade:
-        raise _damaged(problems)
+        more = f" {len(problems) - 1} more fail likewise." if len(problems) > 1 else ""
+        raise LakeError(
+            f"not every day of the lake could be compacted: {problems[0]}{more}",
+            fix="Nothing is lost, and the other days are done. Expire or restore what is damaged.",
+        )
     return Upkeep(
         rolled=made,
         lake=expired,
@@ -173,11 +177,3 @@ def _datasets(waiting: Sequence[LakeDay]) -> str:
     first, last = waiting[0].day, waiting[-1].day
     days = first if first == last else f"{first} to {last}"
     return f"{several(len(waiting), 'dataset')} of {days}"
-
-
-def _damaged(problems: Sequence[str]) -> LakeError:
-    more = f" {len(problems) - 1} more fail likewise." if len(problems) > 1 else ""
-    return LakeError(
-        f"not every day of the lake could be compacted: {problems[0]}{more}",
-        fix="Nothing is lost, and the other days are done. Expire or restore what is damaged.",
-    )

@@ -20,7 +20,7 @@ from evenkeel.engine.records import (
     records_of,
     table_of,
 )
-from evenkeel.engine.steps.silent_rows import silent_group
+from evenkeel.engine.steps.metric_rows import silent_group
 
 STEP_OF_STAGE = {
     "snapshot": "validation",

@@ -9,7 +9,6 @@ for all of that), `answering` (all of it side by side).
 """
 
 from evenkeel.engine.steps.whatif.answering import Answer, answer
-from evenkeel.engine.steps.whatif.assumed import assumptions
 from evenkeel.engine.steps.whatif.changes import (
     Can,
     Change,
@@ -20,16 +19,15 @@ from evenkeel.engine.steps.whatif.changes import (
     last_by_name,
     new_names,
 )
-from evenkeel.engine.steps.whatif.following import Following, following_of
-from evenkeel.engine.steps.whatif.outcome import Outcome, outcomes, today
+from evenkeel.engine.steps.whatif.following import following_of
+from evenkeel.engine.steps.whatif.outcome import Outcome, outcomes
 from evenkeel.engine.steps.whatif.sizes import Sizes, sizes_of
-from evenkeel.engine.steps.whatif.supposing import Seen, Supposed, seen_of, suppose
+from evenkeel.engine.steps.whatif.supposing import Seen, seen_of, suppose
 
 __all__ = [
     "Answer",
     "Can",
     "Change",
-    "Following",
     "Grows",
     "Joins",
     "Leaves",
@@ -37,9 +35,7 @@ __all__ = [
     "Seen",
     "Sizes",
     "Stands",
-    "Supposed",
     "answer",
-    "assumptions",
     "following_of",
     "last_by_name",
     "new_names",
@@ -47,5 +43,4 @@ __all__ = [
     "seen_of",
     "sizes_of",
     "suppose",
-    "today",
 ]

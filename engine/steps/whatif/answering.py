@@ -59,7 +59,16 @@ def answer(
     supposed = suppose(seen, changes)
     following = following_of(seen.group, plan)
     found = outcomes(settings, supposed, named or None, following)
-    chosen = tuple(found if named else filter(_is_a_choice, found))
+    could = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
+    chosen = tuple(
+        outcome
+        for outcome in found
+        if named
+        or outcome.candidate.feasibility in could
+        or (outcome.candidate.deployment is Deployment.PLAN and outcome.candidate.assignment)
+    )
+    # a search for the best of all takes too long to be asked about other numbers of members
+    quick = (Deployment.SETTING, Deployment.CLASS)
     known = every() if following is None else {**every(), following.name: following}
     strategies = {one.candidate.strategy: known[one.candidate.strategy] for one in chosen}
     return Answer(
@@ -74,20 +83,12 @@ def answer(
                 strategies[name],
                 BUDGET_OF_PLANS if strategies[name] is following else BUDGET,
             )
-            for name in (outcome.candidate.strategy for outcome in chosen if _is_sized(outcome))
+            for name in (
+                outcome.candidate.strategy
+                for outcome in chosen
+                if outcome.candidate.deployment in quick and outcome.candidate.assignment
+            )
             if not takes_user_data(strategies[name])
         },
         assumed=assumptions(supposed, changes, chosen, following),
     )
-
-
-def _is_a_choice(outcome: Outcome) -> bool:
-    candidate = outcome.candidate
-    could = candidate.feasibility in (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
-    return could or (candidate.deployment is Deployment.PLAN and candidate.assignment is not None)
-
-
-def _is_sized(outcome: Outcome) -> bool:
-    """Whether it is asked about other numbers of members: a search for the best of all takes too long for that."""
-    quick = outcome.candidate.deployment in (Deployment.SETTING, Deployment.CLASS)
-    return quick and outcome.candidate.assignment is not None

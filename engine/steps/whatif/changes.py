@@ -151,7 +151,12 @@ def layout(group: GroupSnapshot, changes: Iterable[Change]) -> Layout:
             case Grows():
                 sizes[change.topic] = change.partitions
             case Stands():
-                members = [_in_rack(member, change) for member in members]
+                members = [
+                    replace(member, rack=change.rack, rack_source="subscription")
+                    if member.id == change.member
+                    else member
+                    for member in members
+                ]
             case Can():
                 stated[change.member] = change.per_second
     known = {member.id: number for number, member in enumerate(group.members)}
@@ -190,12 +195,6 @@ def _like(members: Sequence[Member], name: str) -> Member:
     )
 
 
-def _in_rack(member: Member, change: Stands) -> Member:
-    if member.id != change.member:
-        return member
-    return replace(member, rack=change.rack, rack_source="subscription")
-
-
 def _partitions(
     group: GroupSnapshot, sizes: dict[str, int]
 ) -> tuple[Ints, Indices, Indices, Flags]:
@@ -229,17 +228,17 @@ def last_by_name(members: Sequence[Member], count: int) -> list[Member]:
     >>> [one.client_id for one in last_by_name([member("app-10"), member("app-9"), member("app-1")], 2)]
     ['app-10', 'app-9']
     """
-    ordered = sorted(members, key=_by_name)
-    return ordered[::-1][:count]
 
+    def by_name(member: Member) -> list[list[tuple[int, int, str]]]:
+        return [
+            [
+                (1, int(part), "") if part.isdecimal() else (0, 0, part)
+                for part in re.split(r"(\d+)", name)
+            ]
+            for name in (member.instance_id or member.client_id, member.host, member.id)
+        ]
 
-def _by_name(member: Member) -> list[list[tuple[int, int, str]]]:
-    names = (member.instance_id or member.client_id, member.host, member.id)
-    return [[_part(part) for part in re.split(r"(\d+)", name)] for name in names]
-
-
-def _part(part: str) -> tuple[int, int, str]:
-    return (1, int(part), "") if part.isdecimal() else (0, 0, part)
+    return sorted(members, key=by_name)[::-1][:count]
 
 
 def new_names(members: Sequence[Member], count: int) -> list[str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from evenkeel.engine.followers.plan import (
     by_topic,
 )
 from evenkeel.engine.followers.rule import Followed, Present, anchors, follow, why_unfit
-from evenkeel.engine.model import NONE, Assignment, Deployment, GroupSnapshot, Indices, Member
+from evenkeel.engine.model import NONE, Assignment, Deployment, GroupSnapshot, Indices
 
 
 class Following:
@@ -101,15 +101,18 @@ class Following:
     def _present(
         self, group: GroupSpec, claims: Mapping[str, Collection[TopicPartition]]
     ) -> list[Present]:
+        """Who is there, by what a plan knows a member without instance id; of who joins nothing is known."""
         return [
-            _present(
-                self._known.get(member),
+            Present(
                 member_id=member,
                 topics=[group.topics[topic] for topic in group.subscribed(place).tolist()],
                 instance_id=group.instance_ids[place],
+                client_id=None if known is None else known.client_id,
+                addresses=() if known is None else (known.host,),
                 owned=claims[member],
             )
             for place, member in enumerate(group.members)
+            for known in (self._known.get(member),)
         ]
 
 
@@ -169,13 +172,6 @@ def _supposed(group: GroupSnapshot) -> Plan | None:
         fallback=FALLBACKS[0],
         strategy=strategy,
     )
-
-
-def _present(known: Member | None, **present: Any) -> Present:
-    """Who is there, by what a plan knows a member without instance id; of who joins (None) nothing is known."""
-    if known is None:
-        return Present(**present)
-    return Present(**present, client_id=known.client_id, addresses=(known.host,))
 
 
 def _owner(group: GroupSpec, lists: Mapping[str, Collection[TopicPartition]]) -> Indices:

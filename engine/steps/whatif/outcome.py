@@ -10,9 +10,9 @@ import numpy as np
 from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.config import Settings
 from evenkeel.engine.facts import Fact
-from evenkeel.engine.figures import Forecast, Score
+from evenkeel.engine.figures import Score
 from evenkeel.engine.metrics.diagnosis import Diagnosed
-from evenkeel.engine.model import NONE, Assignment, Candidate, Deployment, Flags, Move
+from evenkeel.engine.model import NONE, Assignment, Candidate, Deployment, Move
 from evenkeel.engine.steps.replaying import replay_group
 from evenkeel.engine.steps.whatif.following import Following
 from evenkeel.engine.steps.whatif.supposing import Seen, Supposed
@@ -93,13 +93,20 @@ def _of(spec: GroupSpec, candidate: Candidate, supposed: Supposed) -> Outcome:
     assignment, score = candidate.assignment, candidate.score
     if assignment is None or score is None:
         return _outcome(spec, candidate, None, ())
-    owners = supposed.owners(assignment.owner)
+    owners, forecast = supposed.owners(assignment.owner), candidate.forecast
+    if forecast is not None:
+        # a price is one of getting to a strategy; nothing is forecast that has to guess what members can do
+        forecast = replace(
+            forecast, price_restarts=None, price_held_up_offsets=None, price_offset_seconds=None
+        )
+        if supposed.is_changed and supposed.condition.doubtful(owners).any():
+            forecast = None
     return _outcome(
         spec,
         replace(
             candidate,
             score=_from_today(score, assignment, supposed),
-            forecast=_forecast(candidate.forecast, supposed.condition.doubtful(owners), supposed),
+            forecast=forecast,
         ),
         supposed.condition.diagnosed(owners),
         _moves(spec, assignment, supposed),
@@ -124,15 +131,6 @@ def _outcome(
 def busy(assignment: Assignment) -> int:
     """How many members own something."""
     return len(np.unique(assignment.owner[assignment.owner != NONE]))
-
-
-def _forecast(forecast: Forecast | None, doubtful: Flags, supposed: Supposed) -> Forecast | None:
-    """Without a price, which is one of getting to a strategy; None where it would have to guess what members can do."""
-    if forecast is None or (supposed.is_changed and doubtful.any()):
-        return None
-    return replace(
-        forecast, price_restarts=None, price_held_up_offsets=None, price_offset_seconds=None
-    )
 
 
 def _from_today(score: Score, assignment: Assignment, supposed: Supposed) -> Score:

@@ -146,15 +146,11 @@ def suppose(seen: Seen, changes: Sequence[Change]) -> Supposed:
     made = layout(group, changes)
     if not changes:
         return Supposed(seen=seen, layout=made, group=group, measured=measured)
-    then = _group(group, made)
+    then = replace(
+        group, members=made.members, partitions=_table(group.partitions, made.members, made)
+    )
     return Supposed(
         seen=seen, layout=made, group=then, measured=_measured(measured, group, then, made)
-    )
-
-
-def _group(group: GroupSnapshot, made: Layout) -> GroupSnapshot:
-    return replace(
-        group, members=made.members, partitions=_table(group.partitions, made.members, made)
     )
 
 
@@ -230,24 +226,20 @@ def _load(
     """What a forecast is made from: lag stays where it is, what arrives is spread anew over a topic that grows."""
     before, after = group.partitions.assignable, then.partitions.assignable
 
-    def kept(values: Any, new: Any) -> Any:
-        every = np.full(len(before), new, values.dtype)
-        every[before] = values
-        return made.of_rows(every, new)[after]
-
-    def spread(per_second: Floats) -> Floats:
-        every = np.zeros(len(before))
-        every[before] = per_second
-        return made.spread(every)[after]
+    def every(values: Any, new: Any) -> Any:
+        """Values of the partitions that count now as (n) of all there are now."""
+        table = np.full(len(before), new, values.dtype)
+        table[before] = values
+        return table
 
     return Load(
-        arrivals=np.array([spread(each) for each in load.arrivals]).reshape(
+        arrivals=np.array([made.spread(every(each, 0.0))[after] for each in load.arrivals]).reshape(
             len(load.arrivals), int(after.sum())
         ),
-        backlog=kept(load.backlog, 0.0),
+        backlog=made.of_rows(every(load.backlog, 0.0), 0.0)[after],
         capacity=made.able(load.capacity, of_new),
         uncertainty=np.full(len(made.members), UNCERTAIN),
         ages=load.ages,
         owner=then.partitions.owner[after],
-        stuck=kept(load.stuck, False),
+        stuck=made.of_rows(every(load.stuck, False), False)[after],
     )
