@@ -93,7 +93,9 @@ def place_standbys(app: Application, config: TaskConfig, owner: Indices, apart: 
     if apart.keys:
         for task in tasks:
             missing[task] -= _spread(task, config.num_standby_replicas, copies, apart, queue)
-        tasks = [task for task in _hash_order(app, tasks) if missing[task]]
+        # in the order of a `HashMap<TaskId, ...>` that took all of them in task order
+        order = bucket_order(task_hashes([app.tasks[t] for t in tasks]), capacity(len(tasks)))
+        tasks = [tasks[at] for at in order if missing[tasks[at]]]
     for task in tasks:
         for _ in range(missing[task]):
             client = queue.take(copies.everyone(task))
@@ -193,13 +195,6 @@ class _LeastLoaded:
     def _look(self, group: int) -> None:
         heap = self._heaps[group]
         self._top[group], self._first[group] = heap[0] if heap else (np.inf, NONE)
-
-
-def _hash_order(app: Application, tasks: list[int]) -> list[int]:
-    """Tasks in the order of a `HashMap<TaskId, ...>` that took all of them in task order."""
-    hashes = task_hashes([app.tasks[task] for task in tasks])
-    order = bucket_order(hashes, capacity(len(tasks)))
-    return [tasks[i] for i in order]
 
 
 def _level(
