@@ -34,7 +34,7 @@ from datetime import datetime
 
 from evenkeel.engine.advice.advising import Situation, advised, won
 from evenkeel.engine.advice.afterwards import (
-    Outcome,
+    UptakeOutcome,
     checked,
     muted,
     promises_of,
@@ -285,7 +285,7 @@ class _Walk:
             self.course = replace(self.course, looks=(), claims=())
         self.becomes(state, strategy, *facts)
 
-    def comes_out(self, outcome: Outcome | None) -> None:
+    def comes_out(self, outcome: UptakeOutcome | None) -> None:
         """Note what came of what was taken up, if that is known now."""
         if outcome is not None:
             self.becomes(outcome.state, outcome.strategy, *outcome.facts)

@@ -19,7 +19,7 @@ LONG_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trouble:
+class GroupCondition:
     """
     What is known of how a group fares.
 
@@ -45,7 +45,7 @@ class Trouble:
 
 def why_stay(
     standing: Standing,
-    trouble: Trouble,
+    trouble: GroupCondition,
     weighed: Mapping[str, Weighing],
     able: Sequence[Candidate],
 ) -> tuple[Fact, ...]:
@@ -82,7 +82,9 @@ _SAID: Mapping[Diagnosis | None, str] = {
 """What is said where lag does not speak for a switch, in place of that no assignment mends it."""
 
 
-def _instead(standing: Standing, trouble: Trouble, able: Sequence[Candidate]) -> tuple[Fact, ...]:
+def _instead(
+    standing: Standing, trouble: GroupCondition, able: Sequence[Candidate]
+) -> tuple[Fact, ...]:
     """Why lag does not speak for a switch; nothing where there is none to speak of."""
     diagnosis = trouble.diagnosis
     if standing.score.largest_member_lag is None:

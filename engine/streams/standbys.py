@@ -27,7 +27,7 @@ import numpy as np
 
 from evenkeel.engine.kit.java_order import bucket_order, capacity
 from evenkeel.engine.model import NONE, Flags, Indices, Ints
-from evenkeel.engine.streams.assign_tasks import Load, balance_tasks
+from evenkeel.engine.streams.assign_tasks import TaskLoad, balance_tasks
 from evenkeel.engine.streams.java_hashes import task_hashes
 from evenkeel.engine.streams.model import Application
 from evenkeel.engine.streams.settings import TaskConfig
@@ -48,7 +48,7 @@ class Copies:
         self.owner = owner
         self.holders: list[list[int]] = [[] for _ in app.tasks]
         active = np.bincount(owner[app.stateful], minlength=len(app.clients))
-        self.load = Load(app.threads, active)
+        self.load = TaskLoad(app.threads, active)
 
     def holds(self, client: int, task: int) -> bool:
         """Whether the client has the task, active or standby."""
@@ -134,7 +134,7 @@ class _LeastLoaded:
     centre holds most of the clients does not have to look at each of them.
     """
 
-    def __init__(self, load: Load, apart: Apart) -> None:
+    def __init__(self, load: TaskLoad, apart: Apart) -> None:
         self.load = load
         rows = dict.fromkeys(apart.rows)
         number = {row: i for i, row in enumerate(rows)}
