@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from evenkeel.engine.advice.by_racks import racks_alone
-from evenkeel.engine.advice.sight import Live, Sight
+from evenkeel.engine.advice.sight import LiveFigures, Sight
 from evenkeel.engine.config import Policy
 from evenkeel.engine.facts import Fact, reason
 from evenkeel.engine.forecast import SOON_SECONDS
@@ -51,7 +51,7 @@ WELL = (Diagnosis.KEEPS_UP, Diagnosis.CATCHING_UP, Diagnosis.UNKNOWN, Diagnosis.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class UptakeOutcome:
     """What came of an advice that was taken up, and why that is said."""
 
     strategy: str
@@ -65,7 +65,7 @@ class Checked:
 
     course: Course
     checks: tuple[AdviceCheck, ...] = ()
-    outcome: Outcome | None = None
+    outcome: UptakeOutcome | None = None
 
 
 def promises_of(candidate: Candidate | None, facts: Sequence[Fact] = ()) -> tuple[Promise, ...]:
@@ -125,7 +125,7 @@ def _promises(measure: str, unit: str, band: Sequence[float | None], *after: int
 def checked(
     course: Course,
     at: datetime,
-    live: Live | None,
+    live: LiveFigures | None,
     assignment: str | None,
     running: Collection[str],
 ) -> Checked:
@@ -158,7 +158,7 @@ def checked(
     return _closed(course, uptake, at, left, checks, outcome)
 
 
-def seen_at_once(course: Course, at: datetime, live: Live) -> Checked:
+def seen_at_once(course: Course, at: datetime, live: LiveFigures) -> Checked:
     """
     Say that what was taken up with this snapshot keeps what it promised of racks, if it shows that already.
 
@@ -200,7 +200,7 @@ def _settles(uptake: Uptake, at: datetime) -> bool:
 
 
 def _due(
-    uptake: Uptake, live: Live | None, late_by: float, every: float
+    uptake: Uptake, live: LiveFigures | None, late_by: float, every: float
 ) -> tuple[tuple[Promise, ...], tuple[AdviceCheck, ...]]:
     """The promises that are left, and the checks of those that are due."""
     left, checks = [], []
@@ -238,7 +238,7 @@ def _closed(
     at: datetime,
     left: tuple[Promise, ...],
     checks: tuple[AdviceCheck, ...],
-    outcome: Outcome | None,
+    outcome: UptakeOutcome | None,
 ) -> Checked:
     after = replace(uptake, promises=left)
     if outcome is not None and not _is_news(course, uptake, outcome):
@@ -248,7 +248,7 @@ def _closed(
     return Checked(course=_with(course, after), checks=checks, outcome=outcome)
 
 
-def _is_news(course: Course, uptake: Uptake, outcome: Outcome) -> bool:
+def _is_news(course: Course, uptake: Uptake, outcome: UptakeOutcome) -> bool:
     """Whether an outcome is the first, or revokes what was verified at once; not while something else is proposed."""
     if uptake.outcome is None:
         return True
@@ -260,11 +260,11 @@ def _with(course: Course, uptake: Uptake) -> Course:
     return replace(course, uptakes=(*course.uptakes[:-1], uptake))
 
 
-def _unknown(uptake: Uptake, why: Fact) -> Outcome:
-    return Outcome(strategy=uptake.strategy, state=AdviceState.EXPIRED, facts=(why,))
+def _unknown(uptake: Uptake, why: Fact) -> UptakeOutcome:
+    return UptakeOutcome(strategy=uptake.strategy, state=AdviceState.EXPIRED, facts=(why,))
 
 
-def _outcome(uptake: Uptake, checks: Sequence[AdviceCheck]) -> Outcome:
+def _outcome(uptake: Uptake, checks: Sequence[AdviceCheck]) -> UptakeOutcome:
     """
     What the checks of an hour say: worse than promised in what decides, or not; all of that must be known.
 
@@ -282,12 +282,12 @@ def _outcome(uptake: Uptake, checks: Sequence[AdviceCheck]) -> Outcome:
     worse = [check for check in broken if not (check.measure == "lag" and in_time)]
     state = AdviceState.MISSED if worse else AdviceState.VERIFIED
     shown = worse or (*decisive, *(in_time if broken else ()))
-    return Outcome(
+    return UptakeOutcome(
         strategy=uptake.strategy, state=state, facts=tuple(_came(check) for check in shown)
     )
 
 
-def _at_once(uptake: Uptake, check: AdviceCheck) -> Outcome | None:
+def _at_once(uptake: Uptake, check: AdviceCheck) -> UptakeOutcome | None:
     """What a check of racks alone says: as promised, or as before; None where it is neither, or not known."""
     before, came = uptake.crossed, check.realised
     if before is None or came is None:
@@ -297,7 +297,7 @@ def _at_once(uptake: Uptake, check: AdviceCheck) -> Outcome | None:
         return None
     fact = reason("racks_came", before=before, after=came, bound=check.high, unit=check.unit)
     state = AdviceState.VERIFIED if kept else AdviceState.MISSED
-    return Outcome(strategy=uptake.strategy, state=state, facts=(fact,))
+    return UptakeOutcome(strategy=uptake.strategy, state=state, facts=(fact,))
 
 
 def _is_kept(check: AdviceCheck) -> bool:

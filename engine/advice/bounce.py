@@ -30,7 +30,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from evenkeel.engine.advice.rolling import Stage, rolling
+from evenkeel.engine.advice.rolling import RestartStage, rolling
 from evenkeel.engine.errors import InputError
 from evenkeel.engine.facts import Fact, note, reason, step
 from evenkeel.engine.kit.election import common, poll
@@ -68,13 +68,13 @@ class Step:
     setting: str
     lists: Names
     why: Fact
-    stages: tuple[Stage, ...] = ()
+    stages: tuple[RestartStage, ...] = ()
     eager: bool | None = None
     needed: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class RestartPlan:
     """
     The way to a strategy.
 
@@ -108,7 +108,7 @@ def plan(
     present: str,
     lists: Sequence[Names | None],
     static: Sequence[bool] | None = None,
-) -> Plan:
+) -> RestartPlan:
     """
     The way of a classic group.
 
@@ -136,7 +136,7 @@ def plan(
     at_once = rolling(before, (new,), static) if len(steps) > 1 else ()
     settings = [each.lists for each in steps]
     asides = _asides(new, present, settings, assumed=assumed is not None)
-    return Plan(
+    return RestartPlan(
         target=new,
         present=present,
         members=len(before),
@@ -163,7 +163,7 @@ def by_one_restart(measure: str, static: Sequence[bool], names: Sequence[str] = 
 
 
 def in_short(target: str, present: str, lists: Sequence[Names | None]) -> tuple[Fact, ...]:
-    """The way of a classic group in short: `Plan.how`, without holding an election for it."""
+    """The way of a classic group in short: `RestartPlan.how`, without holding an election for it."""
     return _in_short(target, present, tuple(lists))
 
 
@@ -276,7 +276,7 @@ def _asides(new: str, present: str, lists: Sequence[Names], *, assumed: bool) ->
     return steps
 
 
-def _in_one_step(new: str, present: str, stages: Sequence[Stage]) -> tuple[Fact, ...]:
+def _in_one_step(new: str, present: str, stages: Sequence[RestartStage]) -> tuple[Fact, ...]:
     """
     What the election says of listing the new one alone at once.
 
@@ -314,7 +314,7 @@ def _notes(lists: Sequence[Names], before: Sequence[Names], static: Sequence[boo
     return facts
 
 
-def plan_server(target: str, present: str | None, members: int, classic: int = 0) -> Plan:
+def plan_server(target: str, present: str | None, members: int, classic: int = 0) -> RestartPlan:
     """
     The way of a KIP-848 group: its broker assigns, members only say by what.
 
@@ -340,7 +340,7 @@ def plan_server(target: str, present: str | None, members: int, classic: int = 0
         notes.append(note("classic_have_no_say", after=classic, bound=members))
     why = reason("broker_assigns_by", [present] if present else [])
     there = name == present
-    return Plan(
+    return RestartPlan(
         target=name,
         present=present,
         members=members,

@@ -34,7 +34,7 @@ from datetime import datetime
 
 from evenkeel.engine.advice.advising import Situation, advised, won
 from evenkeel.engine.advice.afterwards import (
-    Outcome,
+    UptakeOutcome,
     checked,
     muted,
     promises_of,
@@ -180,20 +180,15 @@ class _Walk:
         proposal, state, winner = course.proposal, course.state, self.winner
         if proposal is None:
             if winner is not None and state is not AdviceState.TAKEN_UP:
-                self._begins(winner)
+                # confirmed at once where the policy asks for no more
+                begins = self._confirmed if self._may_be_told(winner) else self._proposed
+                begins(winner)
         elif self._is_taken_up(proposal):
             self._taken_up(proposal)
         elif course.since and (at - course.since).total_seconds() >= policy.expires_seconds:
             self._over(AdviceState.EXPIRED, reason("not_taken_up", after=policy.expires_seconds))
         elif self.sight.judged:
             self._judged(proposal)
-
-    def _begins(self, winner: str) -> None:
-        """Propose what pays; confirm it where the policy asks for no more."""
-        if self._may_be_told(winner):
-            self._confirmed(winner)
-        else:
-            self._proposed(winner)
 
     def _may_be_told(self, winner: str) -> bool:
         won_it = has_won(self.course, self.sight.at, winner, self.policy)
@@ -290,7 +285,7 @@ class _Walk:
             self.course = replace(self.course, looks=(), claims=())
         self.becomes(state, strategy, *facts)
 
-    def comes_out(self, outcome: Outcome | None) -> None:
+    def comes_out(self, outcome: UptakeOutcome | None) -> None:
         """Note what came of what was taken up, if that is known now."""
         if outcome is not None:
             self.becomes(outcome.state, outcome.strategy, *outcome.facts)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from evenkeel.engine.advice.standing import Standing
-from evenkeel.engine.advice.staying import Trouble, why_stay
+from evenkeel.engine.advice.staying import GroupCondition, why_stay
 from evenkeel.engine.advice.weighing import Weighing, weigh
 from evenkeel.engine.config import Policy
 from evenkeel.engine.facts import Fact, reason
@@ -49,7 +49,7 @@ def decide(
     if withheld is not None or live is None or live.score is None:
         why = _why_not_judged(withheld, live)
         return Advice(group=group, verdict=Verdict.NOT_JUDGED, strategy=None, facts=why)
-    trouble = Trouble(diagnosis=diagnosis, findings=findings, unknown_lag=unknown_lag)
+    trouble = GroupCondition(diagnosis=diagnosis, findings=findings, unknown_lag=unknown_lag)
     standing = Standing(
         score=live.score,
         forecast=live.forecast,

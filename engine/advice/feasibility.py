@@ -8,7 +8,6 @@ relied on. A KIP-848 group takes what its broker has.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -105,14 +104,11 @@ def _nothing_to_assign(group: GroupSnapshot) -> Fact | None:
     if group.protocol_type not in ("consumer", "streams", "", None):
         return reason("other_protocol", [group.protocol_type])
     if not group.members:
-        return reason("only_commits" if _assigns_itself(group) else "no_members", [group.state])
+        # commits without any protocol come from consumers that use assign(), or from tools
+        classic = group.type is GroupType.CLASSIC
+        commits = classic and not group.protocol_type and len(group.partitions) > 0
+        return reason("only_commits" if commits else "no_members", [group.state])
     return None
-
-
-def _assigns_itself(group: GroupSnapshot) -> bool:
-    """Commits without any protocol come from consumers that use assign(), or from tools."""
-    classic = group.type is GroupType.CLASSIC
-    return classic and not group.protocol_type and len(group.partitions) > 0
 
 
 def _unknown_subscription(group: GroupSnapshot) -> Fact | None:
@@ -362,14 +358,14 @@ def _who_lists(
     if unknown == count:
         return []
     without = [m.identity for m in group.members if wire not in (lists[m.id] or (wire,))]
-    told = [_lacking(without, count)] if without else []
-    return [*told, reason("lists_unknown", after=unknown, bound=count)] if unknown else told
-
-
-def _lacking(names: Sequence[str], count: int) -> Fact:
-    if len(names) == count:
-        return reason("nobody_lists_it")
-    return reason("not_listed_by", names, bound=count)
+    told = []
+    if len(without) == count:
+        told.append(reason("nobody_lists_it"))
+    elif without:
+        told.append(reason("not_listed_by", without, bound=count))
+    if unknown:
+        told.append(reason("lists_unknown", after=unknown, bound=count))
+    return told
 
 
 def doubt(group: GroupSnapshot, lists: Listed, election: Election | None) -> Fact | None:

@@ -103,7 +103,9 @@ def replayed(assign: Assign, past: Sequence[Membership]) -> PastChanges:
         Infeasible: The strategy cannot run on one of them.
     """
     pairs = [_Pair(before, then) for before, then in itertools.pairwise(past)]
-    would_move, owner = 0, _first(assign, past)
+    would_move, owner = 0, np.zeros(0, np.int32)
+    if past:
+        owner = settle(assign, fresh(past[0].group)).assignment.owner
     for pair in pairs:
         had = pair.carried(owner)
         owner = pair.rejoined(assign, had)
@@ -118,12 +120,6 @@ def replayed(assign: Assign, past: Sequence[Membership]) -> PastChanges:
         moved=sum(int(flags.sum()) for flags in really),
         would_move=would_move,
     )
-
-
-def _first(assign: Assign, past: Sequence[Membership]) -> Indices:
-    if not past:
-        return np.zeros(0, np.int32)
-    return settle(assign, fresh(past[0].group)).assignment.owner
 
 
 class _Pair:
@@ -169,14 +165,11 @@ class _Pair:
             without = with_members(group, stay, ids)
             reports = np.ones(len(stay), np.bool_)
             owner = after(assign, Stage(group=without, places=stay, reports=reports), owner)
-        if len(stay) < len(every) or self._other_partitions():
+        same = len(self.places) == self.before.group.partition_count
+        if len(stay) < len(every) or not same or (self.places == NONE).any():
             whole = with_members(group, every, group.members)
             owner = after(assign, Stage(group=whole, places=every, reports=self.stays), owner)
         return owner
-
-    def _other_partitions(self) -> bool:
-        same = len(self.places) == self.before.group.partition_count
-        return not same or bool((self.places == NONE).any())
 
 
 def _matched(before: Membership, then: Membership) -> list[int]:

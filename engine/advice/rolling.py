@@ -29,7 +29,7 @@ from evenkeel.engine.kit.election import common, poll
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
+class RestartStage:
     """
     What holds while a rolling restart is at some point.
 
@@ -51,7 +51,7 @@ def rolling(
     before: Sequence[tuple[str, ...]],
     after: tuple[str, ...],
     static: Sequence[bool] | None = None,
-) -> tuple[Stage, ...]:
+) -> tuple[RestartStage, ...]:
     """
     Restart one member after another with a new list, and hold the election after each.
 
@@ -60,7 +60,7 @@ def rolling(
         after: The new list of all.
         static: Which members have an instance id; none without it.
     """
-    group, refused, stages = Counter(before), 0, list[Stage]()
+    group, refused, stages = Counter(before), 0, list[RestartStage]()
     for place, own in enumerate(before):
         stays = static is not None and static[place]
         others = group if stays else _without(group, own)
@@ -69,7 +69,7 @@ def rolling(
         if admitted:
             group[after] += 1
         refused += not admitted
-        now = Stage(
+        now = RestartStage(
             first=place + 1,
             last=place + 1,
             elected=poll(group).elected,

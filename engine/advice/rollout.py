@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 from evenkeel.engine.advice import bounce
 from evenkeel.engine.advice.bounce import by_one_restart
-from evenkeel.engine.advice.rolling import Stage, rolling
+from evenkeel.engine.advice.rolling import RestartStage, rolling
 from evenkeel.engine.facts import Fact, note, reason, step
 from evenkeel.engine.followers.plan import NAME as PLAN
 from evenkeel.engine.kit.protocol_names import (
@@ -106,7 +106,7 @@ class Round:
     why: Fact
     settings: Mapping[Client, Settings]
     lists: Names = ()
-    stages: tuple[Stage, ...] = ()
+    stages: tuple[RestartStage, ...] = ()
     eager: bool | None = None
 
 

@@ -11,7 +11,7 @@ from evenkeel.engine.records.course import AdviceCheck, AdviceEvent, Course
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Live:
+class LiveFigures:
     """
     The figures of a group as they are in a snapshot; None: unknown.
 
@@ -47,7 +47,7 @@ class Sight:
     decided: Advice
     diagnosis: Diagnosis | None
     candidates: Mapping[str, Candidate]
-    live: Live
+    live: LiveFigures
     assignment: str | None
     would_be: str | None = None
 

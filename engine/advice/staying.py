@@ -19,7 +19,7 @@ LONG_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trouble:
+class GroupCondition:
     """
     What is known of how a group fares.
 
@@ -45,7 +45,7 @@ class Trouble:
 
 def why_stay(
     standing: Standing,
-    trouble: Trouble,
+    trouble: GroupCondition,
     weighed: Mapping[str, Weighing],
     able: Sequence[Candidate],
 ) -> tuple[Fact, ...]:
@@ -68,7 +68,10 @@ def why_stay(
     nothing = (reason("nothing_to_gain", [each.strategy for each in able]),)
     if standing.lag_speaks:
         return instead or nothing
-    return (*instead, *_remarks(standing, trouble.diagnosis, able)) or nothing
+    if trouble.diagnosis in _WELL_ENOUGH:
+        # what could be better and is by itself no reason to switch
+        instead += (*_could_be_more_even(standing, able), *_could_be_nearer(standing, able))
+    return instead or nothing
 
 
 _SAID: Mapping[Diagnosis | None, str] = {
@@ -79,11 +82,14 @@ _SAID: Mapping[Diagnosis | None, str] = {
 """What is said where lag does not speak for a switch, in place of that no assignment mends it."""
 
 
-def _instead(standing: Standing, trouble: Trouble, able: Sequence[Candidate]) -> tuple[Fact, ...]:
+def _instead(
+    standing: Standing, trouble: GroupCondition, able: Sequence[Candidate]
+) -> tuple[Fact, ...]:
     """Why lag does not speak for a switch; nothing where there is none to speak of."""
     diagnosis = trouble.diagnosis
     if standing.score.largest_member_lag is None:
-        return _unknown_lag(trouble)
+        unset = [fact for fact in trouble.findings if fact.measure == NO_OFFSET_RESET]
+        return (reason("unknown_lag", partitions=trouble.unknown_lag), *unset)
     if diagnosis is Diagnosis.KEEPS_UP:
         return ()
     if not standing.lag_speaks:
@@ -111,12 +117,6 @@ def _perhaps(standing: Standing, able: Sequence[Candidate]) -> tuple[Fact, ...]:
     return (reason("gain_not_sure", [best.strategy]), *facts)
 
 
-def _unknown_lag(trouble: Trouble) -> tuple[Fact, ...]:
-    """That lag could not be weighed, and what to configure where that is why."""
-    unset = [fact for fact in trouble.findings if fact.measure == NO_OFFSET_RESET]
-    return (reason("unknown_lag", partitions=trouble.unknown_lag), *unset)
-
-
 def _at_floor(standing: Standing) -> tuple[Fact, ...]:
     """That no assignment could bring the largest member lag down much; nothing where one could."""
     lag, floor = standing.score.largest_member_lag, standing.score.lag_floor
@@ -129,15 +129,6 @@ def _at_floor(standing: Standing) -> tuple[Fact, ...]:
 
 _WELL_ENOUGH = (None, Diagnosis.UNKNOWN, Diagnosis.CATCHING_UP, Diagnosis.KEEPS_UP)
 """Diagnoses beside which it is worth a word what could be a little better."""
-
-
-def _remarks(
-    standing: Standing, diagnosis: Diagnosis | None, able: Sequence[Candidate]
-) -> tuple[Fact, ...]:
-    """What could be better and is by itself no reason to switch: each with the strategy that does it best."""
-    if diagnosis not in _WELL_ENOUGH:
-        return ()
-    return (*_could_be_more_even(standing, able), *_could_be_nearer(standing, able))
 
 
 def _could_be_more_even(standing: Standing, able: Sequence[Candidate]) -> tuple[Fact, ...]:

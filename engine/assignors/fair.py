@@ -62,7 +62,9 @@ class Fair:
             An owner for each partition of a subscribed topic; a group without members owns nothing.
         """
         by_id, subscribers = members_by_id(group), subscribers_by_id(group)
-        topics = _order_of_dealing(group, subscribers)
+        rank = places(topics_by_name(group))
+        topics = np.lexsort((rank, -group.topic_size, subscribers.count))
+        topics = topics[subscribers.count[topics] > 0]
         owned = np.zeros(len(group.members), np.int64)  # by place among the ids
         takers = [np.zeros(0, np.int64)]
         for among, count in _runs(group, subscribers, topics):
@@ -72,13 +74,6 @@ class Fair:
         owner = np.full(group.partition_count, NONE, np.int32)
         owner[partition_order(group, topics)] = by_id[np.concatenate(takers)]
         return Assignment(owner=owner)
-
-
-def _order_of_dealing(group: GroupSpec, subscribers: Subscribers) -> Ints:
-    """The topics somebody gets partitions of: fewest subscribers, most partitions, name."""
-    rank = places(topics_by_name(group))
-    order = np.lexsort((rank, -group.topic_size, subscribers.count))
-    return order[subscribers.count[order] > 0]
 
 
 def _runs(group: GroupSpec, subscribers: Subscribers, topics: Ints) -> Iterator[tuple[Ints, int]]:

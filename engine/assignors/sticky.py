@@ -64,15 +64,11 @@ class Sticky:
         Raises:
             Infeasible: Kafka's class throws on this group; the message names the exception.
         """
-        owned, plan = sticky_plan(group, _member_data(group))
+        data = MemberData(  # an eager member owns nothing any more when it joins
+            start=group.user_data_start,
+            topic=group.user_data_topic,
+            partition=group.user_data_partition,
+            generation=group.user_data_generation,
+        )
+        owned, plan = sticky_plan(group, data)
         return answer_of(group, lists_of(plan, owned))
-
-
-def _member_data(group: GroupSpec) -> MemberData:
-    """What the user data says a member owned: an eager member owns nothing any more when it joins."""
-    return MemberData(
-        start=group.user_data_start,
-        topic=group.user_data_topic,
-        partition=group.user_data_partition,
-        generation=group.user_data_generation,
-    )

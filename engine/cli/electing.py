@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from evenkeel.engine.advice.bounce import Plan, plan, plan_server
+from evenkeel.engine.advice.bounce import RestartPlan, plan, plan_server
 from evenkeel.engine.advice.feasibility import NO_FOLLOWER, doubt, unfit
 from evenkeel.engine.advice.listed import Listed, election_of, lists_of
 from evenkeel.engine.assignors import every
@@ -54,7 +54,7 @@ class Held:
     election: Election | None
     elects: bool = True
     remarks: tuple[Fact, ...] = ()
-    plan: Plan | None = None
+    plan: RestartPlan | None = None
 
     @property
     def coordinator_order(self) -> tuple[str, ...]:
@@ -98,7 +98,7 @@ class Held:
         }
 
 
-def _plan_object(way: Plan) -> dict[str, Any]:
+def _plan_object(way: RestartPlan) -> dict[str, Any]:
     """A plan as one object, what is said of it in sentences."""
     steps = [asdict(step) | {"why": words(step.why)} for step in way.steps]
     return asdict(way) | {

@@ -80,7 +80,9 @@ def _topics(random: Random, large: bool) -> list[TopicSketch]:
     names = random.sample(_TOPICS, _some(random, len(_TOPICS)))
     most = 40 if large else 7
     alike = random.randint(1, most) if random.randrange(3) == 0 else None
-    lag, racked, rated = _lag_kind(random), random.randrange(2), random.randrange(2)
+    # mostly known; unknown ones would make a strategy that needs lag say so every time
+    lag = random.choice(["any"] * 5 + ["none", "none", "unknown", "some unknown"])
+    racked, rated = random.randrange(2), random.randrange(2)
     topics = []
     for name in names:
         size = random.randint(0, most) if alike is None else alike
@@ -92,17 +94,9 @@ def _topics(random: Random, large: bool) -> list[TopicSketch]:
             )
             for _ in range(size)
         )
-        topics.append(TopicSketch(name=name, partitions=partitions, id=_topic_id(name)))
+        topic_id = str(uuid.uuid5(uuid.NAMESPACE_URL, name))
+        topics.append(TopicSketch(name=name, partitions=partitions, id=topic_id))
     return topics
-
-
-def _topic_id(name: str) -> str:
-    return str(uuid.uuid5(uuid.NAMESPACE_URL, name))
-
-
-def _lag_kind(random: Random) -> str:
-    """Mostly known; unknown ones would make a strategy that needs lag say so every time."""
-    return random.choice(["any"] * 5 + ["none", "none", "unknown", "some unknown"])
 
 
 def _lag(random: Random, kind: str) -> int | None:

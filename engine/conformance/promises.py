@@ -186,7 +186,8 @@ def even_topics(assignor: Assignor, group: GroupSpec) -> Iterator[str]:
 def even_group(assignor: Assignor, group: GroupSpec) -> Iterator[str]:
     """When all members subscribe to the same existing topics, they own equally many partitions."""
     answer = ask(assignor, group)
-    alike = all(len(s) in (0, len(group.members)) for s in _existing(group))
+    existing = zip(group.subscribers, group.topic_size.tolist(), strict=True)
+    alike = all(len(s) in (0, len(group.members)) for s, size in existing if size)
     if isinstance(answer, Infeasible) or not alike or not group.members:
         return
     if found := _uneven(answer.owner, np.arange(len(group.members), dtype=np.int32)):
@@ -228,12 +229,6 @@ def _named(assignor: Assignor, group: GroupSpec) -> dict[str, list[tuple[str, in
     """The answer in names, which no order of the input changes; a word when infeasible."""
     answer = ask(assignor, group)
     return "infeasible" if isinstance(answer, Infeasible) else group.lists(answer)
-
-
-def _existing(group: GroupSpec) -> Iterator[Indices]:
-    """The subscribers of each topic that has partitions."""
-    sizes = group.topic_size.tolist()
-    return (s for s, size in zip(group.subscribers, sizes, strict=True) if size)
 
 
 def _uneven(owner: Indices, members: Indices) -> str | None:

@@ -115,12 +115,13 @@ class Kernel(Generic[P, R]):
 
     def folders(self) -> Iterator[Path]:
         """Where compiled forms may lie, best first: where the user says, beside the source, in the user's cache."""
-        said, cache = os.environ.get("NUMBA_CACHE_DIR"), _user_cache()
+        said = os.environ.get("NUMBA_CACHE_DIR")
+        cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
         of_source = hashlib.sha256(os.fsencode(self.source.parent)).hexdigest()[:20]
         if said:
             yield Path(said, "evenkeel", of_source)
         yield self.source.parent / "__pycache__"
-        if cache:
+        if os.path.isabs(cache):  # a user may have no home
             yield Path(cache, "evenkeel", of_source)
 
     @cached_property
@@ -159,12 +160,6 @@ def _numba_version() -> str | None:
         return version("numba")
     except PackageNotFoundError:
         return None
-
-
-def _user_cache() -> str | None:
-    """The user's cache folder; None where a user has no home."""
-    folder = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return folder if os.path.isabs(folder) else None
 
 
 KERNELS: list[Kernel[..., Any]] = []

@@ -65,7 +65,8 @@ def settle(
     waited = waiting = 0
     for round_number in range(1, most_rounds + 1):
         answer = assign(group)
-        waiting = _waiting(answer)
+        withheld = answer.transferring
+        waiting = 0 if withheld is None else int((withheld != NONE).sum())
         if round_number == 1:
             waited = waiting
         if not waiting:
@@ -76,11 +77,6 @@ def settle(
         f"after {most_rounds} rounds {wait} to be given up.",
         fix="Look at a single round, or at a strategy that withholds nothing.",
     )
-
-
-def _waiting(answer: Assignment) -> int:
-    """How many partitions are withheld."""
-    return 0 if answer.transferring is None else int((answer.transferring != NONE).sum())
 
 
 def _rejoined(group: GroupSpec, answer: Assignment) -> GroupSpec:

@@ -66,7 +66,8 @@ def commit_intervals(
         configured: (G) seconds, as the configuration says; nan nothing.
         before: (G) what was learned after the preceding snapshot; nan nothing. It counts where nothing new is shown.
     """
-    ages = _ages(samples)
+    part = samples.current & (samples.arrived > 0)  # ages of a commit interval
+    ages = np.where(part, samples.age[:-1], np.nan)
     number = (~np.isnan(ages)).sum(axis=0)
     enough = number >= np.where(_mostly_current(samples, number, counted, start), 1, ENOUGH)
     fall, rise = _fall_and_rise(ages)
@@ -82,12 +83,6 @@ def commit_intervals(
         of_group=np.where(np.isnan(configured), known, configured),
         of_partition=np.where(np.isnan(configured).repeat(np.diff(start)), swing, np.nan),
     )
-
-
-def _ages(samples: Samples) -> Floats:
-    """(S - 1, n) ages that are part of a commit interval."""
-    part = samples.current & (samples.arrived > 0)
-    return np.where(part, samples.age[:-1], np.nan)
 
 
 def _mostly_current(samples: Samples, number: Ints, counted: Flags, start: Ints) -> Flags:

@@ -7,7 +7,6 @@ A partition is the same while its topic id is: a recreated topic starts afresh. 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -179,7 +178,8 @@ def _until_too_old(
 
     Kafka removes whole segments, so records may stay for longer.
     """
-    kept = np.array([_kept_seconds(*of) for of in _cleanup(table)], np.float64)[table.topic]
+    cleanup = zip(table.cleanup_policies, table.retention_ms, strict=True)
+    kept = np.array([_kept_seconds(*of) for of in cleanup], np.float64)[table.topic]
     produced = production.per_second
     ageing = 1 - np.nan_to_num(consumption.per_second) / np.where(produced > 0, produced, np.nan)
     ageing = np.where(produced == 0, 1.0, ageing)
@@ -188,10 +188,6 @@ def _until_too_old(
     known = ~np.isnan(kept) & ~np.isnan(age.seconds) & ~np.isnan(ageing)
     seconds: Floats = np.where(known & ~read, np.where(ageing > 0, left, np.inf), np.nan)
     return seconds
-
-
-def _cleanup(table: PartitionTable) -> Iterable[tuple[str | None, int | None]]:
-    return zip(table.cleanup_policies, table.retention_ms, strict=True)
 
 
 def _kept_seconds(policy: str | None, retention_ms: int | None) -> float:

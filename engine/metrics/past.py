@@ -37,8 +37,12 @@ class Past:
         self.now, self.earlier = now, tuple(earlier)
         self.of_group = [_same_groups(now, old) for old in self.earlier]
         """Per earlier snapshot, (G) the number of each present group in it; NONE where it cannot be used."""
-        self.sample = _sample_numbers(self.of_group, len(now))
+        self.sample: list[Ints] = []
         """Per earlier snapshot, (G) which sample of each group it is, NONE for none."""
+        count = np.zeros(len(now), np.int64)
+        for one in self.of_group:
+            self.sample.append(np.where(one != NONE, count, NONE))
+            count = count + (one != NONE)
         self.samples = max((int(one.max(initial=NONE)) + 1 for one in self.sample), default=0)
         self._places = _places(now, self.earlier, self.sample)
         self._columns: dict[str, tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]] = {}
@@ -177,14 +181,6 @@ def _same_groups(now: GroupBatch, old: GroupBatch) -> Ints:
     numbers = np.fromiter(there, np.int64, len(now))
     unread = np.array([*(header.error is not None for header in old.headers), True], np.bool_)
     return np.where(unread[numbers], NONE, numbers)
-
-
-def _sample_numbers(of_group: Sequence[Ints], groups: int) -> list[Ints]:
-    count, numbers = np.zeros(groups, np.int64), []
-    for one in of_group:
-        numbers.append(np.where(one != NONE, count, NONE))
-        count = count + (one != NONE)
-    return numbers
 
 
 def _rows_in(now: GroupBatch, old: GroupBatch) -> Ints:

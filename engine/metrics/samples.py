@@ -85,7 +85,8 @@ class Samples:
     @cached_property
     def arrived(self) -> Floats:
         """(S - 1, n) offsets produced in each interval; nan unknown, and where a log was cut at its end."""
-        return _grown(self.end)
+        grown: Floats = self.end[:-1] - self.end[1:]
+        return np.where(grown >= 0, grown, np.nan)
 
     @cached_property
     def consumed(self) -> Floats:
@@ -184,11 +185,6 @@ class Samples:
         """(n) offsets/s that arrived over all samples; nan unknown, or none."""
         speed = self.arrivals(len(self))
         return np.where(speed > 0, speed, np.nan)
-
-
-def _grown(values: Floats) -> Floats:
-    grown: Floats = values[:-1] - values[1:]
-    return np.where(grown >= 0, grown, np.nan)
 
 
 def sums_by_owner(values: Floats, owner: Indices, chosen: Flags, members: int) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evenkeel.engine.advice.sight import Live
+from evenkeel.engine.advice.sight import LiveFigures
 from evenkeel.engine.metrics.ownership import fingerprint_of
 from evenkeel.engine.model import NONE, Candidate, Deployment
 from evenkeel.engine.ports import Lake
@@ -58,10 +58,10 @@ def metrics_by_group(read: Read) -> dict[str, dict[str, Any]]:
     return {row["group_id"]: row | {"utilisation": busiest.get(row["group_id"])} for row in rows}
 
 
-def live_figures(metrics: Mapping[str, Any], candidates: Sequence[Candidate]) -> Live:
+def live_figures(metrics: Mapping[str, Any], candidates: Sequence[Candidate]) -> LiveFigures:
     """A group's figures as they are."""
     live = next((c for c in candidates if c.deployment is Deployment.LIVE), None)
-    return Live(
+    return LiveFigures(
         lag=metrics.get("total_lag"),
         delay_seconds=metrics.get("delay_seconds"),
         utilisation=metrics.get("utilisation"),

@@ -16,7 +16,6 @@ Read it in this order; what stands above does not know what stands below:
                     over a `java_priority_queue`
 4. `place`          the whole: one rebalance
    `simulate`       rebalances until nothing moves
-   `verify`         the judge of standby placements, which knows no algorithm
    `sticky_tasks`   the same by Kafka's public sticky assignor; its racks in `sticky_racks`, over `cycle_cancelling`,
                     Kafka's own way to the least cost; Java's orders of tasks and clients in `java_hashes`
    `sticky_tasks_server`  by the broker's sticky assignor, to members; `at_once`, what both answer with

@@ -44,7 +44,7 @@ def assign_stateful(app: Application) -> Indices:
         return owner
     clients = len(app.clients)
     held: Tasks = [tasks[client::clients].tolist() for client in range(clients)]
-    balance_tasks(held, Load(app.threads, np.array([len(has) for has in held])))
+    balance_tasks(held, TaskLoad(app.threads, np.array([len(has) for has in held])))
     for client, has in enumerate(held):
         owner[has] = client
     return owner
@@ -74,7 +74,7 @@ def assign_stateless(app: Application, owner: Indices) -> Indices:
     return result
 
 
-class Load:
+class TaskLoad:
     """
     How many tasks each client has, and what that is per thread.
 
@@ -106,7 +106,7 @@ class Load:
 
 def balance_tasks(
     held: Tasks,
-    load: Load,
+    load: TaskLoad,
     allowed: Callable[[int], Flags] | None = None,
     taken: Callable[[int, int], bool] | None = None,
 ) -> None:
@@ -130,7 +130,7 @@ class _TaskBalance:
     def __init__(
         self,
         held: Tasks,
-        load: Load,
+        load: TaskLoad,
         allowed: Callable[[int], Flags] | None,
         taken: Callable[[int, int], bool] | None,
     ) -> None:
@@ -174,4 +174,4 @@ class _TaskBalance:
         return moved
 
 
-__all__ = ["Load", "Tasks", "assign_stateful", "assign_stateless", "balance_tasks"]
+__all__ = ["TaskLoad", "Tasks", "assign_stateful", "assign_stateless", "balance_tasks"]

@@ -27,7 +27,7 @@ import numpy as np
 
 from evenkeel.engine.kit.java_order import bucket_order, capacity
 from evenkeel.engine.model import NONE, Flags, Indices, Ints
-from evenkeel.engine.streams.assign_tasks import Load, balance_tasks
+from evenkeel.engine.streams.assign_tasks import TaskLoad, balance_tasks
 from evenkeel.engine.streams.java_hashes import task_hashes
 from evenkeel.engine.streams.model import Application
 from evenkeel.engine.streams.settings import TaskConfig
@@ -48,7 +48,7 @@ class Copies:
         self.owner = owner
         self.holders: list[list[int]] = [[] for _ in app.tasks]
         active = np.bincount(owner[app.stateful], minlength=len(app.clients))
-        self.load = Load(app.threads, active)
+        self.load = TaskLoad(app.threads, active)
 
     def holds(self, client: int, task: int) -> bool:
         """Whether the client has the task, active or standby."""
@@ -93,7 +93,9 @@ def place_standbys(app: Application, config: TaskConfig, owner: Indices, apart: 
     if apart.keys:
         for task in tasks:
             missing[task] -= _spread(task, config.num_standby_replicas, copies, apart, queue)
-        tasks = [task for task in _hash_order(app, tasks) if missing[task]]
+        # in the order of a `HashMap<TaskId, ...>` that took all of them in task order
+        order = bucket_order(task_hashes([app.tasks[t] for t in tasks]), capacity(len(tasks)))
+        tasks = [tasks[at] for at in order if missing[tasks[at]]]
     for task in tasks:
         for _ in range(missing[task]):
             client = queue.take(copies.everyone(task))
@@ -132,7 +134,7 @@ class _LeastLoaded:
     centre holds most of the clients does not have to look at each of them.
     """
 
-    def __init__(self, load: Load, apart: Apart) -> None:
+    def __init__(self, load: TaskLoad, apart: Apart) -> None:
         self.load = load
         rows = dict.fromkeys(apart.rows)
         number = {row: i for i, row in enumerate(rows)}
@@ -193,13 +195,6 @@ class _LeastLoaded:
     def _look(self, group: int) -> None:
         heap = self._heaps[group]
         self._top[group], self._first[group] = heap[0] if heap else (np.inf, NONE)
-
-
-def _hash_order(app: Application, tasks: list[int]) -> list[int]:
-    """Tasks in the order of a `HashMap<TaskId, ...>` that took all of them in task order."""
-    hashes = task_hashes([app.tasks[task] for task in tasks])
-    order = bucket_order(hashes, capacity(len(tasks)))
-    return [tasks[i] for i in order]
 
 
 def _level(

@@ -25,7 +25,7 @@ from dataclasses import replace
 import numpy as np
 
 from evenkeel.engine.facts import Fact, reason
-from evenkeel.engine.kit.rack_flow import RackProblem, solve
+from evenkeel.engine.kit.rack_flow import solve
 from evenkeel.engine.model import NONE, Flags, Indices, Ints, ragged
 from evenkeel.engine.streams.actives import problem_of
 from evenkeel.engine.streams.cycle_cancelling import cancelled
@@ -116,12 +116,9 @@ def _placed(
         return owner
     better = owner.copy()
     problem = problem_of(app, owner, tasks, costs, strategy, cross=cross)
-    better[tasks] = _solved(problem, order)
+    small = len(problem.cost) * len(order) <= EXACT
+    better[tasks] = cancelled(problem, order) if small else solve(problem)
     return better
-
-
-def _solved(problem: RackProblem, order: Sequence[int]) -> Indices:
-    return cancelled(problem, order) if len(problem.cost) * len(order) <= EXACT else solve(problem)
 
 
 def racked_standbys(

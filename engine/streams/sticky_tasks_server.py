@@ -150,7 +150,8 @@ class _Giving:
         self._had, self._kept = _past(threads, walked, tasks)
         self._clients, self._members = _walked(app, threads, walked)
         self._least: list[Queue | None] = [None] * len(app.clients)
-        self._key = [_name_and_number(task) for task in app.tasks]
+        named = (task.rpartition("_") for task in app.tasks)
+        self._key = [(name, int(number)) for name, _, number in named]
 
     def give_active(self) -> None:
         """Each task to whom it was active on, who kept a copy, or the least loaded client, in this order."""
@@ -299,11 +300,6 @@ def _walked(
         for those in members
     ]
     return [clients[i] for i in order], ordered
-
-
-def _name_and_number(task: str) -> tuple[str, int]:
-    name, _, number = task.rpartition("_")
-    return name, int(number)
 
 
 __all__ = ["GivenTasks", "Threads", "assign_sticky_server"]

@@ -58,7 +58,7 @@ class Rules(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Load:
+class LoadProblem:
     """
     What is to be weighed of a problem, and in which words.
 
@@ -83,7 +83,7 @@ class Load:
     guessed: int
 
 
-def load_of(group: GroupSpec, problem: Problem) -> Load:
+def load_of(group: GroupSpec, problem: Problem) -> LoadProblem:
     """
     What arrives, for whom; where no arrivals are known, or none above 0, what lags.
 
@@ -109,7 +109,7 @@ def load_of(group: GroupSpec, problem: Problem) -> Load:
     size, sizes_known = _filled(group.bytes_per_record[problem.partition][busy])
     toll, of_a_toll, toll_unit = _tolls(rate * size)
     alike = all((values == values[0]).all() for values in (rate, capacity, toll))
-    return Load(
+    return LoadProblem(
         rules=_rules(
             problem,
             busy,
@@ -128,11 +128,11 @@ def load_of(group: GroupSpec, problem: Problem) -> Load:
     )
 
 
-def _lag_of(problem: Problem) -> Load:
+def _lag_of(problem: Problem) -> LoadProblem:
     """Partitions that count alike, and weigh what they lag; nothing where that is not known."""
     everything, of_a_toll = np.arange(problem.partitions), problem.partitions + 3
     toll, capacity = np.full(problem.partitions, of_a_toll), np.ones(problem.members)
-    return Load(
+    return LoadProblem(
         rules=_rules(
             problem, everything, weight=problem.lag, capacity=capacity, toll=toll, even=True
         ),

@@ -10,13 +10,15 @@ from evenkeel.engine.assignors.balanced.floors import (
     least_toll_under,
     moved,
 )
-from evenkeel.engine.assignors.balanced.load import Load
+from evenkeel.engine.assignors.balanced.load import LoadProblem
 from evenkeel.engine.assignors.balanced.problem import Problem
-from evenkeel.engine.assignors.balanced.search import Answer
+from evenkeel.engine.assignors.balanced.search import Solution
 from evenkeel.engine.facts import Fact, FactKind
 
 
-def proof(problem: Problem, load: Load, answer: Answer, idle_moves: int) -> tuple[Fact, ...]:
+def proof(
+    problem: Problem, load: LoadProblem, answer: Solution, idle_moves: int
+) -> tuple[Fact, ...]:
     """
     Of each criterion that it is exact, or its floor, or that nothing is proven; then what was taken as the usual.
 

@@ -19,7 +19,7 @@ from evenkeel.engine.assignors.balanced.floors import (
     least_tolls,
     peak_floor,
 )
-from evenkeel.engine.assignors.balanced.load import Load, Rules, peak_of
+from evenkeel.engine.assignors.balanced.load import LoadProblem, Rules, peak_of
 from evenkeel.engine.assignors.balanced.places import Places, placed_by_load
 from evenkeel.engine.assignors.balanced.problem import Problem
 from evenkeel.engine.assignors.balanced.relief import relieved
@@ -44,7 +44,7 @@ _ASKED = Tally()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Answer:
+class Solution:
     """
     What came of what is weighed.
 
@@ -62,7 +62,7 @@ class Answer:
     proven: bool = False
 
 
-def solve(problem: Problem, load: Load, steps: int) -> tuple[Ints, Answer, int]:
+def solve(problem: Problem, load: LoadProblem, steps: int) -> tuple[Ints, Solution, int]:
     """(N) who owns what, as places in the problem's order of members; the answer; and how many idle ones move."""
     answer = _evenly(problem, load, steps) if load.rules.even else _by_weight(problem, load, steps)
     owner = np.full(problem.partitions, NONE, np.int64)
@@ -76,19 +76,19 @@ def solve(problem: Problem, load: Load, steps: int) -> tuple[Ints, Answer, int]:
     return owner, answer, idle_moves
 
 
-def _evenly(problem: Problem, load: Load, steps: int) -> Answer:
+def _evenly(problem: Problem, load: LoadProblem, steps: int) -> Solution:
     """Numbers of partitions are as even as can be before anything else."""
     rules = load.rules
     owner = evened(problem, load.partition, np.zeros(problem.members, np.int64), racks=True)
     if (rules.weight == rules.weight[:1]).all():
         peak = peak_of(rules, owner)
-        return Answer(owner=owner, peak=peak, floor=peak, proven=True)
+        return Solution(owner=owner, peak=peak, floor=peak, proven=True)
     search = _Search(load.rules, steps)
     answer = search.best([search.lowered(owner, search.target, near=True)])
     return replace(answer, least=cost_of_all(rules, owner))
 
 
-def _by_weight(problem: Problem, load: Load, steps: int) -> Answer:
+def _by_weight(problem: Problem, load: LoadProblem, steps: int) -> Solution:
     """
     The partitions with arrivals.
 
@@ -141,13 +141,13 @@ class _Search:
             left, steps = left - share + unspent, _SLICE
         return places
 
-    def best(self, starts: list[Places]) -> Answer:
+    def best(self, starts: list[Places]) -> Solution:
         """The cheapest of least peak: what costs more than it must is taken back, and a few assignments all tried."""
         rules = self.rules
         cap = max(self.target, min(peak_of(rules, places.owner) for places in starts))
         low = [places for places in starts if peak_of(rules, places.owner) <= cap]
         owner = min((self._saved(each, cap) for each in low), key=lambda o: cost_of_all(rules, o))
-        answer = Answer(owner=owner, peak=peak_of(rules, owner), floor=self.floor)
+        answer = Solution(owner=owner, peak=peak_of(rules, owner), floor=self.floor)
         if self.complete or (answer.peak > self.target and self.partitions <= _FEW):
             return self._try_all(answer)
         return answer
@@ -170,7 +170,7 @@ class _Search:
         places.refill(lists)
         return result
 
-    def _try_all(self, answer: Answer) -> Answer:
+    def _try_all(self, answer: Solution) -> Solution:
         """A better one, if there is any: proven unless the work runs out."""
         rules, owner = self.rules, answer.owner.copy()
         cost = cost_of_all(rules, owner)
@@ -188,7 +188,7 @@ class _Search:
             rules = self.lists
         peak, _, left = run(rules, *arrays[:2], squares, answer.peak, cost, arrays[2], left)
         owner = np.array(arrays[2], np.int64)
-        return Answer(owner=owner, peak=peak, floor=answer.floor, proven=left >= 0)
+        return Solution(owner=owner, peak=peak, floor=answer.floor, proven=left >= 0)
 
 
 def _clean(rules: Rules, owner: Ints, target: float) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evenkeel.engine.advice.bounce import Plan
+from evenkeel.engine.advice.bounce import RestartPlan
 from evenkeel.engine.cli.electing import Held
 from evenkeel.engine.cli.views.tables import NOTHING, UNKNOWN, Table, show, tell, text
 from evenkeel.engine.kit.election import REFUSED
@@ -90,7 +90,7 @@ def _standing(held: Held, member: str) -> str:
     return text(f"no, {REFUSED}: those before it share {shared}" if shared else f"no, {REFUSED}")
 
 
-def _show_plan(plan: Plan) -> None:
+def _show_plan(plan: RestartPlan) -> None:
     way = f"{plan.present or UNKNOWN} {ARROW} {plan.target}"
     if not plan.steps:
         tell(["", text(f"Plan, {way}: {how(plan.how)}")])

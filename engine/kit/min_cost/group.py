@@ -19,7 +19,7 @@ from evenkeel.engine.kit.distinct import numbered
 from evenkeel.engine.kit.member_order import member_order
 from evenkeel.engine.kit.min_cost.even_counts import even_counts
 from evenkeel.engine.kit.racks import replica_racks
-from evenkeel.engine.kit.subscribers import Subscribers, subscribers_by_member_order
+from evenkeel.engine.kit.subscribers import subscribers_by_member_order
 from evenkeel.engine.model import NONE, Flags, Indices, Ints, ragged_entries
 from evenkeel.engine.text import listed, several
 
@@ -70,8 +70,8 @@ def plain_group(group: GroupSpec) -> PlainGroup:
     partition = by_name[(subscribers.count > 0)[group.topic_of[by_name]]]
     topics = group.topic_of[partition]
     topics = topics[np.diff(topics, prepend=NONE) != 0]  # those of a topic stand together
-    start, place = _places(subscribers, topics)
-    counting, subscriber = numbered(place, len(order))
+    start, pair = ragged_entries(subscribers.start, topics)
+    counting, subscriber = numbered(subscribers.place[pair], len(order))
     member = order[counting]
     _check_racks(group, partition, member)
     number = np.zeros(len(group.topics), np.int64)
@@ -93,12 +93,6 @@ def plain_group(group: GroupSpec) -> PlainGroup:
         same_subscribers=same_subscribers,
         count=_counts(topic, previous_owner, start, subscriber, same_subscribers, len(member)),
     )
-
-
-def _places(subscribers: Subscribers, topics: Indices) -> tuple[Ints, Ints]:
-    """Ragged: the subscribers of each of these topics by their place in member order, ascending."""
-    start, pair = ragged_entries(subscribers.start, topics)
-    return start, subscribers.place[pair]
 
 
 def _same_subscribers(start: Ints, subscriber: Ints) -> Ints:

@@ -52,9 +52,12 @@ def limits_bind(problem: RackProblem) -> bool:
 
 def each_client(problem: RackProblem) -> Sites:
     """Every client a site."""
-    limits = problem.limits or _anything(problem)
+    clients = len(problem.rack)
+    limits = problem.limits or LayerLimits(  # as much as its count of the one layer there is
+        layer=np.zeros(clients, np.int64), client=np.arange(clients), most=problem.count
+    )
     return Sites(
-        of_client=np.arange(len(problem.rack)),
+        of_client=np.arange(clients),
         rack=problem.rack.astype(np.int64),
         count=problem.count,
         layer=limits.layer,
@@ -92,14 +95,6 @@ def sites_of(problem: RackProblem, *, keep_full_apart: bool) -> Sites:
         layer, site = np.divmod(pairs, len(keys))
         most = _sums(limits.most, place, len(pairs))
     return Sites(of_client=of_client, rack=rack, count=count, layer=layer, site=site, most=most)
-
-
-def _anything(problem: RackProblem) -> LayerLimits:
-    """Everybody may take as much as its count of the one layer there is."""
-    clients = len(problem.rack)
-    return LayerLimits(
-        layer=np.zeros(clients, np.int64), client=np.arange(clients), most=problem.count
-    )
 
 
 def _taking(problem: RackProblem) -> Ints:

@@ -24,7 +24,7 @@ from evenkeel.engine.kit.sticky.potential_consumers import potential_consumers
 from evenkeel.engine.kit.sticky.rack_info import RackInfo
 from evenkeel.engine.kit.sticky.reassignment import Reassignment
 from evenkeel.engine.kit.subscribers import subscribes
-from evenkeel.engine.model import Flags, Ints
+from evenkeel.engine.model import Ints
 
 
 def general_plan(group: GroupSpec, owned: OwnedPartitions, racks: RackInfo | None) -> StickyPlan:
@@ -33,7 +33,9 @@ def general_plan(group: GroupSpec, owned: OwnedPartitions, racks: RackInfo | Non
         Infeasible: Kafka's class throws on this group.
     """
     potential = potential_consumers(group, owned)
-    kept = _kept(group, owned, racks)
+    kept = owned.valid & subscribes(group, owned.member, owned.topic[owned.partition])
+    if racks is not None:
+        kept &= ~racks.mismatch(owned.member, owned.partition)
     member, partition = owned.member[kept], owned.partition[kept]
     revoked = int(owned.valid.sum()) > len(partition)
     unassigned = unassigned_partitions(potential.partitions, partition, owned, potential.place)
@@ -64,11 +66,3 @@ def balance_score(sizes: Ints) -> int:
     weights = 2 * np.arange(len(sizes)) - len(sizes) + 1
     total = int((ascending * weights).sum())
     return (total + (1 << 31)) % (1 << 32) - (1 << 31)
-
-
-def _kept(group: GroupSpec, owned: OwnedPartitions, racks: RackInfo | None) -> Flags:
-    """(C) what is validly owned by members that subscribe to the topic and live on a rack of the partition."""
-    stays = owned.valid & subscribes(group, owned.member, owned.topic[owned.partition])
-    if racks is not None:
-        stays &= ~racks.mismatch(owned.member, owned.partition)
-    return stays

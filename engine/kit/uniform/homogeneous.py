@@ -37,7 +37,10 @@ def assign_homogeneous(group: GroupSpec, order: Indices, target: MemberPartition
     Raises:
         Infeasible: A partition is owned twice, or is no more.
     """
-    topics = _in_set_order(group, subscribed_topics(group, int(order[0])))
+    topics = subscribed_topics(group, int(order[0]))
+    buckets = capacity(len(topics), max(16, int(len(topics) / 0.75) + 1))
+    # as a `HashSet` made of all of them at once is walked
+    topics = topics[bucket_order(uuid_hashes(topic_ids(group)[topics]), buckets)]
     wanted = np.zeros(len(group.topics), np.bool_)
     wanted[topics] = True
     target = target.take(wanted[target.topic])
@@ -82,9 +85,3 @@ def quotas(has: Ints, partitions: int) -> Ints:
     needed_by_all = left >= np.arange(len(has), 0, -1)
     found: Ints = least + ((has_more & (left > 0)) | needed_by_all)
     return found
-
-
-def _in_set_order(group: GroupSpec, topics: Ints) -> Ints:
-    """The topics as a `HashSet` made of all of them at once is walked."""
-    hashes = uuid_hashes(topic_ids(group)[topics])
-    return topics[bucket_order(hashes, capacity(len(topics), max(16, int(len(topics) / 0.75) + 1)))]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.engine.advice.course import follow, gone
-from evenkeel.engine.advice.sight import Followed, Live, Sight
+from evenkeel.engine.advice.sight import Followed, LiveFigures, Sight
 from evenkeel.engine.config import Policy
 from evenkeel.engine.facts import Fact, FactKind, reason
 from evenkeel.engine.figures import Forecast, Score
@@ -42,7 +42,7 @@ LESS_BYTES = Fact(kind=FactKind.GAIN, measure="cross_rack_bytes_per_second", bef
 LESS_ACROSS = Fact(
     kind=FactKind.REMARK, measure="cross_rack_share", before=0.83, after=0.0, unit="share"
 )
-CAME = Live(lag=120, delay_seconds=3.0, utilisation=0.5, cross_rack_share=None)
+CAME = LiveFigures(lag=120, delay_seconds=3.0, utilisation=0.5, cross_rack_share=None)
 
 
 @dataclass
@@ -55,7 +55,7 @@ class Story:
     running: str = "range"
     assignment: str | None = "before"
     diagnosis: Diagnosis = Diagnosis.SKEWED_LOAD
-    live: Live = CAME
+    live: LiveFigures = CAME
     would_be: str | None = None
     able: tuple[str, ...] = ("range", "sticky", "uniform")
     forecast: Forecast | None = FORECAST

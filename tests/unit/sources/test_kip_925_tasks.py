@@ -34,8 +34,8 @@ from evenkeel.engine.streams.standbys import Copies
 from evenkeel.engine.streams.switch import EQUAL_COSTS
 from evenkeel.engine.streams.tags import kept_apart
 from evenkeel.engine.streams.traffic import cross_rack
-from evenkeel.engine.streams.verify import verify
 from tests.helpers.facts import said, told
+from tests.helpers.standby_judge import verify
 from tests.helpers.streams import Shape, process, sketches, tasks_of
 
 NONE, MIN, BALANCE = RackStrategy

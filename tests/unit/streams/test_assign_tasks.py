@@ -10,7 +10,7 @@ from hypothesis import given
 
 from evenkeel.engine.model import NONE
 from evenkeel.engine.streams.assign_tasks import (
-    Load,
+    TaskLoad,
     assign_stateful,
     assign_stateless,
     balance_tasks,
@@ -51,7 +51,7 @@ def test_a_task_that_the_other_client_has_is_passed_over():
     """Levelling standbys, the next task that can go does."""
     held = [[4, 5, 6], []]
     balance_tasks(
-        held, Load(np.array([1, 1]), np.array([3, 0])), taken=lambda client, task: task == 4
+        held, TaskLoad(np.array([1, 1]), np.array([3, 0])), taken=lambda client, task: task == 4
     )
 
     assert held == [[4, 6], [5]]
@@ -60,7 +60,7 @@ def test_a_task_that_the_other_client_has_is_passed_over():
 def test_a_client_that_may_not_be_given_tasks_gets_none():
     """Levelling goes only where it is allowed."""
     held = [[0, 1, 2, 3], [], []]
-    load = Load(np.array([1, 1, 1]), np.array([4, 0, 0]))
+    load = TaskLoad(np.array([1, 1, 1]), np.array([4, 0, 0]))
     balance_tasks(held, load, allowed=lambda source: np.array([True, False, True]))
 
     assert (held, load.count) == ([[2, 3], [], [0, 1]], [2, 0, 2])
@@ -69,7 +69,7 @@ def test_a_client_that_may_not_be_given_tasks_gets_none():
 def test_what_else_a_client_has_weighs_in_the_load():
     """Active tasks count while standbys are levelled."""
     held = [[0, 1], []]
-    balance_tasks(held, Load(np.array([1, 1]), np.array([2, 2])))
+    balance_tasks(held, TaskLoad(np.array([1, 1]), np.array([2, 2])))
 
     assert held == [[0, 1], []]
 
@@ -95,7 +95,7 @@ def test_loads_end_as_level_as_they_can(sketch):
     """No task's move from one client to another would bring the two closer to each other."""
     app = sketch.app
     owner = assign_stateful(app)
-    load = Load(app.threads, np.bincount(owner[app.stateful], minlength=len(app.clients)))
+    load = TaskLoad(app.threads, np.bincount(owner[app.stateful], minlength=len(app.clients)))
 
     pairs = [(a, b) for a in range(len(app.clients)) for b in range(len(app.clients))]
     assert not [pair for pair in pairs if load.count[pair[0]] and load.gains(*pair)]
@@ -117,7 +117,7 @@ def test_a_fast_search_finds_what_trying_every_pair_finds(seed):
         threads = [chance.randint(1, 4) for _ in range(chance.randint(1, 7))]
         held = [sorted(chance.sample(range(40), chance.randint(0, 9))) for _ in threads]
         plain, count = [list(h) for h in held], [len(h) for h in held]
-        balance_tasks(held, Load(np.array(threads), np.array(count)))
+        balance_tasks(held, TaskLoad(np.array(threads), np.array(count)))
         _level_plainly(plain, threads)
         assert held == plain
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from evenkeel.engine.streams.model import ClientLine, TaskLine, application
 from evenkeel.engine.streams.settings import RackStrategy, TaskConfig
 from evenkeel.engine.streams.simulate import after, bound, converge
-from evenkeel.engine.streams.verify import breaches
+from tests.helpers.standby_judge import breaches
 from tests.helpers.streams import RACKS, Shape, process, sketches, tasks_of
 
 STRATEGIES = tuple(RackStrategy)

@@ -50,15 +50,6 @@ def verify(app: Application, config: TaskConfig, ask: Place) -> list[Breach]:
         app: The application.
         config: Its settings.
         ask: The strategy; asked twice.
-
-    >>> from evenkeel.engine.streams.model import ClientLine, TaskLine, application
-    >>> from evenkeel.engine.streams.place import place
-    >>> clients = [ClientLine(process_id=f"00000000-0000-0000-0000-00000000000{n}") for n in range(3)]
-    >>> app = application([TaskLine(id="0_0", sources=[("t", 0)], stateful=True)], clients)
-    >>> verify(app, TaskConfig(num_standby_replicas=1), place)
-    []
-    >>> verify(app, TaskConfig(num_standby_replicas=1), lambda app, config: place(app, TaskConfig()))
-    [Breach(constraint=1, what='task 0_0 has 0 standbys instead of 1')]
     """
     placement, again = ask(app, config), ask(replace(app), config)
     broken = breaches(app, config, placement)

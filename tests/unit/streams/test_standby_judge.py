@@ -15,8 +15,8 @@ from evenkeel.engine.streams.model import ClientLine, Placement, application
 from evenkeel.engine.streams.place import place
 from evenkeel.engine.streams.settings import RackStrategy, TaskConfig
 from evenkeel.engine.streams.standby_racks import swap_standbys
-from evenkeel.engine.streams.verify import breaches, verify
 from tests.helpers.examples import examples
+from tests.helpers.standby_judge import breaches, verify
 from tests.helpers.streams import Shape, process, sketch, tasks_of
 
 ONE = TaskConfig(num_standby_replicas=1)
