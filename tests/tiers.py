@@ -21,6 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from threading import Event, Lock
@@ -76,6 +77,14 @@ class Tier:
     """Whether it mostly waits for what it started; such tiers run beside those that compute."""
     program: tuple[str, ...] = ()
     """What it runs in place of pytest."""
+
+    @cached_property
+    def _chosen(self) -> Expression:
+        return Expression.compile(self.marks)
+
+    def chooses(self, marks: Collection[str]) -> bool:
+        """Whether a test with these marks is in this tier."""
+        return self._chosen.evaluate(lambda name: name in marks)
 
     def command(self, report: Path, nightly: bool) -> tuple[str, ...]:
         """What to run; pytest writes its counts into the *report*."""
@@ -173,7 +182,7 @@ PROGRAMS = (
 
 def stray(nodeid: str, marks: Collection[str]) -> bool:
     """Whether a test lies where the tier that its marks choose does not look."""
-    (tier,) = (t for t in TIERS if Expression.compile(t.marks).evaluate(lambda m: m in marks))
+    (tier,) = (t for t in TIERS if t.chooses(marks))
     left_out = [o.removeprefix("--ignore=") for o in tier.options if o.startswith("--ignore=")]
     return not nodeid.startswith(tier.paths) or nodeid.startswith(tuple(left_out))
 

@@ -7,14 +7,6 @@ from evenkeel.engine.wording import because
 from tests.helpers.fluid import SITUATIONS
 from tests.helpers.fluid.decisions import decisions
 
-HEALTHY = [name for name, each in SITUATIONS.items() if each.healthy]
-LOPSIDED = ("skewed-load", "skewed-modern", "hot-shared", "catching-up-skewed")
-HELPLESS = (
-    *("slow-member", "two-slow-members", "silent-member", "stuck-partition"),
-    *("hot-alone", "hot-shared-plan-only", "too-few-members", "catching-up"),
-)
-HOUR = 3600
-
 
 def test_what_crosses_racks_pays_by_its_bytes():
     """Two terabytes a day do, with the price beside them; a fifth of a GB a day is told and restarts nobody."""

@@ -39,7 +39,7 @@ TOMORROW = datetime(2026, 3, 2, 3, tzinfo=UTC)
 NEXT_WEEK = TOMORROW + timedelta(days=7)
 
 
-@pytest.fixture(params=["folder", "store"])
+@pytest.fixture(params=["folder", pytest.param("store", marks=pytest.mark.slow)])
 def lake(request: pytest.FixtureRequest, tmp_path: Path) -> FileLake:
     """A lake in a folder, and one in something like S3."""
     place = tmp_path / "l"
@@ -189,6 +189,7 @@ def test_one_snapshot_costs_its_own_row_groups(
     assert content(lake) == before
 
 
+@pytest.mark.slow
 def test_no_more_than_a_row_group_is_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

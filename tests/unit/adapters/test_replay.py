@@ -160,6 +160,7 @@ def test_a_damaged_or_foreign_file_is_one_line(tmp_path: Path, content: bytes) -
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_every_flipped_byte_is_noticed_or_harmless(file: Path, tmp_path: Path) -> None:
     """Damage anywhere in the file never shows as another error than InputError."""
     whole = file.read_bytes()
@@ -228,6 +229,7 @@ def test_a_recording_is_small(tmp_path: Path) -> None:
     assert write_recording(tmp_path / "file", lake, lake.snapshot_ids) < 200_000
 
 
+@pytest.mark.slow
 def test_reading_a_recording_needs_no_client_library(file: Path) -> None:
     """No Kafka, Postgres or Spark library is loaded to open one: it must answer at once."""
     code = (

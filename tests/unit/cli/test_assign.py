@@ -49,6 +49,7 @@ def test_repeat_adds_the_time_of_the_strategy(run):
     assert row["milliseconds"] > 0
 
 
+@pytest.mark.slow
 def test_a_line_is_answered_before_the_next_one_comes():
     """A program may hold the other end and ask one question after the other."""
     with subprocess.Popen(
@@ -69,6 +70,7 @@ def test_a_line_is_answered_before_the_next_one_comes():
         assert process.wait(timeout=20) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("redirection", "told"), [("<&-", "there is no standard input"), ("0>/dev/null", "Bad file")]
 )
