@@ -45,8 +45,14 @@ DOCTESTS = (
     *("tests/helpers/streams_groups.py", "tests/helpers/made_tables.py"),
     *("tests/benchmarks/table.py", "tests/stage/chaos/plan.py"),
 )
-SLOW_TO_IMPORT = ("tests/unit/dags", "tests/unit/expectations")
+AIRFLOW = "tests/unit/dags"
+SLOW_TO_IMPORT = (AIRFLOW, "tests/unit/expectations")
 """Airflow and Great Expectations take seconds; the fast tier does not even look there."""
+
+ORACLES = tuple(
+    str(path.relative_to(CHECKOUT))
+    for path in sorted(CHECKOUT.glob("tests/integration/test_*oracle.py"))
+)
 
 
 @contextmanager
@@ -107,10 +113,17 @@ TIERS = (
     ),
     Tier(
         "slow",
-        "needs no service, but Airflow or Great Expectations loaded, a compiler, a JVM or patience",
-        "(airflow or slow) and not (postgres or kafka or spark)",
+        "needs no service, but Great Expectations loaded, a compiler, a JVM or patience",
+        "slow and not (airflow or postgres or kafka or spark)",
+        ("tests/unit", "tests/integration/adapters/test_lake_s3.py", *ORACLES),
+        (*BY_FILE, f"--ignore={AIRFLOW}"),
+    ),
+    Tier(
+        "airflow",
+        "needs no service, but Airflow loaded",
+        "airflow and not (postgres or kafka or spark)",
         # not in parallel: what Airflow imports of Spark ends an xdist worker while it collects
-        ("tests/unit", "tests/integration"),
+        (AIRFLOW,),
     ),
     Tier(
         "postgres",

@@ -11,7 +11,7 @@ from hypothesis import given
 import evenkeel.engine.streams.place
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.model import NONE
-from evenkeel.engine.streams.model import ClientLine, TaskLine, application
+from evenkeel.engine.streams.model import ClientLine, application
 from evenkeel.engine.streams.place import place
 from evenkeel.engine.streams.settings import Costs, Overlap, RackStrategy, TaskConfig
 from tests.helpers.facts import said
@@ -199,15 +199,3 @@ def test_the_order_of_the_input_does_not_show(seed):
         again.standby.tolist(),
         again.planned.tolist(),
     )
-
-
-def test_the_draft_names_give_the_same_placement():
-    """min_cost is min_traffic."""
-    app = application(
-        [TaskLine(id="0_0", sources=[("t", 0)], stateful=True)],
-        _clients("a", "b"),
-        _replicas("b", "t"),
-    )
-
-    drafted = place(app, TaskConfig(strategy=RackStrategy("min_cost")))
-    assert drafted.target.tolist() == place(app, TaskConfig(strategy=MIN)).target.tolist()
