@@ -35,11 +35,13 @@ from tests.helpers.snapshots import (
     topic,
 )
 
+pytestmark = pytest.mark.slow
+
 TOMORROW = datetime(2026, 3, 2, 3, tzinfo=UTC)
 NEXT_WEEK = TOMORROW + timedelta(days=7)
 
 
-@pytest.fixture(params=["folder", pytest.param("store", marks=pytest.mark.slow)])
+@pytest.fixture(params=["folder", "store"])
 def lake(request: pytest.FixtureRequest, tmp_path: Path) -> FileLake:
     """A lake in a folder, and one in something like S3."""
     place = tmp_path / "l"
@@ -189,7 +191,6 @@ def test_one_snapshot_costs_its_own_row_groups(
     assert content(lake) == before
 
 
-@pytest.mark.slow
 def test_no_more_than_a_row_group_is_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -254,7 +255,6 @@ def stopping(monkeypatch: pytest.MonkeyPatch, at: int) -> Iterator[list[str]]:
         yield changes
 
 
-@pytest.mark.slow
 def test_whenever_it_stops_nothing_is_lost_and_the_next_run_ends_it(
     lake: FileLake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
