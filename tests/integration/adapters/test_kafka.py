@@ -13,9 +13,8 @@ import pytest
 from kafka.protocol.consumer import JoinGroupRequest
 
 from evenkeel.engine.adapters.kafka import KafkaClusterReader
-from evenkeel.engine.adapters.replay import Recording, write_recording
 from evenkeel.engine.config import ClusterSettings, Filter, Rule, Settings
-from evenkeel.engine.datasets import ClusterSnapshot, facts_of, groups_of, new_snapshot_id
+from evenkeel.engine.datasets import ClusterSnapshot, groups_of, new_snapshot_id
 from evenkeel.engine.model import REBALANCING, GroupSnapshot, utc_now
 from evenkeel.engine.streams.compare import outcome, present
 from evenkeel.engine.streams.live import running
@@ -264,16 +263,6 @@ def test_topics_have_ids_replicas_and_offsets(
         assert 0 <= row["begin_offset"] <= row["last_stable_offset"] <= row["end_offset"]
     ids = {(row["topic"], row["topic_id"]) for row in partitions}
     assert len(ids) == len({topic for topic, _ in ids}) == len({i for _, i in ids})
-
-
-def test_a_recording_of_the_cluster_is_small(
-    snapshot: ClusterSnapshot, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """The workload's snapshot fits into a repository many times over."""
-    lake = Recording()
-    lake.write("snapshot", snapshot.snapshot_id, snapshot.tables, facts_of(snapshot))
-    path = tmp_path_factory.mktemp("recording") / "cluster.recording"
-    assert write_recording(path, lake, lake.snapshot_ids) < 60_000
 
 
 def test_a_share_group_is_listed_and_marked(stage: Stage, kafka_cluster: ClusterInUse) -> None:
