@@ -19,14 +19,6 @@ CASE = {
 }
 
 
-def test_each_line_is_answered_in_order(run):
-    """One object per line of input, under the id it came with."""
-    cases = "\n".join(json.dumps(CASE | {"id": name}) for name in ("a", "b"))
-    rows = objects(run("assign", input=cases))
-    assert [row["id"] for row in rows] == ["a", "b"]
-    assert rows[0]["assignment"] == {"m1": [["t", 0], ["t", 1]], "m2": [["t", 2]]}
-
-
 def test_garbage_is_answered_with_an_error_in_its_place(run):
     """What is no case gets an error object, the rest is answered, and the exit code stays 0."""
     lines = [b"not json", b"\xff\xfe", b"[]", b"", json.dumps(CASE).encode(), b'{"id": 5}']
