@@ -21,6 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from threading import Event, Lock
@@ -44,8 +45,14 @@ DOCTESTS = (
     *("tests/helpers/streams_groups.py", "tests/helpers/made_tables.py"),
     *("tests/benchmarks/table.py", "tests/stage/chaos/plan.py"),
 )
-SLOW_TO_IMPORT = ("tests/unit/dags", "tests/unit/expectations")
+AIRFLOW = "tests/unit/dags"
+SLOW_TO_IMPORT = (AIRFLOW, "tests/unit/expectations")
 """Airflow and Great Expectations take seconds; the fast tier does not even look there."""
+
+ORACLES = tuple(
+    str(path.relative_to(CHECKOUT))
+    for path in sorted(CHECKOUT.glob("tests/integration/test_*oracle.py"))
+)
 
 
 @contextmanager
@@ -77,6 +84,14 @@ class Tier:
     program: tuple[str, ...] = ()
     """What it runs in place of pytest."""
 
+    @cached_property
+    def _chosen(self) -> Expression:
+        return Expression.compile(self.marks)
+
+    def chooses(self, marks: Collection[str]) -> bool:
+        """Whether a test with these marks is in this tier."""
+        return self._chosen.evaluate(lambda name: name in marks)
+
     def command(self, report: Path, nightly: bool) -> tuple[str, ...]:
         """What to run; pytest writes its counts into the *report*."""
         if self.program:
@@ -98,10 +113,17 @@ TIERS = (
     ),
     Tier(
         "slow",
-        "needs no service, but Airflow or Great Expectations loaded, a compiler, a JVM or patience",
-        "(airflow or slow) and not (postgres or kafka or spark)",
+        "needs no service, but Great Expectations loaded, a compiler, a JVM or patience",
+        "slow and not (airflow or postgres or kafka or spark)",
+        ("tests/unit", "tests/integration/adapters/test_lake_s3.py", *ORACLES),
+        (*BY_FILE, f"--ignore={AIRFLOW}"),
+    ),
+    Tier(
+        "airflow",
+        "needs no service, but Airflow loaded",
+        "airflow and not (postgres or kafka or spark)",
         # not in parallel: what Airflow imports of Spark ends an xdist worker while it collects
-        ("tests/unit", "tests/integration"),
+        (AIRFLOW,),
     ),
     Tier(
         "postgres",
@@ -173,7 +195,7 @@ PROGRAMS = (
 
 def stray(nodeid: str, marks: Collection[str]) -> bool:
     """Whether a test lies where the tier that its marks choose does not look."""
-    (tier,) = (t for t in TIERS if Expression.compile(t.marks).evaluate(lambda m: m in marks))
+    (tier,) = (t for t in TIERS if t.chooses(marks))
     left_out = [o.removeprefix("--ignore=") for o in tier.options if o.startswith("--ignore=")]
     return not nodeid.startswith(tier.paths) or nodeid.startswith(tuple(left_out))
 

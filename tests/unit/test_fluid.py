@@ -86,6 +86,7 @@ def groups(draw) -> Group:
     )
 
 
+@pytest.mark.slow
 @given(group=groups())
 def test_the_laws_hold_whatever_happens(group):
     """What arrived is consumed, lost, skipped or still there; offsets lie where they must; nobody reads too fast."""

@@ -17,10 +17,7 @@ MARKS = ("airflow", "slow", "postgres", "kafka", "spark")
 def test_whatever_its_marks_a_test_is_in_one_tier() -> None:
     """Every set of marks is selected by exactly one of the expressions."""
     every = chain.from_iterable(combinations(MARKS, n) for n in range(len(MARKS) + 1))
-    chosen = {
-        marks: [t.name for t in TIERS if Expression.compile(t.marks).evaluate(marks.__contains__)]
-        for marks in every
-    }
+    chosen = {marks: [tier.name for tier in TIERS if tier.chooses(marks)] for marks in every}
     assert {marks: names for marks, names in chosen.items() if len(names) != 1} == {}
     assert chosen[()] == ["fast"]
     assert chosen[MARKS] == ["flow"]

@@ -24,6 +24,7 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return zipfile.ZipFile(wheel).namelist()
 
 
+@pytest.mark.slow
 def test_the_wheel_installs_one_name(names: list[str]) -> None:
     """Nothing but `evenkeel` and its metadata lands beside a user's own packages."""
     assert {name.split("/")[0].split("-")[0] for name in names} == {"evenkeel"}

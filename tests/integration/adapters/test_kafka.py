@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
 import numpy as np
 import pytest
-from confluent_kafka import Producer
 from kafka.protocol.consumer import JoinGroupRequest
 
 from evenkeel.engine.adapters.kafka import KafkaClusterReader
-from evenkeel.engine.adapters.replay import Recording, write_recording
 from evenkeel.engine.config import ClusterSettings, Filter, Rule, Settings
-from evenkeel.engine.datasets import ClusterSnapshot, facts_of, groups_of, new_snapshot_id
+from evenkeel.engine.datasets import ClusterSnapshot, groups_of, new_snapshot_id
 from evenkeel.engine.model import REBALANCING, GroupSnapshot, utc_now
 from evenkeel.engine.streams.compare import outcome, present
 from evenkeel.engine.streams.live import running
 from evenkeel.engine.streams.settings import RackStrategy, StickyTasks
 from tests.helpers.facts import said
-from tests.helpers.group_tool import described
 from tests.helpers.kafka_session import ClusterInUse, RunningWorkload
 from tests.helpers.kafka_stage import Stage
 from tests.helpers.measuring import metric_rows
@@ -266,81 +263,6 @@ def test_topics_have_ids_replicas_and_offsets(
         assert 0 <= row["begin_offset"] <= row["last_stable_offset"] <= row["end_offset"]
     ids = {(row["topic"], row["topic_id"]) for row in partitions}
     assert len(ids) == len({topic for topic, _ in ids}) == len({i for _, i in ids})
-
-
-def test_a_recording_of_the_cluster_is_small(
-    snapshot: ClusterSnapshot, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """The workload's snapshot fits into a repository many times over."""
-    lake = Recording()
-    lake.write("snapshot", snapshot.snapshot_id, snapshot.tables, facts_of(snapshot))
-    path = tmp_path_factory.mktemp("recording") / "cluster.recording"
-    assert write_recording(path, lake, lake.snapshot_ids) < 60_000
-
-
-def test_offsets_agree_with_the_command_line_tool_row_by_row(stage: Stage) -> None:
-    """Committed offset, end, lag and owner of every row are those Kafka's own tool prints."""
-    topic = stage.topic("orders", [10, 20, 30])
-    groups = [
-        stage.commit("done", topic, {0: 10, 1: 20, 2: 30}),
-        stage.commit("behind", topic, {0: 4, 2: 0}),
-        stage.commit("live", topic, {0: 1, 1: 2, 2: 3}),
-    ]
-    stage.member("live", [topic], owned=3)
-    printed = described(stage.bootstrap, *groups)
-    snapshot = take(stage.bootstrap, stage.prefix)
-    ours = []
-    for group in groups_of(snapshot.tables, snapshot.started_at):
-        table = group.partitions
-        for row, name in enumerate(table.names):
-            owner = int(table.owner[row])
-            committed, end = table.committed.tolist()[row], table.end.tolist()[row]
-            assert committed is not None
-            assert end is not None
-            ours.append(
-                {
-                    "GROUP": group.group,
-                    "TOPIC": name,
-                    "PARTITION": str(table.partition[row]),
-                    "CURRENT-OFFSET": str(committed),
-                    "LOG-END-OFFSET": str(end),
-                    "LAG": str(end - committed),
-                    "CONSUMER-ID": group.members[owner].id if owner >= 0 else "-",
-                }
-            )
-    key: Callable[[dict[str, str]], Any] = lambda row: sorted(row.items())  # noqa: E731
-    wanted = [{name: row[name] for name in ours[0]} for row in printed]
-    assert sorted(ours, key=key) == sorted(wanted, key=key)
-    assert len(ours) == 8
-
-
-def test_an_open_transaction_holds_the_last_stable_offset_back(stage: Stage) -> None:
-    """The end counts records of an open transaction, the last stable offset does not."""
-    topic = stage.topic("paid", [5])
-    settings = {"bootstrap.servers": stage.bootstrap, "transactional.id": stage.prefix + "t"}
-    producer = Producer({**settings, "log_level": 1})
-    producer.init_transactions(60)
-    producer.begin_transaction()
-    producer.produce(topic, b"x", partition=0)
-    assert producer.flush(60) == 0
-    try:
-        (row,) = rows(take(stage.bootstrap, stage.prefix), "partitions", topic=topic)
-    finally:
-        producer.abort_transaction(60)
-    assert (row["begin_offset"], row["last_stable_offset"], row["end_offset"]) == (0, 5, 6)
-
-
-def test_a_regex_subscription_shows_the_topics_it_stands_for(stage: Stage) -> None:
-    """A KIP-848 member that subscribes by pattern counts as subscribed to what it got."""
-    names = [stage.topic("rx-a", [1]), stage.topic("rx-b", [1, 1])]
-    pattern = f"^{stage.prefix}rx-.*"
-    stage.member("regex", [pattern], owned=3, **{"group.protocol": "consumer"})
-    (member,) = rows(take(stage.bootstrap, stage.prefix), "members")
-    assert sorted(member["subscription"]) == names
-    assert pattern in member["subscription_regex"]
-    held = zip(member["target_topics"], member["target_partitions"], strict=True)
-    assert sorted(held) == [(names[0], 0), (names[1], 0), (names[1], 1)]
-    assert member["kind"] == "consumer"
 
 
 def test_a_share_group_is_listed_and_marked(stage: Stage, kafka_cluster: ClusterInUse) -> None:

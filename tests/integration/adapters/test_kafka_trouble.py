@@ -126,20 +126,6 @@ def _commits(snapshot: ClusterSnapshot) -> set[str]:
     return {group for group in found if found.count(group) == 3}
 
 
-def test_an_unreadable_group_is_recorded_with_its_cause(guarded: KafkaCluster) -> None:
-    """It has a row that says what to grant, and a line; DESCRIBE rights are enough for the rest."""
-    snapshot = take(guarded.bootstrap)
-    remedy = "GROUP_AUTHORIZATION_FAILED (grant this client DESCRIBE on the group)"
-    assert _errors(snapshot) == {"secret": f"members: {remedy}; committed offsets: {remedy}"}
-    assert said(snapshot.problems) == (
-        f"group secret: members: {remedy}",
-        f"group secret: committed offsets: {remedy}",
-    )
-    assert _commits(snapshot) == {*GROUPS, "described-only"}
-    ends = [row["end_offset"] for row in snapshot.tables["partitions"].to_pylist()]
-    assert ends == [0] * 5
-
-
 def test_what_may_not_be_seen_of_configurations_is_unknown_and_said_once(
     guarded: KafkaCluster,
 ) -> None:
@@ -153,18 +139,6 @@ def test_what_may_not_be_seen_of_configurations_is_unknown_and_said_once(
         row["topic"]: row["cleanup_policy"] for row in snapshot.tables["partitions"].to_pylist()
     }
     assert (told["orders"], told["fragile"]) == (None, "delete")
-
-
-def test_doctor_says_which_right_is_missing(guarded: KafkaCluster) -> None:
-    """The finding about groups fails with the number, the cause and the remedy."""
-    health = KafkaClusterReader("test", ClusterSettings(bootstrap=guarded.bootstrap)).ping()
-    (groups,) = (finding for finding in health.findings if finding.what == "groups")
-    assert not groups.ok
-    assert groups.seen == "14 seen, 2 not readable"
-    assert groups.problem is not None
-    assert said([groups.problem])[0].startswith("group secret: members: GROUP_AUTHORIZATION_FAILED")
-    assert groups.fix == "Grant this client DESCRIBE on the groups."
-    assert not health.ok
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from evenkeel.engine import steps
 from evenkeel.engine.config import ClusterSettings
 from evenkeel.engine.datasets import METRICS
-from evenkeel.engine.errors import LakeError, SnapshotNotFound
+from evenkeel.engine.errors import LakeError
 from evenkeel.spark_tasks import compute_metrics, propose_candidates
 from evenkeel.spark_tasks.chunked import without_secrets
 from tests.helpers.snapshots import snapshot_id
@@ -68,36 +68,6 @@ def test_a_pattern_that_no_group_matches_changes_nothing(spark, lake):
     assert lake.read("group_metrics", [NEWEST]).to_pylist() == before
 
 
-def test_a_group_that_cannot_be_worked_on_costs_the_others_nothing(spark, lake, monkeypatch):
-    """It has one row that says why; every other group has the rows it would have had."""
-    expected = steps.compute_metrics(lake, SETTINGS, NEWEST)["group_metrics"].to_pylist()
-    monkeypatch.setattr(compute_metrics, "measure_chunk", _fails_for_racks)
-    compute_metrics.run(spark, lake, SETTINGS, NEWEST)
-    actual = {row["group_id"]: row for row in lake.read("group_metrics", [NEWEST]).to_pylist()}
-    assert actual["racks"]["error"] == "it could not be measured: ValueError: racks are broken"
-    assert actual["racks"]["total_lag"] is None
-    others = {row["group_id"]: row for row in expected if row["group_id"] != "racks"}
-    assert {name: row for name, row in actual.items() if name != "racks"} == others
-
-
-def _fails_for_racks(lake, settings, past, names):
-    """`measure_chunk` on a worker where observing one group raises."""
-    from evenkeel.engine.steps import measure
-
-    observe = measure.observe
-
-    def failing(batch, earlier, known):
-        if any(header.group == "racks" for header in batch.headers):
-            raise ValueError("racks are broken")
-        return observe(batch, earlier, known)
-
-    measure.observe = failing
-    try:
-        return measure.measure_chunk(lake, settings, past, names)
-    finally:
-        measure.observe = observe
-
-
 def test_what_a_worker_says_is_the_error_of_the_step(spark, lake, monkeypatch):
     """A lake that a worker cannot use is named as it would be without Spark."""
 
@@ -123,9 +93,3 @@ def test_workers_get_no_secrets():
     known = without_secrets(secret)
     assert b"hush" not in pickle.dumps(known)
     assert secret.version == known.version
-
-
-def test_an_unknown_snapshot_is_refused(spark, lake):
-    """A snapshot the lake does not hold is named in the error."""
-    with pytest.raises(SnapshotNotFound, match="test-20260301T134000Z-000014"):
-        compute_metrics.run(spark, lake, SETTINGS, snapshot_id(20))

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import ssl
-import sys
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
 
 import pytest
-from kafka.net.sasl.msk import SaslMechanismAwsMskIam
 
 from evenkeel.engine.adapters.kafka import KafkaClusterReader
 from evenkeel.engine.adapters.kafka import properties as properties_module
@@ -161,29 +157,6 @@ def test_a_package_that_is_missing_is_named(
     assert f"{mechanism} needs the Python package {package}" in problem(properties)
     monkeypatch.setattr(properties_module.importlib.util, "find_spec", lambda name: name == package)
     assert client_arguments(properties, "x")["sasl_mechanism"] == mechanism
-
-
-def test_an_aws_login_is_signed_with_the_credentials_of_this_machine(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """What the broker gets names key and host, and not the secret (botocore is a double here)."""
-    keys = SimpleNamespace(access_key="AKIDEXAMPLE", secret_key="hunter2", token=None)
-    session = SimpleNamespace(
-        get_credentials=lambda: SimpleNamespace(get_frozen_credentials=lambda: keys),
-        get_config_variable=lambda name: "eu-central-1",
-    )
-    package, module = ModuleType("botocore"), ModuleType("botocore.session")
-    module.Session = lambda: session  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "botocore", package)
-    monkeypatch.setitem(sys.modules, "botocore.session", module)
-    monkeypatch.setattr(properties_module.importlib.util, "find_spec", lambda name: name)
-    wanted = {"security.protocol": "SASL_SSL", "sasl.mechanism": "aws_msk_iam"}
-    arguments = client_arguments(wanted, "x")
-    sent = SaslMechanismAwsMskIam(host="b-1.kafka", **arguments).auth_bytes()
-    told = json.loads(sent)
-    assert told["host"] == "b-1.kafka"
-    assert told["x-amz-credential"].startswith("AKIDEXAMPLE/")
-    assert b"hunter2" not in sent
 
 
 def test_brokers_are_checked_unless_said_not_to(authority: Authority) -> None:

@@ -589,15 +589,3 @@ def test_a_file_that_lacks_any_other_column_is_an_error(
     without(lake, dataset, only, [column])
     with pytest.raises(LakeError, match=f"cannot be read: column {column} is missing"):
         lake.read(dataset, [only])
-
-
-def test_a_relative_lake_is_the_same_in_another_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A worker that starts elsewhere reads the folder that was meant where it was named."""
-    monkeypatch.chdir(tmp_path)
-    (only,) = store(lake := FileLake("lake"), one_snapshot())
-    sent = pickle.dumps(lake)
-    (tmp_path / "elsewhere").mkdir()
-    monkeypatch.chdir(tmp_path / "elsewhere")
-    assert pickle.loads(sent).read("groups", [only]).num_rows == 1

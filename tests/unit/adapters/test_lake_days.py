@@ -35,6 +35,8 @@ from tests.helpers.snapshots import (
     topic,
 )
 
+pytestmark = pytest.mark.slow
+
 TOMORROW = datetime(2026, 3, 2, 3, tzinfo=UTC)
 NEXT_WEEK = TOMORROW + timedelta(days=7)
 
@@ -253,7 +255,6 @@ def stopping(monkeypatch: pytest.MonkeyPatch, at: int) -> Iterator[list[str]]:
         yield changes
 
 
-@pytest.mark.slow
 def test_whenever_it_stops_nothing_is_lost_and_the_next_run_ends_it(
     lake: FileLake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -87,6 +87,7 @@ def test_it_keeps_its_promises(group):
     assert list(CHECKS[Promise.EVEN_GROUP](Balanced(), group)) == []
 
 
+@pytest.mark.slow
 @settings(
     times(6),
     suppress_health_check=[*times(6).suppress_health_check, HealthCheck.function_scoped_fixture],

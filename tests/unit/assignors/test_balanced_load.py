@@ -186,6 +186,7 @@ def _least(group, known, peak=np.inf):
     return least
 
 
+@pytest.mark.slow
 @times(1)
 @given(
     loaded(most_members=5, most_partitions=14) | lopsided(), st.sampled_from([0, 1_000, 500_000])

@@ -64,17 +64,6 @@ FAIR = ASSIGNORS["fair"]
             {"t": 1, "u": 2},
             {"c": "t-0", "d": "u-0", "e": "u-1"},
         ),
-        (
-            "KIP-49: unequal subscriptions",
-            {
-                "C1": ["T1", "T2", "T3", "T4", "T5"],
-                "C2": ["T1", "T3", "T5"],
-                "C3": ["T1", "T3", "T5"],
-                "C4": ["T1", "T2", "T3", "T4", "T5"],
-            },
-            {"T1": 2, "T2": 1, "T3": 2, "T4": 1, "T5": 2},
-            {"C1": "T2-0 T3-0", "C2": "T1-0 T3-1", "C3": "T1-1 T5-0", "C4": "T4-0 T5-1"},
-        ),
     ],
 )  # fmt: skip
 def test_fair_assigns(situation, members, topics, expected):

@@ -9,18 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.engine.assignor import spec, spec_of
+from evenkeel.engine.assignor import spec
 from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.conformance import check
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.kit.java_order import utf16
 from evenkeel.engine.metrics.balance import fairly_balanced, member_counts
-from evenkeel.engine.metrics.lag import OffsetReset, measure_lag
 from evenkeel.engine.model import NONE, Column, Deployment
 from tests.helpers.owned import owned
-from tests.helpers.snapshots import group as described
-from tests.helpers.snapshots import groups as assembled
-from tests.helpers.snapshots import make_snapshot, topic
 from tests.helpers.strategies import groups
 
 LAG_AWARE = ASSIGNORS["lag-aware"]
@@ -44,7 +40,6 @@ def lagging(draw):
         ("no topic", {"c": []}, {"t": [1]}, {"c": ""}),
         ("the topic does not exist", {"c": ["gone"]}, {}, {"c": ""}),
         ("more members than partitions", TWO, {"t": [5]}, {"c0": "t-0", "c1": ""}),
-        ("KIP-169", TWO, {"t": [100_000, 60_000, 50_000]}, {"c0": "t-0", "c1": "t-1 t-2"}),
         (
             "the prototype's README, the last two lags the other way round",
             TWO,
@@ -92,15 +87,6 @@ def test_ties_go_by_member_id_in_java_order():
     group = spec(members, {"t": 1}, lags={"t": [3]}, instance_ids={"\uffee": "a"})
 
     assert owned(LAG_AWARE, group) == {"\uffee": "", "\U0001f600": "t-0"}
-
-
-@pytest.mark.parametrize("lags", [[0] * 7, [10**6, 10**6, 10**6, 5, 4, 3, 2, 1, 1, 1]])
-def test_counts_differ_by_one_at_most_for_three_members(lags):
-    """The prototype's own two properties: without any lag, and with ten heavily skewed ones."""
-    group = spec({m: ["t"] for m in "abc"}, {"t": len(lags)}, lags={"t": lags})
-    counts = [len(pairs.split()) for pairs in owned(LAG_AWARE, group).values()]
-
-    assert max(counts) - min(counts) <= 1
 
 
 def test_heavily_skewed_lags_are_spread_as_far_as_counts_allow():
@@ -183,44 +169,6 @@ def test_an_unknown_lag_of_a_topic_nobody_subscribes_to_is_no_obstacle():
     group = spec({"m": ["t"]}, {"t": 1, "u": 1}, lags={"t": [1], "u": [None]})
 
     assert owned(LAG_AWARE, group) == {"m": "t-0"}
-
-
-def _live(reset=None, **numbers):
-    """Two members of a live group, what lag-aware would give them."""
-    offsets = {"begin": 10, "end": [100, 100, 100]} | numbers
-    committed = {"t": offsets.pop("committed")}
-    snapshot = make_snapshot(
-        topics=[topic("t", 3, **offsets)],
-        groups=[described("g", members=2, topics=["t"], committed=committed)],
-    )
-    group = assembled(snapshot)[0]
-    lag = measure_lag(group.partitions, OffsetReset.of(reset)).for_strategies
-    live = spec_of(group, lag, np.full(len(lag), np.nan))
-    return list(owned(LAG_AWARE, live).values()), lag.tolist()
-
-
-@pytest.mark.parametrize(
-    ("situation", "reset", "committed", "lags", "expected"),
-    [
-        ("end minus commit", None, [10, 90, 95], [90, 10, 5], ["t-0", "t-1 t-2"]),
-        ("no commit counts as latest by default", None, [None, 90, 95], [0, 10, 5], ["t-1", "t-0 t-2"]),
-        ("no commit, reset latest", "latest", [None, 90, 95], [0, 10, 5], ["t-1", "t-0 t-2"]),
-        ("no commit, reset earliest", "earliest", [99, 90, None], [1, 10, 90], ["t-2", "t-0 t-1"]),
-        ("no commit, any other reset", "none", [99, 90, None], [1, 10, 90], ["t-2", "t-0 t-1"]),
-        ("a commit beyond the end is no lag", None, [120, 90, 95], [0, 10, 5], ["t-1", "t-0 t-2"]),
-    ],
-)  # fmt: skip
-def test_the_lag_of_a_live_group(situation, reset, committed, lags, expected):
-    """The prototype's four ways to a lag, as a live group has it."""
-    found, measured = _live(reset, committed=committed)
-
-    assert (sorted(found), measured) == (sorted(expected), lags)
-
-
-def test_a_live_group_with_an_end_unread_is_infeasible():
-    """The prototype takes 0 for an end that could not be looked up; here nothing is known then."""
-    with pytest.raises(Infeasible, match="1 of 3 are unknown"):
-        _live(committed=[50, 50, 50], end=[100, None, 100])
 
 
 def test_a_user_ships_it_as_a_class():

@@ -19,15 +19,8 @@ from tests.helpers.owned import owned
 from tests.helpers.racked_groups import racked_groups
 from tests.helpers.snapshots import group, make_snapshot, member, topic
 from tests.helpers.snapshots import groups as groups_of
-from tests.helpers.strategies import groups
 
 RACKS = {"c0": "a", "c1": "b", "c2": "c"}
-
-
-@given(groups())
-def test_it_keeps_its_promises_on_any_group(group):
-    """Racks missing or not, it is complete, within subscriptions, even, repeatable and free of order."""
-    assert check(MinTraffic(), group) == []
 
 
 @given(racked_groups())

@@ -34,35 +34,6 @@ RANGE = ASSIGNORS["range"]
             {"t": 3, "u": 2},
             {"c": "t-0", "d": "t-1 u-0 u-1", "e": "t-2"},
         ),
-        (
-            "article: four partitions each",
-            {"C0": ["t0", "t1"], "C1": ["t0", "t1"]},
-            {"t0": 4, "t1": 4},
-            {"C0": "t0-0 t0-1 t1-0 t1-1", "C1": "t0-2 t0-3 t1-2 t1-3"},
-        ),
-        (
-            "article: three partitions each",
-            {"C0": ["t0", "t1"], "C1": ["t0", "t1"]},
-            {"t0": 3, "t1": 3},
-            {"C0": "t0-0 t0-1 t1-0 t1-1", "C1": "t0-2 t1-2"},
-        ),
-        (
-            "KIP-169: three partitions, two members",
-            {"c0": ["t"], "c1": ["t"]},
-            {"t": 3},
-            {"c0": "t-0 t-1", "c1": "t-2"},
-        ),
-        (
-            "KIP-49: unequal subscriptions",
-            {
-                "C1": ["T1", "T2", "T3", "T4", "T5"],
-                "C2": ["T1", "T3", "T5"],
-                "C3": ["T1", "T3", "T5"],
-                "C4": ["T1", "T2", "T3", "T4", "T5"],
-            },
-            {"T1": 2, "T2": 1, "T3": 2, "T4": 1, "T5": 2},
-            {"C1": "T1-0 T2-0 T3-0 T4-0 T5-0", "C2": "T1-1 T3-1 T5-1", "C3": "", "C4": ""},
-        ),
     ],
 )
 def test_range_assigns(situation, members, topics, expected):
@@ -100,31 +71,6 @@ def test_static_members_keep_their_ranges_after_a_restart():
     had, has = owned(RANGE, before), owned(RANGE, after)
 
     assert (has["y"], has["x"]) == (had["a"], had["b"])
-
-
-def test_one_partition_added_goes_to_the_next_member():
-    """When one topic grows by one partition, exactly that topic's ranges shift."""
-    members = {m: ["t", "u"] for m in "abc"}
-
-    before = owned(RANGE, spec(members, {"t": 3, "u": 3}))
-    after = owned(RANGE, spec(members, {"t": 4, "u": 3}))
-
-    assert before == {"a": "t-0 u-0", "b": "t-1 u-1", "c": "t-2 u-2"}
-    assert after == {"a": "t-0 t-1 u-0", "b": "t-2 u-1", "c": "t-3 u-2"}
-
-
-def test_one_member_removed_leaves_its_range_to_the_others():
-    """The remaining members share the topic anew."""
-    after = owned(RANGE, spec({"a": ["t"], "c": ["t"]}, {"t": 3}))
-
-    assert after == {"a": "t-0 t-1", "c": "t-2"}
-
-
-def test_partitions_nobody_subscribes_to_have_no_owner():
-    """The answer covers all partitions of the group, subscribed or not."""
-    group = spec({"c": ["u"]}, {"t": 2, "u": 1})
-
-    assert RANGE.assign(group).owner.tolist() == [-1, -1, 0]
 
 
 @given(groups())

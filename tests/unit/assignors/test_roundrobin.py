@@ -16,9 +16,6 @@ from tests.helpers.strategies import Shape, groups
 
 ROUND_ROBIN = ASSIGNORS["roundrobin"]
 
-STAIRS = {"C0": ["t0"], "C1": ["t0", "t1"], "C2": ["t0", "t1", "t2"]}
-"""The article's unequal subscriptions."""
-
 
 @pytest.mark.parametrize(
     ("situation", "members", "topics", "expected"),
@@ -36,47 +33,6 @@ STAIRS = {"C0": ["t0"], "C1": ["t0", "t1"], "C2": ["t0", "t1", "t2"]}
             {"c": ["t"], "d": ["t", "u"], "e": ["t"]},
             {"t": 3, "u": 2},
             {"c": "t-0", "d": "t-1 u-0 u-1", "e": "t-2"},
-        ),
-        (
-            "article: equal subscriptions",
-            {"C0": ["t0", "t1"], "C1": ["t0", "t1"]},
-            {"t0": 3, "t1": 3},
-            {"C0": "t0-0 t0-2 t1-1", "C1": "t0-1 t1-0 t1-2"},
-        ),
-        (
-            "article: who is passed over loses its turn",
-            STAIRS,
-            {"t0": 1, "t1": 2, "t2": 3},
-            {"C0": "t0-0", "C1": "t1-0", "C2": "t1-1 t2-0 t2-1 t2-2"},
-        ),
-        (
-            "article: the same after C0 left",
-            {m: s for m, s in STAIRS.items() if m != "C0"},
-            {"t0": 1, "t1": 2, "t2": 3},
-            {"C1": "t0-0 t1-1", "C2": "t1-0 t2-0 t2-1 t2-2"},
-        ),
-        (
-            "article: four topics after C1 left",
-            {m: ["t0", "t1", "t2", "t3"] for m in ("C0", "C2")},
-            {"t0": 2, "t1": 2, "t2": 2, "t3": 2},
-            {"C0": "t0-0 t1-0 t2-0 t3-0", "C2": "t0-1 t1-1 t2-1 t3-1"},
-        ),
-        (
-            "KIP-169: three partitions, two members",
-            {"c0": ["t"], "c1": ["t"]},
-            {"t": 3},
-            {"c0": "t-0 t-2", "c1": "t-1"},
-        ),
-        (
-            "KIP-49: unequal subscriptions",
-            {
-                "C1": ["T1", "T2", "T3", "T4", "T5"],
-                "C2": ["T1", "T3", "T5"],
-                "C3": ["T1", "T3", "T5"],
-                "C4": ["T1", "T2", "T3", "T4", "T5"],
-            },
-            {"T1": 2, "T2": 1, "T3": 2, "T4": 1, "T5": 2},
-            {"C1": "T1-0 T3-0 T5-0", "C2": "T1-1 T3-1 T5-1", "C3": "", "C4": "T2-0 T4-0"},
         ),
     ],
 )  # fmt: skip

@@ -91,6 +91,7 @@ def test_the_scoreboard_says_what_the_next_change_would_move(run, recording):
     assert sticky.split("could run")[1].split()[5:8] == ["3.00", "2", "12"]
 
 
+@pytest.mark.slow
 def test_the_scoreboard_says_what_becomes_of_the_group(run, tmp_path):
     """The lag in an hour with its band, when it is gone, and the restarts it takes; all of it in the JSON."""
     file = tmp_path / "fluid.evenkeel"
@@ -113,6 +114,7 @@ def test_the_scoreboard_says_what_becomes_of_the_group(run, tmp_path):
     assert "forecast_lag_expected" in rows["min_traffic"]
 
 
+@pytest.mark.slow
 def test_when_lag_is_gone_is_not_told_by_what_members_merely_kept_up_with(run, tmp_path):
     """Nobody knows how much more they could do: that is unknown, not never, of the group and of every strategy."""
     file = tmp_path / "fluid.evenkeel"
@@ -174,6 +176,7 @@ def test_a_live_cluster_is_sampled(run, kafka):
     assert kafka["cluster"].closed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lookback", [1, 2, 12])
 def test_following_back_says_what_going_through_all_snapshots_says(lake, lookback):
     """The short way and the pipeline's long way give the same advice, how far it has come included."""
@@ -241,6 +244,7 @@ def test_of_a_group_whose_members_stayed_nothing_is_told(run, recording):
     assert rows[0]["past_changes"] == {}
 
 
+@pytest.mark.slow
 def test_how_often_a_group_commits_is_learned_from_before_it_fell_behind(run, tmp_path):
     """Behind in all that metrics look back on, a group shows it no more; the pipeline remembers, and so does this."""
     file = tmp_path / "skewed.evenkeel"

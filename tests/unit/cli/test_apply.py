@@ -209,6 +209,7 @@ def test_only_a_group_that_takes_a_strategy_is_to_be_named_one(run, stored):
     assert result.stderr.endswith("g: rebalancing (PreparingRebalance).\n")
 
 
+@pytest.mark.slow
 def test_without_a_strategy_it_is_what_is_advised(run, recording):
     """Of the recording's uneven group; of one that is well nothing is, and that is said with the reason."""
     result = run("apply", "uneven", "--from", recording)

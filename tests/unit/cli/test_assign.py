@@ -19,14 +19,6 @@ CASE = {
 }
 
 
-def test_each_line_is_answered_in_order(run):
-    """One object per line of input, under the id it came with."""
-    cases = "\n".join(json.dumps(CASE | {"id": name}) for name in ("a", "b"))
-    rows = objects(run("assign", input=cases))
-    assert [row["id"] for row in rows] == ["a", "b"]
-    assert rows[0]["assignment"] == {"m1": [["t", 0], ["t", 1]], "m2": [["t", 2]]}
-
-
 def test_garbage_is_answered_with_an_error_in_its_place(run):
     """What is no case gets an error object, the rest is answered, and the exit code stays 0."""
     lines = [b"not json", b"\xff\xfe", b"[]", b"", json.dumps(CASE).encode(), b'{"id": 5}']
@@ -49,6 +41,7 @@ def test_repeat_adds_the_time_of_the_strategy(run):
     assert row["milliseconds"] > 0
 
 
+@pytest.mark.slow
 def test_a_line_is_answered_before_the_next_one_comes():
     """A program may hold the other end and ask one question after the other."""
     with subprocess.Popen(
@@ -69,6 +62,7 @@ def test_a_line_is_answered_before_the_next_one_comes():
         assert process.wait(timeout=20) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("redirection", "told"), [("<&-", "there is no standard input"), ("0>/dev/null", "Bad file")]
 )

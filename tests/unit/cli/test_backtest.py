@@ -15,6 +15,7 @@ from tests.helpers.fluid.situations.common import rack_group
 pytestmark = pytest.mark.slow
 
 RECORDING = str(Path(__file__).parents[2] / "data" / "cluster-recording.evenkeel")
+ONE = ("--group", "slow-member")
 
 
 def test_an_object_per_event_in_the_order_of_time(run):
@@ -72,7 +73,7 @@ def test_a_picture_of_the_groups(run, tmp_path):
 )
 def test_a_picture_that_cannot_be(run, tmp_path, name, said):
     """The option and the file are named."""
-    result = run("backtest", "--from", RECORDING, "--plot", str(tmp_path / name))
+    result = run("backtest", *ONE, "--from", RECORDING, "--plot", str(tmp_path / name))
 
     assert result.exit_code == 2
     assert said in result.stderr
@@ -84,7 +85,7 @@ def test_the_configured_lake(run, monkeypatch, tmp_path):
     assert run("replay", RECORDING, "--into", "kept").exit_code == 0
     monkeypatch.setenv("EVENKEEL_LAKE", str(tmp_path / "kept"))
 
-    assert "slow-member-3 does" in run("backtest", "--from", "lake").stdout
+    assert "slow-member-3 does" in run("backtest", *ONE, "--from", "lake").stdout
 
 
 @pytest.fixture(scope="module")

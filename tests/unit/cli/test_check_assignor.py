@@ -12,6 +12,8 @@ import pytest
 import evenkeel.engine.assignors
 from tests.unit.cli.conftest import objects
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(__file__).parents[2] / "data"
 BROKEN = DATA / "broken_assignors.py"
 WEIGHTED = DATA / "weighted_assignor.py"

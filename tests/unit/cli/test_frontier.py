@@ -70,6 +70,7 @@ def test_a_group_that_has_none_is_told_why(asked, recording, name, why):
     assert told["frontier_reason"].startswith(why)
 
 
+@pytest.mark.slow
 def test_several_groups_are_for_machines(asked, recording):
     """A table of each would hide the advice."""
     result = asked("*", recording)

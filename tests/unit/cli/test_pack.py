@@ -15,15 +15,18 @@ from evenkeel.engine.assignors.balanced.relief import best_swap
 from evenkeel.engine.cli import archive
 from evenkeel.engine.environment import source_files, source_folder, this_environment
 
+pytestmark = pytest.mark.slow
+
 SITE = f"lib/python{this_environment().python}/site-packages"
 HEAVY = ("numba", "llvmlite", "ortools", "pandas", "pyarrow", "numpy", "scipy")
+SMALL = [word for name in HEAVY for word in ("--without", name)]
+"""What leaves out the large packages, and so what compiles."""
 
 
 @pytest.fixture
 def packed(run, tmp_path):
     """The archive without the large packages, unpacked."""
-    leave_out = [word for name in HEAVY for word in ("--without", name)]
-    result = run("pack", "--out", "small.tar.gz", *leave_out)
+    result = run("pack", "--out", "small.tar.gz", *SMALL)
     assert result.exit_code == 0, result.output
     with tarfile.open(tmp_path / "small.tar.gz") as made:
         # a link to an interpreter outside is what an environment is made of
@@ -72,8 +75,7 @@ def test_every_module_is_in_it_and_nothing_leads_out_of_it(packed):
 
 def test_workers_may_have_their_python_elsewhere(run, tmp_path):
     """The interpreter of the archive is the one below the prefix that is named."""
-    leave_out = [word for name in HEAVY for word in ("--without", name)]
-    assert run("pack", "--out", "x.tgz", "--python-prefix", "/opt/py", *leave_out).exit_code == 0
+    assert run("pack", "--out", "x.tgz", "--python-prefix", "/opt/py", *SMALL).exit_code == 0
     version = this_environment().python
     with tarfile.open(tmp_path / "x.tgz") as made:
         assert made.getmember(f"bin/python{version}").linkname == f"/opt/py/bin/python{version}"
@@ -148,9 +150,9 @@ def test_strategies_of_ones_own_are_taken_along(tmp_path, monkeypatch):
     [
         (["--out", "x.zip"], "x.zip is no name that Spark unpacks. Let it end in .tar.gz."),
         (["--python-prefix", "usr"], "usr is no absolute path. Begin it with /."),
-        (["--with", "no-such-thing"], "package 'no-such-thing' is not installed here."),
+        ([*SMALL, "--with", "no-such-thing"], "package 'no-such-thing' is not installed here."),
         (
-            ["--out", "no/such/x.tar.gz", *(w for n in HEAVY for w in ("--without", n))],
+            [*SMALL, "--out", "no/such/x.tar.gz"],
             "no/such/x.tar.gz cannot be written: No such file",
         ),
     ],

@@ -8,6 +8,8 @@ import pytest
 
 from tests.unit.cli.conftest import objects
 
+pytestmark = pytest.mark.slow
+
 RECORDED = Path(__file__).parents[2] / "data" / "cluster-recording.evenkeel"
 VERBS = (
     ("lag", "--group"),

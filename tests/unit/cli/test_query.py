@@ -14,7 +14,6 @@ from evenkeel.engine import wiring
 from evenkeel.engine.adapters import postgres
 from evenkeel.engine.cli.database import place
 from evenkeel.engine.cli.views import query_picture
-from evenkeel.engine.errors import HistoryUnreachable
 from evenkeel.engine.records import MemberMetrics, blank, columns_of_query
 from tests.unit.cli.conftest import objects
 
@@ -271,18 +270,6 @@ def test_a_damaged_state_of_the_demo_is_refused_in_words(run, tmp_path, content)
     result = run("query", "groups")
     assert result.exit_code == 2
     assert "names no database. Run `make demo` again." in result.stderr
-
-
-def test_an_unreachable_database_is_exit_code_5(run, history, monkeypatch):
-    """The adapter's words, once."""
-
-    def fail(name, **parameters):
-        raise HistoryUnreachable("the history did not answer.")
-
-    history.query = fail
-    result = run("query", "groups")
-    assert result.exit_code == 5
-    assert result.stderr.splitlines()[1:] == ["evenkeel: the history did not answer."]
 
 
 def test_migrate_says_what_it_applied(run, monkeypatch):

@@ -11,6 +11,8 @@ from typer.testing import CliRunner
 
 from evenkeel.engine.cli import app
 
+pytestmark = pytest.mark.slow
+
 RECORDING = Path(__file__).parents[2] / "data" / "cluster-recording.evenkeel"
 README = Path(__file__).parents[3] / "README.md"
 

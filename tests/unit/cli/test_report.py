@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from evenkeel.engine.cli import reporting
+
+pytestmark = pytest.mark.slow
 
 RECORDING = str(Path(__file__).parents[2] / "data" / "cluster-recording.evenkeel")
 

@@ -136,6 +136,7 @@ def test_garbage_as_a_recording_is_one_line(run, tmp_path):
     assert "garbage" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_quiet():
     """`evenkeel ... | head` ends without complaint."""
     code = "from evenkeel.engine.cli import main; main()"

@@ -123,7 +123,7 @@ def piped(command, tmp_path_factory) -> list[list[str]]:
     return parted(done.stdout.splitlines())
 
 
-@pytest.fixture(scope="module", params=[80, 120, 160])
+@pytest.fixture(scope="module", params=[80, 160])
 def screen(command, tmp_path_factory, request) -> tuple[int, list[list[str]]]:
     """The width of a terminal, and what each verb shows on it."""
     folder = tmp_path_factory.mktemp("terminal")

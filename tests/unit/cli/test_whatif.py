@@ -11,6 +11,8 @@ from evenkeel.engine.adapters.lake import FileLake
 from tests.helpers.snapshots import group, make_snapshot, member, store, topic
 from tests.unit.cli.conftest import objects
 
+pytestmark = pytest.mark.slow
+
 RECORDED = Path(__file__).parents[2] / "data" / "cluster-recording.evenkeel"
 
 

@@ -24,6 +24,7 @@ print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["plans_of_ours", "evenkeel.engine.followers"])
 def test_a_follower_needs_nothing_but_its_folder(name: str, tmp_path: Path) -> None:
     """A copy of it knows no evenkeel; where it is imported of evenkeel, nothing heavy comes along."""

@@ -168,16 +168,6 @@ def test_a_group_with_a_member_that_is_not_in_the_plan_comes_to_rest(place: Plac
     assert sorted([*group.owned["b"], *share]) == [1, 3, 4, 5]
 
 
-def test_an_eager_group_is_as_planned_at_once(place: Place) -> None:
-    """Nothing is withheld of who has given up all, although each tells what it had."""
-    group = Group(Topics(t=4))
-    group.add("a", place.follower(eager=True))
-    group.settle()
-    group.add("b", place.follower(eager=True))
-    assert not group.rebalance()
-    assert group.owned == {"a": [0], "b": [1, 2, 3]}
-
-
 def test_a_group_goes_from_eager_to_cooperative_member_by_member(place: Place) -> None:
     """In a mixed group only what cooperative members still read is withheld."""
     group = Group(Topics(t=4))

@@ -24,6 +24,8 @@ from evenkeel.engine.wording.facts import words
 from tests.helpers.fluid import EVERY, FIRST, SITUATIONS, Kind
 from tests.helpers.fluid.lake import situations_lake
 
+pytestmark = pytest.mark.slow
+
 LOOKBACK = Settings().lookback
 MOMENTS = 2
 """Snapshots in a row in which a healthy group may be seen rebalancing or behind: fewer than make an incident."""
@@ -144,7 +146,6 @@ def test_the_first_trouble_is_the_diagnosis(name: str) -> None:
     assert [pair for pair in firsts if pair[0] is not pair[1]] == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", LASTING)
 def test_troubles_come_in_time(name: str) -> None:
     """What must be told by some snapshot is there 15 minutes before, and two looks, and stays until then."""

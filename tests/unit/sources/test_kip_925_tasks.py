@@ -256,12 +256,6 @@ def test_section_5_the_strategies(drafted, shipped):
     assert RackStrategy(drafted) is RackStrategy(shipped.value) is shipped
 
 
-def test_section_5_the_costs_are_configured_one_by_one():
-    """`rack.aware.assignment.traffic_cost` and `..non_overlap_cost`; what is not configured is the assignor's."""
-    assert costs_of("high-availability", traffic=3) == Costs(traffic=3, non_overlap=1)
-    assert costs_of("high-availability", non_overlap=3) == Costs(traffic=10, non_overlap=3)
-
-
 def test_section_5_none_disables_racks():
     """Tasks stay where they were dealt, and the answer says why."""
     placed = _placed(_app("ab", "b a"), NONE)

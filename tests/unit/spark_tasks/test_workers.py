@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 
+import pytest
 from pyspark import cloudpickle
 from pyspark.errors.exceptions.connect import SparkConnectGrpcException
 
@@ -21,6 +22,7 @@ def test_of_a_call_that_nobody_answered_only_the_details_are_said():
     assert "a first line" == workers.cause(SparkConnectGrpcException("\n  a first line.\n at x"))
 
 
+@pytest.mark.slow
 def test_workers_need_nothing_of_ours_to_be_asked():
     """What asks them travels whole: a Python that cannot import evenkeel reads and runs it."""
     ask = cloudpickle.dumps(workers.asking("print(1)", "", {}))

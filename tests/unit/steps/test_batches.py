@@ -24,6 +24,8 @@ from evenkeel.engine.steps.measure import observe_group, observed_of, record_met
 from evenkeel.engine.steps.reading import BatchWithPast, read_batch, read_with_past
 from tests.helpers.fleet import Shape, make_fleet, write_fleet
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = Settings(
     lookback=4,
     rules=(
@@ -73,10 +75,12 @@ def test_metrics_of_a_group_are_the_same_alone_and_among_others(lake, newest, na
     lookback = lookback_of(lake, SETTINGS, newest)
     together = measure_chunk(lake, SETTINGS, lookback, names)
     backwards = measure_chunk(lake, SETTINGS, lookback, names[::-1])
-    alone = [measure_chunk(lake, SETTINGS, lookback, [name]) for name in names]
+    some = names[::4]
+    alone = [measure_chunk(lake, SETTINGS, lookback, [name]) for name in some]
     for dataset in METRICS:
         rows = together[dataset].to_pylist()
-        assert rows == pa.concat_tables([tables[dataset] for tables in alone]).to_pylist()
+        own = [row for row in rows if row["group_id"] in some]
+        assert own == pa.concat_tables([tables[dataset] for tables in alone]).to_pylist()
         assert {str(row) for row in rows} == {str(row) for row in backwards[dataset].to_pylist()}
     assert len(together["partition_metrics"]) > 4_000
     assert together["group_metrics"]["production_per_second"].null_count < len(names) / 2

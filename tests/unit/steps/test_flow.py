@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evenkeel.engine import steps
-from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.config import Policy, Rule, Settings
 from evenkeel.engine.datasets import VALIDATION, rows_to_table, split_snapshot_id
 from evenkeel.engine.errors import HistoryUnreachable, SnapshotNotFound
@@ -63,9 +63,9 @@ def _uneven(number: int):
 
 
 @pytest.fixture
-def lake(tmp_path):
+def lake():
     """A lake of two snapshots of the uneven cluster."""
-    lake = FileLake(tmp_path / "lake")
+    lake = Recording()
     store(lake, _uneven(0), _uneven(1))
     return lake
 
@@ -74,9 +74,9 @@ def _by(rows, *names):
     return {tuple(row[n] for n in names) if len(names) > 1 else row[names[0]]: row for row in rows}
 
 
-def test_a_snapshot_is_in_the_lake_before_the_history_hears_of_it(tmp_path):
+def test_a_snapshot_is_in_the_lake_before_the_history_hears_of_it():
     """With the history down the snapshot is whole, and the step fails so that it is tried again."""
-    lake, history = FileLake(tmp_path / "lake"), MemoryHistory()
+    lake, history = Recording(), MemoryHistory()
     history.down = True
     with pytest.raises(HistoryUnreachable):
         steps.take_snapshot(MemoryCluster(_uneven(0)), lake, history, SETTINGS, "test")
@@ -86,9 +86,9 @@ def test_a_snapshot_is_in_the_lake_before_the_history_hears_of_it(tmp_path):
     assert lake.read("groups", kept).num_rows == 4
 
 
-def test_take_snapshot_notes_times_problems_and_requests(tmp_path):
+def test_take_snapshot_notes_times_problems_and_requests():
     """What the reading was like travels in the manifest."""
-    lake, history = FileLake(tmp_path / "lake"), MemoryHistory()
+    lake, history = Recording(), MemoryHistory()
     taken = steps.take_snapshot(
         MemoryCluster(_uneven(0)), lake, history, SETTINGS, "test", facts={"run": "r1"}
     )
@@ -134,9 +134,9 @@ def test_metrics_of_every_kind_of_group(lake):
     assert (rows["moving"]["total_lag"], rows["moving"]["largest_member_lag"]) == (20, None)
 
 
-def test_no_partition_to_look_at_is_no_lag_of_zero(tmp_path):
+def test_no_partition_to_look_at_is_no_lag_of_zero():
     """Where none counts (topics deleted, hidden, not there yet), lag, skew and floor are unknown."""
-    lake = FileLake(tmp_path / "lake")
+    lake = Recording()
     described = [
         group("deleted", committed={"gone": [5]}),
         group("hidden"),
@@ -161,9 +161,9 @@ def test_no_partition_to_look_at_is_no_lag_of_zero(tmp_path):
     }
 
 
-def test_partitions_nobody_ever_wrote_to_hide_no_lag(tmp_path):
+def test_partitions_nobody_ever_wrote_to_hide_no_lag():
     """Clients that commit only what they consumed leave them without a commit: all they have to read is known."""
-    lake = FileLake(tmp_path / "lake")
+    lake = Recording()
     topics = [topic("t", 4, end=[100, 0, 0, 0])]
     described = group("g", members=2, topics=["t"], committed={"t": [40, None, None, None]})
     snapshots = [make_snapshot(number=n, topics=topics, groups=[described]) for n in range(5)]
@@ -182,9 +182,9 @@ def test_partitions_nobody_ever_wrote_to_hide_no_lag(tmp_path):
     ]
 
 
-def test_a_group_that_tells_no_subscription_has_no_idle_members(tmp_path):
+def test_a_group_that_tells_no_subscription_has_no_idle_members():
     """Of a Connect worker's share nothing is known: the judge's numbers are null, not 0."""
-    lake = FileLake(tmp_path / "lake")
+    lake = Recording()
     worker = member("w") | {"subscription": None}
     store(lake, make_snapshot(groups=[group("g", members=[worker], protocol_type="connect")]))
     [row] = steps.compute_metrics(lake, SETTINGS, snapshot_id(0))["group_metrics"].to_pylist()
@@ -486,9 +486,9 @@ def test_advice_waits_for_all_groups_of_a_snapshot(lake):
     assert history.tables.advice == {}
 
 
-def test_an_idle_member_consumes_nothing_which_is_known(tmp_path):
+def test_an_idle_member_consumes_nothing_which_is_known():
     """Without partitions its lag and its rates are 0, not unknown."""
-    lake = FileLake(tmp_path / "lake")
+    lake = Recording()
     described = group("g", members=2, lag={"t": 5})
     store(lake, make_snapshot(topics=[topic("t", 1)], groups=[described]))
     rows = steps.compute_metrics(lake, SETTINGS, snapshot_id(0))["member_metrics"].to_pylist()

@@ -214,6 +214,7 @@ def test_batches_judge_as_each_group_alone() -> None:
     assert any(each.troubles for each in together)
 
 
+@pytest.mark.slow
 def test_a_fleet_is_judged_as_observed_in_full() -> None:
     """Nothing that is wrong with a group of a fleet is missed, and nothing is said of one that is well."""
     lake = Recording()

@@ -125,6 +125,7 @@ def test_a_snapshot_knows_nothing_of_those_after_it() -> None:
         assert ours.equals(theirs)
 
 
+@pytest.mark.slow
 def test_how_often_a_group_commits_is_known_longer_than_metrics_look_back() -> None:
     """A group that does not show it any more keeps the interval that the metrics before had."""
     lake, history, settings = Recording(), MemoryHistory(), Settings(lookback=3)

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from evenkeel.engine.adapters.memory import MemoryHistory
-from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.cli.verbs.backtest import to_json
 from evenkeel.engine.cli.views import tables
 from evenkeel.engine.config import Settings
-from evenkeel.engine.steps.backtest import Event, Message, backtest
+from evenkeel.engine.steps.backtest import Event, Message, Said, backtest
 from tests.helpers.fluid import (
     CLUSTER,
     EVERY,
@@ -25,44 +24,36 @@ from tests.helpers.fluid import (
     Situation,
     contradictions,
     fork,
-    simulate,
-    snapshots,
 )
-from tests.helpers.lake_snapshots import write_taken
+from tests.helpers.fluid.lake import situations_lake
+
+pytestmark = pytest.mark.slow
 
 HOUR = 3600
 SWITCHED = [name for name, each in SITUATIONS.items() if Kind.SWITCH in each.required]
-FEW = ("no-members", "slow-member", "hot-alone", "skewed-load", "racks-much", "healthy-diurnal")
-"""For the fast tier; the others need patience."""
 
 ENDS_AFTER = 1
 """Seconds after which a snapshot reads the ends."""
 
 
 @cache
-def lake(few: bool) -> Recording:
-    """The situations of `FEW`, or all of them, side by side: what a group does is the same in any company."""
-    recording = Recording()
-    groups = [SITUATIONS[name].group for name in (FEW if few else SITUATIONS)]
-    write_taken(recording, snapshots(simulate(groups)))
-    return recording
+def events() -> dict[str, list[Event]]:
+    """What `evenkeel backtest` finds of each situation, side by side: what a group does is the same in any company."""
+    found: dict[str, list[Event]] = {name: [] for name in SITUATIONS}
+    one_by_one = Settings(flood=len(SITUATIONS))
+    lake, _ = situations_lake()
+    for event in backtest(lake, MemoryHistory(), one_by_one, CLUSTER):
+        for name in event.groups if isinstance(event, Said) else (event.group,):
+            found[name].append(event)
+    return found
 
 
-@cache
-def events(name: str) -> list[Event]:
-    """What `evenkeel backtest` finds of a situation."""
-    return list(backtest(lake(name in FEW), MemoryHistory(), Settings(), CLUSTER, name))
-
-
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=() if name in FEW else pytest.mark.slow) for name in SITUATIONS],
-)
+@pytest.mark.parametrize("name", SITUATIONS)
 def test_what_is_said_is_true(name: str) -> None:
     """The diagnosis is the one that is true; what must be told is told in time, and nothing that may not be."""
     situation = SITUATIONS[name]
     printed: list[dict[str, Any]] = [
-        json.loads(tables.to_json(to_json(event))) for event in events(name)
+        json.loads(tables.to_json(to_json(event))) for event in events()[name]
     ]
 
     assert contradictions(situation, printed) == []
@@ -72,7 +63,7 @@ def test_what_is_said_is_true(name: str) -> None:
 def switch(name: str) -> tuple[Message, Fork, int]:
     """The switch that a group is told, its simulation from then on with and without it, and at which snapshot."""
     message = next(
-        one for one in events(name) if isinstance(one, Message) and one.kind == Kind.SWITCH
+        one for one in events()[name] if isinstance(one, Message) and one.kind == Kind.SWITCH
     )
     at = round((message.at - FIRST).total_seconds() / EVERY)
     group, told = SITUATIONS[name].group, message.news.advice.forecast
@@ -83,7 +74,6 @@ def switch(name: str) -> tuple[Message, Fork, int]:
     return message, ways, at
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", SWITCHED)
 def test_a_switch_is_worth_its_price(name: str) -> None:
     """With it the lag integral of the next hour falls by more than the stated price; for racks it costs about that."""
@@ -96,7 +86,6 @@ def test_a_switch_is_worth_its_price(name: str) -> None:
     assert ways.gain(HOUR) > (price if of_lag else -1.25 * price)
 
 
-@pytest.mark.slow
 def test_what_comes_of_switches_is_what_was_forecast() -> None:
     """With and without it, an hour later, in seven cases of ten at least."""
     held = {"with it": 0, "without it": 0}

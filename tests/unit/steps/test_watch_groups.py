@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import pytest
 
-from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.alerting import rounds
 from evenkeel.engine.config import ClusterSettings, Settings
 from evenkeel.engine.errors import NotifierError
@@ -25,8 +24,8 @@ LINK = "https://airflow.example/dags/snapshot_offsets/runs/r/tasks/watch_groups"
 class Watch:
     """A cluster with one group, which reads 1,000 records in five minutes as long as it has members."""
 
-    def __init__(self, folder: Path) -> None:
-        self.lake, self.history = FileLake(folder), MemoryHistory()
+    def __init__(self) -> None:
+        self.lake, self.history = Recording(), MemoryHistory()
         self.slack = MemoryNotifier()
         self.taken: list[str] = []
         self.committed = 0
@@ -58,9 +57,9 @@ class Watch:
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Watch:
+def cluster() -> Watch:
     """It has been watched while it was well."""
-    found = Watch(tmp_path)
+    found = Watch()
     assert [found.look(members=2) for _ in range(3)] == [[], [], []]
     return found
 
@@ -149,10 +148,10 @@ def test_two_watchers_at_once_open_one_incident(
     assert f"{late}: nothing is kept or told" in caplog.text
 
 
-def test_a_snapshot_from_the_future_silences_nobody(tmp_path: Path) -> None:
+def test_a_snapshot_from_the_future_silences_nobody() -> None:
     """A clock was ahead once, and its snapshot was watched: what is wrong by the right one is told all the same."""
     now = FIRST + 3 * EVERY
-    one = Watch(tmp_path)
+    one = Watch()
     one.history = MemoryHistory(clock=lambda: now)
     for _ in range(3):
         one.look(members=2)

@@ -9,7 +9,7 @@ import pytest
 
 from evenkeel.engine.errors import InputError
 from evenkeel.engine.model import NONE
-from evenkeel.engine.streams.actives import optimise, problem_of, total_cost
+from evenkeel.engine.streams.actives import optimise, total_cost
 from evenkeel.engine.streams.model import ClientLine, TaskLine, application
 from evenkeel.engine.streams.settings import STATEFUL, STATELESS, Costs, RackStrategy
 
@@ -28,54 +28,6 @@ def app_of(sources, racks):
         for n, rack in enumerate(racks)
     ]
     return application(lines, clients, replicas)
-
-
-def limits_of(app, owner):
-    """Per sub-topology the most tasks of each client, 0 where none."""
-    every = np.arange(len(owner))
-    limits = problem_of(app, owner, every, STATEFUL, BALANCE).limits
-    most = np.zeros((int(app.subtopology.max()) + 1, len(app.clients)), np.int64)
-    most[limits.layer, limits.client] = limits.most
-    return most.tolist()
-
-
-def test_the_limits_are_those_of_the_kips_example():
-    """Clients with 1, 2 and 3 of 6 tasks in two equal sub-topologies may have 1, 1 and 2 of each."""
-    app = app_of([[["a"]] * 3, [["a"]] * 3], ["a", "b", "c"])
-
-    assert limits_of(app, np.array([0, 1, 1, 2, 2, 2])) == [[1, 1, 2], [1, 1, 2]]
-
-
-def test_the_kips_example_is_solved_within_its_limits():
-    """The KIP's solution gives C1 one task, C2 one of each sub-topology and C3 three: here the data asks for it."""
-    app = app_of([[["a"], ["b"], ["c"]], [["b"], ["c"], ["c"]]], ["a", "b", "c"])
-    owner = np.array([2, 2, 0, 1, 1, 2], np.int32)
-    every = np.arange(6)
-
-    better = optimise(app, owner, every, STATEFUL, BALANCE)
-
-    assert list(app.named(better).values()) == [["0_0"], ["0_1", "1_0"], ["0_2", "1_1", "1_2"]]
-    assert total_cost(app, better, every, Costs(traffic=10, non_overlap=0)) == 0
-
-
-def test_limits_are_rounded_as_kafka_rounds_them():
-    """14 of 50 tasks and 25 in the sub-topology: in doubles 14 / 50 * 25 is above 7, so Kafka allows 8."""
-    app = app_of([[["a"]] * 25, [["a"]] * 25], ["a", "a"])
-
-    assert limits_of(app, np.array([0] * 14 + [1] * 36))[0] == [8, 18]
-
-
-def test_limits_hold_even_where_that_costs():
-    """Data of one sub-topology all in one rack: its client takes no more than its limit of it."""
-    app = app_of([[["a"]] * 4, [["b"]] * 4], ["a", "b"])
-    owner = np.array([0, 1] * 4, np.int32)
-    every = np.arange(8)
-
-    cheapest = optimise(app, owner, every, STATEFUL, MIN_TRAFFIC)
-    balanced = optimise(app, owner, every, STATEFUL, BALANCE)
-
-    assert cheapest.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
-    assert balanced.tolist() == owner.tolist()
 
 
 def test_an_initial_assignment_beyond_the_limits_is_brought_within():

@@ -25,18 +25,6 @@ def _app(tasks, threads):
     )
 
 
-def test_tasks_go_round_in_order():
-    """The first task goes to the first client, the next to the next, and round again."""
-    assert assign_stateful(_app(tasks_of(5), [1, 1])).tolist() == [0, 1, 0, 1, 0]
-
-
-def test_the_kips_three_clients_get_a_task_per_thread():
-    """Six tasks of two sub-topologies on 1, 2 and 3 threads: 1, 2 and 3 tasks (KIP-925, section B)."""
-    owner = assign_stateful(_app(tasks_of(3) + tasks_of(3, 1), [1, 2, 3]))
-
-    assert np.bincount(owner).tolist() == [1, 2, 3]
-
-
 def test_levelling_moves_the_first_tasks_of_the_fuller_client():
     """Two tasks too many go from the first client, lowest number first, to the client with more threads."""
     assert assign_stateful(_app(tasks_of(8), [1, 3])).tolist() == [1, 1, 1, 1, 0, 1, 0, 1]

@@ -11,9 +11,9 @@ from hypothesis import given
 import evenkeel.engine.streams.place
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.model import NONE
-from evenkeel.engine.streams.model import ClientLine, TaskLine, application
+from evenkeel.engine.streams.model import ClientLine, application
 from evenkeel.engine.streams.place import place
-from evenkeel.engine.streams.settings import Costs, Overlap, RackStrategy, TaskConfig
+from evenkeel.engine.streams.settings import Costs, RackStrategy, TaskConfig
 from tests.helpers.facts import said
 from tests.helpers.streams import Shape, process, sketch, sketches, tasks_of
 
@@ -27,24 +27,6 @@ def _clients(*racks, **same):
 def _replicas(racks, topic="source-0"):
     """Partition p of the topic on the racks of the p-th word."""
     return {(topic, p): list(word) for p, word in enumerate(racks)}
-
-
-def test_racks_bring_tasks_to_their_data():
-    """Dealt the wrong way round, both tasks change clients; what was dealt is the initial."""
-    app = application(tasks_of(2), _clients("a", "b"), _replicas("ba"))
-    placed = place(app, TaskConfig(strategy=MIN))
-
-    assert (placed.initial.tolist(), placed.target.tolist()) == ([0, 1], [1, 0])
-    assert placed.active.tolist() == [1, 0]
-
-
-def test_tasks_without_state_follow_their_data_as_well():
-    """They cost 1 and 0 whatever is configured, so a price on moving does not hold them."""
-    app = application(tasks_of(2, stateful=False), _clients("a", "b"), _replicas("ba"))
-    dear = TaskConfig(strategy=MIN, costs=Costs(traffic=1, non_overlap=1000))
-
-    assert place(app, dear).active.tolist() == [1, 0]
-    assert place(app, TaskConfig()).active.tolist() == [0, 1]
 
 
 def test_stateless_tasks_have_no_target():
@@ -61,19 +43,6 @@ def test_a_move_is_charged_against_what_was_just_dealt():
     dear = TaskConfig(strategy=MIN, costs=Costs(traffic=1, non_overlap=2))
 
     assert place(app, dear).target.tolist() == [0, 1]
-
-
-def test_a_move_may_be_charged_against_what_ran_before():
-    """The KIP's text for the sticky assignor: here the tasks return to the clients that had them."""
-    clients = [
-        ClientLine(process_id=process(0), rack="a", previous_active=["0_1"]),
-        ClientLine(process_id=process(1), rack="b", previous_active=["0_0"]),
-    ]
-    app = application(tasks_of(2), clients, _replicas(["ab", "ab"]))
-    previous = TaskConfig(strategy=MIN, overlap=Overlap.PREVIOUS)
-
-    assert place(app, TaskConfig(strategy=MIN)).target.tolist() == [0, 1]
-    assert place(app, previous).target.tolist() == [1, 0]
 
 
 def test_standbys_follow_their_changelogs():
@@ -199,15 +168,3 @@ def test_the_order_of_the_input_does_not_show(seed):
         again.standby.tolist(),
         again.planned.tolist(),
     )
-
-
-def test_the_draft_names_give_the_same_placement():
-    """min_cost is min_traffic."""
-    app = application(
-        [TaskLine(id="0_0", sources=[("t", 0)], stateful=True)],
-        _clients("a", "b"),
-        _replicas("b", "t"),
-    )
-
-    drafted = place(app, TaskConfig(strategy=RackStrategy("min_cost")))
-    assert drafted.target.tolist() == place(app, TaskConfig(strategy=MIN)).target.tolist()

@@ -15,23 +15,6 @@ from evenkeel.engine.streams.settings import (
 )
 
 
-@pytest.mark.parametrize(
-    ("drafted", "shipped"),
-    [
-        ("min_cost", "min_traffic"),
-        ("MIN_COST", "min_traffic"),
-        ("balanced_min_cost", "balance_subtopology"),
-        ("NONE", "none"),
-        ("none", "none"),
-        ("min_traffic", "min_traffic"),
-        ("balance_subtopology", "balance_subtopology"),
-    ],
-)
-def test_the_names_of_the_draft_are_read_as_the_shipped_ones(drafted, shipped):
-    """KIP-925 was accepted with other names than Kafka shipped; both mean the same."""
-    assert RackStrategy(drafted).value == shipped
-
-
 @pytest.mark.parametrize("name", ["balanced", "", None, 3])
 def test_an_unknown_strategy_is_an_error(name):
     """What is no name of a strategy is not taken for one."""

@@ -16,19 +16,18 @@ from evenkeel.engine.streams.tags import kept_apart
 from tests.helpers.streams import Shape, process, sketches, tasks_of
 
 
-def _placed(tasks, tags, standbys=1, threads=None, keys=("zone",), rack_as_tag=False):
+def _placed(tasks, tags, standbys=1, threads=None, keys=("zone",)):
     """Each task's holders, the active one first; *tags* are written zone letter, then cluster."""
     lines = [
         ClientLine(
             process_id=process(n),
             threads=threads[n] if threads else 1,
             tags=dict(zip(("zone", "cluster"), text, strict=False)),
-            rack=text[:1] or None,
         )
         for n, text in enumerate(tags)
     ]
     app = application(tasks_of(tasks), lines)
-    config = TaskConfig(num_standby_replicas=standbys, tags=keys, rack_as_tag=rack_as_tag)
+    config = TaskConfig(num_standby_replicas=standbys, tags=keys)
     copies = place_standbys(app, config, assign_stateful(app), kept_apart(app, config))
     return [copies.everyone(task) for task in range(tasks)], copies
 
@@ -45,13 +44,6 @@ def test_threads_count_for_the_load():
     holders, _ = _placed(2, ["", "", ""], threads=[1, 1, 4], keys=())
 
     assert holders == [[0, 2], [1, 2]]
-
-
-def test_no_client_has_a_task_twice():
-    """With more standbys configured than other clients, each of them has one."""
-    holders, _ = _placed(2, ["", "", ""], standbys=5, keys=())
-
-    assert [sorted(clients) for clients in holders] == [[0, 1, 2], [0, 1, 2]]
 
 
 def test_a_single_client_has_no_standbys():
@@ -103,14 +95,6 @@ def test_a_client_without_the_tag_is_never_in_a_used_zone():
     holders, _ = _placed(1, ["a", "", "b"])
 
     assert holders == [[0, 1]]
-
-
-def test_racks_keep_copies_apart_when_they_count_as_tags():
-    """The dead branch of Kafka, alive."""
-    lines = ["a", "a", "b"]
-
-    assert _placed(1, lines, keys=())[0] == [[0, 1]]
-    assert _placed(1, lines, keys=(), rack_as_tag=True)[0] == [[0, 2]]
 
 
 def test_standbys_are_levelled_only_between_clients_with_equal_tags():

@@ -115,6 +115,7 @@ def test_an_application_without_clients_is_infeasible():
         place_sticky(_app(["0_0"], []), TaskConfig())
 
 
+@pytest.mark.slow
 def test_where_kafkas_counter_overflows_is_infeasible():
     """Kafka's class makes a set for all pairs of tasks."""
     app = application(

@@ -28,17 +28,6 @@ def _app(replicas, racks=("a", "b"), changelog="log"):
 KNOWN = {("t", 0): ["a"], ("t", 1): ["b"], ("log", 0): ["a"]}
 
 
-def test_with_every_rack_known_racks_play_their_part():
-    """No reason, no finding."""
-    assert racks_off(_app(KNOWN), WITH_STANDBYS) is None
-    assert place(_app(KNOWN), WITH_STANDBYS).racks is None
-
-
-def test_the_strategy_none_switches_racks_off():
-    """Whatever is known."""
-    assert told(racks_off(_app(KNOWN), TaskConfig())) == "the strategy is none"
-
-
 @pytest.mark.parametrize("missing", [None, ""])
 def test_a_client_without_rack_switches_racks_off(missing):
     """One is enough, and it is named."""
@@ -55,15 +44,6 @@ def test_a_source_partition_of_unknown_replicas_switches_racks_off():
     assert told(racks_off(_app({}), ON)) == "2 source partitions (t-0, t-1) have no known replicas"
 
 
-def test_a_broker_without_rack_switches_racks_off():
-    """Even beside brokers that have one."""
-    replicas = {**KNOWN, ("t", 0): ["a", None], ("t", 1): [None]}
-
-    assert told(racks_off(_app(replicas), ON)) == (
-        "2 source partitions (t-0, t-1) lie on a broker without rack"
-    )
-
-
 def test_changelogs_count_only_where_standbys_are_configured():
     """Nobody else asks where they are."""
     unknown = {**KNOWN, ("log", 0): []}
@@ -76,24 +56,6 @@ def test_changelogs_count_only_where_standbys_are_configured():
     assert told(racks_off(_app(rackless), WITH_STANDBYS)) == (
         "1 changelog partition (log-0) lies on a broker without rack"
     )
-
-
-def test_switched_off_the_placement_says_why_and_is_that_of_none():
-    """A wish for racks that cannot be granted changes nothing."""
-    app = _app(KNOWN, racks=("a", None))
-    placed, plain = place(app, WITH_STANDBYS), place(app, TaskConfig(num_standby_replicas=1))
-
-    assert placed.racks == racks_off(app, WITH_STANDBYS)
-    assert placed.active.tolist() == plain.active.tolist()
-    assert placed.standby.tolist() == plain.standby.tolist()
-
-
-def test_equal_costs_everywhere_leave_nothing_to_gain():
-    """The KIP's rule that Kafka never built: racks are known, and make no difference."""
-    everywhere = {pair: ["a", "b"] for pair in KNOWN}
-
-    assert place(_app(everywhere), ON).racks == reason(EQUAL_COSTS)
-    assert place(_app({**everywhere, ("t", 1): ["c"]}), ON).racks == reason(EQUAL_COSTS)
 
 
 def test_costs_may_differ_for_copies_alone():

@@ -37,13 +37,6 @@ def test_a_tag_named_twice_counts_once():
     assert kept_apart(ZONED, TaskConfig(tags=("zone", "zone"))).keys == ("zone",)
 
 
-def test_the_rack_counts_as_a_tag_when_asked_for():
-    """What KIP-925 promised: without tags, standbys go by client.rack."""
-    apart = kept_apart(ZONED, TaskConfig(rack_as_tag=True))
-
-    assert (apart.keys, apart.value.tolist()) == (("rack",), [[0], [1], [1]])
-
-
 def test_only_racks_that_clients_are_in_count():
     """A rack with brokers and no client can hold no copy."""
     replicas = {("source-0", 0): ["a", "c"]}
@@ -51,11 +44,6 @@ def test_only_racks_that_clients_are_in_count():
     apart = kept_apart(application(tasks_of(1), clients, replicas), TaskConfig(rack_as_tag=True))
 
     assert (apart.names, apart.value.tolist()) == ((("c",),), [[0], [0]])
-
-
-def test_tags_come_before_racks():
-    """Option I of the KIP: with both, the tags decide."""
-    assert kept_apart(ZONED, TaskConfig(tags=("zone",), rack_as_tag=True)).keys == ("zone",)
 
 
 def test_a_client_without_rack_leaves_racks_out():
@@ -69,13 +57,6 @@ def test_a_client_without_rack_leaves_racks_out():
     )
 
 
-def test_racks_as_tags_are_said_to_be_ours():
-    """Kafka itself does nothing of the kind, and the answer says what to configure instead."""
-    [line] = said(findings(ZONED, TaskConfig(rack_as_tag=True, num_standby_replicas=1)))
-
-    assert "Kafka itself does not do this without rack.aware.assignment.tags=rack" in line
-
-
 def test_racks_not_taken_for_a_tag_because_of_tags_are_said():
     """Whoever asks for both learns which decides."""
     app = _app(("a", {"rack": "a"}))
@@ -83,14 +64,6 @@ def test_racks_not_taken_for_a_tag_because_of_tags_are_said():
 
     assert said(findings(app, config)) == (
         "standbys follow rack.aware.assignment.tags, so racks are not taken for a tag",
-    )
-
-
-def test_tags_that_leave_out_the_rack_are_warned_of():
-    """Option III of the KIP: client.rack is set, and `rack` is not among the tags."""
-    assert said(findings(ZONED, TaskConfig(tags=("zone",)))) == (
-        "client.rack is set but 'rack' is not among rack.aware.assignment.tags (zone): "
-        "standbys follow the tags alone",
     )
 
 

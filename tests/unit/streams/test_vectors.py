@@ -42,6 +42,7 @@ def test_without_racks_answers_equal_kafkas():
     assert (len(recorded), differing) == (150, [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["min_traffic", "balance_subtopology"])
 def test_with_racks_answers_cost_what_kafkas_cost(strategy):
     """The same start, the same counts per client, the same least cost; where racks are off, all the same."""
@@ -90,6 +91,7 @@ def test_the_public_sticky_assignor_answers_as_kafkas():
     assert (len(recorded), differing) == (150, [])
 
 
+@pytest.mark.slow
 def test_the_brokers_sticky_assignor_answers_as_kafkas():
     """Active tasks and standbys of every member, to the letter."""
     recorded = _recorded("streams-sticky-tasks-server")

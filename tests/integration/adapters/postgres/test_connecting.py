@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
 from datetime import timedelta
@@ -12,7 +11,7 @@ import psycopg
 import pytest
 
 from evenkeel.engine.adapters.postgres import PostgresHistory, migrate, pending
-from evenkeel.engine.errors import ClusterBusy, HistoryError, HistoryUnreachable
+from evenkeel.engine.errors import HistoryError, HistoryUnreachable
 from tests.helpers.history_rows import fill, manifest
 from tests.stage.postgres import EmbeddedPostgres
 from tests.stage.postgres_access import PostgresServer
@@ -126,23 +125,6 @@ def test_a_query_cannot_write(database_url: str, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(sql, "queries", lambda: {"expire": writing})
     with pytest.raises(HistoryError, match="read-only transaction"):
         PostgresHistory(database_url).query("expire", before=time.strftime("%Y-%m-%d"), most=1)
-
-
-def test_a_lock_is_held_by_one_at_a_time(history: PostgresHistory, database_url: str) -> None:
-    """A second holder is turned away until the first lets go, also when it fails; another name is free."""
-    other = PostgresHistory(database_url)
-
-    def fail() -> None:
-        with history.lock("take_snapshot:demo"):
-            with pytest.raises(ClusterBusy, match=re.escape("take_snapshot:demo is still running")):
-                other.lock("take_snapshot:demo").__enter__()
-            with other.lock("take_snapshot:eu"):
-                raise KeyError
-
-    with pytest.raises(KeyError):
-        fail()
-    with other.lock("take_snapshot:demo"), other.lock("take_snapshot:eu"):
-        pass
 
 
 def test_moments_are_utc_whatever_the_server_says(

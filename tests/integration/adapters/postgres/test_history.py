@@ -12,9 +12,8 @@ import pytest
 from psycopg.rows import dict_row
 
 from evenkeel.engine.adapters.postgres import PostgresHistory
-from evenkeel.engine.errors import ClusterChanged, HistoryError
+from evenkeel.engine.errors import HistoryError
 from evenkeel.engine.facts import Fact, FactKind
-from evenkeel.engine.ports import PreviousAdvice
 from evenkeel.engine.records import Outcome, StepRun, row_of
 from tests.helpers.history_rows import (
     FIRST,
@@ -166,22 +165,6 @@ def test_values_come_back_as_they_went_in(history: PostgresHistory, database_url
     assert health["bytes_received"] == 5_000_000_000
 
 
-def test_a_changed_kafka_cluster_under_the_same_name_is_refused(
-    history: PostgresHistory, database_url: str
-) -> None:
-    """Another cluster id raises, naming both, and leaves no row; an id that is not told does not."""
-    history.store_snapshot(manifest(0))
-    with pytest.raises(
-        ClusterChanged, match=r"'demo' was Kafka cluster kafka-1, now kafka-2 answers"
-    ):
-        history.store_snapshot(manifest(1, kafka="kafka-2"))
-    history.store_snapshot(manifest(2, kafka=None))
-    assert [r["kafka_cluster_id"] for r in ask(database_url, "SELECT * FROM cluster")] == [
-        "kafka-1"
-    ]
-    assert len(ask(database_url, "SELECT * FROM snapshot")) == 2
-
-
 def test_a_snapshot_stored_again_keeps_what_later_steps_noted(
     history: PostgresHistory, database_url: str
 ) -> None:
@@ -253,49 +236,6 @@ def test_only_the_20_worst_partitions_of_each_group_are_kept(
     assert [r["lag"] for r in kept if r["group_id"] == "small"] == [4, None]
 
 
-def test_advice_is_never_rewritten(history: PostgresHistory) -> None:
-    """The first advice of a snapshot stays, with its moves; an advice without groups counts, too."""
-    taken, empty = manifest(0), manifest(1)
-    for each in (taken, empty):
-        history.store_snapshot(each)
-    snapshot_id = taken.snapshot_id
-    assert history.store_advice(
-        snapshot_id, [advice(snapshot_id, "a"), advice(snapshot_id, "b", moves=[])]
-    )
-    assert not history.store_advice(snapshot_id, [advice(snapshot_id, "a", reason="no")])
-    assert history.store_advice(empty.snapshot_id, [])
-    assert not history.store_advice(empty.snapshot_id, [])
-    rows = history.query("advice_history")
-    assert [(r["group_id"], r["reason"], r["moves"]) for r in rows] == [
-        ("a", "it is better", 1),
-        ("b", "it is better", 0),
-    ]
-
-
-def test_previous_advice_is_that_of_the_snapshot_before(history: PostgresHistory) -> None:
-    """What was said after this snapshot or a later one, or about another cluster, is not what was said before."""
-    first, second, third = (fill(history, n) for n in range(3))
-    fill(history, 0, "other")
-
-    assert history.previous_advice(first) == []
-    assert history.previous_advice(second) == [PreviousAdvice(group_id="orders-app")]
-    assert len(history.previous_advice(third)) == 1
-
-
-def test_snapshots_whose_advice_never_came_are_found(history: PostgresHistory) -> None:
-    """Unfinished ones are listed oldest first; advised, rejected and fresh ones are not."""
-    fill(history, 0)
-    late, later, rejected = manifest(2), manifest(1), manifest(3)
-    for taken in (late, later, rejected):
-        history.store_snapshot(taken)
-    history.store_validation(
-        rejected.snapshot_id, "snapshot", checks(validation(None, success=False))
-    )
-    waiting = history.snapshots_without_advice(timedelta(seconds=120))
-    assert [one.snapshot_id for one in waiting] == [later.snapshot_id, late.snapshot_id]
-    assert history.snapshots_without_advice(timedelta(seconds=10**9)) == []
-
-
 def test_expiry_takes_snapshots_with_all_that_belongs_to_them(
     history: PostgresHistory, database_url: str
 ) -> None:
@@ -326,22 +266,6 @@ def test_expiry_takes_snapshots_with_all_that_belongs_to_them(
     left = ask(database_url, "SELECT key FROM alert ORDER BY key")
     assert [row["key"] for row in left] == ["of the new snapshot", "unsent"]
     assert [row["kind"] for row in ask(database_url, "SELECT kind FROM incident")] == ["open"]
-
-
-@pytest.mark.parametrize(
-    "write", ["store_validation", "store_metrics", "store_candidates", "store_advice"]
-)
-def test_rows_of_an_unknown_snapshot_are_refused(history: PostgresHistory, write: str) -> None:
-    """Nothing is written for a snapshot the history does not know; the error names it and what to do."""
-    unknown = manifest().snapshot_id
-    arguments = {
-        "store_validation": ("snapshot", checks()),
-        "store_metrics": (metrics(unknown, {}),),
-        "store_candidates": (candidates(unknown, "g"),),
-        "store_advice": ([],),
-    }[write]
-    with pytest.raises(HistoryError, match=rf"has no snapshot {unknown}\. Run `validate_snapshot`"):
-        getattr(history, write)(unknown, *arguments)
 
 
 def test_a_write_that_fails_leaves_everything_as_it_was(

@@ -148,6 +148,7 @@ def test_who_joins_has_nothing_to_report(data, strategy):
     assert found == {strategy: by_hand([*members, row], topics, strategy, runs=True)}
 
 
+@pytest.mark.slow
 @given(data=st.data(), strategy=st.sampled_from([*CLIENT_SIDE, *SERVER_SIDE]))
 def test_without_changes_it_is_what_advise_says(data, strategy):
     """Scores, moves, feasibility and reasons of every strategy, of a group with a past."""

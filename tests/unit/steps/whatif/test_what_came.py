@@ -15,6 +15,8 @@ from tests.helpers.fluid.plan import Join, Leave, at, members, steady, topics
 from tests.helpers.measuring import seen
 from tests.helpers.snapshots import groups
 
+pytestmark = pytest.mark.slow
+
 NOW = 14
 HOUR = 12
 """Snapshots of an hour."""
