@@ -106,7 +106,7 @@ def from_lake(settings: Settings, lake: Lake, cluster: str | None, place: str) -
     known = lake.clusters()
     if not known:
         raise NothingFound(
-            f"{place} holds no snapshot.", fix="Take one: `evenkeel snapshot --help`."
+            f"{place} holds no snapshot.", fix="Take one: `evenkeel snapshot take --help`."
         )
     if cluster is None and len(known) > 1:
         raise InputError(

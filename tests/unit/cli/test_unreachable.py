@@ -48,7 +48,7 @@ COMMANDS = (
     ["lag"],
     ["advise"],
     ["snapshot", "--out", "lake"],
-    ["record", "--out", "rec"],
+    ["snapshot", "record", "--out", "rec"],
 )
 
 
