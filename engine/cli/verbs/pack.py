@@ -58,6 +58,9 @@ def pack(
         raise InputError(f"{out} is no name that Spark unpacks.", fix="Let it end in .tar.gz.")
     if python_prefix is not None and not Path(python_prefix).is_absolute():
         raise InputError(f"{python_prefix} is no absolute path.", fix="Begin it with /.")
+    archive.content(
+        more or (), without or ()
+    )  # a package that is missing is refused before the work
     if archive.COMPILER not in (without or ()):
         complain("compiling the loops of large groups, half a minute the first time ...")
         ahead.compile_all()
