@@ -94,6 +94,13 @@ def test_what_makes_no_sense_is_refused_with_the_fix(run, history, arguments, na
     assert history.silences(NOW) == []
 
 
+def test_a_silence_needs_a_reason(run, history):
+    """Only its end does not."""
+    result = run("silence", "orders-*", "--for", "2h")
+    assert (result.exit_code, history.silences(NOW)) == (2, [])
+    assert "--reason is missing. Say in a few words what is going on." in result.stderr
+
+
 @pytest.mark.parametrize("verb", ["silence", "ack"])
 @pytest.mark.parametrize(
     ("arguments", "outcome"),
