@@ -73,7 +73,7 @@ def test_after_it_large_groups_and_applications_load_all_that_they_need(tmp_path
         return done.stdout
 
     command = shutil.which("evenkeel", path=Path(sys.executable).parent)
-    assert f" loops compiled and kept below {tmp_path}" in python(command, "compile")
+    assert f" loops compiled and kept below {tmp_path}" in python(command, "admin", "compile")
     assert json.loads(python("-c", LARGE)) == [True, 0]
 
 
