@@ -18,7 +18,7 @@ this DAG; an hour later it does what it could not do now.
 
 **How to run it again.** Clear the task, or trigger the DAG: it is safe at any time, also when it was
 stopped on the way. Hours to which a snapshot came late, or was computed again, are counted again. By
-hand: `evenkeel upkeep`.
+hand: `evenkeel admin upkeep`.
 
 **Where to look.** The log says what was done and how much is left ("compacted 3 of 9 datasets of
 2026-11-21; the rest next time"), the result what the last turn did: which snapshots went, how many files

@@ -83,7 +83,7 @@ def recorded(place: str | Path, configured: Settings | None = None) -> Lake:
     if file_lake is None:
         raise InputError(
             f"{place} is a folder, but no lake.",
-            fix="Name a lake folder, or a file of `evenkeel record`.",
+            fix="Name a lake folder, or a file of `evenkeel snapshot record`.",
         )
     return file_lake
 

@@ -28,7 +28,7 @@ REMOTE = "EVENKEEL_SPARK_REMOTE"
 """Environment variable that names a Spark Connect server."""
 
 ARCHIVE = "EVENKEEL_SPARK_ARCHIVE"
-"""Environment variable that names the archive of `evenkeel pack`: a path here, or a URI that Spark reads."""
+"""Environment variable that names the archive of `evenkeel admin pack`: a path here, or a URI that Spark reads."""
 
 PACKED_PYTHON = "./environment/bin/python"
 """The interpreter in that archive, as seen from an executor."""

@@ -33,12 +33,12 @@ from evenkeel.spark_tasks.workers import Answer
 
 JAVA = ConfigError("Spark needs Java 17 or newer.", fix="Install one, or let JAVA_HOME name it.")
 
-PACK = f"Make an archive with `evenkeel pack` and let {ARCHIVE} name it."
+PACK = f"Make an archive with `evenkeel admin pack` and let {ARCHIVE} name it."
 PACK_FOR_SERVER = (
-    "Start the server with the Python of an archive of `evenkeel pack` as its PYSPARK_PYTHON, "
+    "Start the server with the Python of an archive of `evenkeel admin pack` as its PYSPARK_PYTHON, "
     f"or let {ARCHIVE} name the archive."
 )
-PACK_AGAIN = "Make the archive anew with `evenkeel pack`."
+PACK_AGAIN = "Make the archive anew with `evenkeel admin pack`."
 
 
 # Before a session is made
@@ -146,7 +146,7 @@ def check_archive(where: Place) -> None:
     elif not Path(where.archive).is_file():
         raise ConfigError(
             f"{ARCHIVE} names {where.archive}, which is not there.",
-            fix="Make it with `evenkeel pack`.",
+            fix="Make it with `evenkeel admin pack`.",
         )
 
 

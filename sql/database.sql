@@ -3,9 +3,9 @@
 --     psql -v role=evenkeel -v database=evenkeel -f sql/database.sql
 --     psql -c '\password evenkeel'
 --
--- Then point EVENKEEL_DATABASE_URL at it and run `evenkeel migrate`. Nobody else may connect, so neither Airflow nor
+-- Then point EVENKEEL_DATABASE_URL at it and run `evenkeel admin migrate`. Nobody else may connect, so neither Airflow nor
 -- the history can read or break the other. For people and programs that only ask there is the role evenkeel_reader, one for
--- all databases of a server: `evenkeel migrate` lets it read views and what named queries ask. Grant it to their logins.
+-- all databases of a server: `evenkeel admin migrate` lets it read views and what named queries ask. Grant it to their logins.
 
 CREATE ROLE :"role" LOGIN;
 CREATE DATABASE :"database" OWNER :"role";

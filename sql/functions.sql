@@ -1,4 +1,4 @@
--- The tables of `group_sample`, one for each day in UTC: made, packed and dropped one by one. `evenkeel migrate` makes these
+-- The tables of `group_sample`, one for each day in UTC: made, packed and dropped one by one. `evenkeel admin migrate` makes these
 -- functions what this file says.
 
 -- The table of the day of a moment, where there is none yet. Who reads or writes other days is not held up by it.

@@ -42,7 +42,7 @@ from evenkeel.engine.ports import Compacted, Lake, LakeDay, Manifest, WrittenPar
 FORMAT = "evenkeel-recording"
 VERSION = 1
 _CONTENTS = "recording.json"
-_DAMAGED = "Record it again with `evenkeel record`."
+_DAMAGED = "Record it again with `evenkeel snapshot record`."
 _LARGEST = 2 << 30
 """No part of a recording is unpacked beyond this many bytes."""
 

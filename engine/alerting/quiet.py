@@ -238,7 +238,7 @@ def _stale_message(scene: Scene, lines: Sequence[str]) -> AlertMessage:
             Section(
                 heading="Which",
                 lines=tuple(lines),
-                code=("evenkeel unsilence NUMBER",),
+                code=("evenkeel silence --end NUMBER",),
             ),
         ),
         more="All of them: evenkeel query silences",

@@ -11,14 +11,15 @@ import importlib.abc
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
-from evenkeel.engine.cli.verbs import VERBS, Commands
-from evenkeel.engine.errors import EvenkeelError
+from evenkeel.engine.cli.verbs import FAMILIES, PATHS, VERBS, command
+from evenkeel.engine.errors import EvenkeelError, InputError
 from evenkeel.engine.text import printable
 
 EXIT_CODES = {
@@ -47,20 +48,45 @@ class NothingFound(EvenkeelError):
 
 
 class VerbGroup(TyperGroup):
-    """The verbs, each loaded when it is asked for; every way they can end passes here."""
+    """
+    Verbs, each loaded when it is asked for; every way they can end passes here.
 
-    def __init__(self, **given: Any) -> None:
+    Args:
+        family: The verb whose own verbs they are; without it, those at the top.
+        given: As typer.
+    """
+
+    def __init__(self, *, family: str | None = None, **given: Any) -> None:
         super().__init__(**given)
-        self.commands = Commands()  # type: ignore[assignment]  # nobody adds to them
+        self.table = FAMILIES[family] if family else VERBS
+        self.commands = _Commands(self.table)  # type: ignore[assignment]  # nobody adds to them
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The verbs in their order; none is loaded for it."""
-        return list(VERBS)
+        return list(self.table)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write what each verb does, in full, without loading it."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(VERBS.items()))
+            formatter.write_dl(list(self.table.items()))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Who types a bare name wants to know what there is."""
+        return super().parse_args(ctx, args or ["--help"])
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """
+        The verb that is asked for.
+
+        Raises:
+            InputError: There is none of that name; the message has the one that is meant, wherever it is.
+        """
+        near = get_close_matches(args[0], PATHS, 1)
+        if ctx.resilient_parsing or not near or args[0] in self.table:
+            return super().resolve_command(ctx, args)
+        raise InputError(
+            f"no such command {args[0]!r}.", fix=f"Did you mean `evenkeel {PATHS[near[0]]}`?"
+        )
 
     def main(
         self,
@@ -82,7 +108,7 @@ class VerbGroup(TyperGroup):
             windows_expand_args: As typer.
             extra: As typer.
         """
-        given = list(sys.argv[1:] if args is None else args) or ["--help"]
+        given = list(sys.argv[1:] if args is None else args)
 
         def run() -> Any:
             return super(VerbGroup, self).main(
@@ -101,6 +127,33 @@ class VerbGroup(TyperGroup):
             return super().invoke(ctx)
         except BrokenPipeError:
             raise typer.Exit(_closed_pipe()) from None
+
+
+class _Commands(Mapping[str, Any]):
+    """The commands of a table of verbs, each made when it is asked for."""
+
+    def __init__(self, table: Mapping[str, str]) -> None:
+        self._table = table
+
+    def __getitem__(self, verb: str) -> Any:
+        if verb not in self._table:
+            raise KeyError(verb)
+        if verb in FAMILIES and self._table is VERBS:
+            shown = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+            return VerbGroup(
+                family=verb,
+                name=verb,
+                help=VERBS[verb],
+                rich_markup_mode=None,
+                context_settings=shown,
+            )
+        return command(verb)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._table)
+
+    def __len__(self) -> int:
+        return len(self._table)
 
 
 def _ended(run: Any) -> int:

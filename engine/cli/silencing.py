@@ -96,15 +96,18 @@ def pattern_of(pattern: str | None, group: str | None) -> str:
     return given
 
 
-def given_reason(text: str) -> str:
+def given_reason(text: str | None) -> str:
     """
     A reason that says something.
 
     Raises:
-        InputError: It is empty.
+        InputError: There is none, or it is empty.
     """
-    if not text.strip():
-        raise InputError("--reason says nothing.", fix="Say in a few words what is going on.")
+    if text is None or not text.strip():
+        raise InputError(
+            "--reason says nothing." if text else "--reason is missing.",
+            fix="Say in a few words what is going on.",
+        )
     return text.strip()
 
 

@@ -21,7 +21,7 @@ from evenkeel.engine.datasets import problems_of, split_snapshot_id
 from evenkeel.engine.errors import Infeasible, InputError
 from evenkeel.engine.ports import ALL, Lake, Manifest
 from evenkeel.engine.text import listed
-from evenkeel.engine.wording import words
+from evenkeel.engine.wording import moment, words
 
 if TYPE_CHECKING:
     from evenkeel.engine.steps.reading import GroupWithPast
@@ -106,7 +106,7 @@ def from_lake(settings: Settings, lake: Lake, cluster: str | None, place: str) -
     known = lake.clusters()
     if not known:
         raise NothingFound(
-            f"{place} holds no snapshot.", fix="Take one: `evenkeel snapshot --help`."
+            f"{place} holds no snapshot.", fix="Take one: `evenkeel snapshot take --help`."
         )
     if cluster is None and len(known) > 1:
         raise InputError(
@@ -344,10 +344,10 @@ def each_of(groups: Sequence[T], act: Callable[[T], None], *, apart: bool) -> No
 
 
 def _no_match(source: Source, pattern: str, names: Collection[str]) -> NothingFound:
-    _, moment = split_snapshot_id(source.newest)
+    _, taken_at = split_snapshot_id(source.newest)
     problem = (
         f"no group of cluster {source.cluster} matches {pattern!r} "
-        f"({len(names):,} groups at {moment:%Y-%m-%d %H:%M:%S} UTC)"
+        f"({len(names):,} groups at {moment(taken_at)})"
     )
     denied = source.groups and source.groups.denying(pattern)
     if denied:

@@ -83,7 +83,7 @@ def split_snapshot_id(snapshot_id: str) -> tuple[str, datetime]:
         pass
     raise InputError(
         f"{snapshot_id!r} is not a snapshot id.",
-        fix="Use <cluster>-<YYYYmmddTHHMMSSZ>-<6 hex digits>, as `evenkeel snapshot` prints it.",
+        fix="Use <cluster>-<YYYYmmddTHHMMSSZ>-<6 hex digits>, as `evenkeel snapshot take` prints it.",
     )
 
 

@@ -5,7 +5,7 @@ A kernel is an ordinary function over arrays and whole numbers. Called as it is,
 which costs nothing to start; `kernel.fast` is the same function compiled by Numba, kept on disk
 beside the source, else in the user's cache folder, else not at all. Starting Numba takes a process
 two seconds of processor time, loading a kept form a fiftieth of one, compiling all of them twenty, once per
-installation (`evenkeel compile`; per process where nothing can be kept). So `at_work` chooses by how
+installation (`evenkeel admin compile`; per process where nothing can be kept). So `at_work` chooses by how
 much there is to do, and has been done so far: a process that works on one group after another comes
 to compiled code in time. Kernels may call kernels that their own module names.
 

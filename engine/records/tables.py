@@ -1,5 +1,5 @@
 """
-The tables of the database, as they follow from the records: what `evenkeel migrate` brings a database to.
+The tables of the database, as they follow from the records: what `evenkeel admin migrate` brings a database to.
 
 A column has the name, type, comment and default that its field declares, and is NOT NULL unless the field may be None.
 The docstring of a record is the comment of its table. What a record cannot say stands here: keys, references, checks,

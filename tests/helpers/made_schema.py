@@ -17,8 +17,9 @@ from sqlalchemy.schema import (
 from evenkeel.engine.records.tables import METADATA
 
 HEAD = """\
--- The tables of the history, made from the records (`python -m tests.helpers.made_tables`). What `evenkeel migrate`
--- runs is in migrations/, functions are in functions.sql, views in views/. Needs Postgres 15 or newer.
+-- The tables of the history, made from the records (`python -m tests.helpers.made_tables`). What
+-- `evenkeel admin migrate` runs is in migrations/, functions are in functions.sql, views in views/. Needs
+-- Postgres 15 or newer.
 --
 -- Unknown is null, never 0 or -1. Moments are timestamptz. Lag and lost records are in offsets, rates in offsets per
 -- second, shares are fractions of 1; a double precision of Infinity means "never".

@@ -30,7 +30,7 @@ from pydantic_core import PydanticUndefined
 
 from evenkeel import sql
 from evenkeel.engine.cli.running import EXIT_CODES
-from evenkeel.engine.cli.verbs import VERBS
+from evenkeel.engine.cli.verbs import FAMILIES, VERBS
 from evenkeel.engine.config import (
     ClusterSettings,
     Filter,
@@ -257,7 +257,12 @@ def _shown(text: str) -> str:
 
 def _verbs() -> str:
     codes = "".join(f"* {code}: {meaning}\n" for code, meaning in EXIT_CODES.items())
-    rows = [(f"`{verb}`", purpose) for verb, purpose in VERBS.items()]
+    lines = {
+        f"{verb} {own}" if own else verb: what
+        for verb, purpose in VERBS.items()
+        for own, what in FAMILIES.get(verb, {"": purpose}).items()
+    }
+    rows = [(f"`{words}`", what) for words, what in lines.items()]
     return f"{grid(('verb', 'what it does'), rows)}\nExit codes:\n\n{codes}"
 
 

@@ -20,7 +20,7 @@ from evenkeel.engine.errors import (
     InputError,
 )
 
-_MIGRATE = "Run `evenkeel migrate`."
+_MIGRATE = "Run `evenkeel admin migrate`."
 _NOT_MIGRATED = (errors.UndefinedTable, errors.UndefinedColumn, errors.InvalidSchemaName)
 _UNREACHABLE_CLASSES = ("08", "57P")
 """SQLSTATE classes of a connection that failed and of a server that is going down or coming up."""
@@ -135,7 +135,7 @@ def _unreachable(where: str, message: str) -> HistoryUnreachable:
     if "authentication failed" in message or "no password" in message:
         fix = "Correct user and password in EVENKEEL_DATABASE_URL (connection evenkeel_postgres)."
     elif "does not exist" in message:
-        fix = "Create role and database as in sql/database.sql, then run `evenkeel migrate`."
+        fix = "Create role and database as in sql/database.sql, then run `evenkeel admin migrate`."
     elif "canceling statement" in message:
         fix = "See in pg_stat_activity what held it up, and try again."
     elif "permission denied" in message:

@@ -117,5 +117,7 @@ def _history(url: str, where: str) -> Check:
     waiting = list(postgres.pending(url))
     if waiting:
         found = f"{where}: {len(waiting):,} migrations are not applied ({', '.join(waiting)})."
-        return Check(name="history", outcome=FAIL, detail=found, fix="Run `evenkeel migrate`.")
+        return Check(
+            name="history", outcome=FAIL, detail=found, fix="Run `evenkeel admin migrate`."
+        )
     return Check(name="history", outcome=OK, detail=f"{where}; schema is this version's")

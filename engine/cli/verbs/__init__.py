@@ -1,5 +1,5 @@
 """
-The verbs of `evenkeel`: one file each, named after the verb, with a function of that name and an `EPILOG`.
+The verbs of `evenkeel`: one file each, named after its last word, with a function of that name and an `EPILOG`.
 
 A verb is imported when it or its help is asked for. What only its work needs it imports when it works, so that help and
 shell completion answer at once.
@@ -7,7 +7,7 @@ shell completion answer at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
@@ -19,7 +19,7 @@ from typer.main import get_command
 
 VERBS: Mapping[str, str] = MappingProxyType(
     {
-        "snapshot": "Take one snapshot of a cluster's groups, offsets and racks into a lake folder.",
+        "snapshot": "Keep what a cluster is like now: in a lake folder, or as a recording in one file.",
         "lag": "Show the lag of every partition of every group, with its owner.",
         "diff": "Show what changed for one group between two stored snapshots.",
         "advise": "Say for each group whether another assignment strategy pays, and why.",
@@ -34,45 +34,51 @@ VERBS: Mapping[str, str] = MappingProxyType(
         "plan": "Write a plan: which member of a group shall get which partitions, for members that follow one.",
         "check-assignor": "Hold a custom strategy to its promises on random groups, and show the smallest that it "
         "fails on.",
-        "record": "Write snapshots, taken now or stored, into one small file.",
-        "replay": "Tell what a recording holds, or unpack it into a lake folder.",
         "backtest": "Say what would have been diagnosed, forecast and told over many snapshots, and how it came out.",
         "backfill": "Judge past snapshots again after a change of the configuration or of evenkeel, beside what was "
         "said then.",
         "report": "Write one HTML file that shows groups over time: diagnoses, lag, forecasts, members, racks and "
         "advice.",
         "query": "Ask the history a named question.",
-        "silence": "Tell nobody for a while what goes wrong with some groups.",
+        "silence": "Tell nobody for a while what goes wrong with some groups, or end that.",
         "ack": "Say that somebody works on what is open about some groups.",
-        "unsilence": "End a silence or an acknowledgement.",
         "alert": "Print what would be sent and where, and send nothing.",
-        "migrate": "Bring the history database to this version's schema.",
-        "upkeep": "Make hours and days of the history, forget what is old, and bring the lake into few files.",
-        "compile": "Compile the loops of large groups now, so that no scheduled run has to.",
-        "pack": "Pack the environment that a Spark cluster's workers need into one archive.",
+        "admin": "Look after an installation: its database, its lake, and what it needs compiled and packed.",
         "doctor": "Try configuration, connections, rights and versions, and say the fix for each.",
     }
 )
 """Every verb and what it does, in the order in which help lists them."""
 
+FAMILIES: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "snapshot": {
+            "take": "Take one snapshot of a cluster's groups, offsets and racks into a lake folder.",
+            "record": "Write snapshots, taken now or stored, into one small file.",
+            "replay": "Tell what a recording holds, or unpack it into a lake folder.",
+        },
+        "admin": {
+            "migrate": "Bring the history database to this version's schema.",
+            "upkeep": "Make hours and days of the history, forget what is old, and bring the lake into few files.",
+            "compile": "Compile the loops of large groups now, so that no scheduled run has to.",
+            "pack": "Pack the environment that a Spark cluster's workers need into one archive.",
+        },
+    }
+)
+"""The verbs that have verbs of their own: `evenkeel admin migrate`."""
 
-class Commands(Mapping[str, TyperCommand]):
-    """The commands by verb, each made when it is asked for."""
 
-    def __getitem__(self, verb: str) -> TyperCommand:
-        if verb not in VERBS:
-            raise KeyError(verb)
-        return _command(verb)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(VERBS)
-
-    def __len__(self) -> int:
-        return len(VERBS)
+PATHS: Mapping[str, str] = MappingProxyType(
+    {
+        **{own: f"{verb} {own}" for verb, family in FAMILIES.items() for own in family},
+        **{verb: verb for verb in VERBS},
+    }
+)
+"""The last word of each command line, and all its words after `evenkeel`."""
 
 
 @cache
-def _command(verb: str) -> TyperCommand:
+def command(verb: str) -> TyperCommand:
+    """The command of the file of that name."""
     name = verb.replace("-", "_")
     module = import_module(f"{__name__}.{name}")
     app = typer.Typer(add_completion=False, rich_markup_mode=None)

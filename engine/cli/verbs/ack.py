@@ -62,7 +62,7 @@ def ack(
     names = [f"{printable(course.name)} ({of}, {course.cause})" for of, course in incidents]
     end = f"until {moment(ends_at)}" if ends_at else "until they are over"
     print(f"ack {number}: {several(len(names), 'incident')} {end}: {listed(names, 10)}")
-    print(f"to take it back: evenkeel unsilence {number}")
+    print(f"to take it back: evenkeel silence --end {number}")
 
 
 def _incidents(

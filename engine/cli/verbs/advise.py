@@ -111,11 +111,11 @@ def _with_frontier(source: Source, judged: Sequence[Judged], *, as_json: bool) -
 def _headline(source: Source, groups: int) -> str:
     from evenkeel.engine.cli.judging import PLAIN_FORM
     from evenkeel.engine.datasets import split_snapshot_id
-    from evenkeel.engine.wording import several
+    from evenkeel.engine.wording import moment, several
 
-    _, moment = split_snapshot_id(source.newest)
+    _, taken_at = split_snapshot_id(source.newest)
     looked_at = len(source.ids(source.settings.lookback + 1))
     return (
         f"{PLAIN_FORM}; cluster {source.cluster}, {several(groups, 'group')} "
-        f"at {moment:%Y-%m-%d %H:%M:%S} UTC, from {several(looked_at, 'snapshot')}"
+        f"at {moment(taken_at)}, from {several(looked_at, 'snapshot')}"
     )

@@ -1,4 +1,4 @@
-"""`evenkeel compile`: what large groups need compiled, before a scheduled run needs it."""
+"""`evenkeel admin compile`: what large groups need compiled, before a scheduled run needs it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from evenkeel.engine.cli.options import epilog
 
 EPILOG = epilog(
     [
-        "evenkeel compile                               # once per installation, half a minute",
-        "evenkeel compile                               # in an image, before its last USER: all may read it",
+        "evenkeel admin compile                               # once per installation, half a minute",
+        "evenkeel admin compile                               # in an image, before its last USER: all may read it",
     ],
     [0, 2],
-    "Without it the first run with much to do takes that half minute; small groups never need it. `evenkeel pack` does "
-    "it too, and the workers of a cluster get what was compiled.",
+    "Without it the first run with much to do takes that half minute; small groups never need it. "
+    "`evenkeel admin pack` does it too, and the workers of a cluster get what was compiled.",
 )
 
 

@@ -106,7 +106,7 @@ def earlier_id(source: Source, since: str) -> str:
             raise NothingFound(
                 f"cluster {source.cluster} has {several(len(ids), 'stored snapshot')}, "
                 f"none is {int(since):,} before the newest.",
-                fix="Take another with `evenkeel snapshot`."
+                fix="Take another with `evenkeel snapshot take`."
                 if len(ids) == 1
                 else f"Use --since {len(ids) - 1} at most.",
             )
@@ -117,7 +117,7 @@ def earlier_id(source: Source, since: str) -> str:
     if cluster != source.cluster or since not in source.lake.snapshots(cluster, until=since):
         raise InputError(
             f"there is no snapshot {since} of cluster {source.cluster} here.",
-            fix="`evenkeel replay FILE` lists those of a recording or a lake.",
+            fix="`evenkeel snapshot replay FILE` lists those of a recording or a lake.",
         )
     if since >= source.newest:
         raise InputError(f"{since} is the newest snapshot.", fix="Name an earlier one.")

@@ -1,4 +1,4 @@
-"""`evenkeel migrate`: the history database as this version needs it."""
+"""`evenkeel admin migrate`: the history database as this version needs it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from evenkeel.engine.cli.running import complain
 
 EPILOG = epilog(
     [
-        "evenkeel migrate --dry-run                            # what would be applied",
-        "EVENKEEL_DATABASE_URL=postgresql://evenkeel@db/evenkeel evenkeel migrate",
+        "evenkeel admin migrate --dry-run                            # what would be applied",
+        "EVENKEEL_DATABASE_URL=postgresql://evenkeel@db/evenkeel evenkeel admin migrate",
     ],
     [0, 2, 5],
     "All of them are one transaction; applying nothing is fine, so it can run before every start.",

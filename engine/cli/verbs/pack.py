@@ -1,4 +1,4 @@
-"""`evenkeel pack`: the environment of a Spark cluster's workers, as one file."""
+"""`evenkeel admin pack`: the environment of a Spark cluster's workers, as one file."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from evenkeel.engine.cli.running import complain
 
 EPILOG = epilog(
     [
-        "evenkeel pack                                  # evenkeel-environment.tar.gz, once per release",
-        "evenkeel pack --out /opt/evenkeel.tar.gz       # and EVENKEEL_SPARK_ARCHIVE names it",
-        "evenkeel pack --python-prefix /usr             # where workers have /usr/bin/python3.11",
+        "evenkeel admin pack                                  # evenkeel-environment.tar.gz, once per release",
+        "evenkeel admin pack --out /opt/evenkeel.tar.gz       # and EVENKEEL_SPARK_ARCHIVE names it",
+        "evenkeel admin pack --python-prefix /usr             # where workers have /usr/bin/python3.11",
     ],
     [0, 2],
     "It holds evenkeel, what its steps import, every installed package with strategies of your own, and "
-    "what `evenkeel compile` compiles. The workers need a Python of the same minor version, on the path of the one "
-    "here or below --python-prefix.",
+    "what `evenkeel admin compile` compiles. The workers need a Python of the same minor version, on the path of the "
+    "one here or below --python-prefix.",
 )
 
 FILE = "evenkeel-environment.tar.gz"
@@ -58,6 +58,9 @@ def pack(
         raise InputError(f"{out} is no name that Spark unpacks.", fix="Let it end in .tar.gz.")
     if python_prefix is not None and not Path(python_prefix).is_absolute():
         raise InputError(f"{python_prefix} is no absolute path.", fix="Begin it with /.")
+    archive.content(
+        more or (), without or ()
+    )  # a package that is missing is refused before the work
     if archive.COMPILER not in (without or ()):
         complain("compiling the loops of large groups, half a minute the first time ...")
         ahead.compile_all()

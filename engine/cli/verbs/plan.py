@@ -114,6 +114,8 @@ def _record(plan: Plan) -> str:
 
 def _remarks(planned: Planned, out: Path | None) -> list[str]:
     """What has to be known of a plan, one line each."""
+    from evenkeel.engine.wording import moment
+
     plan = planned.plan
     count = sum(len(member.pairs) for member in plan.members)
     fresh = f", {planned.newly_owned:,} had no owner" if planned.newly_owned else ""
@@ -121,7 +123,7 @@ def _remarks(planned: Planned, out: Path | None) -> list[str]:
         f"{out or 'the plan'}: {plan.group} by {plan.strategy}, {several(count, 'partition')} to "
         f"{several(len(plan.members), 'member')}; "
         f"{does(planned.moves, 'partition', 'changes', 'change')} hands{fresh}; "
-        f"followed until {plan.valid_until:%Y-%m-%d %H:%M:%S} UTC, then {plan.fallback}"
+        f"followed until {moment(plan.valid_until)}, then {plan.fallback}"
     ]
     lines += _leader_remarks(planned)
     if planned.shared:

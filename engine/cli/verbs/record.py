@@ -1,4 +1,4 @@
-"""`evenkeel record`: snapshots as one small file that needs no service to be read."""
+"""`evenkeel snapshot record`: snapshots as one small file that needs no service to be read."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from evenkeel.engine.errors import InputError
 
 EPILOG = epilog(
     [
-        "evenkeel record --bootstrap kafka-1:9092 --samples 5 --every 60 --out cluster.recording",
-        "evenkeel record --lake .evenkeel/lake --cluster prod --last 12 --out prod.recording",
+        "evenkeel snapshot record --bootstrap kafka-1:9092 --samples 5 --every 60 --out cluster.recording",
+        "evenkeel snapshot record --lake .evenkeel/lake --cluster prod --last 12 --out prod.recording",
         "evenkeel advise --from cluster.recording       # what to do with one",
     ],
     [0, 1, 2, 3, 4],

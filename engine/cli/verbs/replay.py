@@ -1,4 +1,4 @@
-"""`evenkeel replay`: what a recording holds, or its snapshots as a lake folder."""
+"""`evenkeel snapshot replay`: what a recording holds, or its snapshots as a lake folder."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 EPILOG = epilog(
     [
-        "evenkeel replay cluster.recording              # what is in it",
-        "evenkeel replay cluster.recording --into lake  # as a lake, for Spark and everything else",
+        "evenkeel snapshot replay cluster.recording              # what is in it",
+        "evenkeel snapshot replay cluster.recording --into lake  # as a lake, for Spark and everything else",
         "evenkeel lag --from cluster.recording",
     ],
     [0, 1, 2, 4],
@@ -35,7 +35,7 @@ def replay(
 ) -> None:
     """Tell what a recording holds, or unpack it into a lake folder."""
     from evenkeel.engine import wiring
-    from evenkeel.engine.cli.verbs.snapshot import summary
+    from evenkeel.engine.cli.verbs.take import summary
     from evenkeel.engine.cli.views.tables import emit, show
     from evenkeel.engine.datasets import SNAPSHOT
     from evenkeel.engine.ports import ALL
@@ -70,7 +70,7 @@ def contents(manifests: Sequence[Manifest]) -> Table:
 
 
 def _recorded(manifest: Manifest) -> RecordedSnapshot:
-    from evenkeel.engine.cli.verbs.snapshot import seconds
+    from evenkeel.engine.cli.verbs.take import seconds
     from evenkeel.engine.records import RecordedSnapshot
 
     counted = ("groups", "members", "partitions", "brokers")

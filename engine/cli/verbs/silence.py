@@ -1,4 +1,4 @@
-"""`evenkeel silence`: nobody is told what goes wrong with some groups for a while."""
+"""`evenkeel silence`: nobody is told what goes wrong with some groups for a while; `--end` ends that, or an ack."""
 
 from __future__ import annotations
 
@@ -7,24 +7,28 @@ from typing import Annotated
 import typer
 
 from evenkeel.engine.cli.options import epilog
-from evenkeel.engine.cli.silencing import By, Clusters, For, Group, Pattern, Reason, Until
+from evenkeel.engine.cli.silencing import By, Clusters, For, Group, Pattern, Until
 
 EPILOG = epilog(
     [
         "evenkeel silence 'orders-*' --for 2h --reason 'moving to the new brokers'",
         "evenkeel silence billing --cluster eu --until 2026-11-23T06:00Z --reason 'known, fixed on Monday'",
         "evenkeel query silences                               # what holds, is to come, and was over lately",
+        "evenkeel silence --end 7                              # that one, or an ack, is over now",
     ],
-    [0, 2, 5],
+    [0, 1, 2, 5],
     "What goes wrong meanwhile is kept, and told when the silence ends and it is still wrong. Slack hears when it "
-    "begins and ends. `evenkeel unsilence` ends it early. What is planned every week stands better in the "
-    "configuration, under maintenance. With '*' it keeps quiet, too, that a cluster cannot be read.",
+    "begins and ends. --end ends it early: what is wrong with its groups then is told with their next snapshot. What "
+    "is planned every week stands better in the configuration, under maintenance; it ends by its window there. With "
+    "'*' it keeps quiet, too, that a cluster cannot be read.",
 )
 
 
 def silence(
-    reason: Reason,
     pattern: Pattern = None,
+    reason: Annotated[
+        str | None, typer.Option("--reason", metavar="TEXT", help="Why; people read it in Slack.")
+    ] = None,
     group: Group = None,
     until: Until = None,
     lasts: For = None,
@@ -34,8 +38,17 @@ def silence(
     ] = None,
     cluster: Clusters = "*",
     by: By = None,
+    end: Annotated[
+        int | None,
+        typer.Option(
+            "--end",
+            metavar="NUMBER",
+            min=1,
+            help="End the silence or acknowledgement of this number instead.",
+        ),
+    ] = None,
 ) -> None:
-    """Tell nobody for a while what goes wrong with some groups."""
+    """Tell nobody for a while what goes wrong with some groups, or end that."""
     from evenkeel.engine.cli import silencing
     from evenkeel.engine.cli.running import complain
     from evenkeel.engine.config.times import moment as read_moment
@@ -45,6 +58,11 @@ def silence(
     from evenkeel.engine.text import printable
     from evenkeel.engine.wording import duration, moment, several
 
+    if end is not None:
+        if any((pattern, reason, group, until, lasts, starts, by)) or cluster != "*":
+            raise InputError("--end takes the number alone.", fix="Leave out the other options.")
+        _end(end)
+        return
     wanted = silencing.pattern_of(pattern, group)
     starts_at = silencing.read("--from", read_moment, starts) if starts else utc_now()
     ends_at = silencing.end_of(starts_at, until, lasts)
@@ -76,4 +94,35 @@ def silence(
         f"silence {number}: nobody is told of {printable(groups)} ({several(covered, 'group')} now)"
         f" {begin}until {moment(ends_at)} ({span})"
     )
-    print(f"to end it early: evenkeel unsilence {number}")
+    print(f"to end it early: evenkeel silence --end {number}")
+
+
+def _end(number: int) -> None:
+    """
+    End a silence or an acknowledgement.
+
+    Raises:
+        InputError: It is a maintenance window.
+        NothingFound: There is none of that number.
+    """
+    from evenkeel.engine.cli import silencing
+    from evenkeel.engine.cli.running import NothingFound
+    from evenkeel.engine.errors import InputError
+    from evenkeel.engine.model import utc_now
+    from evenkeel.engine.records import SilenceKind
+    from evenkeel.engine.text import printable
+
+    _, history = silencing.history_at()
+    now = utc_now()
+    held = {each.silence_id: each for each in history.silences(now)}
+    if number in held and held[number].kind is SilenceKind.MAINTENANCE:
+        raise InputError(
+            f"{number} is a maintenance window of the configuration.",
+            fix="Change its until or for in evenkeel.toml, or take it out.",
+        )
+    ended = history.end_silence(number, now)
+    if ended is None:
+        raise NothingFound(
+            f"no silence {number} holds or is to come.", fix="See `evenkeel query silences`."
+        )
+    print(f"{ended.kind} {number} of {printable(ended.groups)} is over")

@@ -1,4 +1,4 @@
-"""`evenkeel upkeep`: the daily step by hand, for those without Airflow or in a hurry."""
+"""`evenkeel admin upkeep`: the daily step by hand, for those without Airflow or in a hurry."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from evenkeel.engine.cli.running import complain
 
 EPILOG = epilog(
     [
-        "evenkeel upkeep                          # lake and history of the configuration",
-        "evenkeel upkeep --lake .evenkeel/lake    # that lake only",
-        "evenkeel upkeep --minutes 10             # begin nothing more after ten minutes",
+        "evenkeel admin upkeep                          # lake and history of the configuration",
+        "evenkeel admin upkeep --lake .evenkeel/lake    # that lake only",
+        "evenkeel admin upkeep --minutes 10             # begin nothing more after ten minutes",
     ],
     [0, 2, 4, 5],
     "The DAG history_upkeep does the same every day, ten minutes at a time. It is safe at any time, also beside a "

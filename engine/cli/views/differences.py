@@ -19,7 +19,7 @@ from evenkeel.engine.cli.views.tables import (
 from evenkeel.engine.model import Member
 from evenkeel.engine.steps.difference import Changed, Difference, Racks
 from evenkeel.engine.text import printable
-from evenkeel.engine.wording import member_names, several
+from evenkeel.engine.wording import member_names, moment, several
 
 SHOWN = 60
 """As many changes fit a screen; --json has all."""
@@ -83,9 +83,9 @@ def _row(change: Changed) -> dict[str, Any]:
 
 def headline(group: str, source: Source, moments: Sequence[Any], span: float) -> str:
     """The group, and the two moments that are compared, *span* seconds apart."""
-    told = [f"{moment:%Y-%m-%d %H:%M:%S}" for moment in moments]
+    first, second = map(moment, moments)
     where = f"{printable(group)} on {source.cluster}"
-    return f"{where}: {told[0]} UTC, and {told[1]} UTC, {duration(span)} later"
+    return f"{where}: {first}, and {second}, {duration(span)} later"
 
 
 def tables(difference: Difference) -> Iterator[Table]:

@@ -42,10 +42,10 @@ def test_migrate_brings_an_empty_database_to_the_schema_and_can_be_repeated(
     monkeypatch.setenv("EVENKEEL_DATABASE_URL", empty_database)
     names = [file.stem for file in sorted((sql.MIGRATIONS / "versions").glob("*.py"))]
     for _ in range(2):
-        dry = run("migrate", "--dry-run")
+        dry = run("admin", "migrate", "--dry-run")
         assert dry.stdout.splitlines() == [f"would apply {name}" for name in names]
-    assert run("migrate").stdout.splitlines() == [f"applied {name}" for name in names]
-    assert run("migrate").stdout.startswith("nothing to apply")
+    assert run("admin", "migrate").stdout.splitlines() == [f"applied {name}" for name in names]
+    assert run("admin", "migrate").stdout.startswith("nothing to apply")
 
 
 def test_an_empty_database_is_told_to_migrate(run, empty_database, monkeypatch):
@@ -53,11 +53,11 @@ def test_an_empty_database_is_told_to_migrate(run, empty_database, monkeypatch):
     monkeypatch.setenv("EVENKEEL_DATABASE_URL", empty_database)
     result = run("query", "groups")
     assert result.exit_code == 5
-    assert "evenkeel migrate" in result.stderr
+    assert "evenkeel admin migrate" in result.stderr
     checked = run("doctor")
     line = next(one for one in checked.stdout.splitlines() if "  history " in one)
     assert line.startswith("FAIL")
-    assert "Run `evenkeel migrate`." in line
+    assert "Run `evenkeel admin migrate`." in line
 
 
 def test_a_query_tells_people_and_machines_the_same(run, filled):
@@ -108,7 +108,7 @@ def test_a_silence_is_listed_until_it_is_over(run, filled):
     assert (listed["state"], listed["groups"], listed["who"]) == ("holds", "orders-*", "ana")
     assert listed["covered_groups"] == 1
     assert "orders-*" in run("query", "silences").stdout
-    assert run("unsilence", "1").stdout == "silence 1 of orders-* is over\n"
+    assert run("silence", "--end", "1").stdout == "silence 1 of orders-* is over\n"
     (listed,) = objects(run("query", "silences", "--json"))
     assert (listed["state"], listed["covered_groups"]) == ("over", None)
     assert run("ack", "orders-*", *why).exit_code == 1
@@ -142,7 +142,7 @@ def test_a_report_of_an_empty_history(run, database_url, empty_database, monkeyp
     assert (result.exit_code, "holds no snapshot" in result.stderr) == (1, True)
     monkeypatch.setenv("EVENKEEL_DATABASE_URL", empty_database)
     result = run("report", "--database")
-    assert (result.exit_code, "evenkeel migrate" in result.stderr) == (5, True)
+    assert (result.exit_code, "evenkeel admin migrate" in result.stderr) == (5, True)
     monkeypatch.setenv("EVENKEEL_DATABASE_URL", "postgresql://me@127.0.0.1:1/nowhere")
     unreachable = run("report", "--database")
     assert unreachable.exit_code == run("query", "groups").exit_code == 5

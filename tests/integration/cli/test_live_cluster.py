@@ -37,24 +37,30 @@ def test_advice_for_one_sick_group_now(run, workload, tmp_path):
 
 def test_a_snapshot_goes_into_a_lake_that_everything_reads(run, workload, tmp_path):
     """Snapshot, record and replay hand on the same groups."""
-    taken = run("snapshot", "--bootstrap", workload.bootstrap, "--cluster", "live", "--out", "lake")
+    taken = run(
+        "snapshot", "take", "--bootstrap", workload.bootstrap, "--cluster", "live", "--out", "lake"
+    )
     assert taken.exit_code == 0, taken.output
     snapshot_id, line = taken.stdout.splitlines()
     assert FileLake(tmp_path / "lake").snapshots("live") == [snapshot_id]
     assert line.endswith("complete")
-    assert run("record", "--lake", "lake", "--out", "recording").exit_code == 0
+    assert run("snapshot", "record", "--lake", "lake", "--out", "recording").exit_code == 0
     stored = objects(run("lag", "--from", "recording", "--json"))
     assert set(workload.groups) <= {row["group"] for row in stored} | {
         name for name, about in workload.groups.items() if not about["topics"]
     }
     assert {row["snapshot_id"] for row in stored} == {snapshot_id}
-    assert objects(run("replay", "recording", "--json"))[0]["snapshot_id"] == snapshot_id
+    assert (
+        objects(run("snapshot", "replay", "recording", "--json"))[0]["snapshot_id"] == snapshot_id
+    )
 
 
 def test_a_recording_of_a_live_cluster_knows_rates(run, workload):
     """Two samples are enough for offsets per second, and for advice without the cluster."""
     sampled = ("--samples", "2", "--every", "2")
-    recorded = run("record", "--bootstrap", workload.bootstrap, *sampled, "--out", "recording")
+    recorded = run(
+        "snapshot", "record", "--bootstrap", workload.bootstrap, *sampled, "--out", "recording"
+    )
     assert recorded.exit_code == 0, recorded.output
     group = named(workload, "slow-member")
     [row] = objects(run("advise", "--from", "recording", "--group", group, "--json"))

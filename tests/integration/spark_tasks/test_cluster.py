@@ -212,7 +212,8 @@ def test_workers_without_our_code_are_named(refusals):
     line = refusals["code"]
     assert line.startswith("ConfigError: a Spark worker (")
     assert (
-        "lacks a module: No module named 'evenkeel'. Make an archive with `evenkeel pack`" in line
+        "lacks a module: No module named 'evenkeel'. Make an archive with `evenkeel admin pack`"
+        in line
     )
 
 

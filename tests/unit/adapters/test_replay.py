@@ -153,7 +153,9 @@ def test_a_damaged_or_foreign_file_is_one_line(tmp_path: Path, content: bytes) -
     """Whatever the file holds, the answer names it and says what to do."""
     path = tmp_path / "file"
     path.write_bytes(content)
-    with pytest.raises(InputError, match=r"file is not a recording.*evenkeel record") as caught:
+    with pytest.raises(
+        InputError, match=r"file is not a recording.*evenkeel snapshot record"
+    ) as caught:
         open_recording(path)
     assert "\n" not in str(caught.value)
 

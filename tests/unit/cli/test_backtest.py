@@ -82,7 +82,7 @@ def test_a_picture_that_cannot_be(run, tmp_path, name, said):
 
 def test_the_configured_lake(run, monkeypatch, tmp_path):
     """`lake` is the one of the configuration, where nothing in the folder is called so."""
-    assert run("replay", RECORDING, "--into", "kept").exit_code == 0
+    assert run("snapshot", "replay", RECORDING, "--into", "kept").exit_code == 0
     monkeypatch.setenv("EVENKEEL_LAKE", str(tmp_path / "kept"))
 
     assert "slow-member-3 does" in run("backtest", *ONE, "--from", "lake").stdout

@@ -1,4 +1,4 @@
-"""`evenkeel compile`: after it, nothing is compiled any more."""
+"""`evenkeel admin compile`: after it, nothing is compiled any more."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_after_it_large_groups_and_applications_load_all_that_they_need(tmp_path
         return done.stdout
 
     command = shutil.which("evenkeel", path=Path(sys.executable).parent)
-    assert f" loops compiled and kept below {tmp_path}" in python(command, "compile")
+    assert f" loops compiled and kept below {tmp_path}" in python(command, "admin", "compile")
     assert json.loads(python("-c", LARGE)) == [True, 0]
 
 
@@ -81,6 +81,6 @@ def test_where_nothing_can_be_kept_it_says_so(run, monkeypatch):
     """One line with the way out."""
     monkeypatch.setattr("evenkeel.engine.cli.ahead.compile_all", lambda: None)
     monkeypatch.setattr(Kernel, "folders", lambda _: iter(()))
-    result = run("compile")
+    result = run("admin", "compile")
     assert result.exit_code == 2
     assert "let NUMBA_CACHE_DIR name a folder." in result.output

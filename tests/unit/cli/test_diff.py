@@ -120,7 +120,7 @@ def test_one_snapshot_cannot_be_compared(shown):
 
     assert result.exit_code == 1
     assert "1 stored snapshot, none" in result.stderr
-    assert "evenkeel snapshot" in result.stderr
+    assert "evenkeel snapshot take" in result.stderr
 
 
 def test_without_from_it_is_the_configured_lake(run, tmp_path):

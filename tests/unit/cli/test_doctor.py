@@ -117,7 +117,7 @@ def test_what_is_wrong_stands_beside_its_fix(run, healthy, broken, name, outcome
     line = next(line for line in result.stdout.splitlines() if f"  {name} " in line)
     assert line.startswith(outcome)
     fix = next((f for f in ("Grant it.", "Set it.", "Get a token.", "Start it.") if f in line), "")
-    assert fix or "evenkeel migrate" in line or "EVENKEEL_DEBUG" in line
+    assert fix or "evenkeel admin migrate" in line or "EVENKEEL_DEBUG" in line
     assert "slack" in result.stdout
     assert result.exit_code == (1 if outcome == "FAIL" else 0)
     assert "Traceback" not in result.output

@@ -25,22 +25,26 @@ COMMANDS = (
     "apply",
     "plan",
     "check-assignor",
-    "record",
-    "replay",
     "backtest",
     "backfill",
     "report",
     "query",
     "silence",
     "ack",
-    "unsilence",
     "alert",
-    "migrate",
-    "upkeep",
-    "compile",
-    "pack",
+    "admin",
     "doctor",
 )
+FAMILIES = {
+    "snapshot": ("take", "record", "replay"),
+    "admin": ("migrate", "upkeep", "compile", "pack"),
+}
+LINES = tuple(
+    words
+    for verb in COMMANDS
+    for words in ([(verb, own) for own in FAMILIES[verb]] if verb in FAMILIES else [(verb,)])
+)
+"""Every verb that does something, with the verb before it."""
 
 
 def examples(text: str) -> list[str]:
@@ -58,24 +62,39 @@ def arguments(example: str) -> list[str]:
     return words[: ends[0]] if ends else words
 
 
+def accepted(example: str) -> bool:
+    """Whether a command line can be read, to its last option."""
+    command = get_command(app)
+    verb, *rest = arguments(example)
+    if verb in FAMILIES:
+        command = command.commands[verb]
+        verb, *rest = rest
+    return command.commands[verb].make_context(verb, rest) is not None
+
+
 def test_the_commands_are_the_documented_ones(run):
     """All verbs, in the order in which help lists them."""
     assert tuple(get_command(app).commands) == COMMANDS
     assert re.findall(r"^  ([a-z][a-z-]+)  +[A-Z]", run("--help").stdout, re.MULTILINE) == [
         *COMMANDS
     ]
+    for verb, own in FAMILIES.items():
+        shown = run(verb)
+        assert (shown.exit_code, shown.stdout) == (0, run(verb, "--help").stdout)
+        assert tuple(re.findall(r"^  ([a-z]+)  +[A-Z]", shown.stdout, re.MULTILINE)) == own
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_table_of_verbs_says_what_each_verb_says_itself(run, name):
+@pytest.mark.parametrize("words", LINES, ids=" ".join)
+def test_the_table_of_verbs_says_what_each_verb_says_itself(run, words):
     """Help at the top reads the table alone, so that it loads no verb."""
-    assert get_command(app).commands[name].help == VERBS[name]
+    table = verbs.FAMILIES.get(words[0], VERBS)
+    assert verbs.command(words[-1]).help == table[words[-1]]
 
 
 def test_the_files_beside_the_table_are_the_verbs():
     """Whoever looks for a verb finds the file of its name, and no other."""
     files = {file.stem for file in Path(verbs.__file__).parent.glob("*.py")}
-    assert files - {"__init__"} == {name.replace("-", "_") for name in COMMANDS}
+    assert files - {"__init__"} == {words[-1].replace("-", "_") for words in LINES}
 
 
 def test_help_at_the_top_says_what_a_verb_does_to_the_end(run):
@@ -84,10 +103,10 @@ def test_help_at_the_top_says_what_a_verb_does_to_the_end(run):
     assert all(what in shown for what in VERBS.values())
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_teaches_by_example_and_names_its_exit_codes(run, name):
+@pytest.mark.parametrize("words", LINES, ids=" ".join)
+def test_every_command_teaches_by_example_and_names_its_exit_codes(run, words):
     """Two to four real command lines, and every exit code with its meaning as everywhere."""
-    result = run(name, "--help")
+    result = run(*words, "--help")
     assert result.exit_code == 0
     assert 2 <= len(examples(result.stdout)) <= 4
     codes = re.findall(r"^ +(\d+)  (.+)$", result.stdout.split("Exit codes:")[1], re.MULTILINE)
@@ -95,14 +114,27 @@ def test_every_command_teaches_by_example_and_names_its_exit_codes(run, name):
     assert {int(code): told for code, told in codes}.items() <= EXIT_CODES.items()
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_example_is_accepted_as_it_stands(run, name):
+@pytest.mark.parametrize("words", LINES, ids=" ".join)
+def test_every_example_is_accepted_as_it_stands(run, words):
     """An example with an option that is gone would be a lie."""
-    command = get_command(app).commands[name]
-    for example in examples(run(name, "--help").stdout):
-        verb, *rest = arguments(example)
-        other = get_command(app).commands[verb]
-        assert other.make_context(verb, rest) is not None, command
+    assert all(map(accepted, examples(run(*words, "--help").stdout)))
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (["migrate", "--dry-run"], "admin migrate"),
+        (["replay", "rec"], "snapshot replay"),
+        (["admin", "migrat"], "admin migrate"),
+        (["unsilence", "7"], "silence"),
+        (["advice"], "advise"),
+    ],
+)
+def test_a_verb_that_there_is_not_has_the_one_that_is_meant(run, typed, meant):
+    """Also where that is a verb of another."""
+    result = run(*typed)
+    assert result.exit_code == 2
+    assert result.stderr.endswith(f"Did you mean `evenkeel {meant}`?\n")
 
 
 def test_help_at_the_top_shows_three_tasks_that_are_accepted(run):
@@ -110,9 +142,7 @@ def test_help_at_the_top_shows_three_tasks_that_are_accepted(run):
     text = run("--help").stdout
     tasks = examples(text)
     assert len(tasks) == 3
-    for task in tasks:
-        verb, *rest = arguments(task)
-        get_command(app).commands[verb].make_context(verb, rest)
+    assert all(map(accepted, tasks))
     assert all(f"{code}  {told}" in text for code, told in EXIT_CODES.items())
 
 
@@ -124,6 +154,6 @@ def test_without_arguments_it_shows_the_help(run):
 
 def test_a_wide_terminal_is_not_exceeded(run):
     """Nothing in a help is wider than 100 columns but a whole example line."""
-    for name in COMMANDS:
-        lines = run(name, "--help").stdout.splitlines()
-        assert all(len(line) <= 100 for line in lines if not examples(line)), name
+    for words in LINES:
+        lines = run(*words, "--help").stdout.splitlines()
+        assert all(len(line) <= 100 for line in lines if not examples(line)), words

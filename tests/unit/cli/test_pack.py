@@ -1,4 +1,4 @@
-"""`evenkeel pack`: what workers need, in one archive that works wherever it is unpacked."""
+"""`evenkeel admin pack`: what workers need, in one archive that works wherever it is unpacked."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SMALL = [word for name in HEAVY for word in ("--without", name)]
 @pytest.fixture
 def packed(run, tmp_path):
     """The archive without the large packages, unpacked."""
-    result = run("pack", "--out", "small.tar.gz", *SMALL)
+    result = run("admin", "pack", "--out", "small.tar.gz", *SMALL)
     assert result.exit_code == 0, result.output
     with tarfile.open(tmp_path / "small.tar.gz") as made:
         # a link to an interpreter outside is what an environment is made of
@@ -75,7 +75,8 @@ def test_every_module_is_in_it_and_nothing_leads_out_of_it(packed):
 
 def test_workers_may_have_their_python_elsewhere(run, tmp_path):
     """The interpreter of the archive is the one below the prefix that is named."""
-    assert run("pack", "--out", "x.tgz", "--python-prefix", "/opt/py", *SMALL).exit_code == 0
+    options = ("--out", "x.tgz", "--python-prefix", "/opt/py", *SMALL)
+    assert run("admin", "pack", *options).exit_code == 0
     version = this_environment().python
     with tarfile.open(tmp_path / "x.tgz") as made:
         assert made.getmember(f"bin/python{version}").linkname == f"/opt/py/bin/python{version}"
@@ -159,6 +160,6 @@ def test_strategies_of_ones_own_are_taken_along(tmp_path, monkeypatch):
 )
 def test_what_cannot_be_packed_is_one_line(run, words, said):
     """Name, package and folder are checked, and nothing is left behind."""
-    result = run("pack", *words)
+    result = run("admin", "pack", *words)
     assert 2 == result.exit_code
     assert f"evenkeel: {said}" in result.output

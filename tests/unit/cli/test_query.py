@@ -1,4 +1,4 @@
-"""`evenkeel query` and `evenkeel migrate`, up to the database's door."""
+"""`evenkeel query` and `evenkeel admin migrate`, up to the database's door."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ def test_the_demos_database_is_the_default(run, history, tmp_path, monkeypatch):
 
 def test_without_any_database_it_says_how_to_get_one(run):
     """One line with both ways."""
-    for command in (["query", "groups"], ["migrate"]):
+    for command in (["query", "groups"], ["admin", "migrate"]):
         result = run(*command)
         assert result.exit_code == 2
         assert "Set EVENKEEL_DATABASE_URL, or start one with `make demo`." in result.stderr
@@ -284,11 +284,14 @@ def test_migrate_says_what_it_applied(run, monkeypatch):
     monkeypatch.setenv("EVENKEEL_DATABASE_URL", URL)
     monkeypatch.setattr(postgres, "pending", lambda url: list(waiting))
     monkeypatch.setattr(postgres, "migrate", migrate)
-    dry = run("migrate", "--dry-run").stdout.splitlines()
+    dry = run("admin", "migrate", "--dry-run").stdout.splitlines()
     assert dry == ["would apply 0001_history", "would apply 0002_more"]
     assert applied == []
-    assert run("migrate").stdout.splitlines() == ["applied 0001_history", "applied 0002_more"]
-    assert run("migrate").stdout == "nothing to apply: the schema is this version's\n"
+    assert run("admin", "migrate").stdout.splitlines() == [
+        "applied 0001_history",
+        "applied 0002_more",
+    ]
+    assert run("admin", "migrate").stdout == "nothing to apply: the schema is this version's\n"
 
 
 @pytest.mark.parametrize("url", ["", "nonsense", "postgresql://h:port/x", "postgresql://u:p@[::/x"])

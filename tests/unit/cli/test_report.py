@@ -45,7 +45,7 @@ def test_a_group_that_is_called_like_a_script(run, tmp_path, lake):
 def test_the_configured_lake_is_the_default(run, tmp_path):
     """Without --from; nothing there is said as everywhere."""
     (tmp_path / "evenkeel.toml").write_text('lake = "kept"\n', encoding="utf-8")
-    assert run("replay", RECORDING, "--into", "kept").exit_code == 0
+    assert run("snapshot", "replay", RECORDING, "--into", "kept").exit_code == 0
 
     assert "14 groups" in run("report").stderr
 

@@ -60,7 +60,7 @@ def test_every_kind_of_failure_has_its_documented_exit_code(run, monkeypatch, pr
 def test_who_names_a_group_as_an_argument_reads_how_it_is_named(run):
     """Where groups are an option."""
     assert "Groups are named with --group." in run("lag", "orders-app").stderr
-    assert "--group." not in run("migrate", "orders-app").stderr
+    assert "--group." not in run("admin", "migrate", "orders-app").stderr
 
 
 def test_an_expected_error_is_one_line_with_its_fix(run, monkeypatch):
@@ -101,7 +101,7 @@ def test_an_interrupt_is_quiet(run, monkeypatch):
         ["lag", "--nonsense"],
         ["assign", "--repeat", "0"],
         ["assign", "--repeat", "many"],
-        ["record"],
+        ["snapshot", "record"],
         ["lag"],
         ["lag", "--bootstrap", "h:9092", "--from", "x"],
         ["lag", "--bootstrap", "no-port"],

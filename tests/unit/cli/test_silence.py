@@ -1,4 +1,4 @@
-"""`evenkeel silence`, `ack` and `unsilence`."""
+"""`evenkeel silence` and `evenkeel ack`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_silence_is_kept_with_who_and_why(run, history, monkeypatch):
     assert result.exit_code == 0, result.output
     assert result.stdout.splitlines() == [
         "silence 1: nobody is told of orders-* (2 groups now) until 2026-11-23 14:00:00 UTC (1 d 2 h)",
-        "to end it early: evenkeel unsilence 1",
+        "to end it early: evenkeel silence --end 1",
     ]
     run(
         "silence", "x", "--until", "2026-11-22T14:00+01:00", "--cluster", "eu-*", "--by", "bo", *WHY
@@ -83,6 +83,7 @@ def test_a_silence_may_begin_later(run, history):
             "its end, 2026-11-22 11:00:00 UTC, is over. Give a later moment.",
         ),
         (["--for", "2h", "--reason", " "], "--reason says nothing"),
+        (["--end", "1"], "--end takes the number alone. Leave out the other options."),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_the_fix(run, history, arguments, named):
@@ -91,6 +92,13 @@ def test_what_makes_no_sense_is_refused_with_the_fix(run, history, arguments, na
     assert result.exit_code == 2
     assert named in result.stderr
     assert history.silences(NOW) == []
+
+
+def test_a_silence_needs_a_reason(run, history):
+    """Only its end does not."""
+    result = run("silence", "orders-*", "--for", "2h")
+    assert (result.exit_code, history.silences(NOW)) == (2, [])
+    assert "--reason is missing. Say in a few words what is going on." in result.stderr
 
 
 @pytest.mark.parametrize("verb", ["silence", "ack"])
@@ -165,7 +173,7 @@ def test_an_ack_names_the_incidents_that_it_means(run, history):
     assert result.stdout.splitlines() == [
         "ack 1: 2 incidents until they are over: orders-api (demo, catching up),"
         " orders-app (demo, catching up)",
-        "to take it back: evenkeel unsilence 1",
+        "to take it back: evenkeel silence --end 1",
     ]
     assert "until 2026-11-22 13:00:00 UTC" in run("ack", "pay[1]", "--for", "1h", *WHY).stdout
     first, second = history.silences(NOW)
@@ -204,9 +212,9 @@ def test_a_suspicion_is_not_open(run, history):
 def test_a_silence_ends_by_its_number(run, history):
     """Once; a number that nothing has says where they are listed."""
     run("silence", "orders-*", "--for", "2h", *WHY)
-    assert run("unsilence", 1).stdout == "silence 1 of orders-* is over\n"
+    assert run("silence", "--end", 1).stdout == "silence 1 of orders-* is over\n"
     assert [each.ended_at for each in history.silences(NOW)] == [NOW]
-    again = run("unsilence", 1)
+    again = run("silence", "--end", 1)
     assert again.exit_code == 1
     assert "no silence 1 holds or is to come. See `evenkeel query silences`." in again.stderr
 
@@ -216,6 +224,6 @@ def test_a_maintenance_window_ends_in_the_configuration(run, history):
     number = history.add_silence(
         silence(kind=SilenceKind.MAINTENANCE, ends_at=NOW + timedelta(days=1))
     )
-    result = run("unsilence", number)
+    result = run("silence", "--end", number)
     assert result.exit_code == 2
     assert "evenkeel.toml" in result.stderr

@@ -145,7 +145,7 @@ def test_racks_of_a_rule_hold_for_stored_snapshots(
 def test_a_recording_of_stored_snapshots_keeps_what_was_read(run, lake, tmp_path):
     """Today's rules are applied when it is read, not written into it."""
     (tmp_path / "evenkeel.toml").write_text(RACKED.format(groups="*", pattern="*"))
-    assert run("record", "--lake", lake, "--out", "copy").exit_code == 0
+    assert run("snapshot", "record", "--lake", lake, "--out", "copy").exit_code == 0
     (tmp_path / "evenkeel.toml").write_text("")
     rows = objects(run("lag", "--from", "copy", "--group", "fine", "--json"))
     assert {row["rack"] for row in rows} == {None}

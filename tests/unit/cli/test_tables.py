@@ -12,7 +12,7 @@ from decimal import Decimal
 
 from rich.console import Console
 
-from evenkeel.engine.cli.views.tables import Table, duration, number, plain, show, tell, to_json
+from evenkeel.engine.cli.views.tables import Table, number, plain, show, tell, to_json
 
 WIDE = Table(
     title="A title",
@@ -102,12 +102,6 @@ def test_a_legend_explains_the_signs_that_stand_in_the_table(capsys):
     assert capsys.readouterr().out.splitlines()[-1] == "? unknown   - none"
     show([Table(headings=["A"], rows=[["b"]])])
     assert capsys.readouterr().out.splitlines() == ["A", "b"]
-
-
-def test_a_duration_has_the_unit_that_reads_best():
-    """The two largest units, tenths below ten seconds; infinity is never, None is unknown."""
-    spans = [duration(s) for s in (0.25, 119, 121, 7200, 172800, math.inf, None)]
-    assert spans == ["0.2 s", "1 min 59 s", "2 min 1 s", "2 h", "2 d", "never", "?"]
 
 
 def test_json_is_strict():

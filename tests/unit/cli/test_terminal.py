@@ -50,7 +50,7 @@ VERBS = (
     ["elect", "--from", RECORDING, "--assignors", "range,cooperative-sticky"],
     ["elect", "--member", "c1=range,cooperative-sticky", "--member", "c2=range"],
     ["diff", "keeps-rebalancing", "--from", RECORDING, "--since", "5"],
-    ["replay", RECORDING],
+    ["snapshot", "replay", RECORDING],
     ["query"],
     ["query", "groups"],
     ["query", "groups"],

@@ -26,8 +26,8 @@ def nothing() -> str:
 COMMANDS = (
     ["lag"],
     ["advise"],
-    ["snapshot", "--out", "lake"],
-    ["record", "--out", "rec"],
+    ["snapshot", "take", "--out", "lake"],
+    ["snapshot", "record", "--out", "rec"],
 )
 
 
@@ -55,7 +55,7 @@ def test_doctor_names_the_cluster_that_is_down(run, nothing):
 def test_a_database_that_is_down_is_exit_code_5(run, nothing, monkeypatch):
     """For queries and migrations alike; the password is nowhere."""
     monkeypatch.setenv("EVENKEEL_DATABASE_URL", f"postgresql://me:hunter2@{nothing}/history")
-    for command in (["query", "groups"], ["migrate"], ["migrate", "--dry-run"]):
+    for command in (["query", "groups"], ["admin", "migrate"], ["admin", "migrate", "--dry-run"]):
         result = run(*command)
         assert result.exit_code == 5
         assert len(result.stderr.splitlines()) == 2

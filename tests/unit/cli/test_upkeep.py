@@ -1,4 +1,4 @@
-"""`evenkeel upkeep`."""
+"""`evenkeel admin upkeep`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_finished_days_become_few_files_and_old_ones_go(run, now, tmp_path, monk
     store(lake, make_snapshot(topics=[topic("t")]))
     monkeypatch.setenv("EVENKEEL_LAKE", str(tmp_path / "own"))
 
-    said = run("upkeep").stdout.splitlines()
+    said = run("admin", "upkeep").stdout.splitlines()
     assert said == [
         f"lake {tmp_path}/own: 1 snapshots older than 90 days removed",
         # nobody is in a group there, so three datasets have no row and no file
@@ -38,7 +38,7 @@ def test_finished_days_become_few_files_and_old_ones_go(run, now, tmp_path, monk
         "history: none is configured",
     ]
     assert lake.snapshots("test", limit=9) == kept[::-1]
-    again = run("upkeep", "--lake", tmp_path / "own")
+    again = run("admin", "upkeep", "--lake", tmp_path / "own")
     assert "0 days brought from 0 files into 0" in again.stdout
     assert again.stdout.endswith("history: left as it is\n")
     for one in snapshots:
@@ -51,7 +51,7 @@ def test_it_may_be_told_to_do_a_little_at_a_time(run, now, tmp_path):
     lake = FileLake(tmp_path / "own")
     number = 95 * (timedelta(days=1) // EVERY)
     store(lake, *(make_snapshot(topics=[topic("t")], number=n) for n in (number, number + 1)))
-    result = run("upkeep", "--lake", tmp_path / "own", "--minutes", 0)
+    result = run("admin", "upkeep", "--lake", tmp_path / "own", "--minutes", 0)
     assert result.stderr.splitlines() == [
         "1 of 5: brokers of test, 2026-06-04, 2 files into 1",
         "compacted 1 of 5 datasets of 2026-06-04; the rest next time",
@@ -65,7 +65,7 @@ def test_a_lake_that_is_damaged_is_one_line(run, now, tmp_path):
     number = 95 * (timedelta(days=1) // EVERY)
     (only,) = store(lake, make_snapshot(topics=[topic("t")], number=number))
     paths_of(lake, "brokers", only)[0].write_bytes(b"PAR1")
-    result = run("upkeep", "--lake", tmp_path / "own")
+    result = run("admin", "upkeep", "--lake", tmp_path / "own")
     assert result.exit_code == 4
     assert "brokers of test, 2026-06-04" in result.stderr
     assert "Nothing is lost" in result.stderr

@@ -54,7 +54,7 @@ def test_what_one_worker_lacks_is_said_before_what_follows_from_it(answer, words
     problem = said(GOOD, but(lake={"read_problem": "denied"}), answer)
     assert isinstance(problem, ConfigError)
     assert words in str(problem)
-    assert "evenkeel pack" in str(problem) or "pack again" in str(problem)
+    assert "evenkeel admin pack" in str(problem) or "pack again" in str(problem)
     assert "\n" not in str(problem)
 
 
@@ -160,7 +160,7 @@ def test_yarn_needs_its_configuration(monkeypatch):
 
 def test_an_archive_that_is_not_there_is_refused():
     """The error says how to make one."""
-    with pytest.raises(ConfigError, match="evenkeel pack"):
+    with pytest.raises(ConfigError, match="evenkeel admin pack"):
         check_archive(Place.named({ARCHIVE: "/no/such.tar.gz"}))
 
 

@@ -84,7 +84,7 @@ def test_a_database_that_was_never_migrated_says_how(empty_database: str) -> Non
     """Reading and writing both tell to migrate."""
     history = PostgresHistory(empty_database)
     for call in (lambda: history.query("groups"), lambda: history.store_snapshot(manifest())):
-        with pytest.raises(HistoryError, match=r"is not migrated.*Run `evenkeel migrate`"):
+        with pytest.raises(HistoryError, match=r"is not migrated.*Run `evenkeel admin migrate`"):
             call()
 
 

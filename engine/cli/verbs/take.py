@@ -1,4 +1,4 @@
-"""`evenkeel snapshot`: read a cluster once and keep it in a lake folder."""
+"""`evenkeel snapshot take`: read a cluster once and keep it in a lake folder."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 EPILOG = epilog(
     [
-        "evenkeel snapshot --bootstrap kafka-1:9092 --out snapshots",
-        "evenkeel snapshot --cluster prod               # as evenkeel.toml says",
-        "evenkeel snapshot --cluster prod --json | jq .snapshot_id",
+        "evenkeel snapshot take --bootstrap kafka-1:9092 --out snapshots",
+        "evenkeel snapshot take --cluster prod          # as evenkeel.toml says",
+        "evenkeel snapshot take --cluster prod --json | jq .snapshot_id",
     ],
     [0, 2, 3, 4],
     "What could not be read is told on standard error and makes the snapshot partial; the rest is kept.",
 )
 
 
-def snapshot(
+def take(
     bootstrap: Bootstrap = None,
     cluster: ClusterName = None,
     out: Annotated[
