@@ -123,7 +123,7 @@ def judge_chunk(
 def _judged(settings: Settings, groups: BatchWithPast, observed: Observation) -> list[Judged]:
     rules = [settings.incidents(each.cluster, each.group) for each in groups.batch.headers]
     judged = judged_of(observed, rules, groups.earlier, groups.withheld)
-    return [each for each in judged if _can_be_kept(each.group_id)]
+    return [each for each in judged if each.group_id and _can_be_kept(each.group_id)]
 
 
 def _unknown(name: str) -> Judged:

@@ -18,7 +18,7 @@ from evenkeel.engine.model import Floats, GroupSnapshot
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.records import GroupMetrics, table_of
 from evenkeel.engine.steps.chunks import chunks_of
-from evenkeel.engine.steps.metric_rows import MetricRows, silent_group
+from evenkeel.engine.steps.metric_rows import MetricRows
 from evenkeel.engine.steps.reading import (
     BatchWithPast,
     Lookback,
@@ -26,6 +26,7 @@ from evenkeel.engine.steps.reading import (
     read_with_past,
     with_others,
 )
+from evenkeel.engine.steps.validation import silent_group
 from evenkeel.engine.wording import words
 
 Tables = dict[str, pa.Table]

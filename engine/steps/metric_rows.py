@@ -32,18 +32,16 @@ from evenkeel.engine.metrics.status import worst_by
 from evenkeel.engine.model import (
     NONE,
     Column,
-    Diagnosis,
     Flags,
     Floats,
     GroupHeader,
-    GroupType,
-    Status,
     from_ms,
 )
-from evenkeel.engine.records import GroupMetrics, blank, keys_of, table_of
+from evenkeel.engine.records import GroupMetrics, keys_of, table_of
 from evenkeel.engine.steps.judging import judge_of
 from evenkeel.engine.steps.kept_past import needs_forecast, past_columns
 from evenkeel.engine.steps.past import membership_change
+from evenkeel.engine.steps.validation import silent_row
 from evenkeel.engine.wording import because, words
 
 
@@ -346,38 +344,4 @@ def _crossing(batch: GroupBatch) -> Crossing:
     return Crossing(
         crosses=np.where(leaders_only, by_leader.crosses, by_replica.crosses),
         known=np.where(leaders_only, by_leader.known, by_replica.known),
-    )
-
-
-def silent_row(error: str, **known: Any) -> GroupMetrics:
-    """
-    Every number unknown.
-
-    Args:
-        error: Why.
-        known: The columns that say which group it is, and what else is known of it.
-    """
-    return blank(
-        GroupMetrics,
-        **known,
-        status=Status.UNKNOWN,
-        diagnosis=Diagnosis.UNKNOWN,
-        diagnosis_reason=error,
-        error=error,
-        findings=(),
-        facts=(),
-    )
-
-
-def silent_group(group: Mapping[str, Any], config_version: str, error: str) -> GroupMetrics:
-    """The same by what its row in the dataset `groups` says of it."""
-    return silent_row(
-        error,
-        snapshot_id=group["snapshot_id"],
-        cluster=group["cluster"],
-        group_id=group["group_id"],
-        config_version=config_version,
-        group_type=GroupType(group["group_type"]),
-        state=group["state"] or "",
-        assignor=group["assignor"],
     )

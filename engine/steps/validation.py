@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from evenkeel.engine.datasets import RECORDS
 from evenkeel.engine.errors import SnapshotNotFound
+from evenkeel.engine.model import Diagnosis, GroupType, Status
 from evenkeel.engine.ports import Lake, ResultHistory, SnapshotHistory
 from evenkeel.engine.records import (
     CandidateColumns,
     GroupMetrics,
     ValidationRow,
     arrow_schema,
+    blank,
     records_of,
     table_of,
 )
-from evenkeel.engine.steps.metric_rows import silent_group
 
 STEP_OF_STAGE = {
     "snapshot": "validation",
@@ -154,3 +155,37 @@ def _critical(results: pa.Table) -> list[ValidationRow]:
 
 def _joined(failures: Iterable[ValidationRow]) -> str:
     return "; ".join(row.reason or row.expectation for row in failures)
+
+
+def silent_row(error: str, **known: Any) -> GroupMetrics:
+    """
+    Every number unknown.
+
+    Args:
+        error: Why.
+        known: The columns that say which group it is, and what else is known of it.
+    """
+    return blank(
+        GroupMetrics,
+        **known,
+        status=Status.UNKNOWN,
+        diagnosis=Diagnosis.UNKNOWN,
+        diagnosis_reason=error,
+        error=error,
+        findings=(),
+        facts=(),
+    )
+
+
+def silent_group(group: Mapping[str, Any], config_version: str, error: str) -> GroupMetrics:
+    """The same by what its row in the dataset `groups` says of it."""
+    return silent_row(
+        error,
+        snapshot_id=group["snapshot_id"],
+        cluster=group["cluster"],
+        group_id=group["group_id"],
+        config_version=config_version,
+        group_type=GroupType(group["group_type"]),
+        state=group["state"] or "",
+        assignor=group["assignor"],
+    )
