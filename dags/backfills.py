@@ -13,11 +13,11 @@ from typing import Any
 from airflow.sdk.exceptions import AirflowException
 
 from evenkeel.dags.connections import settings
-from evenkeel.engine import steps, wiring
+from evenkeel.engine import pipeline, wiring
 from evenkeel.engine.config import Settings
-from evenkeel.engine.errors import EvenkeelError
-from evenkeel.engine.ports import Lake
-from evenkeel.engine.steps.backfill import (
+from evenkeel.engine.model.errors import EvenkeelError
+from evenkeel.engine.model.text import one_line, printable, several
+from evenkeel.engine.pipeline.backfill import (
     Plan,
     Progress,
     Question,
@@ -27,7 +27,7 @@ from evenkeel.engine.steps.backfill import (
     question,
     rules_of,
 )
-from evenkeel.engine.text import one_line, printable, several
+from evenkeel.engine.ports import Lake
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ def find_snapshots(params: Params) -> dict[str, Any]:
 def turn(params: Params, budget: timedelta) -> dict[str, Any]:
     """Judge what is left, for so long; how much is left then."""
     with _asked(params) as (known, lake, shelf, wanted):
-        return _counted(steps.backfill(lake, shelf, known, wanted, budget=budget, tell=_tell))
+        return _counted(pipeline.backfill(lake, shelf, known, wanted, budget=budget, tell=_tell))
 
 
 def _tell(progress: Progress) -> None:

@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from evenkeel.dags import navigation
 from evenkeel.engine import wiring
 from evenkeel.engine.config import ADDRESS, SECRET_KEYS, Settings, cluster_names, webhook_names
-from evenkeel.engine.errors import ConfigError
+from evenkeel.engine.model.errors import ConfigError
 
 
 def settings() -> Settings:

@@ -22,22 +22,16 @@ from airflow.sdk import Variable
 from evenkeel.dags.connections import bare_settings
 from evenkeel.dags.connections import settings as configured
 from evenkeel.engine import wiring
-from evenkeel.engine.alerting.channels import receivers_of
-from evenkeel.engine.alerting.policy import EVERY_CLUSTER
-from evenkeel.engine.alerting.reporting import with_report
-from evenkeel.engine.errors import EvenkeelError, NotifierError
-from evenkeel.engine.message import AlertMessage, severity_of
-from evenkeel.engine.model import IncidentKind, utc_now
+from evenkeel.engine.incidents.policy import EVERY_CLUSTER
+from evenkeel.engine.messages.channels import receivers_of
+from evenkeel.engine.messages.report_link import with_report
+from evenkeel.engine.model.errors import EvenkeelError, NotifierError
+from evenkeel.engine.model.message import AlertMessage, severity_of
+from evenkeel.engine.model.moments import utc_now
+from evenkeel.engine.model.states import IncidentKind
+from evenkeel.engine.pipeline.outage import Announced, Outage, may_tell, noted, opening, settle
 from evenkeel.engine.ports import Notifier, StepRuns
 from evenkeel.engine.records import StepRun, record_of, to_json
-from evenkeel.engine.steps.outage import (
-    Announced,
-    Outage,
-    may_tell,
-    noted,
-    opening,
-    settle,
-)
 
 log = logging.getLogger(__name__)
 

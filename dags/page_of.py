@@ -20,7 +20,7 @@ def page_of(cluster: str | None, group: str | None) -> tuple[int, str]:
     Returns:
         A status of HTTP, and the document.
     """
-    from evenkeel.engine.errors import ConfigError, EvenkeelError
+    from evenkeel.engine.model.errors import ConfigError, EvenkeelError
     from evenkeel.engine.report import notice
 
     try:
@@ -46,9 +46,9 @@ _HERE = (
 def _page_of(cluster: str | None, group: str | None) -> tuple[int, str]:
     from evenkeel.dags.connections import settings
     from evenkeel.engine import wiring
+    from evenkeel.engine.model.text import report_place
     from evenkeel.engine.report import Served, group_name, notice, render
-    from evenkeel.engine.steps.report_stored import stored_group, stored_report
-    from evenkeel.engine.text import report_place
+    from evenkeel.engine.report.from_history import stored_group, stored_report
 
     history = wiring.report_history(settings())
     clusters = history.report_clusters()
@@ -73,8 +73,8 @@ def _page_of(cluster: str | None, group: str | None) -> tuple[int, str]:
 
 def _missing(fleet: FleetReport, group: str) -> list[str]:
     """Why there is no page of a group."""
+    from evenkeel.engine.model.text import several
     from evenkeel.engine.report import group_name
-    from evenkeel.engine.text import several
 
     if not fleet.taken_at:
         return [f"No snapshot of {fleet.cluster} has been judged yet."]

@@ -28,20 +28,21 @@ from airflow.sdk.exceptions import (
 
 from evenkeel.dags import ADVISING, outages
 from evenkeel.dags.connections import settings
-from evenkeel.engine import steps, wiring
+from evenkeel.engine import pipeline, wiring
 from evenkeel.engine.config import Settings
-from evenkeel.engine.datasets import split_snapshot_id
-from evenkeel.engine.errors import (
+from evenkeel.engine.model.errors import (
     ClusterBusy,
     ConfigError,
     EvenkeelError,
     HistoryUnreachable,
     InputError,
 )
-from evenkeel.engine.model import IncidentKind, utc_now
+from evenkeel.engine.model.moments import utc_now
+from evenkeel.engine.model.states import IncidentKind
+from evenkeel.engine.model.text import one_line
 from evenkeel.engine.ports import History, Lake
 from evenkeel.engine.records import Outcome, StepRun
-from evenkeel.engine.text import one_line
+from evenkeel.engine.snapshots import split_snapshot_id
 
 log = logging.getLogger(__name__)
 
@@ -195,7 +196,7 @@ def computing(snapshot_id: str, groups: str) -> Iterator[Ports]:
 
 def _go_on(note: Note, ports: Ports, groups: str) -> None:
     """Where the metrics are there, note that they are, and that candidates are under way since."""
-    if steps.is_made(ports.lake, ports.settings, "metrics", str(note.snapshot_id), groups):
+    if pipeline.is_made(ports.lake, ports.settings, "metrics", str(note.snapshot_id), groups):
         made_at = ports.lake.manifest("metrics", str(note.snapshot_id)).written_at
         # a try before this one may have made them
         done_at = max(made_at, note.started_at)
@@ -237,7 +238,7 @@ def take_snapshot(name: str, *, run: str, limit: timedelta | None = None) -> str
     """
     since = time.monotonic()
     with running("take_snapshot", cluster=name) as ports:
-        return steps.take_scheduled_snapshot(
+        return pipeline.take_scheduled_snapshot(
             lambda settings: wiring.cluster(settings, name),
             ports.lake,
             ports.history,
@@ -263,11 +264,11 @@ def validate_snapshot(snapshot_id: str, *, run_id: str) -> str | None:
     Raises:
         AirflowSkipException: There is nothing to do: an earlier run has taken the snapshot along, or another is at it.
     """
-    turn = steps.Turn(snapshot_id=snapshot_id, run_id=run_id)
+    turn = pipeline.Turn(snapshot_id=snapshot_id, run_id=run_id)
     with _told_in_one_line():
         ports = Ports(settings())
         _cluster_of(snapshot_id)
-        taken_up, accepted = steps.take_turn(
+        taken_up, accepted = pipeline.take_turn(
             ports.lake, ports.history, ports.settings, turn, _accepted
         )
         if taken_up is None:
@@ -275,7 +276,7 @@ def validate_snapshot(snapshot_id: str, *, run_id: str) -> str | None:
                 f"{snapshot_id} is done, overtaken, or worked on by another run."
             )
         if accepted:
-            _on_the_way(steps.unvalidated(ports.history, turn, taken_up), _accepted)
+            _on_the_way(pipeline.unvalidated(ports.history, turn, taken_up), _accepted)
     return taken_up if accepted else None
 
 
@@ -284,10 +285,10 @@ def _accepted(snapshot_id: str) -> bool:
 
     with of_snapshot("validate_snapshot", snapshot_id) as ports:
         found = run.validate_snapshot(ports.lake, ports.settings, snapshot_id)
-        rejected = steps.record_validation(
+        rejected = pipeline.record_validation(
             ports.lake, ports.history, snapshot_id, "snapshot", found
         )
-        withheld = steps.withheld_groups(ports.lake, snapshot_id)
+        withheld = pipeline.withheld_groups(ports.lake, snapshot_id)
     _tell_withheld(withheld)
     _tell_verdict(snapshot_id, rejected)
     return rejected is None
@@ -302,7 +303,7 @@ def _told_in_one_line() -> Iterator[None]:
 
 
 def _on_the_way(snapshot_ids: Iterable[str], work: Callable[[str], object]) -> None:
-    steps.on_the_way(snapshot_ids, work, ON_THE_WAY, log.warning, AirflowException)
+    pipeline.on_the_way(snapshot_ids, work, ON_THE_WAY, log.warning, AirflowException)
 
 
 def _tell_withheld(withheld: Mapping[str, str]) -> None:
@@ -317,8 +318,8 @@ def _tell_verdict(what: str, rejected: str | None) -> None:
 def to_measure(snapshot_id: str, *, run_id: str) -> list[str]:
     """The overtaken snapshots that a run measures beside its own, newest first."""
     with _told_in_one_line():
-        turn = steps.Turn(snapshot_id=snapshot_id, run_id=run_id)
-        return steps.unmeasured(Ports(settings()).history, turn, snapshot_id)
+        turn = pipeline.Turn(snapshot_id=snapshot_id, run_id=run_id)
+        return pipeline.unmeasured(Ports(settings()).history, turn, snapshot_id)
 
 
 def validate_candidates(snapshot_id: str, *, run_id: str) -> None:
@@ -331,8 +332,8 @@ def validate_candidates(snapshot_id: str, *, run_id: str) -> None:
         for stage in ("metrics", "candidates"):
             _validate_stage(ports, stage, snapshot_id)
     with _told_in_one_line():
-        turn = steps.Turn(snapshot_id=snapshot_id, run_id=run_id)
-        measured = steps.measured_now(ports.lake, ports.history, turn, snapshot_id)
+        turn = pipeline.Turn(snapshot_id=snapshot_id, run_id=run_id)
+        measured = pipeline.measured_now(ports.lake, ports.history, turn, snapshot_id)
         _on_the_way(measured, lambda one: _validate_stage(ports, "metrics", one))
 
 
@@ -341,15 +342,15 @@ def _validate_stage(ports: Ports, stage: str, snapshot_id: str) -> None:
 
     validate = {"metrics": run.validate_metrics, "candidates": run.validate_candidates}[stage]
     found = validate(ports.lake, ports.settings, snapshot_id)
-    rejected = steps.record_validation(ports.lake, ports.history, snapshot_id, stage, found)
+    rejected = pipeline.record_validation(ports.lake, ports.history, snapshot_id, stage, found)
     _tell_verdict(f"{stage} of {snapshot_id}", rejected)
-    _tell_withheld(steps.withheld_groups(ports.lake, snapshot_id, stage))
+    _tell_withheld(pipeline.withheld_groups(ports.lake, snapshot_id, stage))
 
 
 def advise(snapshot_id: str) -> None:
     """Decide for every group of a snapshot."""
     with of_snapshot("advise", snapshot_id) as ports:
-        rows = steps.advise(ports.lake, ports.history, ports.settings, snapshot_id)
+        rows = pipeline.advise(ports.lake, ports.history, ports.settings, snapshot_id)
     for row in rows:
         log.info("%s: %s, %s", row.group_id, row.verdict, row.reason)
 
@@ -357,7 +358,7 @@ def advise(snapshot_id: str) -> None:
 def alert(snapshot_id: str) -> None:
     """Tell what is new."""
     with of_snapshot("alert", snapshot_id) as ports:
-        report = steps.alert(
+        report = pipeline.alert(
             ports.history, wiring.notifier(ports.settings), ports.settings, snapshot_id, link()
         )
     log.info("%s", report)
@@ -366,7 +367,7 @@ def alert(snapshot_id: str) -> None:
 def watch_groups(snapshot_id: str) -> None:
     """Tell what is wrong with groups of a snapshot, or over."""
     with of_snapshot("watch_groups", snapshot_id) as ports:
-        report = steps.watch_groups(
+        report = pipeline.watch_groups(
             ports.lake,
             ports.history,
             wiring.notifier(ports.settings),
@@ -389,7 +390,7 @@ def watch() -> None:
     """Tell that something is late, stuck or unreachable, or back."""
     with running("watch", cluster=None) as ports:
         _make_up(ports.history)
-        report = steps.watch(
+        report = pipeline.watch(
             ports.history, wiring.notifier(ports.settings), ports.settings, utc_now()
         )
     log.info("%s", report)
@@ -408,7 +409,7 @@ def _make_up(history: History) -> None:
 def upkeep(budget: timedelta) -> dict[str, int]:
     """Make hours and days, forget what is too old, compact the lake, each for so long; `left` says how much is."""
     with running("upkeep", cluster=None) as ports:
-        did = steps.upkeep(
+        did = pipeline.upkeep(
             ports.lake, ports.history, ports.settings, utc_now(), budget=budget, tell=log.info
         )
     return asdict(did)
@@ -434,8 +435,10 @@ def runs_to_repeat(runs: Runs) -> list[Mapping[str, Any]]:
         return runs.get_dr_count(ADVISING, run_ids=[run_id], states=["queued", "running"]) > 0
 
     with running("find_unadvised", cluster=None) as ports:
-        late = steps.late_for_advice(ports.history, ports.settings, utc_now())
-    again = steps.repeats(late, lambda ids: runs.get_dr_count(ADVISING, run_ids=list(ids)), active)
+        late = pipeline.late_for_advice(ports.history, ports.settings, utc_now())
+    again = pipeline.repeats(
+        late, lambda ids: runs.get_dr_count(ADVISING, run_ids=list(ids)), active
+    )
     return [
         {"trigger_run_id": one.run_id, "conf": {"snapshot_id": one.snapshot_id}} for one in again
     ]

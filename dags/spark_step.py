@@ -49,7 +49,7 @@ class SparkStep(BaseOperator):
             AirflowSkipException: There is no snapshot to work on, because it was rejected.
         """
         from evenkeel.dags import connections, runtime
-        from evenkeel.engine.errors import EvenkeelError
+        from evenkeel.engine.model.errors import EvenkeelError
 
         if not self.snapshot_id:
             raise AirflowSkipException("The snapshot was rejected as a whole.")

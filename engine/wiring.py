@@ -10,15 +10,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenkeel.engine.config import Settings, load
-from evenkeel.engine.errors import ConfigError, InputError
-from evenkeel.engine.ports import History, Lake, Notifier, ReportHistory
+from .config import Settings, load
+from .model.errors import ConfigError, InputError
+from .ports import History, Lake, Notifier, ReportHistory
 
 if TYPE_CHECKING:
-    from evenkeel.engine.adapters.kafka import KafkaClusterReader
-    from evenkeel.engine.adapters.memory import MemoryHistory
-    from evenkeel.engine.adapters.postgres import PostgresShelf
-    from evenkeel.engine.adapters.webhook import Heartbeat
+    from .adapters.kafka import KafkaClusterReader
+    from .adapters.memory import MemoryHistory
+    from .adapters.postgres import PostgresShelf
+    from .adapters.webhook import Heartbeat
 
 
 def settings(
@@ -44,7 +44,7 @@ def cluster(settings: Settings, name: str) -> KafkaClusterReader:
     Raises:
         ConfigError: It is not configured, its connection makes no sense, or a property is not supported.
     """
-    from evenkeel.engine.adapters.kafka import KafkaClusterReader
+    from .adapters.kafka import KafkaClusterReader
 
     def rack_for(group: str, client_id: str, host: str) -> str | None:
         return settings.rule(name, group).rack_of(client_id, host)
@@ -54,7 +54,7 @@ def cluster(settings: Settings, name: str) -> KafkaClusterReader:
 
 def lake(settings: Settings) -> Lake:
     """The configured lake."""
-    from evenkeel.engine.adapters.lake import FileLake
+    from .adapters.lake import FileLake
 
     return FileLake(settings.lake)
 
@@ -70,8 +70,8 @@ def recorded(place: str | Path, configured: Settings | None = None) -> Lake:
     Raises:
         InputError: It is neither.
     """
-    from evenkeel.engine.adapters.lake import FileLake
-    from evenkeel.engine.adapters.replay import open_recording
+    from .adapters.lake import FileLake
+    from .adapters.replay import open_recording
 
     if "://" in str(place):
         return FileLake(str(place))
@@ -90,7 +90,7 @@ def recorded(place: str | Path, configured: Settings | None = None) -> Lake:
 
 def scratch() -> Lake:
     """A lake in memory, gone with the process."""
-    from evenkeel.engine.adapters.replay import Recording
+    from .adapters.replay import Recording
 
     return Recording()
 
@@ -102,7 +102,7 @@ def history(settings: Settings) -> History:
     Raises:
         ConfigError: No database is configured.
     """
-    from evenkeel.engine.adapters.postgres import PostgresHistory
+    from .adapters.postgres import PostgresHistory
 
     return PostgresHistory(_database_url(settings))
 
@@ -114,14 +114,14 @@ def shelf(settings: Settings, rules: str) -> PostgresShelf:
     Raises:
         ConfigError: No database is configured.
     """
-    from evenkeel.engine.adapters.postgres import PostgresShelf
+    from .adapters.postgres import PostgresShelf
 
     return PostgresShelf(_database_url(settings), rules)
 
 
 def scratch_history() -> MemoryHistory:
     """A history in memory, gone with the process."""
-    from evenkeel.engine.adapters.memory import MemoryHistory
+    from .adapters.memory import MemoryHistory
 
     return MemoryHistory()
 
@@ -133,7 +133,7 @@ def report_history(settings: Settings) -> ReportHistory:
     Raises:
         ConfigError: No database is configured.
     """
-    from evenkeel.engine.adapters.postgres import PostgresReports
+    from .adapters.postgres import PostgresReports
 
     return PostgresReports(_database_url(settings))
 
@@ -152,8 +152,8 @@ def notifier(settings: Settings) -> Notifier:
     people = _people(settings)
     if not settings.webhooks:
         return people
-    from evenkeel.engine.adapters.channels import ChannelNotifier
-    from evenkeel.engine.adapters.webhook import WebhookNotifier
+    from .adapters.channels import ChannelNotifier
+    from .adapters.webhook import WebhookNotifier
 
     pagers = {name: WebhookNotifier(name, each) for name, each in settings.webhooks.items()}
     return ChannelNotifier(people, pagers)
@@ -161,14 +161,14 @@ def notifier(settings: Settings) -> Notifier:
 
 def _people(settings: Settings) -> Notifier:
     if settings.slack_token is not None:
-        from evenkeel.engine.adapters.slack import SlackNotifier
+        from .adapters.slack import SlackNotifier
 
         return SlackNotifier(settings.slack_token.get_secret_value(), settings.slack_base_url)
     if settings.slack_webhook_url is not None:
-        from evenkeel.engine.adapters.slack import SlackWebhook
+        from .adapters.slack import SlackWebhook
 
         return SlackWebhook(settings.slack_webhook_url.get_secret_value())
-    from evenkeel.engine.adapters.log import LogNotifier
+    from .adapters.log import LogNotifier
 
     return LogNotifier()
 
@@ -177,6 +177,6 @@ def heartbeat(settings: Settings) -> Heartbeat | None:
     """What is called after each good run; None where nothing is configured."""
     if settings.heartbeat_url is None:
         return None
-    from evenkeel.engine.adapters.webhook import Heartbeat
+    from .adapters.webhook import Heartbeat
 
     return Heartbeat(settings.heartbeat_url.get_secret_value())

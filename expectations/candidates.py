@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from great_expectations.expectations.row_conditions import Column
 
-from evenkeel.engine.model import Feasibility
+from evenkeel.engine.model.assignments import Feasibility
 from evenkeel.engine.records import CandidateRow
 from evenkeel.expectations.columns import row_in, times
 from evenkeel.expectations.frames import Frame, with_columns

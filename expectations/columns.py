@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evenkeel.engine.model import Ints
+from evenkeel.engine.model.arrays import Ints
 
 
 def row_in(keys: pa.ChunkedArray, column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -13,7 +13,7 @@ import great_expectations as gx
 import great_expectations.expectations as gxe
 import pyarrow as pa
 
-from evenkeel.engine.datasets import RECORDS
+from evenkeel.engine.snapshots import RECORDS
 from evenkeel.expectations.columns import row_in, times
 from evenkeel.expectations.frames import Frame, with_columns
 from evenkeel.expectations.ranges import UNSOUND, ranges, unsound

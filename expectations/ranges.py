@@ -8,7 +8,7 @@ import great_expectations.expectations as gxe
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evenkeel.engine.columns import ColumnSpec, columns_of
+from evenkeel.engine.model.columns import ColumnSpec, columns_of
 from evenkeel.expectations.suite import expect
 
 UNSOUND = "unsound"

@@ -19,11 +19,17 @@ import pyarrow as pa
 
 from evenkeel.engine.assignors import every
 from evenkeel.engine.config import Settings
-from evenkeel.engine.datasets import METRICS, SNAPSHOT, VALIDATION, rows_to_table, split_snapshot_id
-from evenkeel.engine.errors import EvenkeelError, SnapshotNotFound
+from evenkeel.engine.model.errors import EvenkeelError, SnapshotNotFound
+from evenkeel.engine.model.text import and_more, one_line, shortened
 from evenkeel.engine.ports import Lake
+from evenkeel.engine.snapshots import (
+    METRICS,
+    SNAPSHOT,
+    VALIDATION,
+    rows_to_table,
+    split_snapshot_id,
+)
 from evenkeel.engine.streams.settings import RackStrategy, StickyTasks
-from evenkeel.engine.text import and_more, one_line, shortened
 from evenkeel.expectations.frames import LISTS, Frame, snapshot_frames
 from evenkeel.expectations.lean import load_great_expectations
 

@@ -13,7 +13,7 @@ import great_expectations as gx
 import great_expectations.expectations as gxe
 from great_expectations.expectations.row_conditions import Column
 
-from evenkeel.engine.model import GroupType
+from evenkeel.engine.model.states import GroupType
 from evenkeel.engine.records import CommitRow, PartitionRow
 from evenkeel.expectations.ranges import in_range
 from evenkeel.expectations.suite import expect, present, unique, whole

@@ -9,7 +9,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from evenkeel.engine.text import does, several
+from evenkeel.engine.model.text import does, several
 
 
 def stopped(spark: SparkSession) -> bool:

@@ -20,10 +20,10 @@ from pyspark import cloudpickle
 from pyspark.sql import SparkSession
 
 from evenkeel.engine.config import SECRET_KEYS, Settings
-from evenkeel.engine.errors import EvenkeelError
+from evenkeel.engine.model.errors import EvenkeelError
 from evenkeel.engine.ports import Lake, Manifest, WrittenPart
-from evenkeel.engine.steps.chunks import CHUNK, Chunk, cut, work_of
-from evenkeel.engine.steps.reading import rows_of_others
+from evenkeel.engine.snapshots.chunks import CHUNK, Chunk, cut, work_of
+from evenkeel.engine.snapshots.groups_with_past import rows_of_others
 from evenkeel.spark_tasks.place import Place
 
 PLAN = pa.schema({"turn": pa.int32(), "number": pa.int32(), "groups": pa.list_(pa.string())})

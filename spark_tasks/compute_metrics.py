@@ -3,7 +3,8 @@ The step `compute_metrics` on Spark: metrics per group, member and partition.
 
     python -m evenkeel.spark_tasks.compute_metrics --snapshot-id eu-20260102T030405Z-0a1b2c [--groups 'orders-*']
 
-The numbers come from `evenkeel.engine.steps.measure_chunk`, the function of the plain step; a test keeps the two equal.
+The numbers come from `evenkeel.engine.pipeline.measure_chunk`, the function of the plain step; a test keeps the two
+equal.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ import sys
 from pyspark.sql import SparkSession
 
 from evenkeel.engine.config import Settings
+from evenkeel.engine.pipeline import lookback_of, made_by, measure_chunk
 from evenkeel.engine.ports import Lake, Manifest
-from evenkeel.engine.steps import lookback_of, made_by, measure_chunk
 from evenkeel.spark_tasks.chunked import run_chunks, without_secrets
 from evenkeel.spark_tasks.job import run_job
 

@@ -14,9 +14,9 @@ from pyspark.sql import SparkSession
 
 from evenkeel.engine import wiring
 from evenkeel.engine.config import Settings
-from evenkeel.engine.errors import EvenkeelError
+from evenkeel.engine.model.errors import EvenkeelError
+from evenkeel.engine.model.text import one_line
 from evenkeel.engine.ports import Lake
-from evenkeel.engine.text import one_line
 from evenkeel.spark_tasks import application, memory
 from evenkeel.spark_tasks.place import Place
 from evenkeel.spark_tasks.session import java_ended, session

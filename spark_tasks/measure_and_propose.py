@@ -18,7 +18,7 @@ from itertools import dropwhile
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from evenkeel.engine import steps, wiring
+from evenkeel.engine import pipeline, wiring
 from evenkeel.engine.config import Settings
 from evenkeel.engine.ports import Lake
 from evenkeel.spark_tasks import compute_metrics, propose_candidates
@@ -51,20 +51,20 @@ def measure_and_propose(
     lake.manifest("snapshot", snapshot_id)
 
     def is_made(rows: str) -> bool:
-        made = steps.is_made(lake, settings, rows, snapshot_id, pattern)
+        made = pipeline.is_made(lake, settings, rows, snapshot_id, pattern)
         if made:
             _tell(f"the lake has the {rows} of {snapshot_id}, made by this configuration")
         return made
 
     # what follows from rows that are made anew is made anew
     left = list(dropwhile(is_made, STEPS))
-    behind = [other for other in also if not steps.is_made(lake, settings, "metrics", other)]
+    behind = [other for other in also if not pipeline.is_made(lake, settings, "metrics", other)]
     if not left and not behind:
         return
     with opened(f"evenkeel {snapshot_id}", settings.lake) as spark:
         for rows in left:
             _make(spark, lake, settings, rows, snapshot_id, pattern)
-        steps.on_the_way(
+        pipeline.on_the_way(
             behind,
             lambda other: _make(spark, lake, settings, "metrics", other, "*"),
             ALSO,

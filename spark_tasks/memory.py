@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from evenkeel.engine.errors import ConfigError
+from evenkeel.engine.model.errors import ConfigError
 
 DRIVER = "spark.driver.memory"
 """Spark's name for the memory of its Java on this machine."""

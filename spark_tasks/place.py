@@ -18,7 +18,7 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
-from evenkeel.engine.errors import ConfigError
+from evenkeel.engine.model.errors import ConfigError
 from evenkeel.spark_tasks import memory
 
 MASTER = "EVENKEEL_SPARK_MASTER"

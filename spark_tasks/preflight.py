@@ -24,9 +24,9 @@ from typing import Any
 
 import pyspark
 
-from evenkeel.engine.environment import Environment, this_environment
-from evenkeel.engine.errors import ConfigError, EvenkeelError, LakeError
-from evenkeel.engine.text import one_line, several
+from evenkeel.engine.model.environment import Environment, this_environment
+from evenkeel.engine.model.errors import ConfigError, EvenkeelError, LakeError
+from evenkeel.engine.model.text import one_line, several
 from evenkeel.spark_tasks import memory, probe, workers
 from evenkeel.spark_tasks.place import ARCHIVE, MASTER, REMOTE, Place, Server
 from evenkeel.spark_tasks.workers import Answer

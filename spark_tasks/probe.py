@@ -10,7 +10,7 @@ import os
 import secrets
 
 from evenkeel.engine.adapters.lake.files import Files
-from evenkeel.engine.text import one_line
+from evenkeel.engine.model.text import one_line
 
 MARK = "evenkeel-probe "
 """What the line begins with that holds the answer."""
@@ -23,7 +23,7 @@ if told["python"] == asked["python"]:
     try:
         from evenkeel.engine.environment import this_environment
         told["version"], told["source"] = this_environment().version, this_environment().source
-        import evenkeel.engine.steps
+        import evenkeel.engine.pipeline
         from evenkeel.spark_tasks import probe
         told["lake"] = probe.tried(asked["lake"], asked["token"])
     except ImportError as problem:

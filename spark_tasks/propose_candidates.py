@@ -3,7 +3,7 @@ The step `propose_candidates` on Spark: every strategy replayed on every group.
 
     python -m evenkeel.spark_tasks.propose_candidates --snapshot-id eu-20260102T030405Z-0a1b2c [--groups 'orders-*']
 
-The rows come from `evenkeel.engine.steps.propose_chunk`, the function of the plain step; a test keeps the two equal.
+The rows come from `evenkeel.engine.pipeline.propose_chunk`, the function of the plain step; a test keeps the two equal.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import sys
 from pyspark.sql import SparkSession
 
 from evenkeel.engine.config import Settings
+from evenkeel.engine.pipeline import made_by, propose_chunk, withheld_groups
 from evenkeel.engine.ports import Lake, Manifest
-from evenkeel.engine.steps import made_by, propose_chunk, withheld_groups
 from evenkeel.spark_tasks.chunked import run_chunks, without_secrets
 from evenkeel.spark_tasks.job import run_job
 

@@ -26,7 +26,7 @@ from pyspark.sql import SparkSession
 
 import evenkeel
 from evenkeel.engine import wiring
-from evenkeel.engine.errors import ConfigError
+from evenkeel.engine.model.errors import ConfigError
 from evenkeel.spark_tasks import application, memory, preflight, workers
 from evenkeel.spark_tasks.place import PACKED_PYTHON, REMOTE, Place, Server
 

@@ -21,9 +21,9 @@ from typing import Any
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from evenkeel.engine.environment import python_version
-from evenkeel.engine.errors import ConfigError
-from evenkeel.engine.text import one_line
+from evenkeel.engine.model.environment import python_version
+from evenkeel.engine.model.errors import ConfigError
+from evenkeel.engine.model.text import one_line
 from evenkeel.spark_tasks import application, probe
 from evenkeel.spark_tasks.place import Place, Server
 

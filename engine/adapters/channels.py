@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evenkeel.engine.alerting.channels import pager_of
-from evenkeel.engine.errors import NotDelivered
-from evenkeel.engine.message import AlertMessage
-from evenkeel.engine.ports import Delivered, Notifier
+from ..messages.channels import pager_of
+from ..model.errors import NotDelivered
+from ..model.message import AlertMessage
+from ..ports import Delivered, Notifier
 
 
 class ChannelNotifier:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 
-from evenkeel.engine.alerting.text import plain_text
-from evenkeel.engine.message import AlertMessage, Severity
-from evenkeel.engine.model import utc_now
-from evenkeel.engine.ports import Delivered
+from ..messages.length import plain_text
+from ..model.message import AlertMessage, Severity
+from ..model.moments import utc_now
+from ..ports import Delivered
 
 log = logging.getLogger(__name__)
 

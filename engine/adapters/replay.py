@@ -25,19 +25,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from evenkeel.engine.datasets import (
+from ..model.cluster_snapshot import ClusterSnapshot
+from ..model.errors import InputError, LakeError, SnapshotNotFound
+from ..model.moments import utc_now
+from ..ports import Compacted, Lake, LakeDay, Manifest, WrittenPart
+from ..snapshots import (
     SCHEMA_VERSION,
     SNAPSHOT,
     STEPS,
-    ClusterSnapshot,
     picked,
     shaped,
     snapshot_of,
     split_snapshot_id,
 )
-from evenkeel.engine.errors import InputError, LakeError, SnapshotNotFound
-from evenkeel.engine.model import utc_now
-from evenkeel.engine.ports import Compacted, Lake, LakeDay, Manifest, WrittenPart
 
 FORMAT = "evenkeel-recording"
 VERSION = 1

@@ -7,16 +7,9 @@ not, and what is a remark), `decide` (what pays in one snapshot), `course` (how 
 what came).
 """
 
-from evenkeel.engine.advice.decide import decide
-from evenkeel.engine.advice.feasibility import (
-    Feasibilities,
-    Judgement,
-    blocked,
-    feasibility,
-    runs,
-    unfit,
-)
-from evenkeel.engine.kit.protocol_names import SERVER_SIDE
+from ..assignors.kafka.protocol_names import SERVER_SIDE
+from .decide import decide
+from .feasibility import Feasibilities, Judgement, blocked, feasibility, runs, unfit
 
 __all__ = [
     "SERVER_SIDE",

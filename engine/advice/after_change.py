@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenkeel.engine.assignor import GroupSpec, fresh, rejoining
-from evenkeel.engine.assignor.group import learn, reporting
-from evenkeel.engine.kit.settle import settle
-from evenkeel.engine.model import NONE, Assignment, Column, Flags, Indices, Ints
+from ..assignors.interface import GroupSpec, fresh, rejoining
+from ..assignors.interface.group import learn, reporting
+from ..assignors.kit.settle import settle
+from ..model.arrays import NONE, Column, Flags, Indices, Ints
+from ..model.assignments import Assignment
 
 Assign = Callable[[GroupSpec], Assignment]
 

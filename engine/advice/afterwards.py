@@ -6,21 +6,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from evenkeel.engine.advice.by_racks import racks_alone
-from evenkeel.engine.advice.sight import LiveFigures, Sight
-from evenkeel.engine.config import Policy
-from evenkeel.engine.facts import Fact, reason
-from evenkeel.engine.forecast import SOON_SECONDS
-from evenkeel.engine.model import AdviceState, Candidate, Diagnosis
-from evenkeel.engine.records.course import (
-    AT_ONCE,
-    VERDICT_SECONDS,
-    AdviceCheck,
-    Course,
-    Mute,
-    Promise,
-    Uptake,
-)
+from ..config import Policy
+from ..metrics.forecast import SOON_SECONDS
+from ..model.assignments import AdviceState, Candidate
+from ..model.facts import Fact, reason
+from ..model.states import Diagnosis
+from ..records.course import AT_ONCE, VERDICT_SECONDS, AdviceCheck, Course, Mute, Promise, Uptake
+from .by_racks import racks_alone
+from .inputs import LiveFigures, Sight
 
 DAY_SECONDS = 86_400
 """

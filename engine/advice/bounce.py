@@ -30,11 +30,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from evenkeel.engine.advice.rolling import RestartStage, rolling
-from evenkeel.engine.errors import InputError
-from evenkeel.engine.facts import Fact, note, reason, step
-from evenkeel.engine.kit.election import common, poll
-from evenkeel.engine.kit.protocol_names import (
+from ..assignors.kafka.election import common, poll
+from ..assignors.kafka.protocol_names import (
     CLIENT_SIDE,
     SERVER_SETTING,
     SERVER_SIDE,
@@ -43,7 +40,10 @@ from evenkeel.engine.kit.protocol_names import (
     setting,
     wire_name,
 )
-from evenkeel.engine.model import STREAMS_PROTOCOL
+from ..model.errors import InputError
+from ..model.facts import Fact, note, reason, step
+from ..model.states import STREAMS_PROTOCOL
+from .rolling_restart import RestartStage, rolling
 
 Names = tuple[str, ...]
 _Restart = tuple[Names, Fact, bool]

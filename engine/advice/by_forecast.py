@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from evenkeel.engine.advice.standing import Argument, Standing
-from evenkeel.engine.facts import Fact, FactKind
-from evenkeel.engine.figures import Forecast
+from ..model.facts import Fact, FactKind
+from ..model.figures import Forecast
+from .live_and_candidate import Argument, Standing
 
 
 def less_lag(standing: Standing, other: Forecast | None, ease: float) -> Argument:

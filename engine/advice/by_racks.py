@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from evenkeel.engine.advice.standing import Argument, Standing
-from evenkeel.engine.facts import Fact, FactKind, remark
-from evenkeel.engine.figures import Score
-from evenkeel.engine.metrics.money import CENT
+from ..metrics.money import CENT
+from ..model.facts import Fact, FactKind, remark
+from ..model.figures import Score
+from .live_and_candidate import Argument, Standing
 
 SECONDS_PER_DAY = 24 * 3600
 

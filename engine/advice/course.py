@@ -32,8 +32,11 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from evenkeel.engine.advice.advising import Situation, advised, won
-from evenkeel.engine.advice.afterwards import (
+from ..config import Policy
+from ..model.assignments import Advice, AdviceState, Feasibility, Verdict
+from ..model.facts import Fact, reason
+from ..records.course import AdviceCheck, AdviceEvent, Course, Proposal, Uptake
+from .afterwards import (
     UptakeOutcome,
     checked,
     muted,
@@ -43,31 +46,10 @@ from evenkeel.engine.advice.afterwards import (
     seen_at_once,
     with_racks_as_said,
 )
-from evenkeel.engine.advice.by_racks import racks_alone
-from evenkeel.engine.advice.sight import Followed, Sight
-from evenkeel.engine.advice.wins import (
-    claim_of,
-    counted,
-    has_lost,
-    has_won,
-    losses,
-    lost_since,
-)
-from evenkeel.engine.config import Policy
-from evenkeel.engine.facts import Fact, reason
-from evenkeel.engine.model import (
-    Advice,
-    AdviceState,
-    Feasibility,
-    Verdict,
-)
-from evenkeel.engine.records.course import (
-    AdviceCheck,
-    AdviceEvent,
-    Course,
-    Proposal,
-    Uptake,
-)
+from .by_racks import racks_alone
+from .inputs import Followed, Sight
+from .situation import Situation, advised, won
+from .wins import claim_of, counted, has_lost, has_won, losses, lost_since
 
 ABLE = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from evenkeel.engine.advice.standing import Standing
-from evenkeel.engine.advice.staying import GroupCondition, why_stay
-from evenkeel.engine.advice.weighing import Weighing, weigh
-from evenkeel.engine.config import Policy
-from evenkeel.engine.facts import Fact, reason
-from evenkeel.engine.model import Advice, Candidate, Deployment, Diagnosis, Feasibility, Verdict
+from ..config import Policy
+from ..model.assignments import Advice, Candidate, Deployment, Feasibility, Verdict
+from ..model.facts import Fact, reason
+from ..model.states import Diagnosis
+from .gains_and_losses import Weighing, weigh
+from .live_and_candidate import Standing
+from .reasons_to_stay import GroupCondition, why_stay
 
 DEPLOYABLE = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from evenkeel.engine.advice.standing import Standing
-from evenkeel.engine.facts import Fact, remark
-from evenkeel.engine.model import Candidate
+from ..model.assignments import Candidate
+from ..model.facts import Fact, remark
+from .live_and_candidate import Standing
 
 BUSY = 0.5
 """Load is worth a remark where the busiest member gets at least this share of what it can do."""

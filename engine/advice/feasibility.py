@@ -13,24 +13,27 @@ from functools import cached_property
 
 import numpy as np
 
-from evenkeel.engine.advice.bounce import by_one_restart, in_short, plan_server
-from evenkeel.engine.advice.listed import Listed, election_of, lists_of
-from evenkeel.engine.assignors import ASSIGNORS, every
-from evenkeel.engine.assignors.live import Live
-from evenkeel.engine.config import Assignors
-from evenkeel.engine.facts import Fact, reason, step
-from evenkeel.engine.followers.plan import NAME as PLAN
-from evenkeel.engine.kit.distinct import distinct
-from evenkeel.engine.kit.election import Election
-from evenkeel.engine.kit.protocol_names import (
+from ..assignors import ASSIGNORS, every
+from ..assignors.kafka.election import Election
+from ..assignors.kafka.protocol_names import (
     BY_RACKS,
     SERVER_SIDE,
     cooperative,
     strategy_of,
     wire_name,
 )
-from evenkeel.engine.model import NONE, Deployment, Feasibility, GroupSnapshot, GroupType
-from evenkeel.engine.streams.settings import RackStrategy, StickyTasks
+from ..assignors.kit.distinct import distinct
+from ..assignors.live import Live
+from ..config import Assignors
+from ..followers.plan import NAME as PLAN
+from ..model.arrays import NONE
+from ..model.assignments import Deployment, Feasibility
+from ..model.facts import Fact, reason, step
+from ..model.groups import GroupSnapshot
+from ..model.states import GroupType
+from ..streams.settings import RackStrategy, StickyTasks
+from .bounce import by_one_restart, in_short, plan_server
+from .listed_protocols import Listed, election_of, lists_of
 
 _TASKS = {
     GroupType.STREAMS: reason("broker_assigns_tasks"),
@@ -150,7 +153,7 @@ def feasibility(
         deployment: How a user gets it.
         assignors: What configuration says the members list, most preferred first; None when it says nothing.
 
-    Source: KIP-429 for the double bounce; `kit.election` for who is elected.
+    Source: KIP-429 for the double bounce; `assignors.kafka.election` for who is elected.
     """
     return Feasibilities(group, assignors).of(strategy, deployment)
 

@@ -20,12 +20,12 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from evenkeel.engine.assignor import GroupSpec
-from evenkeel.engine.facts import Fact
-from evenkeel.engine.kit.flow import outweighing
-from evenkeel.engine.kit.min_cost import MinCost, PlainGroup, Weights, min_cost, plain_group
-from evenkeel.engine.model import NONE, Indices
-from evenkeel.engine.scoring import replica_crossing_of
+from ..assignors.flow.min_cost import MinCost, PlainGroup, Weights, min_cost, plain_group
+from ..assignors.flow.network import outweighing
+from ..assignors.interface import GroupSpec
+from ..model.arrays import NONE, Indices
+from ..model.facts import Fact
+from .scoring import replica_crossing_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,15 +18,15 @@ from functools import partial
 
 import numpy as np
 
-from evenkeel.engine.advice.frontier import Frontier, Point, corners, hull
-from evenkeel.engine.facts import Fact, reason
-from evenkeel.engine.kit.min_cost import Weights
-from evenkeel.engine.model import NONE, Indices
-from evenkeel.engine.streams.actives import optimise
-from evenkeel.engine.streams.compare import across
-from evenkeel.engine.streams.live import Running
-from evenkeel.engine.streams.settings import Costs, RackStrategy
-from evenkeel.engine.streams.switch import racks_off
+from ..assignors.flow.min_cost import Weights
+from ..model.arrays import NONE, Indices
+from ..model.facts import Fact, reason
+from ..streams.actives import optimise
+from ..streams.compare import across
+from ..streams.live import Running
+from ..streams.settings import Costs, RackStrategy
+from ..streams.switch import racks_off
+from .frontier import Frontier, Point, corners, hull
 
 SWEPT = (RackStrategy.MIN_TRAFFIC, RackStrategy.BALANCE_SUBTOPOLOGY)
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenkeel.engine.assignor import GroupSpec, by_leader
-from evenkeel.engine.facts import Fact, finding
-from evenkeel.engine.kit.protocol_names import BY_RACKS
-from evenkeel.engine.model import Assignment, Flags, Floats, GroupSnapshot, GroupType
-from evenkeel.engine.scoring import replica_crossing_of
+from ..assignors.interface import GroupSpec, by_leader
+from ..assignors.kafka.protocol_names import BY_RACKS
+from ..model.arrays import Flags, Floats
+from ..model.assignments import Assignment
+from ..model.facts import Fact, finding
+from ..model.groups import GroupSnapshot
+from ..model.states import GroupType
+from .scoring import replica_crossing_of
 
 
 def lost_rack_awareness(

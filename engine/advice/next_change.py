@@ -3,14 +3,14 @@ What a strategy moves at a group's next change: one member leaves, one like the 
 
 Two strategies that spread a group equally well differ in what they do next (KIP-54). Each starts from its own
 assignment, in force and settled; after every change the members that stay report what they own with one generation,
-who comes reports nothing, and the strategy is followed until nothing waits (`kit.settle`).
+who comes reports nothing, and the strategy is followed until nothing waits (`assignors.kit.settle`).
 
 * A dynamic member that restarts leaves first and comes back under a new id: two rebalances, each counted. A static one
   (KIP-345) is back before its session ends, has what it had, and nothing is assigned anew.
 * An eager protocol makes everybody give everything up at each rebalance. Counted is what changes owner all the same.
 * A move is a partition that goes from one member to another; what a member leaves behind is among them.
 
->>> from evenkeel.engine.assignor import spec
+>>> from evenkeel.engine.assignors.interface import spec
 >>> from evenkeel.engine.assignors import ASSIGNORS
 >>> group = spec({m: ["t"] for m in "abc"}, {"t": 6})
 >>> changes = Changes(group)
@@ -36,11 +36,11 @@ from functools import cached_property
 
 import numpy as np
 
-from evenkeel.engine.advice.after_change import Assign, Stage, after, moved
-from evenkeel.engine.assignor import GroupSpec
-from evenkeel.engine.assignor.membership import another_id, with_members
-from evenkeel.engine.figures import NextChange
-from evenkeel.engine.model import Flags, Indices, Ints
+from ..assignors.interface import GroupSpec
+from ..assignors.interface.membership import another_id, with_members
+from ..model.arrays import Flags, Indices, Ints
+from ..model.figures import NextChange
+from .after_change import Assign, Stage, after, moved
 
 BUDGET = 200
 """Work per strategy: (partitions + members) of the group x members tried; at least one is tried."""

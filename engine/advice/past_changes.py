@@ -8,7 +8,7 @@ who came. A dynamic member that restarted did both; a static one (KIP-345) has w
 Both counts are from snapshot to snapshot, by what stays the same over restarts: a partition that a restarted member
 lost and got back did not move. What happened between two snapshots and left no trace is in neither.
 
->>> from evenkeel.engine.assignor import spec
+>>> from evenkeel.engine.assignors.interface import spec
 >>> from evenkeel.engine.assignors import ASSIGNORS
 >>> three = spec({m: ["t"] for m in "abc"}, {"t": 6}, owned={"a": [("t", 0), ("t", 1)], "b": [("t", 2), ("t", 3)]})
 >>> two = spec({m: ["t"] for m in "bc"}, {"t": 6}, owned={"b": [("t", 0), ("t", 1), ("t", 2)]})
@@ -28,12 +28,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenkeel.engine.advice.after_change import Assign, Stage, after, moved
-from evenkeel.engine.advice.feasibility import blocked
-from evenkeel.engine.assignor import GroupSpec, fresh, spec_of
-from evenkeel.engine.assignor.membership import with_members
-from evenkeel.engine.kit.settle import settle
-from evenkeel.engine.model import NONE, Column, Flags, GroupSnapshot, Indices, Ints
+from ..assignors.interface import GroupSpec, fresh, spec_of
+from ..assignors.interface.membership import with_members
+from ..assignors.kit.settle import settle
+from ..model.arrays import NONE, Column, Flags, Indices, Ints
+from ..model.groups import GroupSnapshot
+from .after_change import Assign, Stage, after, moved
+from .feasibility import blocked
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

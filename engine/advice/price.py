@@ -14,7 +14,7 @@ Three dynamic members that list an eager strategy, one rolling restart: six reba
 same under a cooperative one: 10 s each, and 5 s more for the third, which moves.
 
 >>> import numpy as np
->>> from evenkeel.engine.facts import step
+>>> from evenkeel.engine.model.facts import step
 >>> now, then, dynamic = np.array([0, 1, 2]), np.array([0, 1, 1]), np.zeros(3, bool)
 >>> way = [step("put_first", ["roundrobin"])]
 >>> paid = price(way, dynamic, now, then, eager=True, pauses=Pauses())
@@ -40,10 +40,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenkeel.engine.config import Policy
-from evenkeel.engine.facts import Fact
-from evenkeel.engine.kit.protocol_names import cooperative, wire_name
-from evenkeel.engine.model import NONE, Flags, Floats, GroupSnapshot, GroupType, Indices
+from ..assignors.kafka.protocol_names import cooperative, wire_name
+from ..config import Policy
+from ..model.arrays import NONE, Flags, Floats, Indices
+from ..model.facts import Fact
+from ..model.groups import GroupSnapshot
+from ..model.states import GroupType
 
 _ROLLS = {
     "already_running": 0,

@@ -16,12 +16,7 @@ import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from evenkeel.engine.advice import bounce
-from evenkeel.engine.advice.bounce import by_one_restart
-from evenkeel.engine.advice.rolling import RestartStage, rolling
-from evenkeel.engine.facts import Fact, note, reason, step
-from evenkeel.engine.followers.plan import NAME as PLAN
-from evenkeel.engine.kit.protocol_names import (
+from ..assignors.kafka.protocol_names import (
     BY_RACKS,
     CLIENT_SETTING,
     CLIENT_SIDE,
@@ -33,9 +28,14 @@ from evenkeel.engine.kit.protocol_names import (
     mixed,
     wire_name,
 )
-from evenkeel.engine.model import STREAMS_PROTOCOL
-from evenkeel.engine.streams.settings import StickyTasks
-from evenkeel.engine.text import pasted
+from ..followers.plan import NAME as PLAN
+from ..model.facts import Fact, note, reason, step
+from ..model.states import STREAMS_PROTOCOL
+from ..model.text import pasted
+from ..streams.settings import StickyTasks
+from . import bounce
+from .bounce import by_one_restart
+from .rolling_restart import RestartStage, rolling
 
 Names = tuple[str, ...]
 

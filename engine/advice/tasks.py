@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from evenkeel.engine.advice.feasibility import Judgement
-from evenkeel.engine.facts import Fact, reason, step
-from evenkeel.engine.model import Deployment, Feasibility, GroupSnapshot, GroupType
-from evenkeel.engine.streams.compare import PlacementOutcome
-from evenkeel.engine.streams.live import Running
-from evenkeel.engine.streams.settings import RackStrategy, StickyTasks, TaskStrategy
-from evenkeel.engine.streams.switch import EQUAL_COSTS
+from ..model.assignments import Deployment, Feasibility
+from ..model.facts import Fact, reason, step
+from ..model.groups import GroupSnapshot
+from ..model.states import GroupType
+from ..streams.compare import PlacementOutcome
+from ..streams.live import Running
+from ..streams.settings import RackStrategy, StickyTasks, TaskStrategy
+from ..streams.switch import EQUAL_COSTS
+from .feasibility import Judgement
 
 
 def task_reach(group: GroupSnapshot, strategy: TaskStrategy = RackStrategy.NONE) -> Deployment:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from evenkeel.engine.config import Policy
-from evenkeel.engine.records.course import Claim, Course, Look
+from ..config import Policy
+from ..records.course import Claim, Course, Look
 
 OUT_OF_DATE = timedelta(days=1)
 """What won before a gap of so long says nothing of what wins behind it."""

@@ -15,22 +15,22 @@ from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import cast
 
-from evenkeel.engine.assignor import Assignor, shape_problem
-from evenkeel.engine.assignors.balance_subtopology import BalanceSubtopology
-from evenkeel.engine.assignors.balanced import Balanced
-from evenkeel.engine.assignors.cooperative_sticky import CooperativeSticky
-from evenkeel.engine.assignors.fair import Fair
-from evenkeel.engine.assignors.lag_aware import LagAware
-from evenkeel.engine.assignors.live import Live
-from evenkeel.engine.assignors.min_traffic import MinTraffic
-from evenkeel.engine.assignors.racks_server import RacksServer
-from evenkeel.engine.assignors.random import Random
-from evenkeel.engine.assignors.range import Range
-from evenkeel.engine.assignors.range_server import RangeServer
-from evenkeel.engine.assignors.roundrobin import RoundRobin
-from evenkeel.engine.assignors.sticky import Sticky
-from evenkeel.engine.assignors.uniform import Uniform
-from evenkeel.engine.errors import InputError
+from ..model.errors import InputError
+from .balance_subtopology import BalanceSubtopology
+from .balanced import Balanced
+from .cooperative_sticky import CooperativeSticky
+from .fair import Fair
+from .interface import Assignor, shape_problem
+from .lag_aware import LagAware
+from .live import Live
+from .min_traffic import MinTraffic
+from .racks_server import RacksServer
+from .random import Random
+from .range import Range
+from .range_server import RangeServer
+from .roundrobin import RoundRobin
+from .sticky import Sticky
+from .uniform import Uniform
 
 __all__ = ["ASSIGNORS", "ENTRY_POINTS", "Custom", "by_name", "custom", "every", "include"]
 

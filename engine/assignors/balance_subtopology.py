@@ -16,14 +16,14 @@ Promises, the first before the second:
 
 All of topic t is in rack a. `min_traffic` would give it to C0 whole; here both have their share:
 
->>> from evenkeel.engine.assignor import spec
+>>> from evenkeel.engine.assignors.interface import spec
 >>> group = spec({"C0": ["t", "u"], "C1": ["t", "u"]}, {"t": 2, "u": 2}, racks={"C0": "a", "C1": "b"},
 ...              replicas={"t": [["a"], ["a"]], "u": [["b"], ["a", "b"]]})
 >>> answer = BalanceSubtopology().assign(group)
 >>> group.lists(answer)
 {'C0': [('t', 0), ('u', 1)], 'C1': [('t', 1), ('u', 0)]}
 
-Cost: that of `evenkeel.engine.kit.rack_flow.solve` with limits: arrays over the partitions, and a few
+Cost: that of `evenkeel.engine.assignors.flow.rack_flow.solve` with limits: arrays over the partitions, and a few
 maximum flows over about 2 |topics| x |members| arcs. Source: KIP-925, section B.II,
 `RackAwareTaskAssignor` of Kafka 4.3 with a partition for a task and a topic for a sub-topology.
 
@@ -35,9 +35,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from evenkeel.engine.kit.min_cost import DEFAULT_WEIGHTS, Weights, min_cost
-from evenkeel.engine.model import Assignment, Deployment
+from ..model.assignments import Assignment, Deployment
+from .flow.min_cost import DEFAULT_WEIGHTS, Weights, min_cost
+from .interface import USUAL_PROMISES, GroupSpec, Promise
 
 
 class BalanceSubtopology:

@@ -6,16 +6,16 @@ Promises, the first before the second:
 1. Nobody is given a partition that somebody else says it owns and has not given up yet: such a partition has no owner
    in this round. Its owner sees it missing, gives it up and rejoins, and the next round hands it out.
 2. Balance and stickiness of the plan, as in `sticky`. They show once all rounds are through
-   (`evenkeel.engine.kit.settle`).
+   (`evenkeel.engine.assignors.kit.settle`).
 
 Of four partitions that `a` owns, `b` is to get two, in the second round:
 
->>> from evenkeel.engine.assignor import rejoining, spec
+>>> from evenkeel.engine.assignors.interface import rejoining, spec
 >>> group = rejoining(spec({"a": ["t"], "b": ["t"]}, {"t": 4}), np.array([0, 0, 0, 0]))
 >>> answer = CooperativeSticky().assign(group)
 >>> group.lists(answer), answer.transferring.tolist()
 ({'a': [('t', 0), ('t', 1)], 'b': []}, [-1, -1, 1, 1])
->>> from evenkeel.engine.kit.settle import settle
+>>> from evenkeel.engine.assignors.kit.settle import settle
 >>> settled = settle(CooperativeSticky().assign, group)
 >>> group.lists(settled.assignment), settled.rounds
 ({'a': [('t', 0), ('t', 1)], 'b': [('t', 2), ('t', 3)]}, 2)
@@ -36,12 +36,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from evenkeel.engine.kit.raw_assignment import answer_of
-from evenkeel.engine.kit.sticky.choose import sticky_plan
-from evenkeel.engine.kit.sticky.owned import MemberData
-from evenkeel.engine.kit.sticky.plan import lists_of, transferring_of
-from evenkeel.engine.model import Assignment, Column, Deployment
+from ..model.arrays import Column
+from ..model.assignments import Assignment, Deployment
+from .interface import USUAL_PROMISES, GroupSpec, Promise
+from .kafka.raw_assignment import answer_of
+from .kafka.sticky.choose import sticky_plan
+from .kafka.sticky.owned_partitions import MemberData
+from .kafka.sticky.plan import lists_of, transferring_of
 
 
 class CooperativeSticky:

@@ -11,7 +11,7 @@ Promises, the first before the second:
 So where all members subscribe to the same topics, they own equally many partitions, give or take one.
 The KIP's own example, in which round robin gives one member nothing:
 
->>> from evenkeel.engine.assignor import spec
+>>> from evenkeel.engine.assignors.interface import spec
 >>> five, three = ["T1", "T2", "T3", "T4", "T5"], ["T1", "T3", "T5"]
 >>> group = spec({"C1": five, "C2": three, "C3": three, "C4": five},
 ...              {"T1": 2, "T2": 1, "T3": 2, "T4": 1, "T5": 2})
@@ -38,12 +38,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from evenkeel.engine.kit.member_order import members_by_id, topics_by_name
-from evenkeel.engine.kit.orders import places
-from evenkeel.engine.kit.permute import partition_order
-from evenkeel.engine.kit.subscribers import Subscribers, subscribers_by_id
-from evenkeel.engine.model import NONE, Assignment, Deployment, Ints
+from ..model.arrays import NONE, Ints
+from ..model.assignments import Assignment, Deployment
+from .interface import USUAL_PROMISES, GroupSpec, Promise
+from .kit.member_order import members_by_id, topics_by_name
+from .kit.orders import places
+from .kit.permute import partition_order
+from .kit.subscribers import Subscribers, subscribers_by_id
 
 
 class Fair:

@@ -11,7 +11,7 @@ Promises, the first before the second:
 
 The KIP's own example; range and round robin leave one member 150,000 behind or more:
 
->>> from evenkeel.engine.assignor import spec
+>>> from evenkeel.engine.assignors.interface import spec
 >>> group = spec({"c0": ["t0"], "c1": ["t0"]}, {"t0": 3}, lags={"t0": [100_000, 60_000, 50_000]})
 >>> for member, owned in group.lists(LagAware().assign(group)).items():
 ...     print(member, owned)
@@ -38,11 +38,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.subscribers import Subscribers, subscribers_by_id
-from evenkeel.engine.model import NONE, Assignment, Deployment, Ints
-from evenkeel.engine.text import listed
+from ..model.arrays import NONE, Ints
+from ..model.assignments import Assignment, Deployment
+from ..model.errors import Infeasible
+from ..model.text import listed
+from .interface import USUAL_PROMISES, GroupSpec, Promise
+from .kit.subscribers import Subscribers, subscribers_by_id
 
 _TOPICS_NAMED = 3
 

@@ -4,7 +4,7 @@ What the group has now: the row that all other strategies are compared with.
 Promises nothing but to repeat the current owners: partitions may be without owner, or with one that
 no longer subscribes, because that is what the cluster says.
 
->>> from evenkeel.engine.assignor import spec
+>>> from evenkeel.engine.assignors.interface import spec
 >>> group = spec({"C0": ["t"], "C1": ["t"]}, {"t": 3}, owned={"C1": [("t", 0), ("t", 2)]})
 >>> group.lists(Live().assign(group))
 {'C0': [], 'C1': [('t', 0), ('t', 2)]}
@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from evenkeel.engine.assignor import GroupSpec, Promise
-from evenkeel.engine.model import Assignment, Deployment
+from ..model.assignments import Assignment, Deployment
+from .interface import GroupSpec, Promise
 
 
 class Live:

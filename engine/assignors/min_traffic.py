@@ -13,7 +13,7 @@ Promises, the first before the second:
 
 Two members, each with the partitions of the other's rack, and one that is on both:
 
->>> from evenkeel.engine.assignor import spec
+>>> from evenkeel.engine.assignors.interface import spec
 >>> group = spec({"C0": ["t"], "C1": ["t"]}, {"t": 4}, racks={"C0": "a", "C1": "b"},
 ...              replicas={"t": [["b"], ["a", "b"], ["a"], ["b"]]},
 ...              owned={"C0": [("t", 0), ("t", 1)], "C1": [("t", 2), ("t", 3)]})
@@ -23,7 +23,7 @@ Two members, each with the partitions of the other's rack, and one that is on bo
 >>> [(fact.kind.value, fact.measure, fact.after) for fact in answer.proof]
 [('exact', 'assignment_cost', 2), ('remark', 'cross_rack_partitions', 0), ('remark', 'new_owners', 2)]
 
-Cost: that of `evenkeel.engine.kit.rack_flow.solve`: arrays over the partitions and a flow network of a few
+Cost: that of `evenkeel.engine.assignors.flow.rack_flow.solve`: arrays over the partitions and a flow network of a few
 dozen arcs; more where subscriptions differ. Source: KIP-925, section B.I, `RackAwareTaskAssignor`
 of Kafka 4.3 with a partition for a task and a member for a client.
 
@@ -36,9 +36,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from evenkeel.engine.kit.min_cost import DEFAULT_WEIGHTS, Weights, min_cost
-from evenkeel.engine.model import Assignment, Deployment
+from ..model.assignments import Assignment, Deployment
+from .flow.min_cost import DEFAULT_WEIGHTS, Weights, min_cost
+from .interface import USUAL_PROMISES, GroupSpec, Promise
 
 
 class MinTraffic:

@@ -10,7 +10,7 @@ Promises, in this order:
 
 Two members in two racks, who have each other's partitions; what is on both racks stays where it is:
 
->>> from evenkeel.engine.assignor import spec
+>>> from evenkeel.engine.assignors.interface import spec
 >>> group = spec(
 ...     {"C0": ["t"], "C1": ["t"]}, {"t": 4}, racks={"C0": "a", "C1": "b"},
 ...     replicas={"t": [["b"], ["a", "b"], ["a"], ["b", "a"]]},
@@ -36,18 +36,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise, rejoining
-from evenkeel.engine.kit import subscription_type
-from evenkeel.engine.kit.distinct import row_keys
-from evenkeel.engine.kit.java_order import uuid_order
-from evenkeel.engine.kit.least_cost_flow import least_cost_flow
-from evenkeel.engine.kit.member_order import members_by_id
-from evenkeel.engine.kit.orders import places, stable_order
-from evenkeel.engine.kit.racks import replica_racks
-from evenkeel.engine.kit.subscribers import subscribes
-from evenkeel.engine.kit.uniform import uniform
-from evenkeel.engine.kit.uniform.topic_ids import topic_ids
-from evenkeel.engine.model import NONE, Assignment, Deployment, Flags, Indices, Ints
+from ..model.arrays import NONE, Flags, Indices, Ints
+from ..model.assignments import Assignment, Deployment
+from .flow.least_cost import least_cost_flow
+from .interface import USUAL_PROMISES, GroupSpec, Promise, rejoining
+from .kafka import subscription_type
+from .kafka.racks import replica_racks
+from .kafka.uniform import uniform
+from .kafka.uniform.topic_ids import topic_ids
+from .kit.distinct import row_keys
+from .kit.java_order import uuid_order
+from .kit.member_order import members_by_id
+from .kit.orders import places, stable_order
+from .kit.subscribers import subscribes
 
 MOST_PARTITIONS = 200_000
 """Groups with more are left to `uniform`."""

@@ -9,7 +9,7 @@ Promises:
 
 Nothing is even about it:
 
->>> from evenkeel.engine.assignor import spec
+>>> from evenkeel.engine.assignors.interface import spec
 >>> group = spec({"C0": ["t"], "C1": ["t"]}, {"t": 6})
 >>> for member, owned in group.lists(Random(seed=1).assign(group)).items():
 ...     print(member, owned)
@@ -32,9 +32,10 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from evenkeel.engine.kit.subscribers import subscribers_by_id
-from evenkeel.engine.model import NONE, Assignment, Deployment
+from ..model.arrays import NONE
+from ..model.assignments import Assignment, Deployment
+from .interface import USUAL_PROMISES, GroupSpec, Promise
+from .kit.subscribers import subscribers_by_id
 
 Words = npt.NDArray[np.uint64]
 

@@ -13,7 +13,7 @@ Promises, the first before the second:
 
 Three partitions of each topic, and the first member has the extra one of every topic:
 
->>> from evenkeel.engine.assignor import spec
+>>> from evenkeel.engine.assignors.interface import spec
 >>> group = spec({"C0": ["t0", "t1"], "C1": ["t0", "t1"]}, {"t0": 3, "t1": 3})
 >>> for member, owned in group.lists(Range().assign(group)).items():
 ...     print(member, owned)
@@ -44,10 +44,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from evenkeel.engine.kit.racks import ReplicaRacks, rack_aware_topics, replica_racks, wanted_racks
-from evenkeel.engine.kit.subscribers import Subscribers, subscribers_by_member_order
-from evenkeel.engine.model import NONE, Assignment, Deployment, Ints
+from ..model.arrays import NONE, Ints
+from ..model.assignments import Assignment, Deployment
+from .interface import USUAL_PROMISES, GroupSpec, Promise
+from .kafka.racks import ReplicaRacks, rack_aware_topics, replica_racks, wanted_racks
+from .kit.subscribers import Subscribers, subscribers_by_member_order
 
 
 class Range:

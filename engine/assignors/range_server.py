@@ -10,7 +10,7 @@ Promises:
 
 Three partitions of each topic, and the first member has the extra one of every topic:
 
->>> from evenkeel.engine.assignor import spec
+>>> from evenkeel.engine.assignors.interface import spec
 >>> group = spec({"C0": ["t0", "t1"], "C1": ["t0", "t1"]}, {"t0": 3, "t1": 3})
 >>> for member, owned in group.lists(RangeServer().assign(group)).items():
 ...     print(member, owned)
@@ -30,11 +30,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from evenkeel.engine.kit.member_order import member_order
-from evenkeel.engine.kit.subscribers import subscribers_by_member_order
-from evenkeel.engine.kit.subscription_type import homogeneous, subscribed_topics
-from evenkeel.engine.model import NONE, Assignment, Deployment, Indices, Ints
+from ..model.arrays import NONE, Indices, Ints
+from ..model.assignments import Assignment, Deployment
+from .interface import USUAL_PROMISES, GroupSpec, Promise
+from .kafka.subscription_type import homogeneous, subscribed_topics
+from .kit.member_order import member_order
+from .kit.subscribers import subscribers_by_member_order
 
 
 class RangeServer:

@@ -11,7 +11,7 @@ Members stand on the ring as static ones by instance id, then dynamic ones by me
 by name, partitions by number. A member that does not subscribe to the topic at hand is passed over
 and loses its turn, so unequal subscriptions give uneven results:
 
->>> from evenkeel.engine.assignor import spec
+>>> from evenkeel.engine.assignors.interface import spec
 >>> group = spec({"C0": ["t0"], "C1": ["t0", "t1"], "C2": ["t0", "t1", "t2"]},
 ...              {"t0": 1, "t1": 2, "t2": 3})
 >>> for member, owned in group.lists(RoundRobin().assign(group)).items():
@@ -34,12 +34,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.member_order import topics_by_name
-from evenkeel.engine.kit.permute import partition_order
-from evenkeel.engine.kit.subscribers import Subscribers, subscribers_by_member_order
-from evenkeel.engine.model import NONE, Assignment, Deployment, Ints
+from ..model.arrays import NONE, Ints
+from ..model.assignments import Assignment, Deployment
+from ..model.errors import Infeasible
+from .interface import USUAL_PROMISES, GroupSpec, Promise
+from .kit.member_order import topics_by_name
+from .kit.permute import partition_order
+from .kit.subscribers import Subscribers, subscribers_by_member_order
 
 
 class RoundRobin:

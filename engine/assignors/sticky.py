@@ -11,7 +11,7 @@ Promises, the first before the second:
 
 One partition moves when C2 joins, none between the others:
 
->>> from evenkeel.engine.assignor import rejoining, spec
+>>> from evenkeel.engine.assignors.interface import rejoining, spec
 >>> group = spec({"C0": ["t"], "C1": ["t"]}, {"t": 5})
 >>> group.lists(Sticky().assign(group))
 {'C0': [('t', 0), ('t', 2), ('t', 4)], 'C1': [('t', 1), ('t', 3)]}
@@ -35,12 +35,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from evenkeel.engine.kit.raw_assignment import answer_of
-from evenkeel.engine.kit.sticky.choose import sticky_plan
-from evenkeel.engine.kit.sticky.owned import MemberData
-from evenkeel.engine.kit.sticky.plan import lists_of
-from evenkeel.engine.model import Assignment, Deployment
+from ..model.assignments import Assignment, Deployment
+from .interface import USUAL_PROMISES, GroupSpec, Promise
+from .kafka.raw_assignment import answer_of
+from .kafka.sticky.choose import sticky_plan
+from .kafka.sticky.owned_partitions import MemberData
+from .kafka.sticky.plan import lists_of
 
 
 class Sticky:

@@ -16,7 +16,7 @@ Where subscriptions differ:
 
 Three members, then a fourth; nothing else moves than what it gets:
 
->>> from evenkeel.engine.assignor import spec
+>>> from evenkeel.engine.assignors.interface import spec
 >>> topics = {"t0": 4, "t1": 4}
 >>> before = spec({m: ["t0", "t1"] for m in ("C0", "C1", "C2")}, topics)
 >>> owned = before.lists(Uniform().assign(before))
@@ -46,9 +46,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from evenkeel.engine.kit.uniform import uniform
-from evenkeel.engine.model import Assignment, Deployment
+from ..model.assignments import Assignment, Deployment
+from .interface import USUAL_PROMISES, GroupSpec, Promise
+from .kafka.uniform import uniform
 
 
 class Uniform:

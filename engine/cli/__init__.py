@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import typer
 
-from evenkeel.engine.cli.running import EXIT_CODES, VerbGroup
+from .command_end import EXIT_CODES, VerbGroup
 
 __all__ = ["app", "main"]
 

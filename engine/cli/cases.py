@@ -22,21 +22,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from evenkeel.engine.assignor import Assignor, GroupSpec
-from evenkeel.engine.assignors import by_name
-from evenkeel.engine.cli.group_case import (
-    CostsCase,
-    explain,
-    group_of,
-    id_of,
-    parse_case,
-    read_case,
-)
-from evenkeel.engine.errors import EvenkeelError, InputError
-from evenkeel.engine.kit.min_cost import Weights
-from evenkeel.engine.kit.settle import settle
-from evenkeel.engine.model import NONE, Indices
-from evenkeel.engine.wording import proof, words
+from ..assignors import by_name
+from ..assignors.flow.min_cost import Weights
+from ..assignors.interface import Assignor, GroupSpec
+from ..assignors.kit.settle import settle
+from ..messages.wording import proof, words
+from ..model.arrays import NONE, Indices
+from ..model.errors import EvenkeelError, InputError
+from .group_case import CostsCase, explain, group_of, id_of, parse_case, read_case
 
 __all__ = ["answer", "answer_lines", "read_case"]
 
@@ -102,7 +95,7 @@ def _weighing(assignor: Assignor, costs: CostsCase | None) -> Assignor:
 
 def _answer_tasks(case: Mapping[str, Any], repeat: int | None, settled: bool) -> dict[str, Any]:
     """The answer to a case of Kafka Streams (`evenkeel.engine.cli.task_cases`)."""
-    from evenkeel.engine.cli.task_cases import answer_tasks
+    from .task_cases import answer_tasks
 
     try:
         return answer_tasks(case, repeat=repeat, settled=settled)

@@ -12,10 +12,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar, cast
 
-from evenkeel.engine.assignor import Assignor, shape_problem
-from evenkeel.engine.assignors import ASSIGNORS, by_name, custom, every, include
-from evenkeel.engine.cli.patterns import meant
-from evenkeel.engine.errors import InputError
+from ..assignors import ASSIGNORS, by_name, custom, every, include
+from ..assignors.interface import Assignor, shape_problem
+from ..model.errors import InputError
+from .patterns import meant
 
 T = TypeVar("T")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
-from evenkeel.engine.cli import demo
-from evenkeel.engine.errors import ConfigError
+from ..model.errors import ConfigError
+from . import demo
 
 if TYPE_CHECKING:
-    from evenkeel.engine.config import Settings
+    from ..config import Settings
 
 
 def database() -> tuple[Settings, str]:
@@ -21,7 +21,7 @@ def database() -> tuple[Settings, str]:
     """
     from pydantic import SecretStr
 
-    from evenkeel.engine import wiring
+    from .. import wiring
 
     settings = wiring.settings()
     if settings.database_url is not None:

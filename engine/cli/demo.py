@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from evenkeel.engine import wiring
-from evenkeel.engine.cli.running import complain
-from evenkeel.engine.config import Settings, load
-from evenkeel.engine.errors import ConfigError
+from .. import wiring
+from ..config import Settings, load
+from ..model.errors import ConfigError
+from .command_end import complain
 
 STATE = Path("demo", "state.json")
 """Where, below evenkeel's home, the demo says what it runs."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from evenkeel.engine.errors import InputError
+from ..model.errors import InputError
 
 
 @contextmanager

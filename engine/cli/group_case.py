@@ -40,12 +40,12 @@ from pydantic import (
     model_validator,
 )
 
-from evenkeel.engine.assignor import GroupSpec, build_spec
-from evenkeel.engine.assignors import ASSIGNORS
-from evenkeel.engine.config.rules import known_reset
-from evenkeel.engine.errors import InputError
-from evenkeel.engine.metrics.lag import OffsetReset, measure_lag
-from evenkeel.engine.model import NONE, Column, Flags
+from ..assignors import ASSIGNORS
+from ..assignors.interface import GroupSpec, build_spec
+from ..config.rules import known_reset
+from ..metrics.lag import OffsetReset, measure_lag
+from ..model.arrays import NONE, Column, Flags
+from ..model.errors import InputError
 
 _ERRORS_SHOWN = 3
 _LISTS = ("lags", "begin", "end", "committed", "rates", "bytes_per_record", "leaders")

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from evenkeel.engine.cli.running import EXIT_CODES
-from evenkeel.engine.errors import InputError
+from ..model.errors import InputError
+from .command_end import EXIT_CODES
 
 Bootstrap = Annotated[
     str | None,

@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from evenkeel import sql
-from evenkeel.engine.cli.patterns import meant
-from evenkeel.engine.errors import InputError
+
+from ..model.errors import InputError
+from .patterns import meant
 
 _LARGEST = 1_000_000
 """No number of rows or hours is larger; Postgres' dates and integers hold it."""

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
-from evenkeel.engine import wiring
-from evenkeel.engine.cli import demo
-from evenkeel.engine.cli.patterns import matching, meant
-from evenkeel.engine.cli.racked import RackedLake
-from evenkeel.engine.cli.running import NothingFound, complain, spare_pandas
-from evenkeel.engine.config import ClusterSettings, Filter, Settings
-from evenkeel.engine.datasets import problems_of, split_snapshot_id
-from evenkeel.engine.errors import Infeasible, InputError
-from evenkeel.engine.ports import ALL, Lake, Manifest
-from evenkeel.engine.text import listed
-from evenkeel.engine.wording import moment, words
+from .. import wiring
+from ..config import ClusterSettings, Filter, Settings
+from ..messages.wording import moment, words
+from ..model.errors import Infeasible, InputError
+from ..model.text import listed
+from ..ports import ALL, Lake, Manifest
+from ..snapshots import problems_of, split_snapshot_id
+from . import demo
+from .command_end import NothingFound, complain, spare_pandas
+from .configured_racks import RackedLake
+from .patterns import matching, meant
 
 if TYPE_CHECKING:
-    from evenkeel.engine.steps.reading import GroupWithPast
+    from ..snapshots.groups_with_past import GroupWithPast
 
 spare_pandas()
 
@@ -194,7 +194,7 @@ def take(
     Returns:
         Their ids, oldest first.
     """
-    from evenkeel.engine.steps.snapshot import take_snapshot
+    from ..pipeline.snapshot import take_snapshot
 
     cluster = wiring.cluster(settings, name)
     ids: list[str] = []
@@ -277,7 +277,7 @@ def selected(source: Source, pattern: str) -> list[GroupWithPast]:
     Raises:
         NothingFound: There is none.
     """
-    from evenkeel.engine.steps.reading import groups_with_past
+    from ..snapshots.groups_with_past import groups_with_past
 
     wanted = select(source, pattern)
     found = groups_with_past(source.lake, source.settings, source.newest, wanted)

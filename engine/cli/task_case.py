@@ -12,16 +12,10 @@ from typing import Annotated
 import numpy as np
 from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr
 
-from evenkeel.engine.errors import InputError
-from evenkeel.engine.model import NONE
-from evenkeel.engine.streams.model import (
-    LAG_UNKNOWN,
-    Application,
-    ClientLine,
-    TaskLine,
-    application,
-)
-from evenkeel.engine.streams.settings import (
+from ..model.arrays import NONE
+from ..model.errors import InputError
+from ..streams.model import LAG_UNKNOWN, Application, ClientLine, TaskLine, application
+from ..streams.settings import (
     ANY_LAG,
     DEFAULT_COSTS,
     Overlap,
@@ -30,8 +24,8 @@ from evenkeel.engine.streams.settings import (
     TaskConfig,
     costs_of,
 )
-from evenkeel.engine.streams.sticky_tasks import Arrivals, usual_arrivals
-from evenkeel.engine.streams.sticky_tasks_server import Threads
+from ..streams.sticky_tasks import Arrivals, usual_arrivals
+from ..streams.sticky_tasks_server import Threads
 
 Number = Annotated[StrictInt, Field(ge=0, lt=1 << 31)]
 Offsets = Annotated[StrictInt, Field(ge=0, le=ANY_LAG)]

@@ -28,7 +28,17 @@ from typing import Any
 
 import numpy as np
 
-from evenkeel.engine.cli.task_case import (
+from ..messages.wording import words
+from ..model.arrays import NONE, Indices, Ints, ragged
+from ..model.errors import InputError
+from ..streams.actives import optimise
+from ..streams.model import Application, Placement
+from ..streams.place import place
+from ..streams.settings import StickyTasks, TaskConfig
+from ..streams.simulate import converge
+from ..streams.sticky_tasks import place_sticky
+from ..streams.sticky_tasks_server import assign_sticky_server
+from .task_case import (
     ApplicationCase,
     ClientCase,
     application_of,
@@ -37,16 +47,6 @@ from evenkeel.engine.cli.task_case import (
     read_tasks,
     threads_of,
 )
-from evenkeel.engine.errors import InputError
-from evenkeel.engine.model import NONE, Indices, Ints, ragged
-from evenkeel.engine.streams.actives import optimise
-from evenkeel.engine.streams.model import Application, Placement
-from evenkeel.engine.streams.place import place
-from evenkeel.engine.streams.settings import StickyTasks, TaskConfig
-from evenkeel.engine.streams.simulate import converge
-from evenkeel.engine.streams.sticky_tasks import place_sticky
-from evenkeel.engine.streams.sticky_tasks_server import assign_sticky_server
-from evenkeel.engine.wording import words
 
 __all__ = ["ApplicationCase", "answer_tasks", "read_tasks"]
 

@@ -26,12 +26,13 @@ from pydantic_settings import (
     SettingsError,
 )
 
-from evenkeel.engine.config.base import ADDRESS, Share
-from evenkeel.engine.config.book import RuleBook
-from evenkeel.engine.config.clusters import ClusterSettings, Filter, RefusedCluster
-from evenkeel.engine.config.explain import explained
-from evenkeel.engine.config.faults import Given
-from evenkeel.engine.config.file import (
+from ..model.errors import ConfigError
+from .base import ADDRESS, Share
+from .book import RuleBook
+from .clusters import ClusterSettings, Filter, RefusedCluster
+from .explain import explained
+from .faults import Given
+from .file import (
     SECRET_KEYS,
     SECRET_PROPERTIES,
     cluster_names,
@@ -42,11 +43,10 @@ from evenkeel.engine.config.file import (
     table,
     webhook_names,
 )
-from evenkeel.engine.config.rules import Assignors, IncidentRules, MemberData, Policy, Rule
-from evenkeel.engine.config.streams import StreamsSettings
-from evenkeel.engine.config.webhooks import Webhook
-from evenkeel.engine.config.windows import MaintenanceWindow
-from evenkeel.engine.errors import ConfigError
+from .rules import Assignors, IncidentRules, MemberData, Policy, Rule
+from .streams import StreamsSettings
+from .webhooks import Webhook
+from .windows import MaintenanceWindow
 
 __all__ = [
     "ADDRESS",

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from evenkeel.engine.config.rules import Rule
+from .rules import Rule
 
 UNSHAPING = {"owner", "mention", "channel", "incidents"}
 """Keys of a rule that say who hears of a result and when, not what it is."""

@@ -6,7 +6,7 @@ import fnmatch
 
 from pydantic import Field, field_validator
 
-from evenkeel.engine.config.base import Strict, Texts
+from .base import Strict, Texts
 
 
 class Filter(Strict):

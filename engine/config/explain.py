@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evenkeel.engine.config.faults import Given, fault
-from evenkeel.engine.config.lines import line_of
+from .faults import Given, fault
+from .lines import line_of
 
 CONNECTION = {"clusters": "evenkeel_", "webhooks": "evenkeel_webhook_"}
 """Table of the settings -> what the Airflow connection of one of its entries is called, before its name."""

@@ -12,10 +12,10 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from evenkeel.engine.config.base import ADDRESS
-from evenkeel.engine.config.declared import declared, holds, homes_of, keys_of, model_of
-from evenkeel.engine.config.file import SECRET_KEYS, SECRET_WEBHOOK_KEYS
-from evenkeel.engine.config.times import span
+from .base import ADDRESS
+from .declarations import declared, holds, homes_of, keys_of, model_of
+from .file import SECRET_KEYS, SECRET_WEBHOOK_KEYS
+from .times import span
 
 SYNONYMS = {
     "address": "url",

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from evenkeel.engine.errors import ConfigError
+from ..model.errors import ConfigError
 
 SECRET_KEYS = frozenset({"database_url", "slack_token", "slack_webhook_url", "heartbeat_url"})
 """Top-level keys the file must not hold."""

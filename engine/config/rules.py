@@ -11,8 +11,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from evenkeel.engine.config.base import Share, Strict, as_list
-from evenkeel.engine.config.streams import StreamsSettings
+from .base import Share, Strict, as_list
+from .streams import StreamsSettings
 
 Assignors = tuple[str, ...] | dict[str, tuple[str, ...]]
 """What members list: all of them the same, or by pattern of client id, host or instance id."""

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from evenkeel.engine.config.base import Strict, Texts
+from .base import Strict, Texts
 
 
 class RackStrategy(enum.StrEnum):

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field, SecretStr
 
-from evenkeel.engine.config.base import Strict, Texts
+from .base import Strict, Texts
 
 
 class Webhook(Strict):

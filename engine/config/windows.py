@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 
 from pydantic import Field, field_validator, model_validator
 
-from evenkeel.engine.config.base import Strict
-from evenkeel.engine.config.times import Moment, Span
+from .base import Strict
+from .times import Moment, Span
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 WEEK = timedelta(days=7)

@@ -82,7 +82,7 @@ from .members import Seen, believed, by_topic, seen_of, text_in
 from .plan import FALLBACKS, NAME, Plan, PlanError, TopicPartition, read_plan
 from .rule import anchors, follow, why_unfit, withhold
 from .sources import Reading, SourceError, source_of
-from .told import VERSION, object_told, plan_told
+from .user_data import VERSION, object_told, plan_told
 
 PLAN_VARIABLE = "EVENKEEL_PLAN"
 """Of the environment: the plan, where none is given."""

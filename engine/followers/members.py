@@ -13,7 +13,7 @@ from typing import Any
 
 from .plan import TopicPartition
 from .rule import Present
-from .told import addresses_of, object_told
+from .user_data import addresses_of, object_told
 
 _UUID = re.compile(r"-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 

@@ -1,6 +1,6 @@
 """
 When something is wrong with a group, since when, and when it is over: pure functions from snapshot to snapshot. What is
-wrong with a pipeline (`alerting.policy`) goes through the same course.
+wrong with a pipeline (`incidents.policy`) goes through the same course.
 
 `judged` (what one snapshot says of a group), `troubles` (all that is wrong with it; the first is its diagnosis),
 `vanished` (that it is gone), `traces` (what helps whoever is to act), `course` (suspected, open, resolved),

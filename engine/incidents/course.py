@@ -17,7 +17,7 @@ been well for half as long again as it was between the two, however severe it is
 that it came back; what comes back after that finds its incident open. For that it is remembered for a while when the
 incident of a group was over, by a suspected course without causes.
 
-A pipeline has an incident of each kind at a time (`alerting.policy`), by rules of its own: what is found is open at
+A pipeline has an incident of each kind at a time (`incidents.policy`), by rules of its own: what is found is open at
 once, for it waited before it was found, and what is not found any more is over.
 """
 
@@ -27,11 +27,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from evenkeel.engine.config import IncidentRules, Settings
-from evenkeel.engine.incidents.judged import Judged, Judgement, Trouble
-from evenkeel.engine.model import Diagnosis, IncidentState, TroubleKind, WatchOf
-from evenkeel.engine.ports import IncidentWatch
-from evenkeel.engine.records import CauseSpan, IncidentCourse
+from ..config import IncidentRules, Settings
+from ..model.groups import TroubleKind, WatchOf
+from ..model.states import Diagnosis, IncidentState
+from ..ports import IncidentWatch
+from ..records import CauseSpan, IncidentCourse
+from .judgement import Judged, Judgement, Trouble
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

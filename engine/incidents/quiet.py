@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 
-from evenkeel.engine.config import MaintenanceWindow
-from evenkeel.engine.model import IncidentKind
-from evenkeel.engine.records import IncidentCourse, SilenceKind, SilenceRow
+from ..config import MaintenanceWindow
+from ..model.states import IncidentKind
+from ..records import IncidentCourse, SilenceKind, SilenceRow
 
 PLANNER = "the configuration"
 """Who wants a maintenance window."""

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from evenkeel.engine.batch import GroupBatch
-from evenkeel.engine.facts import MOMENT, Fact, FactKind, fact
-from evenkeel.engine.metrics.diagnosis.evidence import OneGroup, names_of
-from evenkeel.engine.metrics.samples import Samples
-from evenkeel.engine.model import NONE, Flags
+from ..metrics.diagnosis.evidence import OneGroup, names_of
+from ..metrics.samples import Samples
+from ..model.arrays import NONE, Flags
+from ..model.batch import GroupBatch
+from ..model.facts import MOMENT, Fact, FactKind, fact
 
 MOST = 3
 """So many partitions that stand still are told with their offsets."""

@@ -15,14 +15,16 @@ from types import MappingProxyType
 
 import numpy as np
 
-from evenkeel.engine.batch import GroupBatch, max_by
-from evenkeel.engine.config import IncidentRules
-from evenkeel.engine.facts import Fact, FactKind, fact
-from evenkeel.engine.incidents.judged import Judged, Trouble
-from evenkeel.engine.incidents.traces import last_commit, last_members, silent_hosts, stuck_at
-from evenkeel.engine.metrics.diagnosis.rules import RULES
-from evenkeel.engine.metrics.observe import Observation
-from evenkeel.engine.model import NONE, Diagnosis, Flags, Floats, LagBasis, TroubleKind
+from ..config import IncidentRules
+from ..metrics.diagnosis.rules import RULES
+from ..metrics.observe import Observation
+from ..model.arrays import NONE, Flags, Floats
+from ..model.batch import GroupBatch, max_by
+from ..model.facts import Fact, FactKind, fact
+from ..model.groups import TroubleKind
+from ..model.states import Diagnosis, LagBasis
+from .judgement import Judged, Trouble
+from .traces import last_commit, last_members, silent_hosts, stuck_at
 
 NOBODY: Mapping[str, str] = MappingProxyType({})
 """No group is withheld."""
@@ -378,4 +380,4 @@ TOLD: Mapping[Diagnosis, Told] = {
     Diagnosis.SKEWED_LOAD: _skewed_load,
     Diagnosis.CATCHING_UP: _catching_up,
 }
-"""What a trouble is beside what its rule sees; None where nobody need act. `incidents.vanished` has the one left."""
+"""What a trouble is beside what its rule sees; None where nobody need act. The one left is in `vanished_groups`."""

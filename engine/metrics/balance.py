@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evenkeel.engine.model import Column, Flags, Indices, Ints
+from ..model.arrays import Column, Flags, Indices, Ints
 
 
 def member_counts(owner: Indices, members: int) -> Ints:

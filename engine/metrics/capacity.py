@@ -19,12 +19,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenkeel.engine.batch import median_by
-from evenkeel.engine.labels import Labels
-from evenkeel.engine.metrics.past import Past
-from evenkeel.engine.metrics.recognised import Recognised
-from evenkeel.engine.metrics.samples import Samples, any_of_owner, stack_of, sums_by_owner
-from evenkeel.engine.model import NONE, CapacityBasis, Flags, Floats, Indices, Ints
+from ..model.arrays import NONE, Flags, Floats, Indices, Ints
+from ..model.batch import median_by
+from ..model.labels import Labels
+from ..model.states import CapacityBasis
+from .member_identity import Recognised
+from .past import Past
+from .samples import Samples, any_of_owner, stack_of, sums_by_owner
 
 NEWEST = 3
 """

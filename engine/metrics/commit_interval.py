@@ -23,9 +23,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenkeel.engine.batch import max_by, median_by, min_by, sum_by
-from evenkeel.engine.metrics.samples import Samples
-from evenkeel.engine.model import Flags, Floats, Ints
+from ..model.arrays import Flags, Floats, Ints
+from ..model.batch import max_by, median_by, min_by, sum_by
+from .samples import Samples
 
 ENOUGH = 3
 """

@@ -11,14 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenkeel.engine.labels import Labels
-from evenkeel.engine.metrics.past import Past
-from evenkeel.engine.model import (
-    Column,
-    Floats,
-    PartitionTable,
-    TimeLagBasis,
-)
+from ..model.arrays import Column, Floats
+from ..model.groups import PartitionTable
+from ..model.labels import Labels
+from ..model.states import TimeLagBasis
+from .past import Past
 
 EVEN = 0.01
 """

@@ -8,8 +8,9 @@ from typing import Protocol
 
 import numpy as np
 
-from evenkeel.engine.labels import Labels
-from evenkeel.engine.model import Column, Flags, Ints, LagBasis
+from ..model.arrays import Column, Flags, Ints
+from ..model.labels import Labels
+from ..model.states import LagBasis
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenkeel.engine.labels import Labels
-from evenkeel.engine.metrics.racks import Crossing
-from evenkeel.engine.model import Flags, Floats, PartitionTable, SizeBasis
+from ..model.arrays import Flags, Floats
+from ..model.groups import PartitionTable
+from ..model.labels import Labels
+from ..model.states import SizeBasis
+from .racks import Crossing
 
 SECONDS_PER_MONTH = 30 * 24 * 3600
 BYTES_PER_GB = 10**9

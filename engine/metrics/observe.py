@@ -9,27 +9,22 @@ from functools import cached_property
 
 import numpy as np
 
-from evenkeel.engine.batch import GroupBatch, count_by, sum_by
-from evenkeel.engine.facts import Fact, finding
-from evenkeel.engine.labels import Labels
-from evenkeel.engine.metrics.balance import member_counts
-from evenkeel.engine.metrics.capacity import NEWEST, Capacity, capacities, owners_before
-from evenkeel.engine.metrics.commit_interval import CommitInterval, commit_intervals, delay
-from evenkeel.engine.metrics.diagnosis import Diagnosed, Evidence, diagnose
-from evenkeel.engine.metrics.history import (
-    Rate,
-    TimeLag,
-    deviation,
-    rate,
-    time_lag,
-    time_to_loss,
-)
-from evenkeel.engine.metrics.lag import Lag, OffsetReset, measure_lag
-from evenkeel.engine.metrics.money import RecordSize, record_size
-from evenkeel.engine.metrics.past import Past
-from evenkeel.engine.metrics.samples import Samples, silent_members
-from evenkeel.engine.metrics.status import WINDOW, statuses
-from evenkeel.engine.model import NONE, Column, Flags, Floats, GroupHeader, LagBasis, Status
+from ..model.arrays import NONE, Column, Flags, Floats
+from ..model.batch import GroupBatch, count_by, sum_by
+from ..model.facts import Fact, finding
+from ..model.groups import GroupHeader
+from ..model.labels import Labels
+from ..model.states import LagBasis, Status
+from .balance import member_counts
+from .capacity import NEWEST, Capacity, capacities, owners_before
+from .commit_interval import CommitInterval, commit_intervals, delay
+from .diagnosis import Diagnosed, Evidence, diagnose
+from .history import Rate, TimeLag, deviation, rate, time_lag, time_to_loss
+from .lag import Lag, OffsetReset, measure_lag
+from .money import RecordSize, record_size
+from .past import Past
+from .samples import Samples, silent_members
+from .status import WINDOW, statuses
 
 NO_OFFSET_RESET = "no_offset_reset"
 """The finding that a lag is unknown because nothing is committed and `auto_offset_reset` is not configured."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evenkeel.engine.batch import GroupBatch
-from evenkeel.engine.model import NONE, Indices
+from ..model.arrays import NONE, Indices
+from ..model.batch import GroupBatch
 
 
 def fingerprint(batch: GroupBatch, group: int) -> str | None:

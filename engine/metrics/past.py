@@ -10,14 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evenkeel.engine.batch import GroupBatch
-from evenkeel.engine.model import (
-    NONE,
-    Column,
-    Flags,
-    GroupHeader,
-    Ints,
-)
+from ..model.arrays import NONE, Column, Flags, Ints
+from ..model.batch import GroupBatch
+from ..model.groups import GroupHeader
 
 
 class Past:

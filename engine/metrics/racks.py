@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evenkeel.engine.model import NONE, Flags, Indices, Ints
+from ..model.arrays import NONE, Flags, Indices, Ints
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

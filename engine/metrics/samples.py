@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evenkeel.engine.metrics.past import Past
-from evenkeel.engine.model import NONE, Column, Flags, Floats, Indices
+from ..model.arrays import NONE, Column, Flags, Floats, Indices
+from .past import Past
 
 STILL_SECONDS = 30.0
 """A commit that stands still for less may be the next one's turn: snapshots can be seconds apart."""

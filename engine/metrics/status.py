@@ -33,9 +33,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evenkeel.engine.batch import max_by
-from evenkeel.engine.labels import Labels
-from evenkeel.engine.model import Column, Flags, Ints, Status
+from ..model.arrays import Column, Flags, Ints
+from ..model.batch import max_by
+from ..model.labels import Labels
+from ..model.states import Status
 
 WINDOW = 4
 """Samples looked at, the present one included."""

@@ -12,7 +12,7 @@ A function asks for the ports it uses. `adapters/` holds the real ones and, in `
 nobody keeps, a walk over a recording or a unit test; the same tests hold both to what is promised here.
 """
 
-from evenkeel.engine.ports.alerts import (
+from .alerts import (
     CLOCKS_APART,
     Delivered,
     Incidents,
@@ -22,8 +22,8 @@ from evenkeel.engine.ports.alerts import (
     PendingAlert,
     Posting,
 )
-from evenkeel.engine.ports.cluster import Cluster
-from evenkeel.engine.ports.history import (
+from .cluster import Cluster
+from .history import (
     AdviceHistory,
     AdvisedSnapshot,
     LeftBehind,
@@ -33,16 +33,8 @@ from evenkeel.engine.ports.history import (
     SnapshotHistory,
     WaitingSnapshot,
 )
-from evenkeel.engine.ports.lake import (
-    ALL,
-    Compacted,
-    Lake,
-    LakeDay,
-    LakeFile,
-    Manifest,
-    WrittenPart,
-)
-from evenkeel.engine.ports.operation import (
+from .lake import ALL, Compacted, Lake, LakeDay, LakeFile, Manifest, WrittenPart
+from .operation import (
     ClusterFacts,
     FailingStep,
     History,
@@ -52,9 +44,9 @@ from evenkeel.engine.ports.operation import (
     StepRuns,
     ToldOutage,
 )
-from evenkeel.engine.ports.reports import ReportedGroups, ReportHistory, StoredReport
-from evenkeel.engine.ports.rollups import ClusterDay, RollupHistory
-from evenkeel.engine.ports.silences import Silences
+from .reports import ReportedGroups, ReportHistory, StoredReport
+from .rollups import ClusterDay, RollupHistory
+from .silences import Silences
 
 __all__ = [
     "ALL",

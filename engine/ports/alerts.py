@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from evenkeel.engine.columns import column
-from evenkeel.engine.message import AlertMessage, Announcement
-from evenkeel.engine.model import WatchOf
-from evenkeel.engine.records import AlertRow, IncidentCourse, IncidentRow
+from ..model.columns import column
+from ..model.groups import WatchOf
+from ..model.message import AlertMessage, Announcement
+from ..records import AlertRow, IncidentCourse, IncidentRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ class Outbox(Protocol):
         self, posting: Posting, *, cluster: str, snapshot_id: str | None = None
     ) -> bool:
         """
-        Add an alert; what waits and is out of date with it gives way (`alerting.giving_way`).
+        Add an alert; what waits and is out of date with it gives way (`messages.outbox_supersede`).
 
         Args:
             posting: What is to be said, and where.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from evenkeel.engine.datasets import ClusterSnapshot
+from ..model.cluster_snapshot import ClusterSnapshot
 
 
 class Cluster(Protocol):

@@ -15,11 +15,12 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from evenkeel.engine.figures import Forecast, Score
-from evenkeel.engine.model import Member, Move
-from evenkeel.engine.ports.lake import Manifest
-from evenkeel.engine.records import AdviceCheck, AdviceColumns, AdviceRow, Course, GroupMetrics
-from evenkeel.engine.records.course import Uptake
+from ..model.assignments import Move
+from ..model.figures import Forecast, Score
+from ..model.groups import Member
+from ..records import AdviceCheck, AdviceColumns, AdviceRow, Course, GroupMetrics
+from ..records.course import Uptake
+from .lake import Manifest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from evenkeel.engine.ports.alerts import Delivered, Incidents, Outbox, Posting
-from evenkeel.engine.ports.history import AdviceHistory, ResultHistory, SnapshotHistory
-from evenkeel.engine.ports.rollups import RollupHistory
-from evenkeel.engine.ports.silences import Silences
-from evenkeel.engine.records import IncidentRow, MemberMetrics, StepRun
+from ..records import IncidentRow, MemberMetrics, StepRun
+from .alerts import Delivered, Incidents, Outbox, Posting
+from .history import AdviceHistory, ResultHistory, SnapshotHistory
+from .rollups import RollupHistory
+from .silences import Silences
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from evenkeel.engine.records import SilenceRow
+from ..records import SilenceRow
 
 
 class Silences(Protocol):

@@ -13,19 +13,13 @@ command line shows and nobody stores).
 
 from collections.abc import Mapping
 
-from evenkeel.engine.records.advice import (
-    AdviceColumns,
-    AdviceRow,
-    CheckRow,
-    EventRow,
-    MoveRow,
-    StoredAdvice,
-)
-from evenkeel.engine.records.alert import AlertRow, AlertState
-from evenkeel.engine.records.answers import Taken, columns_of_query, columns_of_view
-from evenkeel.engine.records.candidate import CandidateColumns, CandidateRow
-from evenkeel.engine.records.course import AdviceCheck, AdviceEvent, Course
-from evenkeel.engine.records.deriving import (
+from .advice import AdviceColumns, AdviceRow, CheckRow, EventRow, MoveRow, StoredAdvice
+from .alert import AlertRow, AlertState
+from .answers import Taken, columns_of_query, columns_of_view
+from .candidate import CandidateColumns, CandidateRow
+from .cluster_rows import BrokerRow, CommitRow, GroupRow, MemberRow, PartitionRow
+from .course import AdviceCheck, AdviceEvent, Course
+from .derivation import (
     arrow_schema,
     arrow_type,
     blank,
@@ -36,16 +30,9 @@ from evenkeel.engine.records.deriving import (
     table_of,
     to_json,
 )
-from evenkeel.engine.records.incident import (
-    CauseSpan,
-    CourseRow,
-    IncidentCourse,
-    IncidentRow,
-    Readers,
-    WatchRow,
-)
-from evenkeel.engine.records.keys import OfGroup, OfSnapshot, keys_of
-from evenkeel.engine.records.metrics import (
+from .incident import CauseSpan, CourseRow, IncidentCourse, IncidentRow, Readers, WatchRow
+from .keys import OfGroup, OfSnapshot, keys_of
+from .metrics import (
     GroupMetrics,
     MemberMetrics,
     MembershipChange,
@@ -55,8 +42,8 @@ from evenkeel.engine.records.metrics import (
     PartitionWorst,
     StrategyMoves,
 )
-from evenkeel.engine.records.reading import BrokerRow, CommitRow, GroupRow, MemberRow, PartitionRow
-from evenkeel.engine.records.rollup import (
+from .printed_rows import FrontierRow, PlacementRow, RecordedSnapshot, WhatIfRow
+from .rollup import (
     ConsumerGroup,
     DiagnosisSpan,
     GroupDay,
@@ -65,16 +52,10 @@ from evenkeel.engine.records.rollup import (
     MemberSpan,
     Rollup,
 )
-from evenkeel.engine.records.shown import (
-    FrontierRow,
-    PlacementRow,
-    RecordedSnapshot,
-    WhatIfRow,
-)
-from evenkeel.engine.records.silence import SilenceKind, SilenceRow, StoredSilence
-from evenkeel.engine.records.snapshot import ClusterRow, SnapshotRow
-from evenkeel.engine.records.step_run import Outcome, StepRun
-from evenkeel.engine.records.validation import ValidationRow
+from .silence import SilenceKind, SilenceRow, StoredSilence
+from .snapshot import ClusterRow, SnapshotRow
+from .step_run import Outcome, StepRun
+from .validation import ValidationRow
 
 TABLES: Mapping[str, type] = {
     "cluster": ClusterRow,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from evenkeel.engine.columns import Int32, Unit, column
-from evenkeel.engine.facts import Fact
-from evenkeel.engine.model import AdviceState, Move, Verdict
-from evenkeel.engine.records.course import AdviceCheck, AdviceEvent, Course
-from evenkeel.engine.records.keys import OfGroup
+from ..model.assignments import AdviceState, Move, Verdict
+from ..model.columns import Int32, Unit, column
+from ..model.facts import Fact
+from .course import AdviceCheck, AdviceEvent, Course
+from .keys import OfGroup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

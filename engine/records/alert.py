@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from evenkeel.engine.columns import Int32, Unit, column
+from ..model.columns import Int32, Unit, column
 
 
 class AlertState(enum.StrEnum):

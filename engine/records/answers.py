@@ -11,7 +11,8 @@ from functools import cache
 from typing import Any
 
 from evenkeel import sql
-from evenkeel.engine.columns import ColumnSpec, Meaning, Unit, Where, column, columns_of, unit_in
+
+from ..model.columns import ColumnSpec, Meaning, Unit, Where, column, columns_of, unit_in
 
 _KINDS: Mapping[str, tuple[Any, Any, int]] = {
     "text": (str, None, 64),
@@ -58,7 +59,7 @@ def _columns(text: str) -> Mapping[str, ColumnSpec]:
 
 
 def _columns_of_source(name: str) -> Mapping[str, ColumnSpec]:
-    from evenkeel.engine.records import TABLES
+    from . import TABLES
 
     if name in TABLES:
         return {spec.name: spec for spec in columns_of(TABLES[name])}

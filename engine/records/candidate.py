@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from evenkeel.engine.columns import Int32, column, missing_where
-from evenkeel.engine.facts import Fact
-from evenkeel.engine.figures import Forecast, NextChange, Score
-from evenkeel.engine.model import Deployment, Feasibility, Move
-from evenkeel.engine.records.keys import OfGroup
+from ..model.assignments import Deployment, Feasibility, Move
+from ..model.columns import Int32, column, missing_where
+from ..model.facts import Fact
+from ..model.figures import Forecast, NextChange, Score
+from .keys import OfGroup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

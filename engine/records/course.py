@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from evenkeel.engine.columns import Int32, Unit, column
-from evenkeel.engine.facts import Fact
-from evenkeel.engine.model import AdviceState, Diagnosis
+from ..model.assignments import AdviceState
+from ..model.columns import Int32, Unit, column
+from ..model.facts import Fact
+from ..model.states import Diagnosis
 
 VERDICT_SECONDS = 3600
 """So long after it was taken up an advice is held against what it promised."""

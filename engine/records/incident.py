@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from evenkeel.engine.columns import Int32, Unit, column
-from evenkeel.engine.facts import Fact
-from evenkeel.engine.model import IncidentState, TroubleKind, WatchOf
+from ..model.columns import Int32, Unit, column
+from ..model.facts import Fact
+from ..model.groups import TroubleKind, WatchOf
+from ..model.states import IncidentState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

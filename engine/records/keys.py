@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from evenkeel.engine.columns import column
-from evenkeel.engine.model import GroupHeader
+from ..model.columns import column
+from ..model.groups import GroupHeader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

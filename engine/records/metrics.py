@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from evenkeel.engine.columns import Int32, Unit, Where, column, missing_where
-from evenkeel.engine.facts import Fact
-from evenkeel.engine.figures import Figures
-from evenkeel.engine.model import (
+from ..model.columns import Int32, Unit, Where, column, missing_where
+from ..model.facts import Fact
+from ..model.figures import Figures
+from ..model.states import (
     CapacityBasis,
     Diagnosis,
     GroupType,
@@ -17,7 +17,7 @@ from evenkeel.engine.model import (
     Status,
     TimeLagBasis,
 )
-from evenkeel.engine.records.keys import OfGroup
+from .keys import OfGroup
 
 RACK_SOURCES = ("subscription", "describe", "configured")
 

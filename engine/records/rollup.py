@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from evenkeel.engine.columns import Float32, Int32, Unit, column
-from evenkeel.engine.records.metrics import StrategyMoves
+from ..model.columns import Float32, Int32, Unit, column
+from .metrics import StrategyMoves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

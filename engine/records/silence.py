@@ -7,7 +7,7 @@ import fnmatch
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from evenkeel.engine.columns import column
+from ..model.columns import column
 
 
 class SilenceKind(enum.StrEnum):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from evenkeel.engine.columns import Int32, Unit, column
+from ..model.columns import Int32, Unit, column
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

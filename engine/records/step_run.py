@@ -6,7 +6,7 @@ import enum
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from evenkeel.engine.columns import column
+from ..model.columns import column
 
 
 class Outcome(enum.StrEnum):

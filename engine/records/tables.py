@@ -39,13 +39,13 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB, REAL
 from sqlalchemy.schema import SchemaItem
 from sqlalchemy.types import TypeEngine
 
-from evenkeel.engine.columns import REQUIRED, ColumnSpec, columns_of
-from evenkeel.engine.model import AdviceState, Verdict
-from evenkeel.engine.records import TABLES
-from evenkeel.engine.records.alert import AlertState
-from evenkeel.engine.records.silence import SilenceKind
-from evenkeel.engine.records.step_run import Outcome
-from evenkeel.engine.records.validation import STAGES
+from ..model.assignments import AdviceState, Verdict
+from ..model.columns import REQUIRED, ColumnSpec, columns_of
+from . import TABLES
+from .alert import AlertState
+from .silence import SilenceKind
+from .step_run import Outcome
+from .validation import STAGES
 
 METADATA = MetaData(
     naming_convention={

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from evenkeel.engine.columns import Unit, column
-from evenkeel.engine.records.keys import OfSnapshot
+from ..model.columns import Unit, column
+from .keys import OfSnapshot
 
 STAGES = ("snapshot", "metrics", "candidates")
 SEVERITIES = ("critical", "warning", "info")

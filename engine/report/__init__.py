@@ -6,9 +6,9 @@ The report: what is known of a fleet of groups as values, and the one HTML file 
 Nothing here reads anything, and nothing in the file asks for anything.
 """
 
-from evenkeel.engine.report.formats import group_name
-from evenkeel.engine.report.page import Served, notice, policy, render
-from evenkeel.engine.report.values import (
+from .formats import group_name
+from .page import Served, notice, policy, render
+from .values import (
     AdviceGiven,
     FailedStep,
     FleetReport,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from evenkeel.engine.text import printable
-from evenkeel.engine.wording.numbers import duration, percent
+from ..messages.wording.numbers import duration, percent
+from ..model.text import printable
 
 UNKNOWN = "?"
 

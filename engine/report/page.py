@@ -17,8 +17,11 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from evenkeel.engine.model import Diagnosis, Verdict
-from evenkeel.engine.report.formats import (
+from ..messages.wording.numbers import duration, moment, percent, sentence
+from ..model.assignments import Verdict
+from ..model.states import Diagnosis
+from ..model.text import printable, report_place, several
+from .formats import (
     MEASURES,
     UNKNOWN,
     clock,
@@ -29,10 +32,8 @@ from evenkeel.engine.report.formats import (
     number,
     utilisation,
 )
-from evenkeel.engine.report.series import chart_data
-from evenkeel.engine.report.values import WORST_FIRST, FleetReport, GroupReport, PromiseKept
-from evenkeel.engine.text import printable, report_place, several
-from evenkeel.engine.wording.numbers import duration, moment, percent, sentence
+from .series import chart_data
+from .values import WORST_FIRST, FleetReport, GroupReport, PromiseKept
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from evenkeel.engine.report.values import FleetReport, GroupReport, Standing
+from .values import FleetReport, GroupReport, Standing
 
 POINTS = 400
 """As many points a chart shows at most: more than a phone has columns."""

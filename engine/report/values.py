@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from evenkeel.engine.model import Diagnosis, Move, Verdict
+from ..model.assignments import Move, Verdict
+from ..model.states import Diagnosis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

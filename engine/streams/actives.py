@@ -12,7 +12,7 @@ Promises, the first before the second:
    tasks of the client, n in all, S of the sub-topology, in Kafka's order of evaluation).
 3. No such assignment costs less in total: it is exact, not a heuristic.
 4. Among those of equal cost, as few tasks as possible are new to their client.
-5. What is left open is decided by Kafka's order of tasks and clients (`evenkeel.engine.kit.rack_flow`), so
+5. What is left open is decided by Kafka's order of tasks and clients (`evenkeel.engine.assignors.flow.rack_flow`), so
    the order of the input does not show. Kafka's own class may decide otherwise at equal cost.
 
 Two clients, each with the tasks whose data is in the other's rack:
@@ -29,7 +29,7 @@ Two clients, each with the tasks whose data is in the other's rack:
 >>> app.named(better)[ids[0]], total_cost(app, better, every, STATEFUL, dealt)
 (['0_2', '0_3'], 4)
 
-Cost: that of `evenkeel.engine.kit.rack_flow.solve`: milliseconds for 20 clients and 500 tasks, where Kafka's
+Cost: that of `evenkeel.engine.assignors.flow.rack_flow.solve`: milliseconds for 20 clients and 500 tasks, where Kafka's
 cycle cancelling over |tasks| x |clients| arcs takes many seconds. Source: KIP-925, sections B and E;
 `RackAwareTaskAssignor` and its graph constructors of Kafka 4.3.
 
@@ -42,12 +42,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenkeel.engine.errors import InputError
-from evenkeel.engine.kit.rack_flow import LayerLimits, RackProblem, solve
-from evenkeel.engine.model import NONE, Indices, Ints
-from evenkeel.engine.streams.model import Application
-from evenkeel.engine.streams.settings import Costs, RackStrategy
-from evenkeel.engine.streams.traffic import cross_rack
+from ..assignors.flow.rack_flow import LayerLimits, RackProblem, solve
+from ..model.arrays import NONE, Indices, Ints
+from ..model.errors import InputError
+from .model import Application
+from .settings import Costs, RackStrategy
+from .traffic import cross_rack
 
 
 def optimise(

@@ -17,8 +17,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from evenkeel.engine.model import NONE, Flags, Indices, Ints
-from evenkeel.engine.streams.model import Application
+from ..model.arrays import NONE, Flags, Indices, Ints
+from .model import Application
 
 Tasks = list[list[int]]
 """The tasks of one kind that each client has, ascending."""

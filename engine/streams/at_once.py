@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from evenkeel.engine.facts import Fact
-from evenkeel.engine.model import NONE, Indices, ragged
-from evenkeel.engine.streams.model import Application, Placement
+from ..model.arrays import NONE, Indices, ragged
+from ..model.facts import Fact
+from .model import Application, Placement
 
 
 def placed_at_once(

@@ -14,18 +14,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.facts import Fact, note, reason
-from evenkeel.engine.kit.java_order import map_order
-from evenkeel.engine.metrics.racks import Crossing, replica_crossing
-from evenkeel.engine.model import NONE, Indices, Ints, ragged_entries
-from evenkeel.engine.streams.at_once import placed_at_once
-from evenkeel.engine.streams.live import Running
-from evenkeel.engine.streams.model import RUNNING, Application, Placement
-from evenkeel.engine.streams.place import place
-from evenkeel.engine.streams.settings import STATELESS, RackStrategy, StickyTasks, TaskStrategy
-from evenkeel.engine.streams.sticky_tasks import place_sticky, usual_arrivals
-from evenkeel.engine.streams.sticky_tasks_server import assign_sticky_server
+from ..assignors.kit.java_order import map_order
+from ..metrics.racks import Crossing, replica_crossing
+from ..model.arrays import NONE, Indices, Ints, ragged_entries
+from ..model.errors import Infeasible
+from ..model.facts import Fact, note, reason
+from .at_once import placed_at_once
+from .live import Running
+from .model import RUNNING, Application, Placement
+from .place import place
+from .settings import STATELESS, RackStrategy, StickyTasks, TaskStrategy
+from .sticky_tasks import place_sticky, usual_arrivals
+from .sticky_tasks_server import assign_sticky_server
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

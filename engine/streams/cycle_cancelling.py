@@ -1,13 +1,13 @@
 """
 Kafka's own way to a least-cost assignment of tasks: cycle by cycle, so that of several cheapest it is Kafka's.
 
-`evenkeel.engine.kit.rack_flow` finds the least cost in milliseconds, and settles ties by rules of its own. Where an
-answer has to be Kafka's to the letter, the same problem goes through this: the network that Kafka draws, a first flow,
-and negative cycles cancelled in the order in which Kafka's search comes upon them.
+`evenkeel.engine.assignors.flow.rack_flow` finds the least cost in milliseconds, and settles ties by rules of its own.
+Where an answer has to be Kafka's to the letter, the same problem goes through this: the network that Kafka draws, a
+first flow, and negative cycles cancelled in the order in which Kafka's search comes upon them.
 
 Two tasks with their data in each other's rack change places:
 
->>> from evenkeel.engine.kit.rack_flow import RackProblem
+>>> from evenkeel.engine.assignors.flow.rack_flow import RackProblem
 >>> problem = RackProblem(
 ...     cost=np.array([[10, 0], [0, 10]]), move_cost=1, previous_owner=np.array([0, 1], np.int32),
 ...     rack=np.array([0, 1]), count=np.array([1, 1]),
@@ -30,10 +30,10 @@ from typing import Any
 
 import numpy as np
 
-from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.compiled import Tally, at_work, kernel
-from evenkeel.engine.kit.rack_flow import RackProblem
-from evenkeel.engine.model import Indices, Ints
+from ..assignors.flow.rack_flow import RackProblem
+from ..assignors.kit.kernels import Tally, at_work, kernel
+from ..model.arrays import Indices, Ints
+from ..model.errors import Infeasible
 
 ASKED = Tally()
 """Steps of all problems so far."""

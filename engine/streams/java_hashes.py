@@ -10,8 +10,8 @@ from uuid import UUID
 
 import numpy as np
 
-from evenkeel.engine.kit.java_order import Hashes, string_hashes, uuid_halves, uuid_hashes
-from evenkeel.engine.streams.model import task_key
+from ..assignors.kit.java_order import Hashes, string_hashes, uuid_halves, uuid_hashes
+from .model import task_key
 
 
 def task_hashes(tasks: Sequence[str]) -> Hashes:

@@ -4,7 +4,7 @@ Java's `PriorityQueue`, step for step.
 Which of two equal elements comes first, and what happens to elements whose keys change while they
 wait, follows from how the binary heap sifts; Kafka's task assignor depends on both. Elements are
 numbers that look their keys up in two arrays when they are compared, the first key before the
-second, so a change shows at once, as it does in Java. All are kernels (`evenkeel.engine.kit.compiled`): the
+second, so a change shows at once, as it does in Java. All are kernels (`evenkeel.engine.assignors.kit.kernels`): the
 queue is an array with its length kept beside it, and each call returns the new length.
 
 Four elements of which two are equal:
@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from evenkeel.engine.kit.compiled import kernel
+from ..assignors.kit.kernels import kernel
 
 
 @kernel

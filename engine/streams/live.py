@@ -27,30 +27,14 @@ from functools import cached_property
 
 import numpy as np
 
-from evenkeel.engine.config import StreamsSettings
-from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.facts import Fact, note
-from evenkeel.engine.model import (
-    NONE,
-    GroupSnapshot,
-    GroupType,
-    Indices,
-    Ints,
-    Member,
-    MemberTasks,
-    PartitionTable,
-    ragged,
-)
-from evenkeel.engine.streams.model import (
-    LAG_UNKNOWN,
-    RUNNING,
-    Application,
-    ClientLine,
-    TaskLine,
-    application,
-    task_key,
-)
-from evenkeel.engine.streams.settings import (
+from ..config import StreamsSettings
+from ..model.arrays import NONE, Indices, Ints, ragged
+from ..model.errors import Infeasible
+from ..model.facts import Fact, note
+from ..model.groups import GroupSnapshot, Member, MemberTasks, PartitionTable
+from ..model.states import GroupType
+from .model import LAG_UNKNOWN, RUNNING, Application, ClientLine, TaskLine, application, task_key
+from .settings import (
     Overlap,
     RackStrategy,
     StickyTasks,
@@ -60,8 +44,8 @@ from evenkeel.engine.streams.settings import (
     own_strategy,
     task_strategies,
 )
-from evenkeel.engine.streams.sticky_tasks_server import Threads
-from evenkeel.engine.streams.stores import Stores, stores_of
+from .sticky_tasks_server import Threads
+from .stores import Stores, stores_of
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -19,16 +19,10 @@ from functools import cached_property
 
 import numpy as np
 
-from evenkeel.engine.errors import InputError
-from evenkeel.engine.facts import Fact
-from evenkeel.engine.model import NONE, Flags, Indices, Ints, ragged
-from evenkeel.engine.streams.settings import (
-    STATEFUL,
-    STATELESS,
-    Costs,
-    RackStrategy,
-    TaskConfig,
-)
+from ..model.arrays import NONE, Flags, Indices, Ints, ragged
+from ..model.errors import InputError
+from ..model.facts import Fact
+from .settings import STATEFUL, STATELESS, Costs, RackStrategy, TaskConfig
 
 RUNNING = -2
 """The lag of a task that is active and running on a client (on the wire too)."""

@@ -36,19 +36,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.facts import Fact, note, reason
-from evenkeel.engine.model import NONE, Indices
-from evenkeel.engine.streams.actives import optimise
-from evenkeel.engine.streams.assign_tasks import assign_stateful, assign_stateless
-from evenkeel.engine.streams.model import LAG_UNKNOWN, Application, Placement
-from evenkeel.engine.streams.settings import STATELESS, Overlap, RackStrategy, TaskConfig
-from evenkeel.engine.streams.standby_racks import ROUNDS, swap_standbys
-from evenkeel.engine.streams.standbys import Copies, place_standbys, ragged_rows
-from evenkeel.engine.streams.switch import EQUAL_COSTS, racks_off
-from evenkeel.engine.streams.tags import Apart, findings, kept_apart
-from evenkeel.engine.streams.task_movements import assign_task_movements
-from evenkeel.engine.streams.traffic import cross_rack, nothing_to_gain
+from ..model.arrays import NONE, Indices
+from ..model.errors import Infeasible
+from ..model.facts import Fact, note, reason
+from .actives import optimise
+from .assign_tasks import assign_stateful, assign_stateless
+from .model import LAG_UNKNOWN, Application, Placement
+from .settings import STATELESS, Overlap, RackStrategy, TaskConfig
+from .standby_racks import ROUNDS, swap_standbys
+from .standbys import Copies, place_standbys, ragged_rows
+from .switch import EQUAL_COSTS, racks_off
+from .tags import Apart, findings, kept_apart
+from .task_movements import assign_task_movements
+from .traffic import cross_rack, nothing_to_gain
 
 
 def place(app: Application, config: TaskConfig) -> Placement:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from evenkeel.engine.config.streams import RackStrategy
-from evenkeel.engine.errors import ConfigError
+from ..config.streams import RackStrategy
+from ..model.errors import ConfigError
 
 ANY_LAG = (1 << 63) - 1
 """`acceptable.recovery.lag` at its greatest: every client counts as caught up."""

@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evenkeel.engine.model import NONE, Indices, Ints
-from evenkeel.engine.streams.model import LAG_UNKNOWN, RUNNING, Application, Placement
-from evenkeel.engine.streams.place import place
-from evenkeel.engine.streams.settings import TaskConfig
+from ..model.arrays import NONE, Indices, Ints
+from .model import LAG_UNKNOWN, RUNNING, Application, Placement
+from .place import place
+from .settings import TaskConfig
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

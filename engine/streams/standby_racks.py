@@ -23,12 +23,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from evenkeel.engine.model import Ints
-from evenkeel.engine.streams.model import Application
-from evenkeel.engine.streams.settings import Costs
-from evenkeel.engine.streams.standbys import Copies
-from evenkeel.engine.streams.tags import Apart
-from evenkeel.engine.streams.traffic import cross_rack
+from ..model.arrays import Ints
+from .model import Application
+from .settings import Costs
+from .standbys import Copies
+from .tags import Apart
+from .traffic import cross_rack
 
 ROUNDS = 4
 """As often as Kafka goes around."""

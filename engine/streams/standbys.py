@@ -25,13 +25,13 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from evenkeel.engine.kit.java_order import bucket_order, capacity
-from evenkeel.engine.model import NONE, Flags, Indices, Ints
-from evenkeel.engine.streams.assign_tasks import TaskLoad, balance_tasks
-from evenkeel.engine.streams.java_hashes import task_hashes
-from evenkeel.engine.streams.model import Application
-from evenkeel.engine.streams.settings import TaskConfig
-from evenkeel.engine.streams.tags import Apart, client_tags
+from ..assignors.kit.java_order import bucket_order, capacity
+from ..model.arrays import NONE, Flags, Indices, Ints
+from .assign_tasks import TaskLoad, balance_tasks
+from .java_hashes import task_hashes
+from .model import Application
+from .settings import TaskConfig
+from .tags import Apart, client_tags
 
 
 class Copies:

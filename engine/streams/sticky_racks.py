@@ -24,15 +24,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from evenkeel.engine.facts import Fact, reason
-from evenkeel.engine.kit.rack_flow import solve
-from evenkeel.engine.model import NONE, Flags, Indices, Ints, ragged
-from evenkeel.engine.streams.actives import problem_of
-from evenkeel.engine.streams.cycle_cancelling import cancelled
-from evenkeel.engine.streams.model import Application
-from evenkeel.engine.streams.settings import STATELESS, Costs, RackStrategy, TaskConfig
-from evenkeel.engine.streams.standby_racks import ROUNDS
-from evenkeel.engine.streams.traffic import cross_rack
+from ..assignors.flow.rack_flow import solve
+from ..model.arrays import NONE, Flags, Indices, Ints, ragged
+from ..model.facts import Fact, reason
+from .actives import problem_of
+from .cycle_cancelling import cancelled
+from .model import Application
+from .settings import STATELESS, Costs, RackStrategy, TaskConfig
+from .standby_racks import ROUNDS
+from .traffic import cross_rack
 
 EXACT = 10_000
 """Up to so many tasks x clients ties are Kafka's too; Kafka's own way takes seconds there, and ever longer beyond."""

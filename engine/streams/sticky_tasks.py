@@ -53,19 +53,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.java_order import bucket_order, capacity
-from evenkeel.engine.model import NONE, Indices
-from evenkeel.engine.streams.at_once import placed_at_once
-from evenkeel.engine.streams.java_hashes import process_hashes, subtopology_hashes, task_hashes
-from evenkeel.engine.streams.model import Application, Placement, task_key
-from evenkeel.engine.streams.settings import TaskConfig
-from evenkeel.engine.streams.sticky_racks import (
-    actives_off,
-    racked_actives,
-    racked_standbys,
-    standbys_off,
-)
+from ..assignors.kit.java_order import bucket_order, capacity
+from ..model.arrays import NONE, Indices
+from ..model.errors import Infeasible
+from .at_once import placed_at_once
+from .java_hashes import process_hashes, subtopology_hashes, task_hashes
+from .model import Application, Placement, task_key
+from .settings import TaskConfig
+from .sticky_racks import actives_off, racked_actives, racked_standbys, standbys_off
 
 _MOST_PAIRS = (1 << 31) - 1
 

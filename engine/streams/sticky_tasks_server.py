@@ -48,11 +48,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.java_order import bucket_order, capacity, map_order, string_hashes
-from evenkeel.engine.model import NONE, Indices
-from evenkeel.engine.streams.java_priority_queue import Queue
-from evenkeel.engine.streams.model import Application
+from ..assignors.kit.java_order import bucket_order, capacity, map_order, string_hashes
+from ..model.arrays import NONE, Indices
+from ..model.errors import Infeasible
+from .java_priority_queue import Queue
+from .model import Application
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

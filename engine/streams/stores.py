@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from evenkeel.engine.facts import Fact, note
-from evenkeel.engine.model import GroupSnapshot, MemberTasks, PartitionTable
+from ..model.facts import Fact, note
+from ..model.groups import GroupSnapshot, MemberTasks, PartitionTable
 
 
 @dataclass(frozen=True, kw_only=True)

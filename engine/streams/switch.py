@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenkeel.engine.facts import Fact, reason
-from evenkeel.engine.model import NONE, Flags, Indices
-from evenkeel.engine.streams.model import Application
-from evenkeel.engine.streams.settings import RackStrategy, TaskConfig
+from ..model.arrays import NONE, Flags, Indices
+from ..model.facts import Fact, reason
+from .model import Application
+from .settings import RackStrategy, TaskConfig
 
 EQUAL_COSTS = "equal_costs"
 """The measure of the fact that every task costs the same on every client."""

@@ -15,10 +15,10 @@ from functools import cached_property
 
 import numpy as np
 
-from evenkeel.engine.facts import Fact, note
-from evenkeel.engine.model import NONE, Flags, Indices, Ints
-from evenkeel.engine.streams.model import Application
-from evenkeel.engine.streams.settings import TaskConfig
+from ..model.arrays import NONE, Flags, Indices, Ints
+from ..model.facts import Fact, note
+from .model import Application
+from .settings import TaskConfig
 
 RACK = "rack"
 

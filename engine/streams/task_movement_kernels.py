@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from evenkeel.engine.kit.compiled import kernel
-from evenkeel.engine.model import NONE
-from evenkeel.engine.streams.java_priority_queue import offer, poll, remove
+from ..assignors.kit.kernels import kernel
+from ..model.arrays import NONE
+from .java_priority_queue import offer, poll, remove
 
 RUNNING = -2
 

@@ -23,17 +23,14 @@ from uuid import UUID
 
 import numpy as np
 
-from evenkeel.engine.kit.compiled import at_work
-from evenkeel.engine.kit.java_order import uuid_halves, uuid_hashes
-from evenkeel.engine.model import NONE, Flags, Indices, Ints
-from evenkeel.engine.streams.java_priority_queue import drain, offer
-from evenkeel.engine.streams.model import RUNNING, Application
-from evenkeel.engine.streams.settings import ANY_LAG, TaskConfig
-from evenkeel.engine.streams.standbys import Copies, ragged_rows
-from evenkeel.engine.streams.task_movement_kernels import (
-    assign_active_task_movements,
-    assign_standby_task_movements,
-)
+from ..assignors.kit.java_order import uuid_halves, uuid_hashes
+from ..assignors.kit.kernels import at_work
+from ..model.arrays import NONE, Flags, Indices, Ints
+from .java_priority_queue import drain, offer
+from .model import RUNNING, Application
+from .settings import ANY_LAG, TaskConfig
+from .standbys import Copies, ragged_rows
+from .task_movement_kernels import assign_active_task_movements, assign_standby_task_movements
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

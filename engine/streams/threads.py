@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenkeel.engine.model import NONE, Indices
+from ..model.arrays import NONE, Indices
 
 
 def thread_of(owner: Indices, client_of: Indices, before: Indices) -> Indices:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenkeel.engine.model import NONE, Indices, Ints
-from evenkeel.engine.streams.model import Application
+from ..model.arrays import NONE, Indices, Ints
+from .model import Application
 
 
 def cross_rack(app: Application, start: Ints, partition: Indices) -> Ints:

@@ -26,7 +26,7 @@ from typer.testing import CliRunner
 
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.cli import app
-from evenkeel.engine.text import report_place
+from evenkeel.engine.model.text import report_place
 from tests.helpers import airflow_pages, cookbook
 from tests.helpers.browser import BROWSER, browser
 from tests.helpers.commands import evenkeel

@@ -4,7 +4,7 @@
 Every CSV file of the folder is a series (first column a moment, second a count; a row per five minutes or oftener), and
 arrives at a group of four partitions; all of them together arrive at one with a partition each. `tests.helpers.fluid`
 simulates how these groups consume and commit; `evenkeel backtest` does the rest. Where to get such series is said in
-`engine/forecast/README.md`. Of the band of 80 %, four in five should hold.
+`engine/metrics/forecast/README.md`. Of the band of 80 %, four in five should hold.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from evenkeel.engine.adapters.memory import MemoryHistory
 from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.config import Settings
-from evenkeel.engine.steps.backtest import AHEAD, ForecastCheck, backtest
+from evenkeel.engine.pipeline.backtest import AHEAD, ForecastCheck, backtest
 from tests.helpers.fluid import CLUSTER, simulate, snapshots
 from tests.helpers.fluid.curves import SHARES, Replay, read_curve, replays
 from tests.helpers.lake_snapshots import write_taken

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from evenkeel.engine.advice.price import Pauses, price
-from evenkeel.engine.facts import step
-from evenkeel.engine.forecast import Load, forecasts
+from evenkeel.engine.metrics.forecast import Load, forecasts
+from evenkeel.engine.model.facts import step
 from tests.benchmarks.measure import measure, show
 
 SHAPES = ((20, 4), (100, 10), (100, 100), (1_000, 50), (10_000, 500))

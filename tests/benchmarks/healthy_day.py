@@ -19,7 +19,7 @@ from dataclasses import replace
 from evenkeel.engine.adapters.memory import MemoryHistory
 from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.config import Settings
-from evenkeel.engine.steps.backtest import Said, backtest
+from evenkeel.engine.pipeline.backtest import Said, backtest
 from tests.helpers.fluid import CLUSTER, SITUATIONS, Group, simulate, snapshots
 from tests.helpers.lake_snapshots import write_taken
 

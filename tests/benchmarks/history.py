@@ -24,9 +24,9 @@ import pyarrow as pa
 
 from evenkeel import sql
 from evenkeel.engine.adapters.postgres import PostgresHistory, migrate
-from evenkeel.engine.datasets import new_snapshot_id
-from evenkeel.engine.model import Verdict
+from evenkeel.engine.model.assignments import Verdict
 from evenkeel.engine.ports import Manifest
+from evenkeel.engine.snapshots import new_snapshot_id
 from tests.helpers import history_rows
 from tests.stage.postgres import throw_away_postgres
 from tests.stage.postgres_access import PostgresServer

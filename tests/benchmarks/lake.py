@@ -26,10 +26,10 @@ from tempfile import TemporaryDirectory
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from evenkeel.engine import steps
+from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import Settings
-from evenkeel.engine.datasets import CANDIDATES, METRICS, SNAPSHOT
+from evenkeel.engine.snapshots import CANDIDATES, METRICS, SNAPSHOT
 from tests.benchmarks.measure import resident, show
 from tests.helpers.fleet import Shape, make_fleet, write_fleet
 
@@ -64,7 +64,7 @@ def once(folder: str) -> None:
     """Compact, and tell what it took, as JSON; run in a process of its own."""
     began, spent = time.perf_counter(), time.process_time()
     settings = Settings(keep_days=36_500)
-    did = steps.upkeep(FileLake(folder), None, settings, datetime.now(UTC))
+    did = pipeline.upkeep(FileLake(folder), None, settings, datetime.now(UTC))
     found = Upkeep(
         seconds=time.perf_counter() - began,
         processor_seconds=time.process_time() - spent,
@@ -80,9 +80,9 @@ def written(lake: FileLake, groups: int, snapshots: int, *, candidates: bool) ->
     settings = Settings()
     ids = write_fleet(lake, make_fleet(Shape(groups=groups, snapshots=snapshots)))
     for one in ids:
-        steps.record_metrics(lake, one, steps.compute_metrics(lake, settings, one))
+        pipeline.record_metrics(lake, one, pipeline.compute_metrics(lake, settings, one))
     if candidates:
-        found = steps.propose_candidates(lake, settings, ids[-1])["candidates"]
+        found = pipeline.propose_candidates(lake, settings, ids[-1])["candidates"]
         at = found.schema.get_field_index("snapshot_id")
         for one in ids:
             column = pa.repeat(pa.scalar(one, pa.string()), len(found))

@@ -29,8 +29,8 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from evenkeel.engine.adapters.kafka import KafkaClusterReader
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import ClusterSettings
-from evenkeel.engine.datasets import facts_of, new_snapshot_id
-from evenkeel.engine.model import utc_now
+from evenkeel.engine.model.moments import utc_now
+from evenkeel.engine.snapshots import facts_of, new_snapshot_id
 from tests.benchmarks.measure import resident, show
 from tests.helpers.group_tool import described
 from tests.stage.kafka.brokers import KafkaCluster

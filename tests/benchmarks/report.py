@@ -21,8 +21,8 @@ from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.memory import MemoryHistory
 from evenkeel.engine.config import Settings
 from evenkeel.engine.report import FleetReport, render
-from evenkeel.engine.steps.report import report
-from evenkeel.engine.steps.report_stored import SNAPSHOTS
+from evenkeel.engine.report.from_history import SNAPSHOTS
+from evenkeel.engine.report.report import report
 from tests.benchmarks.report_history import from_history
 from tests.helpers.fleet import Shape, make_fleet, write_fleet
 

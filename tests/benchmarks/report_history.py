@@ -18,14 +18,14 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pyarrow as pa
 
-from evenkeel.engine import steps
+from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.postgres import PostgresHistory, PostgresReports, migrate
 from evenkeel.engine.config import Settings
-from evenkeel.engine.datasets import new_snapshot_id, split_snapshot_id
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.report import FleetReport
-from evenkeel.engine.steps.report_stored import stored_report
+from evenkeel.engine.report.from_history import stored_report
+from evenkeel.engine.snapshots import new_snapshot_id, split_snapshot_id
 from tests.helpers.cookbook_history import work
 from tests.helpers.fleet import Shape, make_fleet, write_fleet
 from tests.stage.postgres import throw_away_postgres
@@ -51,7 +51,7 @@ def made_history(groups: int, snapshots: int) -> Iterator[PostgresReports]:
 def _earlier(lake: Lake, history: PostgresHistory, newest: str, count: int) -> None:
     manifest = lake.manifest("snapshot", newest)
     cluster, at = split_snapshot_id(newest)
-    tables = steps.compute_metrics(lake, Settings(), newest)
+    tables = pipeline.compute_metrics(lake, Settings(), newest)
     rows = tables["group_metrics"]
     known = {name: table.slice(0, 0) for name, table in tables.items()}
     rng = np.random.default_rng(0)

@@ -20,9 +20,9 @@ from tempfile import TemporaryDirectory
 
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import Settings
-from evenkeel.engine.steps.judge import judge_groups
-from evenkeel.engine.steps.reading import lookback_of
-from evenkeel.engine.steps.screening import plainly_well
+from evenkeel.engine.pipeline.screen import plainly_well
+from evenkeel.engine.pipeline.watch_judgement import judge_groups
+from evenkeel.engine.snapshots.groups_with_past import lookback_of
 from tests.benchmarks.measure import resident, show
 from tests.helpers.fleet import Shape, make_fleet, write_fleet
 

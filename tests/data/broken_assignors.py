@@ -4,9 +4,10 @@ import itertools
 
 import numpy as np
 
-from evenkeel.engine.assignor import USUAL_PROMISES, Promise
-from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.model import NONE, Assignment, Deployment
+from evenkeel.engine.assignors.interface import USUAL_PROMISES, Promise
+from evenkeel.engine.model.arrays import NONE
+from evenkeel.engine.model.assignments import Assignment, Deployment
+from evenkeel.engine.model.errors import Infeasible
 
 
 class Deals:

@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from evenkeel.engine.assignor import GroupSpec
-from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.model import NONE, Assignment, Deployment
+from evenkeel.engine.assignors.interface import NONE, Assignment, Deployment, GroupSpec, Infeasible
 
 
 class Weighted:

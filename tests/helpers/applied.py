@@ -18,7 +18,8 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, Message
 
-from evenkeel.engine.model import NONE, Member
+from evenkeel.engine.model.arrays import NONE
+from evenkeel.engine.model.groups import Member
 from tests.helpers.commands import evenkeel
 from tests.helpers.kafka_stage import Stage, Watch
 from tests.oracle.follower import FollowerGroupJvm

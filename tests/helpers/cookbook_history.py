@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from evenkeel.engine import steps
+from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.postgres import PostgresHistory, PostgresShelf
 from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.config import ClusterSettings, Rule, Settings
-from evenkeel.engine.datasets import VALIDATION, rows_to_table, split_snapshot_id
+from evenkeel.engine.pipeline.backfill import Question, rules_of
 from evenkeel.engine.ports import Lake
-from evenkeel.engine.steps.backfill import Question, rules_of
+from evenkeel.engine.snapshots import VALIDATION, rows_to_table, split_snapshot_id
 from tests.helpers.fluid.plan import (
     Group,
     Member,
@@ -128,18 +128,18 @@ def write_with_backfill(url: str) -> list[str]:
     lake = Recording()
     ids = write(PostgresHistory(url), lake=lake)
     shelf = PostgresShelf(url, rules_of(LENIENT, DAYS.groups))
-    steps.backfill(lake, shelf, LENIENT, DAYS)
+    pipeline.backfill(lake, shelf, LENIENT, DAYS)
     return ids
 
 
 def work(lake: Lake, history: PostgresHistory, settings: Settings, taken: str) -> None:
     """All steps of the pipeline, on one snapshot of a lake; nobody is told."""
     well = rows_to_table([], VALIDATION)
-    steps.record_validation(lake, history, taken, "snapshot", well)
+    pipeline.record_validation(lake, history, taken, "snapshot", well)
     now = split_snapshot_id(taken)[1] + timedelta(minutes=1)
-    steps.watch_groups(lake, history, MemoryNotifier(), settings, taken, now=now)
-    steps.record_metrics(lake, taken, steps.compute_metrics(lake, settings, taken))
-    steps.record_validation(lake, history, taken, "metrics", well)
-    steps.record_candidates(lake, taken, steps.propose_candidates(lake, settings, taken))
-    steps.record_validation(lake, history, taken, "candidates", well)
-    steps.advise(lake, history, settings, taken)
+    pipeline.watch_groups(lake, history, MemoryNotifier(), settings, taken, now=now)
+    pipeline.record_metrics(lake, taken, pipeline.compute_metrics(lake, settings, taken))
+    pipeline.record_validation(lake, history, taken, "metrics", well)
+    pipeline.record_candidates(lake, taken, pipeline.propose_candidates(lake, settings, taken))
+    pipeline.record_validation(lake, history, taken, "candidates", well)
+    pipeline.advise(lake, history, settings, taken)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 from evenkeel.engine.adapters.postgres import PostgresHistory
-from evenkeel.engine.alerting.outbox import deliver
 from evenkeel.engine.config import Settings
+from evenkeel.engine.messages.outbox import deliver
 from tests.helpers.watching import slack_at
 
 

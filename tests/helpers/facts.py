@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from evenkeel.engine.facts import Fact
-from evenkeel.engine.wording import how, reasons, words
+from evenkeel.engine.messages.wording import how, reasons, words
+from evenkeel.engine.model.facts import Fact
 
 
 def said(facts: Iterable[Fact]) -> tuple[str, ...]:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from evenkeel.engine.alerting.incident_message import Incident
-from evenkeel.engine.facts import MOMENT, Fact, FactKind, fact, note
-from evenkeel.engine.model import Diagnosis, IncidentState
+from evenkeel.engine.messages.incident_message import Incident
+from evenkeel.engine.model.facts import MOMENT, Fact, FactKind, fact, note
+from evenkeel.engine.model.states import Diagnosis, IncidentState
 from evenkeel.engine.records import CauseSpan, IncidentCourse, Readers
 
 NOW = datetime(2026, 3, 1, 3, 5, tzinfo=UTC)

@@ -14,12 +14,6 @@ from typing import Any
 import pyarrow as pa
 
 from evenkeel.engine.adapters.postgres import PostgresHistory
-from evenkeel.engine.datasets import (
-    METRICS,
-    new_snapshot_id,
-    rows_to_table,
-    split_snapshot_id,
-)
 from evenkeel.engine.ports import Manifest
 from evenkeel.engine.records import (
     AdviceRow,
@@ -29,6 +23,7 @@ from evenkeel.engine.records import (
     record_of,
     table_of,
 )
+from evenkeel.engine.snapshots import METRICS, new_snapshot_id, rows_to_table, split_snapshot_id
 
 FIRST = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from evenkeel.engine.facts import Fact, FactKind
-from evenkeel.engine.message import AlertMessage, MessageKind, Severity
-from evenkeel.engine.model import Diagnosis, IncidentState, TroubleKind
+from evenkeel.engine.model.facts import Fact, FactKind
+from evenkeel.engine.model.groups import TroubleKind
+from evenkeel.engine.model.message import AlertMessage, MessageKind, Severity
+from evenkeel.engine.model.states import Diagnosis, IncidentState
 from evenkeel.engine.ports import Posting
 from evenkeel.engine.records import CauseSpan, IncidentCourse, IncidentRow, Readers
 

@@ -16,8 +16,9 @@ from kafka.structs import OffsetAndMetadata
 
 from evenkeel.engine.adapters.kafka import KafkaClusterReader
 from evenkeel.engine.config import ClusterSettings, Filter, Rule, Settings
-from evenkeel.engine.datasets import groups_of, new_snapshot_id
-from evenkeel.engine.model import GroupSnapshot, utc_now
+from evenkeel.engine.model.groups import GroupSnapshot
+from evenkeel.engine.model.moments import utc_now
+from evenkeel.engine.snapshots import groups_of, new_snapshot_id
 from tests.helpers.measuring import metric_rows
 from tests.stage.kafka.spreading import are_deleted, await_no_topics, await_topics
 from tests.stage.process import LocalClusterError, wait_until

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from evenkeel.engine.datasets import SNAPSHOT
-from evenkeel.engine.model import Ints
+from evenkeel.engine.model.arrays import Ints
 from evenkeel.engine.ports import Lake
+from evenkeel.engine.snapshots import SNAPSHOT
 
 VERSION = 3
 """Of `ConsumerProtocolSubscription` and `ConsumerProtocolAssignment`."""

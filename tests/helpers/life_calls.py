@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evenkeel.engine.model import Diagnosis
+from evenkeel.engine.model.states import Diagnosis
 from tests.helpers.lives import LIVES
 
 OPENED = ["chat.postMessage opened"]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from evenkeel.engine.config import ClusterSettings, Rule, Settings
-from evenkeel.engine.model import Diagnosis
+from evenkeel.engine.model.states import Diagnosis
 from evenkeel.engine.ports import Lake
 from tests.helpers.fluid import Group, Topic, at, simulate, snapshots
 from tests.helpers.fluid.plan import (

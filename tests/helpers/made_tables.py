@@ -29,7 +29,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from evenkeel import sql
-from evenkeel.engine.cli.running import EXIT_CODES
+from evenkeel.engine.cli.command_end import EXIT_CODES
 from evenkeel.engine.cli.verbs import FAMILIES, VERBS
 from evenkeel.engine.config import (
     ClusterSettings,

@@ -7,13 +7,13 @@ from typing import Any
 
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.metrics.observe import Observation
-from evenkeel.engine.model import GroupSnapshot
-from evenkeel.engine.steps.candidate_rows import candidate_table
-from evenkeel.engine.steps.measure import observe_group, observed_of, tables_of
-from evenkeel.engine.steps.measured import measured_at_once
-from evenkeel.engine.steps.propose import propose_group
-from evenkeel.engine.steps.reading import BatchWithPast
-from evenkeel.engine.steps.whatif import Seen, seen_of
+from evenkeel.engine.model.groups import GroupSnapshot
+from evenkeel.engine.pipeline.candidate_rows import candidate_table
+from evenkeel.engine.pipeline.measure import observe_group, observed_of, tables_of
+from evenkeel.engine.pipeline.propose import propose_group
+from evenkeel.engine.pipeline.stored_metrics import measured_at_once
+from evenkeel.engine.pipeline.whatif import Seen, seen_of
+from evenkeel.engine.snapshots.groups_with_past import BatchWithPast
 
 
 def proposed(

@@ -17,8 +17,8 @@ from typing import Any
 from alembic import command
 
 from evenkeel import sql
-from evenkeel.engine.adapters.postgres.connecting import engine_for
-from evenkeel.engine.adapters.postgres.migrating import configuration
+from evenkeel.engine.adapters.postgres.connection import engine_for
+from evenkeel.engine.adapters.postgres.migration import configuration
 from evenkeel.engine.records.tables import METADATA
 from tests.helpers import made_tables
 from tests.stage.postgres import throw_away_postgres

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from evenkeel.engine.assignor import GroupSpec, rejoining, spec
-from evenkeel.engine.model import NONE
+from evenkeel.engine.assignors.interface import GroupSpec, rejoining, spec
+from evenkeel.engine.model.arrays import NONE
 
 
 def next_round(

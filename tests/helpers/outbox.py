@@ -8,21 +8,13 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from evenkeel.engine.columns import columns_of
-from evenkeel.engine.datasets import METRICS
-from evenkeel.engine.errors import NotDelivered
-from evenkeel.engine.facts import Fact, FactKind
-from evenkeel.engine.figures import Forecast, Score
-from evenkeel.engine.model import (
-    AdviceState,
-    Deployment,
-    Diagnosis,
-    Feasibility,
-    GroupType,
-    Move,
-    Status,
-    Verdict,
-)
+from evenkeel.engine.messages.wording import because
+from evenkeel.engine.model.assignments import AdviceState, Deployment, Feasibility, Move, Verdict
+from evenkeel.engine.model.columns import columns_of
+from evenkeel.engine.model.errors import NotDelivered
+from evenkeel.engine.model.facts import Fact, FactKind
+from evenkeel.engine.model.figures import Forecast, Score
+from evenkeel.engine.model.states import Diagnosis, GroupType, Status
 from evenkeel.engine.ports import History, Manifest, ScoredAdvice
 from evenkeel.engine.records import (
     AdviceColumns,
@@ -33,7 +25,7 @@ from evenkeel.engine.records import (
     table_of,
 )
 from evenkeel.engine.records.course import AdviceCheck, Course, Promise, Uptake
-from evenkeel.engine.wording import because
+from evenkeel.engine.snapshots import METRICS
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 CLUSTER = "test"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evenkeel.engine.assignor import Assignor, GroupSpec
+from evenkeel.engine.assignors.interface import Assignor, GroupSpec
 
 
 def owned(assignor: Assignor, group: GroupSpec) -> dict[str, str]:

@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 from kafka.admin import KafkaAdminClient
 
-from evenkeel.engine import steps, wiring
+from evenkeel.engine import pipeline, wiring
 from evenkeel.engine.adapters.kafka import KafkaClusterReader
 from evenkeel.engine.config import ClusterSettings, Filter, Settings
-from evenkeel.engine.datasets import VALIDATION, rows_to_table, split_snapshot_id
-from evenkeel.engine.forecast import futures, load_of, outlooks
+from evenkeel.engine.metrics.forecast import futures, load_of, outlooks
 from evenkeel.engine.metrics.observe import Observation
-from evenkeel.engine.model import Floats, Indices
+from evenkeel.engine.model.arrays import Floats, Indices
+from evenkeel.engine.pipeline.measure import observe_group
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.records import AdviceRow
-from evenkeel.engine.steps.measure import observe_group
+from evenkeel.engine.snapshots import VALIDATION, rows_to_table, split_snapshot_id
 from tests.helpers.kafka_stage import Stage
 from tests.helpers.memory import MemoryHistory
 from tests.stage.process import wait_until
@@ -129,15 +129,15 @@ class PlainPipeline:
         """Take a snapshot and go through all steps with it."""
         lake, history, settings = self.lake, self.history, self.settings
         with closing(KafkaClusterReader(CLUSTER, settings.cluster(CLUSTER))) as reader:
-            taken = steps.take_snapshot(reader, lake, history, settings, CLUSTER)
+            taken = pipeline.take_snapshot(reader, lake, history, settings, CLUSTER)
         well = rows_to_table([], VALIDATION)
-        steps.record_validation(lake, history, taken, "snapshot", well)
-        tables = steps.compute_metrics(lake, settings, taken)
-        steps.record_metrics(lake, taken, tables)
-        steps.record_candidates(lake, taken, steps.propose_candidates(lake, settings, taken))
+        pipeline.record_validation(lake, history, taken, "snapshot", well)
+        tables = pipeline.compute_metrics(lake, settings, taken)
+        pipeline.record_metrics(lake, taken, tables)
+        pipeline.record_candidates(lake, taken, pipeline.propose_candidates(lake, settings, taken))
         for stage in ("metrics", "candidates"):
-            steps.record_validation(lake, history, taken, stage, well)
-        rows = steps.advise(lake, history, settings, taken)
+            pipeline.record_validation(lake, history, taken, stage, well)
+        rows = pipeline.advise(lake, history, settings, taken)
         metrics = tables["group_metrics"].to_pylist()
         looked = Looked(
             snapshot_id=taken,
@@ -169,7 +169,7 @@ class PlainPipeline:
             Low, expected and high in offsets, by strategy; `live` is the assignment it has.
         """
         newest = self.looks[-1].snapshot_id
-        [one] = steps.groups_with_past(self.lake, self.settings, newest, self.prefix + group)
+        [one] = pipeline.groups_with_past(self.lake, self.settings, newest, self.prefix + group)
         seen = observe_group(self.settings, one.group, one.earlier)
         load = load_of(seen, 0)
         assert load is not None

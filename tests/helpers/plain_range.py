@@ -8,8 +8,8 @@ none of its code.
 
 from __future__ import annotations
 
-from evenkeel.engine.assignor import GroupSpec
-from evenkeel.engine.model import NONE
+from evenkeel.engine.assignors.interface import GroupSpec
+from evenkeel.engine.model.arrays import NONE
 
 
 class TopicState:

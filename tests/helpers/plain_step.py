@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import time
 
-from evenkeel.engine import steps, wiring
+from evenkeel.engine import pipeline, wiring
 
 GIANT_SECONDS = 10.0
 
@@ -17,12 +17,12 @@ GIANT_SECONDS = 10.0
 def main(snapshot_id: str, *also: str) -> None:
     """Metrics and candidates of one snapshot, and the metrics of those beside it."""
     settings = wiring.settings()
-    lake, made_by = wiring.lake(settings), steps.made_by(settings)
+    lake, made_by = wiring.lake(settings), pipeline.made_by(settings)
     if snapshot_id.startswith("giant"):
         time.sleep(GIANT_SECONDS)
     for one in (snapshot_id, *also):
-        lake.write("metrics", one, steps.compute_metrics(lake, settings, one), made_by)
-    proposed = steps.propose_candidates(lake, settings, snapshot_id)
+        lake.write("metrics", one, pipeline.compute_metrics(lake, settings, one), made_by)
+    proposed = pipeline.propose_candidates(lake, settings, snapshot_id)
     lake.write("candidates", snapshot_id, proposed, made_by)
 
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from evenkeel.engine.model import NONE
+from evenkeel.engine.model.arrays import NONE
 from tests.helpers.strategies import Shape, groups
 
 

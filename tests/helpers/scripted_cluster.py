@@ -14,9 +14,10 @@ from pathlib import Path
 
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import Settings
-from evenkeel.engine.datasets import SNAPSHOT, ClusterSnapshot, rows_to_table
-from evenkeel.engine.errors import ClusterUnreachable
-from evenkeel.engine.model import utc_now
+from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
+from evenkeel.engine.model.errors import ClusterUnreachable
+from evenkeel.engine.model.moments import utc_now
+from evenkeel.engine.snapshots import SNAPSHOT, rows_to_table
 from tests.helpers.snapshots import FIRST, group, make_snapshot, topic
 
 PLACE = "EVENKEEL_TEST_CLUSTER"

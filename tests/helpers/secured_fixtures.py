@@ -11,7 +11,7 @@ from kafka.structs import OffsetAndMetadata
 
 from evenkeel.engine.adapters.kafka import KafkaClusterReader
 from evenkeel.engine.config import ClusterSettings
-from evenkeel.engine.datasets import ClusterSnapshot
+from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
 from tests.helpers.kafka_stage import commit_for
 from tests.helpers.secured_broker import Properties, SecuredBroker
 from tests.stage.process import sweep, wait_until

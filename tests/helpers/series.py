@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evenkeel.engine.metrics.observe import Observation
-from evenkeel.engine.model import GroupSnapshot
+from evenkeel.engine.model.groups import GroupSnapshot
 from tests.helpers.measuring import observed
 from tests.helpers.snapshots import EVERY, group, groups, make_snapshot, member, topic
 

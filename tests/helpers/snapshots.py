@@ -24,17 +24,12 @@ from uuid import NAMESPACE_URL, uuid5
 
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.lake.catalog import files_of, step_of
-from evenkeel.engine.datasets import (
-    SNAPSHOT,
-    ClusterSnapshot,
-    facts_of,
-    groups_of,
-    rows_to_table,
-)
-from evenkeel.engine.facts import Fact
-from evenkeel.engine.model import GroupSnapshot
+from evenkeel.engine.messages.wording import words
+from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
+from evenkeel.engine.model.facts import Fact
+from evenkeel.engine.model.groups import GroupSnapshot
 from evenkeel.engine.ports import Compacted, Lake
-from evenkeel.engine.wording import words
+from evenkeel.engine.snapshots import SNAPSHOT, facts_of, groups_of, rows_to_table
 
 FIRST = datetime(2026, 3, 1, 12, tzinfo=UTC)
 """When snapshot number 0 is taken."""

@@ -25,7 +25,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from evenkeel.engine.model import NONE, Indices, Ints
+from evenkeel.engine.model.arrays import NONE, Indices, Ints
 from evenkeel.engine.streams.model import Application, Placement
 from evenkeel.engine.streams.settings import TaskConfig
 from evenkeel.engine.streams.switch import racks_off

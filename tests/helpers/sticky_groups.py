@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from evenkeel.engine.assignor import GroupSpec, build_spec
-from evenkeel.engine.model import Column
+from evenkeel.engine.assignors.interface import GroupSpec, build_spec
+from evenkeel.engine.model.arrays import Column
 
 Told = Mapping[str, tuple[str, int | None]]
 """Member -> what it owned, say `"t-0 u-1"`, and of which generation."""

@@ -1,8 +1,8 @@
 """
 Random groups for Hypothesis: those that `evenkeel check-assignor` asks about, in the shape that a test wants.
 
-A group is drawn by its number, as `evenkeel.engine.conformance` does it: racks, static members, odd subscriptions, a
-past that may be wrong, lags and rates.
+A group is drawn by its number, as `evenkeel.engine.assignors.promises` does it: racks, static members, odd
+subscriptions, a past that may be wrong, lags and rates.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
-from evenkeel.engine.assignor import GroupSpec
-from evenkeel.engine.conformance import Sketch, sketches
-from evenkeel.engine.conformance.sketch import PartitionSketch, TopicSketch
+from evenkeel.engine.assignors.interface import GroupSpec
+from evenkeel.engine.assignors.promises import Sketch, sketches
+from evenkeel.engine.assignors.promises.sketch import PartitionSketch, TopicSketch
 
 RACKS = ("rack-a", "rack-b", "rack-c")
 

@@ -21,8 +21,9 @@ from itertools import pairwise
 from typing import Any
 
 from evenkeel.engine.config import StreamsSettings
-from evenkeel.engine.datasets import ClusterSnapshot
-from evenkeel.engine.model import NONE, GroupSnapshot, Indices, Ints
+from evenkeel.engine.model.arrays import NONE, Indices, Ints
+from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
+from evenkeel.engine.model.groups import GroupSnapshot
 from evenkeel.engine.streams.compare import outcomes, presumed, reproducing
 from evenkeel.engine.streams.live import Running
 from evenkeel.engine.streams.settings import RackStrategy

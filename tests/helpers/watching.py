@@ -7,9 +7,9 @@ from collections.abc import Collection
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.slack import SlackNotifier
 from evenkeel.engine.config import Settings
-from evenkeel.engine.incidents.judged import Judgement
+from evenkeel.engine.incidents.judgement import Judgement
+from evenkeel.engine.pipeline.watch_judgement import judge_groups
 from evenkeel.engine.ports import Lake
-from evenkeel.engine.steps.judge import judge_groups
 
 TOKEN = "xoxb-test"
 TIMEOUT_SECONDS = 30

@@ -7,9 +7,10 @@ from typing import Any
 
 from evenkeel.engine.advice import decide
 from evenkeel.engine.config import Policy
-from evenkeel.engine.facts import FactKind, fact, reason
-from evenkeel.engine.figures import Forecast, Score
-from evenkeel.engine.model import Advice, Candidate, Deployment, Diagnosis, Feasibility
+from evenkeel.engine.model.assignments import Advice, Candidate, Deployment, Feasibility
+from evenkeel.engine.model.facts import FactKind, fact, reason
+from evenkeel.engine.model.figures import Forecast, Score
+from evenkeel.engine.model.states import Diagnosis
 
 EVEN = Score(
     partition_spread=0,

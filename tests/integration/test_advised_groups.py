@@ -14,8 +14,9 @@ from datetime import timedelta
 import pytest
 
 from evenkeel.engine.config import Policy, Rule, Settings
-from evenkeel.engine.forecast import HORIZON_SECONDS, STEPS
-from evenkeel.engine.model import AdviceState, utc_now
+from evenkeel.engine.metrics.forecast import HORIZON_SECONDS, STEPS
+from evenkeel.engine.model.assignments import AdviceState
+from evenkeel.engine.model.moments import utc_now
 from tests.helpers.kafka_session import ClusterInUse
 from tests.helpers.paced_groups import Looked, PacedGroup, PlainPipeline, paced
 from tests.stage.process import wait_until

@@ -11,7 +11,7 @@ import pytest
 from evenkeel.dags import connections, page_of
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.config import Settings
-from evenkeel.engine.text import printable, report_place
+from evenkeel.engine.model.text import printable, report_place
 from tests.helpers import cookbook_history
 from tests.helpers.history_rows import manifest, metrics
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from evenkeel.engine.kit.protocol_names import BROKER_SETTING
+from evenkeel.engine.assignors.kafka.protocol_names import BROKER_SETTING
 from tests.helpers.applied import (
     Java,
     Librdkafka,

@@ -11,15 +11,15 @@ import numpy as np
 import psycopg
 import pytest
 
-from evenkeel.engine import steps
+from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.postgres import PostgresHistory, PostgresShelf, migrate
 from evenkeel.engine.adapters.postgres.history import in_schema
 from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.config import Settings
-from evenkeel.engine.datasets import VALIDATION, rows_to_table
-from evenkeel.engine.errors import ClusterBusy
+from evenkeel.engine.model.errors import ClusterBusy
+from evenkeel.engine.pipeline.backfill import Plan, Question, outcome_of, planned, rules_of
 from evenkeel.engine.ports import ALL, Lake
-from evenkeel.engine.steps.backfill import Plan, Question, outcome_of, planned, rules_of
+from evenkeel.engine.snapshots import VALIDATION, rows_to_table
 from tests.helpers.cookbook_history import (
     CLUSTER,
     DAYS,
@@ -95,7 +95,7 @@ def shelf_of(url: str, settings: Settings, groups: str = "*") -> PostgresShelf:
 
 def judge(url: str, lake: Lake, settings: Settings, asked: Question, **how: Any) -> Plan:
     """Judge again."""
-    return steps.backfill(lake, shelf_of(url, settings, asked.groups), settings, asked, **how)
+    return pipeline.backfill(lake, shelf_of(url, settings, asked.groups), settings, asked, **how)
 
 
 def everything(url: str) -> dict[str, str]:
@@ -138,7 +138,7 @@ def measured_by(settings: Settings, lake: Lake) -> Recording:
         tables = {name: lake.read(name, [taken]) for name in manifest.rows}
         other.write("snapshot", taken, tables, manifest.facts)
         other.write("validation", taken, {"validation": rows_to_table([], VALIDATION)}, {})
-        steps.record_metrics(other, taken, steps.compute_metrics(other, settings, taken))
+        pipeline.record_metrics(other, taken, pipeline.compute_metrics(other, settings, taken))
     return other
 
 
@@ -259,11 +259,11 @@ def test_it_goes_on_where_it_was_ended(url: str, lake: Recording) -> None:
 
     shelf.store_metrics = ends  # type: ignore[method-assign]
     with pytest.raises(KeyboardInterrupt):
-        steps.backfill(lake, shelf, LENIENT, WHOLE)
+        pipeline.backfill(lake, shelf, LENIENT, WHOLE)
     plan = planned(lake, shelf, LENIENT, WHOLE)
     assert (plan.done, len(plan.left)) == (11, COUNT - 11)
     progress = []
-    steps.backfill(lake, shelf, LENIENT, WHOLE, tell=progress.append)
+    pipeline.backfill(lake, shelf, LENIENT, WHOLE, tell=progress.append)
 
     assert seen[:11] + seen[12:] == lake.snapshots(CLUSTER, limit=ALL)[::-1]
     assert (samples(url, plan.rules), advice(url, plan.rules)) == whole
@@ -324,7 +324,7 @@ def test_what_validation_distrusted_is_nobodys_past(url: str, lake: Recording) -
     ids = other.snapshots(CLUSTER, limit=ALL)[::-1]
     kept = [one for place, one in enumerate(ids) if place not in rejected]
     for taken in kept:
-        steps.record_metrics(other, taken, steps.compute_metrics(other, SETTINGS, taken))
+        pipeline.record_metrics(other, taken, pipeline.compute_metrics(other, SETTINGS, taken))
     for hours in (6, 15):
         asked = replace(METRICS, until=METRICS.since + timedelta(hours=hours))
         assert judge(url, other, SETTINGS, asked).left == ()

@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.serialization.pkcs12 import (
 )
 
 from evenkeel.engine.followers.plan import PlanError, read_plan
-from evenkeel.engine.followers.told import made_at_of
+from evenkeel.engine.followers.user_data import made_at_of
 from tests.helpers.certificates import Authority
 from tests.oracle.follower import FollowerJvm
 from tests.oracle.follower.cases import answered, random_case

@@ -13,7 +13,7 @@ import pytest
 from kafka import KafkaConsumer
 
 from evenkeel.engine.followers.kafka_python import PlanAssignor
-from evenkeel.engine.model import NONE
+from evenkeel.engine.model.arrays import NONE
 from tests.helpers.commands import evenkeel
 from tests.helpers.following import subscribe
 from tests.helpers.kafka_session import ClusterInUse

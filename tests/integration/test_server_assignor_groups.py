@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from confluent_kafka import Consumer
 
-from evenkeel.engine.model import GroupSnapshot
+from evenkeel.engine.model.groups import GroupSnapshot
 from tests.helpers.commands import evenkeel
 from tests.helpers.kafka_stage import Stage, Watch, close
 from tests.integration.test_target_assignments import (

@@ -13,10 +13,12 @@ import pytest
 from confluent_kafka import Consumer
 
 from evenkeel.engine.adapters.kafka import KafkaClusterReader
+from evenkeel.engine.assignors.kafka.protocol_names import SERVER_SIDE
 from evenkeel.engine.config import ClusterSettings, Filter, Settings
-from evenkeel.engine.datasets import groups_of, new_snapshot_id
-from evenkeel.engine.kit.protocol_names import SERVER_SIDE
-from evenkeel.engine.model import NONE, GroupSnapshot, Member, PartitionTable, utc_now
+from evenkeel.engine.model.arrays import NONE
+from evenkeel.engine.model.groups import GroupSnapshot, Member, PartitionTable
+from evenkeel.engine.model.moments import utc_now
+from evenkeel.engine.snapshots import groups_of, new_snapshot_id
 from tests.helpers.kafka_session import ClusterInUse
 from tests.helpers.kafka_stage import Stage, close
 from tests.helpers.measuring import proposed

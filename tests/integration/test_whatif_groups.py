@@ -13,10 +13,12 @@ import pytest
 
 from evenkeel.engine.adapters.kafka import KafkaClusterReader
 from evenkeel.engine.config import ClusterSettings, Filter, Settings
-from evenkeel.engine.datasets import groups_of, new_snapshot_id
 from evenkeel.engine.followers.plan import FALLBACKS, NAME, Plan, PlannedMember, read_plan
-from evenkeel.engine.model import NONE, GroupSnapshot, utc_now
-from evenkeel.engine.steps.whatif import Leaves, following_of, outcomes, suppose
+from evenkeel.engine.model.arrays import NONE
+from evenkeel.engine.model.groups import GroupSnapshot
+from evenkeel.engine.model.moments import utc_now
+from evenkeel.engine.pipeline.whatif import Leaves, following_of, outcomes, suppose
+from evenkeel.engine.snapshots import groups_of, new_snapshot_id
 from tests.helpers.kafka_session import ClusterInUse
 from tests.helpers.kafka_stage import Stage
 from tests.helpers.measuring import seen

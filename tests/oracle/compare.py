@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from evenkeel.engine.cli.cases import answer
-from evenkeel.engine.errors import EvenkeelError
+from evenkeel.engine.model.errors import EvenkeelError
 from tests.oracle.groups import Case, follow_up, fresh
 from tests.oracle.judge import difference, smallest
 from tests.oracle.jvm import Jvm

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evenkeel.engine.model import NONE, Indices
+from evenkeel.engine.model.arrays import NONE, Indices
 from evenkeel.engine.streams.model import Application, ClientLine, TaskLine, application
 from evenkeel.engine.streams.settings import Costs, RackStrategy
 

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from evenkeel.engine.adapters.postgres import PostgresHistory
-from evenkeel.engine.wording import duration
+from evenkeel.engine.messages.wording import duration
 from tests.stage.process import LocalClusterError, default_home, spawn, stop
 from tests.stage.services import Demo
 from tests.stage.supervisor import read_state

@@ -22,8 +22,8 @@ import psutil
 
 from evenkeel.engine import wiring
 from evenkeel.engine.config import load
-from evenkeel.engine.errors import EvenkeelError
-from evenkeel.engine.wording import words
+from evenkeel.engine.messages.wording import words
+from evenkeel.engine.model.errors import EvenkeelError
 from tests.stage import report
 from tests.stage.airflow import AirflowApi
 from tests.stage.postgres import EmbeddedPostgres

@@ -16,8 +16,8 @@ from evenkeel.engine.cli.views.columns import cells, heads
 from evenkeel.engine.cli.views.scoreboard import why
 from evenkeel.engine.cli.views.tables import Table, text
 from evenkeel.engine.cli.views.tables import show as show_tables
+from evenkeel.engine.messages.wording import duration
 from evenkeel.engine.records import columns_of_query
-from evenkeel.engine.wording import duration
 from tests.stage import slack_workspace as slack
 from tests.stage.services import Demo
 from tests.stage.workload.following import plan_of

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.engine.adapters.replay import open_recording
-from evenkeel.engine.model import NONE, Move
+from evenkeel.engine.model.arrays import NONE
+from evenkeel.engine.model.assignments import Move
 from tests.helpers.fluid import fork, lateness, moved, record, simulate
 from tests.helpers.fluid.plan import (
     EVERY,

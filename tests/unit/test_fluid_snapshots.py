@@ -8,8 +8,8 @@ import pytest
 
 from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.config import Settings
-from evenkeel.engine.datasets import batch_of_tables, split_snapshot_id
-from evenkeel.engine.model import NONE
+from evenkeel.engine.model.arrays import NONE
+from evenkeel.engine.snapshots import batch_of_tables, split_snapshot_id
 from tests.helpers.fluid import SITUATIONS, simulate, snapshots
 from tests.helpers.fluid.plan import (
     Join,

@@ -31,7 +31,7 @@ def test_a_test_that_no_tier_would_run_is_seen() -> None:
     assert not stray("tests/unit/cli/test_x.py::test_y", set())
     assert stray("tests/unit/cli/test_x.py::test_y", {"postgres"})
     assert not stray("tests/unit/ports/test_x.py::test_y", {"postgres"})
-    assert not stray(".src/evenkeel/engine/model.py::evenkeel.engine.model", set())
+    assert not stray(".src/evenkeel/engine/model/groups.py::evenkeel.engine.model", set())
 
 
 def test_nightly_tests_are_left_to_the_night() -> None:

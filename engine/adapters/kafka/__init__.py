@@ -7,7 +7,7 @@ requests, two of which stand in `messages`. `properties` (with `tls` and `oauth`
 `refusals` what a refusal means.
 """
 
-from evenkeel.engine.adapters.kafka.health import Health, HealthCheck
-from evenkeel.engine.adapters.kafka.reader import KafkaClusterReader
+from .health import Health, HealthCheck
+from .reader import KafkaClusterReader
 
 __all__ = ["Health", "HealthCheck", "KafkaClusterReader"]

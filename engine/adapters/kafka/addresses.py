@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 
-from evenkeel.engine.errors import ClusterUnreachable
+from ...model.errors import ClusterUnreachable
 
 
 def reachable(name: str, bootstrap: str, seconds: float) -> Iterator[str]:

@@ -15,10 +15,10 @@ from typing import Any
 
 from kafka.protocol.admin import DescribeConfigsRequest
 
-from evenkeel.engine.adapters.kafka.connection import Connection, Unanswered
-from evenkeel.engine.adapters.kafka.groups import error_text
-from evenkeel.engine.facts import Fact, note
-from evenkeel.engine.kit.protocol_names import BROKER_SETTING, broker_names
+from ...assignors.kafka.protocol_names import BROKER_SETTING, broker_names
+from ...model.facts import Fact, note
+from .connection import Connection, Unanswered
+from .groups import error_text
 
 _BATCH = 2_000
 """Topics per request."""

@@ -21,17 +21,11 @@ from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 from kafka.protocol.sasl import SaslAuthenticateRequest, SaslBytesRequest
 
-from evenkeel.engine.adapters.kafka.addresses import reachable
-from evenkeel.engine.adapters.kafka.properties import client_arguments
-from evenkeel.engine.adapters.kafka.refusals import (
-    LOGIN_REFUSED,
-    brief,
-    explain,
-    is_lasting,
-    speaks_tls,
-)
-from evenkeel.engine.config import ClusterSettings
-from evenkeel.engine.errors import ClusterUnreachable
+from ...config import ClusterSettings
+from ...model.errors import ClusterUnreachable
+from .addresses import reachable
+from .properties import client_arguments
+from .refusals import LOGIN_REFUSED, brief, explain, is_lasting, speaks_tls
 
 T = TypeVar("T")
 K = TypeVar("K")

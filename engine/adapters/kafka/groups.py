@@ -18,13 +18,10 @@ from kafka.protocol.admin import DescribeGroupsRequest
 from kafka.protocol.consumer import OffsetFetchRequest
 from kafka.protocol.metadata import FindCoordinatorRequest
 
-from evenkeel.engine.adapters.kafka.connection import Connection, Unanswered
-from evenkeel.engine.adapters.kafka.messages import (
-    ConsumerGroupDescribeRequest,
-    StreamsGroupDescribeRequest,
-)
-from evenkeel.engine.config import Filter
-from evenkeel.engine.model import GroupType
+from ...config import Filter
+from ...model.states import GroupType
+from .connection import Connection, Unanswered
+from .messages import ConsumerGroupDescribeRequest, StreamsGroupDescribeRequest
 
 _BATCH = 500
 """Groups per request: a response stays small enough to be read while others wait."""

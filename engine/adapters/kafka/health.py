@@ -7,17 +7,14 @@ from dataclasses import dataclass
 from kafka.protocol.admin import DescribeClusterRequest, ListGroupsRequest
 from kafka.protocol.consumer import OffsetFetchRequest
 
-from evenkeel.engine.adapters.kafka.connection import Connection, Unanswered
-from evenkeel.engine.adapters.kafka.groups import describe_groups, fetch_commits
-from evenkeel.engine.adapters.kafka.listing import list_groups
-from evenkeel.engine.adapters.kafka.messages import (
-    ConsumerGroupDescribeRequest,
-    StreamsGroupDescribeRequest,
-)
-from evenkeel.engine.adapters.kafka.topics import Node, describe_cluster, read_topics
-from evenkeel.engine.config import ClusterSettings
-from evenkeel.engine.facts import Fact, finding
-from evenkeel.engine.model import Broker
+from ...config import ClusterSettings
+from ...model.facts import Fact, finding
+from ...model.groups import Broker
+from .connection import Connection, Unanswered
+from .groups import describe_groups, fetch_commits
+from .listing import list_groups
+from .messages import ConsumerGroupDescribeRequest, StreamsGroupDescribeRequest
+from .topics import Node, describe_cluster, read_topics
 
 _DESCRIBE = 8
 """Kafka's number of this operation."""

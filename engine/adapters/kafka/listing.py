@@ -15,12 +15,12 @@ from typing import Any
 from kafka.protocol.admin import ListGroupsRequest
 from kafka.protocol.metadata import MetadataRequest
 
-from evenkeel.engine.adapters.kafka.connection import Connection, Unanswered
-from evenkeel.engine.adapters.kafka.groups import PASSING, Group, error_text, refresh_quietly
-from evenkeel.engine.config import Filter
-from evenkeel.engine.errors import ClusterUnreachable
-from evenkeel.engine.facts import Fact, finding
-from evenkeel.engine.model import GroupType
+from ...config import Filter
+from ...model.errors import ClusterUnreachable
+from ...model.facts import Fact, finding
+from ...model.states import GroupType
+from .connection import Connection, Unanswered
+from .groups import PASSING, Group, error_text, refresh_quietly
 
 OFFSETS_TOPIC = "__consumer_offsets"
 

@@ -17,10 +17,10 @@ from typing import Any
 
 from kafka.protocol.admin import DescribeLogDirsRequest
 
-from evenkeel.engine.adapters.kafka.connection import Connection, Unanswered
-from evenkeel.engine.adapters.kafka.groups import error_text
-from evenkeel.engine.adapters.kafka.topics import Partition
-from evenkeel.engine.facts import Fact, note
+from ...model.facts import Fact, note
+from .connection import Connection, Unanswered
+from .groups import error_text
+from .topics import Partition
 
 _BATCH = 5_000
 """Partitions per request."""

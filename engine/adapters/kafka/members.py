@@ -10,7 +10,13 @@ from typing import Any
 
 import re2
 
-from evenkeel.engine.adapters.kafka.decode import (
+from ...assignors.kafka.protocol_names import CLIENT_SIDE
+from ...assignors.kit.java_order import map_order
+from ...config import Filter
+from ...followers.plan import NAME as PLAN
+from ...followers.user_data import followed_of
+from ...model.states import STREAMS_PROTOCOL, GroupType
+from .decode import (
     BlobError,
     Pairs,
     read_assignment,
@@ -18,13 +24,7 @@ from evenkeel.engine.adapters.kafka.decode import (
     read_streams_tasks,
     read_subscription,
 )
-from evenkeel.engine.adapters.kafka.groups import Group
-from evenkeel.engine.config import Filter
-from evenkeel.engine.followers.plan import NAME as PLAN
-from evenkeel.engine.followers.told import followed_of
-from evenkeel.engine.kit.java_order import map_order
-from evenkeel.engine.kit.protocol_names import CLIENT_SIDE
-from evenkeel.engine.model import STREAMS_PROTOCOL, GroupType
+from .groups import Group
 
 RackFor = Callable[[str, str, str], str | None]
 """(group, client id, host) -> the rack configured for such a member, if any."""

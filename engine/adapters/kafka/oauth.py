@@ -19,8 +19,8 @@ from urllib.parse import urlencode, urlsplit
 import kafka.errors as kafka_errors
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
-from evenkeel.engine.errors import ClusterUnreachable, ConfigError
-from evenkeel.engine.text import one_line
+from ...model.errors import ClusterUnreachable, ConfigError
+from ...model.text import one_line
 
 _PREFIX = "sasl.oauthbearer."
 NEEDED = frozenset(

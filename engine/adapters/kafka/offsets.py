@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evenkeel.engine.adapters.kafka.connection import Connection
-from evenkeel.engine.adapters.kafka.groups import Commits, Group, fetch_commits, find_again
-from evenkeel.engine.adapters.kafka.topics import Topics, read_ends
-from evenkeel.engine.config import Filter
-from evenkeel.engine.facts import Fact, note
+from ...config import Filter
+from ...model.facts import Fact, note
+from .connection import Connection
+from .groups import Commits, Group, fetch_commits, find_again
+from .topics import Topics, read_ends
 
 _TRIES = 3
 _LATE_SECONDS = 1.0

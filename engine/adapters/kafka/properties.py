@@ -7,8 +7,8 @@ import importlib.util
 from collections.abc import Mapping
 from typing import Any
 
-from evenkeel.engine.adapters.kafka import oauth, tls
-from evenkeel.engine.errors import ConfigError
+from ...model.errors import ConfigError
+from . import oauth, tls
 
 _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 

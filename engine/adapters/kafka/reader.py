@@ -9,33 +9,23 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evenkeel.engine.adapters.kafka.configs import Configs, TopicConfig, read_configs
-from evenkeel.engine.adapters.kafka.connection import Connection
-from evenkeel.engine.adapters.kafka.groups import (
-    Commits,
-    Group,
-    describe_groups,
-    error_text,
-)
-from evenkeel.engine.adapters.kafka.health import Health, check
-from evenkeel.engine.adapters.kafka.listing import list_groups
-from evenkeel.engine.adapters.kafka.log_dirs import LogSizes, read_log_sizes
-from evenkeel.engine.adapters.kafka.members import RackFor, Reader, topology_json, used_topics
-from evenkeel.engine.adapters.kafka.offsets import read_offsets
-from evenkeel.engine.adapters.kafka.properties import client_arguments
-from evenkeel.engine.adapters.kafka.topics import (
-    REFUSED,
-    Node,
-    Topics,
-    describe_cluster,
-    hidden_topics,
-    read_begins,
-)
-from evenkeel.engine.adapters.kafka.versions import untold
-from evenkeel.engine.config import ClusterSettings
-from evenkeel.engine.datasets import SNAPSHOT, ClusterSnapshot
-from evenkeel.engine.facts import Fact, finding
-from evenkeel.engine.model import GroupType, utc_now
+from ...config import ClusterSettings
+from ...model.cluster_snapshot import ClusterSnapshot
+from ...model.facts import Fact, finding
+from ...model.moments import utc_now
+from ...model.states import GroupType
+from ...snapshots import SNAPSHOT
+from .configs import Configs, TopicConfig, read_configs
+from .connection import Connection
+from .groups import Commits, Group, describe_groups, error_text
+from .health import Health, check
+from .listing import list_groups
+from .log_dirs import LogSizes, read_log_sizes
+from .members import RackFor, Reader, topology_json, used_topics
+from .offsets import read_offsets
+from .properties import client_arguments
+from .topics import REFUSED, Node, Topics, describe_cluster, hidden_topics, read_begins
+from .versions import untold
 
 _UNKNOWN = TopicConfig(cleanup_policy=None, retention_ms=None, remote_storage=None)
 

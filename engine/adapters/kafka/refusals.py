@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import kafka.errors as kafka_errors
 
-from evenkeel.engine.text import one_line
+from ...model.text import one_line
 
 LOGIN_REFUSED = (
     kafka_errors.SaslAuthenticationFailedError,

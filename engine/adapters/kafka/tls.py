@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from evenkeel.engine.errors import ConfigError
+from ...model.errors import ConfigError
 
 _CA, _CERTIFICATE, _KEY = "ssl.ca", "ssl.certificate", "ssl.key"
 """Each is given as a file (`.location`) or as the text itself (`.pem`)."""

@@ -23,12 +23,12 @@ from kafka.protocol.admin import DescribeClusterRequest
 from kafka.protocol.consumer import ListOffsetsRequest
 from kafka.protocol.metadata import MetadataRequest
 
-from evenkeel.engine.adapters.kafka.connection import Connection, Unanswered
-from evenkeel.engine.adapters.kafka.groups import error_text, now_ms
-from evenkeel.engine.adapters.kafka.listing import OFFSETS_TOPIC
-from evenkeel.engine.config import Filter
-from evenkeel.engine.errors import ClusterUnreachable
-from evenkeel.engine.facts import Fact, finding
+from ...config import Filter
+from ...model.errors import ClusterUnreachable
+from ...model.facts import Fact, finding
+from .connection import Connection, Unanswered
+from .groups import error_text, now_ms
+from .listing import OFFSETS_TOPIC
 
 _BATCH = 5_000
 """Partitions per request."""

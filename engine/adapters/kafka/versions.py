@@ -8,8 +8,8 @@ from typing import Any, Protocol
 from kafka.protocol.admin import DescribeClusterRequest
 from kafka.protocol.metadata import MetadataRequest
 
-from evenkeel.engine.adapters.kafka.messages import ConsumerGroupDescribeRequest
-from evenkeel.engine.facts import Fact, note
+from ...model.facts import Fact, note
+from .messages import ConsumerGroupDescribeRequest
 
 
 class Speaks(Protocol):

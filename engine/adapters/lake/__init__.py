@@ -16,6 +16,6 @@ one file, `<snapshot_id>.parquet`.
 `store` (the port), `files` (file systems), `tables` (Parquet: what is written how, and which row groups are read).
 """
 
-from evenkeel.engine.adapters.lake.store import FileLake
+from .store import FileLake
 
 __all__ = ["FileLake"]

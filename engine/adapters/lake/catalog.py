@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from evenkeel.engine.adapters.lake.files import Files
-from evenkeel.engine.datasets import SCHEMA_VERSION, STEPS, split_snapshot_id
-from evenkeel.engine.errors import InputError, LakeError, SnapshotNotFound
-from evenkeel.engine.ports import LakeFile, Manifest
+from ...model.errors import InputError, LakeError, SnapshotNotFound
+from ...ports import LakeFile, Manifest
+from ...snapshots import SCHEMA_VERSION, STEPS, split_snapshot_id
+from .files import Files
 
 MANIFESTS = "_manifests"
 _STEP_OF = {dataset: step for step, datasets in STEPS.items() for dataset in datasets}

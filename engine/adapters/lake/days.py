@@ -24,11 +24,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from evenkeel.engine.adapters.lake.catalog import Catalog, datasets_of, files_of, id_in, step_of
-from evenkeel.engine.adapters.lake.tables import ROW_GROUP_BYTES, writing
-from evenkeel.engine.datasets import STEPS, shaped
-from evenkeel.engine.errors import SnapshotNotFound
-from evenkeel.engine.ports import Compacted, LakeDay, LakeFile, Manifest
+from ...model.errors import SnapshotNotFound
+from ...ports import Compacted, LakeDay, LakeFile, Manifest
+from ...snapshots import STEPS, shaped
+from .catalog import Catalog, datasets_of, files_of, id_in, step_of
+from .tables import ROW_GROUP_BYTES, writing
 
 ROW_GROUP = 131_072
 """Rows of a row group in the file of a day: old snapshots are read whole, and the end of the file stays small."""

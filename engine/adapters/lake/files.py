@@ -14,8 +14,8 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import fs
 
-from evenkeel.engine.errors import LakeError
-from evenkeel.engine.text import one_line
+from ...model.errors import LakeError
+from ...model.text import one_line
 
 _OBJECT_STORES = frozenset({"s3", "gcs", "abfs"})
 _DENIED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})

@@ -13,8 +13,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from evenkeel.engine.adapters.lake import days
-from evenkeel.engine.adapters.lake.catalog import (
+from ...model.errors import LakeError, SnapshotNotFound
+from ...model.moments import check_aware, utc_now
+from ...ports import Compacted, LakeDay, LakeFile, Manifest, WrittenPart
+from ...snapshots import SCHEMA_VERSION, STEPS, split_snapshot_id
+from . import days
+from .catalog import (
     MANIFESTS,
     Catalog,
     age_key,
@@ -24,12 +28,8 @@ from evenkeel.engine.adapters.lake.catalog import (
     id_in,
     step_of,
 )
-from evenkeel.engine.adapters.lake.files import Files
-from evenkeel.engine.adapters.lake.tables import Pick, Reader, rows_per_group, writing
-from evenkeel.engine.datasets import SCHEMA_VERSION, STEPS, split_snapshot_id
-from evenkeel.engine.errors import LakeError, SnapshotNotFound
-from evenkeel.engine.model import check_aware, utc_now
-from evenkeel.engine.ports import Compacted, LakeDay, LakeFile, Manifest, WrittenPart
+from .files import Files
+from .tables import Pick, Reader, rows_per_group, writing
 
 _RUN = re.compile(r"[a-z0-9]{1,32}")
 _TRIES = 5
@@ -371,7 +371,7 @@ def _shaped(step: str, tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     except (KeyError, pa.ArrowException) as problem:
         raise LakeError(
             f"a table of step {step!r} does not fit its schema: {problem}.",
-            fix="Build it with evenkeel.engine.datasets.",
+            fix="Build it with evenkeel.engine.snapshots.",
         ) from problem
 
 

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from evenkeel.engine.datasets import coded_schema, shaped
-from evenkeel.engine.model import Flags
+from ...model.arrays import Flags
+from ...snapshots import coded_schema, shaped
 
 ROW_GROUP = 8_192
 """Rows of a row group: the least that is read of a column. Smaller ones cost more to open than they spare."""

@@ -1,15 +1,15 @@
 """
 What lies outside, in memory: the history of a run that nobody keeps, and of unit tests.
 
-The same tests hold it to the promises of the ports as the real one. A walk over many snapshots (`steps.pipeline`)
+The same tests hold it to the promises of the ports as the real one. A walk over many snapshots (`pipeline.pipeline`)
 is the pipeline over such a history, and what is told goes no further than its outbox.
 """
 
-from evenkeel.engine.adapters.memory.notifier import MemoryNotifier
-from evenkeel.engine.adapters.memory.operation import MemoryLocks, MemoryPipelines
-from evenkeel.engine.adapters.memory.reports import MemoryReports
-from evenkeel.engine.adapters.memory.results import MemoryAdvice, MemorySnapshots
-from evenkeel.engine.adapters.memory.silences import MemorySilences
+from .notifier import MemoryNotifier
+from .operation import MemoryLocks, MemoryPipelines
+from .reports import MemoryReports
+from .results import MemoryAdvice, MemorySnapshots
+from .silences import MemorySilences
 
 __all__ = ["MemoryHistory", "MemoryNotifier"]
 

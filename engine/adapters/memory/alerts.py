@@ -9,19 +9,12 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Any
 
-from evenkeel.engine.adapters.memory.tables import Memory
-from evenkeel.engine.alerting.giving_way import entering
-from evenkeel.engine.message import AlertMessage, Announcement, MessageKind
-from evenkeel.engine.model import WatchOf
-from evenkeel.engine.ports import CLOCKS_APART, Delivered, IncidentWatch, PendingAlert, Posting
-from evenkeel.engine.records import (
-    AlertRow,
-    AlertState,
-    IncidentCourse,
-    IncidentRow,
-    record_of,
-    row_of,
-)
+from ...messages.outbox_supersede import entering
+from ...model.groups import WatchOf
+from ...model.message import AlertMessage, Announcement, MessageKind
+from ...ports import CLOCKS_APART, Delivered, IncidentWatch, PendingAlert, Posting
+from ...records import AlertRow, AlertState, IncidentCourse, IncidentRow, record_of, row_of
+from .tables import Memory
 
 STORING = Lock()
 """Of those who store a watch one does so at a time, as in a transaction."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evenkeel.engine.message import AlertMessage
-from evenkeel.engine.ports import Delivered
+from ...model.message import AlertMessage
+from ...ports import Delivered
 
 
 class MemoryNotifier:

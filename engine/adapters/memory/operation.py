@@ -8,13 +8,14 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from evenkeel.engine.adapters.memory.alerts import MemoryIncidents
-from evenkeel.engine.adapters.memory.results import MemoryResults
-from evenkeel.engine.adapters.memory.tables import Memory, StoredSnapshot
-from evenkeel.engine.errors import ClusterBusy
-from evenkeel.engine.model import IncidentKind, WatchOf
-from evenkeel.engine.ports import ClusterFacts, FailingStep, ToldOutage
-from evenkeel.engine.records import StepRun
+from ...model.errors import ClusterBusy
+from ...model.groups import WatchOf
+from ...model.states import IncidentKind
+from ...ports import ClusterFacts, FailingStep, ToldOutage
+from ...records import StepRun
+from .alerts import MemoryIncidents
+from .results import MemoryResults
+from .tables import Memory, StoredSnapshot
 
 
 class MemoryStepRuns(Memory):

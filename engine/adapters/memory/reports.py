@@ -12,9 +12,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from evenkeel.engine.adapters.memory.tables import Memory, StoredSnapshot, Tables
-from evenkeel.engine.ports import ReportedGroups, StoredReport
-from evenkeel.engine.records import AdviceCheck, AdviceRow, IncidentRow, Outcome, ValidationRow
+from ...ports import ReportedGroups, StoredReport
+from ...records import AdviceCheck, AdviceRow, IncidentRow, Outcome, ValidationRow
+from .tables import Memory, StoredSnapshot, Tables
 
 Rows = list[dict[str, Any]]
 

@@ -9,12 +9,11 @@ from datetime import datetime, timedelta
 
 import pyarrow as pa
 
-from evenkeel.engine.adapters.memory.tables import Memory, StoredSnapshot
-from evenkeel.engine.columns import columns_of
-from evenkeel.engine.datasets import METRICS, split_snapshot_id
-from evenkeel.engine.errors import ClusterChanged
-from evenkeel.engine.model import Member, Move
-from evenkeel.engine.ports import (
+from ...model.assignments import Move
+from ...model.columns import columns_of
+from ...model.errors import ClusterChanged
+from ...model.groups import Member
+from ...ports import (
     AdvisedSnapshot,
     ClusterDay,
     LeftBehind,
@@ -23,7 +22,7 @@ from evenkeel.engine.ports import (
     ScoredAdvice,
     WaitingSnapshot,
 )
-from evenkeel.engine.records import (
+from ...records import (
     AdviceCheck,
     AdviceColumns,
     AdviceRow,
@@ -32,7 +31,9 @@ from evenkeel.engine.records import (
     ValidationRow,
     records_of,
 )
-from evenkeel.engine.records.course import Uptake
+from ...records.course import Uptake
+from ...snapshots import METRICS, split_snapshot_id
+from .tables import Memory, StoredSnapshot
 
 
 class MemorySnapshots(Memory):

@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from evenkeel.engine.adapters.memory.tables import Memory
-from evenkeel.engine.records import SilenceKind, SilenceRow
+from ...records import SilenceKind, SilenceRow
+from .tables import Memory
 
 
 class MemorySilences(Memory):

@@ -9,17 +9,11 @@ from datetime import datetime
 
 import pyarrow as pa
 
-from evenkeel.engine.errors import HistoryError, HistoryUnreachable
-from evenkeel.engine.model import WatchOf, utc_now
-from evenkeel.engine.ports import IncidentWatch, Manifest
-from evenkeel.engine.records import (
-    AdviceRow,
-    AlertRow,
-    IncidentRow,
-    SilenceRow,
-    StepRun,
-    ValidationRow,
-)
+from ...model.errors import HistoryError, HistoryUnreachable
+from ...model.groups import WatchOf
+from ...model.moments import utc_now
+from ...ports import IncidentWatch, Manifest
+from ...records import AdviceRow, AlertRow, IncidentRow, SilenceRow, StepRun, ValidationRow
 
 
 @dataclass

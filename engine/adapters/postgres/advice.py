@@ -8,15 +8,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from evenkeel.engine.adapters.postgres.database import Database
-from evenkeel.engine.adapters.postgres.loading import load
-from evenkeel.engine.adapters.postgres.running import execute
-from evenkeel.engine.columns import columns_of
-from evenkeel.engine.datasets import split_snapshot_id
-from evenkeel.engine.figures import Forecast, Score
-from evenkeel.engine.model import Member, Move
-from evenkeel.engine.ports import AdvisedSnapshot, PreviousAdvice, ScoredAdvice
-from evenkeel.engine.records import (
+from ...model.assignments import Move
+from ...model.columns import columns_of
+from ...model.figures import Forecast, Score
+from ...model.groups import Member
+from ...ports import AdvisedSnapshot, PreviousAdvice, ScoredAdvice
+from ...records import (
     AdviceCheck,
     AdviceColumns,
     AdviceRow,
@@ -28,6 +25,10 @@ from evenkeel.engine.records import (
     record_of,
     table_of,
 )
+from ...snapshots import split_snapshot_id
+from .copy import load
+from .database import Database
+from .statements import execute
 
 WHOLE = 3
 """Newest snapshots that keep their candidates, and every check: the one at work, the one told of, and one to spare."""

@@ -9,22 +9,15 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection, Update, delete, true, update
 from sqlalchemy.dialects.postgresql import insert
 
-from evenkeel.engine.adapters.postgres.connecting import translated
-from evenkeel.engine.adapters.postgres.database import Database
-from evenkeel.engine.adapters.postgres.running import execute, jsonb, write
-from evenkeel.engine.alerting.giving_way import entering, keys_of
-from evenkeel.engine.message import Announcement
-from evenkeel.engine.model import WatchOf
-from evenkeel.engine.ports import CLOCKS_APART, Delivered, IncidentWatch, PendingAlert, Posting
-from evenkeel.engine.records import (
-    AlertRow,
-    AlertState,
-    IncidentCourse,
-    IncidentRow,
-    record_of,
-    to_json,
-)
-from evenkeel.engine.records.tables import ALERT, INCIDENT_COURSE, INCIDENT_WATCH
+from ...messages.outbox_supersede import entering, keys_of
+from ...model.groups import WatchOf
+from ...model.message import Announcement
+from ...ports import CLOCKS_APART, Delivered, IncidentWatch, PendingAlert, Posting
+from ...records import AlertRow, AlertState, IncidentCourse, IncidentRow, record_of, to_json
+from ...records.tables import ALERT, INCIDENT_COURSE, INCIDENT_WATCH
+from .connection import translated
+from .database import Database
+from .statements import execute, jsonb, write
 
 PENDING, SUPERSEDED = AlertState.PENDING, AlertState.SUPERSEDED
 _WAITS = ALERT.c.state == PENDING.value

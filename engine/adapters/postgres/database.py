@@ -12,10 +12,10 @@ from sqlalchemy import Connection, Delete, Insert, Update
 from sqlalchemy.engine.interfaces import IsolationLevel
 from sqlalchemy.exc import DBAPIError
 
-from evenkeel.engine.adapters.postgres.connecting import engine_for, place, translated
-from evenkeel.engine.adapters.postgres.patience import limit, take_time
-from evenkeel.engine.adapters.postgres.running import Rows, execute, write
-from evenkeel.engine.errors import HistoryError
+from ...model.errors import HistoryError
+from .connection import engine_for, place, translated
+from .patience import limit, take_time
+from .statements import Rows, execute, write
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,15 +7,12 @@ from datetime import datetime
 from sqlalchemy import make_url, text
 from sqlalchemy.schema import DropSchema
 
-from evenkeel.engine.adapters.postgres.advice import AdviceTables
-from evenkeel.engine.adapters.postgres.alerts import (
-    IncidentTables,
-    OutboxTables,
-)
-from evenkeel.engine.adapters.postgres.operation import NamedLocks, NamedQueries, StepTables
-from evenkeel.engine.adapters.postgres.results import ResultTables, SnapshotTables
-from evenkeel.engine.adapters.postgres.rollups import RollupTables
-from evenkeel.engine.adapters.postgres.silences import SilenceTables
+from .advice import AdviceTables
+from .alerts import IncidentTables, OutboxTables
+from .operation import NamedLocks, NamedQueries, StepTables
+from .results import ResultTables, SnapshotTables
+from .rollups import RollupTables
+from .silences import SilenceTables
 
 SHELVES = "rules_"
 """How the names of the schemas begin that hold what past days say by other rules."""

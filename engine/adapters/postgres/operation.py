@@ -11,29 +11,16 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import DBAPIError
 
 from evenkeel import sql
-from evenkeel.engine.adapters.postgres.alerts import enqueue
-from evenkeel.engine.adapters.postgres.connecting import translated
-from evenkeel.engine.adapters.postgres.database import Database
-from evenkeel.engine.adapters.postgres.patience import take_time
-from evenkeel.engine.adapters.postgres.running import (
-    Rows,
-    arguments,
-    execute,
-    find,
-    run,
-    write,
-)
-from evenkeel.engine.errors import ClusterBusy
-from evenkeel.engine.ports import ClusterFacts, FailingStep, ToldOutage
-from evenkeel.engine.records import (
-    AlertState,
-    IncidentRow,
-    MemberMetrics,
-    StepRun,
-    record_of,
-    row_of,
-)
-from evenkeel.engine.records.tables import ALERT, INCIDENT, STEP_RUN
+
+from ...model.errors import ClusterBusy
+from ...ports import ClusterFacts, FailingStep, ToldOutage
+from ...records import AlertState, IncidentRow, MemberMetrics, StepRun, record_of, row_of
+from ...records.tables import ALERT, INCIDENT, STEP_RUN
+from .alerts import enqueue
+from .connection import translated
+from .database import Database
+from .patience import take_time
+from .statements import Rows, arguments, execute, find, run, write
 
 
 class StepTables(Database):

@@ -6,12 +6,12 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from evenkeel.engine.adapters.postgres.connecting import translated
-from evenkeel.engine.adapters.postgres.database import Database
-from evenkeel.engine.adapters.postgres.patience import take_time
-from evenkeel.engine.adapters.postgres.patterns import as_regex
-from evenkeel.engine.adapters.postgres.running import Rows, execute
-from evenkeel.engine.ports import ReportedGroups, StoredReport
+from ...ports import ReportedGroups, StoredReport
+from .connection import translated
+from .database import Database
+from .patience import take_time
+from .patterns import as_regex
+from .statements import Rows, execute
 
 OF_NOW = {
     "groups": "report_groups",

@@ -9,15 +9,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlalchemy import Update, delete, func, update
 
-from evenkeel.engine.adapters.postgres.database import Database
-from evenkeel.engine.adapters.postgres.loading import load
-from evenkeel.engine.adapters.postgres.running import execute, write
-from evenkeel.engine.adapters.postgres.worst import worst
-from evenkeel.engine.datasets import split_snapshot_id
-from evenkeel.engine.errors import ClusterChanged
-from evenkeel.engine.ports import LeftBehind, Manifest, WaitingSnapshot
-from evenkeel.engine.records import PartitionMetrics, arrow_schema
-from evenkeel.engine.records.tables import CANDIDATE, SNAPSHOT, VALIDATION
+from ...model.errors import ClusterChanged
+from ...ports import LeftBehind, Manifest, WaitingSnapshot
+from ...records import PartitionMetrics, arrow_schema
+from ...records.tables import CANDIDATE, SNAPSHOT, VALIDATION
+from ...snapshots import split_snapshot_id
+from .copy import load
+from .database import Database
+from .statements import execute, write
+from .worst import worst
 
 EXPIRED_AT_ONCE = 100
 """Snapshots that go in a transaction: who stores waits for no more of them."""

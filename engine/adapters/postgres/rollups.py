@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from evenkeel.engine.adapters.postgres.database import Database
-from evenkeel.engine.adapters.postgres.running import execute
-from evenkeel.engine.ports import ClusterDay
+from ...ports import ClusterDay
+from .database import Database
+from .statements import execute
 
 PACKED_AT_ONCE = 7
 """Days that are packed in a turn: usually one is due, after an upgrade all are."""

@@ -12,18 +12,20 @@ from sqlalchemy import collate, literal, or_, select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.schema import CreateSchema
 
-from evenkeel.engine.adapters.postgres.database import Database
-from evenkeel.engine.adapters.postgres.history import PostgresHistory, in_schema
-from evenkeel.engine.adapters.postgres.migrating import migrate
-from evenkeel.engine.datasets import split_snapshot_id
-from evenkeel.engine.ports import PreviousAdvice
-from evenkeel.engine.records import Course, record_of
-from evenkeel.engine.records.tables import ADVICE, GROUP_METRICS, SNAPSHOT
+from ...ports import PreviousAdvice
+from ...records import Course, record_of
+from ...records.tables import ADVICE, GROUP_METRICS, SNAPSHOT
+from ...snapshots import split_snapshot_id
+from .database import Database
+from .history import PostgresHistory, in_schema
+from .migration import migrate
 
 
 class PostgresShelf(PostgresHistory):
     """
-    A history in the schema of some rules (`steps.backfill.Shelf`); what went before its first advice the history knows.
+    A history in the schema of some rules (`pipeline.backfill.Shelf`).
+
+    What went before its first advice the main history knows.
 
     Args:
         url: Where the history is.

@@ -8,10 +8,10 @@ from datetime import datetime
 from sqlalchemy import func, text, update
 from sqlalchemy.dialects.postgresql import insert
 
-from evenkeel.engine.adapters.postgres.database import Database
-from evenkeel.engine.adapters.postgres.patterns import as_regex
-from evenkeel.engine.records import SilenceRow, record_of, row_of
-from evenkeel.engine.records.tables import SILENCE
+from ...records import SilenceRow, record_of, row_of
+from ...records.tables import SILENCE
+from .database import Database
+from .patterns import as_regex
 
 
 class SilenceTables(Database):

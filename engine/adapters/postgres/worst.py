@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evenkeel.engine.model import Ints
+from ...model.arrays import Ints
 
 WORST = 20
 """How many."""

@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evenkeel.engine.message import AlertMessage, Section, Severity
-from evenkeel.engine.text import shortened
+from ...model.message import AlertMessage, Section, Severity
+from ...model.text import shortened
 
 Block = dict[str, Any]
 

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackClientError
 
-from evenkeel.engine.adapters.slack.faults import FIXES, TOKEN_FIX, explain
-from evenkeel.engine.errors import NotifierError
+from ...model.errors import NotifierError
+from .faults import FIXES, TOKEN_FIX, explain
 
 
 def who_am_i(token: str, base_url: str, channel: str, *, timeout_seconds: int = 10) -> str:

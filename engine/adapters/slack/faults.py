@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from slack_sdk.errors import SlackApiError
 
-from evenkeel.engine.errors import ChannelClosed, NotDelivered, NotifierError
+from ...model.errors import ChannelClosed, NotDelivered, NotifierError
 
 TOKEN_FIX = "Set EVENKEEL_SLACK_TOKEN, or the Airflow connection evenkeel_slack, to a valid bot token (xoxb-…)."
 

@@ -27,10 +27,10 @@ from slack_sdk.http_retry.builtin_handlers import (
     ServerErrorRetryHandler,
 )
 
-from evenkeel.engine.adapters.slack.blocks import EVENT_TYPE, body
-from evenkeel.engine.adapters.slack.faults import explain, is_doubtful
-from evenkeel.engine.message import AlertMessage
-from evenkeel.engine.ports import Delivered
+from ...model.message import AlertMessage
+from ...ports import Delivered
+from .blocks import EVENT_TYPE, body
+from .faults import explain, is_doubtful
 
 log = logging.getLogger(__name__)
 

@@ -3,7 +3,7 @@ Programs called over HTTP: those that page people (`notifier`, in the formats `a
 one that misses us when we are silent (`heartbeat`). `calling` is how, `check` what `evenkeel doctor` asks of them.
 """
 
-from evenkeel.engine.adapters.webhook.heartbeat import Heartbeat
-from evenkeel.engine.adapters.webhook.notifier import WebhookNotifier
+from .heartbeat import Heartbeat
+from .notifier import WebhookNotifier
 
 __all__ = ["Heartbeat", "WebhookNotifier"]

@@ -19,8 +19,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from evenkeel.engine.alerting.text import plain_text
-from evenkeel.engine.message import AlertMessage, MessageKind, Subject
+from ...messages.length import plain_text
+from ...model.message import AlertMessage, MessageKind, Subject
 
 PATH = "/api/v2/alerts"
 STATUS = "/api/v2/status"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlsplit
 
-from evenkeel.engine.adapters.webhook import alertmanager, pagerduty
-from evenkeel.engine.adapters.webhook.calling import call
-from evenkeel.engine.adapters.webhook.heartbeat import FIX
-from evenkeel.engine.adapters.webhook.notifier import secret_fix
-from evenkeel.engine.config import Webhook
-from evenkeel.engine.errors import NotifierError
-from evenkeel.engine.text import host_of
+from ...config import Webhook
+from ...model.errors import NotifierError
+from ...model.text import host_of
+from . import alertmanager, pagerduty
+from .heartbeat import FIX
+from .http_call import call
+from .notifier import secret_fix
 
 ROUTING_KEY = 32
 """Characters of PagerDuty's integration keys."""

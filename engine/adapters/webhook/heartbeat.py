@@ -10,8 +10,8 @@ from __future__ import annotations
 import logging
 from urllib.parse import quote
 
-from evenkeel.engine.adapters.webhook.calling import call
-from evenkeel.engine.errors import NotifierError
+from ...model.errors import NotifierError
+from .http_call import call
 
 log = logging.getLogger(__name__)
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import httpx
 
-from evenkeel.engine.adapters.webhook import alertmanager, pagerduty
-from evenkeel.engine.adapters.webhook.calling import call
-from evenkeel.engine.config import Webhook
-from evenkeel.engine.errors import NotDelivered
-from evenkeel.engine.message import AlertMessage, Subject
-from evenkeel.engine.ports import Delivered
+from ...config import Webhook
+from ...model.errors import NotDelivered
+from ...model.message import AlertMessage, Subject
+from ...ports import Delivered
+from . import alertmanager, pagerduty
+from .http_call import call
 
 log = logging.getLogger(__name__)
 

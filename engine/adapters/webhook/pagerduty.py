@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from evenkeel.engine.message import AlertMessage, MessageKind, Subject
-from evenkeel.engine.text import shortened
+from ...model.message import AlertMessage, MessageKind, Subject
+from ...model.text import shortened
 
 ADDRESS = "https://events.pagerduty.com"
 """Of the service region US; the other one is https://events.eu.pagerduty.com."""

@@ -12,7 +12,7 @@ Promises, each before all that follow it; every partition of a subscribed topic 
 4. Idle partitions, for which nothing arrives, make the numbers of partitions as even as they then can be, with the
    fewest moves of their own.
 
->>> from evenkeel.engine.assignor import spec
+>>> from evenkeel.engine.assignors.interface import spec
 >>> group = spec({"C0": ["t"], "C1": ["t"]}, {"t": 6}, rates={"t": [50, 20, 10, 10, 0, 0]},
 ...              capacities={"C0": 80, "C1": 40}, owned={"C0": [("t", 0), ("t", 1), ("t", 2)]})
 >>> answer = Balanced().assign(group)
@@ -41,7 +41,8 @@ busier than the busiest is now. Searches take at most *work* elementary steps, w
 gets the same answer on any machine. Ties go to the answer that comes first with members and topics in order of name.
 
 Cost: about 2 ms for a group of 100 partitions, 1 ms once compiled, a fifth of a second for 50,000 partitions and 1,000
-members. The loops are kernels (`evenkeel.engine.kit.compiled`): compiled from some hundred groups in one process on.
+members. The loops are kernels (`evenkeel.engine.assignors.kit.kernels`): compiled from some hundred groups in one
+process on.
 Source: the rate floor of the design, section 3; longest processing time first (Graham, 1969); convex flow after Frank
 and Murota (2022).
 
@@ -62,12 +63,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from evenkeel.engine.assignors.balanced.load import load_of
-from evenkeel.engine.assignors.balanced.problem import problem_of
-from evenkeel.engine.assignors.balanced.proof import proof
-from evenkeel.engine.assignors.balanced.search import solve
-from evenkeel.engine.model import NONE, Assignment, Deployment
+from ...model.arrays import NONE
+from ...model.assignments import Assignment, Deployment
+from ..interface import USUAL_PROMISES, GroupSpec, Promise
+from .load import load_of
+from .problem import problem_of
+from .proof import proof
+from .search import solve
 
 WORK = 500_000
 """Elementary steps of search per group."""

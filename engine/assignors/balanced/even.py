@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenkeel.engine.assignors.balanced.problem import Problem
-from evenkeel.engine.kit.flow import FlowNetwork, outweighing
-from evenkeel.engine.kit.min_cost.even_counts import even_counts
-from evenkeel.engine.model import NONE, Ints, ragged_entries
+from ...model.arrays import NONE, Ints, ragged_entries
+from ..flow.min_cost.even_counts import even_counts
+from ..flow.network import FlowNetwork, outweighing
+from .problem import Problem
 
 _WINDOW = 2
 """How far from a first guess a member's number is looked for at a time."""
@@ -30,7 +30,7 @@ def evened(problem: Problem, partition: Ints, beside: Ints, *, racks: bool) -> I
         beside: (M) how many others each member has already.
         racks: Whether to look at racks.
 
-    >>> from evenkeel.engine.assignor import spec
+    >>> from evenkeel.engine.assignors.interface import spec
     >>> from evenkeel.engine.assignors.balanced.problem import problem_of
     >>> members = {"a": ["t"], "b": ["t", "u"], "c": ["u"]}
     >>> problem = problem_of(spec(members, {"t": 4, "u": 1}, owned={"b": [("t", p) for p in range(4)]}))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from evenkeel.engine.assignors.balanced.places import cost_of
-from evenkeel.engine.kit.compiled import kernel
+from ..kit.kernels import kernel
+from .places import cost_of
 
 
 @kernel

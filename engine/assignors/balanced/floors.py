@@ -16,9 +16,9 @@ from math import floor
 
 import numpy as np
 
-from evenkeel.engine.assignors.balanced.load import Rules
-from evenkeel.engine.kit.flow import largest_flow
-from evenkeel.engine.model import NONE, Flags, Ints
+from ...model.arrays import NONE, Flags, Ints
+from ..flow.network import largest_flow
+from .load import Rules
 
 _MOST_SITES = 6
 """Racks up to which all sets of them are looked at."""
@@ -31,7 +31,7 @@ def peak_floor(rules: Rules) -> float:
     """
     What no assignment brings the utilisation of the busiest member under.
 
-    >>> from evenkeel.engine.assignor import spec
+    >>> from evenkeel.engine.assignors.interface import spec
     >>> from evenkeel.engine.assignors.balanced.load import load_of
     >>> from evenkeel.engine.assignors.balanced.problem import problem_of
     >>> def floor(*rates, **known):

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenkeel.engine.assignor import GroupSpec
-from evenkeel.engine.assignors.balanced.problem import Problem
-from evenkeel.engine.model import NONE, Flags, Floats, Ints
+from ...model.arrays import NONE, Flags, Floats, Ints
+from ..interface import GroupSpec
+from .problem import Problem
 
 _BITS = 52
 """All arrivals of a group are about 2 to this many units: sums are exact, as whole numbers and as floats."""
@@ -89,7 +89,7 @@ def load_of(group: GroupSpec, problem: Problem) -> LoadProblem:
 
     Unknown rates count as the mean of the known ones, unknown capacities and record sizes as their medians.
 
-    >>> from evenkeel.engine.assignor import spec
+    >>> from evenkeel.engine.assignors.interface import spec
     >>> from evenkeel.engine.assignors.balanced.problem import problem_of
     >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 3}, rates={"t": [3, 1, 0]}, capacities={"a": 8})
     >>> load = load_of(group, problem_of(group))

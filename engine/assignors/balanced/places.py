@@ -2,7 +2,7 @@
 Who owns what by arrivals, and dealing out what nobody owns.
 
 What places partitions (here, in `relief` and in `savings`) changes a `Places` in place. Its loops are kernels over flat
-lists or arrays (`evenkeel.engine.kit.compiled`); of equally good ways the first is taken, in either form.
+lists or arrays (`evenkeel.engine.assignors.kit.kernels`); of equally good ways the first is taken, in either form.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenkeel.engine.assignors.balanced.load import Rules, loads_of
-from evenkeel.engine.kit.compiled import kernel
-from evenkeel.engine.model import NONE, Ints
+from ...model.arrays import NONE, Ints
+from ..kit.kernels import kernel
+from .load import Rules, loads_of
 
 
 class Places(NamedTuple):

@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from evenkeel.engine.assignor import GroupSpec
-from evenkeel.engine.facts import Fact, FactKind
-from evenkeel.engine.kit.member_order import member_order
-from evenkeel.engine.kit.subscribers import subscribers_by_member_order
-from evenkeel.engine.model import NONE, Flags, Indices, Ints
+from ...model.arrays import NONE, Flags, Indices, Ints
+from ...model.facts import Fact, FactKind
+from ..interface import GroupSpec
+from ..kit.member_order import member_order
+from ..kit.subscribers import subscribers_by_member_order
 
 _GREATEST_TOTAL = 1 << 52
 """Lags that add up to more are not sure to be exact in the arithmetic of loads."""
@@ -65,7 +65,7 @@ class Problem:
 
 def problem_of(group: GroupSpec) -> Problem:
     """
-    >>> from evenkeel.engine.assignor import spec
+    >>> from evenkeel.engine.assignors.interface import spec
     >>> members = {"b": ["u", "t"], "a": ["t", "u"], "c": ["t"]}
     >>> found = problem_of(spec(members, {"u": 1, "t": 2}, owned={"c": [("t", 0)]}))
     >>> found.member.tolist(), found.partition.tolist(), found.topic_class.tolist()

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenkeel.engine.assignors.balanced.floors import (
-    crossing_toll,
-    fewest_moves,
-    least_toll_under,
-    moved,
-)
-from evenkeel.engine.assignors.balanced.load import LoadProblem
-from evenkeel.engine.assignors.balanced.problem import Problem
-from evenkeel.engine.assignors.balanced.search import Solution
-from evenkeel.engine.facts import Fact, FactKind
+from ...model.facts import Fact, FactKind
+from .floors import crossing_toll, fewest_moves, least_toll_under, moved
+from .load import LoadProblem
+from .problem import Problem
+from .search import Solution
 
 
 def proof(

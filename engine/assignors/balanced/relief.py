@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from evenkeel.engine.assignors.balanced.places import put
-from evenkeel.engine.kit.compiled import kernel
+from ..kit.kernels import kernel
+from .places import put
 
 _LOOK = 8
 """The least utilised members of each rack, so many of them, are who may relieve the busiest."""

@@ -9,23 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from evenkeel.engine.assignors.balanced.even import evened
-from evenkeel.engine.assignors.balanced.exhaustive import tried
-from evenkeel.engine.assignors.balanced.floors import (
-    cost_of_all,
-    crossing_toll,
-    holder_crosses,
-    least_costs,
-    least_tolls,
-    peak_floor,
-)
-from evenkeel.engine.assignors.balanced.load import LoadProblem, Rules, peak_of
-from evenkeel.engine.assignors.balanced.places import Places, placed_by_load
-from evenkeel.engine.assignors.balanced.problem import Problem
-from evenkeel.engine.assignors.balanced.relief import relieved
-from evenkeel.engine.assignors.balanced.savings import cheapened
-from evenkeel.engine.kit.compiled import Tally, at_work
-from evenkeel.engine.model import NONE, Ints
+from ...model.arrays import NONE, Ints
+from ..kit.kernels import Tally, at_work
+from .even import evened
+from .exhaustive import tried
+from .floors import cost_of_all, crossing_toll, holder_crosses, least_costs, least_tolls, peak_floor
+from .load import LoadProblem, Rules, peak_of
+from .places import Places, placed_by_load
+from .problem import Problem
+from .relief import relieved
+from .savings import cheapened
 
 NEAR_ENOUGH = 0.01
 """A peak above its floor by no more than this share of it counts as least, where not all assignments are tried."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evenkeel.engine.cli.checks.check import FAIL, OK, WARN, Check
-from evenkeel.engine.cli.checks.machine import java, python, spark, spark_cluster
-from evenkeel.engine.cli.checks.people import pagers, slack
-from evenkeel.engine.cli.checks.services import clusters, configuration, history, lake, variables
+from .check import FAIL, OK, WARN, Check
+from .machine import java, python, spark, spark_cluster
+from .people import pagers, slack
+from .services import clusters, configuration, history, lake, variables
 
 __all__ = ["FAIL", "OK", "WARN", "Check", "every"]
 

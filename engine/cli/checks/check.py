@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from evenkeel.engine.errors import EvenkeelError
+from ...model.errors import EvenkeelError
 
 OK, WARN, FAIL = "OK", "WARN", "FAIL"
 

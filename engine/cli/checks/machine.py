@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from evenkeel.engine.cli.checks.check import FAIL, OK, WARN, Check
+from .check import FAIL, OK, WARN, Check
 
 PYTHON = (3, 11)
 JAVA = 17

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from evenkeel.engine.cli.checks.check import OK, WARN, Check, checked
-from evenkeel.engine.config import Settings, Webhook
-from evenkeel.engine.text import listed
+from ...config import Settings, Webhook
+from ...model.text import listed
+from .check import OK, WARN, Check, checked
 
 
 def slack(settings: Settings) -> Check:
@@ -24,7 +24,7 @@ def slack(settings: Settings) -> Check:
 
 
 def _slack(settings: Settings) -> Check:
-    from evenkeel.engine.adapters.slack.check import who_am_i
+    from ...adapters.slack.check import who_am_i
 
     assert settings.slack_token is not None
     channel = settings.slack_channel
@@ -33,7 +33,7 @@ def _slack(settings: Settings) -> Check:
 
 
 def _incoming(settings: Settings) -> Check:
-    from evenkeel.engine.adapters.slack import SlackWebhook
+    from ...adapters.slack import SlackWebhook
 
     assert settings.slack_webhook_url is not None
     webhook = SlackWebhook(settings.slack_webhook_url.get_secret_value())
@@ -53,7 +53,7 @@ def _incoming(settings: Settings) -> Check:
 
 def pagers(settings: Settings) -> Iterator[Check]:
     """Each webhook that pages, and the heartbeat, as far as they can be asked without paging anybody."""
-    from evenkeel.engine.adapters.webhook.check import host_of_heartbeat
+    from ...adapters.webhook.check import host_of_heartbeat
 
     for name, webhook in sorted(settings.webhooks.items()):
         yield checked("webhook", partial(_webhook, name, webhook))
@@ -70,8 +70,8 @@ def pagers(settings: Settings) -> Iterator[Check]:
 
 
 def _webhook(name: str, webhook: Webhook) -> Check:
-    from evenkeel.engine.adapters.webhook.check import lacking, who_answers
-    from evenkeel.engine.adapters.webhook.notifier import secret_fix
+    from ...adapters.webhook.check import lacking, who_answers
+    from ...adapters.webhook.notifier import secret_fix
 
     if missing := lacking(webhook):
         detail = f"{name}: no {missing} is configured."

@@ -9,13 +9,13 @@ from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
-from evenkeel.engine import wiring
-from evenkeel.engine.cli import demo, sources
-from evenkeel.engine.cli.checks.check import FAIL, OK, WARN, Check, checked, failed
-from evenkeel.engine.cli.database import database, secret_url
-from evenkeel.engine.config import Settings, load
-from evenkeel.engine.errors import ConfigError, EvenkeelError
-from evenkeel.engine.wording import words
+from ... import wiring
+from ...config import Settings, load
+from ...messages.wording import words
+from ...model.errors import ConfigError, EvenkeelError
+from .. import demo, sources
+from ..database import database, secret_url
+from .check import FAIL, OK, WARN, Check, checked, failed
 
 NEAR = 0.75
 """So alike are two names of which one may be meant for the other."""
@@ -112,7 +112,7 @@ def history() -> Check:
 
 
 def _history(url: str, where: str) -> Check:
-    from evenkeel.engine.adapters import postgres
+    from ...adapters import postgres
 
     waiting = list(postgres.pending(url))
     if waiting:

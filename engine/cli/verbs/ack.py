@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evenkeel.engine.cli.options import epilog
-from evenkeel.engine.cli.silencing import By, Clusters, For, Group, Pattern, Reason, Until
+from ..options import epilog
+from ..silence_options import By, Clusters, For, Group, Pattern, Reason, Until
 
 if TYPE_CHECKING:
-    from evenkeel.engine.config import Settings
-    from evenkeel.engine.ports import History
-    from evenkeel.engine.records import IncidentCourse
+    from ...config import Settings
+    from ...ports import History
+    from ...records import IncidentCourse
 
 EPILOG = epilog(
     [
@@ -35,19 +35,19 @@ def ack(
     by: By = None,
 ) -> None:
     """Say that somebody works on what is open about some groups."""
-    from evenkeel.engine.cli import silencing
-    from evenkeel.engine.model import utc_now
-    from evenkeel.engine.records import SilenceKind, SilenceRow
-    from evenkeel.engine.text import printable
-    from evenkeel.engine.wording import listed, moment, several
+    from ...messages.wording import listed, moment, several
+    from ...model.moments import utc_now
+    from ...model.text import printable
+    from ...records import SilenceKind, SilenceRow
+    from .. import silence_options
 
-    wanted = silencing.pattern_of(pattern, group)
-    why = silencing.given_reason(reason)
-    settings, history = silencing.history_at()
+    wanted = silence_options.pattern_of(pattern, group)
+    why = silence_options.given_reason(reason)
+    settings, history = silence_options.history_at()
     groups, incidents = _incidents(settings, history, cluster, wanted)
     # the clock that opened them may be ahead of ours: what opens after an ack begins, it does not mean
     now = max([utc_now(), *(course.opened_at for _, course in incidents if course.opened_at)])
-    ends_at = silencing.end_of(now, until, lasts)
+    ends_at = silence_options.end_of(now, until, lasts)
     number = history.add_silence(
         SilenceRow(
             kind=SilenceKind.ACK,
@@ -56,7 +56,7 @@ def ack(
             starts_at=now,
             ends_at=ends_at,
             reason=why,
-            who=silencing.person(by),
+            who=silence_options.person(by),
         )
     )
     names = [f"{printable(course.name)} ({of}, {course.cause})" for of, course in incidents]
@@ -76,10 +76,10 @@ def _incidents(
     """
     from fnmatch import fnmatchcase
 
-    from evenkeel.engine.cli import silencing
-    from evenkeel.engine.cli.patterns import meant
-    from evenkeel.engine.cli.running import NothingFound
-    from evenkeel.engine.model import IncidentState
+    from ...model.states import IncidentState
+    from .. import silence_options
+    from ..command_end import NothingFound
+    from ..patterns import meant
 
     known = sorted({*settings.clusters, *history.newest_groups()})
     opened = [
@@ -90,7 +90,7 @@ def _incidents(
         if course.state is IncidentState.OPEN
     ]
     names = {course.name for _, course in opened}
-    groups = silencing.exactly(pattern, {"": sorted(names)})
+    groups = silence_options.exactly(pattern, {"": sorted(names)})
     own = [each for each in opened if fnmatchcase(each[1].name, groups)]
     if not own:
         raise NothingFound(

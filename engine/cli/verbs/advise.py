@@ -7,20 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from evenkeel.engine.cli.options import (
-    AsJson,
-    Bootstrap,
-    ClusterName,
-    GroupPattern,
-    Stored,
-    Strategies,
-    epilog,
-)
-from evenkeel.engine.cli.running import complain
+from ..command_end import complain
+from ..options import AsJson, Bootstrap, ClusterName, GroupPattern, Stored, Strategies, epilog
 
 if TYPE_CHECKING:
-    from evenkeel.engine.cli.judging import Judged
-    from evenkeel.engine.cli.sources import Source
+    from ..judgement import Judged
+    from ..sources import Source
 
 EPILOG = epilog(
     [
@@ -60,12 +52,12 @@ def advise(
     as_json: AsJson = False,
 ) -> None:
     """Say for each group whether another assignment strategy pays, and why."""
-    from evenkeel.engine.cli import sources
-    from evenkeel.engine.cli.custom import include_all
-    from evenkeel.engine.cli.judging import judge
-    from evenkeel.engine.cli.verbs.lag import tell_unreadable
-    from evenkeel.engine.cli.views import scoreboard
-    from evenkeel.engine.cli.views.tables import emit, show
+    from .. import sources
+    from ..custom import include_all
+    from ..judgement import judge
+    from ..views import scoreboard
+    from ..views.tables import emit, show
+    from .lag import tell_unreadable
 
     include_all(strategies)
     source = sources.open_source(bootstrap, cluster, stored, samples=samples, every=every)
@@ -89,11 +81,11 @@ def _with_frontier(source: Source, judged: Sequence[Judged], *, as_json: bool) -
     Raises:
         InputError: There are several groups to be shown.
     """
-    from evenkeel.engine.cli import sources
-    from evenkeel.engine.cli.views import scoreboard
-    from evenkeel.engine.cli.views.frontier import frontier_object, print_frontier
-    from evenkeel.engine.cli.views.tables import emit
-    from evenkeel.engine.errors import InputError
+    from ...model.errors import InputError
+    from .. import sources
+    from ..views import scoreboard
+    from ..views.frontier import frontier_object, print_frontier
+    from ..views.tables import emit
 
     if not as_json and len(judged) != 1:
         raise InputError(
@@ -109,9 +101,9 @@ def _with_frontier(source: Source, judged: Sequence[Judged], *, as_json: bool) -
 
 
 def _headline(source: Source, groups: int) -> str:
-    from evenkeel.engine.cli.judging import PLAIN_FORM
-    from evenkeel.engine.datasets import split_snapshot_id
-    from evenkeel.engine.wording import moment, several
+    from ...messages.wording import moment, several
+    from ...snapshots import split_snapshot_id
+    from ..judgement import PLAIN_FORM
 
     _, taken_at = split_snapshot_id(source.newest)
     looked_at = len(source.ids(source.settings.lookback + 1))

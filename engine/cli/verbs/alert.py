@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from evenkeel.engine.cli.options import AsJson, ClusterName, GroupPattern, epilog
+from ..options import AsJson, ClusterName, GroupPattern, epilog
 
 if TYPE_CHECKING:
-    from evenkeel.engine.steps.preview import Preview
+    from ...pipeline.preview import Preview
 
 EPILOG = epilog(
     [
@@ -43,10 +43,10 @@ def alert(
     as_json: AsJson = False,
 ) -> None:
     """Print what would be sent and where, and send nothing."""
-    from evenkeel.engine.cli.running import complain
-    from evenkeel.engine.cli.views.tables import emit, tell
-    from evenkeel.engine.errors import InputError
-    from evenkeel.engine.text import several
+    from ...model.errors import InputError
+    from ...model.text import several
+    from ..command_end import complain
+    from ..views.tables import emit, tell
 
     if not preview:
         raise InputError(
@@ -73,9 +73,9 @@ def _walked(stored: str, cluster: str | None, group: str) -> Iterable[Preview]:
     Raises:
         NothingFound: No snapshot has such a group.
     """
-    from evenkeel.engine import wiring
-    from evenkeel.engine.cli import sources
-    from evenkeel.engine.steps import preview
+    from ... import wiring
+    from ...pipeline import preview
+    from .. import sources
 
     settings = wiring.settings()
     source = sources.from_lake(settings, wiring.recorded(stored, settings), cluster, stored)
@@ -86,9 +86,9 @@ def _walked(stored: str, cluster: str | None, group: str) -> Iterable[Preview]:
 
 def _waiting(cluster: str | None) -> Iterator[Preview]:
     """What waits in the history, and what the newest snapshots add."""
-    from evenkeel.engine import wiring
-    from evenkeel.engine.cli.silencing import history_at
-    from evenkeel.engine.steps import preview
+    from ... import wiring
+    from ...pipeline import preview
+    from ..silence_options import history_at
 
     settings, history = history_at()
     if cluster is not None:
@@ -102,7 +102,7 @@ def _waiting(cluster: str | None) -> Iterator[Preview]:
 
 def to_json(preview: Preview) -> dict[str, Any]:
     """A message as one object."""
-    from evenkeel.engine.alerting.text import plain_text
+    from ...messages.length import plain_text
 
     posting = preview.posting
     return {
@@ -126,9 +126,9 @@ def to_json(preview: Preview) -> dict[str, Any]:
 
 def _lines(preview: Preview) -> list[str]:
     """Where it goes and how, then the message, indented."""
-    from evenkeel.engine.alerting.text import plain_text
-    from evenkeel.engine.text import printable
-    from evenkeel.engine.wording import moment
+    from ...messages.length import plain_text
+    from ...messages.wording import moment
+    from ...model.text import printable
 
     posting = preview.posting
     owners = f"for {', '.join(preview.owners)}" if preview.owners else None

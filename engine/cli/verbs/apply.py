@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from evenkeel.engine.cli.options import AsJson, Bootstrap, ClusterName, Stored, epilog
-from evenkeel.engine.cli.running import complain
-from evenkeel.engine.errors import Infeasible
+from ...model.errors import Infeasible
+from ..command_end import complain
+from ..options import AsJson, Bootstrap, ClusterName, Stored, epilog
 
 if TYPE_CHECKING:
-    from evenkeel.engine.cli.sources import Source
-    from evenkeel.engine.steps.reading import GroupWithPast
+    from ...snapshots.groups_with_past import GroupWithPast
+    from ..sources import Source
 
 EPILOG = epilog(
     [
@@ -45,11 +45,11 @@ def apply(
     as_json: AsJson = False,
 ) -> None:
     """Print what exactly to do for a group to run a strategy: settings, restarts, what to expect, and the way back."""
-    from evenkeel.engine.cli import sources
-    from evenkeel.engine.cli.custom import name_of
-    from evenkeel.engine.cli.views.kit import kit_object, show_kit
-    from evenkeel.engine.cli.views.tables import emit
-    from evenkeel.engine.steps.rollout import kit_of
+    from ...pipeline.rollout import kit_of
+    from .. import sources
+    from ..custom import name_of
+    from ..views.kit import kit_object, show_kit
+    from ..views.tables import emit
 
     name = name_of(strategy)
     source = sources.open_source(
@@ -70,11 +70,11 @@ def _advised(source: Source, only: GroupWithPast) -> str:
     Raises:
         Infeasible: None is.
     """
-    from evenkeel.engine.advice import blocked
-    from evenkeel.engine.cli import sources
-    from evenkeel.engine.cli.judging import judge
-    from evenkeel.engine.model import GroupType
-    from evenkeel.engine.wording import because
+    from ...advice import blocked
+    from ...messages.wording import because
+    from ...model.states import GroupType
+    from .. import sources
+    from ..judgement import judge
 
     (judged,) = judge(source, sources.select(source, only.group.group))
     advice = judged.advice

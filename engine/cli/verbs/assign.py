@@ -8,9 +8,9 @@ from typing import IO, Annotated
 
 import typer
 
-from evenkeel.engine.cli.options import Strategies, epilog
-from evenkeel.engine.cli.running import complain
-from evenkeel.engine.errors import InputError
+from ...model.errors import InputError
+from ..command_end import complain
+from ..options import Strategies, epilog
 
 EPILOG = epilog(
     [
@@ -53,8 +53,8 @@ def assign(
     strategies: Strategies = None,
 ) -> None:
     """Answer cases (JSON lines on standard input) with assignments (JSON lines), as they come."""
-    from evenkeel.engine.cli.cases import answer_lines
-    from evenkeel.engine.cli.custom import include_all
+    from ..cases import answer_lines
+    from ..custom import include_all
 
     include_all(strategies)
     if sys.stdin is None or sys.stdin.closed:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from evenkeel.engine.cli.options import GroupPattern, epilog
+from ..options import GroupPattern, epilog
 
 if TYPE_CHECKING:
-    from evenkeel.engine.steps.backfill import Outcome, Plan, Progress
+    from ...pipeline.backfill import Outcome, Plan, Progress
 
 EPILOG = epilog(
     [
@@ -59,11 +59,11 @@ def backfill(
     ] = False,
 ) -> None:
     """Judge past snapshots again after a change of the configuration or of evenkeel, beside what was said then."""
-    from evenkeel.engine import wiring
-    from evenkeel.engine.cli.database import database
-    from evenkeel.engine.cli.running import complain
-    from evenkeel.engine.steps.backfill import backfill as step
-    from evenkeel.engine.steps.backfill import outcome_of, planned, question, rules_of
+    from ... import wiring
+    from ...pipeline.backfill import backfill as step
+    from ...pipeline.backfill import outcome_of, planned, question, rules_of
+    from ..command_end import complain
+    from ..database import database
 
     wanted = question(cluster, first, last, groups=group, candidates_every=candidates_every)
     settings, where = database()
@@ -93,8 +93,8 @@ def _iso(at: datetime) -> str:
 
 def _ahead(plan: Plan) -> Iterator[str]:
     """What is to be done."""
-    from evenkeel.engine.steps.backfill import EVENKEEL
-    from evenkeel.engine.text import listed, printable, several
+    from ...model.text import listed, printable, several
+    from ...pipeline.backfill import EVENKEEL
 
     asked = plan.question
     yield (
@@ -114,7 +114,7 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
     """Shows how far it is: a bar on a terminal, elsewhere a line now and then."""
     import sys
 
-    from evenkeel.engine.cli.running import complain
+    from ..command_end import complain
 
     if not sys.stderr.isatty():
         yield lambda progress: complain(_line(progress))
@@ -133,7 +133,7 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
 
 
 def _line(progress: Progress) -> str:
-    from evenkeel.engine.wording import duration, moment
+    from ...messages.wording import duration, moment
 
     left = progress.of - progress.done
     rest = f", about {duration(progress.left_seconds)} left" if left else ""
@@ -141,7 +141,7 @@ def _line(progress: Progress) -> str:
 
 
 def _summary(plan: Plan, outcome: Outcome) -> str:
-    from evenkeel.engine.text import printable, several
+    from ...model.text import printable, several
 
     judged = several(len(plan.ids), "snapshot")
     if not outcome.groups:
@@ -158,8 +158,8 @@ def _summary(plan: Plan, outcome: Outcome) -> str:
 
 def _named(outcome: Outcome) -> str:
     """A line for each of the groups of which most would have been said otherwise."""
-    from evenkeel.engine.text import and_more, printable
-    from evenkeel.engine.wording import duration
+    from ...messages.wording import duration
+    from ...model.text import and_more, printable
 
     lines: dict[str, list[str]] = {}
     for each in outcome.changes:

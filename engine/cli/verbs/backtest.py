@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from evenkeel.engine.cli.options import AsJson, ClusterName, GroupPattern, epilog
-from evenkeel.engine.cli.running import NothingFound, complain
+from ..command_end import NothingFound, complain
+from ..options import AsJson, ClusterName, GroupPattern, epilog
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from evenkeel.engine.cli.views.tables import Table
-    from evenkeel.engine.steps.backtest import DiagnosisChange, Event, ForecastCheck, Said
+    from ...pipeline.backtest import DiagnosisChange, Event, ForecastCheck, Said
+    from ..views.tables import Table
 
 EPILOG = epilog(
     [
@@ -56,11 +56,11 @@ def backtest(
     ] = None,
 ) -> None:
     """Say what would have been diagnosed, forecast and told over many snapshots, and how it came out."""
-    from evenkeel.engine import wiring
-    from evenkeel.engine.cli import sources
-    from evenkeel.engine.cli.views import backtest_picture, pictures
-    from evenkeel.engine.cli.views.tables import emit, show, tell
-    from evenkeel.engine.steps import backtest as walk
+    from ... import wiring
+    from ...pipeline import backtest as walk
+    from .. import sources
+    from ..views import backtest_picture, pictures
+    from ..views.tables import emit, show, tell
 
     if plot is not None:
         pictures.check_kind(plot, "--plot")
@@ -85,10 +85,10 @@ def backtest(
 
 def to_json(event: Event) -> dict[str, Any]:
     """An event as one object."""
-    from evenkeel.engine.alerting.events import GroupEvent
-    from evenkeel.engine.alerting.text import plain_text, section_text
-    from evenkeel.engine.steps.backtest import DiagnosisChange, Message
-    from evenkeel.engine.wording import because
+    from ...messages.events import GroupEvent
+    from ...messages.length import plain_text, section_text
+    from ...messages.wording import because
+    from ...pipeline.backtest import DiagnosisChange, Message
 
     keys = {"at": event.at, "cluster": event.cluster, "group": event.group}
     if isinstance(event, DiagnosisChange):
@@ -125,10 +125,10 @@ def to_json(event: Event) -> dict[str, Any]:
 
 def table(changes: Sequence[DiagnosisChange], messages: Sequence[Said]) -> Table:
     """Changes of diagnoses and messages, group by group."""
-    from evenkeel.engine.cli.views.columns import cells, heads, pick
-    from evenkeel.engine.cli.views.tables import Table
-    from evenkeel.engine.records import GroupMetrics, Taken
-    from evenkeel.engine.wording import because
+    from ...messages.wording import because
+    from ...records import GroupMetrics, Taken
+    from ..views.columns import cells, heads, pick
+    from ..views.tables import Table
 
     columns = [
         *pick(GroupMetrics, "group_id"),
@@ -156,8 +156,8 @@ def table(changes: Sequence[DiagnosisChange], messages: Sequence[Said]) -> Table
 
 def held(checks: Sequence[ForecastCheck], seconds: float) -> str:
     """How many forecasts so far ahead held."""
-    from evenkeel.engine.steps.backtest import coverage
-    from evenkeel.engine.wording.numbers import duration, percent
+    from ...messages.wording.numbers import duration, percent
+    from ...pipeline.backtest import coverage
 
     inside, known = coverage(checks, seconds)
     ahead = f"lag {duration(seconds)} ahead"

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from evenkeel.engine.cli.options import AsJson, epilog
-from evenkeel.engine.cli.running import NothingFound, debugging
-from evenkeel.engine.errors import InputError
+from ...model.errors import InputError
+from ..command_end import NothingFound, debugging
+from ..options import AsJson, epilog
 
 if TYPE_CHECKING:
-    from evenkeel.engine.assignor import Assignor
-    from evenkeel.engine.cli.views.tables import Table
-    from evenkeel.engine.conformance import Examined, PromiseOutcome, Sketch
+    from ...assignors.interface import Assignor
+    from ...assignors.promises import Examined, PromiseOutcome, Sketch
+    from ..views.tables import Table
 
 EPILOG = epilog(
     [
@@ -64,9 +64,9 @@ def check_assignor(
     as_json: AsJson = False,
 ) -> None:
     """Hold a custom strategy to its promises on random groups, and show the smallest that it fails on."""
-    from evenkeel.engine.cli.custom import load
-    from evenkeel.engine.cli.views.tables import emit, tell
-    from evenkeel.engine.conformance import DATA, examine
+    from ...assignors.promises import DATA, examine
+    from ..custom import load
+    from ..views.tables import emit, tell
 
     drawn = [_object(text) for text in data] if data else DATA
     with _apart():
@@ -112,8 +112,8 @@ def _object(text: str) -> Mapping[str, Any]:
 
 
 def _headline(place: str, assignor: Assignor, examined: Examined, seed: int) -> str:
-    from evenkeel.engine.text import printable
-    from evenkeel.engine.wording import several
+    from ...messages.wording import several
+    from ...model.text import printable
 
     parts = [f"{several(examined.groups, 'random group')}, seed {seed}"]
     if examined.infeasible:
@@ -124,7 +124,7 @@ def _headline(place: str, assignor: Assignor, examined: Examined, seed: int) -> 
 
 
 def _report(assignor: Assignor, examined: Examined) -> None:
-    from evenkeel.engine.cli.views.tables import Table, show, tell
+    from ..views.tables import Table, show, tell
 
     rows = [
         (_outcome(outcome), _meaning(outcome), _count(outcome)) for outcome in examined.outcomes
@@ -159,7 +159,7 @@ def _count(outcome: PromiseOutcome) -> str:
 
 def _violation(outcome: PromiseOutcome) -> list[str]:
     """What was found, and where an exception arose."""
-    from evenkeel.engine.text import printable
+    from ...model.text import printable
 
     if outcome.violation is None:
         return []
@@ -171,7 +171,7 @@ def _violation(outcome: PromiseOutcome) -> list[str]:
 
 def _tables(sketch: Sketch, answers: Mapping[str, Mapping[str, Any]]) -> Iterator[Table]:
     """A group and what a strategy gives its members; only columns that say something."""
-    from evenkeel.engine.cli.views.tables import NOTHING, Table, text
+    from ..views.tables import NOTHING, Table, text
 
     topics: dict[str, list[str | None]] = {
         "topic": [t.name for t in sketch.topics],

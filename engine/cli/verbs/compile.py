@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evenkeel.engine.cli.options import epilog
+from ..options import epilog
 
 EPILOG = epilog(
     [
@@ -19,10 +19,10 @@ def compile() -> None:
     """Compile the loops of large groups now, so that no scheduled run has to."""
     import time
 
-    from evenkeel.engine.cli import ahead
-    from evenkeel.engine.text import several
+    from ...model.text import several
+    from .. import compile_kernels
 
     began = time.monotonic()
-    folder = ahead.compile_and_keep()
-    loops = several(len(ahead.kernels()), "loop")
+    folder = compile_kernels.compile_and_keep()
+    loops = several(len(compile_kernels.kernels()), "loop")
     print(f"{loops} compiled and kept below {folder} ({time.monotonic() - began:.0f} s)")

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from evenkeel.engine.cli.options import AsJson, ClusterName, epilog
-from evenkeel.engine.cli.running import NothingFound
-from evenkeel.engine.wording import several
+from ...messages.wording import several
+from ..command_end import NothingFound
+from ..options import AsJson, ClusterName, epilog
 
 if TYPE_CHECKING:
-    from evenkeel.engine.cli.sources import Source
+    from ..sources import Source
 
 EPILOG = epilog(
     [
@@ -50,8 +50,8 @@ def diff(
     as_json: AsJson = False,
 ) -> None:
     """Show what changed for one group between two stored snapshots."""
-    from evenkeel.engine import wiring
-    from evenkeel.engine.cli import demo, sources
+    from ... import wiring
+    from .. import demo, sources
 
     settings = demo.settings() if stored is None else wiring.settings()
     lake = wiring.lake(settings) if stored is None else wiring.recorded(stored, settings)
@@ -65,10 +65,10 @@ def diff(
 
 
 def _print(source: Source, earlier: str, group: str, *, as_json: bool) -> None:
-    from evenkeel.engine.cli.views import differences
-    from evenkeel.engine.cli.views.tables import emit, show, tell
-    from evenkeel.engine.steps.compare import compare
-    from evenkeel.engine.steps.reading import taken_at
+    from ...snapshots.compare import compare
+    from ...snapshots.groups_with_past import taken_at
+    from ..views import differences
+    from ..views.tables import emit, show, tell
 
     difference = compare(source.lake, source.settings, earlier, source.newest, group)
     if as_json:
@@ -97,8 +97,8 @@ def earlier_id(source: Source, since: str) -> str:
         NothingFound: There are not that many snapshots.
         InputError: It is neither a number above 0 nor the id of an earlier snapshot of the cluster.
     """
-    from evenkeel.engine.datasets import split_snapshot_id
-    from evenkeel.engine.errors import InputError
+    from ...model.errors import InputError
+    from ...snapshots import split_snapshot_id
 
     if since.isdecimal() and int(since) > 0:
         ids = source.ids(int(since) + 1)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from evenkeel.engine.cli.options import AsJson, Bootstrap, ClusterName, epilog
+from ..options import AsJson, Bootstrap, ClusterName, epilog
 
 if TYPE_CHECKING:
-    from evenkeel.engine.cli.checks import Check
+    from ..checks import Check
 
 EPILOG = epilog(
     [
@@ -32,8 +32,8 @@ def doctor(
     bootstrap: Bootstrap = None, cluster: ClusterName = None, as_json: AsJson = False
 ) -> None:
     """Try configuration, connections, rights and versions, and say the fix for each."""
-    from evenkeel.engine.cli import checks
-    from evenkeel.engine.cli.views.tables import tell, to_json
+    from .. import checks
+    from ..views.tables import tell, to_json
 
     failed = 0
     for check in checks.every(bootstrap, cluster):
@@ -48,7 +48,7 @@ def doctor(
 
 
 def _line(check: Check) -> str:
-    from evenkeel.engine.cli.views.tables import text
+    from ..views.tables import text
 
     of = f"{check.cluster}: " if check.cluster else ""
     end = "" if check.detail.endswith(".") or not check.fix else "."

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from evenkeel.engine.cli.options import AsJson, Bootstrap, ClusterName, Stored, epilog
-from evenkeel.engine.cli.running import complain
-from evenkeel.engine.errors import InputError
+from ...model.errors import InputError
+from ..command_end import complain
+from ..options import AsJson, Bootstrap, ClusterName, Stored, epilog
 
 if TYPE_CHECKING:
-    from evenkeel.engine.cli.electing import Held
+    from ..election_source import Held
 
 EPILOG = epilog(
     [
@@ -59,10 +59,10 @@ def elect(
     as_json: AsJson = False,
 ) -> None:
     """Say which strategy a group elects and why, who is refused and who leads; --to plans the way to another."""
-    from evenkeel.engine.cli import electing
-    from evenkeel.engine.cli.custom import name_of
-    from evenkeel.engine.cli.views import elections
-    from evenkeel.engine.cli.views.tables import emit
+    from .. import election_source
+    from ..custom import name_of
+    from ..views import elections
+    from ..views.tables import emit
 
     to = name_of(to)
     if member:
@@ -70,7 +70,7 @@ def elect(
             raise InputError(
                 "--member makes up a group of its own.", fix="Give it with --to and --json only."
             )
-        held = [electing.made_up(member, to)]
+        held = [election_source.made_up(member, to)]
     else:
         held = _groups(group or "*", assignors, to, (bootstrap, cluster, stored))
     if as_json:
@@ -85,8 +85,8 @@ def _groups(
     to: str | None,
     place: tuple[str | None, str | None, str | None],
 ) -> list[Held]:
-    from evenkeel.engine.cli import electing, sources
-    from evenkeel.engine.steps.reading import groups_at
+    from ...snapshots.groups_with_past import groups_at
+    from .. import election_source, sources
 
     source = sources.open_source(*place)
     wanted = sources.select(source, pattern)
@@ -94,4 +94,4 @@ def _groups(
     found = sorted(groups, key=lambda one: one.group)
     for problem in sources.problems(source):
         complain(f"not read: {problem}")
-    return [electing.held_by(one, source.settings, assignors, to) for one in found]
+    return [election_source.held_by(one, source.settings, assignors, to) for one in found]

@@ -6,7 +6,8 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evenkeel.engine.cli.options import (
+from ..command_end import complain
+from ..options import (
     AsCsv,
     AsJson,
     Bootstrap,
@@ -16,11 +17,10 @@ from evenkeel.engine.cli.options import (
     epilog,
     one_format,
 )
-from evenkeel.engine.cli.running import complain
 
 if TYPE_CHECKING:
-    from evenkeel.engine.cli.sources import Source
-    from evenkeel.engine.cli.views.tables import Table
+    from ..sources import Source
+    from ..views.tables import Table
 
 EPILOG = epilog(
     [
@@ -86,8 +86,8 @@ def lag(
     as_csv: AsCsv = False,
 ) -> None:
     """Show the lag of every partition of every group, with its owner."""
-    from evenkeel.engine.cli import sources
-    from evenkeel.engine.cli.views.tables import emit, emit_csv, show
+    from .. import sources
+    from ..views.tables import emit, emit_csv, show
 
     one_format(as_json, as_csv)
     source = sources.open_source(bootstrap, cluster, stored)
@@ -98,7 +98,7 @@ def lag(
         show(tables(groups, rows))
     tell_unreadable(source, groups)
     if not rows:
-        from evenkeel.engine.cli.running import NothingFound
+        from ..command_end import NothingFound
 
         raise NothingFound(f"no partition to show of {len(groups):,} matching groups.")
 
@@ -114,7 +114,7 @@ def measured(source: Source, pattern: str) -> tuple[list[dict[str, Any]], list[d
         source: Where the groups come from.
         pattern: Shell pattern of group ids.
     """
-    from evenkeel.engine.steps.measure import compute_metrics
+    from ...pipeline.measure import compute_metrics
 
     metrics = compute_metrics(source.lake, source.settings, source.newest, pattern)
     heads = {row["group_id"]: row for row in _stored(source, "groups")}
@@ -158,7 +158,7 @@ def group_row(head: Mapping[str, Any]) -> dict[str, Any]:
 
 def tell_unreadable(source: Source, groups: Sequence[Mapping[str, Any]]) -> None:
     """Say on standard error what is missing from the answer, and why."""
-    from evenkeel.engine.cli.sources import problems
+    from ..sources import problems
 
     lines = [
         f"group {row['group_id']} could not be read: {row['error']}"
@@ -186,10 +186,10 @@ def tables(groups: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]
 def _without_partition(
     heads: Mapping[str, Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]
 ) -> Table:
-    from evenkeel.engine.cli.views import columns
-    from evenkeel.engine.cli.views.tables import Table
-    from evenkeel.engine.records import GroupMetrics, GroupRow
-    from evenkeel.engine.wording import several
+    from ...messages.wording import several
+    from ...records import GroupMetrics, GroupRow
+    from ..views import columns
+    from ..views.tables import Table
 
     specs = [
         *columns.pick(GroupRow, "group_id", "state", "group_type", "protocol_type"),
@@ -204,9 +204,9 @@ def _without_partition(
 
 
 def _table(head: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Table:
-    from evenkeel.engine.cli.views import columns
-    from evenkeel.engine.cli.views.tables import Table
-    from evenkeel.engine.records import MemberMetrics, PartitionMetrics
+    from ...records import MemberMetrics, PartitionMetrics
+    from ..views import columns
+    from ..views.tables import Table
 
     idle = {
         "status": all(row["status"] == "UNKNOWN" for row in rows),
@@ -230,8 +230,8 @@ def _table(head: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Table:
 
 def _names(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Short names of the owners, by id."""
-    from evenkeel.engine.model import Member
-    from evenkeel.engine.wording import member_names
+    from ...messages.wording import member_names
+    from ...model.groups import Member
 
     owners = {row["member"]: row for row in rows if row["member"]}
     return member_names(
@@ -251,8 +251,8 @@ def _by_column(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _title(head: Mapping[str, Any]) -> str:
-    from evenkeel.engine.cli.views.tables import number, text
-    from evenkeel.engine.wording import several
+    from ...messages.wording import several
+    from ..views.tables import number, text
 
     kind = "/".join(text(head[k]) for k in ("group_type", "assignor") if head[k])
     idle = f" ({head['idle_members']} idle)" if head["idle_members"] else ""

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from evenkeel.engine.cli.options import epilog
-from evenkeel.engine.cli.running import complain
+from ..command_end import complain
+from ..options import epilog
 
 EPILOG = epilog(
     [
@@ -25,8 +25,8 @@ def migrate(
     ] = False,
 ) -> None:
     """Bring the history database to this version's schema."""
-    from evenkeel.engine.adapters import postgres
-    from evenkeel.engine.cli.database import database, secret_url
+    from ...adapters import postgres
+    from ..database import database, secret_url
 
     settings, where = database()
     complain(f"database: {where}")

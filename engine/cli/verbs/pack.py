@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from evenkeel.engine.cli.options import epilog
-from evenkeel.engine.cli.running import complain
+from ..command_end import complain
+from ..options import epilog
 
 EPILOG = epilog(
     [
@@ -50,24 +50,24 @@ def pack(
     """Pack the environment that a Spark cluster's workers need into one archive."""
     from pathlib import Path
 
-    from evenkeel.engine.cli import ahead, archive
-    from evenkeel.engine.environment import this_environment
-    from evenkeel.engine.errors import InputError
+    from ...model.environment import this_environment
+    from ...model.errors import InputError
+    from .. import compile_kernels, worker_archive
 
     if not out.endswith((".tar.gz", ".tgz")):
         raise InputError(f"{out} is no name that Spark unpacks.", fix="Let it end in .tar.gz.")
     if python_prefix is not None and not Path(python_prefix).is_absolute():
         raise InputError(f"{python_prefix} is no absolute path.", fix="Begin it with /.")
-    archive.content(
+    worker_archive.content(
         more or (), without or ()
     )  # a package that is missing is refused before the work
-    if archive.COMPILER not in (without or ()):
+    if worker_archive.COMPILER not in (without or ()):
         complain("compiling the loops of large groups, half a minute the first time ...")
-        ahead.compile_all()
-    held, here = archive.content(more or (), without or ()), this_environment()
+        compile_kernels.compile_all()
+    held, here = worker_archive.content(more or (), without or ()), this_environment()
     complain(
         f"packing {len(held.packages):,} packages, {held.size / 1e6:,.0f} MB, for Python {here.python} ..."
     )
-    archive.write(Path(out), held, python_prefix)
+    worker_archive.write(Path(out), held, python_prefix)
     size = Path(out).stat().st_size / 1e6
     print(f"{out}: {size:,.0f} MB, Python {here.python}, evenkeel {here.version} ({here.source})")

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from evenkeel.engine.cli.options import Bootstrap, ClusterName, Stored, epilog
-from evenkeel.engine.cli.running import complain
-from evenkeel.engine.errors import InputError
-from evenkeel.engine.text import does, several
+from ...model.errors import InputError
+from ...model.text import does, several
+from ..command_end import complain
+from ..options import Bootstrap, ClusterName, Stored, epilog
 
 if TYPE_CHECKING:
-    from evenkeel.engine.followers.plan import Plan
-    from evenkeel.engine.steps.plan import Planned
+    from ...followers.plan import Plan
+    from ...pipeline.plan import Planned
 
 EPILOG = epilog(
     [
@@ -73,12 +73,12 @@ def plan(
     stored: Stored = None,
 ) -> None:
     """Write a plan: which member of a group shall get which partitions, for members that follow one."""
-    from evenkeel.engine.cli import sources
-    from evenkeel.engine.cli.custom import name_of
-    from evenkeel.engine.cli.files import replacing
-    from evenkeel.engine.cli.silencing import read
-    from evenkeel.engine.config.times import span
-    from evenkeel.engine.steps.plan import plan_group
+    from ...config.times import span
+    from ...pipeline.plan import plan_group
+    from .. import sources
+    from ..custom import name_of
+    from ..files import replacing
+    from ..silence_options import read
 
     lasts = read("--valid", span, valid)
     name = name_of(strategy) or strategy
@@ -114,7 +114,7 @@ def _record(plan: Plan) -> str:
 
 def _remarks(planned: Planned, out: Path | None) -> list[str]:
     """What has to be known of a plan, one line each."""
-    from evenkeel.engine.wording import moment
+    from ...messages.wording import moment
 
     plan = planned.plan
     count = sum(len(member.pairs) for member in plan.members)

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from evenkeel.engine.cli.options import AsCsv, AsJson, epilog, one_format
-from evenkeel.engine.cli.running import NothingFound, complain
-from evenkeel.engine.errors import InputError
+from ...model.errors import InputError
+from ..command_end import NothingFound, complain
+from ..options import AsCsv, AsJson, epilog, one_format
 
 if TYPE_CHECKING:
     from evenkeel import sql
-    from evenkeel.engine.config import Settings
+
+    from ...config import Settings
 
 EPILOG = epilog(
     [
@@ -51,11 +52,11 @@ def query(
     ] = None,
 ) -> None:
     """Ask the history a named question."""
-    from evenkeel.engine import wiring
-    from evenkeel.engine.cli import questions
-    from evenkeel.engine.cli.database import database
-    from evenkeel.engine.cli.views import answers, pictures, query_picture
-    from evenkeel.engine.cli.views.tables import emit, emit_csv, show
+    from ... import wiring
+    from .. import questions
+    from ..database import database
+    from ..views import answers, pictures, query_picture
+    from ..views.tables import emit, emit_csv, show
 
     one_format(as_json, as_csv)
     if plot is not None:
@@ -97,8 +98,8 @@ def _rows(
     Raises:
         NothingFound: There is no such group.
     """
-    from evenkeel.engine import wiring
-    from evenkeel.engine.cli.patterns import is_pattern, matching, meant
+    from ... import wiring
+    from ..patterns import is_pattern, matching, meant
 
     history = wiring.history(settings)
     pattern = values.get("group")

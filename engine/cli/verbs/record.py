@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from evenkeel.engine.cli.options import Bootstrap, ClusterName, epilog
-from evenkeel.engine.cli.running import complain
-from evenkeel.engine.errors import InputError
+from ...model.errors import InputError
+from ..command_end import complain
+from ..options import Bootstrap, ClusterName, epilog
 
 EPILOG = epilog(
     [
@@ -82,9 +82,9 @@ def _only(right: bool, why: str, fix: str) -> None:
 def _record_live(
     bootstrap: str | None, cluster: str | None, samples: int, every: float, out: str
 ) -> int:
-    from evenkeel.engine import wiring
-    from evenkeel.engine.adapters.replay import write_recording
-    from evenkeel.engine.cli import sources
+    from ... import wiring
+    from ...adapters.replay import write_recording
+    from .. import sources
 
     settings, name = sources.live(wiring.settings(), bootstrap, cluster)
     lake = wiring.scratch()
@@ -99,10 +99,10 @@ def _record_live(
 
 
 def _record_stored(lake: str, cluster: str | None, last: int | None, out: str) -> int:
-    from evenkeel.engine import wiring
-    from evenkeel.engine.adapters.replay import write_recording
-    from evenkeel.engine.cli import sources
-    from evenkeel.engine.ports import ALL
+    from ... import wiring
+    from ...adapters.replay import write_recording
+    from ...ports import ALL
+    from .. import sources
 
     stored = wiring.recorded(lake)
     source = sources.from_lake(wiring.settings(), stored, cluster, lake)

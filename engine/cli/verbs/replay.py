@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from evenkeel.engine.cli.options import AsJson, epilog
-from evenkeel.engine.cli.running import NothingFound, complain
+from ..command_end import NothingFound, complain
+from ..options import AsJson, epilog
 
 if TYPE_CHECKING:
-    from evenkeel.engine.cli.views.tables import Table
-    from evenkeel.engine.ports import Manifest
-    from evenkeel.engine.records import RecordedSnapshot
+    from ...ports import Manifest
+    from ...records import RecordedSnapshot
+    from ..views.tables import Table
 
 EPILOG = epilog(
     [
@@ -34,11 +34,11 @@ def replay(
     as_json: AsJson = False,
 ) -> None:
     """Tell what a recording holds, or unpack it into a lake folder."""
-    from evenkeel.engine import wiring
-    from evenkeel.engine.cli.verbs.take import summary
-    from evenkeel.engine.cli.views.tables import emit, show
-    from evenkeel.engine.datasets import SNAPSHOT
-    from evenkeel.engine.ports import ALL
+    from ... import wiring
+    from ...ports import ALL
+    from ...snapshots import SNAPSHOT
+    from ..views.tables import emit, show
+    from .take import summary
 
     recording = wiring.recorded(file)
     ids = [i for name in recording.clusters() for i in recording.snapshots(name, limit=ALL)[::-1]]
@@ -59,10 +59,10 @@ def replay(
 
 def contents(manifests: Sequence[Manifest]) -> Table:
     """What was recorded, one line per snapshot."""
-    from evenkeel.engine.cli.views.columns import cells, heads
-    from evenkeel.engine.cli.views.tables import Table
-    from evenkeel.engine.columns import columns_of
-    from evenkeel.engine.records import RecordedSnapshot, row_of
+    from ...model.columns import columns_of
+    from ...records import RecordedSnapshot, row_of
+    from ..views.columns import cells, heads
+    from ..views.tables import Table
 
     columns = columns_of(RecordedSnapshot)
     rows = [cells(columns, row_of(_recorded(manifest))) for manifest in manifests]
@@ -70,8 +70,8 @@ def contents(manifests: Sequence[Manifest]) -> Table:
 
 
 def _recorded(manifest: Manifest) -> RecordedSnapshot:
-    from evenkeel.engine.cli.verbs.take import seconds
-    from evenkeel.engine.records import RecordedSnapshot
+    from ...records import RecordedSnapshot
+    from .take import seconds
 
     counted = ("groups", "members", "partitions", "brokers")
     problems: Any = manifest.facts.get("problems", ())

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from evenkeel.engine.cli.options import ClusterName, GroupPattern, epilog
-from evenkeel.engine.cli.running import complain
+from ..command_end import complain
+from ..options import ClusterName, GroupPattern, epilog
 
 EPILOG = epilog(
     [
@@ -58,17 +58,17 @@ def report(
     ] = Path(FILE),
 ) -> None:
     """Write one HTML file that shows groups over time: diagnoses, lag, forecasts, members, racks and advice."""
-    from evenkeel.engine.cli import reporting
-    from evenkeel.engine.errors import InputError
-    from evenkeel.engine.report import render
-    from evenkeel.engine.wording import several
+    from ...messages.wording import several
+    from ...model.errors import InputError
+    from ...report import render
+    from .. import report_source
 
     if database and stored is not None:
         raise InputError("--from and --database exclude each other.", fix="Give one of them.")
     fleet = (
-        reporting.from_database(cluster, group, snapshots)
+        report_source.from_database(cluster, group, snapshots)
         if database
-        else reporting.from_lake(stored, cluster, group, snapshots)
+        else report_source.from_lake(stored, cluster, group, snapshots)
     )
     page = render(fleet)
     try:

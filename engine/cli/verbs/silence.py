@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from evenkeel.engine.cli.options import epilog
-from evenkeel.engine.cli.silencing import By, Clusters, For, Group, Pattern, Until
+from ..options import epilog
+from ..silence_options import By, Clusters, For, Group, Pattern, Until
 
 EPILOG = epilog(
     [
@@ -49,31 +49,31 @@ def silence(
     ] = None,
 ) -> None:
     """Tell nobody for a while what goes wrong with some groups, or end that."""
-    from evenkeel.engine.cli import silencing
-    from evenkeel.engine.cli.running import complain
-    from evenkeel.engine.config.times import moment as read_moment
-    from evenkeel.engine.errors import InputError
-    from evenkeel.engine.model import utc_now
-    from evenkeel.engine.records import SilenceKind, SilenceRow
-    from evenkeel.engine.text import printable
-    from evenkeel.engine.wording import duration, moment, several
+    from ...config.times import moment as read_moment
+    from ...messages.wording import duration, moment, several
+    from ...model.errors import InputError
+    from ...model.moments import utc_now
+    from ...model.text import printable
+    from ...records import SilenceKind, SilenceRow
+    from .. import silence_options
+    from ..command_end import complain
 
     if end is not None:
         if any((pattern, reason, group, until, lasts, starts, by)) or cluster != "*":
             raise InputError("--end takes the number alone.", fix="Leave out the other options.")
         _end(end)
         return
-    wanted = silencing.pattern_of(pattern, group)
-    starts_at = silencing.read("--from", read_moment, starts) if starts else utc_now()
-    ends_at = silencing.end_of(starts_at, until, lasts)
+    wanted = silence_options.pattern_of(pattern, group)
+    starts_at = silence_options.read("--from", read_moment, starts) if starts else utc_now()
+    ends_at = silence_options.end_of(starts_at, until, lasts)
     if ends_at is None:
         raise InputError("a silence needs an end.", fix="Add --for 2h, or --until with a moment.")
     if ends_at <= utc_now():
         raise InputError(f"its end, {moment(ends_at)}, is over.", fix="Give a later moment.")
-    why = silencing.given_reason(reason)
-    _, history = silencing.history_at()
+    why = silence_options.given_reason(reason)
+    _, history = silence_options.history_at()
     known = history.newest_groups()
-    groups = silencing.exactly(wanted, known)
+    groups = silence_options.exactly(wanted, known)
     number = history.add_silence(
         SilenceRow(
             kind=SilenceKind.SILENCE,
@@ -82,12 +82,12 @@ def silence(
             starts_at=starts_at,
             ends_at=ends_at,
             reason=why,
-            who=silencing.person(by),
+            who=silence_options.person(by),
         )
     )
-    covered = silencing.covered(cluster, groups, known)
+    covered = silence_options.covered(cluster, groups, known)
     if not covered:
-        complain(f"warning: {silencing.why_none(cluster, groups, known)}")
+        complain(f"warning: {silence_options.why_none(cluster, groups, known)}")
     span = duration((ends_at - starts_at).total_seconds())
     begin = f"from {moment(starts_at)} " if starts else ""
     print(
@@ -105,14 +105,14 @@ def _end(number: int) -> None:
         InputError: It is a maintenance window.
         NothingFound: There is none of that number.
     """
-    from evenkeel.engine.cli import silencing
-    from evenkeel.engine.cli.running import NothingFound
-    from evenkeel.engine.errors import InputError
-    from evenkeel.engine.model import utc_now
-    from evenkeel.engine.records import SilenceKind
-    from evenkeel.engine.text import printable
+    from ...model.errors import InputError
+    from ...model.moments import utc_now
+    from ...model.text import printable
+    from ...records import SilenceKind
+    from .. import silence_options
+    from ..command_end import NothingFound
 
-    _, history = silencing.history_at()
+    _, history = silence_options.history_at()
     now = utc_now()
     held = {each.silence_id: each for each in history.silences(now)}
     if number in held and held[number].kind is SilenceKind.MAINTENANCE:

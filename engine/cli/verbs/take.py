@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from evenkeel.engine.cli.options import AsJson, Bootstrap, ClusterName, epilog
-from evenkeel.engine.cli.running import complain
+from ..command_end import complain
+from ..options import AsJson, Bootstrap, ClusterName, epilog
 
 if TYPE_CHECKING:
-    from evenkeel.engine.ports import Manifest
+    from ...ports import Manifest
 
 EPILOG = epilog(
     [
@@ -36,9 +36,9 @@ def take(
     as_json: AsJson = False,
 ) -> None:
     """Take one snapshot of a cluster's groups, offsets and racks into a lake folder."""
-    from evenkeel.engine import wiring
-    from evenkeel.engine.cli import sources
-    from evenkeel.engine.cli.views.tables import emit
+    from ... import wiring
+    from .. import sources
+    from ..views.tables import emit
 
     settings, name = sources.live(wiring.settings(), bootstrap, cluster)
     if out is not None:

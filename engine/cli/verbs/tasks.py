@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from evenkeel.engine.cli.options import AsJson, Bootstrap, ClusterName, Stored, epilog
+from ..options import AsJson, Bootstrap, ClusterName, Stored, epilog
 
 if TYPE_CHECKING:
-    from evenkeel.engine.cli.sources import Source
-    from evenkeel.engine.steps.reading import GroupWithPast
+    from ...snapshots.groups_with_past import GroupWithPast
+    from ..sources import Source
 
 EPILOG = epilog(
     [
@@ -35,7 +35,7 @@ def tasks(
     as_json: AsJson = False,
 ) -> None:
     """Show the tasks of a Kafka Streams application: owners, racks and cost, now and under each strategy."""
-    from evenkeel.engine.cli import sources
+    from .. import sources
 
     source = sources.open_source(bootstrap, cluster, stored)
     sources.each_of(
@@ -50,14 +50,14 @@ def _print(source: Source, selection: GroupWithPast, *, as_json: bool) -> None:
     Raises:
         Infeasible: The group has no tasks, or none that can be shown.
     """
-    from evenkeel.engine.advice import blocked
-    from evenkeel.engine.cli.views import tasks as views
-    from evenkeel.engine.cli.views.tables import emit
-    from evenkeel.engine.errors import Infeasible
-    from evenkeel.engine.streams.compare import outcomes, present, presumed
-    from evenkeel.engine.streams.live import running
-    from evenkeel.engine.text import pasted
-    from evenkeel.engine.wording import look_again, words
+    from ...advice import blocked
+    from ...messages.wording import look_again, words
+    from ...model.errors import Infeasible
+    from ...model.text import pasted
+    from ...streams.compare import outcomes, present, presumed
+    from ...streams.live import running
+    from ..views import tasks as views
+    from ..views.tables import emit
 
     group = selection.group.group
     if not selection.group.places_tasks:

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from evenkeel.engine.cli.options import epilog
-from evenkeel.engine.cli.running import complain
+from ..command_end import complain
+from ..options import epilog
 
 EPILOG = epilog(
     [
@@ -39,9 +39,9 @@ def upkeep(
     ] = None,
 ) -> None:
     """Make hours and days of the history, forget what is old, and bring the lake into few files."""
-    from evenkeel.engine import wiring
-    from evenkeel.engine.model import utc_now
-    from evenkeel.engine.steps import upkeep as step
+    from ... import wiring
+    from ...model.moments import utc_now
+    from ...pipeline import upkeep as step
 
     settings = wiring.settings()
     if lake is not None:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from evenkeel.engine.cli.options import AsJson, Bootstrap, ClusterName, Stored, epilog
-from evenkeel.engine.cli.running import complain
+from ..command_end import complain
+from ..options import AsJson, Bootstrap, ClusterName, Stored, epilog
 
 if TYPE_CHECKING:
-    from evenkeel.engine.cli.sources import Source
-    from evenkeel.engine.cli.supposing import Options
-    from evenkeel.engine.followers.plan import Plan
-    from evenkeel.engine.steps.whatif import Seen
+    from ...followers.plan import Plan
+    from ...pipeline.whatif import Seen
+    from ..sources import Source
+    from ..whatif_options import Options
 
 EPILOG = epilog(
     [
@@ -86,9 +86,9 @@ def whatif(
     as_json: AsJson = False,
 ) -> None:
     """Say what would become of a group with other members, partitions, racks or capacities, under each strategy."""
-    from evenkeel.engine.cli import sources
-    from evenkeel.engine.cli.judging import look
-    from evenkeel.engine.cli.supposing import Options, named_of, plan_in
+    from .. import sources
+    from ..judgement import look
+    from ..whatif_options import Options, named_of, plan_in
 
     named = named_of(strategies)
     stored_plan = None if plan is None else plan_in(plan)
@@ -122,11 +122,11 @@ def _print(
         Infeasible: Nobody can say what would become of this group.
         InputError: An option names what the group does not have.
     """
-    from evenkeel.engine.cli.judging import PLAIN_FORM
-    from evenkeel.engine.cli.supposing import changes_of, possible, suits
-    from evenkeel.engine.cli.views import whatif as view
-    from evenkeel.engine.cli.views.tables import emit
-    from evenkeel.engine.steps.whatif import answer
+    from ...pipeline.whatif import answer
+    from ..judgement import PLAIN_FORM
+    from ..views import whatif as view
+    from ..views.tables import emit
+    from ..whatif_options import changes_of, possible, suits
 
     possible(seen)
     suits(seen.group, named, plan)

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
-from evenkeel.engine.cli.views.columns import cells, heads
-from evenkeel.engine.cli.views.tables import NOTHING, Table
-from evenkeel.engine.model import Member
-from evenkeel.engine.records import MemberMetrics, columns_of_query
-from evenkeel.engine.wording import member_names
+from ...messages.wording import member_names
+from ...model.groups import Member
+from ...records import MemberMetrics, columns_of_query
+from .columns import cells, heads
+from .tables import NOTHING, Table
 
 
 def question(summary: str) -> str:

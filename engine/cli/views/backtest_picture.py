@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenkeel.engine.cli.views.pictures import save
-from evenkeel.engine.model import Diagnosis
-from evenkeel.engine.text import printable
-from evenkeel.engine.wording.numbers import duration
+from ...messages.wording.numbers import duration
+from ...model.states import Diagnosis
+from ...model.text import printable
+from .pictures import save
 
 if TYPE_CHECKING:
-    from evenkeel.engine.steps.backtest import DiagnosisChange, ForecastCheck, Said
+    from ...pipeline.backtest import DiagnosisChange, ForecastCheck, Said
 
 MOST_GROUPS = 24
 """So many groups are drawn, those with most changes first; more would be too small to see."""

@@ -13,19 +13,10 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from evenkeel.engine.cli.views.layout import plain_heading, wrap
-from evenkeel.engine.cli.views.tables import (
-    NOTHING,
-    UNKNOWN,
-    duration,
-    number,
-    ratio,
-    share,
-    text,
-    to_json,
-)
-from evenkeel.engine.columns import ColumnSpec, Unit, columns_of
-from evenkeel.engine.wording import byte_rate
+from ...messages.wording import byte_rate
+from ...model.columns import ColumnSpec, Unit, columns_of
+from .layout import plain_heading, wrap
+from .tables import NOTHING, UNKNOWN, duration, number, ratio, share, text, to_json
 
 _SAID: Mapping[Unit | None, Callable[[Any], str]] = {
     None: str,

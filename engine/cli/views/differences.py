@@ -6,20 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from evenkeel.engine.cli.sources import Source
-from evenkeel.engine.cli.views.tables import (
-    NOTHING,
-    UNKNOWN,
-    Table,
-    duration,
-    number,
-    text,
-    to_json,
-)
-from evenkeel.engine.model import Member
-from evenkeel.engine.steps.difference import Changed, Difference, Racks
-from evenkeel.engine.text import printable
-from evenkeel.engine.wording import member_names, moment, several
+from ...messages.wording import member_names, moment, several
+from ...model.groups import Member
+from ...model.text import printable
+from ...snapshots.difference import Changed, Difference, Racks
+from ..sources import Source
+from .tables import NOTHING, UNKNOWN, Table, duration, number, text, to_json
 
 SHOWN = 60
 """As many changes fit a screen; --json has all."""

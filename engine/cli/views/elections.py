@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evenkeel.engine.advice.bounce import RestartPlan
-from evenkeel.engine.cli.electing import Held
-from evenkeel.engine.cli.views.tables import NOTHING, UNKNOWN, Table, show, tell, text
-from evenkeel.engine.kit.election import REFUSED
-from evenkeel.engine.wording import ARROW, how, member_names, several, why_elected, words
+from ...advice.bounce import RestartPlan
+from ...assignors.kafka.election import REFUSED
+from ...messages.wording import ARROW, how, member_names, several, why_elected, words
+from ..election_source import Held
+from .tables import NOTHING, UNKNOWN, Table, show, tell, text
 
 _REBALANCE = {True: "eager", False: "cooperative", None: UNKNOWN}
 

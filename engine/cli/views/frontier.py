@@ -12,21 +12,21 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from evenkeel.engine.advice import blocked
-from evenkeel.engine.advice.frontier import Frontier, Point, frontiers, present
-from evenkeel.engine.advice.frontier_tasks import missing, task_frontiers
-from evenkeel.engine.assignor import spec_of
-from evenkeel.engine.cli.views.columns import cells, heads
-from evenkeel.engine.cli.views.tables import Table, show, tell, text
-from evenkeel.engine.columns import columns_of
-from evenkeel.engine.config import Settings
-from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.records import FrontierRow, row_of, to_json
-from evenkeel.engine.steps.measure import observe_group
-from evenkeel.engine.steps.reading import GroupWithPast
-from evenkeel.engine.streams.live import running
-from evenkeel.engine.text import plural
-from evenkeel.engine.wording import look_again, words
+from ...advice import blocked
+from ...advice.frontier import Frontier, Point, frontiers, present
+from ...advice.frontier_tasks import missing, task_frontiers
+from ...assignors.interface import spec_of
+from ...config import Settings
+from ...messages.wording import look_again, words
+from ...model.columns import columns_of
+from ...model.errors import Infeasible
+from ...model.text import plural
+from ...pipeline.measure import observe_group
+from ...records import FrontierRow, row_of, to_json
+from ...snapshots.groups_with_past import GroupWithPast
+from ...streams.live import running
+from .columns import cells, heads
+from .tables import Table, show, tell, text
 
 STREAMS_DEFAULT = 10
 """What a crossing partition is worth in moves by default in Kafka Streams."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from evenkeel.engine.advice.rollout import JVM, Client, Round, Settings
-from evenkeel.engine.cli.views.tables import tell
-from evenkeel.engine.facts import FactKind, of_kind
-from evenkeel.engine.kit.protocol_names import CLIENT_SIDE
-from evenkeel.engine.model import GroupType
-from evenkeel.engine.records import to_json
-from evenkeel.engine.steps.rollout import Held, Kit
-from evenkeel.engine.wording import band, duration, percent, sentence, several, words
-from evenkeel.engine.wording.deploying import one_restart
-from evenkeel.engine.wording.manual import rendered
-from evenkeel.engine.wording.outlook import about
+from ...advice.rollout import JVM, Client, Round, Settings
+from ...assignors.kafka.protocol_names import CLIENT_SIDE
+from ...messages.wording import band, duration, percent, sentence, several, words
+from ...messages.wording.deployment import one_restart
+from ...messages.wording.manual import rendered
+from ...messages.wording.outlook import about
+from ...model.facts import FactKind, of_kind
+from ...model.states import GroupType
+from ...pipeline.rollout import Held, Kit
+from ...records import to_json
+from .tables import tell
 
 NAMES: Mapping[Client, str] = {
     Client.JAVA: "Java",

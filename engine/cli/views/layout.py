@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 if TYPE_CHECKING:
-    from evenkeel.engine.cli.views.tables import Table
+    from .tables import Table
 
 GAP = 2
 """Spaces between two columns."""

@@ -10,12 +10,12 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenkeel.engine.cli.views.columns import named
-from evenkeel.engine.cli.views.pictures import save
-from evenkeel.engine.columns import ColumnSpec, Unit
-from evenkeel.engine.records import columns_of_query
-from evenkeel.engine.text import printable
-from evenkeel.engine.wording.numbers import moment
+from ...messages.wording.numbers import moment
+from ...model.columns import ColumnSpec, Unit
+from ...model.text import printable
+from ...records import columns_of_query
+from .columns import named
+from .pictures import save
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

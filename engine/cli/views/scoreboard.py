@@ -7,15 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evenkeel.engine.cli.views.columns import cell, cells, head, heads, pick
-from evenkeel.engine.cli.views.tables import Table, number, show, tell, text
-from evenkeel.engine.columns import Unit
-from evenkeel.engine.facts import Fact, FactKind, of_kind
-from evenkeel.engine.metrics.money import CENT
-from evenkeel.engine.model import Advice, Deployment, Verdict, places_tasks
-from evenkeel.engine.records import AdviceColumns, CandidateRow, GroupMetrics, record_of
-from evenkeel.engine.text import pasted
-from evenkeel.engine.wording import (
+from ...messages.wording import (
     and_more,
     band,
     because,
@@ -26,9 +18,18 @@ from evenkeel.engine.wording import (
     money,
     several,
 )
+from ...metrics.money import CENT
+from ...model.assignments import Advice, Deployment, Verdict
+from ...model.columns import Unit
+from ...model.facts import Fact, FactKind, of_kind
+from ...model.states import places_tasks
+from ...model.text import pasted
+from ...records import AdviceColumns, CandidateRow, GroupMetrics, record_of
+from .columns import cell, cells, head, heads, pick
+from .tables import Table, number, show, tell, text
 
 if TYPE_CHECKING:
-    from evenkeel.engine.cli.judging import Judged
+    from ..judgement import Judged
 
 HOW_TO_GET = (
     "How to get a strategy: evenkeel elect {} --to STRATEGY (--json here has it in a sentence each)"

@@ -17,8 +17,8 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from evenkeel.engine import wording
-from evenkeel.engine.text import printable
+from ...messages import wording
+from ...model.text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -159,7 +159,7 @@ def tell(lines: Sequence[str], hanging: int = 0) -> None:
         return
     from rich.console import Console
 
-    from evenkeel.engine.cli.views.layout import wrap
+    from .layout import wrap
 
     width = Console().width
     for line in lines:
@@ -173,7 +173,7 @@ def plain(table: Table) -> list[str]:
     """The lines of a table: columns two spaces apart, nothing cut."""
     from rich.cells import cell_len
 
-    from evenkeel.engine.cli.views.layout import plain_heading
+    from .layout import plain_heading
 
     headings = [plain_heading(h) for h in table.headings]
     lines = [headings, *table.rows]
@@ -192,7 +192,7 @@ def plain(table: Table) -> list[str]:
 def _draw(table: Table, screen: Console) -> None:
     from rich.text import Text
 
-    from evenkeel.engine.cli.views.layout import lay_out
+    from .layout import lay_out
 
     if table.apart and max(map(len, plain(table))) > screen.width:
         first, last = table.split()

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from evenkeel.engine.cli.views.columns import cells, head, heads
-from evenkeel.engine.cli.views.tables import Table, number, show, tell, text
-from evenkeel.engine.columns import columns_of
-from evenkeel.engine.model import GroupSnapshot
-from evenkeel.engine.records import PlacementRow, row_of
-from evenkeel.engine.streams.compare import PlacementOutcome
-from evenkeel.engine.streams.live import Running
-from evenkeel.engine.text import printable
-from evenkeel.engine.wording import words
+from ...messages.wording import words
+from ...model.columns import columns_of
+from ...model.groups import GroupSnapshot
+from ...model.text import printable
+from ...records import PlacementRow, row_of
+from ...streams.compare import PlacementOutcome
+from ...streams.live import Running
+from .columns import cells, head, heads
+from .tables import Table, number, show, tell, text
 
 TASKS_SHOWN = 60
 """As many tasks fit a screen; elsewhere all are printed."""

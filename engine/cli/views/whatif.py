@@ -7,13 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from evenkeel.engine.cli.views.columns import cell, cells, heads, pick
-from evenkeel.engine.cli.views.scoreboard import MOVES_SHOWN
-from evenkeel.engine.cli.views.tables import NOTHING, UNKNOWN, Table, number, show, tell, text
-from evenkeel.engine.model import Deployment, Feasibility
-from evenkeel.engine.records import WhatIfRow, row_of, to_json
-from evenkeel.engine.steps.whatif import Answer, Outcome, Sizes
-from evenkeel.engine.wording import (
+from ...messages.wording import (
     and_more,
     band,
     because,
@@ -24,6 +18,12 @@ from evenkeel.engine.wording import (
     several,
     words,
 )
+from ...model.assignments import Deployment, Feasibility
+from ...pipeline.whatif import Answer, Outcome, Sizes
+from ...records import WhatIfRow, row_of, to_json
+from .columns import cell, cells, heads, pick
+from .scoreboard import MOVES_SHOWN
+from .tables import NOTHING, UNKNOWN, Table, number, show, tell, text
 
 
 def objects(answer: Answer) -> Iterator[dict[str, Any]]:

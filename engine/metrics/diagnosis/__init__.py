@@ -31,11 +31,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evenkeel.engine.batch import count_by
-from evenkeel.engine.facts import Fact
-from evenkeel.engine.metrics.diagnosis.evidence import Evidence, OneGroup
-from evenkeel.engine.metrics.diagnosis.rules import RULES
-from evenkeel.engine.model import ALARMS, Diagnosis
+from ...model.batch import count_by
+from ...model.facts import Fact
+from ...model.states import ALARMS, Diagnosis
+from .evidence import Evidence, OneGroup
+from .rules import RULES
 
 __all__ = ["Diagnosed", "Evidence", "diagnose", "first_of"]
 

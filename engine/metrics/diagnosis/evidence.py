@@ -7,11 +7,13 @@ from functools import cached_property
 
 import numpy as np
 
-from evenkeel.engine.batch import GroupBatch
-from evenkeel.engine.metrics.capacity import Capacity
-from evenkeel.engine.metrics.samples import Samples, any_of_owner, silent_members, sums_by_owner
-from evenkeel.engine.model import NONE, CapacityBasis, Flags, Floats, GroupHeader, Indices
-from evenkeel.engine.text import member_names
+from ...model.arrays import NONE, Flags, Floats, Indices
+from ...model.batch import GroupBatch
+from ...model.groups import GroupHeader
+from ...model.states import CapacityBasis
+from ...model.text import member_names
+from ..capacity import Capacity
+from ..samples import Samples, any_of_owner, silent_members, sums_by_owner
 
 RECENT = 3
 """Intervals for which a jump is spoken of: somebody who looks every few snapshots should hear of it."""

@@ -12,9 +12,9 @@ from statistics import median
 
 import numpy as np
 
-from evenkeel.engine.facts import Fact, FactKind, fact
-from evenkeel.engine.metrics.diagnosis.evidence import OneGroup
-from evenkeel.engine.model import Diagnosis
+from ...model.facts import Fact, FactKind, fact
+from ...model.states import Diagnosis
+from .evidence import OneGroup
 
 SLOW = 0.75
 """A member below this share of what its median peer does is slow."""

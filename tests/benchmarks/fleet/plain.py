@@ -14,12 +14,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from evenkeel.engine import steps
+from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.assignors import every
 from evenkeel.engine.config import Settings
+from evenkeel.engine.pipeline import stored_metrics
 from evenkeel.engine.ports import Lake
-from evenkeel.engine.steps import measured, reading
+from evenkeel.engine.snapshots import groups_with_past
 
 READERS = ("batches_with_past", "groups_with_past")
 """What reads groups with their past, by its name in `engine.steps.reading`: the first that there is."""
@@ -72,11 +73,11 @@ def of_equal_groups(lake: Lake, settings: Settings, strategies: Strategies) -> d
     (newest,) = lake.snapshots("fleet")
     reading_them = taken(lambda: read(lake, settings))
     found: dict[str, Any] = {}
-    metrics = taken(lambda: found.update(steps.compute_metrics(lake, settings, newest)))
-    steps.record_metrics(lake, newest, found)
-    again = taken(lambda: list(measured.measured_groups(lake, settings, newest)))
+    metrics = taken(lambda: found.update(pipeline.compute_metrics(lake, settings, newest)))
+    pipeline.record_metrics(lake, newest, found)
+    again = taken(lambda: list(stored_metrics.measured_groups(lake, settings, newest)))
     strategies.seconds = 0.0
-    proposing = taken(lambda: steps.propose_candidates(lake, settings, newest))
+    proposing = taken(lambda: pipeline.propose_candidates(lake, settings, newest))
     return {
         "reading": reading_them,
         "measuring": metrics - reading_them,
@@ -88,7 +89,9 @@ def of_equal_groups(lake: Lake, settings: Settings, strategies: Strategies) -> d
 
 def read(lake: Lake, settings: Settings) -> None:
     """Read and assemble all groups with their earlier snapshots."""
-    reader = next(getattr(reading, name) for name in READERS if hasattr(reading, name))
+    reader = next(
+        getattr(groups_with_past, name) for name in READERS if hasattr(groups_with_past, name)
+    )
     (newest,) = lake.snapshots("fleet")
     for _ in reader(lake, settings, newest):
         pass

@@ -65,16 +65,18 @@ def _prepare(snapshot_id: str) -> None:
 
 def _warm_up(snapshot_id: str) -> None:
     """Have compiled what Numba compiles once per installation: metrics and candidates in the plain form."""
-    from evenkeel.engine import steps, wiring
+    from evenkeel.engine import pipeline, wiring
 
     settings = wiring.settings()
     lake = wiring.lake(settings)
-    steps.record_metrics(lake, snapshot_id, steps.compute_metrics(lake, settings, snapshot_id))
-    steps.propose_candidates(lake, settings, snapshot_id)
+    pipeline.record_metrics(
+        lake, snapshot_id, pipeline.compute_metrics(lake, settings, snapshot_id)
+    )
+    pipeline.propose_candidates(lake, settings, snapshot_id)
     with suppress(ImportError):  # of an older checkout
-        from evenkeel.engine.cli import ahead
+        from evenkeel.engine.cli import compile_kernels
 
-        ahead.compile_all()
+        compile_kernels.compile_all()
 
 
 BEFORE = {"prepare": _prepare, "warm_up": _warm_up}

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from evenkeel.engine.model import Ints
+from evenkeel.engine.model.arrays import Ints
 from tests.helpers.fleet.shape import GIANT_MEMBERS, Shape
 
 T = TypeVar("T")

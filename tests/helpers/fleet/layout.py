@@ -9,7 +9,7 @@ from uuid import UUID
 
 import numpy as np
 
-from evenkeel.engine.model import NONE, Indices, Ints
+from evenkeel.engine.model.arrays import NONE, Indices, Ints
 from tests.helpers.fleet.groups import KIP_1071, Groups, Protocol, State, groups_of
 from tests.helpers.fleet.shape import BROKERS, GIANT_TOPICS, RACKS, Shape, sizes_of
 

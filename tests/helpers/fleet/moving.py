@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from evenkeel.engine.model import NONE, Flags, Floats, Ints
+from evenkeel.engine.model.arrays import NONE, Flags, Floats, Ints
 from tests.helpers.fleet.groups import Course, State
 from tests.helpers.fleet.layout import Fleet
 from tests.helpers.fleet.shape import EVERY

@@ -8,7 +8,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from evenkeel.engine.model import Ints
+from evenkeel.engine.model.arrays import Ints
 
 MEAN = 100
 """Partitions of the cluster per group, at defaults."""

@@ -12,7 +12,7 @@ from uuid import UUID
 import numpy as np
 import pyarrow as pa
 
-from evenkeel.engine.model import NONE, Ints
+from evenkeel.engine.model.arrays import NONE, Ints
 from evenkeel.engine.ports import Lake
 from tests.helpers.fleet.groups import KIP_1071, Protocol, State
 from tests.helpers.fleet.layout import Fleet, is_modern

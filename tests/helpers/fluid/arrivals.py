@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenkeel.engine.model import Floats, Ints
+from evenkeel.engine.model.arrays import Floats, Ints
 from tests.helpers.fluid.plan import DAY, EVERY, FIRST, STEP, WARM, Group, Traffic
 
 BEYOND = 2000

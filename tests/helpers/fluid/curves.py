@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evenkeel.engine.model import Floats
+from evenkeel.engine.model.arrays import Floats
 from tests.helpers.fluid.plan import DAY, EVERY, WARM, Commits, Group, Topic, members
 from tests.helpers.fluid.truth import SNAPSHOTS
 

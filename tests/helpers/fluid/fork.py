@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evenkeel.engine.model import NONE, Floats, Move
+from evenkeel.engine.model.arrays import NONE, Floats
+from evenkeel.engine.model.assignments import Move
 from tests.helpers.fluid.plan import EVERY, STEP, Group, Owners, Switch, at
 from tests.helpers.fluid.run import History, simulate
 

@@ -11,10 +11,10 @@ from uuid import NAMESPACE_URL, uuid5
 
 import numpy as np
 
-from evenkeel.engine.assignor.build import build_spec
 from evenkeel.engine.assignors import by_name
+from evenkeel.engine.assignors.interface.build import build_spec
 from evenkeel.engine.followers.plan import NAME as PLAN
-from evenkeel.engine.model import NONE, Ints
+from evenkeel.engine.model.arrays import NONE, Ints
 from tests.helpers.fluid import plan
 from tests.helpers.fluid.plan import SESSION, STEP, WARM, Group, Owners
 from tests.helpers.fluid.racks import racks_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenkeel.engine.model import Flags, Floats, Ints
+from evenkeel.engine.model.arrays import Flags, Floats, Ints
 from tests.helpers.fluid.arrivals import Logs, logs_of
 from tests.helpers.fluid.life import Life, View, step_of
 from tests.helpers.fluid.plan import EVERY, STEP, WARM, Group

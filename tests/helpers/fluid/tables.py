@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from evenkeel.engine.adapters.replay import Recording, write_recording
-from evenkeel.engine.model import Floats
+from evenkeel.engine.model.arrays import Floats
 from tests.helpers.fluid.life import View
 from tests.helpers.fluid.plan import FIRST, STEP, Group
 from tests.helpers.fluid.racks import RACKS, brokers_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from evenkeel.engine.model import NONE, Flags, Floats, Ints
+from evenkeel.engine.model.arrays import NONE, Flags, Floats, Ints
 from tests.helpers.fluid.plan import STEP
 
 NEVER = 1 << 60

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from evenkeel.engine.datasets import ClusterSnapshot
+from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
 
 
 class MemoryCluster:

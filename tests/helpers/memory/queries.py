@@ -8,8 +8,8 @@ from typing import Any
 
 from evenkeel import sql
 from evenkeel.engine.adapters.memory.tables import Memory
-from evenkeel.engine.adapters.postgres.running import arguments, find
-from evenkeel.engine.model import utc_now
+from evenkeel.engine.adapters.postgres.statements import arguments, find
+from evenkeel.engine.model.moments import utc_now
 from evenkeel.engine.records import MemberMetrics, records_of
 
 

@@ -8,7 +8,7 @@ from evenkeel.engine.adapters import memory
 
 
 class MemoryShelf(memory.MemoryHistory):
-    """What a backfill asks of the history that it fills (`steps.backfill.Shelf`)."""
+    """What a backfill asks of the history that it fills (`pipeline.backfill.Shelf`)."""
 
     about: str | None = None
 

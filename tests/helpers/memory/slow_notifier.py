@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Event
 
 from evenkeel.engine.adapters.memory import MemoryNotifier
-from evenkeel.engine.message import AlertMessage
+from evenkeel.engine.model.message import AlertMessage
 from evenkeel.engine.ports import Delivered
 
 

@@ -14,8 +14,11 @@ from kafka.protocol.consumer import JoinGroupRequest
 
 from evenkeel.engine.adapters.kafka import KafkaClusterReader
 from evenkeel.engine.config import ClusterSettings, Filter, Rule, Settings
-from evenkeel.engine.datasets import ClusterSnapshot, groups_of, new_snapshot_id
-from evenkeel.engine.model import REBALANCING, GroupSnapshot, utc_now
+from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
+from evenkeel.engine.model.groups import GroupSnapshot
+from evenkeel.engine.model.moments import utc_now
+from evenkeel.engine.model.states import REBALANCING
+from evenkeel.engine.snapshots import groups_of, new_snapshot_id
 from evenkeel.engine.streams.compare import outcome, present
 from evenkeel.engine.streams.live import running
 from evenkeel.engine.streams.settings import RackStrategy, StickyTasks

@@ -12,8 +12,8 @@ from kafka.admin import KafkaAdminClient
 
 from evenkeel.engine.adapters.kafka import KafkaClusterReader
 from evenkeel.engine.config import ClusterSettings
-from evenkeel.engine.datasets import groups_of
-from evenkeel.engine.model import GroupType
+from evenkeel.engine.model.states import GroupType
+from evenkeel.engine.snapshots import groups_of
 from tests.helpers.facts import said
 from tests.helpers.group_tool import described
 from tests.stage.kafka.brokers import KafkaCluster

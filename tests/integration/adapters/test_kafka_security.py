@@ -20,8 +20,8 @@ from kafka.admin import KafkaAdminClient
 from evenkeel.engine import wiring
 from evenkeel.engine.adapters.kafka import connection
 from evenkeel.engine.adapters.replay import write_recording
-from evenkeel.engine.errors import ClusterUnreachable, EvenkeelError
-from evenkeel.engine.steps.snapshot import take_snapshot
+from evenkeel.engine.model.errors import ClusterUnreachable, EvenkeelError
+from evenkeel.engine.pipeline.snapshot import take_snapshot
 from tests.helpers.certificates import Authority
 from tests.helpers.facts import said
 from tests.helpers.searched import file_text, history_text

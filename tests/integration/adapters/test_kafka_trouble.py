@@ -27,7 +27,8 @@ from evenkeel.engine.adapters.kafka import offsets as offsets_module
 from evenkeel.engine.adapters.kafka import reader as reader_module
 from evenkeel.engine.adapters.kafka.topics import NO_LEADER
 from evenkeel.engine.config import ClusterSettings, Settings
-from evenkeel.engine.datasets import ClusterSnapshot, groups_of
+from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
+from evenkeel.engine.snapshots import groups_of
 from tests.helpers.facts import said
 from tests.helpers.kafka_stage import commit_for
 from tests.helpers.measuring import metric_rows

@@ -9,9 +9,9 @@ import pytest
 from pyarrow import fs
 
 from evenkeel.engine.adapters.lake import FileLake
-from evenkeel.engine.datasets import CANDIDATES, SNAPSHOT, rows_to_table
-from evenkeel.engine.errors import LakeError, SnapshotNotFound
+from evenkeel.engine.model.errors import LakeError, SnapshotNotFound
 from evenkeel.engine.ports import Compacted, WrittenPart
+from evenkeel.engine.snapshots import CANDIDATES, SNAPSHOT, rows_to_table
 from tests.helpers.s3_server import s3_server
 from tests.helpers.snapshots import (
     EVERY,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from evenkeel import sql
-from evenkeel.engine import steps
+from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.config import Settings
-from evenkeel.engine.datasets import VALIDATION, rows_to_table
+from evenkeel.engine.snapshots import VALIDATION, rows_to_table
 from tests.helpers.snapshots import group, make_snapshot, store, topic
 from tests.integration.cli.conftest import objects
 
@@ -30,8 +30,8 @@ def filled(database_url: str, monkeypatch: pytest.MonkeyPatch) -> str:
     store(lake, snapshot)
     taken = snapshot.snapshot_id
     history.store_snapshot(lake.manifest("snapshot", taken), settings.version)
-    steps.record_metrics(lake, taken, steps.compute_metrics(lake, settings, taken))
-    steps.record_validation(lake, history, taken, "metrics", rows_to_table([], VALIDATION))
+    pipeline.record_metrics(lake, taken, pipeline.compute_metrics(lake, settings, taken))
+    pipeline.record_validation(lake, history, taken, "metrics", rows_to_table([], VALIDATION))
     return taken
 
 

@@ -15,11 +15,11 @@ from kafka.coordinator.assignors.range import RangePartitionAssignor
 
 from evenkeel.engine.adapters.kafka import KafkaClusterReader
 from evenkeel.engine.config import ClusterSettings, Filter
-from evenkeel.engine.datasets import groups_of, new_snapshot_id
 from evenkeel.engine.followers.kafka_python import PlanAssignor
 from evenkeel.engine.followers.plan import Plan, PlannedMember
 from evenkeel.engine.followers.sources import Reading, SourceError, source_of
-from evenkeel.engine.model import utc_now
+from evenkeel.engine.model.moments import utc_now
+from evenkeel.engine.snapshots import groups_of, new_snapshot_id
 from tests.helpers.following import SECONDS, Consumers
 from tests.helpers.kafka_session import ClusterInUse
 from tests.helpers.kafka_stage import Stage

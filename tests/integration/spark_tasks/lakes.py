@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from evenkeel.engine import steps
+from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import Rule, Settings
-from evenkeel.engine.datasets import VALIDATION, ClusterSnapshot, rows_to_table
+from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
 from evenkeel.engine.ports import Lake
+from evenkeel.engine.snapshots import VALIDATION, rows_to_table
 from tests.helpers.snapshots import group, make_snapshot, member, snapshot_id, store, topic
 
 SERIES = 4
@@ -115,4 +116,4 @@ def make_lake(folder: Path) -> Lake:
 
 def measure_newest(lake: Lake) -> None:
     """What `propose_candidates` reads beside the newest snapshot: its metrics, made by the plain step."""
-    steps.record_metrics(lake, NEWEST, steps.compute_metrics(lake, SETTINGS, NEWEST))
+    pipeline.record_metrics(lake, NEWEST, pipeline.compute_metrics(lake, SETTINGS, NEWEST))

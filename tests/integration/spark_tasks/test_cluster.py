@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from evenkeel.engine import steps
+from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.lake import FileLake
-from evenkeel.engine.cli import archive
-from evenkeel.engine.datasets import METRICS
+from evenkeel.engine.cli import worker_archive as archive
+from evenkeel.engine.snapshots import METRICS
 from tests.helpers.s3_server import SECRET, s3_server
 from tests.helpers.spark_cluster import StandaloneCluster, standalone_cluster
 from tests.integration.spark_tasks.lakes import (
@@ -91,8 +91,8 @@ def flow(site):
 
 def test_the_rows_are_those_of_the_plain_form(site, flow):
     """Metrics and candidates that workers made of a lake on S3 equal those of the plain steps."""
-    expected = steps.compute_metrics(site.lake, SETTINGS, NEWEST)
-    expected |= steps.propose_candidates(site.lake, SETTINGS, NEWEST)
+    expected = pipeline.compute_metrics(site.lake, SETTINGS, NEWEST)
+    expected |= pipeline.propose_candidates(site.lake, SETTINGS, NEWEST)
     assert {*METRICS, "candidates"} == set(expected)
     for name, table in expected.items():
         assert table.to_pylist() == site.lake.read(name, [NEWEST]).to_pylist()
@@ -146,7 +146,7 @@ def test_a_killed_worker_loses_nothing(site, tmp_path):
         e["Task End Reason"]["Reason"] for e in happened if e["Event"] == "SparkListenerTaskEnd"
     ]
     assert "ExecutorLostFailure" in ends
-    expected = steps.propose_candidates(lake, SETTINGS, NEWEST)["candidates"].to_pylist()
+    expected = pipeline.propose_candidates(lake, SETTINGS, NEWEST)["candidates"].to_pylist()
     assert expected == lake.read("candidates", [NEWEST]).to_pylist()
     site.cluster.await_workers(2)
 

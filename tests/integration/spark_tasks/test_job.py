@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from evenkeel.engine import steps, wiring
+from evenkeel.engine import pipeline, wiring
 from evenkeel.spark_tasks import (
     compute_metrics,
     job,
@@ -42,7 +42,7 @@ def ports(monkeypatch, tmp_path, spark):
 def test_metrics_reach_the_lake(ports):
     """After the main, the lake holds what the plain step computes; the history waits for their validation."""
     assert 0 == compute_metrics.main(["--snapshot-id", NEWEST])
-    expected = steps.compute_metrics(ports.lake, SETTINGS, NEWEST)
+    expected = pipeline.compute_metrics(ports.lake, SETTINGS, NEWEST)
     for name, table in expected.items():
         assert table.to_pylist() == ports.lake.read(name, [NEWEST]).to_pylist()
 
@@ -51,8 +51,8 @@ def test_both_steps_of_a_run_have_one_session(ports, monkeypatch, capsys):
     """Metrics and candidates are those of the plain steps; asked again, there is nothing to do, and no session."""
     asked = ["--snapshot-id", NEWEST]
     assert 0 == measure_and_propose.main(asked)
-    expected = steps.compute_metrics(ports.lake, SETTINGS, NEWEST)
-    expected |= steps.propose_candidates(ports.lake, SETTINGS, NEWEST)
+    expected = pipeline.compute_metrics(ports.lake, SETTINGS, NEWEST)
+    expected |= pipeline.propose_candidates(ports.lake, SETTINGS, NEWEST)
     for name, table in expected.items():
         assert table.to_pylist() == ports.lake.read(name, [NEWEST]).to_pylist()
     monkeypatch.setattr(job, "session", None)

@@ -7,10 +7,10 @@ import pickle
 import pytest
 from pydantic import SecretStr
 
-from evenkeel.engine import steps
+from evenkeel.engine import pipeline
 from evenkeel.engine.config import ClusterSettings
-from evenkeel.engine.datasets import METRICS
-from evenkeel.engine.errors import LakeError
+from evenkeel.engine.model.errors import LakeError
+from evenkeel.engine.snapshots import METRICS
 from evenkeel.spark_tasks import compute_metrics, propose_candidates
 from evenkeel.spark_tasks.chunked import without_secrets
 from tests.helpers.snapshots import snapshot_id
@@ -30,7 +30,7 @@ def lake(tmp_path):
 @pytest.mark.parametrize("pattern", ["*", "*e*"])
 def test_metrics_are_those_of_the_plain_step(spark, lake, pattern):
     """Every metrics table has the same rows in the same order."""
-    expected = steps.compute_metrics(lake, SETTINGS, NEWEST, pattern)
+    expected = pipeline.compute_metrics(lake, SETTINGS, NEWEST, pattern)
     compute_metrics.run(spark, lake, SETTINGS, NEWEST, pattern)
     partitions = expected["partition_metrics"]
     assert partitions.num_rows > 400
@@ -44,7 +44,7 @@ def test_metrics_are_those_of_the_plain_step(spark, lake, pattern):
 def test_candidates_are_those_of_the_plain_step(spark, lake, smallest, monkeypatch):
     """They have the same rows in the same order, however many tasks share the work."""
     monkeypatch.setattr(propose_candidates, "SMALLEST", smallest)
-    expected = steps.propose_candidates(lake, SETTINGS, NEWEST)["candidates"]
+    expected = pipeline.propose_candidates(lake, SETTINGS, NEWEST)["candidates"]
     propose_candidates.run(spark, lake, SETTINGS, NEWEST)
     assert expected["forecast_lag_expected"].null_count < expected.num_rows
     assert expected.to_pylist() == lake.read("candidates", [NEWEST]).to_pylist()
@@ -53,7 +53,7 @@ def test_candidates_are_those_of_the_plain_step(spark, lake, smallest, monkeypat
 def test_a_snapshot_without_past_is_measured(spark, lake):
     """The oldest snapshot has no earlier one to look back on, and no rates."""
     first = snapshot_id(0)
-    expected = steps.compute_metrics(lake, SETTINGS, first)
+    expected = pipeline.compute_metrics(lake, SETTINGS, first)
     compute_metrics.run(spark, lake, SETTINGS, first)
     actual = lake.read("group_metrics", [first])
     assert expected["group_metrics"].to_pylist() == actual.to_pylist()

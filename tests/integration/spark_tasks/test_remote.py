@@ -17,10 +17,10 @@ from dataclasses import dataclass
 import pytest
 from pyspark.sql.connect.client.reattach import ExecutePlanResponseReattachableIterator
 
-from evenkeel.engine import steps
+from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.lake import FileLake
-from evenkeel.engine.datasets import METRICS
-from evenkeel.engine.errors import ConfigError, LakeError
+from evenkeel.engine.model.errors import ConfigError, LakeError
+from evenkeel.engine.snapshots import METRICS
 from evenkeel.spark_tasks import preflight
 from evenkeel.spark_tasks import session as sessions
 from evenkeel.spark_tasks.place import ARCHIVE, CREDENTIALS, REMOTE
@@ -83,8 +83,8 @@ def flow(site):
 
 def test_the_rows_are_those_of_the_plain_form(site, flow):
     """Metrics and candidates that the server's workers made of a lake on S3 equal those of the plain steps."""
-    expected = steps.compute_metrics(site.lake, SETTINGS, NEWEST)
-    expected |= steps.propose_candidates(site.lake, SETTINGS, NEWEST)
+    expected = pipeline.compute_metrics(site.lake, SETTINGS, NEWEST)
+    expected |= pipeline.propose_candidates(site.lake, SETTINGS, NEWEST)
     assert {*METRICS, "candidates"} == set(expected)
     for name, table in expected.items():
         assert table.to_pylist() == site.lake.read(name, [NEWEST]).to_pylist()

@@ -10,11 +10,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from evenkeel.engine import steps
+from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.config import Settings
-from evenkeel.engine.datasets import VALIDATION, rows_to_table
+from evenkeel.engine.snapshots import VALIDATION, rows_to_table
 from tests.helpers.memory import MemoryNotifier
 from tests.helpers.snapshots import group, make_snapshot, store, topic
 from tests.stage.chaos.promises import PROMISES, Evidence, broken
@@ -60,15 +60,17 @@ def finished(tmp_path: Path, history: PostgresHistory, database_url: str) -> Fin
     [snapshot_id] = lake.snapshots(CLUSTER)
     history.store_snapshot(lake.manifest("snapshot", snapshot_id), SETTINGS.version)
     nothing = rows_to_table([], VALIDATION)
-    steps.record_validation(lake, history, snapshot_id, "snapshot", nothing)
-    steps.record_metrics(lake, snapshot_id, steps.compute_metrics(lake, SETTINGS, snapshot_id))
-    steps.record_candidates(
-        lake, snapshot_id, steps.propose_candidates(lake, SETTINGS, snapshot_id)
+    pipeline.record_validation(lake, history, snapshot_id, "snapshot", nothing)
+    pipeline.record_metrics(
+        lake, snapshot_id, pipeline.compute_metrics(lake, SETTINGS, snapshot_id)
+    )
+    pipeline.record_candidates(
+        lake, snapshot_id, pipeline.propose_candidates(lake, SETTINGS, snapshot_id)
     )
     for stage in ("metrics", "candidates"):
-        steps.record_validation(lake, history, snapshot_id, stage, nothing)
-    steps.advise(lake, history, SETTINGS, snapshot_id)
-    steps.watch_groups(lake, history, MemoryNotifier(), SETTINGS, snapshot_id)
+        pipeline.record_validation(lake, history, snapshot_id, stage, nothing)
+    pipeline.advise(lake, history, SETTINGS, snapshot_id)
+    pipeline.watch_groups(lake, history, MemoryNotifier(), SETTINGS, snapshot_id)
     evidence = Evidence(
         database_url=database_url,
         lake=lake,

@@ -12,8 +12,10 @@ from kafka.errors import KafkaError
 
 from evenkeel.engine.adapters.kafka import KafkaClusterReader
 from evenkeel.engine.config import ClusterSettings, Filter
-from evenkeel.engine.datasets import ClusterSnapshot, groups_of, new_snapshot_id
-from evenkeel.engine.model import GroupSnapshot, utc_now
+from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
+from evenkeel.engine.model.groups import GroupSnapshot
+from evenkeel.engine.model.moments import utc_now
+from evenkeel.engine.snapshots import groups_of, new_snapshot_id
 from tests.helpers.kafka_session import SETTLE_SECONDS, ClusterInUse
 from tests.stage.kafka.spreading import topics_anywhere
 from tests.stage.process import wait_until

@@ -14,13 +14,13 @@ from psycopg.rows import dict_row
 
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import Settings
-from evenkeel.engine.datasets import STEPS
-from evenkeel.engine.errors import SnapshotNotFound
-from evenkeel.engine.model import IncidentState
+from evenkeel.engine.model.errors import SnapshotNotFound
+from evenkeel.engine.model.states import IncidentState
+from evenkeel.engine.pipeline import withheld_groups
+from evenkeel.engine.pipeline.watch_judgement import judge_groups
 from evenkeel.engine.ports import Manifest
 from evenkeel.engine.ports.lake import ALL
-from evenkeel.engine.steps import withheld_groups
-from evenkeel.engine.steps.judge import judge_groups
+from evenkeel.engine.snapshots import STEPS
 from tests.stage.slack_workspace import Json
 
 FINAL = ("advised", "overtaken", "rejected")

@@ -9,7 +9,7 @@ from evenkeel.engine import wiring
 from evenkeel.engine.adapters.channels import ChannelNotifier
 from evenkeel.engine.adapters.log import LogNotifier
 from evenkeel.engine.config import Settings, Webhook
-from evenkeel.engine.errors import NotifierError
+from evenkeel.engine.model.errors import NotifierError
 from tests.helpers.memory import MemoryNotifier
 from tests.unit.adapters.test_webhook import OPENED
 

@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from evenkeel.engine import wiring
-from evenkeel.engine.adapters.webhook import Heartbeat, calling
+from evenkeel.engine.adapters.webhook import Heartbeat, http_call
 from evenkeel.engine.config import Settings
 from tests.helpers.pages import Trouble, page_server
 
@@ -46,7 +46,7 @@ def test_a_heartbeat_that_is_not_heard_is_a_warning_only(
     trouble: Trouble, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It names the cluster, what went wrong and no secret; the run is as good as it was."""
-    monkeypatch.setattr(calling, "TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr(http_call, "TIMEOUT_SECONDS", 0.2)
     with page_server() as server, caplog.at_level(logging.DEBUG):
         server.pages.troubles.append(trouble)
         assert not Heartbeat(f"{server.url}/{SECRET}").beat("eu")

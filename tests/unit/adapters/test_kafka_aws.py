@@ -43,7 +43,7 @@ from kafka.protocol.sasl import (
 
 from evenkeel.engine.adapters.kafka.connection import Connection
 from evenkeel.engine.config import ClusterSettings
-from evenkeel.engine.errors import ClusterUnreachable
+from evenkeel.engine.model.errors import ClusterUnreachable
 from tests.helpers.certificates import Authority
 
 pytestmark = pytest.mark.slow

@@ -19,7 +19,7 @@ from evenkeel.engine.adapters.kafka.addresses import reachable
 from evenkeel.engine.adapters.kafka.connection import Connection, Traffic
 from evenkeel.engine.adapters.kafka.refusals import brief, explain, is_lasting, speaks_tls
 from evenkeel.engine.config import ClusterSettings
-from evenkeel.engine.errors import ClusterUnreachable
+from evenkeel.engine.model.errors import ClusterUnreachable
 
 pytestmark = pytest.mark.slow
 

@@ -19,7 +19,7 @@ from evenkeel.engine.adapters.kafka.groups import (
 )
 from evenkeel.engine.adapters.kafka.reader import _commits
 from evenkeel.engine.config import Filter
-from evenkeel.engine.model import GroupType
+from evenkeel.engine.model.states import GroupType
 from tests.helpers.scripted_connection import ScriptedConnection, run, unreachable
 
 ALL = Filter()

@@ -10,8 +10,8 @@ from kafka.protocol.metadata import MetadataResponse
 from evenkeel.engine.adapters.kafka.groups import Group
 from evenkeel.engine.adapters.kafka.reader import _note_hidden, _unseen
 from evenkeel.engine.adapters.kafka.topics import Partition, Topics, hidden_topics
-from evenkeel.engine.facts import finding
-from evenkeel.engine.model import GroupType
+from evenkeel.engine.model.facts import finding
+from evenkeel.engine.model.states import GroupType
 from tests.helpers.scripted_connection import ScriptedConnection, run, unreachable
 
 ORDERS = Partition(topic="orders", topic_id=None, number=0, leader=1, replicas=[1], in_sync=[1])

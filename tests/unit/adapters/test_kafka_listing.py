@@ -9,9 +9,9 @@ from kafka.protocol.admin import ListGroupsResponse
 
 from evenkeel.engine.adapters.kafka.listing import list_groups
 from evenkeel.engine.config import Filter
-from evenkeel.engine.errors import ClusterUnreachable
-from evenkeel.engine.facts import Fact
-from evenkeel.engine.model import GroupType
+from evenkeel.engine.model.errors import ClusterUnreachable
+from evenkeel.engine.model.facts import Fact
+from evenkeel.engine.model.states import GroupType
 from tests.helpers.facts import said
 from tests.helpers.scripted_connection import ScriptedConnection, run, unreachable
 

@@ -21,7 +21,7 @@ from evenkeel.engine.adapters.kafka.messages import (
     StreamsGroupDescribeResponse,
 )
 from evenkeel.engine.config import Filter
-from evenkeel.engine.model import GroupType
+from evenkeel.engine.model.states import GroupType
 
 Consumer = ConsumerGroupDescribeResponse.DescribedGroup
 Streams = StreamsGroupDescribeResponse.DescribedGroup

@@ -17,7 +17,7 @@ from evenkeel.engine.adapters.kafka import oauth
 from evenkeel.engine.adapters.kafka.connection import Connection
 from evenkeel.engine.adapters.kafka.oauth import TokenProvider
 from evenkeel.engine.config import ClusterSettings
-from evenkeel.engine.errors import ClusterUnreachable
+from evenkeel.engine.model.errors import ClusterUnreachable
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ from evenkeel.engine.adapters.kafka.groups import Commits, Group
 from evenkeel.engine.adapters.kafka.offsets import read_offsets
 from evenkeel.engine.adapters.kafka.topics import Topics
 from evenkeel.engine.config import Filter
-from evenkeel.engine.model import GroupType
+from evenkeel.engine.model.states import GroupType
 from tests.helpers.facts import said
 from tests.helpers.scripted_connection import ScriptedConnection, run
 

@@ -13,7 +13,7 @@ from evenkeel.engine.adapters.kafka import properties as properties_module
 from evenkeel.engine.adapters.kafka.oauth import TokenProvider
 from evenkeel.engine.adapters.kafka.properties import client_arguments
 from evenkeel.engine.config import ClusterSettings
-from evenkeel.engine.errors import ConfigError
+from evenkeel.engine.model.errors import ConfigError
 from tests.helpers.certificates import Authority
 
 LOGIN = {

@@ -23,7 +23,7 @@ from evenkeel.engine.adapters.kafka.topics import (
     read_topics,
 )
 from evenkeel.engine.config import Filter
-from evenkeel.engine.errors import ClusterUnreachable
+from evenkeel.engine.model.errors import ClusterUnreachable
 from tests.helpers.facts import said
 from tests.helpers.scripted_connection import ScriptedConnection, run, unreachable
 

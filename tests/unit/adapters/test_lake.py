@@ -21,7 +21,9 @@ from evenkeel.engine.adapters.lake import tables as tables_module
 from evenkeel.engine.adapters.lake.catalog import Catalog
 from evenkeel.engine.adapters.lake.files import Files
 from evenkeel.engine.adapters.lake.tables import Reader
-from evenkeel.engine.datasets import (
+from evenkeel.engine.model.errors import InputError, LakeError, SnapshotNotFound
+from evenkeel.engine.ports import WrittenPart
+from evenkeel.engine.snapshots import (
     CANDIDATES,
     SNAPSHOT,
     STEPS,
@@ -30,8 +32,6 @@ from evenkeel.engine.datasets import (
     rows_to_table,
     split_snapshot_id,
 )
-from evenkeel.engine.errors import InputError, LakeError, SnapshotNotFound
-from evenkeel.engine.ports import WrittenPart
 from tests.helpers.object_store import lake_in_store
 from tests.helpers.snapshots import (
     EVERY,

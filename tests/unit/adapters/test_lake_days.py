@@ -17,11 +17,11 @@ import pytest
 from evenkeel.engine.adapters.lake import FileLake, days
 from evenkeel.engine.adapters.lake.files import Files
 from evenkeel.engine.config import Settings
-from evenkeel.engine.datasets import CANDIDATES, METRICS, SNAPSHOT, coded_schema, rows_to_table
-from evenkeel.engine.datasets.arrays import coded_of
-from evenkeel.engine.errors import LakeError, SnapshotNotFound
+from evenkeel.engine.model.errors import LakeError, SnapshotNotFound
+from evenkeel.engine.pipeline import upkeep
 from evenkeel.engine.ports import Compacted
-from evenkeel.engine.steps import upkeep
+from evenkeel.engine.snapshots import CANDIDATES, METRICS, SNAPSHOT, coded_schema, rows_to_table
+from evenkeel.engine.snapshots.arrays import coded_of
 from tests.helpers.object_store import lake_in_store
 from tests.helpers.snapshots import (
     EVERY,

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from evenkeel.engine.adapters.log import LogNotifier
-from evenkeel.engine.message import AlertMessage, MessageKind, Severity
+from evenkeel.engine.model.message import AlertMessage, MessageKind, Severity
 
 
 def message(severity: Severity) -> AlertMessage:

@@ -19,9 +19,9 @@ from evenkeel.engine.adapters.replay import (
     open_recording,
     write_recording,
 )
-from evenkeel.engine.datasets import SNAPSHOT, STEPS, coded_schema, facts_of
-from evenkeel.engine.errors import InputError, LakeError, SnapshotNotFound
-from evenkeel.engine.facts import finding, note
+from evenkeel.engine.model.errors import InputError, LakeError, SnapshotNotFound
+from evenkeel.engine.model.facts import finding, note
+from evenkeel.engine.snapshots import SNAPSHOT, STEPS, coded_schema, facts_of
 from tests.helpers.snapshots import FIRST, group, make_snapshot, snapshot_id, store, topic
 
 

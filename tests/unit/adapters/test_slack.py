@@ -13,8 +13,8 @@ import pytest
 
 from evenkeel.engine.adapters.slack import SlackNotifier
 from evenkeel.engine.adapters.slack.blocks import body
-from evenkeel.engine.errors import ChannelClosed, NotDelivered, NotifierError
-from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
+from evenkeel.engine.model.errors import ChannelClosed, NotDelivered, NotifierError
+from evenkeel.engine.model.message import AlertMessage, MessageKind, Section, Severity
 from evenkeel.engine.ports import Delivered
 from tests.stage.slack import SlackServer
 from tests.stage.slack_workspace import REVOKED, WITHOUT_HISTORY, Fault

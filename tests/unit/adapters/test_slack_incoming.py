@@ -12,8 +12,8 @@ from evenkeel.engine import wiring
 from evenkeel.engine.adapters.slack import SlackNotifier, SlackWebhook
 from evenkeel.engine.adapters.slack.blocks import body
 from evenkeel.engine.config import Settings
-from evenkeel.engine.errors import NotDelivered, NotifierError
-from evenkeel.engine.message import AlertMessage, MessageKind, Severity
+from evenkeel.engine.model.errors import NotDelivered, NotifierError
+from evenkeel.engine.model.message import AlertMessage, MessageKind, Severity
 from tests.helpers.outbox import NOW
 from tests.helpers.slack_hook import SECRET, Hooks, hook_server
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.engine.adapters.slack.blocks import BODY_LIMIT, EVENT_TYPE, body
-from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
+from evenkeel.engine.model.message import AlertMessage, MessageKind, Section, Severity
 from tests.stage.slack_workspace import check_content
 
 MESSAGE = AlertMessage(

@@ -9,10 +9,10 @@ from datetime import timedelta
 import pytest
 from pydantic import SecretStr
 
-from evenkeel.engine.adapters.webhook import WebhookNotifier, calling, pagerduty
+from evenkeel.engine.adapters.webhook import WebhookNotifier, http_call, pagerduty
 from evenkeel.engine.config import Webhook
-from evenkeel.engine.errors import NotDelivered, NotifierError
-from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity, Subject
+from evenkeel.engine.model.errors import NotDelivered, NotifierError
+from evenkeel.engine.model.message import AlertMessage, MessageKind, Section, Severity, Subject
 from tests.helpers.outbox import NOW
 from tests.helpers.pages import KEY, Pages, PageServer, Trouble
 
@@ -266,7 +266,7 @@ def test_a_failure_is_an_error_and_the_next_run_tells_it(
     webhook = notifier(server, format)
     with monkeypatch.context() as patch, caplog.at_level(logging.DEBUG):
         if trouble.seconds:
-            patch.setattr(calling, "TIMEOUT_SECONDS", 0.2)
+            patch.setattr(http_call, "TIMEOUT_SECONDS", 0.2)
         with pytest.raises(NotifierError, match=words) as failed:
             tell(webhook, OPENED)
     assert "webhook 'oncall'" in str(failed.value)

@@ -7,12 +7,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from evenkeel.engine.advice.after_change import Stage, after, moved
-from evenkeel.engine.assignor import rejoining, spec
-from evenkeel.engine.assignor.membership import another_id, with_members
 from evenkeel.engine.assignors import ASSIGNORS
-from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.settle import settle
-from evenkeel.engine.model import NONE
+from evenkeel.engine.assignors.interface import rejoining, spec
+from evenkeel.engine.assignors.interface.membership import another_id, with_members
+from evenkeel.engine.assignors.kit.settle import settle
+from evenkeel.engine.model.arrays import NONE
+from evenkeel.engine.model.errors import Infeasible
 from tests.helpers.strategies import Shape, groups
 
 NAMES = ("range", "roundrobin", "sticky", "cooperative-sticky", "uniform", "range-server", "fair")

@@ -7,11 +7,11 @@ import itertools
 import pytest
 
 from evenkeel.engine.advice.bounce import in_short, plan, plan_server
-from evenkeel.engine.advice.rolling import rolling
-from evenkeel.engine.errors import InputError
-from evenkeel.engine.kit.election import REFUSED, elect
-from evenkeel.engine.kit.protocol_names import CLIENT_SIDE, java_class
-from evenkeel.engine.wording import how
+from evenkeel.engine.advice.rolling_restart import rolling
+from evenkeel.engine.assignors.kafka.election import REFUSED, elect
+from evenkeel.engine.assignors.kafka.protocol_names import CLIENT_SIDE, java_class
+from evenkeel.engine.messages.wording import how
+from evenkeel.engine.model.errors import InputError
 from tests.helpers.facts import how_of, said, told
 
 STOCK = [name for name, known in CLIENT_SIDE.items() if known.stock]

@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from evenkeel.engine.config import Policy
-from evenkeel.engine.facts import FactKind, fact
-from evenkeel.engine.model import Diagnosis, Verdict
-from evenkeel.engine.wording import because
+from evenkeel.engine.messages.wording import because
+from evenkeel.engine.model.assignments import Verdict
+from evenkeel.engine.model.facts import FactKind, fact
+from evenkeel.engine.model.states import Diagnosis
 from tests.helpers.weighed import GB, SKEWED, candidate, decided, drains, forecast, live
 
 STAYS = forecast(40_000, 45_000, 52_000)

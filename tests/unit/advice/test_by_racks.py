@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from evenkeel.engine.config import Policy
-from evenkeel.engine.model import Diagnosis, Verdict
-from evenkeel.engine.wording import because
+from evenkeel.engine.messages.wording import because
+from evenkeel.engine.model.assignments import Verdict
+from evenkeel.engine.model.states import Diagnosis
 from tests.helpers.weighed import GB, SKEWED, candidate, decided, forecast, live
 
 KEEPS_UP = {"diagnosis": Diagnosis.KEEPS_UP}

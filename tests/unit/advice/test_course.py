@@ -11,21 +11,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.engine.advice.course import follow, gone
-from evenkeel.engine.advice.sight import Followed, LiveFigures, Sight
+from evenkeel.engine.advice.inputs import Followed, LiveFigures, Sight
 from evenkeel.engine.config import Policy
-from evenkeel.engine.facts import Fact, FactKind, reason
-from evenkeel.engine.figures import Forecast, Score
-from evenkeel.engine.model import (
+from evenkeel.engine.messages.wording import because
+from evenkeel.engine.model.assignments import (
     Advice,
     AdviceState,
     Candidate,
     Deployment,
-    Diagnosis,
     Feasibility,
     Verdict,
 )
+from evenkeel.engine.model.facts import Fact, FactKind, reason
+from evenkeel.engine.model.figures import Forecast, Score
+from evenkeel.engine.model.states import Diagnosis
 from evenkeel.engine.records import Course, blank, record_of, to_json
-from evenkeel.engine.wording import because
 
 FIRST = datetime(2026, 3, 1, 10, tzinfo=UTC)
 DAY = 1440

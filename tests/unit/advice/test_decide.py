@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from evenkeel.engine.config import Policy
-from evenkeel.engine.facts import finding, reason
-from evenkeel.engine.model import Deployment, Verdict
-from evenkeel.engine.wording import because
+from evenkeel.engine.messages.wording import because
+from evenkeel.engine.model.assignments import Deployment, Verdict
+from evenkeel.engine.model.facts import finding, reason
 from tests.helpers.weighed import (
     GB,
     SKEWED,

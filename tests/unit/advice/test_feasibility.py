@@ -9,7 +9,8 @@ import pytest
 
 from evenkeel.engine.advice import Feasibilities, blocked, feasibility, runs, unfit
 from evenkeel.engine.assignors import ASSIGNORS
-from evenkeel.engine.model import Deployment, Feasibility, GroupType
+from evenkeel.engine.model.assignments import Deployment, Feasibility
+from evenkeel.engine.model.states import GroupType
 from tests.helpers.facts import how_of, told, why_of
 from tests.helpers.snapshots import change, group, groups, make_snapshot, member, topic
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 
 from evenkeel.engine.advice.frontier import frontiers, present
-from evenkeel.engine.assignor import spec
-from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.min_cost import Weights, min_cost, plain_group
-from evenkeel.engine.model import NONE
+from evenkeel.engine.assignors.flow.min_cost import Weights, min_cost, plain_group
+from evenkeel.engine.assignors.interface import spec
+from evenkeel.engine.model.arrays import NONE
+from evenkeel.engine.model.errors import Infeasible
 from tests.helpers.racked_groups import racked_groups
 
 

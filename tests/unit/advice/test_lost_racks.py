@@ -6,15 +6,15 @@ import pytest
 
 from evenkeel.engine.advice import decide
 from evenkeel.engine.advice.lost_racks import leaders_only, lost_rack_awareness
-from evenkeel.engine.assignor import spec_of
 from evenkeel.engine.assignors import ASSIGNORS
+from evenkeel.engine.assignors.interface import spec_of
 from evenkeel.engine.config import Policy, Rule, Settings
-from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.model import Column
-from evenkeel.engine.steps.measured import measured_at_once
-from evenkeel.engine.steps.reading import BatchWithPast
-from evenkeel.engine.steps.replaying import replay_group
-from evenkeel.engine.wording import words
+from evenkeel.engine.messages.wording import words
+from evenkeel.engine.model.arrays import Column
+from evenkeel.engine.model.errors import Infeasible
+from evenkeel.engine.pipeline.replay import replay_group
+from evenkeel.engine.pipeline.stored_metrics import measured_at_once
+from evenkeel.engine.snapshots.groups_with_past import BatchWithPast
 from tests.helpers.measuring import metric_rows, proposed
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 

@@ -10,12 +10,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from evenkeel.engine.advice.next_change import Changes, silent_members
-from evenkeel.engine.assignor import GroupSpec, spec
 from evenkeel.engine.assignors import ASSIGNORS
-from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.figures import NextChange
-from evenkeel.engine.kit.settle import settle
-from evenkeel.engine.model import NONE
+from evenkeel.engine.assignors.interface import GroupSpec, spec
+from evenkeel.engine.assignors.kit.settle import settle
+from evenkeel.engine.model.arrays import NONE
+from evenkeel.engine.model.errors import Infeasible
+from evenkeel.engine.model.figures import NextChange
 from tests.helpers.strategies import Shape, groups
 
 THREE = spec({m: ["t"] for m in "abc"}, {"t": 6})

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.engine.advice.past_changes import Membership, memberships, replayed
-from evenkeel.engine.assignor import spec
 from evenkeel.engine.assignors import ASSIGNORS
+from evenkeel.engine.assignors.interface import spec
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 
 

@@ -8,8 +8,8 @@ import pytest
 from evenkeel.engine.advice.bounce import in_short
 from evenkeel.engine.advice.feasibility import NO_FOLLOWER
 from evenkeel.engine.advice.price import Pauses, gives_up_everything, price
-from evenkeel.engine.facts import step
-from evenkeel.engine.model import NONE
+from evenkeel.engine.model.arrays import NONE
+from evenkeel.engine.model.facts import step
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 
 NOW, THEN = np.array([0, 0, 1, 2]), np.array([0, 1, 1, 2])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.engine.advice.rolling import rolling
-from evenkeel.engine.kit.election import elect
+from evenkeel.engine.advice.rolling_restart import rolling
+from evenkeel.engine.assignors.kafka.election import elect
 
 LISTS = st.lists(
     st.sampled_from(("range", "sticky", "cooperative-sticky", "acme")),

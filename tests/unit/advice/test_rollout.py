@@ -15,8 +15,8 @@ from evenkeel.engine.advice.rollout import (
     to_server_side,
     to_tasks,
 )
-from evenkeel.engine.facts import reason
-from evenkeel.engine.kit.protocol_names import BY_RACKS, CLIENT_SIDE, mixed
+from evenkeel.engine.assignors.kafka.protocol_names import BY_RACKS, CLIENT_SIDE, mixed
+from evenkeel.engine.model.facts import reason
 
 JAVA = "org.apache.kafka.clients.consumer."
 COOPERATIVE = "cooperative-sticky"

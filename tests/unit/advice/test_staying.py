@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from evenkeel.engine.facts import FactKind, fact, finding
-from evenkeel.engine.model import Diagnosis, Verdict
-from evenkeel.engine.wording import because
+from evenkeel.engine.messages.wording import because
+from evenkeel.engine.model.assignments import Verdict
+from evenkeel.engine.model.facts import FactKind, fact, finding
+from evenkeel.engine.model.states import Diagnosis
 from tests.helpers.weighed import SKEWED, candidate, decided, forecast, live
 
 LOPSIDED = {"balanced": False, "most_partitions": 14, "fewest_partitions": 2}

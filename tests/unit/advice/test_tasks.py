@@ -6,7 +6,7 @@ import pytest
 
 from evenkeel.engine.advice.tasks import task_feasibility, task_reach
 from evenkeel.engine.config import StreamsSettings
-from evenkeel.engine.model import Deployment, Feasibility
+from evenkeel.engine.model.assignments import Deployment, Feasibility
 from evenkeel.engine.streams.compare import outcome, present
 from evenkeel.engine.streams.live import running
 from evenkeel.engine.streams.settings import RackStrategy

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from evenkeel.engine.assignor import spec
 from evenkeel.engine.assignors.balance_subtopology import BalanceSubtopology
+from evenkeel.engine.assignors.interface import spec
 from evenkeel.engine.assignors.min_traffic import MinTraffic
-from evenkeel.engine.conformance import check
-from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.assignors.promises import check
 from evenkeel.engine.metrics.balance import member_counts
-from evenkeel.engine.model import Deployment
+from evenkeel.engine.model.assignments import Deployment
+from evenkeel.engine.model.errors import Infeasible
 from tests.helpers.owned import owned
 from tests.helpers.racked_groups import racked_groups
 

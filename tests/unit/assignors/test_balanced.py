@@ -9,14 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evenkeel.engine.assignor import Promise, build_spec, spec
 from evenkeel.engine.assignors.balanced import Balanced, search
-from evenkeel.engine.conformance import check
-from evenkeel.engine.conformance.promises import CHECKS
-from evenkeel.engine.facts import FactKind
-from evenkeel.engine.kit.compiled import held_to
-from evenkeel.engine.model import NONE, Column
-from evenkeel.engine.wording import proof as words_of
+from evenkeel.engine.assignors.interface import Promise, build_spec, spec
+from evenkeel.engine.assignors.kit.kernels import held_to
+from evenkeel.engine.assignors.promises import check
+from evenkeel.engine.assignors.promises.promises import CHECKS
+from evenkeel.engine.messages.wording import proof as words_of
+from evenkeel.engine.model.arrays import NONE, Column
+from evenkeel.engine.model.facts import FactKind
 from tests.helpers.examples import times
 from tests.helpers.strategies import Shape, groups
 

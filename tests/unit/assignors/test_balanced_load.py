@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from evenkeel.engine.assignor import build_spec, spec
 from evenkeel.engine.assignors.balanced import Balanced
-from evenkeel.engine.conformance import check
-from evenkeel.engine.facts import FactKind
-from evenkeel.engine.kit.compiled import held_to
-from evenkeel.engine.model import NONE
-from evenkeel.engine.wording import proof as words_of
+from evenkeel.engine.assignors.interface import build_spec, spec
+from evenkeel.engine.assignors.kit.kernels import held_to
+from evenkeel.engine.assignors.promises import check
+from evenkeel.engine.messages.wording import proof as words_of
+from evenkeel.engine.model.arrays import NONE
+from evenkeel.engine.model.facts import FactKind
 from tests.helpers.examples import times
 from tests.helpers.strategies import groups
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, reject
 
-from evenkeel.engine.assignor import rejoining, spec
 from evenkeel.engine.assignors import ASSIGNORS
-from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.settle import settle
-from evenkeel.engine.model import NONE
+from evenkeel.engine.assignors.interface import rejoining, spec
+from evenkeel.engine.assignors.kit.settle import settle
+from evenkeel.engine.model.arrays import NONE
+from evenkeel.engine.model.errors import Infeasible
 from tests.helpers.owned import owned
 from tests.helpers.sticky_groups import told_in_subscription
 from tests.helpers.strategies import Shape, groups

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from evenkeel.engine.assignor import spec
 from evenkeel.engine.assignors import ASSIGNORS
-from evenkeel.engine.kit.java_order import utf16
-from evenkeel.engine.model import NONE, Deployment
+from evenkeel.engine.assignors.interface import spec
+from evenkeel.engine.assignors.kit.java_order import utf16
+from evenkeel.engine.model.arrays import NONE
+from evenkeel.engine.model.assignments import Deployment
 from tests.helpers.owned import owned
 from tests.helpers.strategies import groups
 

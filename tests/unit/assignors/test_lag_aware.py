@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.engine.assignor import spec
 from evenkeel.engine.assignors import ASSIGNORS
-from evenkeel.engine.conformance import check
-from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.java_order import utf16
+from evenkeel.engine.assignors.interface import spec
+from evenkeel.engine.assignors.kit.java_order import utf16
+from evenkeel.engine.assignors.promises import check
 from evenkeel.engine.metrics.balance import fairly_balanced, member_counts
-from evenkeel.engine.model import NONE, Column, Deployment
+from evenkeel.engine.model.arrays import NONE, Column
+from evenkeel.engine.model.assignments import Deployment
+from evenkeel.engine.model.errors import Infeasible
 from tests.helpers.owned import owned
 from tests.helpers.strategies import groups
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 
 from evenkeel.engine.advice.feasibility import feasibility
-from evenkeel.engine.assignor import fresh, spec
+from evenkeel.engine.advice.scoring import Judge
+from evenkeel.engine.assignors.flow.min_cost import Weights
+from evenkeel.engine.assignors.interface import fresh, spec
 from evenkeel.engine.assignors.min_traffic import MinTraffic
-from evenkeel.engine.conformance import check
-from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.min_cost import Weights
-from evenkeel.engine.model import Deployment, Feasibility
-from evenkeel.engine.scoring import Judge
+from evenkeel.engine.assignors.promises import check
+from evenkeel.engine.model.assignments import Deployment, Feasibility
+from evenkeel.engine.model.errors import Infeasible
 from tests.helpers.facts import why_of
 from tests.helpers.owned import owned
 from tests.helpers.racked_groups import racked_groups

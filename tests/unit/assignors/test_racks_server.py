@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from evenkeel.engine.assignor import fresh, rejoining, spec
 from evenkeel.engine.assignors import ASSIGNORS, racks_server
+from evenkeel.engine.assignors.interface import fresh, rejoining, spec
+from evenkeel.engine.assignors.kit.kernels import held_to
 from evenkeel.engine.assignors.racks_server import RacksServer
-from evenkeel.engine.kit.compiled import held_to
-from evenkeel.engine.model import NONE
+from evenkeel.engine.model.arrays import NONE
 from tests.helpers.owned import owned
 from tests.helpers.strategies import groups
 

@@ -6,11 +6,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.engine.assignor import spec
 from evenkeel.engine.assignors import ASSIGNORS
+from evenkeel.engine.assignors.interface import spec
+from evenkeel.engine.assignors.promises import check
 from evenkeel.engine.assignors.random import Random, _draws
-from evenkeel.engine.conformance import check
-from evenkeel.engine.model import NONE, Deployment
+from evenkeel.engine.model.arrays import NONE
+from evenkeel.engine.model.assignments import Deployment
 from tests.helpers.owned import owned
 from tests.helpers.strategies import groups
 

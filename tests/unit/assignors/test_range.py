@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from evenkeel.engine.assignor import spec
 from evenkeel.engine.assignors import ASSIGNORS
+from evenkeel.engine.assignors.interface import spec
 from tests.helpers.owned import owned
 from tests.helpers.plain_range import plain_range
 from tests.helpers.strategies import Shape, groups

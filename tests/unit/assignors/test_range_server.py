@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from evenkeel.engine.assignor import fresh, rejoining, spec
 from evenkeel.engine.assignors import ASSIGNORS
+from evenkeel.engine.assignors.interface import fresh, rejoining, spec
 from evenkeel.engine.assignors.range_server import RangeServer
-from evenkeel.engine.model import NONE
+from evenkeel.engine.model.arrays import NONE
 from tests.helpers.owned import owned
 from tests.helpers.plain_range import plain_range
 from tests.helpers.strategies import Shape, groups

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from evenkeel.engine.assignor import spec
 from evenkeel.engine.assignors import ASSIGNORS
-from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.java_order import utf16
-from evenkeel.engine.kit.member_order import member_order
-from evenkeel.engine.model import NONE
+from evenkeel.engine.assignors.interface import spec
+from evenkeel.engine.assignors.kit.java_order import utf16
+from evenkeel.engine.assignors.kit.member_order import member_order
+from evenkeel.engine.model.arrays import NONE
+from evenkeel.engine.model.errors import Infeasible
 from tests.helpers.owned import owned
 from tests.helpers.strategies import Shape, groups
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.engine.assignor import fresh, rejoining, spec
 from evenkeel.engine.assignors import ASSIGNORS
+from evenkeel.engine.assignors.interface import fresh, rejoining, spec
 from evenkeel.engine.metrics.balance import fairly_balanced
-from evenkeel.engine.model import NONE
+from evenkeel.engine.model.arrays import NONE
 from tests.helpers.owned import owned
 from tests.helpers.sticky_groups import told_in_user_data
 from tests.helpers.strategies import Shape, groups

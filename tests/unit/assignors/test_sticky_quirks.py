@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from evenkeel.engine.assignor import spec
 from evenkeel.engine.assignors import ASSIGNORS
-from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.assignors.interface import spec
+from evenkeel.engine.model.errors import Infeasible
 from tests.helpers.facts import said
 from tests.helpers.owned import owned
 from tests.helpers.sticky_groups import told_in_subscription, told_in_user_data

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evenkeel.engine.assignor import spec
 from evenkeel.engine.assignors import ASSIGNORS
+from evenkeel.engine.assignors.interface import spec
 from tests.helpers.owned import owned
 from tests.helpers.sticky_groups import told_in_subscription, told_in_user_data
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import assume, given
 
-from evenkeel.engine.assignor import build_spec, rejoining, spec
+from evenkeel.engine.assignors.interface import build_spec, rejoining, spec
 from evenkeel.engine.assignors.uniform import Uniform
-from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.model import NONE
+from evenkeel.engine.model.arrays import NONE
+from evenkeel.engine.model.errors import Infeasible
 from tests.helpers.owned import owned
 from tests.helpers.strategies import Shape, groups
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from evenkeel.engine.assignor import spec
+from evenkeel.engine.assignors.interface import spec
 from evenkeel.engine.assignors.uniform import Uniform
-from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.model import NONE
+from evenkeel.engine.model.arrays import NONE
+from evenkeel.engine.model.errors import Infeasible
 from tests.helpers.facts import said
 from tests.helpers.owned import owned
 from tests.helpers.strategies import Shape, groups

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evenkeel.engine.cli.cases import answer
-from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.model.errors import Infeasible
 
 VECTORS = Path(__file__).parents[2] / "data" / "vectors"
 

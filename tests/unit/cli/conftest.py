@@ -19,8 +19,8 @@ from evenkeel.engine import wiring
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.replay import Recording, ReplayCluster, write_recording
 from evenkeel.engine.cli import app
-from evenkeel.engine.datasets import ClusterSnapshot
-from evenkeel.engine.facts import finding
+from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
+from evenkeel.engine.model.facts import finding
 from tests.helpers.snapshots import group, make_snapshot, member, store, topic
 
 Run = Callable[..., Result]
@@ -121,7 +121,7 @@ def kafka(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
     clock = iter(datetime(2026, 3, 2, tzinfo=UTC) + timedelta(minutes=n) for n in range(99))
     monkeypatch.setattr(wiring, "cluster", cluster)
-    monkeypatch.setattr("evenkeel.engine.steps.snapshot.utc_now", lambda: next(clock))
+    monkeypatch.setattr("evenkeel.engine.pipeline.snapshot.utc_now", lambda: next(clock))
     # the command line's own clock: other threads of the process sleep as they do
     its_clock = SimpleNamespace(monotonic=time.monotonic, sleep=asked["slept"].append)
     monkeypatch.setattr("evenkeel.engine.cli.sources.time", its_clock)

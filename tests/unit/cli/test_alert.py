@@ -8,7 +8,7 @@ from evenkeel.engine import wiring
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.replay import write_recording
 from evenkeel.engine.config import ClusterSettings, Settings
-from evenkeel.engine.steps import watch_groups
+from evenkeel.engine.pipeline import watch_groups
 from tests.helpers.memory import MemoryHistory, MemoryNotifier
 from tests.helpers.silenced import silence
 from tests.helpers.snapshots import EVERY, FIRST, group, make_snapshot, store, topic

@@ -160,7 +160,7 @@ def test_offsets_that_make_no_lag_are_an_error_of_the_line(run, topic, more, tol
 
 READER = """
 import numpy as np
-from evenkeel.engine.model import Assignment, Deployment
+from evenkeel.engine.model.assignments import Assignment, Deployment
 
 class Reader:
     name, works_on, needs = "reader", frozenset({"partitions"}), frozenset({"user_data"})

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.cli.cases import answer, answer_lines, read_case
-from evenkeel.engine.errors import InputError
-from evenkeel.engine.model import NONE
+from evenkeel.engine.model.arrays import NONE
+from evenkeel.engine.model.errors import InputError
 
 CASE = {
     "id": "one",

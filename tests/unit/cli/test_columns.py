@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from evenkeel.engine.cli.views.columns import cell, cells, head, heads, pick
-from evenkeel.engine.columns import Unit, Where, column, columns_of, missing_where
+from evenkeel.engine.model.columns import Unit, Where, column, columns_of, missing_where
 from evenkeel.engine.records import CandidateRow, GroupMetrics, MemberMetrics, PartitionMetrics
 
 

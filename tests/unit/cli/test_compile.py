@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from evenkeel.engine.environment import source_folder
-from evenkeel.engine.kit.compiled import Kernel
+from evenkeel.engine.assignors.kit.kernels import Kernel
+from evenkeel.engine.model.environment import source_folder
 
 LARGE = """
 import json
@@ -21,7 +21,7 @@ from evenkeel.engine.assignor import build_spec
 from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.cli import ahead
 from evenkeel.engine.kit.compiled import held_to
-from evenkeel.engine.model import Column
+from evenkeel.engine.model.arrays import Column
 from evenkeel.engine.streams.place import place
 from tests.helpers.streams import Shape, sketch
 
@@ -79,7 +79,7 @@ def test_after_it_large_groups_and_applications_load_all_that_they_need(tmp_path
 
 def test_where_nothing_can_be_kept_it_says_so(run, monkeypatch):
     """One line with the way out."""
-    monkeypatch.setattr("evenkeel.engine.cli.ahead.compile_all", lambda: None)
+    monkeypatch.setattr("evenkeel.engine.cli.compile_kernels.compile_all", lambda: None)
     monkeypatch.setattr(Kernel, "folders", lambda _: iter(()))
     result = run("admin", "compile")
     assert result.exit_code == 2

@@ -13,8 +13,8 @@ from evenkeel.engine.adapters.slack import check
 from evenkeel.engine.adapters.webhook import check as pagers
 from evenkeel.engine.cli import checks
 from evenkeel.engine.cli.checks import machine
-from evenkeel.engine.errors import ClusterUnreachable, HistoryUnreachable, NotifierError
-from evenkeel.engine.facts import finding
+from evenkeel.engine.model.errors import ClusterUnreachable, HistoryUnreachable, NotifierError
+from evenkeel.engine.model.facts import finding
 from tests.unit.cli.conftest import objects
 
 JAVA = checks.java

@@ -10,7 +10,7 @@ import pytest
 from typer.main import get_command
 
 from evenkeel.engine.cli import app, verbs
-from evenkeel.engine.cli.running import EXIT_CODES
+from evenkeel.engine.cli.command_end import EXIT_CODES
 from evenkeel.engine.cli.verbs import VERBS
 
 COMMANDS = (

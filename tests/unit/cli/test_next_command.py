@@ -7,8 +7,8 @@ import shlex
 import pytest
 
 from evenkeel.engine.adapters.lake import FileLake
-from evenkeel.engine.alerting.next_command import next_command
-from evenkeel.engine.model import Diagnosis
+from evenkeel.engine.messages.next_command import next_command
+from evenkeel.engine.model.states import Diagnosis
 from tests.unit.cli.conftest import Run
 
 ODD = "bad\x1b[31m[red]name"

@@ -12,8 +12,8 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from evenkeel.engine.assignors.balanced.relief import best_swap
-from evenkeel.engine.cli import archive
-from evenkeel.engine.environment import source_files, source_folder, this_environment
+from evenkeel.engine.cli import worker_archive
+from evenkeel.engine.model.environment import source_files, source_folder, this_environment
 
 pytestmark = pytest.mark.slow
 
@@ -85,7 +85,7 @@ def test_workers_may_have_their_python_elsewhere(run, tmp_path):
 
 def test_the_whole_environment_is_what_steps_import():
     """Requirements of requirements are in it, large packages without their own tests."""
-    held = archive.content()
+    held = worker_archive.content()
     names = {each.split()[0] for each in held.packages}
     assert {
         "evenkeel",
@@ -111,15 +111,15 @@ def test_compiled_forms_are_taken_along_with_what_reads_them(monkeypatch, tmp_pa
         (folder / f"{best_swap.form}{end}").touch()
 
     kept = "evenkeel/engine/assignors/balanced/__pycache__/relief.best_swap-"
-    inside = [path for name, path in archive.content().files if str(name).startswith(kept)]
+    inside = [path for name, path in worker_archive.content().files if str(name).startswith(kept)]
     assert sorted(folder.iterdir()) == inside
-    inside = dict(archive.content(without=["numba"]).files)
+    inside = dict(worker_archive.content(without=["numba"]).files)
     assert not [name for name in inside if name.suffix in (".nbi", ".nbc")]
 
 
 def test_another_package_is_added_with_what_it_requires():
     """`--with` takes any installed package."""
-    assert "pytest" in {each.split()[0] for each in archive.content(["pytest"]).packages}
+    assert "pytest" in {each.split()[0] for each in worker_archive.content(["pytest"]).packages}
 
 
 def test_strategies_of_ones_own_are_taken_along(tmp_path, monkeypatch):
@@ -138,7 +138,7 @@ def test_strategies_of_ones_own_are_taken_along(tmp_path, monkeypatch):
     (about / "RECORD").write_text("".join(f"{about.name}/{name},,\n" for name in listed))
     for folder in (about.parent, package.parent):
         monkeypatch.syspath_prepend(str(folder))
-    held = archive.content()
+    held = worker_archive.content()
     assert "ours-too 1.0" in held.packages
     inside = dict(held.files)
     assert package / "widest.py" == inside[PurePosixPath("our_strategies/widest.py")]

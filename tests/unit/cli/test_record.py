@@ -7,8 +7,8 @@ import pytest
 from evenkeel.engine import wiring
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.replay import open_recording
-from evenkeel.engine.datasets import SNAPSHOT
-from evenkeel.engine.errors import ClusterUnreachable
+from evenkeel.engine.model.errors import ClusterUnreachable
+from evenkeel.engine.snapshots import SNAPSHOT
 from tests.unit.cli.conftest import FakeCluster, objects
 
 

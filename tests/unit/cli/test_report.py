@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evenkeel.engine.cli import reporting
+from evenkeel.engine.cli import report_source
 
 pytestmark = pytest.mark.slow
 
@@ -60,9 +60,9 @@ def test_what_cannot_be(run, tmp_path):
 
 def test_of_many_groups_fewer_snapshots_are_judged(run, monkeypatch):
     """And it is said, with what helps; who says how many hears how far it is."""
-    monkeypatch.setattr(reporting, "JUDGED", 14 * 4)
-    monkeypatch.setattr(reporting, "FEWEST", 2)
-    monkeypatch.setattr(reporting, "EVERY", 2)
+    monkeypatch.setattr(report_source, "JUDGED", 14 * 4)
+    monkeypatch.setattr(report_source, "FEWEST", 2)
+    monkeypatch.setattr(report_source, "EVERY", 2)
     result = run("report", "--from", RECORDING)
     assert "looking at the newest 4 of 11 snapshots: there are 14 groups" in result.stderr
     assert "14 groups over 4 snapshots" in result.stderr

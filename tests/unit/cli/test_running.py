@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from evenkeel.engine import wiring
 from evenkeel.engine.adapters.replay import write_recording
 from evenkeel.engine.cli import app
-from evenkeel.engine.cli.running import EXIT_CODES, exit_code, printable
-from evenkeel.engine.errors import (
+from evenkeel.engine.cli.command_end import EXIT_CODES, exit_code, printable
+from evenkeel.engine.model.errors import (
     ClusterUnreachable,
     EvenkeelError,
     HistoryUnreachable,

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from evenkeel.engine import wiring
-from evenkeel.engine.model import IncidentState
+from evenkeel.engine.model.states import IncidentState
 from evenkeel.engine.records import SilenceKind
 from tests.helpers.history_rows import manifest, metrics
 from tests.helpers.incidents import course

@@ -7,10 +7,10 @@ import pytest
 from evenkeel.engine import wiring
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.cli import sources
-from evenkeel.engine.cli.running import NothingFound
+from evenkeel.engine.cli.command_end import NothingFound
 from evenkeel.engine.config import ClusterSettings, Rule, Settings
-from evenkeel.engine.errors import InputError, LakeError
-from evenkeel.engine.steps.snapshot import take_snapshot
+from evenkeel.engine.model.errors import InputError, LakeError
+from evenkeel.engine.pipeline.snapshot import take_snapshot
 from tests.helpers.memory import MemoryCluster
 from tests.helpers.snapshots import make_snapshot, store
 from tests.unit.cli.conftest import objects

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from evenkeel.engine.adapters.lake import FileLake
-from evenkeel.engine.datasets import SNAPSHOT
+from evenkeel.engine.snapshots import SNAPSHOT
 from tests.helpers.snapshots import EVERY, FIRST, make_snapshot, paths_of, store, topic
 
 

@@ -13,7 +13,7 @@ from airflow.sdk import Connection
 from evenkeel.dags import connections as airflow_connections
 from evenkeel.dags.connections import environment, from_connections
 from evenkeel.engine.config import Settings, load
-from evenkeel.engine.errors import ConfigError
+from evenkeel.engine.model.errors import ConfigError
 
 pytestmark = pytest.mark.airflow
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evenkeel.engine import steps
+from evenkeel.engine import pipeline
 from tests.helpers import dagbag
 from tests.helpers.dagbag import DAGS
 
@@ -93,7 +93,7 @@ def test_a_task_is_named_as_its_step(loaded: dict[str, Any]) -> None:
     tasks = {name for dag in loaded["dags"].values() for name in dag["tasks"]}
     helpers = {"list_clusters", "heartbeat", "find_unadvised", "advise_again"}
     helpers |= {"find_snapshots", "tell_changes"}
-    rooms = (steps, run, measure_and_propose)
+    rooms = (pipeline, run, measure_and_propose)
     functions = {name for name in tasks - helpers if any(hasattr(room, name) for room in rooms)}
     assert functions == tasks - helpers
 

@@ -14,8 +14,8 @@ from airflow.sdk.exceptions import AirflowException
 
 from evenkeel.dags import connections as airflow_connections
 from evenkeel.dags import defaults, outages, runtime
-from evenkeel.engine.errors import ClusterUnreachable, NotifierError
-from evenkeel.engine.message import AlertMessage
+from evenkeel.engine.model.errors import ClusterUnreachable, NotifierError
+from evenkeel.engine.model.message import AlertMessage
 from evenkeel.engine.ports import Delivered
 from tests.helpers.memory import MemoryHistory, MemoryNotifier
 

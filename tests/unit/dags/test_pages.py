@@ -22,11 +22,11 @@ from jwt import InvalidTokenError
 from evenkeel.dags import kept as kept_pages
 from evenkeel.dags import navigation, page_of, pages, turns
 from evenkeel.engine.adapters.slack import blocks
-from evenkeel.engine.alerting.reporting import with_report
 from evenkeel.engine.config import Settings
-from evenkeel.engine.errors import ConfigError, HistoryUnreachable
-from evenkeel.engine.text import report_place
-from tests.unit.alerting.test_reporting import about
+from evenkeel.engine.messages.report_link import with_report
+from evenkeel.engine.model.errors import ConfigError, HistoryUnreachable
+from evenkeel.engine.model.text import report_place
+from tests.unit.messages.test_reporting import about
 
 pytestmark = pytest.mark.airflow
 

@@ -19,10 +19,10 @@ from airflow.sdk.exceptions import (
 
 from evenkeel.dags import connections as airflow_connections
 from evenkeel.dags import runtime
-from evenkeel.engine import steps
+from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import Settings, load
-from evenkeel.engine.errors import ClusterUnreachable, ConfigError
+from evenkeel.engine.model.errors import ClusterUnreachable, ConfigError
 from tests.helpers.memory import MemoryCluster, MemoryHistory
 from tests.helpers.outbox import take
 from tests.helpers.pages import Trouble, page_server
@@ -110,8 +110,8 @@ def measured(history: MemoryHistory, monkeypatch: pytest.MonkeyPatch, tmp_path: 
     (only,) = store(lake, make_snapshot(topics=[topic("t")], groups=[group("g")]))
 
     def made(settings: Settings, pattern: str = "*") -> None:
-        tables = steps.compute_metrics(lake, settings, only)
-        lake.write("metrics", only, tables, steps.made_by(settings, pattern))
+        tables = pipeline.compute_metrics(lake, settings, only)
+        lake.write("metrics", only, tables, pipeline.made_by(settings, pattern))
 
     return SimpleNamespace(id=only, made=made)
 

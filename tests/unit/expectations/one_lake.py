@@ -7,10 +7,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from evenkeel.engine.datasets import SCHEMA_VERSION, STEPS, ClusterSnapshot, facts_of, picked
-from evenkeel.engine.errors import SnapshotNotFound
-from evenkeel.engine.model import utc_now
+from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
+from evenkeel.engine.model.errors import SnapshotNotFound
+from evenkeel.engine.model.moments import utc_now
 from evenkeel.engine.ports import Manifest
+from evenkeel.engine.snapshots import SCHEMA_VERSION, STEPS, facts_of, picked
 
 
 class OneLake:

@@ -9,11 +9,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from evenkeel.engine import steps
+from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.assignors import every
 from evenkeel.engine.config import Settings
-from evenkeel.engine.datasets import CANDIDATES, VALIDATION, rows_to_table
+from evenkeel.engine.snapshots import CANDIDATES, VALIDATION, rows_to_table
 from evenkeel.expectations.candidates import build_suites, candidate_frames
 from evenkeel.expectations.run import check, validate_candidates
 from tests.helpers.snapshots import group, make_snapshot, member, store, topic
@@ -201,8 +201,8 @@ def lake_of_every_kind():
         ],
     )
     [name] = store(lake, snapshot)
-    steps.record_metrics(lake, name, steps.compute_metrics(lake, SETTINGS, name))
-    steps.record_candidates(lake, name, steps.propose_candidates(lake, SETTINGS, name))
+    pipeline.record_metrics(lake, name, pipeline.compute_metrics(lake, SETTINGS, name))
+    pipeline.record_candidates(lake, name, pipeline.propose_candidates(lake, SETTINGS, name))
     return lake, name
 
 
@@ -241,8 +241,8 @@ def test_what_is_proposed_for_an_application_passes(kip_1071):
     lake = Recording()
     [snapshot_id] = store(lake, live_snapshot(threads, subs, kip_1071=kip_1071))
     for name, step in (
-        ("metrics", steps.compute_metrics),
-        ("candidates", steps.propose_candidates),
+        ("metrics", pipeline.compute_metrics),
+        ("candidates", pipeline.propose_candidates),
     ):
         lake.write(name, snapshot_id, step(lake, SETTINGS, snapshot_id), {})
     found = validate_candidates(lake, SETTINGS, snapshot_id).to_pylist()

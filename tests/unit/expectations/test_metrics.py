@@ -9,11 +9,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from evenkeel.engine import steps
+from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.replay import open_recording
 from evenkeel.engine.config import Settings
-from evenkeel.engine.datasets import METRICS, VALIDATION, rows_to_table
-from evenkeel.engine.steps.validation import rejection
+from evenkeel.engine.snapshots import METRICS, VALIDATION, rows_to_table
+from evenkeel.engine.snapshots.validation import rejection
 from evenkeel.expectations.metrics import build_suites, metric_frames
 from evenkeel.expectations.run import check, validate_metrics
 from tests.unit.expectations.test_candidates import lake_of_every_kind
@@ -255,7 +255,7 @@ def test_what_is_measured_of_a_recorded_cluster_passes():
     """Rates and times over several snapshots too: no number of them is impossible."""
     lake = open_recording("tests/data/cluster-recording.evenkeel")
     name = lake.snapshot_ids[-1]
-    steps.record_metrics(lake, name, steps.compute_metrics(lake, SETTINGS, name))
+    pipeline.record_metrics(lake, name, pipeline.compute_metrics(lake, SETTINGS, name))
     found = validate_metrics(lake, SETTINGS, name).to_pylist()
     assert [] == [row for row in found if not row["success"]]
 

@@ -10,7 +10,7 @@ import great_expectations as gx
 import pyarrow as pa
 import pytest
 
-from evenkeel.engine.columns import Int32, column
+from evenkeel.engine.model.columns import Int32, column
 from evenkeel.engine.records import arrow_schema
 from evenkeel.expectations.frames import Frame, with_columns
 from evenkeel.expectations.ranges import UNSOUND, ranges, unsound

@@ -15,7 +15,7 @@ import pytest
 
 from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.config import Settings
-from evenkeel.engine.errors import EvenkeelError, SnapshotNotFound
+from evenkeel.engine.model.errors import EvenkeelError, SnapshotNotFound
 from evenkeel.expectations import run as runner
 from evenkeel.expectations.frames import Frame
 from evenkeel.expectations.run import check, validate_candidates, validate_snapshot

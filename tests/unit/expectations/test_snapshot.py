@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from evenkeel.engine.config import Settings
-from evenkeel.engine.datasets import SNAPSHOT, VALIDATION, ClusterSnapshot
+from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
+from evenkeel.engine.snapshots import SNAPSHOT, VALIDATION
 from evenkeel.expectations.frames import snapshot_frames
 from evenkeel.expectations.run import check, validate_snapshot
 from evenkeel.expectations.snapshot import build_suites

@@ -23,7 +23,7 @@ from kafka.protocol.consumer.metadata import (
 from evenkeel.engine.followers import kafka_python
 from evenkeel.engine.followers.kafka_python import PlanAssignor
 from evenkeel.engine.followers.plan import Plan, PlannedMember
-from evenkeel.engine.followers.told import addresses_of, followed_of
+from evenkeel.engine.followers.user_data import addresses_of, followed_of
 from tests.helpers.rebalancing import Group, Topics, owners
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)

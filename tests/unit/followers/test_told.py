@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from evenkeel.engine.followers.plan import Plan
-from evenkeel.engine.followers.told import (
+from evenkeel.engine.followers.user_data import (
     addresses_of,
     addresses_told,
     followed_of,

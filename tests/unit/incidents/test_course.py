@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from evenkeel.engine.config import IncidentRules
 from evenkeel.engine.incidents.course import LASTING, Look, lasting, step
-from evenkeel.engine.incidents.judged import Judged, Trouble
-from evenkeel.engine.model import Diagnosis, IncidentState
+from evenkeel.engine.incidents.judgement import Judged, Trouble
+from evenkeel.engine.model.states import Diagnosis, IncidentState
 from evenkeel.engine.records import IncidentCourse
 
 FIRST = datetime(2026, 3, 1, 8, tzinfo=UTC)

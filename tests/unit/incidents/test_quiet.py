@@ -8,7 +8,7 @@ import pytest
 
 from evenkeel.engine.config import MaintenanceWindow
 from evenkeel.engine.incidents.quiet import PLANNER, Quiet, quieting
-from evenkeel.engine.model import Diagnosis, IncidentState
+from evenkeel.engine.model.states import Diagnosis, IncidentState
 from evenkeel.engine.records import IncidentCourse, SilenceKind
 from tests.helpers.silenced import HOUR, NOW, ack, silence
 

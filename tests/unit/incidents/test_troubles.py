@@ -10,17 +10,17 @@ from functools import cache
 import numpy as np
 import pytest
 
-from evenkeel.engine.batch import GroupBatch
 from evenkeel.engine.config import IncidentRules, Settings
-from evenkeel.engine.facts import Fact
-from evenkeel.engine.incidents.judged import Judged, Trouble
+from evenkeel.engine.incidents.judgement import Judged, Trouble
 from evenkeel.engine.incidents.troubles import judged_of
+from evenkeel.engine.messages.wording import diagnosis, incidents
+from evenkeel.engine.messages.wording.facts import words
 from evenkeel.engine.metrics.observe import Observation
-from evenkeel.engine.model import ALARMS, Diagnosis
-from evenkeel.engine.steps.measure import observed_of
-from evenkeel.engine.steps.reading import BatchWithPast, read_batch
-from evenkeel.engine.wording import diagnosing, incidents
-from evenkeel.engine.wording.facts import words
+from evenkeel.engine.model.batch import GroupBatch
+from evenkeel.engine.model.facts import Fact
+from evenkeel.engine.model.states import ALARMS, Diagnosis
+from evenkeel.engine.pipeline.measure import observed_of
+from evenkeel.engine.snapshots.groups_with_past import BatchWithPast, read_batch
 from tests.helpers.fluid import EVERY, FIRST, SITUATIONS, Kind
 from tests.helpers.fluid.lake import situations_lake
 
@@ -269,4 +269,4 @@ def test_every_trouble_has_words(name: str) -> None:
     troubles = [each for judged_at in judged()[name].values() for each in judged_at.troubles]
     measures = {fact.measure for each in troubles for fact in each.facts}
 
-    assert measures <= {*diagnosing.CLAUSES, *incidents.HOW_BAD}
+    assert measures <= {*diagnosis.CLAUSES, *incidents.HOW_BAD}

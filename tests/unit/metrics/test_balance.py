@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.engine.assignor import spec
+from evenkeel.engine.assignors.interface import spec
 from evenkeel.engine.metrics.balance import (
     fairly_balanced,
     lag_floor,
@@ -20,7 +20,7 @@ from evenkeel.engine.metrics.balance import (
     spread,
     subscription_classes,
 )
-from evenkeel.engine.model import Column
+from evenkeel.engine.model.arrays import Column
 
 
 def test_spread_compares_members_of_equal_subscription_only():

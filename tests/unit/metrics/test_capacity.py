@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evenkeel.engine.model import CapacityBasis
+from evenkeel.engine.model.states import CapacityBasis
 from tests.helpers.series import members_of, observed_series, series, steadily
 
 TWO = members_of([0], [1])

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from evenkeel.engine.batch import batch_of
+from evenkeel.engine.messages.wording import words
 from evenkeel.engine.metrics.observe import Known, observe
-from evenkeel.engine.model import Diagnosis
-from evenkeel.engine.wording import words
+from evenkeel.engine.model.batch import batch_of
+from evenkeel.engine.model.states import Diagnosis
 from tests.helpers.series import members_of, observed_series, series, steadily
 
 THREE = members_of([0], [1], [2])

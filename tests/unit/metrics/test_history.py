@@ -6,10 +6,10 @@ import math
 
 import pytest
 
-from evenkeel.engine.batch import batch_of
 from evenkeel.engine.metrics.history import rate, time_lag, time_to_loss
 from evenkeel.engine.metrics.past import Past
-from evenkeel.engine.model import TimeLagBasis
+from evenkeel.engine.model.batch import batch_of
+from evenkeel.engine.model.states import TimeLagBasis
 from tests.helpers.snapshots import EVERY, change, group, groups, make_snapshot, topic
 
 STEP = EVERY.total_seconds()

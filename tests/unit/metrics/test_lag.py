@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.engine.metrics.lag import OffsetReset, measure_lag
-from evenkeel.engine.model import LagBasis
+from evenkeel.engine.model.states import LagBasis
 from tests.helpers.snapshots import group, groups, make_snapshot, topic
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from evenkeel.engine.metrics.money import Tariff, record_size, tariff
 from evenkeel.engine.metrics.racks import Crossing
-from evenkeel.engine.model import SizeBasis
+from evenkeel.engine.model.states import SizeBasis
 from tests.helpers.snapshots import group, groups, make_snapshot, topic
 
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from evenkeel.engine.model import Status, TimeLagBasis
+from evenkeel.engine.model.states import Status, TimeLagBasis
 from tests.helpers.facts import said
 from tests.helpers.measuring import observed
 from tests.helpers.snapshots import EVERY, group, groups, make_snapshot, member, topic

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from evenkeel.engine.batch import batch_of
 from evenkeel.engine.metrics.ownership import fingerprint, fingerprint_of
-from evenkeel.engine.model import NONE
+from evenkeel.engine.model.arrays import NONE
+from evenkeel.engine.model.batch import batch_of
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 
 PLAIN = {"a": [0, 1], "b": [2]}

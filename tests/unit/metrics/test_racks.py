@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.engine.metrics.racks import Nearness, leader_crossing, replica_crossing
-from evenkeel.engine.model import NONE, ragged
+from evenkeel.engine.model.arrays import NONE, ragged
 
 A, B = 0, 1
 RACKS = 3

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenkeel.engine.batch import batch_of
-from evenkeel.engine.metrics.recognised import Recognised
-from evenkeel.engine.model import NONE
+from evenkeel.engine.metrics.member_identity import Recognised
+from evenkeel.engine.model.arrays import NONE
+from evenkeel.engine.model.batch import batch_of
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 
 

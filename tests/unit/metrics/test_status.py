@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evenkeel.engine.labels import Labels
 from evenkeel.engine.metrics.status import statuses, worst_by
-from evenkeel.engine.model import NONE, Column, Status
+from evenkeel.engine.model.arrays import NONE, Column
+from evenkeel.engine.model.labels import Labels
+from evenkeel.engine.model.states import Status
 from tests.helpers.snapshots import group, groups, make_snapshot, topic
 
 

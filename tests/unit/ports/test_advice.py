@@ -7,9 +7,11 @@ from datetime import timedelta
 
 import pytest
 
-from evenkeel.engine.errors import HistoryError
-from evenkeel.engine.facts import Fact, FactKind
-from evenkeel.engine.model import AdviceState, Diagnosis, Member, Move
+from evenkeel.engine.model.assignments import AdviceState, Move
+from evenkeel.engine.model.errors import HistoryError
+from evenkeel.engine.model.facts import Fact, FactKind
+from evenkeel.engine.model.groups import Member
+from evenkeel.engine.model.states import Diagnosis
 from evenkeel.engine.ports import History, PreviousAdvice
 from evenkeel.engine.records import Course
 from evenkeel.engine.records.course import Claim, Look, Mute, Promise, Proposal, Uptake

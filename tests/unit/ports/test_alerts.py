@@ -6,8 +6,14 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from evenkeel.engine.message import AlertMessage, Announcement, MessageKind, NewsKind, Severity
-from evenkeel.engine.model import Diagnosis
+from evenkeel.engine.model.message import (
+    AlertMessage,
+    Announcement,
+    MessageKind,
+    NewsKind,
+    Severity,
+)
+from evenkeel.engine.model.states import Diagnosis
 from evenkeel.engine.ports import Delivered, History, PendingAlert, Posting
 from tests.helpers.history_rows import FIRST, manifest
 

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from evenkeel.engine.model import Diagnosis, IncidentKind, IncidentState, WatchOf, utc_now
+from evenkeel.engine.model.groups import WatchOf
+from evenkeel.engine.model.moments import utc_now
+from evenkeel.engine.model.states import Diagnosis, IncidentKind, IncidentState
 from evenkeel.engine.ports import Delivered, History, IncidentWatch
 from evenkeel.engine.records import IncidentCourse
 from tests.helpers.incidents import BEGAN, CLUSTER, at, course, posting, row

@@ -10,9 +10,9 @@ import pytest
 
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.replay import Recording
-from evenkeel.engine.datasets import METRICS, SNAPSHOT, rows_to_table
-from evenkeel.engine.errors import LakeError, SnapshotNotFound
+from evenkeel.engine.model.errors import LakeError, SnapshotNotFound
 from evenkeel.engine.ports import Lake, WrittenPart
+from evenkeel.engine.snapshots import METRICS, SNAPSHOT, rows_to_table
 from tests.helpers.object_store import lake_in_store
 from tests.helpers.snapshots import group, make_snapshot, snapshot_id, store, topic
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from evenkeel.engine.adapters.slack import SlackNotifier
-from evenkeel.engine.errors import NotifierError
-from evenkeel.engine.message import AlertMessage, MessageKind, Severity
+from evenkeel.engine.model.errors import NotifierError
+from evenkeel.engine.model.message import AlertMessage, MessageKind, Severity
 from evenkeel.engine.ports import Delivered, Notifier
 from tests.helpers.memory import MemoryNotifier
 from tests.helpers.outbox import NOW, refusal

@@ -7,16 +7,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from evenkeel.engine.errors import ClusterBusy, InputError
-from evenkeel.engine.message import AlertMessage, MessageKind, Severity, Subject
-from evenkeel.engine.ports import (
-    ClusterFacts,
-    Delivered,
-    FailingStep,
-    History,
-    Posting,
-    ToldOutage,
-)
+from evenkeel.engine.model.errors import ClusterBusy, InputError
+from evenkeel.engine.model.message import AlertMessage, MessageKind, Severity, Subject
+from evenkeel.engine.ports import ClusterFacts, Delivered, FailingStep, History, Posting, ToldOutage
 from evenkeel.engine.records import IncidentRow, Outcome, StepRun
 from tests.helpers.history_rows import FIRST, checks, fill, manifest, metrics, validation
 

@@ -14,9 +14,9 @@ from evenkeel.engine.adapters.postgres import PostgresHistory, PostgresReports
 from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.adapters.slack import SlackNotifier, SlackWebhook
 from evenkeel.engine.adapters.webhook import WebhookNotifier
-from evenkeel.engine.cli.racked import RackedLake
+from evenkeel.engine.cli.configured_racks import RackedLake
 from evenkeel.engine.ports import Cluster, History, Lake, Notifier, ReportHistory
-from evenkeel.engine.steps.walked_lake import WalkedLake
+from evenkeel.engine.snapshots.walk_lake import WalkedLake
 from tests.helpers.memory import MemoryCluster, MemoryHistory, MemoryNotifier
 
 

@@ -8,8 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from evenkeel.engine.errors import ClusterChanged
-from evenkeel.engine.message import AlertMessage, MessageKind, Severity
+from evenkeel.engine.model.errors import ClusterChanged
+from evenkeel.engine.model.message import AlertMessage, MessageKind, Severity
 from evenkeel.engine.ports import History, Posting, WaitingSnapshot
 from evenkeel.engine.records import Outcome, StepRun
 from tests.helpers import incidents

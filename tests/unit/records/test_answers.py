@@ -6,7 +6,7 @@ import pytest
 
 from evenkeel import sql
 from evenkeel.engine.cli.views.columns import head
-from evenkeel.engine.columns import columns_of
+from evenkeel.engine.model.columns import columns_of
 from evenkeel.engine.records import TABLES, columns_of_query
 
 

@@ -10,8 +10,9 @@ from datetime import UTC, datetime
 import pyarrow as pa
 import pytest
 
-from evenkeel.engine.figures import Score
-from evenkeel.engine.model import Deployment, Feasibility, GroupType, Move, Status, Verdict
+from evenkeel.engine.model.assignments import Deployment, Feasibility, Move, Verdict
+from evenkeel.engine.model.figures import Score
+from evenkeel.engine.model.states import GroupType, Status
 from evenkeel.engine.records import (
     AdviceRow,
     AlertRow,

@@ -7,9 +7,9 @@ import dataclasses
 import pytest
 
 from evenkeel.engine import records
-from evenkeel.engine.columns import columns_of, parts_of
-from evenkeel.engine.figures import Score
-from evenkeel.engine.model import Status
+from evenkeel.engine.model.columns import columns_of, parts_of
+from evenkeel.engine.model.figures import Score
+from evenkeel.engine.model.states import Status
 from evenkeel.engine.records import CandidateRow, GroupMetrics, PartitionMetrics
 
 RECORDS = [

@@ -13,7 +13,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from evenkeel.engine.model import Diagnosis, Move, Verdict
+from evenkeel.engine.model.assignments import Move, Verdict
+from evenkeel.engine.model.states import Diagnosis
+from evenkeel.engine.model.text import report_place
 from evenkeel.engine.report import (
     AdviceGiven,
     FailedStep,
@@ -34,7 +36,6 @@ from evenkeel.engine.report import (
     render,
 )
 from evenkeel.engine.report.values import worst_first
-from evenkeel.engine.text import report_place
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&</title>"

@@ -23,14 +23,14 @@ from importlib.metadata import EntryPoint
 import numpy as np
 import pytest
 
-from evenkeel.engine.assignor import spec
 from evenkeel.engine.assignors import by_name, custom
+from evenkeel.engine.assignors.interface import spec
+from evenkeel.engine.assignors.kafka.election import elect
+from evenkeel.engine.assignors.kafka.protocol_names import CLIENT_SETTING, CLIENT_SIDE
 from evenkeel.engine.assignors.random import Random
-from evenkeel.engine.kit.election import elect
-from evenkeel.engine.kit.protocol_names import CLIENT_SETTING, CLIENT_SIDE
 from evenkeel.engine.metrics.balance import fairly_balanced, member_counts
 from evenkeel.engine.metrics.racks import leader_crossing
-from evenkeel.engine.model import NONE
+from evenkeel.engine.model.arrays import NONE
 from tests.helpers.next_round import next_round
 from tests.helpers.owned import owned
 

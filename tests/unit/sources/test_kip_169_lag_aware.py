@@ -20,9 +20,9 @@ from dataclasses import replace
 
 import pytest
 
-from evenkeel.engine.assignor import spec
 from evenkeel.engine.assignors import by_name
-from evenkeel.engine.kit.protocol_names import CLIENT_SIDE
+from evenkeel.engine.assignors.interface import spec
+from evenkeel.engine.assignors.kafka.protocol_names import CLIENT_SIDE
 from evenkeel.engine.metrics.lag import OffsetReset, measure_lag
 from tests.helpers.next_round import next_round
 from tests.helpers.owned import owned

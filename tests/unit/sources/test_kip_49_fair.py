@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import pytest
 
-from evenkeel.engine.assignor import spec
 from evenkeel.engine.assignors import by_name
-from evenkeel.engine.kit.protocol_names import CLIENT_SIDE
+from evenkeel.engine.assignors.interface import spec
+from evenkeel.engine.assignors.kafka.protocol_names import CLIENT_SIDE
 from tests.helpers.owned import owned
 
 TOPICS = {"T1": 2, "T2": 1, "T3": 2, "T4": 1, "T5": 2}

@@ -22,10 +22,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.engine.assignor import spec
 from evenkeel.engine.assignors import by_name
+from evenkeel.engine.assignors.interface import spec
 from evenkeel.engine.metrics.balance import fairly_balanced, member_counts
-from evenkeel.engine.model import NONE, Column
+from evenkeel.engine.model.arrays import NONE, Column
 from tests.helpers.next_round import next_round
 from tests.helpers.owned import owned
 

@@ -18,8 +18,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from evenkeel.engine.assignor import spec
 from evenkeel.engine.assignors import by_name
+from evenkeel.engine.assignors.interface import spec
 from evenkeel.engine.metrics.balance import member_counts
 from evenkeel.engine.metrics.racks import replica_crossing
 from evenkeel.engine.streams.actives import optimise, problem_of, total_cost

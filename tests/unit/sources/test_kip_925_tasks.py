@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from evenkeel.engine.facts import Fact, FactKind
+from evenkeel.engine.model.facts import Fact, FactKind
 from evenkeel.engine.streams.model import ClientLine, application
 from evenkeel.engine.streams.place import place
 from evenkeel.engine.streams.settings import (

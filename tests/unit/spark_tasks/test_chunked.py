@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from evenkeel.engine import steps
+from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import Settings
-from evenkeel.engine.steps.chunks import CHUNK
+from evenkeel.engine.snapshots.chunks import CHUNK
 from evenkeel.spark_tasks import chunked, propose_candidates
 from tests.helpers.snapshots import group, make_snapshot, store, topic
 
@@ -25,7 +25,7 @@ def test_ten_small_groups_are_one_task(tmp_path, monkeypatch):
     snapshot = make_snapshot(topics=[topic("t", 100)], groups=small)
     store(lake, snapshot)
     only = snapshot.snapshot_id
-    steps.record_metrics(lake, only, steps.compute_metrics(lake, Settings(), only))
+    pipeline.record_metrics(lake, only, pipeline.compute_metrics(lake, Settings(), only))
     monkeypatch.setattr(chunked, "_on_workers", lambda spark, cut, task: chunks.extend(cut) or [])
 
     propose_candidates.run(SPARK, lake, Settings(), only)

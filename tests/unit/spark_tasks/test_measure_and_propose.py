@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from evenkeel.engine import steps, wiring
+from evenkeel.engine import pipeline, wiring
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import Settings
-from evenkeel.engine.errors import LakeError, SnapshotNotFound
+from evenkeel.engine.model.errors import LakeError, SnapshotNotFound
 from evenkeel.spark_tasks import measure_and_propose as job
 from tests.helpers.snapshots import group, make_snapshot, snapshot_id, store, topic
 
@@ -33,12 +33,12 @@ def did(monkeypatch, tmp_path):
     def step(rows, compute):
         def run(spark, lake, settings, one, pattern):
             told.append((rows, one, pattern))
-            lake.write(rows, one, compute(lake, settings, one), steps.made_by(settings, pattern))
+            lake.write(rows, one, compute(lake, settings, one), pipeline.made_by(settings, pattern))
 
         return run
 
     monkeypatch.setattr(job, "opened", opened)
-    computed = {"metrics": steps.compute_metrics, "candidates": steps.propose_candidates}
+    computed = {"metrics": pipeline.compute_metrics, "candidates": pipeline.propose_candidates}
     monkeypatch.setattr(job, "STEPS", {rows: step(rows, computed[rows]) for rows in job.STEPS})
     return SimpleNamespace(told=told, lake=lake)
 
@@ -83,8 +83,8 @@ def test_other_rules_other_code_and_other_groups_are_no_reason_to_skip(did, monk
     job.measure_and_propose(Settings(lookback=3), snapshot_id(2))
     job.measure_and_propose(Settings(lookback=3), snapshot_id(2), "g*")
     job.measure_and_propose(Settings(lookback=3), snapshot_id(2))
-    made_by = steps.made_by(SETTINGS) | {"source": "of before"}
-    tables = steps.compute_metrics(did.lake, SETTINGS, snapshot_id(2))
+    made_by = pipeline.made_by(SETTINGS) | {"source": "of before"}
+    tables = pipeline.compute_metrics(did.lake, SETTINGS, snapshot_id(2))
     did.lake.write("metrics", snapshot_id(2), tables, made_by)
     job.measure_and_propose(SETTINGS, snapshot_id(2))
     some = of(2, "metrics", "candidates", pattern="g*")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evenkeel.engine.errors import ConfigError
+from evenkeel.engine.model.errors import ConfigError
 from evenkeel.spark_tasks import memory
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evenkeel.engine.errors import ConfigError
+from evenkeel.engine.model.errors import ConfigError
 from evenkeel.spark_tasks.place import ARCHIVE, MASTER, REMOTE, Place
 
 

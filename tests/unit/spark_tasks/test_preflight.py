@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import pytest
 
-from evenkeel.engine.environment import Environment, this_environment
-from evenkeel.engine.errors import ConfigError, LakeError
+from evenkeel.engine.model.environment import Environment, this_environment
+from evenkeel.engine.model.errors import ConfigError, LakeError
 from evenkeel.spark_tasks import probe
 from evenkeel.spark_tasks.place import ARCHIVE, MASTER, REMOTE, Place
 from evenkeel.spark_tasks.preflight import before, check_archive, check_master, verdict

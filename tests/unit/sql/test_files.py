@@ -9,7 +9,7 @@ import pytest
 from alembic.script import ScriptDirectory
 
 from evenkeel import sql
-from evenkeel.engine.model import REBALANCING
+from evenkeel.engine.model.states import REBALANCING
 from tests.helpers import cookbook
 
 ROOT = Path(__file__).resolve().parents[3]

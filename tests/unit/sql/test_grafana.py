@@ -6,7 +6,7 @@ import itertools
 import re
 from datetime import datetime
 
-from evenkeel.engine.model import ALARMS, Diagnosis
+from evenkeel.engine.model.states import ALARMS, Diagnosis
 from tests.helpers.grafana import FILE, dashboard, filled_in, panels, variables
 from tests.helpers.view_samples import public
 

@@ -7,8 +7,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from evenkeel.engine.errors import InputError
-from evenkeel.engine.model import NONE
+from evenkeel.engine.model.arrays import NONE
+from evenkeel.engine.model.errors import InputError
 from evenkeel.engine.streams.actives import optimise, total_cost
 from evenkeel.engine.streams.model import ClientLine, TaskLine, application
 from evenkeel.engine.streams.settings import STATEFUL, STATELESS, Costs, RackStrategy

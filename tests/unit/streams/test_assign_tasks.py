@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from evenkeel.engine.model import NONE
+from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.streams.assign_tasks import (
     TaskLoad,
     assign_stateful,

@@ -11,8 +11,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from evenkeel.engine.config import StreamsSettings
-from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.model import NONE
+from evenkeel.engine.model.arrays import NONE
+from evenkeel.engine.model.errors import Infeasible
 from evenkeel.engine.streams.compare import outcome, outcomes, present
 from evenkeel.engine.streams.live import running
 from evenkeel.engine.streams.settings import STATELESS, RackStrategy, StickyTasks

@@ -10,9 +10,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.compiled import held_to
-from evenkeel.engine.kit.rack_flow import LayerLimits, RackProblem, solve
+from evenkeel.engine.assignors.flow.rack_flow import LayerLimits, RackProblem, solve
+from evenkeel.engine.assignors.kit.kernels import held_to
+from evenkeel.engine.model.errors import Infeasible
 from evenkeel.engine.streams.actives import problem_of
 from evenkeel.engine.streams.cycle_cancelling import cancelled
 from tests.oracle.task_cases import random_case, read

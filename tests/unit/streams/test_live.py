@@ -8,8 +8,8 @@ from itertools import pairwise
 import pytest
 
 from evenkeel.engine.config import StreamsSettings
-from evenkeel.engine.errors import Infeasible, InputError
-from evenkeel.engine.model import NONE
+from evenkeel.engine.model.arrays import NONE
+from evenkeel.engine.model.errors import Infeasible, InputError
 from evenkeel.engine.streams.live import running
 from evenkeel.engine.streams.model import LAG_UNKNOWN, RUNNING
 from evenkeel.engine.streams.settings import Costs, Overlap, RackStrategy, StickyTasks, TaskConfig

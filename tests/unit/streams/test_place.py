@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 
 import evenkeel.engine.streams.place
-from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.model import NONE
+from evenkeel.engine.model.arrays import NONE
+from evenkeel.engine.model.errors import Infeasible
 from evenkeel.engine.streams.model import ClientLine, application
 from evenkeel.engine.streams.place import place
 from evenkeel.engine.streams.settings import Costs, RackStrategy, TaskConfig

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import evenkeel.engine.streams.place
-from evenkeel.engine.model import ragged
+from evenkeel.engine.model.arrays import ragged
 from evenkeel.engine.streams.model import ClientLine, Placement, application
 from evenkeel.engine.streams.place import place
 from evenkeel.engine.streams.settings import RackStrategy, TaskConfig

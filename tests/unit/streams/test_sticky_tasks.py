@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from evenkeel.engine.cli.task_cases import answer_tasks
-from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.model.errors import Infeasible
 from evenkeel.engine.streams.model import ClientLine, TaskLine, application
 from evenkeel.engine.streams.settings import TaskConfig
 from evenkeel.engine.streams.sticky_tasks import place_sticky, usual_arrivals

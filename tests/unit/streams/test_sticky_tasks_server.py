@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from evenkeel.engine.cli.task_cases import answer_tasks
-from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.model.errors import Infeasible
 from evenkeel.engine.streams.model import ClientLine, TaskLine, application
 from evenkeel.engine.streams.sticky_tasks_server import Threads, assign_sticky_server
 from tests.oracle.sticky_task_cases import server_case

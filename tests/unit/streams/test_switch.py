@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evenkeel.engine.facts import note, reason
+from evenkeel.engine.model.facts import note, reason
 from evenkeel.engine.streams.model import ClientLine, TaskLine, application
 from evenkeel.engine.streams.place import place
 from evenkeel.engine.streams.settings import Overlap, RackStrategy, TaskConfig

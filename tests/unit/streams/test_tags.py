@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evenkeel.engine.model import NONE
+from evenkeel.engine.model.arrays import NONE
+from evenkeel.engine.model.text import named
 from evenkeel.engine.streams.model import ClientLine, application
 from evenkeel.engine.streams.settings import TaskConfig
 from evenkeel.engine.streams.tags import findings, kept_apart
-from evenkeel.engine.text import named
 from tests.helpers.facts import said
 from tests.helpers.streams import process, tasks_of
 

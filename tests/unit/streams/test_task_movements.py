@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from evenkeel.engine.kit.compiled import held_to
-from evenkeel.engine.model import NONE
+from evenkeel.engine.assignors.kit.kernels import held_to
+from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.streams.model import ClientLine, application
 from evenkeel.engine.streams.settings import ANY_LAG, TaskConfig
 from evenkeel.engine.streams.standbys import Copies

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.engine.model import NONE
+from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.streams.threads import thread_of
 
 

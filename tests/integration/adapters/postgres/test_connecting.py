@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from evenkeel.engine.adapters.postgres import PostgresHistory, migrate, pending
-from evenkeel.engine.errors import HistoryError, HistoryUnreachable
+from evenkeel.engine.model.errors import HistoryError, HistoryUnreachable
 from tests.helpers.history_rows import fill, manifest
 from tests.stage.postgres import EmbeddedPostgres
 from tests.stage.postgres_access import PostgresServer

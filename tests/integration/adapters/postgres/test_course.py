@@ -8,7 +8,9 @@ from datetime import timedelta
 import pytest
 
 from evenkeel.engine.adapters.postgres import PostgresHistory, PostgresReports
-from evenkeel.engine.model import AdviceState, Diagnosis, utc_now
+from evenkeel.engine.model.assignments import AdviceState
+from evenkeel.engine.model.moments import utc_now
+from evenkeel.engine.model.states import Diagnosis
 from evenkeel.engine.ports import ReportedGroups
 from evenkeel.engine.records import AdviceCheck, AdviceEvent, Course
 from evenkeel.engine.records.course import Mute

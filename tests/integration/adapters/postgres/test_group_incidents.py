@@ -11,9 +11,10 @@ import psycopg
 import pytest
 
 from evenkeel.engine.adapters.postgres import PostgresHistory
-from evenkeel.engine.errors import EvenkeelError
-from evenkeel.engine.message import AlertMessage, MessageKind, Severity
-from evenkeel.engine.model import Diagnosis, IncidentKind, IncidentState, WatchOf
+from evenkeel.engine.model.errors import EvenkeelError
+from evenkeel.engine.model.groups import WatchOf
+from evenkeel.engine.model.message import AlertMessage, MessageKind, Severity
+from evenkeel.engine.model.states import Diagnosis, IncidentKind, IncidentState
 from evenkeel.engine.ports import Delivered
 from evenkeel.engine.records import IncidentCourse
 from tests.helpers.incidents import BEGAN, CLUSTER, at, course, posting, row

@@ -12,8 +12,8 @@ import pytest
 from psycopg.rows import dict_row
 
 from evenkeel.engine.adapters.postgres import PostgresHistory
-from evenkeel.engine.errors import HistoryError
-from evenkeel.engine.facts import Fact, FactKind
+from evenkeel.engine.model.errors import HistoryError
+from evenkeel.engine.model.facts import Fact, FactKind
 from evenkeel.engine.records import Outcome, StepRun, row_of
 from tests.helpers.history_rows import (
     FIRST,

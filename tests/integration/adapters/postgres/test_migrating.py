@@ -12,7 +12,7 @@ import pytest
 
 from evenkeel import sql
 from evenkeel.engine.adapters.postgres import PostgresHistory, migrate, pending
-from evenkeel.engine.errors import HistoryError
+from evenkeel.engine.model.errors import HistoryError
 from evenkeel.engine.records import TABLES
 from tests.helpers.history_rows import fill
 

@@ -16,7 +16,7 @@ from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.adapters.postgres import patience as limits
 from evenkeel.engine.adapters.postgres.database import Database
 from evenkeel.engine.adapters.postgres.patience import PatientConnection
-from evenkeel.engine.errors import HistoryUnreachable
+from evenkeel.engine.model.errors import HistoryUnreachable
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
 pytestmark = pytest.mark.postgres

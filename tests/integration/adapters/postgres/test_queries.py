@@ -12,10 +12,10 @@ import pytest
 
 from evenkeel import sql
 from evenkeel.engine.adapters.postgres import PostgresHistory
-from evenkeel.engine.datasets import METRICS, rows_to_table
-from evenkeel.engine.errors import InputError
-from evenkeel.engine.model import AdviceState
+from evenkeel.engine.model.assignments import AdviceState
+from evenkeel.engine.model.errors import InputError
 from evenkeel.engine.records import CandidateColumns, arrow_schema
+from evenkeel.engine.snapshots import METRICS, rows_to_table
 from tests.helpers.history_rows import FIRST, advice, candidates, fill, manifest, metrics
 from tests.helpers.silenced import silence
 

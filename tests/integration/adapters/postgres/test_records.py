@@ -10,7 +10,7 @@ from sqlalchemy.dialects import postgresql
 
 from evenkeel import sql
 from evenkeel.engine.cli.views.columns import head
-from evenkeel.engine.columns import ColumnSpec
+from evenkeel.engine.model.columns import ColumnSpec
 from evenkeel.engine.records import columns_of_query, columns_of_view
 from evenkeel.engine.records.tables import type_of
 

@@ -11,11 +11,12 @@ import pytest
 from evenkeel.engine.adapters.memory import MemoryHistory
 from evenkeel.engine.adapters.postgres import PostgresHistory, PostgresReports
 from evenkeel.engine.adapters.replay import Recording
-from evenkeel.engine.model import Diagnosis, Verdict
+from evenkeel.engine.model.assignments import Verdict
+from evenkeel.engine.model.states import Diagnosis
 from evenkeel.engine.records import Outcome, StepRun
 from evenkeel.engine.report import render
-from evenkeel.engine.steps.report import report
-from evenkeel.engine.steps.report_stored import stored_group, stored_report
+from evenkeel.engine.report.from_history import stored_group, stored_report
+from evenkeel.engine.report.report import report
 from tests.helpers import cookbook_history
 from tests.helpers.history_rows import FIRST, checks, fill, manifest, metrics, validation
 

@@ -17,10 +17,10 @@ from psycopg.rows import dict_row
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.config import Settings
-from evenkeel.engine.datasets import METRICS, rows_to_table
-from evenkeel.engine.model import Verdict
+from evenkeel.engine.model.assignments import Verdict
+from evenkeel.engine.pipeline.upkeep import Upkeep, upkeep
 from evenkeel.engine.ports import ClusterDay
-from evenkeel.engine.steps.upkeep import Upkeep, upkeep
+from evenkeel.engine.snapshots import METRICS, rows_to_table
 from tests.helpers.history_rows import FIRST, advice, manifest, metrics
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)

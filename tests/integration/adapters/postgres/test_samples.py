@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from evenkeel.engine.adapters.postgres import PostgresHistory
-from evenkeel.engine.model import Verdict
+from evenkeel.engine.model.assignments import Verdict
 from tests.helpers.history_rows import FIRST, advice, candidates, manifest, metrics
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from evenkeel.engine.adapters.postgres import PostgresHistory
-from evenkeel.engine.model import Verdict
+from evenkeel.engine.model.assignments import Verdict
 from evenkeel.engine.records import AdviceRow
 from tests.helpers.history_rows import (
     FIRST,

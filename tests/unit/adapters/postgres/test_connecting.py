@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from evenkeel.engine.adapters.postgres import PostgresHistory
-from evenkeel.engine.adapters.postgres.connecting import engine_for
+from evenkeel.engine.adapters.postgres.connection import engine_for
 from evenkeel.engine.adapters.postgres.patience import CONNECT_SECONDS
-from evenkeel.engine.errors import ConfigError
+from evenkeel.engine.model.errors import ConfigError
 
 
 @pytest.mark.parametrize(

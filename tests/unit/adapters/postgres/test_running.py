@@ -6,8 +6,8 @@ import pytest
 
 from evenkeel import sql
 from evenkeel.engine.adapters.postgres import PostgresHistory
-from evenkeel.engine.adapters.postgres.running import find
-from evenkeel.engine.errors import InputError
+from evenkeel.engine.adapters.postgres.statements import find
+from evenkeel.engine.model.errors import InputError
 
 NOWHERE = PostgresHistory("postgresql://nobody@127.0.0.1:1/nothing")
 

@@ -7,7 +7,7 @@ import json
 import pyarrow as pa
 import pytest
 
-from evenkeel.engine.adapters.postgres.loading import pieces
+from evenkeel.engine.adapters.postgres.copy import pieces
 from evenkeel.engine.adapters.postgres.texts import as_json, as_text
 
 

@@ -1,0 +1,172 @@
+"""
+The history brought up to date: Alembic's migrations, then functions, views, comments and who may read.
+
+All of it is one transaction: a migration that fails leaves the history as it was. Alembic is imported when it is at
+work; whoever only asks the history does not wait for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+from psycopg import errors
+from psycopg.sql import SQL, Identifier, Literal
+from sqlalchemy import Connection
+
+from evenkeel import sql
+
+from ...model.errors import HistoryError
+from ...records import TABLES, columns_of_view
+from .connection import engine_for, place, translated
+from .patience import take_time
+from .reader import READER, let_read
+from .statements import execute
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+_NO_READER = (
+    "there is no role {reader} yet, and this user may not create it: nobody can be let read and no more."
+    " An administrator can create it (CREATE ROLE {reader} NOLOGIN); then migrate again."
+)
+
+_ONE_AT_A_TIME = Lock()
+"""Alembic keeps what is at work in its modules: two threads that migrate two databases would mix them up."""
+
+OLDEST_SERVER = 15
+"""Major version of Postgres below which `NULLS NOT DISTINCT` does not exist."""
+
+
+def pending(url: str) -> list[str]:
+    """
+    Names of the migrations that are still to be applied, in order.
+
+    Raises:
+        HistoryUnreachable: The server did not answer.
+        HistoryError: One was applied that is unknown here.
+    """
+    engine = engine_for(url)
+    with translated(engine.url), engine.begin() as connection:
+        return _pending(connection)
+
+
+def migrate(
+    url: str, *, reader: str = READER, tell: Callable[[str], object] = lambda line: None
+) -> list[str]:
+    """
+    Apply what is pending, then bring functions and views up to date, and let the role *reader* ask.
+
+    Tables are made in the schema that is first in `search_path`, which the URL may say (`options`). Two that run at the
+    same time wait for each other. Where the role is missing and may not be made, *tell* hears of it in a line.
+
+    Returns:
+        Names of the migrations that were applied.
+
+    Raises:
+        HistoryUnreachable: The server did not answer.
+        HistoryError: A migration failed, or one was applied that is unknown here, or the server is too old.
+    """
+    engine = engine_for(url)
+    with translated(engine.url), engine.begin() as connection:
+        take_time(connection)
+        execute(connection, "wait_for_lock", key="evenkeel migrate")
+        _check_server(connection)
+        waiting = _pending(connection)
+        if waiting:
+            _upgrade(connection)
+        _script(connection, sql.functions())
+        _refresh_views(connection)
+        readable = (*sql.views(), *(name for name in TABLES if name in sql.read_by_people()))
+        if not let_read(_driver(connection), readable, reader):
+            tell(_NO_READER.format(reader=reader))
+    return waiting
+
+
+def _upgrade(connection: Connection) -> None:
+    from alembic import command
+
+    with _ONE_AT_A_TIME:
+        command.upgrade(configuration(connection), "head")
+
+
+def configuration(connection: Connection, **given: Any) -> Config:
+    """What Alembic is told: where the migrations are, and what `env.py` gets: a connection, and *given*."""
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(sql.MIGRATIONS).replace("%", "%%"))
+    config.attributes.update(connection=connection, **given)
+    return config
+
+
+def _pending(connection: Connection) -> list[str]:
+    from alembic.runtime.migration import MigrationContext
+    from alembic.script import ScriptDirectory
+
+    scripts = ScriptDirectory.from_config(configuration(connection))
+    known = {each.revision: each.path for each in scripts.walk_revisions()}
+    applied = MigrationContext.configure(connection).get_current_heads()
+    if unknown := sorted(set(applied) - known.keys()):
+        raise HistoryError(
+            f"the history ({place(connection.engine.url)}) has migrations that are unknown here: {', '.join(unknown)}.",
+            fix="Install the newer evenkeel that applied them.",
+        )
+    done = {each.revision for each in scripts.iterate_revisions(applied, "base")}
+    return [Path(path).stem for name, path in reversed(known.items()) if name not in done]
+
+
+def _refresh_views(connection: Connection) -> None:
+    """
+    Make the views what their files say.
+
+    Replacing keeps the grants on a view and other people's views on top of it; only a view whose columns
+    changed in place has to go first.
+    """
+    views = sql.views()
+    try:
+        with connection.begin_nested():
+            for definition in views.values():
+                _script(connection, definition)
+    except errors.InvalidTableDefinition:
+        for name in reversed(tuple(views)):
+            _script(connection, f"DROP VIEW IF EXISTS {name}")
+        for definition in views.values():
+            _script(connection, definition)
+    for name, definition in views.items():
+        _explain(_driver(connection), name, sql.head(definition))
+
+
+def _explain(driver: psycopg.Connection[Any], view: str, summary: str) -> None:
+    """Comment on a view, with what its file begins with, and on its columns, as they are declared."""
+    name, declared = Identifier(view), columns_of_view(view)
+    driver.execute(SQL("COMMENT ON VIEW {} IS {}").format(name, Literal(summary)))
+    shown = driver.execute(SQL("SELECT * FROM {} LIMIT 0").format(name)).description or ()
+    for each in shown:
+        column = SQL(".").join((name, Identifier(each.name)))
+        text = Literal(declared[each.name].meaning.comment)
+        driver.execute(SQL("COMMENT ON COLUMN {} IS {}").format(column, text))
+
+
+def _check_server(connection: Connection) -> None:
+    driver = _driver(connection)
+    major = driver.info.server_version // 10_000
+    if major < OLDEST_SERVER:
+        raise HistoryError(
+            f"the history ({place(connection.engine.url)}) is on Postgres {major}.",
+            fix=f"Use Postgres {OLDEST_SERVER} or newer.",
+        )
+
+
+def _script(connection: Connection, script: str) -> None:
+    """Run a file as it is: without parameters a driver sends any number of statements at once."""
+    _driver(connection).execute(script.encode())
+
+
+def _driver(connection: Connection) -> psycopg.Connection[Any]:
+    driver: Any = connection.connection.driver_connection
+    assert isinstance(driver, psycopg.Connection)
+    return driver

@@ -1,0 +1,137 @@
+"""
+Slack without a bot: an incoming webhook, which posts to the one channel that it was made for.
+
+It can neither thread nor change nor find what it posted. So of an incident it posts what opens it, and then a short
+message when it became more severe or is over; and an attempt whose outcome stayed unknown is made again, which may
+double a message.
+
+Format and errors: https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks/
+"""
+
+from __future__ import annotations
+
+import http.client
+import logging
+from typing import Any
+
+from slack_sdk.errors import SlackRequestError
+from slack_sdk.http_retry.builtin_handlers import RateLimitErrorRetryHandler
+from slack_sdk.webhook import WebhookClient, WebhookResponse
+
+from ...model.errors import NotDelivered, NotifierError
+from ...model.message import AlertMessage, MessageKind
+from ...model.moments import utc_now
+from ...model.text import host_of
+from ...ports import Delivered
+from .blocks import body
+from .faults import cause_of, is_doubtful
+
+log = logging.getLogger(__name__)
+
+FIX = (
+    "Make a new incoming webhook in Slack, and set EVENKEEL_SLACK_WEBHOOK_URL or the password of the Airflow "
+    "connection evenkeel_slack to its address."
+)
+
+NETWORK_FIX = "Check network and proxy from this host; the alert is sent by a later run."
+
+LATER = "Nothing to do if it passes: a later run sends it."
+
+EMPTY = frozenset({"no_text", "invalid_payload", "missing_text_or_fallback_or_attachments"})
+"""What Slack says of a webhook that works and a message without content."""
+
+
+class SlackWebhook:
+    """An incoming webhook, as the port `Notifier`."""
+
+    def __init__(self, url: str, *, timeout_seconds: int = 30) -> None:
+        """
+        Args:
+            url: Its address, all of which but the host is secret.
+            timeout_seconds: How long one request may take.
+        """
+        self.host = host_of(url) or "an unknown host"
+        # The client logs the address it calls: this logger has no reader.
+        silent = logging.Logger("an incoming webhook", logging.CRITICAL)
+        waits = RateLimitErrorRetryHandler(max_retry_count=1)
+        self._client = WebhookClient(url, timeout_seconds, logger=silent, retry_handlers=[waits])
+        self._client.proxy = None  # as in the notifier: left alone, urllib heeds the environment
+
+    def __repr__(self) -> str:
+        return f"SlackWebhook({self.host!r})"
+
+    def send(
+        self,
+        message: AlertMessage,
+        *,
+        channel: str,
+        key: str,
+        thread: str | None = None,
+        broadcast: bool = False,
+    ) -> Delivered:
+        """
+        Post a message; an answer only if the channel is to see it, or it says that something is over.
+
+        Args:
+            message: What to say.
+            channel: Where it should be said; the webhook knows one channel only.
+            key: Our own id of the message.
+            thread: Nothing is threaded.
+            broadcast: Whether an answer is worth a message of its own.
+
+        Raises:
+            NotifierError: Names the host, Slack's error and the fix; the message may be sent again.
+        """
+        # what was posted stays as it was: without another message it would be open for ever
+        is_over = message.kind is MessageKind.INCIDENT_CLOSED
+        if thread is None or broadcast or is_over:
+            content = body(message, key)
+            self._post(text=content["text"], blocks=content["blocks"], unfurl_links=False)
+        else:
+            log.info("%s answers %s: an incoming webhook cannot say it.", key, thread)
+        return Delivered(channel=self.host, timestamp=f"{utc_now().timestamp():.6f}")
+
+    def update(
+        self, message: AlertMessage, *, channel: str, key: str, delivered: Delivered
+    ) -> Delivered:
+        """Leave what was posted as it is."""
+        log.info("%s changes what was posted: an incoming webhook cannot.", key)
+        return delivered
+
+    def check(self) -> None:
+        """
+        Ask whether the webhook is there, by a message without content, which Slack never posts.
+
+        Raises:
+            NotifierError: It is not, or Slack does not answer.
+        """
+        answer = self._call(text="")
+        if answer.body not in EMPTY:
+            raise self._refused(answer)
+
+    def _post(self, **content: Any) -> None:
+        answer = self._call(**content)
+        if answer.status_code != 200:
+            raise self._refused(answer)
+
+    def _call(self, **content: Any) -> WebhookResponse:
+        try:
+            return self._client.send(**content)
+        # These quote the address: not even as a cause are they seen.
+        except (ValueError, SlackRequestError, http.client.InvalidURL):
+            wrong = "the address of Slack's incoming webhook is none."
+            raise NotDelivered(wrong, fix=FIX) from None
+        except (OSError, http.client.HTTPException) as problem:
+            wrong = (
+                f"Slack's incoming webhook at {self.host} cannot be reached: {cause_of(problem)}."
+            )
+            kind = NotifierError if is_doubtful(problem) else NotDelivered
+            raise kind(wrong, fix=NETWORK_FIX) from problem
+
+    def _refused(self, answer: WebhookResponse) -> NotifierError:
+        kind = NotifierError if answer.status_code >= 500 else NotDelivered
+        passing = answer.status_code == 429 or answer.status_code >= 500
+        reason = f"HTTP status {answer.status_code}" if passing else answer.body[:100]
+        return kind(
+            f"Slack at {self.host} refused the message: {reason}.", fix=LATER if passing else FIX
+        )

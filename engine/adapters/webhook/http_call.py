@@ -1,0 +1,136 @@
+"""One HTTP call, whose failure is told without its secrets."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import ssl
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from ...model.errors import NotDelivered, NotifierError
+from ...model.text import host_of, shortened
+
+TIMEOUT_SECONDS = 10.0
+"""How long a connection, or the wait for the next bytes, may take."""
+
+QUOTED = 200
+"""Characters of an answer that an error quotes."""
+
+
+def call(
+    what: str,
+    method: str,
+    url: str,
+    *,
+    fix: str,
+    json: Any = None,
+    params: Mapping[str, str] | None = None,
+    token: str | None = None,
+    hidden: tuple[str, ...] = (),
+    any_answer: bool = False,
+) -> httpx.Response:
+    """
+    Call an address once, without following where it points to. Proxies are those of the environment.
+
+    Args:
+        what: What is called, for the error.
+        method: `GET` or `POST`.
+        url: The address; all of it but the host is taken for a secret.
+        fix: What to do when the address or what is sent is refused.
+        json: The body.
+        params: The query.
+        token: A bearer token.
+        hidden: Further secrets, which no error quotes.
+        any_answer: Whether an answer that refuses is one, too.
+
+    Raises:
+        NotDelivered: Nothing was done: it cannot be reached, it refuses, or nothing was to be done (`GET`).
+        NotifierError: It is not known whether that was done. Both name the host and no other part of the address.
+    """
+    host = host_of(url)
+    if host is None:
+        wrong = f"the address of {what} does not begin with http:// or https://."
+        raise NotDelivered(wrong, fix=fix)
+    headers = {"User-Agent": "evenkeel"} | ({"Authorization": f"Bearer {token}"} if token else {})
+    answer = _answer(f"{what} at {host}", fix, method, url, headers, json, params)
+    if answer.is_success or any_answer:
+        return answer
+    passing = answer.status_code == 429 or answer.status_code >= 500
+    reason = _quoted(answer, (url, urlsplit(url).path.strip("/"), token, *hidden))
+    raise _kind(method, is_certain=answer.status_code < 500)(
+        f"{what} at {host} answered with HTTP status {answer.status_code}{reason}.",
+        fix=_LATER if passing else fix,
+    )
+
+
+_LATER = "Nothing to do if it passes: a later run calls it again. Else check network and proxy from this host."
+
+
+def _answer(
+    where: str,
+    fix: str,
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    json: Any,
+    params: Mapping[str, str] | None,
+) -> httpx.Response:
+    try:
+        with (
+            _unlogged(),
+            httpx.Client(timeout=TIMEOUT_SECONDS, headers=headers, verify=_trusted()) as client,
+        ):
+            return client.request(method, url, json=json, params=params)
+    except httpx.TimeoutException as problem:
+        late = f"{where} did not answer within {TIMEOUT_SECONDS:.0f} s."
+        is_certain = isinstance(problem, httpx.ConnectTimeout | httpx.PoolTimeout)
+        raise _kind(method, is_certain=is_certain)(late, fix=_LATER) from problem
+    except (httpx.NetworkError, httpx.RemoteProtocolError) as problem:
+        broke = str(problem) or "the connection broke before an answer"
+        kind = _kind(method, is_certain=isinstance(problem, httpx.ConnectError))
+        raise kind(f"{where} cannot be reached: {broke}.", fix=_LATER) from problem
+    # What else goes wrong may quote what was to be sent: not even as a cause is it seen.
+    except (httpx.RequestError, httpx.InvalidURL, ValueError) as problem:
+        wrong = f"{where} cannot be called: {type(problem).__name__}."
+        raise NotDelivered(wrong, fix=fix) from None
+
+
+def _kind(method: str, *, is_certain: bool) -> type[NotifierError]:
+    return NotDelivered if is_certain or method == "GET" else NotifierError
+
+
+@functools.cache
+def _trusted() -> ssl.SSLContext:
+    """Whose certificates count; making it takes longer than a call."""
+    return httpx.create_ssl_context()
+
+
+def _quoted(answer: httpx.Response, secrets: tuple[str | None, ...]) -> str:
+    """What the program itself says is wrong with what it was sent."""
+    if answer.status_code != httpx.codes.BAD_REQUEST:
+        return ""
+    text = " ".join(answer.text.split())
+    for secret in filter(None, secrets):
+        text = text.replace(secret, "***")
+    return f": {shortened(text, QUOTED)}" if text else ""
+
+
+class _Nothing(logging.Filter):
+    def filter(self, record: logging.LogRecord) -> bool:
+        return False
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """The library logs every address it calls; ours are secrets."""
+    logger, nothing = logging.getLogger("httpx"), _Nothing()
+    logger.addFilter(nothing)
+    try:
+        yield
+    finally:
+        logger.removeFilter(nothing)

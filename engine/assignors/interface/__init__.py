@@ -1,0 +1,34 @@
+"""
+What a strategy is, and its input: the one import that a custom strategy needs beside `evenkeel.engine.model`.
+
+`group` holds the input as integers, `protocol` the shape of a strategy and its promises, `build` makes groups from
+names and from snapshots, `rejoin` changes what their members come back with.
+"""
+
+from ...model.arrays import NONE
+from ...model.assignments import Assignment, Deployment
+from ...model.errors import Infeasible
+from .build import build_spec, spec, spec_of
+from .group import GroupSpec, once
+from .protocol import ASSIGNOR_PARTS, USUAL_PROMISES, Assignor, Promise, shape_problem
+from .rejoin import by_leader, fresh, rejoining
+
+__all__ = [
+    "ASSIGNOR_PARTS",
+    "NONE",
+    "USUAL_PROMISES",
+    "Assignment",
+    "Assignor",
+    "Deployment",
+    "GroupSpec",
+    "Infeasible",
+    "Promise",
+    "build_spec",
+    "by_leader",
+    "fresh",
+    "once",
+    "rejoining",
+    "shape_problem",
+    "spec",
+    "spec_of",
+]

@@ -1,0 +1,244 @@
+"""Groups as strategies see them: from names, from parallel lists, from a snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...model.arrays import NONE, Column, Indices, Ints, ragged, ragged_entries
+from ...model.groups import GroupSnapshot, PartitionTable
+from ...model.states import GroupType
+from .group import GroupSpec, nothing_reported
+from .rejoin import rejoining
+
+
+def spec(
+    members: Mapping[str, Sequence[str]],
+    topics: Mapping[str, int],
+    *,
+    racks: Mapping[str, str] | None = None,
+    replicas: Mapping[str, Sequence[Sequence[str | None]]] | None = None,
+    instance_ids: Mapping[str, str] | None = None,
+    owned: Mapping[str, Sequence[tuple[str, int]]] | None = None,
+    lags: Mapping[str, Sequence[int | None]] | None = None,
+    rates: Mapping[str, Sequence[float | None]] | None = None,
+    capacities: Mapping[str, float] | None = None,
+) -> GroupSpec:
+    """
+    A group from names, for doctests, tests and people.
+
+    Args:
+        members: Member id -> subscribed topics.
+        topics: Topic -> number of partitions; a topic left out does not exist.
+        racks: Member id -> rack.
+        replicas: Topic -> per partition the racks of its replicas.
+        instance_ids: Member id -> `group.instance.id`.
+        owned: Member id -> (topic, partition) it owns now.
+        lags: Topic -> per partition lag in offsets, None unknown.
+        rates: Topic -> per partition offsets/s produced, None unknown.
+        capacities: Member id -> offsets/s it can consume.
+
+    >>> group = spec({"c0": ["t"], "c1": ["t"]}, {"t": 3})
+    >>> group.partition_count, [s.tolist() for s in group.subscribers]
+    (3, [[0, 1]])
+    """
+    names = [*topics, *dict.fromkeys(t for s in members.values() for t in s if t not in topics)]
+    partitions = [(t, p) for t in names for p in range(topics.get(t, 0))]
+    held = {pair: m for m, pairs in (owned or {}).items() for pair in pairs}
+    order = list(members)
+    of_replicas = [list((replicas or {}).get(t, [[]] * (p + 1))[p]) for t, p in partitions]
+    return build_spec(
+        members=order,
+        instance_ids=[(instance_ids or {}).get(m) for m in order],
+        member_racks=[(racks or {}).get(m) for m in order],
+        subscriptions=[list(members[m]) for m in order],
+        topics=names,
+        partition_counts=[topics.get(t) for t in names],
+        replica_racks=of_replicas,
+        owner=[order.index(held[p]) if p in held else NONE for p in partitions],
+        owned=[list((owned or {}).get(m, ())) for m in order],
+        lag=Column.of([(lags or {}).get(t, [None] * (p + 1))[p] for t, p in partitions]),
+        rate=[(rates or {}).get(t, [None] * (p + 1))[p] for t, p in partitions],
+        capacity=[(capacities or {}).get(m) for m in order],
+    )
+
+
+def build_spec(
+    *,
+    members: Sequence[str],
+    instance_ids: Sequence[str | None],
+    member_racks: Sequence[str | None],
+    subscriptions: Sequence[Sequence[str]],
+    topics: Sequence[str],
+    partition_counts: Sequence[int | None],
+    replica_racks: Sequence[Sequence[str | None]],
+    topic_ids: Sequence[str | None] | None = None,
+    leader_racks: Sequence[str | None] | None = None,
+    owner: Sequence[int] | None = None,
+    owned: Sequence[Sequence[tuple[str, int]]] | None = None,
+    generation: Sequence[int | None] | None = None,
+    user_data: Sequence[Mapping[str, Any] | None] | None = None,
+    lag: Column | None = None,
+    rate: Sequence[float | None] | None = None,
+    bytes_per_record: Sequence[float | None] | None = None,
+    capacity: Sequence[float | None] | None = None,
+    config: Sequence[Mapping[str, Any]] | None = None,
+) -> GroupSpec:
+    """
+    A group from parallel lists of names: one entry per member, per topic, or per partition in topic order.
+
+    A topic with a partition count of None does not exist. Topics must include every name a subscription mentions.
+    An empty rack string is no rack. Of user data, `owned` (pairs) and `generation` also become arrays.
+    """
+    rack_names = sorted(
+        {r for r in member_racks if r}
+        | {r for racks in replica_racks for r in racks if r}
+        | {r for r in leader_racks or () if r}
+    )
+    rack_of: dict[str | None, int] = {name: i for i, name in enumerate(rack_names)}
+    topic_of = {name: i for i, name in enumerate(topics)}
+    count = len(members)
+    topic_start = np.zeros(len(topics) + 1, np.int64)
+    np.cumsum([n or 0 for n in partition_counts], out=topic_start[1:])
+    size = int(topic_start[-1])
+    subscription_start, subscription_topic = ragged(
+        [[topic_of[t] for t in s] for s in subscriptions]
+    )
+    replica_start, replica_rack = ragged(
+        [[rack_of.get(r, NONE) for r in racks] for racks in replica_racks]
+    )
+    owned_start, owned_topic, owned_partition = _pairs(owned or [()] * count, topic_of)
+    user_data = user_data or [None] * count
+    user_data_start, user_data_topic, user_data_partition = _pairs(
+        [_reported(u, "owned", ()) for u in user_data], topic_of
+    )
+    return GroupSpec(
+        members=tuple(members),
+        instance_ids=tuple(instance_ids),
+        racks=tuple(rack_names),
+        member_rack=np.array([rack_of.get(r, NONE) for r in member_racks], np.int32),
+        topics=tuple(topics),
+        topic_ids=tuple(topic_ids or [None] * len(topics)),
+        topic_exists=np.array([n is not None for n in partition_counts], np.bool_),
+        topic_start=topic_start,
+        subscription_start=subscription_start,
+        subscription_topic=subscription_topic,
+        replica_start=replica_start,
+        replica_rack=replica_rack,
+        leader_rack=np.array(
+            [rack_of.get(r, NONE) for r in leader_racks or [None] * size], np.int32
+        ),
+        owner=np.full(size, NONE, np.int32) if owner is None else np.array(owner, np.int32),
+        owned_start=owned_start,
+        owned_topic=owned_topic,
+        owned_partition=owned_partition,
+        generation=Column.of(generation or [None] * count),
+        user_data_start=user_data_start,
+        user_data_topic=user_data_topic,
+        user_data_partition=user_data_partition,
+        user_data_generation=Column.of([_reported(u, "generation", None) for u in user_data]),
+        user_data=tuple(user_data),
+        lag=lag if lag is not None else Column.unknown(size),
+        rate=_floats(rate, size),
+        bytes_per_record=_floats(bytes_per_record, size),
+        capacity=_floats(capacity, count),
+        config=tuple(config or [{}] * count),
+    )
+
+
+def _floats(values: Sequence[float | None] | None, size: int) -> npt.NDArray[np.float64]:
+    """Numbers, nan where unknown; *size* unknown ones where there are none."""
+    return np.array([np.nan if v is None else v for v in values or [None] * size], np.float64)
+
+
+def _reported(user_data: Mapping[str, Any] | None, name: str, missing: Any) -> Any:
+    """A part of a member's user data; *missing* where it says nothing of it."""
+    value = (user_data or {}).get(name)
+    return missing if value is None else value
+
+
+def _pairs(
+    lists: Sequence[Sequence[tuple[str, int]]], topic_of: Mapping[str, int]
+) -> tuple[Ints, Indices, Indices]:
+    """Lists of (topic, partition number) as ragged arrays; NONE for a topic that is not in the tables."""
+    start, topics = ragged([[topic_of.get(t, NONE) for t, _ in pairs] for pairs in lists])
+    return start, topics, ragged([[p for _, p in pairs] for pairs in lists])[1]
+
+
+def spec_of(
+    group: GroupSnapshot,
+    lag: Column,
+    rate: npt.NDArray[np.float64],
+    config: Sequence[Mapping[str, Any]] | None = None,
+    *,
+    bytes_per_record: npt.NDArray[np.float64] | None = None,
+    capacity: npt.NDArray[np.float64] | None = None,
+) -> GroupSpec:
+    """
+    The strategies' input for a live group: its subscribed, existing partitions; members report what they own now.
+
+    Of a KIP-848 group that is the target, each member's in the order in which its coordinator lists it.
+
+    Args:
+        group: The group as snapshot.
+        lag: Per row of the group's partition table, as strategies shall see it.
+        rate: Offsets/s produced per row, nan where unknown.
+        config: Per member, what configuration says of it (weight, host ...).
+        bytes_per_record: Per row, nan where unknown; None: unknown of all.
+        capacity: Offsets/s each member can consume, nan where unknown; None: unknown of all.
+    """
+    table, members = group.partitions, group.members
+    rows = np.flatnonzero(table.assignable)
+    known, sizes = np.unique(table.topic[rows], return_counts=True)
+    existing = {table.topics[topic]: number for number, topic in enumerate(known.tolist())}
+    missing = dict.fromkeys(t for m in members for t in m.subscription or () if t not in existing)
+    topic_of = existing | {topic: len(existing) + n for n, topic in enumerate(missing)}
+    start, topics = ragged([[topic_of[t] for t in m.subscription or ()] for m in members])
+    owner, order = table.owner[rows], None
+    if group.type is GroupType.CONSUMER:
+        owner, order = table.target_owner[rows], np.argsort(table.target_turn[rows], kind="stable")
+    replica_start, entries = ragged_entries(table.replica_start, rows)
+    replicas, leaders = table.replica_rack[entries], table.leader_rack[rows]
+    racks, renamed = _racks(table, replicas, leaders, [m.rack for m in members])
+    place = {rack: number for number, rack in enumerate(racks)}
+    built = GroupSpec(
+        members=tuple(m.id for m in members),
+        instance_ids=tuple(m.instance_id for m in members),
+        racks=racks,
+        member_rack=np.array([place[m.rack] if m.rack else NONE for m in members], np.int32),
+        topics=tuple(topic_of),
+        topic_ids=(*(table.topic_ids[t] for t in known.tolist()), *(None for _ in missing)),
+        topic_exists=np.arange(len(topic_of)) < len(known),
+        topic_start=np.concatenate([[0], np.cumsum(sizes), np.full(len(missing), len(rows))]),
+        subscription_start=start,
+        subscription_topic=topics,
+        replica_start=replica_start,
+        replica_rack=renamed[replicas],
+        leader_rack=renamed[leaders],
+        owner=owner,
+        **nothing_reported(len(members)),
+        user_data=(None,) * len(members),
+        lag=lag.take(rows),
+        rate=rate[rows],
+        bytes_per_record=_floats(None, len(rows))
+        if bytes_per_record is None
+        else bytes_per_record[rows],
+        capacity=_floats(None, len(members)) if capacity is None else capacity,
+        config=tuple(config or [{}] * len(members)),
+    )
+    return rejoining(built, owner, order=order)
+
+
+def _racks(
+    table: PartitionTable, replicas: Indices, leaders: Indices, of_members: Sequence[str | None]
+) -> tuple[tuple[str, ...], Indices]:
+    """The racks of a group, by name: those of its members and replicas; and what each of the table's is called then."""
+    used = np.unique(np.concatenate([replicas, leaders]))
+    names = {table.racks[rack] for rack in used.tolist() if rack != NONE}
+    racks = tuple(sorted(names | {rack for rack in of_members if rack}))
+    place = {rack: number for number, rack in enumerate(racks)}
+    renamed = np.array([*(place.get(rack, NONE) for rack in table.racks), NONE], np.int32)
+    return racks, renamed

@@ -1,0 +1,120 @@
+"""The same group as its members come back: with what they own, without a past, or seen by its leaders' racks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+import numpy as np
+
+from ...model.arrays import NONE, Column, Flags, Indices, Ints
+from .group import GroupSpec, reporting
+
+
+def fresh(group: GroupSpec, reporting_nothing: Collection[str] | None = None) -> GroupSpec:
+    """
+    The group when members come back without a past, though *owner* still says what they have.
+
+    Args:
+        group: The group.
+        reporting_nothing: Ids of the members that report nothing; None for all, as after a restart of every member.
+
+    >>> from evenkeel.engine.assignors.interface import spec
+    >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 2}, owned={"a": [("t", 0)], "b": [("t", 1)]})
+    >>> fresh(group).owned_partition.tolist(), fresh(group).owner.tolist()
+    ([], [0, 1])
+    >>> fresh(group, {"a"}).owned_start.tolist(), fresh(group, {"a"}).owned_partition.tolist()
+    ([0, 0, 1], [1])
+    """
+    if reporting_nothing is not None and not reporting_nothing:
+        return group
+    reports = np.array(
+        [reporting_nothing is not None and m not in reporting_nothing for m in group.members], bool
+    )
+    owned = np.repeat(reports, np.diff(group.owned_start))
+    user_data = np.repeat(reports, np.diff(group.user_data_start))
+    return reporting(
+        group,
+        {
+            "owned_start": _kept_starts(group.owned_start, reports),
+            "owned_topic": group.owned_topic[owned],
+            "owned_partition": group.owned_partition[owned],
+            "generation": _where(group.generation, reports),
+            "user_data_start": _kept_starts(group.user_data_start, reports),
+            "user_data_topic": group.user_data_topic[user_data],
+            "user_data_partition": group.user_data_partition[user_data],
+            "user_data_generation": _where(group.user_data_generation, reports),
+            "user_data": tuple(
+                data if kept else None for data, kept in zip(group.user_data, reports, strict=True)
+            ),
+        },
+    )
+
+
+def rejoining(
+    group: GroupSpec, owner: Indices, generation: int = 1, order: Ints | None = None
+) -> GroupSpec:
+    """
+    The group as its members would rejoin while they own *owner*: all report that, with one generation.
+
+    Both ways of reporting are filled in, the subscription's (`cooperative-sticky`, server side) and the user data's
+    (`sticky`).
+
+    Args:
+        group: The group.
+        owner: (P) who owns what when they rejoin, NONE for nobody.
+        generation: What all of them report.
+        order: (P) the partitions in the order of the lists; None: by (topic, partition), as the Java client writes it.
+
+    >>> from evenkeel.engine.assignors.interface import spec
+    >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 3})
+    >>> again = rejoining(group, np.array([1, 0, 1]))
+    >>> again.owned_start.tolist(), again.owned_partition.tolist(), again.generation.tolist()
+    ([0, 1, 3], [1, 0, 2], [1, 1])
+    """
+    count = len(group.members)
+    order = group.by_name if order is None else order
+    held = order[owner[order] != NONE]
+    held = held[np.argsort(owner[held], kind="stable")]
+    start = np.zeros(count + 1, np.int64)
+    np.cumsum(np.bincount(owner[held], minlength=count), out=start[1:])
+    topic, partition = group.topic_of[held], group.number_of[held].astype(np.int32)
+    generations = Column(np.full(count, generation, np.int64))
+    return reporting(
+        group,
+        {
+            "owned_start": start,
+            "owned_topic": topic,
+            "owned_partition": partition,
+            "generation": generations,
+            "user_data_start": start,
+            "user_data_topic": topic,
+            "user_data_partition": partition,
+            "user_data_generation": generations,
+        },
+    )
+
+
+def by_leader(group: GroupSpec) -> GroupSpec:
+    """
+    The group as if each partition lay with its leader alone: what counts where brokers serve reads from leaders only.
+
+    >>> from evenkeel.engine.assignors.interface import spec
+    >>> group = spec({"a": ["t"]}, {"t": 1}, replicas={"t": [["x", "y"]]})
+    >>> group.replica_rack.tolist(), by_leader(replace(group, leader_rack=np.array([1]))).replica_rack.tolist()
+    ([0, 1], [1])
+    """
+    return replace(
+        group,
+        replica_start=np.arange(group.partition_count + 1, dtype=np.int64),
+        replica_rack=group.leader_rack,
+    )
+
+
+def _kept_starts(start: Ints, kept: Flags) -> Ints:
+    """Where each member's list begins once only some members have one."""
+    return np.concatenate(([0], np.cumsum(np.diff(start) * kept)))
+
+
+def _where(column: Column, kept: Flags) -> Column:
+    return Column(column.values, column.known & kept)

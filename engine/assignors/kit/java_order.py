@@ -1,0 +1,245 @@
+"""
+The orders in which Java walks its collections, for output identical to Kafka's.
+
+A `HashMap` or `HashSet` is walked by bucket, and within a bucket in the order of insertion; a
+bucket is made of the key's hash and the table's capacity, so the order is a pure function of the
+keys and of how they came in. Strings compare by UTF-16 code units, Kafka's topic ids as pairs of
+signed numbers. Source: JDK 17, `java.util.HashMap` and `java.lang.String`; Kafka 4.3, `Uuid`.
+
+Not emulated: a bucket of nine colliding keys or more in a table of 64 or more, which Java turns into a tree, and in
+`capacity` the early growth that answers them in a smaller one; only keys made to collide get there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib.stride_tricks import sliding_window_view
+
+from ...model.arrays import Ints
+
+Hashes = npt.NDArray[np.uint32]
+"""Java's 32-bit hash codes, unsigned."""
+
+Uuids = npt.NDArray[np.int64]
+"""(n, 2) the upper and the lower 64 bits of UUIDs, signed as in Java."""
+
+_LEAST_CAPACITY = 16
+_GREATEST_CAPACITY = 1 << 30
+_LEAST_TREE_CAPACITY = 64
+_MOST_IN_A_BUCKET = 8
+
+
+def utf16(text: str) -> bytes:
+    """
+    A sort key that orders as Java's `String.compareTo`: UTF-16 code units, a lone surrogate
+    included.
+
+    It differs from Python's order only between characters beyond U+FFFF and those from U+E000 to
+    U+FFFF.
+
+    >>> sorted(["\\uffee", "\\U0001f600"]) == sorted(["\\uffee", "\\U0001f600"], key=utf16)
+    False
+    """
+    return text.encode("utf-16-be", "surrogatepass")
+
+
+def sort_keys(names: Sequence[str]) -> Sequence[str] | Sequence[bytes]:
+    """
+    Keys that put *names* in Java's string order: the names themselves where that is Python's order too.
+
+    >>> sort_keys(["t2", "t10"]), sort_keys(["\\uffee"]) == [utf16("\\uffee")]
+    (['t2', 't10'], True)
+    """
+    return names if "".join(names).isascii() else [utf16(name) for name in names]
+
+
+def string_order(names: Sequence[str]) -> Ints:
+    """
+    The indices of *names* in Java's string order; equal names keep their order.
+
+    >>> string_order(["t2", "t10", "t1"]).tolist()
+    [2, 1, 0]
+    """
+    keys = sort_keys(names)
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
+
+
+def string_hashes(names: Sequence[str]) -> Hashes:
+    """
+    `String.hashCode` of many names at once: the base-31 polynomial over UTF-16 code units, in 32
+    bits.
+
+    >>> string_hashes(["Aa", "BB", ""]).tolist()
+    [2112, 2112, 0]
+    """
+    joined = utf16("".join(names))
+    lengths = np.array([len(name) for name in names], np.int64)
+    if len(joined) != 2 * lengths.sum():  # characters beyond U+FFFF are two units each
+        lengths = np.array([len(utf16(name)) // 2 for name in names], np.int64)
+    units = np.frombuffer(joined, dtype=">u2").astype(np.uint32)
+    starts = np.cumsum(lengths) - lengths
+    hashes = np.zeros(len(names), np.uint32)
+    for length in (np.flatnonzero(np.bincount(lengths)[1:]) + 1).tolist():
+        powers = np.full(length, 31, np.uint32)
+        powers[-1] = 1
+        powers = np.cumprod(powers[::-1], dtype=np.uint32)[::-1]
+        of_length = np.flatnonzero(lengths == length)
+        hashes[of_length] = sliding_window_view(units, length)[starts[of_length]] @ powers
+    return hashes
+
+
+def capacity(size: int, initial: int = _LEAST_CAPACITY) -> int:
+    """
+    Buckets of a `HashMap` or `HashSet` that took *size* keys one by one.
+
+    Args:
+        size: Number of distinct keys.
+        initial: The capacity asked for at construction; one copied from a collection of n asks for
+            int(n / 0.75) + 1.
+
+    >>> capacity(12), capacity(13), capacity(12, initial=int(12 / 0.75) + 1)
+    (16, 32, 32)
+    """
+    buckets = 1
+    while buckets < initial:
+        buckets *= 2
+    while size > 0.75 * buckets and buckets < _GREATEST_CAPACITY:
+        buckets *= 2
+    return buckets
+
+
+def bucket_order(hashes: Hashes, buckets: int) -> Ints:
+    """
+    The order in which a table of *buckets* is walked, given its keys' hashes in the order of
+    insertion.
+
+    >>> bucket_order(np.array([17, 16, 1], np.uint32), 16).tolist()
+    [1, 0, 2]
+    """
+    spread = hashes ^ (hashes >> np.uint32(16))
+    return np.argsort(spread & np.uint32(buckets - 1), kind="stable")
+
+
+def map_order(names: Sequence[str], initial: int = _LEAST_CAPACITY) -> Ints:
+    """
+    The indices of distinct *names* in the order a `HashMap<String, ...>` or `HashSet<String>` is
+    walked.
+
+    Args:
+        names: Distinct keys in the order of insertion.
+        initial: As for `capacity`.
+
+    >>> names = ["t0", "t1", "orders", "Aa", "BB"]
+    >>> [names[i] for i in map_order(names)]
+    ['Aa', 'BB', 'orders', 't0', 't1']
+    """
+    return bucket_order(string_hashes(names), capacity(len(names), initial))
+
+
+def topic_partition_hashes(topic_hashes: Hashes, numbers: Ints) -> Hashes:
+    """
+    `TopicPartition.hashCode` of many partitions at once.
+
+    Args:
+        topic_hashes: (n) the hash of each one's topic name.
+        numbers: (n) each one's number.
+
+    >>> topic_partition_hashes(string_hashes(["t", "t"]), np.array([0, 2])).tolist()
+    [1077, 1139]
+    """
+    hashes: Hashes = np.uint32(31) * (np.uint32(31) + numbers.astype(np.uint32)) + topic_hashes
+    return hashes
+
+
+class JavaSet:
+    """
+    A `HashSet` of whole numbers with hashes of their own, that can be asked which one it would walk first.
+
+    Its table grows with it and never shrinks, so what it held before may show.
+
+    >>> some = JavaSet()
+    >>> for key, hash_code in [(1, 17), (2, 33), (3, 5)]:
+    ...     some.add(key, hash_code)
+    >>> some.first(), len(some)
+    (1, 3)
+    >>> some.remove(1)
+    >>> some.add(1, 17)
+    >>> some.first()
+    2
+    """
+
+    __slots__ = ("_buckets", "_spread")
+
+    def __init__(self) -> None:
+        self._buckets = _LEAST_CAPACITY
+        self._spread: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._spread)
+
+    def add(self, key: int, hash_code: int) -> None:
+        """Add a key, with its hash in 32 bits, unsigned; one that is there stays as it is."""
+        if key in self._spread:
+            return
+        spread = hash_code ^ (hash_code >> 16)
+        if self._buckets < _LEAST_TREE_CAPACITY and self._sharing(spread) >= _MOST_IN_A_BUCKET:
+            self._buckets *= 2
+        self._spread[key] = spread
+        if len(self._spread) > 0.75 * self._buckets:
+            self._buckets *= 2
+
+    def remove(self, key: int) -> None:
+        """Remove a key that is there."""
+        del self._spread[key]
+
+    def first(self) -> int:
+        """The key it would walk first; there must be one."""
+        last_bits = self._buckets - 1
+        return min(self._spread, key=lambda key: self._spread[key] & last_bits)
+
+    def state(self) -> tuple[int, tuple[int, ...]]:
+        """Its capacity and its keys in the order of insertion: two that are equal here stay so under equal changes."""
+        return self._buckets, tuple(self._spread)
+
+    def _sharing(self, spread: int) -> int:
+        """How many keys are in the bucket that a hash leads to."""
+        last_bits = self._buckets - 1
+        return sum(not (other ^ spread) & last_bits for other in self._spread.values())
+
+
+def uuid_halves(uuids: Sequence[UUID]) -> Uuids:
+    """
+    UUIDs as pairs of signed numbers.
+
+    >>> uuid_halves([UUID(int=1), UUID(int=(1 << 128) - 1)]).tolist()
+    [[0, 1], [-1, -1]]
+    """
+    packed = b"".join(one.bytes for one in uuids)
+    return np.frombuffer(packed, dtype=">i8").astype(np.int64).reshape(-1, 2)
+
+
+def uuid_hashes(uuids: Uuids) -> Hashes:
+    """
+    `Uuid.hashCode` of many ids at once: all four 32-bit quarters, one xor the other.
+
+    >>> uuid_hashes(uuid_halves([UUID("00000001-0000-0002-0000-000400000008")])).tolist()
+    [15]
+    """
+    folded = (uuids[:, 0] ^ uuids[:, 1]).view(np.uint64)
+    hashes: Hashes = (folded ^ (folded >> np.uint64(32))).astype(np.uint32)
+    return hashes
+
+
+def uuid_order(uuids: Uuids) -> Ints:
+    """
+    The indices of *uuids* in the order of `Uuid.compareTo`, which takes half of all ids for negative.
+
+    >>> first, last = UUID(int=1 << 127), UUID(int=1)
+    >>> uuid_order(uuid_halves([last, first])).tolist()
+    [1, 0]
+    """
+    return np.lexsort((uuids[:, 1], uuids[:, 0]))

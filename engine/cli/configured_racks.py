@@ -1,0 +1,57 @@
+"""Stored snapshots with the racks that the configuration gives to members that told none."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from ..config import Settings
+from ..ports import Lake
+from ..snapshots import coded_schema
+from ..snapshots.over_lake import OverLake
+
+CONFIGURED = "configured"
+"""The source of a rack that the member did not tell itself."""
+
+_ASKED = ("cluster", "group_id", "client_id", "client_host", "rack", "rack_source")
+"""What of a member's row tells its rack."""
+
+
+class RackedLake(OverLake):
+    """A lake to read from; members without a rack of their own get that of today's rules, else what was stored."""
+
+    def __init__(self, lake: Lake, settings: Settings) -> None:
+        super().__init__(lake)
+        self.settings = settings
+
+    def read(
+        self,
+        dataset: str,
+        snapshot_ids: Sequence[str],
+        *,
+        groups: Collection[str] | None = None,
+        topics: Collection[str] | None = None,
+        columns: Sequence[str] | None = None,
+        coded: bool = False,
+    ) -> pa.Table:
+        """The rows of a dataset, as of `Lake`."""
+        if dataset != "members" or not any(rule.racks for rule in self.settings.rules):
+            return self.lake.read(
+                dataset, snapshot_ids, groups=groups, topics=topics, columns=columns, coded=coded
+            )
+        more = None if columns is None else [*dict.fromkeys([*columns, *_ASKED])]
+        table = self.lake.read(dataset, snapshot_ids, groups=groups, topics=topics, columns=more)
+        rows = [self._with_rack(row) for row in table.to_pylist()]
+        racked = pa.Table.from_pylist(rows, schema=table.schema)
+        if columns is not None:
+            racked = racked.select(list(columns))
+        return racked.cast(coded_schema(racked.schema)) if coded else racked
+
+    def _with_rack(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
+        if row["rack_source"] not in (None, CONFIGURED):
+            return row
+        rule = self.settings.rule(row["cluster"], row["group_id"])
+        rack = rule.rack_of(row["client_id"] or "", (row["client_host"] or "").removeprefix("/"))
+        return row if rack is None else {**row, "rack": rack, "rack_source": CONFIGURED}

@@ -1,0 +1,207 @@
+"""
+The plain form of metrics, candidates and advice, for the newest snapshot of a source.
+
+Advice is confirmed over several snapshots, so a group for which something pays now is followed through all of them,
+from the oldest, as the pipeline would. Of any other group the newest is enough to say that nothing pays; that it may
+have been told to switch before, and that this is not withdrawn yet, only the pipeline knows.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from .. import wiring
+from ..advice.past_changes import PastChanges
+from ..messages.wording import because, how
+from ..model.assignments import Advice, AdviceState, Feasibility
+from ..model.groups import GroupSnapshot, Member
+from ..pipeline.advice_inputs import of_lake
+from ..pipeline.advise import advised, to_be_done
+from ..pipeline.measure import compute_metrics, record_metrics
+from ..pipeline.membership_changes import past_changes
+from ..pipeline.pipeline import run_pipeline
+from ..pipeline.propose import propose_candidates, record_candidates
+from ..pipeline.whatif import Seen, seen_of
+from ..ports import Lake
+from ..records import Course
+from ..snapshots.groups_with_past import batches_with_past, groups_at
+from ..snapshots.walk_lake import WalkedLake
+from .sources import Source
+
+PLAIN_FORM = "plain form: no Spark, no validation"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """A group: its row of `group_metrics`, its rows of `candidates`, what it is told, and where its snapshots are."""
+
+    groups: _Groups
+    metrics: Mapping[str, Any]
+    candidates: Sequence[Mapping[str, Any]]
+    advice: Advice
+
+    @property
+    def members(self) -> Sequence[Member]:
+        """Its members now."""
+        return self.groups.now(self.advice.group).members
+
+    @cached_property
+    def past(self) -> Mapping[str, PastChanges]:
+        """What changes of its members would have moved, by strategies that it could run; nothing without a change."""
+        runnable = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
+        could = [row["strategy"] for row in self.candidates if row["feasibility"] in runnable]
+        return past_changes(self.groups.history(self.advice.group), could)
+
+    def to_json(self) -> dict[str, Any]:
+        """One object: the metrics, the advice with its moves, and every strategy's row."""
+        advice = asdict(self.advice)
+        moves = advice.pop("moves")
+        group = advice.pop("group")
+        # the group has a state, too: that of the broker
+        advice["advice_state"] = advice.pop("state")
+        metrics = {key: value for key, value in self.metrics.items() if key != "group_id"}
+        strategies = [_own(row) for row in self.candidates]
+        return {
+            "group": group,
+            **metrics,
+            **advice,
+            "reason": because(self.advice.facts),
+            "how": how(self.advice.how),
+            "yardstick_reason": because(self.advice.yardstick_facts) or None,
+            "facts": [*(self.metrics["facts"] or ()), *advice["facts"], *advice["how"]],
+            "moves": moves,
+            "strategies": strategies,
+            "past_changes": {name: asdict(changes) for name, changes in self.past.items()},
+            "form": PLAIN_FORM,
+        }
+
+
+def judge(source: Source, pattern: str = "*") -> list[Judged]:
+    """
+    Judge the matching groups of the newest snapshot, by group id.
+
+    Args:
+        source: Where the groups come from.
+        pattern: Shell pattern of group ids.
+    """
+    settings, newest = source.settings, source.newest
+    lake = _measured(source, pattern)
+    record_candidates(lake, newest, propose_candidates(lake, settings, newest))
+    paying = {one.advice.group for one in advised(lake, settings, newest, {}) if one.course}
+    followed = advised(lake, settings, newest, _courses(source, paying))
+    read = of_lake(lake, newest)
+    groups = _Groups(source, pattern)
+    metrics = {row["group_id"]: row for row in lake.read("group_metrics", [newest]).to_pylist()}
+    candidates: dict[str, list[Mapping[str, Any]]] = {name: [] for name in metrics}
+    for row in lake.read("candidates", [newest]).sort_by("position").to_pylist():
+        candidates[row["group_id"]].append(row)
+    return [
+        Judged(
+            groups=groups,
+            metrics=metrics[one.group],
+            candidates=candidates[one.group],
+            advice=one,
+        )
+        for one in (each.advice for each in to_be_done(followed, read, AdviceState.PROPOSED))
+    ]
+
+
+def look(source: Source, pattern: str = "*") -> list[Seen]:
+    """
+    The matching groups of the newest snapshot, measured as `judge` measures them, by group id.
+
+    Args:
+        source: Where the groups come from.
+        pattern: Shell pattern of group ids.
+    """
+    lake = _measured(source, pattern)
+    found = [
+        seen
+        for groups in batches_with_past(lake, source.settings, source.newest)
+        for seen in seen_of(source.settings, groups)
+    ]
+    return sorted(found, key=lambda seen: seen.group.group)
+
+
+def _measured(source: Source, pattern: str) -> WalkedLake:
+    """The matching groups with the metrics of the newest snapshot; what shows only in older ones is in them, too."""
+    lake = WalkedLake(source.lake, lambda name: fnmatch.fnmatchcase(name, pattern))
+    _measure(lake, source, source.newest)
+    older = source.ids(source.settings.lookback + 1)[:-1]
+    if older and (unknown := _without_interval(lake, source.newest)):
+        learning = WalkedLake(source.lake, unknown.__contains__)
+        for snapshot_id in older:
+            _measure(learning, source, snapshot_id)
+        if _without_interval(learning, older[-1]) != unknown:
+            lake.write("metrics", older[-1], learning.made("metrics", older[-1]), {})
+            _measure(lake, source, source.newest)
+    return lake
+
+
+def _measure(lake: Lake, source: Source, snapshot_id: str) -> None:
+    newest = snapshot_id == source.newest
+    tables = compute_metrics(lake, source.settings, snapshot_id, every=newest)
+    record_metrics(lake, snapshot_id, tables)
+
+
+def _without_interval(lake: Lake, snapshot_id: str) -> set[str]:
+    """The groups whose metrics do not know how often they commit."""
+    columns = ["group_id", "commit_interval_seconds"]
+    rows = lake.read("group_metrics", [snapshot_id], columns=columns).to_pylist()
+    return {row["group_id"] for row in rows if row["commit_interval_seconds"] is None}
+
+
+def _courses(source: Source, names: Collection[str]) -> Mapping[str, Course]:
+    """How far the advice of some groups had come before the newest snapshot, by the pipeline."""
+    if not names:
+        return {}
+    history = wiring.scratch_history()
+    lake = WalkedLake(source.lake, names.__contains__)
+    for snapshot_id in source.ids(source.settings.lookback + 1)[:-1]:
+        lake.stand(snapshot_id, source.settings.lookback)
+        run_pipeline(
+            lake,
+            history,
+            source.settings,
+            snapshot_id,
+            watching=False,
+            sparing=True,
+            ask_next_change=False,
+        )
+    previous = history.previous_advice(source.newest)
+    return {one.group_id: one.course for one in previous if one.course is not None}
+
+
+class _Groups:
+    """The matching groups of the snapshots that are judged, read when they are asked for."""
+
+    def __init__(self, source: Source, pattern: str) -> None:
+        self._source, self._pattern = source, pattern
+        self._read: dict[str, dict[str, GroupSnapshot]] = {}
+
+    def at(self, snapshot_id: str) -> Mapping[str, GroupSnapshot]:
+        """Those of a snapshot, by their ids."""
+        if snapshot_id not in self._read:
+            source = self._source
+            found = groups_at(source.lake, source.settings, snapshot_id, self._pattern)
+            self._read[snapshot_id] = {group.group: group for group in found}
+        return self._read[snapshot_id]
+
+    def history(self, name: str) -> Sequence[GroupSnapshot]:
+        """One in all of them, oldest first."""
+        ids = self._source.ids(self._source.settings.lookback + 1)
+        return [own[name] for own in map(self.at, ids) if name in own]
+
+    def now(self, name: str) -> GroupSnapshot:
+        """One in the newest."""
+        return self.at(self._source.newest)[name]
+
+
+def _own(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What a candidate row says beyond its group."""
+    of_group = ("snapshot_id", "cluster", "group_id", "config_version", "position")
+    return {key: value for key, value in row.items() if key not in of_group}

@@ -1,0 +1,145 @@
+"""What `evenkeel report` shows: from a recording or a lake, which is judged, or from the history, which is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from .. import wiring
+from ..messages.wording import several
+from ..model.errors import InputError
+from ..ports import ReportHistory
+from ..report import FleetReport
+from ..report import report as judging
+from ..report.from_history import SNAPSHOTS, stored_group, stored_report
+from . import demo, sources
+from .command_end import NothingFound, complain
+from .database import database
+from .patterns import is_pattern, matching, meant
+
+JUDGED = 14_400
+"""So many groups, snapshot by snapshot, are judged without being asked: some minutes at most."""
+
+FEWEST = 12
+"""So many snapshots are looked at, however many groups there are: an hour at five minutes."""
+
+EVERY = 10
+"""After so many snapshots a line says how far it is."""
+
+
+def snapshots_for(groups: int) -> int:
+    """
+    How many snapshots to look at of so many groups.
+
+    >>> snapshots_for(14), snapshots_for(200), snapshots_for(1000), snapshots_for(10_000)
+    (288, 72, 14, 12)
+    """
+    return max(FEWEST, min(SNAPSHOTS, JUDGED // max(groups, 1)))
+
+
+def from_lake(
+    stored: str | None, cluster: str | None, pattern: str, limit: int | None
+) -> FleetReport:
+    """
+    The plain form: every snapshot is judged.
+
+    Args:
+        stored: A recording, a lake folder, or `lake` for the configured one, which is the default.
+        cluster: Whose snapshots; may be left out where there is one cluster.
+        pattern: A group's name or a shell pattern of them.
+        limit: How many snapshots at most; None: by how many groups there are.
+
+    Raises:
+        NothingFound: No group could be judged.
+    """
+    settings = demo.settings() if stored is None else wiring.settings()
+    stored = stored or "lake"
+    source = sources.from_lake(settings, wiring.recorded(stored, settings), cluster, stored)
+    pattern = sources.select_ever(source, pattern)
+    groups = len(matching(pattern, sources.group_ids(source, source.newest)))
+    usual = snapshots_for(groups)
+    there = len(source.ids(limit or SNAPSHOTS))
+    if limit is None and there > usual:
+        complain(
+            f"looking at the newest {usual} of {several(there, 'snapshot')}: there are {several(groups, 'group')}, and "
+            "each is judged each time. --snapshots says how many; --database takes what was judged before."
+        )
+    planned = min(there, limit or usual)
+    fleet = judging.report(
+        source.lake,
+        wiring.scratch_history(),
+        source.settings,
+        source.cluster,
+        datetime.now(UTC),
+        f"{'the lake' if stored == 'lake' else Path(stored).name}, plain form",
+        pattern,
+        planned,
+        _progress(planned) if groups * planned > JUDGED else lambda passed: None,
+    )
+    if not fleet.groups:
+        raise NothingFound(f"no group of {stored} could be judged.")
+    return fleet
+
+
+def _progress(planned: int) -> Callable[[int], None]:
+    def tell(passed: int) -> None:
+        if passed % EVERY == 0 and passed < planned:
+            complain(f"{passed} of {several(planned, 'snapshot')} judged")
+
+    return tell
+
+
+def from_database(cluster: str | None, pattern: str, limit: int | None) -> FleetReport:
+    """
+    What the pipeline stored.
+
+    Args:
+        cluster: Whose; may be left out where there is one cluster.
+        pattern: A group's name or a shell pattern of them.
+        limit: How many snapshots at most; None: a day of them at five minutes.
+
+    Raises:
+        NothingFound: The history is empty, or has no such group in that time.
+        InputError: The cluster is not in it, or was not said.
+        HistoryUnreachable: The database does not answer.
+    """
+    settings, where = database()
+    complain(f"database: {where}")
+    history = wiring.report_history(settings)
+    name = _cluster(history, cluster, where)
+    limit = limit or SNAPSHOTS
+    fleet = _of_groups(history, name, pattern, limit)
+    if fleet.groups:
+        return fleet
+    if not fleet.taken_at:
+        raise NothingFound(f"the history of {name} has no snapshot with metrics yet.")
+    known = {one.group_id for one in stored_report(history, name, snapshots=1).groups}
+    raise NothingFound(f"no group of {name} matches {pattern!r}.", fix=meant(pattern, known))
+
+
+def _of_groups(history: ReportHistory, cluster: str, pattern: str, limit: int) -> FleetReport:
+    """A group of exactly that name is meant alone, whatever signs are in it."""
+    if pattern != "*":
+        alone = stored_group(history, cluster, pattern, snapshots=limit)
+        if alone.groups or not is_pattern(pattern):
+            return alone
+    return stored_report(history, cluster, pattern, snapshots=limit)
+
+
+def _cluster(history: ReportHistory, named: str | None, where: str) -> str:
+    known = history.report_clusters()
+    if not known:
+        raise NothingFound(
+            f"{where} holds no snapshot.", fix="The first run of the pipeline stores one."
+        )
+    if named is None and len(known) > 1:
+        raise InputError(
+            f"{where} holds several clusters: {', '.join(known)}.", fix="Choose one with --cluster."
+        )
+    if named is not None and named not in known:
+        raise InputError(
+            f"{where} holds no snapshot of cluster {named!r} (it has {', '.join(known)}).",
+            fix="Name one of those with --cluster.",
+        )
+    return named or known[0]

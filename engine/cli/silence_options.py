@@ -1,0 +1,189 @@
+"""What the verbs about silences share: which groups a pattern means, from when to when, and on whose behalf."""
+
+from __future__ import annotations
+
+import getpass
+import glob
+import os
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from ..model.errors import InputError
+from .patterns import is_pattern, meant
+
+if TYPE_CHECKING:
+    from ..config import Settings
+    from ..ports import History
+
+Pattern = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="PATTERN",
+        help="A group, or a shell pattern like 'orders-*'.",
+        show_default=False,
+    ),
+]
+Group = Annotated[
+    str | None,
+    typer.Option("--group", metavar="PATTERN", help="The same, as other commands have it."),
+]
+Until = Annotated[
+    str | None,
+    typer.Option(
+        "--until", metavar="MOMENT", help="When it ends, with time zone: 2026-11-23T06:00Z."
+    ),
+]
+For = Annotated[
+    str | None,
+    typer.Option("--for", metavar="SPAN", help="How long it lasts, instead: 90m, 2h, 1d 12h."),
+]
+Reason = Annotated[
+    str, typer.Option("--reason", metavar="TEXT", help="Why; people read it in Slack.")
+]
+Clusters = Annotated[
+    str,
+    typer.Option("--cluster", metavar="PATTERN", help="Of these clusters only, e.g. 'eu-*'."),
+]
+By = Annotated[
+    str | None,
+    typer.Option(
+        "--by",
+        metavar="NAME",
+        help="Who wants it so; without it EVENKEEL_USER, else the user of this machine.",
+    ),
+]
+
+T = TypeVar("T")
+
+
+def history_at() -> tuple[Settings, History]:
+    """
+    The configuration and its history; which database that is, is said.
+
+    Raises:
+        ConfigError: None is configured.
+    """
+    from .. import wiring
+    from .command_end import complain
+    from .database import database
+
+    settings, where = database()
+    complain(f"database: {where}")
+    return settings, wiring.history(settings)
+
+
+def person(by: str | None) -> str:
+    """Who types."""
+    return by or os.environ.get("EVENKEEL_USER") or getpass.getuser()
+
+
+def pattern_of(pattern: str | None, group: str | None) -> str:
+    """
+    The groups that are meant, named by the argument or by --group.
+
+    Raises:
+        InputError: By neither, or by both.
+    """
+    if pattern is not None and group is not None and pattern != group:
+        raise InputError("PATTERN and --group exclude each other.", fix="Give one of them.")
+    given = pattern or group
+    if not given:
+        raise InputError("which groups?", fix="Name one, or a pattern in quotes: 'orders-*'.")
+    return given
+
+
+def given_reason(text: str | None) -> str:
+    """
+    A reason that says something.
+
+    Raises:
+        InputError: There is none, or it is empty.
+    """
+    if text is None or not text.strip():
+        raise InputError(
+            "--reason says nothing." if text else "--reason is missing.",
+            fix="Say in a few words what is going on.",
+        )
+    return text.strip()
+
+
+def end_of(starts_at: datetime, until: str | None, lasts: str | None) -> datetime | None:
+    """
+    When something ends; None where neither is given.
+
+    Args:
+        starts_at: When it begins.
+        until: The moment of its end, as typed.
+        lasts: How long it lasts, as typed.
+
+    Raises:
+        InputError: Both are given, one is not what it should be, or the end is not after the beginning.
+    """
+    from ..config.times import moment as read_moment
+    from ..config.times import span as read_span
+    from ..messages.wording import moment
+
+    if until is not None and lasts is not None:
+        raise InputError("--until and --for exclude each other.", fix="Give one of them.")
+    if lasts is not None:
+        length: timedelta = read("--for", read_span, lasts)
+        return starts_at + length
+    if until is None:
+        return None
+    end: datetime = read("--until", read_moment, until)
+    if end <= starts_at:
+        raise InputError(
+            f"--until {moment(end)} is not after its beginning, {moment(starts_at)}.",
+            fix="Give a later moment, or --for 2h.",
+        )
+    return end
+
+
+def read(option: str, reader: Callable[[str], T], text: str) -> T:
+    """
+    What an option's text means.
+
+    Raises:
+        InputError: Nothing; the message names the option and how it is written.
+    """
+    try:
+        return reader(text)
+    except ValueError as problem:
+        raise InputError(f"{option}: {problem}.") from None
+
+
+def exactly(pattern: str, known: Mapping[str, Sequence[str]]) -> str:
+    """
+    A pattern of exactly one group where one is called so, whatever signs are in its name.
+
+    >>> exactly("a[1]", {"eu": ["a[1]"]}), exactly("a*", {"eu": ["ab"]})
+    ('a[[]1]', 'a*')
+    """
+    is_name = is_pattern(pattern) and any(pattern in groups for groups in known.values())
+    return glob.escape(pattern) if is_name else pattern
+
+
+def covered(clusters: str, groups: str, known: Mapping[str, Sequence[str]]) -> int:
+    """How many of the known groups two patterns mean."""
+    return sum(
+        fnmatchcase(group, groups)
+        for cluster, names in known.items()
+        if fnmatchcase(cluster, clusters)
+        for group in names
+    )
+
+
+def why_none(clusters: str, groups: str, known: Mapping[str, Sequence[str]]) -> str:
+    """What to say where no known group is meant: which is wrong, and what is near."""
+    own = {cluster: names for cluster, names in known.items() if fnmatchcase(cluster, clusters)}
+    if not known:
+        return "no snapshot has been measured yet: nobody knows which groups that will be."
+    if not own:
+        near = meant(clusters, known) or f"There is {', '.join(sorted(known))}."
+        return f"--cluster {clusters} matches no cluster of the newest snapshots. {near}"
+    near = meant(groups, {name for names in own.values() for name in names}) or ""
+    return f"{groups} matches no group of the newest snapshots. {near}".strip()

@@ -1,0 +1,365 @@
+"""The one message a run writes about advice: every group with news, the worst in full."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from shlex import quote
+from typing import TypeVar
+
+from ..model.assignments import AdviceState, Move, Verdict
+from ..model.facts import Fact, FactKind
+from ..model.figures import Score
+from ..model.message import AlertMessage, MessageKind, NewsKind, Section, Severity
+from ..ports import AdvisedSnapshot, ScoredAdvice
+from ..records.course import AT_ONCE, VERDICT_SECONDS, Promise
+from .advice_news import News
+from .wording import (
+    across,
+    ahead,
+    and_more,
+    because,
+    came,
+    change,
+    does,
+    formatted,
+    listed,
+    member_names,
+    moment,
+    price,
+    promised,
+    sentence,
+    several,
+    shortened,
+    words,
+)
+
+WORST = 8
+"""Groups told in full; the others are named and counted."""
+
+MOVES = 5
+"""Moves listed per group."""
+
+NOBODY = "(nobody)"
+
+NAMED = 12
+"""Names listed in one line."""
+
+REASON = 400
+"""Characters of one quoted reason."""
+
+NO_OWNERS: Mapping[str, str] = {}
+
+
+COMPARED = ("cross_rack_share", "partition_spread")
+"""Columns of the score that are compared; smaller is better in all of them."""
+
+
+def advice_message(
+    cluster: str,
+    snapshot: AdvisedSnapshot,
+    news: Sequence[News],
+    moves: Mapping[str, Sequence[Move]],
+    *,
+    verdicts: Mapping[str, int],
+    owners: Mapping[str, str] | None = None,
+    worst: int = WORST,
+    link: str | None = None,
+) -> AlertMessage:
+    """
+    One digest of all news of one snapshot for one channel.
+
+    Args:
+        cluster: The cluster's configured name.
+        snapshot: The snapshot.
+        news: What is new, worst first; at least one.
+        moves: Some moves by group.
+        verdicts: How many groups of the whole snapshot got which verdict.
+        owners: Who owns a group, where that is configured.
+        worst: How many groups are told in full.
+        link: Address of the run.
+    """
+    full, rest = news[:worst], news[worst:]
+    sections = [section(one, moves.get(one.group_id, ()), owners or NO_OWNERS) for one in full]
+    summary = _summary(full[0])
+    sections[0] = _without(sections[0], summary)
+    if rest:
+        names = [f"{one.group_id} ({_short(one)})" for one in rest]
+        more = Section(
+            heading=f"and {several(len(rest), 'more group')}", lines=(listed(names, NAMED),)
+        )
+        sections.append(more)
+    return AlertMessage(
+        kind=MessageKind.ADVICE,
+        severity=Severity.INFO,
+        at=snapshot.finished_at,
+        title=f"{cluster}: {_title(news)}",
+        summary=summary,
+        sections=tuple(sections),
+        more=(
+            "All of it: SELECT * FROM latest_advice "
+            f"WHERE cluster = '{cluster}' AND verdict = '{Verdict.SWITCH}'"
+        ),
+        footer=_footer(snapshot, verdicts),
+        announcements=tuple(one.announcement for one in news),
+        link=link,
+    )
+
+
+_TITLES: Mapping[NewsKind, str] = {
+    NewsKind.SWITCH: "should switch to another assignor",
+    NewsKind.MISSED: "took up the advice in vain",
+    NewsKind.WITHDRAWN: "should stay after all",
+    NewsKind.TAKEN_UP: "took up the advice",
+    NewsKind.VERIFIED: "took up the advice and got what was predicted",
+}
+
+
+def _title(news: Sequence[News]) -> str:
+    number = Counter(one.kind for one in news)
+    return ", ".join(
+        f"{several(number[kind], 'group')} {clause}"
+        for kind, clause in _TITLES.items()
+        if number[kind]
+    )
+
+
+def _short(news: News) -> str:
+    return f"{news.kind} to {news.strategy}" if news.kind is NewsKind.SWITCH else news.kind
+
+
+def _summary(news: News) -> str:
+    """What is told first, and why."""
+    lines = [line for line in _lines(news) if line not in _what(news.advice)]
+    return " ".join([f"{_heading(news)}.", *lines[:1]])
+
+
+def _without(section: Section, summary: str) -> Section:
+    """A section but for what is said above it."""
+    return replace(section, lines=tuple(line for line in section.lines if line not in summary))
+
+
+def _heading(news: News) -> str:
+    before = news.announced.strategy if news.announced else None
+    if news.kind is NewsKind.SWITCH:
+        open_to = news.announced is not None and news.announced.kind is NewsKind.SWITCH
+        instead = f" instead of {before}, told before" if open_to else ""
+        return f"{news.group_id}: switch to {news.strategy}{instead}"
+    return f"{news.group_id}: {_ENDS[news.kind].format(news.strategy)}"
+
+
+_ENDS: Mapping[NewsKind, str] = {
+    NewsKind.WITHDRAWN: "no longer switch to {}",
+    NewsKind.TAKEN_UP: "now runs {}, as advised",
+    NewsKind.VERIFIED: "{} did what was predicted",
+    NewsKind.MISSED: "{} did not do what was predicted",
+}
+
+
+def section(
+    news: News, moves: Sequence[Move] = (), owners: Mapping[str, str] = NO_OWNERS
+) -> Section:
+    """
+    What is told of one group.
+
+    Args:
+        news: What is new.
+        moves: Some of its moves.
+        owners: Who owns a group, where that is configured.
+    """
+    advice = news.advice
+    lines = _lines(news)
+    if owner := owners.get(news.group_id):
+        lines.append(f"Owner: {owner}.")
+    code = _moves(advice, moves) if news.kind is NewsKind.SWITCH else []
+    return Section(heading=_heading(news), lines=tuple(lines), code=tuple(code))
+
+
+def _lines(news: News) -> list[str]:
+    advice = news.advice
+    what = _what(advice)
+    if news.kind is NewsKind.SWITCH:
+        return [*what, *_why(advice), *_switch(advice)]
+    if news.kind is NewsKind.WITHDRAWN:
+        return [*what, *_why(advice)] or ["Why: no reason was stored."]
+    if news.kind is NewsKind.TAKEN_UP:
+        promises = advice.uptake.promises if advice.uptake else ()
+        return [*what, *(f"Predicted: {promised(one)}." for one in _after_an_hour(promises))]
+    later = (sentence(came(one)) for one in _after_an_hour(advice.checks))
+    return [*what, *_across(advice), *later]
+
+
+def _across(advice: ScoredAdvice) -> list[str]:
+    """What crosses racks since an advice for them alone was taken up, and what follows if that decided."""
+    before = advice.uptake.crossed if advice.uptake else None
+    lines = []
+    for one in advice.checks:
+        if one.after_seconds != AT_ONCE or one.realised is None or before is None:
+            continue
+        decided = (one.realised <= one.high) is (advice.state is AdviceState.VERIFIED)
+        line = across(before, one.realised, one.high)
+        lines.append(sentence(f"{line}: {advice.state}" if decided else line))
+    return lines
+
+
+P = TypeVar("P", bound=Promise)
+
+
+def _after_an_hour(promises: Iterable[P]) -> list[P]:
+    """Those that say whether an advice kept what it promised, lag first."""
+    due = (one for one in promises if one.after_seconds == VERDICT_SECONDS)
+    return sorted(due, key=lambda one: (one.measure != "lag", one.measure))
+
+
+APART = ("forecast_", "price_")
+"""How the measures begin that have lines of their own, where they are known."""
+
+
+def _why(advice: ScoredAdvice) -> list[str]:
+    """The reason, but for what is told apart of it."""
+    foreseen = advice.forecast is not None
+    facts = [
+        fact
+        for fact in advice.facts or ()
+        if fact.kind not in (FactKind.HOW, FactKind.DIAGNOSIS)
+        and not (foreseen and fact.measure.startswith(APART))
+    ]
+    said = because(facts) if advice.facts is not None else advice.reason
+    return [f"Why: {sentence(shortened(said, REASON))}"] if said else []
+
+
+def _what(advice: ScoredAdvice) -> list[str]:
+    """What is the matter with the group, with names and numbers."""
+    if advice.metrics is None or advice.metrics.diagnosis is None:
+        return []
+    why = advice.metrics.diagnosis_reason
+    said = f"{advice.metrics.diagnosis}{f': {why}' if why else ''}"
+    return [f"What: {sentence(shortened(said, REASON))}"]
+
+
+def _switch(advice: ScoredAdvice) -> list[str]:
+    """What a switch brings and costs, how it is made, and how sure that is."""
+    lines = _ahead(advice)
+    lines += _effects(advice)
+    lines.append(_cost(advice))
+    lines.append(f"How: {sentence(advice.how)}" if advice.how else "How: not known.")
+    lines.append(
+        f"Step by step, and back: evenkeel apply {quote(advice.group_id)} --strategy {advice.strategy}"
+    )
+    lines.append(_certainty(advice))
+    lines += _notes(advice)
+    if advice.yardstick:
+        reason = sentence(advice.yardstick_reason or "it would do better still")
+        lines.append(f"Possible, not deployable here: {advice.yardstick}. {reason}")
+    return lines
+
+
+def _ahead(advice: ScoredAdvice) -> list[str]:
+    if advice.live_forecast is None or advice.forecast is None:
+        return []
+    return [sentence(ahead(advice.live_forecast, advice.forecast, str(advice.strategy)))]
+
+
+def _notes(advice: ScoredAdvice) -> list[str]:
+    """What was taken for what is not known, and what else is to be said of the answer."""
+    notes = "; ".join(advice.notes)
+    return [f"Note: {sentence(shortened(notes, REASON))}"] if notes else []
+
+
+def _effects(advice: ScoredAdvice) -> list[str]:
+    """What the reason leaves out: smaller gains, and what gets worse."""
+    better, worse = _differences(advice)
+    lines = [f"Besides: {'; '.join(better)}."] if better else []
+    return [*lines, f"Worse: {'; '.join(worse)}."] if worse else lines
+
+
+def _differences(advice: ScoredAdvice) -> tuple[list[str], list[str]]:
+    """What falls and what rises, unless the reason speaks of it; the unknown is left out."""
+    reason_measures = {fact.measure for fact in advice.facts or ()}
+    better: list[str] = []
+    worse: list[str] = []
+    for measure in COMPARED:
+        before, after = _figure(advice.live, measure), _figure(advice.proposed, measure)
+        if measure in reason_measures or before is None or after is None:
+            continue
+        if formatted(measure, before) != formatted(measure, after):
+            fact = Fact(kind=FactKind.REMARK, measure=measure, before=before, after=after)
+            (better if after < before else worse).append(words(fact))
+    return better, worse
+
+
+def _figure(score: Score | None, measure: str) -> float | None:
+    figure: float | None = None if score is None else getattr(score, measure)
+    return figure
+
+
+def _cost(advice: ScoredAdvice) -> str:
+    parts = []
+    if advice.forecast is not None and (paid := price(advice.forecast)):
+        parts.append(paid)
+    score = advice.proposed
+    if score is None:
+        parts.append("how many partitions move is not known")
+    else:
+        partitions = advice.metrics and advice.metrics.partitions
+        of = f" of {partitions:,}" if partitions is not None else ""
+        verb = "changes" if score.moves == 1 else "change"
+        parts.append(f"{score.moves:,}{of} partitions {verb} hands")
+        if owned := score.newly_owned:
+            parts.append(f"{does(owned, 'unowned partition', 'gets', 'get')} an owner")
+    return f"Price: {'; '.join(parts)}."
+
+
+def _certainty(advice: ScoredAdvice) -> str:
+    times = advice.seen
+    began = advice.seen_since
+    sure = (
+        f"won in {several(times, 'snapshot')} in a row"
+        if times > 1
+        else "won in one snapshot so far"
+    )
+    since = f", since {moment(began)}" if began else ""
+    return f"How sure: {'; '.join([f'{sure}{since}', *_doubts(advice)])}."
+
+
+def _doubts(advice: ScoredAdvice) -> list[str]:
+    """What of its reason is unknown, or that nothing is: racks only where it speaks of them."""
+    lag = advice.metrics.unknown_lag_partitions if advice.metrics else None
+    racks = advice.proposed.racks_left_out if advice.proposed else None
+    about_racks = any(fact.measure.startswith("cross_rack") for fact in advice.facts or ())
+    doubts = [f"the lag of {several(lag, 'partition')} is unknown"] if lag else []
+    if about_racks and racks:
+        doubts.append(f"racks of {several(racks, 'partition')} are unknown")
+    if doubts or lag is None:
+        return doubts
+    return ["no lag and no rack is unknown" if about_racks else "no lag is unknown"]
+
+
+def _moves(advice: ScoredAdvice, moves: Sequence[Move]) -> list[str]:
+    names = member_names(advice.members)
+
+    def name(member: str | None) -> str:
+        return NOBODY if member is None else names.get(member, member)
+
+    lines = [
+        f"{m.topic}-{m.partition}: {change(name(m.from_member), name(m.to_member))}"
+        for m in moves[:MOVES]
+    ]
+    score = advice.proposed
+    left = (score.moves + score.newly_owned if score else 0) - len(lines)
+    return [*lines, and_more(left).strip()] if lines and left > 0 else lines
+
+
+def _footer(snapshot: AdvisedSnapshot, verdicts: Mapping[str, int]) -> tuple[str, ...]:
+    counted = ", ".join(f"{n:,} {verdict}" for verdict, n in sorted(verdicts.items()))
+    lines = [
+        f"Snapshot {snapshot.snapshot_id}, read {moment(snapshot.finished_at)}; "
+        f"{several(sum(verdicts.values()), 'group')}: {counted}.",
+    ]
+    if snapshot.partial:
+        problems = [shortened(problem, 200) for problem in snapshot.problems]
+        lines.append(
+            f"The snapshot is partial: {listed(problems, 3) or 'the cause is not stored'}."
+        )
+    return tuple(lines)

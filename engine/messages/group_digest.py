@@ -1,0 +1,208 @@
+"""The message about many groups at once: so already at the first look, opened together or over together."""
+
+from __future__ import annotations
+
+import enum
+import html
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from ..model.groups import TroubleKind
+from ..model.message import AlertMessage, MessageKind, Section, Severity, severity_of
+from .group_incident import headline_of, length_of
+from .incident_message import Incident, fitted
+from .wording import sentence, several
+from .wording.incidents import called
+
+FITTING = 40
+"""Groups that get a line of their own in a digest at most."""
+
+WORST = 10
+"""As many get one however many groups there are; of the others there is room for the names."""
+
+ROOM = 8_000
+"""Characters of all its lines, as a chat counts them."""
+
+ROOM_WITH_NAMES = 9_000
+"""The same with the names of those that get no line: Slack refuses a message of much more than 13,000 in all."""
+
+PART = 2_500
+"""Characters of the lines under one heading."""
+
+CALLED = 5
+"""As many are called by one digest."""
+
+
+class DigestKind(enum.StrEnum):
+    """Why many groups are told at once."""
+
+    FIRST = "first"
+    OPENED = "opened"
+    RESOLVED = "resolved"
+
+
+_TITLES: Mapping[DigestKind, str] = {
+    DigestKind.FIRST: "in trouble already at the first look",
+    DigestKind.OPENED: "in trouble at once",
+    DigestKind.RESOLVED: "well again at once",
+}
+
+
+def digest_message(
+    incidents: Sequence[Incident], kind: DigestKind
+) -> tuple[AlertMessage, tuple[str, ...]]:
+    """
+    Many incidents of a cluster and channel at once, the most severe first: a line for each, or for the worst only and
+    of the others the names, by cause.
+
+    Args:
+        incidents: Those of one cluster, at one moment; at least one.
+        kind: Why they are told together.
+
+    Returns:
+        The message, and the ids of the groups that it names; of all others nobody has been told.
+    """
+    ordered = sorted(incidents, key=lambda each: (each.course.cause.precedence, each.course.name))
+    line = _line_of_end if kind is DigestKind.RESOLVED else _line
+    named, others = _split(ordered, line)
+    first, over = ordered[0], kind is DigestKind.RESOLVED
+    sections = [part for heading, some in _headed(named, over) for part in _parts(heading, some)]
+    sections += _by_cause(others)
+    if left := len(ordered) - len(named) - len(others):
+        more = "They are told with the next snapshot."
+        sections.append(Section(heading=f"and {several(left, 'more group')}", lines=(more,)))
+    message = AlertMessage(
+        kind=MessageKind.DIGEST,
+        severity=Severity.RESOLVED if over else severity_of(first.course.cause),
+        at=first.at,
+        title=f"{first.cluster}: {several(len(ordered), 'group')} {_TITLES[kind]}",
+        summary=_summary(ordered, over),
+        sections=tuple(sections),
+        more=None if over else "All that is open: evenkeel query open_incidents",
+        footer=(f"Snapshot {first.snapshot_id}",),
+        mention=_called([*named, *others]) if kind is DigestKind.OPENED else None,
+        link=first.link,
+    )
+    return message, tuple(each.course.name for each, _ in (*named, *others))
+
+
+Named = tuple[Incident, str]
+"""An incident and its line."""
+
+
+def _line(incident: Incident) -> str:
+    owner = f"; {fitted(incident.owner, 40)}" if incident.owner else ""
+    name = fitted(incident.course.name, 80)
+    return f"{name}: {headline_of(incident.course)} (began {length_of(incident)} ago){owner}"
+
+
+def _line_of_end(incident: Incident) -> str:
+    return f"{fitted(incident.course.name, 80)}: {called(incident.course.cause)} for {length_of(incident)}"
+
+
+def _fitting(incidents: Iterable[Incident], line: Callable[[Incident], str]) -> Iterator[Named]:
+    """The first ones that one message holds; one at least."""
+    room = ROOM
+    for place, incident in enumerate(incidents):
+        text = line(incident)
+        room -= _size(text)
+        if place and room < 0:
+            return
+        yield incident, text
+
+
+def _split(
+    incidents: Sequence[Incident], line: Callable[[Incident], str]
+) -> tuple[list[Named], list[Named]]:
+    """The worst with their lines, as many as leave room for the names of all others, and those names."""
+    lines = list(_fitting(incidents[:FITTING], line))
+    if len(lines) == len(incidents):
+        return lines, []
+    names = [(each, _name(each)) for each in incidents]
+    spare = ROOM_WITH_NAMES - sum(_size(name) for _, name in names)
+    in_lines: list[Named] = []
+    for (each, text), (_, name) in zip(lines, names, strict=False):
+        spare -= _size(text) - _size(name)
+        if len(in_lines) >= WORST and spare < 0:
+            break
+        in_lines.append((each, text))
+    room = ROOM_WITH_NAMES - sum(_size(text) for _, text in in_lines)
+    others: list[Named] = []
+    for each, name in names[len(in_lines) :]:
+        room -= _size(name)
+        if room < 0:
+            break
+        others.append((each, name))
+    return in_lines, others
+
+
+def _name(incident: Incident) -> str:
+    return fitted(incident.course.name, 80)
+
+
+def _by_cause(others: Iterable[Named]) -> Iterator[Section]:
+    """Names only, those of one cause together: as many in a line as a part of the message holds."""
+    by: dict[TroubleKind, list[str]] = {}
+    for each, name in others:
+        by.setdefault(each.course.cause, []).append(name)
+    for cause, names in by.items():
+        heading = f"{sentence(called(cause))[:-1]}, {len(names):,} more"
+        for part in _cut(names):
+            yield Section(heading=heading, lines=(", ".join(part),))
+            heading = f"{sentence(called(cause))[:-1]}, further"
+
+
+def _cut(names: Sequence[str]) -> Iterator[list[str]]:
+    """Names in as few parts as hold them."""
+    part: list[str] = []
+    room = PART
+    for name in names:
+        room -= _size(name)
+        if part and room < 0:
+            yield part
+            part, room = [], PART - _size(name)
+        part.append(name)
+    yield part
+
+
+def _size(line: str) -> int:
+    """Characters that a line takes at most, or a name with its comma: escaped as markup, then as JSON."""
+    return len(json.dumps(html.escape(line, quote=False)))
+
+
+def _headed(named: Sequence[Named], over: bool) -> Iterator[tuple[str, list[str]]]:
+    if over:
+        yield "What it was", [line for _, line in named]
+        return
+    for severity in (Severity.CRITICAL, Severity.WARNING):
+        lines = [line for each, line in named if severity_of(each.course.cause) is severity]
+        if lines:
+            yield severity.value.capitalize(), lines
+
+
+def _parts(heading: str, lines: Sequence[str]) -> Iterator[Section]:
+    """The lines under as few headings as hold them."""
+    part: list[str] = []
+    room = PART
+    for line in lines:
+        room -= _size(line)
+        if part and room < 0:
+            yield Section(heading=heading, lines=tuple(part))
+            part, room, heading = [], PART - _size(line), f"{heading.split(',')[0]}, further"
+        part.append(line)
+    yield Section(heading=heading, lines=tuple(part))
+
+
+def _summary(incidents: Sequence[Incident], over: bool) -> str:
+    if over:
+        return "What was open about them is over."
+    number = Counter(severity_of(each.course.cause) for each in incidents)
+    counted = [f"{number[each]:,} {each}" for each in Severity if number[each]]
+    return f"{', '.join(counted[::-1])}; the most severe first."
+
+
+def _called(named: Sequence[Named]) -> str | None:
+    """Who is called: each once."""
+    who = dict.fromkeys(each.mention for each, _ in named if each.mention)
+    return " ".join(list(who)[:CALLED]) or None

@@ -1,0 +1,35 @@
+"""A message as plain text: for logs and terminals."""
+
+from __future__ import annotations
+
+from ..model.message import AlertMessage, Section, Severity
+
+MARKS = {
+    Severity.INFO: "i",
+    Severity.WARNING: "!",
+    Severity.CRITICAL: "!!",
+    Severity.RESOLVED: "ok",
+}
+
+
+def plain_text(message: AlertMessage) -> str:
+    """The whole message, one line of text per line, without a trailing newline."""
+    called = f"{message.mention} " if message.mention else ""
+    parts = [f"[{MARKS[message.severity]}] {message.title}", f"{called}{message.summary}"]
+    sections = [section_text(section, brief=message.brief) for section in message.sections]
+    parts += ["\n".join(sections)] if message.brief else sections
+    if message.more:
+        parts.append(message.more)
+    footer = [*message.footer, *(f"{word}: {address}" for word, address in message.links.items())]
+    if footer:
+        parts.append("\n".join(f"-- {line}" for line in footer))
+    return "\n\n".join(part for part in parts if part)
+
+
+def section_text(section: Section, *, brief: bool = False) -> str:
+    """One thing under its heading; where it is to be *brief*, a single line goes on behind it."""
+    heading, lines = section.heading, section.lines
+    if brief and len(lines) == 1:
+        heading, lines = f"{heading}: {lines[0]}", ()
+    indented = [*(f"  {line}" for line in lines), *(f"    {line}" for line in section.code)]
+    return "\n".join([heading, *indented])

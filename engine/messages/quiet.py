@@ -1,0 +1,322 @@
+"""
+What people read of silences: that one begins and what it covers, that it is over and what is open then, once a week
+which are stale, and who has taken up an incident. Pure functions; each thing is said once under its key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from fnmatch import fnmatchcase
+
+from ..config import MaintenanceWindow, Settings
+from ..model.message import AlertMessage, MessageKind, Section, Severity
+from ..model.states import IncidentState
+from ..ports import Posting
+from ..records import IncidentCourse, SilenceKind, SilenceRow
+from .channels import channel_of
+from .incident_message import NAME, fitted
+from .wording import listed, moment, sentence, several
+from .wording.incidents import called
+
+STALE = timedelta(days=7)
+"""A silence that holds for longer is named once a week."""
+
+NEW = timedelta(days=1)
+"""That a silence covers nothing is said when it begins, and needs no second word so soon."""
+
+NAMED = 10
+"""Groups that one line names."""
+
+Group = tuple[str, str]
+"""A cluster's name and the id of one of its groups."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Scene:
+    """
+    What silences are about at a moment.
+
+    Attributes:
+        settings: The configuration.
+        now: The moment.
+        groups: The groups of each cluster, as its newest snapshot has them.
+        courses: Of each cluster, what is wrong with groups, or may be.
+    """
+
+    settings: Settings
+    now: datetime
+    groups: Mapping[str, Sequence[str]]
+    courses: Mapping[str, Sequence[IncidentCourse]]
+
+    def clusters(self, pattern: str) -> list[str]:
+        """The clusters of a pattern, by name."""
+        known = sorted({*self.settings.clusters, *self.groups, *self.courses})
+        return [cluster for cluster in known if fnmatchcase(cluster, pattern)]
+
+    def covered(self, silence: SilenceRow | MaintenanceWindow) -> dict[str, list[Group]]:
+        """The groups that something covers, those that are gone and missed among them, by their channel."""
+        clusters, pattern = _patterns(silence)
+        by_channel: dict[str, list[Group]] = {}
+        for cluster in self.clusters(clusters):
+            missed = {course.name for course in self._open(cluster)}
+            for group in sorted(missed.union(self.groups.get(cluster, ()))):
+                if fnmatchcase(group, pattern):
+                    channel = channel_of(self.settings, cluster, group)
+                    by_channel.setdefault(channel, []).append((cluster, group))
+        return by_channel
+
+    def channels(self, silence: SilenceRow) -> dict[str, list[Group]]:
+        """Where a silence is spoken of: where its groups belong; one without groups, in the default channel."""
+        return self.covered(silence) or {self.settings.slack_channel: []}
+
+    def open_of(self, groups: Iterable[Group]) -> list[IncidentCourse]:
+        """The incidents of some groups that are open."""
+        own = set(groups)
+        return [
+            course
+            for cluster in self.courses
+            for course in self._open(cluster)
+            if (cluster, course.name) in own
+        ]
+
+    def acknowledged(self, ack: SilenceRow) -> list[tuple[str, IncidentCourse]]:
+        """The open incidents that an ack means, each with its cluster."""
+        return [
+            (cluster, course)
+            for cluster in self.courses
+            for course in self._open(cluster)
+            if ack.covers(cluster, course.name)
+            and course.opened_at is not None
+            and course.opened_at <= ack.starts_at
+        ]
+
+    def _open(self, cluster: str) -> list[IncidentCourse]:
+        courses = self.courses.get(cluster, ())
+        return [course for course in courses if course.state is IncidentState.OPEN]
+
+
+def _patterns(silence: SilenceRow | MaintenanceWindow) -> tuple[str, str]:
+    if isinstance(silence, MaintenanceWindow):
+        return silence.clusters, silence.groups
+    return silence.cluster, silence.groups
+
+
+def quiet_postings(silence: SilenceRow, scene: Scene) -> list[Posting]:
+    """
+    What is to be said of a silence or of maintenance at a moment: that it begins, that it is over.
+
+    Of acknowledgements their incidents speak (`acknowledging`).
+    """
+    if silence.holds(scene.now):
+        return _begins(silence, scene)
+    return _ends(silence, scene) if silence.starts_at <= scene.now else []
+
+
+_VERBS: Mapping[SilenceKind, str] = {
+    SilenceKind.SILENCE: "silenced",
+    SilenceKind.ACK: "acknowledged",
+    SilenceKind.MAINTENANCE: "kept quiet for maintenance",
+}
+
+
+def _begins(silence: SilenceRow, scene: Scene) -> list[Posting]:
+    until = f" until {moment(silence.ends_at)}" if silence.ends_at else ""
+    title = f"{_name(silence)}: {_VERBS[silence.kind]}{until}"
+    return [
+        Posting(
+            key=f"silence {silence.silence_id} begins {channel}",
+            channel=channel,
+            message=_message(scene, title, f"{_why(silence)} {_covers(scene, groups)}"),
+        )
+        for channel, groups in scene.channels(silence).items()
+        if channel not in silence.channels
+    ]
+
+
+def _ends(silence: SilenceRow, scene: Scene) -> list[Posting]:
+    """Said where people know that it began."""
+    by_channel = scene.covered(silence)
+    # the end of a window may be put off once it has passed
+    over = moment(silence.over_at) if silence.over_at else ""
+    return [
+        Posting(
+            key=f"silence {silence.silence_id} ends {over} {channel}",
+            channel=channel,
+            message=_message(
+                scene,
+                f"{_name(silence)}: no longer {_VERBS[silence.kind]}",
+                _still_open(scene.open_of(by_channel.get(channel, ()))),
+            ),
+        )
+        for channel in silence.channels
+    ]
+
+
+def _name(silence: SilenceRow | MaintenanceWindow) -> str:
+    clusters, groups = _patterns(silence)
+    return (
+        f"{fitted(groups, NAME)} ({'every cluster' if clusters == '*' else fitted(clusters, NAME)})"
+    )
+
+
+def _why(silence: SilenceRow) -> str:
+    return sentence(f"By {silence.who}: {fitted(silence.reason)}")
+
+
+def _covers(scene: Scene, groups: Sequence[Group]) -> str:
+    if not groups:
+        return "It covers no group of the newest snapshots."
+    said = f"It covers {several(len(groups), 'group')} here"
+    courses = scene.open_of(groups)
+    return f"{said}, {len(courses)} of them open: {_incidents(courses)}." if courses else f"{said}."
+
+
+def _still_open(courses: Sequence[IncidentCourse]) -> str:
+    if not courses:
+        return "Nothing is open among its groups."
+    return f"Still open: {_incidents(courses)}."
+
+
+def _incidents(courses: Sequence[IncidentCourse]) -> str:
+    ordered = sorted(courses, key=lambda course: (course.cause.precedence, course.name))
+    return listed([f"{fitted(c.name, NAME)} ({called(c.cause)})" for c in ordered], NAMED)
+
+
+def stale_postings(silences: Sequence[SilenceRow], scene: Scene) -> list[Posting]:
+    """What holds for long or covers nothing: one message a week and channel."""
+    lines: dict[str, list[str]] = {}
+    for each in silences:
+        if each.holds(scene.now) and (why := _why_stale(each, scene)):
+            line = f"{each.kind} {each.silence_id}, {_name(each)}, {why}. {_why(each)}"
+            for channel in scene.channels(each):
+                lines.setdefault(channel, []).append(line)
+    for window in scene.settings.maintenance:
+        if not window.is_over(scene.now) and _covers_nothing(window, scene):
+            line = (
+                f"maintenance, {_name(window)}, matches no group. {sentence(fitted(window.reason))}"
+            )
+            lines.setdefault(scene.settings.slack_channel, []).append(line)
+    year, week, _ = scene.now.isocalendar()
+    return [
+        Posting(
+            key=f"stale silences {year}-W{week:02} {channel}",
+            channel=channel,
+            message=_stale_message(scene, its),
+        )
+        for channel, its in lines.items()
+    ]
+
+
+def _why_stale(silence: SilenceRow, scene: Scene) -> str | None:
+    if silence.kind is SilenceKind.MAINTENANCE:
+        return None
+    if scene.now - silence.starts_at > STALE:
+        return f"holds since {moment(silence.starts_at)}"
+    is_new = scene.now - silence.starts_at <= NEW
+    if silence.kind is SilenceKind.SILENCE and not is_new and _covers_nothing(silence, scene):
+        return "matches no group"
+    return None
+
+
+def _covers_nothing(silence: SilenceRow | MaintenanceWindow, scene: Scene) -> bool:
+    """Whether it is certain that something covers no group: of a cluster without a snapshot nobody knows."""
+    clusters, _ = _patterns(silence)
+    unread = [cluster for cluster in scene.clusters(clusters) if cluster not in scene.groups]
+    return not scene.covered(silence) and not unread
+
+
+def _stale_message(scene: Scene, lines: Sequence[str]) -> AlertMessage:
+    return replace(
+        _message(
+            scene,
+            f"{several(len(lines), 'silence')}: still needed?",
+            "They are old, or cover nothing. You hear of them once a week.",
+        ),
+        sections=(
+            Section(
+                heading="Which",
+                lines=tuple(lines),
+                code=("evenkeel silence --end NUMBER",),
+            ),
+        ),
+        more="All of them: evenkeel query silences",
+    )
+
+
+def _message(scene: Scene, title: str, summary: str) -> AlertMessage:
+    return AlertMessage(
+        kind=MessageKind.QUIET,
+        severity=Severity.INFO,
+        at=scene.now,
+        title=title,
+        summary=summary,
+    )
+
+
+def acknowledging(
+    ack: SilenceRow,
+    course: IncidentCourse,
+    standing: tuple[str, AlertMessage] | None,
+    now: datetime,
+) -> Posting | None:
+    """
+    How the message of an incident says that somebody has taken it up, or that nobody has any more.
+
+    One that was told in a digest has no message of its own: there it is said in the thread.
+
+    Args:
+        ack: The ack, which means the incident.
+        course: What its readers know.
+        standing: Key and content of what stands for it, as the last look at the group left it; None: not known.
+        now: The moment.
+
+    Returns:
+        None where there is nothing to say, or nothing that could say so.
+    """
+    readers, is_over = course.readers, not ack.holds(now)
+    if readers is None or standing is None:
+        return None
+    key, message = standing
+    if not readers.in_digest and message.at >= ack.starts_at:
+        return None  # whoever wrote it knew of the ack
+    if readers.in_digest:
+        title = f"{fitted(course.name)}: {'no longer ' if is_over else ''}acknowledged"
+        line = AlertMessage(
+            kind=MessageKind.QUIET,
+            severity=Severity.INFO,
+            at=now,
+            title=title,
+            summary=sentence(_clause(ack)),
+        )
+        what = "over " if is_over else ""
+        return Posting(
+            key=f"ack {ack.silence_id} {what}of {course.key}",
+            channel=readers.channel,
+            message=line,
+            answers=readers.alert_key,
+        )
+    if not is_over:
+        message = replace(message, footer=(*message.footer, sentence(_clause(ack))))
+    return Posting(
+        key=f"ack {ack.silence_id} {'over ' if is_over else ''}on {key}",
+        channel=readers.channel,
+        message=message,
+        replaces=readers.alert_key,
+    )
+
+
+def _clause(ack: SilenceRow) -> str:
+    return quiet_clause(ack.kind, ack.who, ack.ends_at, ack.reason)
+
+
+def quiet_clause(kind: SilenceKind, who: str, until: datetime | None, reason: str) -> str:
+    """
+    Why less is said of an incident.
+
+    >>> quiet_clause(SilenceKind.ACK, "ana", None, "restarting the pods")
+    'acknowledged by ana: restarting the pods'
+    """
+    end = f" until {moment(until)}" if until else ""
+    return f"{_VERBS[kind]} by {who}{end}: {fitted(reason)}"

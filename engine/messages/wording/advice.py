@@ -1,0 +1,131 @@
+"""Why a group is told what it is told, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import takewhile
+
+from ...model.facts import Fact, FactKind, of_kind
+from ...model.text import several
+from .course import last_snapshots
+from .facts import joined, strategies, words
+
+
+def because(facts: Sequence[Fact]) -> str:
+    """
+    The facts behind a verdict as one clause: the reason with the gains and losses it speaks of, then what was found.
+
+    >>> gain = Fact(kind=FactKind.GAIN, measure="unowned", before=5, after=0)
+    >>> because([gain])
+    '5 unowned partitions get an owner'
+    >>> because([Fact(kind=FactKind.REASON, measure="to_be_confirmed", subjects=("range",), after=1, bound=2), gain])
+    'range would pay (5 unowned partitions get an owner), to be confirmed: won in 1 of the last 2 snapshots'
+    """
+    reasons = of_kind(facts, FactKind.REASON)
+    found = of_kind(facts, FactKind.FINDING, FactKind.DIAGNOSIS)
+    gains, losses = (joined(_with_remarks(facts, kind)) for kind in (FactKind.GAIN, FactKind.LOSS))
+    told = [_glued(reasons, lambda reason: _reason(reason, gains, losses, facts)) or gains]
+    return "; ".join([part for part in (*told, *map(words, found)) if part])
+
+
+_AFTER = {"racks_play_no_part": ": "}
+_BEFORE = {"shipping_class": " ", "first_won": ", ", "taken_up_at": ", ", "missed_at": ", "}
+"""What stands between a reason of this measure and the next one, or the one before."""
+
+
+def reasons(facts: Iterable[Fact]) -> str:
+    """
+    Why a strategy can or cannot run, as one clause.
+
+    >>> from evenkeel.engine.model.facts import reason
+    >>> reasons([reason("runs_it"), reason("listed_beside_eager")])
+    'the strategy it runs; listed beside eager ones, it starts afresh at every rebalance'
+    >>> reasons([reason("after_double_bounce"), reason("shipping_class"), reason("nobody_lists_it")])
+    'after a double bounce that adds it and ships its class with every member; no member lists it'
+    """
+    return _glued(facts, words)
+
+
+def how(facts: Iterable[Fact]) -> str | None:
+    """
+    What to do to get a strategy, in sentences; None where nothing is known.
+
+    >>> from evenkeel.engine.model.facts import FactKind
+    >>> how([Fact(kind=FactKind.HOW, measure="ship_class", subjects=("fair",))])
+    'Ship com.cerner.common.kafka.consumer.assignors.FairAssignor with every member.'
+    """
+    return " ".join(map(words, facts)) or None
+
+
+def _glued(facts: Iterable[Fact], clause: Callable[[Fact], str]) -> str:
+    whole, between = "", ""
+    for fact in facts:
+        whole += (whole and _BEFORE.get(fact.measure, between)) + clause(fact)
+        between = _AFTER.get(fact.measure, "; ")
+    return whole
+
+
+def _with_remarks(facts: Sequence[Fact], kind: FactKind) -> list[Fact]:
+    """The facts of a kind, each with the remarks behind it."""
+    kept: list[Fact] = []
+    last = None
+    for fact in facts:
+        last = last if fact.kind is FactKind.REMARK else fact.kind
+        kept += [fact] if last is kind else []
+    return kept
+
+
+def _behind(facts: Sequence[Fact], reason: Fact) -> str:
+    """The remarks right behind a reason."""
+    after = facts[facts.index(reason) + 1 :]
+    return ", ".join(map(words, takewhile(lambda fact: fact.kind is FactKind.REMARK, after)))
+
+
+_ALWAYS_THE_SAME: Mapping[str, str] = {
+    "nothing_deployable": "there is no strategy that it could deploy",
+    "no_live_assignment": "there is no live assignment to compare with",
+    "diagnosis_unknown": "too little is known yet to blame the assignment",
+    "no_forecast": "what a switch would bring is not known yet: a forecast needs two snapshots",
+}
+
+
+_OF_REMARKS: Mapping[str, str] = {
+    "gain_not_sure": "{by} would do better, but not for sure by as much as the policy asks ({how})",
+    "could_be_more_even": "could be more even with {by} ({how}), by itself no reason to switch",
+    "saves_too_little": "what {by} would save is too little for a switch: {how}",
+    "could_be_nearer": (
+        "fewer partitions would cross racks with {by} ({how}); what these carry is not known yet"
+    ),
+}
+"""Reasons that speak of the remarks behind them."""
+
+
+def _reason(fact: Fact, gains: str, losses: str, facts: Sequence[Fact]) -> str:
+    names, why = strategies(fact), f" ({gains})" if gains else ""
+    if fact.measure in _OF_REMARKS:
+        return _OF_REMARKS[fact.measure].format(by=names, how=_behind(facts, fact))
+    match fact.measure:
+        case "gain_with_loss":
+            return f"{names} would gain ({gains}) but lose ({losses})"
+        case "to_be_confirmed":
+            return f"{names} would pay{why}, to be confirmed: won in {last_snapshots(fact)}"
+        case "has_won":
+            return f"{names} won in {last_snapshots(fact)}{why}"
+        case "still_advised":
+            return f"{names} would pay by what was seen before{why}: won in {last_snapshots(fact)}"
+        case "nothing_to_gain":
+            verb = "is" if len(fact.subjects) == 1 else "are"
+            return f"nothing to gain: {names} {verb} no better by as much as the policy asks"
+        case "unknown_lag":
+            whose = (
+                f"the lag of {several(fact.partitions, 'partition')}"
+                if fact.partitions
+                else "its lag"
+            )
+            return f"{whose} is unknown, and nothing else is to gain"
+        case "assignment_not_to_blame":
+            return f"{names}: no other assignment mends that"
+        case "restarting_no_help":
+            return f"{names}: over too soon, or too little known, to restart anybody"
+        case _:
+            return _ALWAYS_THE_SAME.get(fact.measure) or words(fact)

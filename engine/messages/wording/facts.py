@@ -1,0 +1,376 @@
+"""A fact in words: a clause without a full stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import ceil, floor
+
+from ...model.facts import PROOF, Fact, FactKind, of_kind
+from ...model.text import and_more, does, listed, plural, several
+from . import (
+    assumptions,
+    changes,
+    course,
+    deployment,
+    diagnosis,
+    election,
+    gains_and_losses,
+    manual,
+    streams,
+    unread,
+)
+from .clauses import Clause, known, partitions, subjects, whole
+from .numbers import byte_rate, change, duration, offsets, percent
+
+MEASURES: Mapping[str, tuple[str, Callable[[float], str]]] = {
+    "largest_member_lag": ("largest member lag", lambda n: offsets(round(n))),
+    "cross_rack_share": ("cross-rack share", percent),
+    "partition_spread": ("partition spread", lambda n: f"{round(n):,}"),
+    "drain_seconds": ("drain time", duration),
+    "moves": ("moves", lambda n: f"{round(n):,}"),
+    "partition_counts": ("counts", lambda n: f"{round(n):,}"),
+    "peak_utilisation": ("peak utilisation", percent),
+    "peak_load": ("peak load", lambda n: f"{n:,.10g}/s"),
+    "cross_rack_bytes": ("bytes across racks", byte_rate),
+    "cross_rack_rate": ("offsets across racks", lambda n: f"{n:,.10g}/s"),
+}
+"""How a measure is called, and how a value of it reads."""
+
+
+_OF_A_WAY = (FactKind.REASON, FactKind.HOW, FactKind.NOTE)
+"""The kinds of facts that the manual has sentences for."""
+
+
+def words(fact: Fact) -> str:
+    """
+    A fact as a clause; of a measure that has no words here, somebody else's words, or its name and values.
+
+    >>> words(Fact(kind=FactKind.GAIN, measure="largest_member_lag", before=900, after=300))
+    'largest member lag 900 -> 300 offsets (-67%)'
+    """
+    if fact.kind is FactKind.LOSS and fact.measure not in _WEIGHED:
+        return f"its assignment is flawed: {_clause(fact)}"
+    return _clause(fact)
+
+
+def _clause(fact: Fact) -> str:
+    clauses = diagnosis.CLAUSES if fact.kind is FactKind.DIAGNOSIS else CLAUSES
+    if fact.measure in clauses:
+        return clauses[fact.measure](fact)
+    is_of_a_way = fact.kind in _OF_A_WAY and fact.quote is None
+    return (manual.sentence_of(fact) if is_of_a_way else None) or _plain(fact)
+
+
+def joined(facts: Iterable[Fact]) -> str:
+    """Clauses one after the other; a fact and its remarks stand closer together."""
+    groups: list[list[Fact]] = []
+    for fact in facts:
+        if fact.kind is FactKind.REMARK and groups:
+            groups[-1].append(fact)
+        else:
+            groups.append([fact])
+    return "; ".join(", ".join(map(words, group)) for group in groups)
+
+
+def formatted(measure: str, value: float) -> str:
+    """A value of a measure as it reads."""
+    return MEASURES[measure][1](value) if measure in MEASURES else f"{value:,g}"
+
+
+def _plain(fact: Fact) -> str:
+    if fact.quote is not None:
+        return fact.quote
+    values = [formatted(fact.measure, v) for v in (fact.before, fact.after) if v is not None]
+    told = " ".join([_name(fact), *([change(*values)] if len(values) == 2 else values)])
+    return f"{told} ({subjects(fact)})" if fact.subjects else told
+
+
+# What is weighed
+
+
+def _lag(fact: Fact) -> str:
+    if fact.kind is FactKind.FINDING:
+        return _floor(fact)
+    before, after = whole(fact.before), whole(fact.after)
+    told = f"largest member lag {change(f'{before:,}', offsets(after))}"
+    return f"{told} ({percent(after / before - 1)})" if fact.kind is FactKind.GAIN else told
+
+
+def _moves(fact: Fact) -> str:
+    if fact.kind is not FactKind.LOSS:
+        return _plain(fact)
+    return f"{several(whole(fact.after), 'partition')} would move, the policy allows {whole(fact.bound):,}"
+
+
+def _unowned(fact: Fact) -> str:
+    more = whole(fact.after) - whole(fact.before)
+    if more > 0:
+        return f"{more:,} more {plural('partition', more)} without owner"
+    return f"{does(-more, 'unowned partition', 'gets', 'get')} an owner"
+
+
+def _floor(fact: Fact) -> str:
+    return (
+        f"the largest member lag ({offsets(whole(fact.after))}) is at its floor ({whole(fact.bound):,}): no"
+        " assignment can lower it, look at the hottest partition or at capacity"
+    )
+
+
+# What is remarkable about a group
+
+
+def _idle(fact: Fact) -> str:
+    return f"{whole(fact.after)} of {several(whole(fact.bound), 'member')} own none of the {partitions(fact)}"
+
+
+def _lost(fact: Fact) -> str:
+    records = several(whole(fact.after), "record")
+    return f"retention removed {records} unread on {partitions(fact)}"
+
+
+def _compacted(fact: Fact) -> str:
+    return (
+        f"lag on {partitions(fact)} of compacted topics ({subjects(fact)}) counts offsets, of which compaction may"
+        " have removed the records: it is an upper bound"
+    )
+
+
+def _no_reset(fact: Fact) -> str:
+    return (
+        f"nothing is committed on {partitions(fact)}, and where the group would begin is not known: set"
+        " auto_offset_reset in a rule of evenkeel.toml"
+    )
+
+
+def _lost_racks(fact: Fact) -> str:
+    now, would = percent(known(fact.before)), percent(known(fact.after))
+    cure = "racks-server, which they have, does"
+    if not fact.subjects:
+        cure = "evenkeel's for brokers does: evenkeel apply GROUP --strategy racks-server"
+    return (
+        f"lost rack awareness: {now} of its partitions are read across racks, {would} would have to be; Kafka's"
+        f" assignors for brokers (KIP-848) look at no rack, though all members tell theirs; {cure}"
+    )
+
+
+def _leaders_only(fact: Fact) -> str:
+    now, would = percent(known(fact.before)), percent(known(fact.after))
+    return (
+        f"{now} of its partitions are read across racks because brokers serve reads from leaders only; with"
+        f" replica.selector.class set to RackAwareReplicaSelector (KIP-392) it would be {would}"
+    )
+
+
+def _no_sizes(fact: Fact) -> str:
+    return (
+        f"what crosses racks cannot be priced: the size of records is unknown on {partitions(fact)}"
+        f" ({subjects(fact)}); grant DESCRIBE on the cluster, for log directories, and DESCRIBE_CONFIGS on topics, or"
+        " set bytes_per_record in a rule (compacted and purged topics always need that)"
+    )
+
+
+_NO_FETCHING = (
+    "what crosses racks cannot be priced: whether brokers serve reads from followers is unknown; grant DESCRIBE_CONFIGS"
+    " on the cluster, or set follower_fetching of the cluster in evenkeel.toml"
+)
+
+
+def _given(what: str) -> Clause:
+    """Partitions that an assignment gives where it should not, the first of them named."""
+
+    def clause(fact: Fact) -> str:
+        if fact.partitions == 1:
+            return f"1 partition {what}, {fact.subjects[0]}"
+        return f"{partitions(fact)}, first {fact.subjects[0]}, of which each {what}"
+
+    return clause
+
+
+_WEIGHED: Mapping[str, Clause] = {
+    "largest_member_lag": _lag,
+    "cross_rack_share": _plain,
+    **gains_and_losses.CLAUSES,
+    "partition_spread": _plain,
+    "moves": _moves,
+    "unowned": _unowned,
+}
+
+CLAUSES: Mapping[str, Clause] = {
+    **_WEIGHED,
+    **changes.CLAUSES,
+    **course.CLAUSES,
+    **deployment.CLAUSES,
+    **election.CLAUSES,
+    **unread.CLAUSES,
+    **streams.CLAUSES,
+    **assumptions.CLAUSES,
+    "rebalancing": lambda f: f"rebalancing ({subjects(f)}): who owns what is in motion",
+    "idle_members": _idle,
+    "lost_records": _lost,
+    "commits_beyond_end": lambda f: f"commit beyond end on {partitions(f)}",
+    "compacted_lag": _compacted,
+    "commits_of_no_partition": lambda f: (
+        f"commits for {partitions(f)} that no longer exist: {subjects(f)}"
+    ),
+    "unsubscribed_commits": lambda f: (
+        f"commits on {partitions(f)} nobody subscribes to, left out of totals"
+    ),
+    "no_offset_reset": _no_reset,
+    "lost_rack_awareness": _lost_racks,
+    "leaders_only": _leaders_only,
+    "unknown_follower_fetching": lambda _: _NO_FETCHING,
+    "unknown_record_size": _no_sizes,
+    "gone_but_kept": _given("is kept though it no longer exists"),
+    "given_twice": _given("is given to more than one member"),
+    "given_unsubscribed": _given("goes to a member that does not subscribe to its topic"),
+    "racks_equal": lambda _: (
+        "racks have nothing to gain, each partition costs the same on every member"
+    ),
+    "raised_limits": lambda f: (
+        f"limits per topic raised by {whole(f.after)}, because subscriptions differ"
+    ),
+    "cross_rack_partitions": lambda f: (
+        f"{whole(f.after):,} of {several(whole(f.bound), 'partition')} cross racks"
+    ),
+    "new_owners": lambda f: f"{whole(f.after):,} new to their owner",
+    "cross_rack_sources": lambda f: (
+        f"{does(whole(f.after), 'source partition', 'crosses', 'cross')} racks"
+    ),
+    "unknown_rates": lambda f: (
+        f"{partitions(f)} of unknown arrivals taken as the mean of the others"
+    ),
+    "task_moves": lambda f: f"{whole(f.after):,} of {several(whole(f.bound), 'task')} move",
+    "assignment_cost": lambda f: (
+        f"total cost {whole(f.after)}, no assignment with these counts costs less"
+    ),
+    "placement_cost": lambda _: "no placement with these counts costs less",
+}
+"""Each measure that has words of its own."""
+
+_COSTS = ("assignment_cost", "placement_cost")
+_FIGURES = ("cross_rack_partitions", "new_owners", "cross_rack_sources", "task_moves")
+"""Remarks that give a proof's figures, in brackets behind it."""
+
+_PEAKS = ("peak_utilisation", "peak_load")
+"""What is told of the busiest member with its figure, proven or not."""
+
+
+def proof(facts: Iterable[Fact]) -> str | None:
+    """
+    What is proven of an assignment as one clause; None when nothing is claimed.
+
+    >>> def exact(measure): return Fact(kind=FactKind.EXACT, measure=measure)
+    >>> proof([exact("partition_counts"), exact("moves")])
+    'exact'
+    >>> lag = Fact(kind=FactKind.WITHIN, measure="largest_member_lag", after=1204, bound=1170)
+    >>> proof([exact("partition_counts"), lag, Fact(kind=FactKind.NOT_PROVEN, measure="moves")])
+    'counts exact; largest member lag 1,204, at most 3% above its floor of 1,170; moves not proven'
+    >>> busiest = Fact(kind=FactKind.WITHIN, measure="peak_utilisation", after=0.7084, bound=0.6912)
+    >>> proof([busiest, exact("moves")])
+    'busiest member at 70.9% of its capacity, no assignment has less than 69.1%; moves exact'
+    """
+    claims = of_kind(facts, *PROOF)
+    if not claims:
+        return None
+    figures = [words(claim) for claim in claims if claim.measure in _FIGURES]
+    figures += [
+        _peak(claim) for claim in of_kind(claims, FactKind.EXACT) if claim.measure in _PEAKS
+    ]
+    other = of_kind(claims, FactKind.REMARK)
+    remarks = [words(remark) for remark in other if remark.measure not in _FIGURES]
+    return "; ".join([_claimed(claims) + (f" ({', '.join(figures)})" if figures else ""), *remarks])
+
+
+def _claimed(claims: Sequence[Fact]) -> str:
+    exact, within = of_kind(claims, FactKind.EXACT), of_kind(claims, FactKind.WITHIN)
+    unproven = of_kind(claims, FactKind.NOT_PROVEN)
+    if cost := next((claim for claim in exact if claim.measure in _COSTS), None):
+        return f"exact: {words(cost)}"
+    left_out = [fact for fact in unproven if fact.measure == "largest_member_lag"]
+    missing = [fact for fact in unproven if fact not in left_out]
+    others = [_bounded(claim) for claim in within if claim.measure not in _PEAKS]
+    others += [f"{_all([_name(fact) for fact in missing])} not proven"] if missing else []
+    others += [_left_out(fact) for fact in left_out]
+    peaks = [_peak(claim) for claim in within if claim.measure in _PEAKS]
+    if not peaks and not others:
+        return "exact"
+    proven = [f"{_all([_name(fact) for fact in exact])} exact"] if exact else []
+    return "; ".join([*peaks, *proven, *others])
+
+
+def _peak(fact: Fact) -> str:
+    """The busiest member, and what no assignment has less than: rounded away from each other."""
+    share = fact.measure == "peak_utilisation"
+    scale = 1_000 if share else 10
+    most, least = (
+        f"{end(round(known(value) * scale, 6)) / 10:,.10g}{'%' if share else '/s'}"
+        for end, value in ((ceil, fact.after), (floor, fact.bound))
+    )
+    busiest = f"busiest member {'at' if share else 'takes'} {most}{' of its capacity' * share}"
+    return (
+        busiest
+        if fact.kind is FactKind.EXACT
+        else f"{busiest}, no assignment has less than {least}"
+    )
+
+
+def _name(fact: Fact) -> str:
+    return MEASURES[fact.measure][0] if fact.measure in MEASURES else fact.measure.replace("_", " ")
+
+
+def _left_out(fact: Fact) -> str:
+    why = f"{partitions(fact)} of unknown lag" if fact.partitions else "lags too large to add up"
+    return f"largest member lag left out: {why}"
+
+
+def _bounded(fact: Fact) -> str:
+    after, bound = known(fact.after), known(fact.bound)
+    if fact.measure == "largest_member_lag":
+        gap = 100 * (after - bound) / bound
+        digits = 0 if gap >= 2 else 2
+        above = ceil(round(gap * 10**digits, 6)) / 10**digits
+        return (
+            f"largest member lag {after:,.0f}, at most {above:g}% above its floor of {bound:,.0f}"
+        )
+    if (
+        fact.measure == "cross_rack_share"
+    ):  # both rounded away from each other: the gap never looks smaller
+        share, least = ceil(round(1000 * after, 6)) / 10, floor(round(1000 * bound, 6)) / 10
+        return f"cross-rack share {share:g}%, its floor {least:g}%"
+    return f"{_name(fact)} {formatted(fact.measure, after)}, their floor {formatted(fact.measure, bound)}"
+
+
+def _all(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def replay(facts: Iterable[Fact]) -> str | None:
+    """
+    How a strategy was replayed; None where it was not.
+
+    >>> replay([Fact(kind=FactKind.REPLAY, measure="next_rebalance", after=2, partitions=1)])
+    'next rebalance, settled in 2 rounds; 1 partition pauses in between'
+    """
+    sentence = None
+    for fact in of_kind(facts, FactKind.REPLAY):
+        if fact.measure == "warming_copies":
+            one = fact.after == 1
+            sentence = (
+                f"{sentence}, {whole(fact.after)} {'copy warms' if one else 'copies warm'} up first"
+            )
+            continue
+        if fact.measure == "probing_rebalances":
+            sentence = (
+                f"{sentence}; probing rebalances follow until its tasks are where they are to be"
+            )
+            continue
+        sentence = fact.measure.replace("_", " ")
+        if (fact.after or 1) > 1:
+            waits = f"{does(fact.partitions or 0, 'partition', 'pauses', 'pause')} in between"
+            sentence += f", settled in {whole(fact.after)} rounds; {waits}"
+    return sentence
+
+
+def strategies(fact: Fact) -> str:
+    """The strategies that a fact is about, all of them."""
+    return listed(fact.subjects, len(fact.subjects)) + and_more(fact.more)

@@ -1,0 +1,183 @@
+"""Numbers, shares, durations and moments, each in one form."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from ...model.text import one_line, several
+
+ARROW = "->"
+"""Between what was and what is."""
+
+LISTED = 8
+"""As many numbers are told one by one."""
+
+
+def change(before: str, after: str) -> str:
+    """
+    What becomes of something.
+
+    >>> change("900", "300")
+    '900 -> 300'
+    """
+    return f"{before} {ARROW} {after}"
+
+
+def offsets(lag: int) -> str:
+    """
+    Lag with its unit.
+
+    >>> offsets(12400), offsets(1)
+    ('12,400 offsets', '1 offset')
+    """
+    return several(lag, "offset")
+
+
+def counts(numbers: Sequence[int]) -> str:
+    """
+    How much each of several has, most first; of many the first three, the last, and how many there are.
+
+    >>> counts([14, 2, 2]), counts([14, *[3] * 40, 2])
+    ('14/2/2', '14/3/3/.../2 of 42')
+    """
+    if len(numbers) <= LISTED:
+        return "/".join(f"{number:,}" for number in numbers)
+    few = "/".join(f"{number:,}" for number in numbers[:3])
+    return f"{few}/.../{numbers[-1]:,} of {len(numbers):,}"
+
+
+def percent(share: float) -> str:
+    """
+    A fraction of 1 as percent; what is neither none nor all never rounds to 0 or 100.
+
+    >>> percent(0.667), percent(0.0), percent(0.004), percent(0.996), percent(-0.667)
+    ('67%', '0%', '0.4%', '99.6%', '-67%')
+
+    What arrives at a member that does nothing any more is more than any share of what it can do.
+
+    >>> percent(float("inf"))
+    'over 1,000%'
+    """
+    points = share * 100
+    if points > 1000:
+        return "over 1,000%"
+    whole = round(points)
+    if whole in (0, 100) and not math.isclose(points, whole, abs_tol=1e-9):
+        digits = next((d for d in (1, 2, 3) if round(points, d) not in (0, 100)), 4)
+        return f"{points:.{digits}f}%"
+    return f"{whole}%"
+
+
+def duration(seconds: float) -> str:
+    """
+    A span of time in its two largest units, tenths of a second below ten; infinity is never.
+
+    >>> duration(42), duration(1.5), duration(95), duration(7800), duration(200000), duration(float("inf"))
+    ('42 s', '1.5 s', '1 min 35 s', '2 h 10 min', '2 d 7 h', 'never')
+    """
+    if math.isinf(seconds):
+        return "never"
+    if 0 < seconds < 9.95:
+        return f"{max(seconds, 0.1):.1f}".removesuffix(".0") + " s"
+    left = max(0, round(seconds))
+    units = [("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)]
+    first = next((i for i, (_, size) in enumerate(units) if left >= size), len(units) - 1)
+    parts: list[str] = []
+    for unit, size in units[first : first + 2]:
+        amount, left = divmod(left, size)
+        if amount or not parts:
+            parts.append(f"{amount} {unit}")
+    return " ".join(parts)
+
+
+def moment(at: datetime) -> str:
+    """
+    A moment in UTC, to the second.
+
+    >>> moment(datetime(2026, 3, 1, 9, 5, tzinfo=UTC))
+    '2026-03-01 09:05:00 UTC'
+    """
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def since(start: datetime, now: datetime) -> str:
+    """
+    When something began and how long that is.
+
+    >>> since(datetime(2026, 3, 1, 9, 5, tzinfo=UTC), datetime(2026, 3, 1, 9, 30, tzinfo=UTC))
+    'since 2026-03-01 09:05:00 UTC (25 min)'
+    """
+    return f"since {moment(start)} ({duration((now - start).total_seconds())})"
+
+
+def sentence(text: str) -> str:
+    """
+    A clause of somebody else's as a sentence of ours.
+
+    >>> sentence("lag falls by half"), sentence("No broker answered."), sentence("is it?")
+    ('Lag falls by half.', 'No broker answered.', 'Is it?')
+    """
+    clean = one_line(text)
+    if not clean:
+        return ""
+    ended = clean if clean[-1] in ".!?" else f"{clean}."
+    # A first word with a capital, dot or hyphen inside is a name (a strategy, a setting): as is.
+    first = ended.split()[0].rstrip(".,:;!?")
+    return ended[0].upper() + ended[1:] if first.isalpha() and first.islower() else ended
+
+
+def size(amount: float) -> str:
+    """
+    Bytes in the decimal unit that reads best.
+
+    >>> size(0), size(950), size(1_234_000), size(5e12)
+    ('0 B', '950 B', '1.2 MB', '5.0 TB')
+    """
+    for unit, least in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if amount >= least:
+            return f"{amount / least:,.1f} {unit}"
+    return f"{amount:,.0f} B"
+
+
+def byte_rate(per_second: float) -> str:
+    """
+    Bytes per second, as `size`.
+
+    >>> byte_rate(1_234_000)
+    '1.2 MB/s'
+    """
+    return f"{size(per_second)}/s"
+
+
+def money(amount: float, currency: str) -> str:
+    """
+    An amount of money, its sign left to the sentence around it.
+
+    >>> money(1234.5, "EUR"), money(0, "USD")
+    ('1,234.50 EUR', '0.00 USD')
+    """
+    return f"{amount:,.2f} {currency}"
+
+
+def record_rate(per_second: float) -> str:
+    """
+    A rate of records with as many digits as matter.
+
+    >>> record_rate(0.6), record_rate(1), record_rate(12.34), record_rate(48123.2)
+    ('0.6 records/s', '1 record/s', '12 records/s', '48,123 records/s')
+    """
+    number = f"{per_second:,.0f}" if per_second >= 10 else f"{per_second:.2g}"
+    return f"{number} {'record' if number == '1' else 'records'}/s"
+
+
+def arriving(per_second: float) -> str:
+    """
+    That records arrive at such a rate.
+
+    >>> arriving(1.02), arriving(12.34)
+    ('1 record/s arrives', '12 records/s arrive')
+    """
+    rate = record_rate(per_second)
+    return f"{rate} {'arrives' if rate.startswith('1 record/') else 'arrive'}"

@@ -1,0 +1,28 @@
+"""
+What becomes of a group: its backlog over a horizon, under the assignment it has and under others.
+
+`observed` (what it has to do and can), `drawn` (which of its past intervals a future is made of), `backlog` (what that
+does to each member: low, expected and high), `compared` (all assignments of a group side by side).
+"""
+
+from .backlog import Load, Outlooks, outlooks
+from .comparison import SOON_SECONDS, forecasts
+from .futures import HORIZON_SECONDS, PATHS, STEPS, Futures, futures, step_after
+from .observations import UNCERTAIN, capacity_of, load_of
+
+__all__ = [
+    "HORIZON_SECONDS",
+    "PATHS",
+    "SOON_SECONDS",
+    "STEPS",
+    "UNCERTAIN",
+    "Futures",
+    "Load",
+    "Outlooks",
+    "capacity_of",
+    "forecasts",
+    "futures",
+    "load_of",
+    "outlooks",
+    "step_after",
+]

@@ -1,0 +1,185 @@
+"""
+The backlog of each member under some assignments, future by future: a queue that arrivals fill and a capacity empties.
+
+    backlog(t + 1) = max(0, backlog(t) + (arrivals(t) - capacity) x seconds)
+
+A partition that changes hands takes its backlog along. What a group shows as lag is this backlog and what arrived since
+its last commit. A member of unknown capacity is taken to keep up.
+
+Cost: 12 steps over (assignments x futures x members) numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...model.arrays import NONE, Flags, Floats, Indices
+from .futures import HORIZON_SECONDS, STEPS, Futures
+
+STEP_SECONDS = HORIZON_SECONDS / STEPS
+
+TAIL = 0.1
+"""What comes lies below the low end of a band in one case of ten, and above its high end in another."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Load:
+    """
+    What a group has to do, and can.
+
+    Attributes:
+        arrivals: (I, n) offsets/s of its partitions in past intervals, newest first.
+        backlog: (n) offsets behind now, beyond what waits for the next commit.
+        capacity: (M) offsets/s; nan unknown.
+        uncertainty: (M) by which share of itself a capacity may be off.
+        ages: (A) seconds since the last commit, as they were seen, at least one.
+        owner: (n) the member who has each partition now; NONE for nobody.
+        stuck: (n) partitions that nobody gets on with, whoever has them.
+    """
+
+    arrivals: Floats
+    backlog: Floats
+    capacity: Floats
+    uncertainty: Floats
+    ages: Floats
+    owner: Indices
+    stuck: Flags
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Outlooks:
+    """
+    What becomes of a group under K assignments; the last axis is low, expected, high.
+
+    Attributes:
+        lag: (K, T, 3) offsets at each step, as a snapshot would show them.
+        delay_seconds: (K, 3) how far behind the member is that is behind most, at the horizon.
+        drained_seconds: (K, 3) until nobody has a backlog; infinity beyond the horizon.
+        utilisation: (K, 3) of the busiest member, over the horizon; nan where no capacity is known.
+        lag_integral: (K, 3) offset-seconds of backlog over the horizon.
+    """
+
+    lag: Floats
+    delay_seconds: Floats
+    drained_seconds: Floats
+    utilisation: Floats
+    lag_integral: Floats
+
+
+def outlooks(
+    load: Load, owners: Sequence[Indices], futures: Futures, held_up: Sequence[Floats] | None = None
+) -> Outlooks:
+    """
+    Args:
+        load: What the group has to do, and can.
+        owners: K assignments: (n) a member, or NONE; what nobody owns is not consumed.
+        futures: What may come.
+        held_up: K times (n) offsets of backlog beyond that of the load: what getting there held up; None: nothing.
+    """
+    members, count = len(load.capacity), len(owners)
+    # one more member, who has what nobody owns and does nothing
+    placed = [np.where((owner == NONE) | load.stuck, members, owner) for owner in owners]
+    capacity = np.append(np.where(np.isnan(load.capacity), np.inf, load.capacity), 0.0)
+    factor = np.exp(futures.spread[:, None] * np.append(load.uncertainty, 0.0))
+    can = np.where(np.isinf(capacity), np.inf, capacity * factor)  # (R, M + 1)
+    arrivals = np.array([_sums(load.arrivals, o, members + 1) for o in placed])  # (K, I, M + 1)
+    more = np.zeros((count, len(load.backlog))) if held_up is None else np.array(held_up)
+    behind = (load.backlog + more)[:, None]
+    waiting = np.array([_sums(own, o, members + 1) for own, o in zip(behind, placed, strict=True)])
+    backlog, totals = _filled(waiting, arrivals, can, futures)
+    comes = load.arrivals.sum(axis=1)[futures.interval] * futures.scale
+    waits = load.ages[(futures.wait * len(load.ages)).astype(np.int64)]
+    # not by matrix multiplication, whose last digits hang on how many threads the process has
+    mean = np.einsum("ri,kim->krm", _shares(futures, len(load.arrivals)), arrivals)
+    late = _over(backlog, mean).max(axis=2)
+    known = np.flatnonzero(np.isfinite(capacity[:-1]))
+    used = _over(mean[..., known], can[:, known]).max(axis=2, initial=0.0 if len(known) else np.nan)
+    share = tail(len(load.arrivals))
+    lag = totals[1:] + (comes * waits).T[:, None]  # (T, K, R)
+    return Outlooks(
+        lag=np.stack([_band(each, share) for each in lag], axis=1),
+        delay_seconds=_band(late, share),
+        drained_seconds=_band(_drained(totals), share),
+        utilisation=_band(used, share),
+        lag_integral=_band((totals[:-1] + totals[1:]).sum(axis=0) / 2 * STEP_SECONDS, share),
+    )
+
+
+def _filled(
+    waiting: Floats, arrivals: Floats, can: Floats, futures: Futures
+) -> tuple[Floats, Floats]:
+    """
+    The queues of K assignments over all steps of R futures.
+
+    Args:
+        waiting: (K, 1, M) offsets at the beginning.
+        arrivals: (K, I, M) offsets/s in past intervals.
+        can: (R, M) offsets/s that are done at most.
+        futures: Which intervals come.
+
+    Returns:
+        (K, R, M) offsets at the end, and (T + 1, K, R) of all members at the beginning and after each step.
+    """
+    backlog = np.repeat(waiting, len(can), axis=1)
+    comes, done, due = np.empty_like(backlog), can * STEP_SECONDS, arrivals * STEP_SECONDS
+    totals = [np.einsum("krm->kr", backlog)]
+    for step in range(STEPS):
+        np.take(due, futures.interval[:, step], axis=1, out=comes, mode="clip")  # or it buffers
+        comes *= futures.scale[:, step, None]
+        comes -= done
+        backlog += comes
+        np.maximum(backlog, 0.0, out=backlog)
+        totals.append(np.einsum("krm->kr", backlog))
+    return backlog, np.array(totals)
+
+
+def _over(values: Floats, by: Floats) -> Floats:
+    """Values over others; 0 where there is nothing, infinity where that is over nothing."""
+    with np.errstate(divide="ignore"):
+        return np.divide(values, by, out=np.zeros_like(values), where=values > 0)
+
+
+def _shares(futures: Futures, intervals: int) -> Floats:
+    """(R, I) how much of each past interval is in the mean of a future."""
+    own = np.arange(len(futures.scale))[:, None] * intervals + futures.interval
+    sums = np.bincount(own.ravel(), futures.scale.ravel(), minlength=len(own) * intervals)
+    return sums.reshape(len(own), intervals) / STEPS
+
+
+def _drained(totals: Floats) -> Floats:
+    """(K, R) seconds until nothing is left and nothing comes again; infinity beyond the horizon."""
+    left = totals > 0
+    steps = len(totals) - np.argmax(left[::-1], axis=0)  # after the last step with a backlog
+    found = np.where(left.any(axis=0), steps * STEP_SECONDS, 0.0)
+    return np.where(left[-1], np.inf, found)
+
+
+def _sums(values: Floats, owner: Indices, members: int) -> Floats:
+    """(I, members) the sum of each owner's (I, n) values, row by row."""
+    rows = len(values)
+    place = owner + members * np.arange(rows)[:, None]
+    sums = np.bincount(place.ravel(), values.ravel(), minlength=rows * members)
+    return sums.astype(np.float64).reshape(rows, members)
+
+
+def _band(values: Floats, share: float) -> Floats:
+    """(K, 3) low, expected and high of (K, R) futures: *share* of them lie below the first and above the last."""
+    ordered = np.sort(values, axis=1)
+    places = [round(q * (values.shape[1] - 1)) for q in (share, 0.5, 1 - share)]
+    return ordered[:, places]
+
+
+def tail(intervals: int) -> float:
+    """
+    The share of futures beyond either end of a band that holds what comes in four cases of five.
+
+    Of so few intervals as the past has, the tenth from either end lies too far inside: a next one falls between the
+    j-th from below and from above of n with probability (n + 1 - 2 j) / (n + 1) (order statistics).
+
+    >>> [round(tail(n), 3) for n in (1, 12, 1000)]
+    [0.0, 0.027, 0.099]
+    """
+    return max(0.0, (TAIL * (intervals + 1) - 1) / max(intervals - 1, 1))

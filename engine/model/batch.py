@@ -1,0 +1,288 @@
+"""
+Many groups side by side in arrays, so that what is said of partitions is said of all of them at once.
+
+The rows of group g are `start[g]:start[g + 1]`, its members `members.start[g]:members.start[g + 1]`. Owners are
+numbers of members of the whole batch, topics of the partition table belong to one group each. A sum, a maximum or a
+count per group is a reduction over consecutive rows (`sum_by`, `max_by`, `min_by`, `count_by`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .arrays import NONE, Column, Flags, Floats, Indices, Ints
+from .groups import GroupHeader, GroupSnapshot, PartitionTable
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Members:
+    """
+    The members of the groups of a batch, group by group: parallel lists of length M.
+
+    Attributes:
+        start: (G + 1) where each group's members begin.
+        ids, identities, client_ids, hosts, instance_ids, racks, rack_sources: As in `model.Member`.
+        subscribes: (M) whether it is known to subscribe to a topic.
+        subscription_known: (M) whether its subscription is known at all.
+    """
+
+    start: Ints
+    ids: Sequence[str]
+    identities: Sequence[str]
+    client_ids: Sequence[str]
+    hosts: Sequence[str]
+    instance_ids: Sequence[str | None]
+    racks: Sequence[str | None]
+    rack_sources: Sequence[str | None]
+    subscribes: Flags
+    subscription_known: Flags
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @cached_property
+    def counts(self) -> Ints:
+        """(G) number of members of each group."""
+        counts: Ints = np.diff(self.start)
+        return counts
+
+    @cached_property
+    def group(self) -> Ints:
+        """(M) the group of each member."""
+        return np.repeat(np.arange(len(self.counts)), self.counts)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GroupBatch:
+    """
+    Groups of one snapshot.
+
+    Attributes:
+        headers: (G) what is known of each beside members and partitions.
+        members: Of all of them.
+        topics: (G) the topics that a member of each subscribes to, existing or not.
+        partitions: Of all of them, by (group, topic name, partition); an owner is a member's number in the batch.
+        start: (G + 1) where each group's rows of *partitions* begin.
+        groups: The same groups one by one, each made when it is asked for.
+    """
+
+    headers: tuple[GroupHeader, ...]
+    members: Members
+    topics: tuple[frozenset[str], ...]
+    partitions: PartitionTable
+    start: Ints
+    groups: Sequence[GroupSnapshot]
+
+    def __len__(self) -> int:
+        return len(self.headers)
+
+    @cached_property
+    def group(self) -> Ints:
+        """(n) the group of each row."""
+        return np.repeat(np.arange(len(self)), np.diff(self.start))
+
+    @cached_property
+    def place(self) -> dict[str, int]:
+        """Group id -> its number in the batch."""
+        return {header.group: number for number, header in enumerate(self.headers)}
+
+    @cached_property
+    def topic_group(self) -> Ints:
+        """(topics) the group each topic of the partition table belongs to."""
+        of_topic = np.zeros(len(self.partitions.topics), np.int64)
+        of_topic[self.partitions.topic] = self.group
+        return of_topic
+
+    def flags(self, condition: Any) -> Flags:
+        """(G) a condition of each group's header."""
+        return np.fromiter((condition(h) for h in self.headers), np.bool_, len(self))
+
+    def rows(self, group: int) -> slice:
+        """The rows of a group."""
+        return slice(int(self.start[group]), int(self.start[group + 1]))
+
+    def members_of(self, group: int) -> slice:
+        """The members of a group."""
+        return slice(int(self.members.start[group]), int(self.members.start[group + 1]))
+
+    def owners_of(self, group: int) -> Indices:
+        """(rows of the group) who owns each, counted from the group's first member."""
+        return _local(self.partitions.owner[self.rows(group)], int(self.members.start[group]))
+
+    def table_of(self, group: int) -> PartitionTable:
+        """The partition table of one group; owners are members of that group."""
+        table, rows = self.partitions, self.rows(group)
+        topic = table.topic[rows]
+        first = int(topic[0]) if len(topic) else 0
+        topics = slice(first, int(topic[-1]) + 1 if len(topic) else 0)
+        base = int(self.members.start[group])
+        entries = slice(int(table.replica_start[rows.start]), int(table.replica_start[rows.stop]))
+        return PartitionTable(
+            topics=table.topics[topics],
+            topic_ids=table.topic_ids[topics],
+            cleanup_policies=table.cleanup_policies[topics],
+            retention_ms=table.retention_ms[topics],
+            racks=table.racks,
+            topic=topic - np.int32(first),
+            owner=self.owners_of(group),
+            target_owner=_local(table.target_owner[rows], base),
+            replica_start=table.replica_start[rows.start : rows.stop + 1] - entries.start,
+            replica_rack=table.replica_rack[entries],
+            in_sync=table.in_sync[entries],
+            **{name: getattr(table, name)[rows] for name in _PLAIN},
+            **{name: getattr(table, name).take(rows) for name in _COLUMNS},
+        )
+
+
+_COLUMNS = tuple(f.name for f in fields(PartitionTable) if f.type == "Column")
+_PLAIN = ("partition", "exists", "subscribed", "target_turn", "commit_unread", "leader_rack")
+
+
+def _local(owner: Indices, base: int) -> Indices:
+    return np.where(owner == NONE, NONE, owner - base).astype(np.int32)
+
+
+def batch_of(groups: Sequence[GroupSnapshot]) -> GroupBatch:
+    """Groups that are there one by one, as a batch."""
+    members = [member for group in groups for member in group.members]
+    counts = np.array([len(group.members) for group in groups], np.int64)
+    base = _starts(counts)
+    sizes = np.array([len(group.partitions) for group in groups], np.int64)
+    return GroupBatch(
+        headers=tuple(groups),
+        members=Members(
+            start=base,
+            ids=[m.id for m in members],
+            identities=[m.identity for m in members],
+            client_ids=[m.client_id for m in members],
+            hosts=[m.host for m in members],
+            instance_ids=[m.instance_id for m in members],
+            racks=[m.rack for m in members],
+            rack_sources=[m.rack_source for m in members],
+            subscribes=np.array([bool(m.subscription) for m in members], np.bool_),
+            subscription_known=np.array([m.subscription is not None for m in members], np.bool_),
+        ),
+        topics=tuple(group.topics for group in groups),
+        partitions=_joined([g.partitions for g in groups], base.tolist()),
+        start=_starts(sizes),
+        groups=groups,
+    )
+
+
+def _starts(sizes: Ints) -> Ints:
+    start = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=start[1:])
+    return start
+
+
+def _joined(tables: Sequence[PartitionTable], base: Sequence[int]) -> PartitionTable:
+    """Partition tables below each other; racks are named by all of them together."""
+    racks = tuple(sorted({rack for table in tables for rack in table.racks}))
+    place = {rack: number for number, rack in enumerate(racks)}
+    renamed = [
+        np.array([*(place[rack] for rack in table.racks), NONE], np.int32) for table in tables
+    ]
+    topics = _starts(np.array([len(table.topics) for table in tables], np.int64))
+    entries = _starts(np.array([len(table.replica_rack) for table in tables], np.int64))
+
+    def stacked(name: str, kind: Any = np.int32) -> Any:
+        return _concatenated([getattr(table, name) for table in tables], kind)
+
+    def shifted(name: str) -> Any:
+        parts = [
+            np.where(getattr(table, name) == NONE, NONE, getattr(table, name) + by)
+            for table, by in zip(tables, base, strict=False)
+        ]
+        return _concatenated(parts, np.int32)
+
+    def column(name: str) -> Column:
+        parts = [getattr(table, name) for table in tables]
+        return Column(
+            _concatenated([p.values for p in parts], np.int64),
+            _concatenated([p.known for p in parts], np.bool_),
+        )
+
+    of_racks = list(zip(tables, renamed, strict=True))
+    return PartitionTable(
+        topics=tuple(name for table in tables for name in table.topics),
+        topic_ids=tuple(each for table in tables for each in table.topic_ids),
+        cleanup_policies=tuple(each for table in tables for each in table.cleanup_policies),
+        retention_ms=tuple(each for table in tables for each in table.retention_ms),
+        racks=racks,
+        topic=_concatenated(
+            [t.topic + by for t, by in zip(tables, topics.tolist(), strict=False)], np.int32
+        ),
+        partition=stacked("partition"),
+        exists=stacked("exists", np.bool_),
+        subscribed=stacked("subscribed", np.bool_),
+        owner=shifted("owner"),
+        target_owner=shifted("target_owner"),
+        target_turn=stacked("target_turn"),
+        commit_unread=stacked("commit_unread", np.bool_),
+        leader_rack=_concatenated([names[t.leader_rack] for t, names in of_racks], np.int32),
+        replica_start=_concatenated(
+            [
+                np.zeros(1, np.int64),
+                *(
+                    t.replica_start[1:] + by
+                    for t, by in zip(tables, entries.tolist(), strict=False)
+                ),
+            ],
+            np.int64,
+        ),
+        replica_rack=_concatenated([names[t.replica_rack] for t, names in of_racks], np.int32),
+        in_sync=stacked("in_sync", np.bool_),
+        **{name: column(name) for name in _COLUMNS},
+    )
+
+
+def _concatenated(parts: Sequence[npt.NDArray[Any]], kind: Any) -> Any:
+    return np.concatenate(parts).astype(kind) if parts else np.zeros(0, kind)
+
+
+def count_by(mask: Flags, start: Ints) -> Ints:
+    """(G) how many rows of each group the mask selects."""
+    counts: Ints = _reduced(np.add, mask.astype(np.int64), start, 0)
+    return counts
+
+
+def sum_by(values: Any, start: Ints) -> Any:
+    """(G) the sum over each group's rows; 0 without rows, nan where one is nan."""
+    return _reduced(np.add, values, start, 0)
+
+
+def max_by(values: Any, start: Ints, otherwise: float) -> Any:
+    """(G) the largest of each group's rows."""
+    return _reduced(np.maximum, values, start, otherwise)
+
+
+def min_by(values: Any, start: Ints, otherwise: float) -> Any:
+    """(G) the smallest of each group's rows."""
+    return _reduced(np.minimum, values, start, otherwise)
+
+
+def median_by(values: Floats, start: Ints) -> Floats:
+    """(G) the median of each group's known rows (the lower of two in the middle); nan where none is known."""
+    group = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    known = ~np.isnan(values)
+    counts = count_by(known, start)
+    ordered = values[known][np.lexsort((values[known], group[known]))]
+    middle = np.cumsum(counts) - counts + np.maximum(counts - 1, 0) // 2
+    medians = np.full(len(counts), np.nan)
+    medians[counts > 0] = ordered[middle[counts > 0]]
+    return medians
+
+
+def _reduced(reduction: np.ufunc, values: Any, start: Ints, otherwise: float) -> Any:
+    reduced = np.full(len(start) - 1, otherwise, values.dtype)
+    some = np.diff(start) > 0
+    if bool(some.any()):
+        # groups without rows take no room between their neighbours
+        reduced[some] = reduction.reduceat(values, start[:-1][some])
+    return reduced

@@ -1,0 +1,55 @@
+"""
+The pipeline, one function per step; ports come in as arguments.
+
+Only the snapshot id travels between steps. Each reads by that id, writes its own dataset to the lake, then merges it
+into the history in one transaction that replaces what an earlier try left. `take_snapshot` cannot be repeated;
+everything after it can.
+"""
+
+from ..snapshots.groups_with_past import GroupWithPast, groups_with_past, lookback_of
+from ..snapshots.validation import distrusted, record_validation, withheld_groups
+from .advise import advise
+from .alert import alert, watch
+from .backfill import backfill
+from .measure import compute_metrics, measure_chunk, record_metrics
+from .propose import propose_candidates, propose_chunk, propose_group, record_candidates
+from .resume import is_made, made_by
+from .schedule import late_for_advice, repeats, take_scheduled_snapshot
+from .snapshot import take_snapshot
+from .turn import Turn, measured_now, on_the_way, take_turn, unmeasured, unvalidated
+from .upkeep import upkeep
+from .watch_groups import watch_groups
+
+__all__ = [
+    "GroupWithPast",
+    "Turn",
+    "advise",
+    "alert",
+    "backfill",
+    "compute_metrics",
+    "distrusted",
+    "groups_with_past",
+    "is_made",
+    "late_for_advice",
+    "lookback_of",
+    "made_by",
+    "measure_chunk",
+    "measured_now",
+    "on_the_way",
+    "propose_candidates",
+    "propose_chunk",
+    "propose_group",
+    "record_candidates",
+    "record_metrics",
+    "record_validation",
+    "repeats",
+    "take_scheduled_snapshot",
+    "take_snapshot",
+    "take_turn",
+    "unmeasured",
+    "unvalidated",
+    "upkeep",
+    "watch",
+    "watch_groups",
+    "withheld_groups",
+]

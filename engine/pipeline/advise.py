@@ -1,0 +1,223 @@
+"""The step that decides: candidates, metrics and the course so far -> advice for every group, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from ..advice import decide
+from ..advice.course import barred, follow, gone, kept_strategy
+from ..advice.inputs import Followed, Sight
+from ..config import Policy, Settings
+from ..messages.wording import because, how
+from ..model.assignments import Advice, AdviceState, Candidate, Move
+from ..model.facts import Fact
+from ..model.moments import utc_now
+from ..model.states import Diagnosis
+from ..ports import AdviceHistory, Lake
+from ..records import AdviceRow, Course, record_of
+from ..snapshots import split_snapshot_id
+from ..snapshots.groups_with_past import taken_at
+from ..snapshots.validation import BEFORE_ADVICE, rejected_as_a_whole, withheld_groups
+from .advice_inputs import Read, candidates_of, live_figures, metrics_by_group, of_lake, would_be
+from .candidate_rows import candidate_of
+from .stored_candidates import NEEDED, scored
+
+
+def advise(
+    lake: Lake, history: AdviceHistory, settings: Settings, snapshot_id: str
+) -> list[AdviceRow]:
+    """
+    Decide for every group of a snapshot and keep it. Advice that is already there stays as it is.
+
+    Advice is stored for all groups of a snapshot or for none: after a run by hand for some of them, on a snapshot
+    that has no candidates of the others, there is nothing to keep yet. A group that is gone before it was done with its
+    advice gets a last row. What the history needs only of the newest snapshots is then forgotten of the others.
+
+    Returns:
+        The advice rows of this run (those kept earlier if this is a repetition with the same outcome).
+
+    Raises:
+        SnapshotNotFound: The candidates or metrics of the snapshot are not in the lake.
+    """
+    cluster, _ = split_snapshot_id(snapshot_id)
+    previous = {each.group_id: each.course for each in history.previous_advice(snapshot_id)}
+    courses = {group: course for group, course in previous.items() if course is not None}
+    read, at = of_lake(lake, snapshot_id), taken_at(lake, snapshot_id)
+    followed = advised(lake, settings, snapshot_id, courses)
+    groups = set(read("groups", None, ["group_id"])["group_id"].to_pylist())
+    is_whole = groups <= {each.advice.group for each in followed}
+    if is_whole and not lake.manifest("snapshot", snapshot_id).facts.get("problems"):
+        left = [gone(course, group, at) for group, course in courses.items() if group not in groups]
+        followed += [each for each in left if each is not None]
+    rows = [advice_row(each, snapshot_id, cluster, settings) for each in followed]
+    if is_whole:
+        history.store_advice(snapshot_id, rows)
+        history.thin(cluster, settings.keep_detail_hours)
+    return rows
+
+
+def advised(
+    lake: Lake, settings: Settings, snapshot_id: str, courses: Mapping[str, Course]
+) -> list[Followed]:
+    """What `advise` decides for the groups of a snapshot, by what the one before left; nothing is kept."""
+    cluster, _ = split_snapshot_id(snapshot_id)
+    read, at = of_lake(lake, snapshot_id), taken_at(lake, snapshot_id)
+    withheld = withheld_groups(lake, snapshot_id, *BEFORE_ADVICE)
+    rejected = rejected_as_a_whole(lake, snapshot_id, *BEFORE_ADVICE)
+    if rejected is not None:
+        groups = read("candidates", None, ["group_id"])["group_id"].to_pylist()
+        withheld = dict.fromkeys(groups, rejected)
+    return advise_groups(read, settings, cluster, at, courses, withheld)
+
+
+def advise_groups(
+    read: Read,
+    settings: Settings,
+    cluster: str,
+    at: datetime,
+    courses: Mapping[str, Course],
+    withheld: Mapping[str, str],
+) -> list[Followed]:
+    """
+    Decide for every group of one snapshot: a pure function of its tables and of how far its advice had come.
+
+    Args:
+        read: The snapshot's metrics and candidates.
+        settings: The configuration.
+        cluster: The configured name of the cluster.
+        at: When it was taken.
+        courses: Per group, what the snapshot before left; none of a group that it left nothing of.
+        withheld: Groups whose candidates failed validation, and why.
+
+    Returns:
+        By group, with what those have to do that are to switch.
+    """
+    metrics = metrics_by_group(read)
+    groups = [
+        _Group(
+            name=name,
+            at=at,
+            candidates=own,
+            metrics=metrics.get(name, {}),
+            policy=settings.policy(cluster, name),
+            course=courses.get(name),
+            withheld=withheld.get(name),
+        )
+        for name, own in sorted(scored(read("candidates", None, NEEDED)).items())
+    ]
+    given = would_be(read, [each.name for each in groups if each.may_not_go_back])
+    followed = [each.followed(given.get(each.name, {})) for each in groups]
+    return to_be_done(followed, read, AdviceState.CONFIRMED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Group:
+    """What is known of a group when it is decided on."""
+
+    name: str
+    at: datetime
+    candidates: Sequence[Candidate]
+    metrics: Mapping[str, Any]
+    policy: Policy
+    course: Course | None
+    withheld: str | None
+
+    @property
+    def diagnosis(self) -> Diagnosis | None:
+        """What is the matter; None where that was not asked yet."""
+        known = self.metrics.get("diagnosis")
+        return Diagnosis(known) if known else None
+
+    def decided(self, without: Collection[str] = ()) -> Advice:
+        """What pays in this snapshot."""
+        return decide(
+            group=self.name,
+            candidates=[c for c in self.candidates if c.strategy not in without],
+            partitions=self.metrics.get("partitions") or 0,
+            lag=self.metrics.get("total_lag"),
+            arrives_per_second=self.metrics.get("production_per_second"),
+            unknown_lag=self.metrics.get("unknown_lag_partitions"),
+            findings=[record_of(Fact, fact) for fact in self.metrics.get("facts") or ()],
+            diagnosis=self.diagnosis,
+            kept=kept_strategy(self.course),
+            policy=self.policy,
+            withheld=self.withheld,
+        )
+
+    @property
+    def may_not_go_back(self) -> bool:
+        """Whether it took something up lately, so that not everything that pays may be advised."""
+        seconds = self.policy.no_reverse_seconds
+        uptakes = self.course.uptakes if self.course else ()
+        return any((self.at - each.first_at).total_seconds() < seconds for each in uptakes)
+
+    def sight(self, decided: Advice, given: Mapping[str, str | None]) -> Sight:
+        """What this snapshot shows; *given* is what strategies would give, as fingerprints."""
+        return Sight(
+            at=self.at,
+            decided=decided,
+            diagnosis=self.diagnosis,
+            candidates={c.strategy: c for c in self.candidates},
+            live=live_figures(self.metrics, self.candidates),
+            assignment=self.metrics.get("assignment"),
+            would_be=given.get(decided.strategy or ""),
+        )
+
+    def followed(self, given: Mapping[str, str | None]) -> Followed:
+        """How its advice goes on: what may not be advised now leaves the field to what else would pay."""
+        sight = other = self.sight(self.decided(), given)
+        out: list[str] = []
+        while (name := barred(self.course, other, self.policy)) is not None:
+            out.append(name)
+            other = self.sight(self.decided(out), given)
+        return follow(self.course, sight if other.winner is None else other, self.policy)
+
+
+def to_be_done(followed: Sequence[Followed], read: Read, state: AdviceState) -> list[Followed]:
+    """The same with what its owners have to do, and what changes hands, of each group whose advice is in that state."""
+    wanted = {
+        each.advice.group: each.advice.strategy
+        for each in followed
+        if each.advice.state is state and each.advice.strategy
+    }
+    rows = candidates_of(read, wanted)
+
+    def done(advice: Advice) -> Advice:
+        row = rows.get(advice.group)
+        if row is None:
+            return advice
+        moves = tuple(Move(**move) for move in row["moved"] or ())
+        return replace(advice, how=candidate_of(row).how, moves=moves)
+
+    return [replace(each, advice=done(each.advice)) for each in followed]
+
+
+def advice_row(followed: Followed, snapshot_id: str, cluster: str, settings: Settings) -> AdviceRow:
+    """An advice as it is kept, with how it goes on and what became of what was advised before."""
+    advice = followed.advice
+    return AdviceRow(
+        snapshot_id=snapshot_id,
+        cluster=cluster,
+        group_id=advice.group,
+        verdict=advice.verdict,
+        strategy=advice.strategy,
+        reason=because(advice.facts),
+        how=how(advice.how),
+        yardstick=advice.yardstick,
+        yardstick_reason=because(advice.yardstick_facts) or None,
+        seen=advice.seen,
+        facts=(*advice.facts, *advice.how),
+        yardstick_facts=tuple(advice.yardstick_facts),
+        state=advice.state,
+        state_since=advice.state_since,
+        course=followed.course,
+        owner=settings.rule(cluster, advice.group).owner,
+        config_version=settings.version,
+        created_at=utc_now(),
+        moves=tuple(advice.moves),
+        events=tuple(replace(event, cause=because(event.facts)) for event in followed.events),
+        checks=followed.checks,
+    )

@@ -1,0 +1,390 @@
+"""
+Past snapshots judged again after a change of the configuration or of evenkeel, beside what was said then.
+
+It is the pipeline over the snapshots of the lake into another history: a *shelf*, the same tables in a schema of their
+own, named by the rules. What the history says stays as it is, and nobody is told. Each snapshot is judged by what was
+known by then; interrupted at any point, the next run goes on with what the shelf does not have.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import hashlib
+import re
+import time as clock
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from importlib.metadata import version
+from typing import Any, Protocol
+
+import pyarrow.compute as pc
+
+from ..config import Settings
+from ..config.times import moment, span
+from ..messages.wording import moment as worded
+from ..model.errors import ClusterBusy, InputError, SnapshotNotFound
+from ..ports import ALL, Lake, Locks, Queries
+from ..snapshots import METRICS, rows_to_table, split_snapshot_id
+from ..snapshots.groups_with_past import learned_before, lookback_ids
+from ..snapshots.walk_lake import WalkedLake
+from .pipeline import WholeHistory, read_at_once, run_pipeline
+
+DAY = timedelta(days=1)
+HOUR = timedelta(hours=1)
+
+TOLD_EVERY = 5.0
+"""Seconds after which it is told again how far it is."""
+
+MOST_CHANGES = 10_000
+"""Changes that are looked at for what differs of a run."""
+
+NO_CANDIDATES = "none"
+"""Asked for in place of a span of time: candidates of no snapshot."""
+
+
+class Shelf(WholeHistory, Locks, Protocol):
+    """The history of past days judged again by some rules; it need not be there before it is made."""
+
+    def make(self, about: str) -> None:
+        """Make it where it is not there, bring its tables up to date, and note in words what it is."""
+
+    def done(self, cluster: str, since: datetime, until: datetime) -> dict[str, bool]:
+        """The snapshots begun from then on and before, of which all is there, and whether advice is; by their ids."""
+
+    def commit_intervals(self, snapshot_id: str) -> dict[str, float | None]:
+        """Seconds between the commits of each group that it has metrics of in a snapshot, as learned by then."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """
+    Which snapshots are judged again.
+
+    Attributes:
+        cluster: The configured name of the cluster.
+        since: Those begun from then on.
+        until: Those begun before.
+        groups: Shell pattern of the groups.
+        candidates_every: So far apart are the snapshots that candidates are made of; None: of none.
+    """
+
+    cluster: str
+    since: datetime
+    until: datetime
+    groups: str = "*"
+    candidates_every: timedelta | None = HOUR
+
+    @property
+    def time(self) -> str:
+        """Its time as it was asked for, by days or by moments."""
+        first, last = self.since.astimezone(UTC), self.until.astimezone(UTC)
+        if first.time() == last.time() == time(0):
+            return f"from {_day(first)} to {_day(last - DAY)}"
+        return f"from {worded(first)} to {worded(last)}"
+
+
+def question(
+    cluster: str, first_day: str, last_day: str, *, groups: str = "*", candidates_every: str = "1h"
+) -> Question:
+    """
+    A question as people ask it: days in UTC (`2026-11-15`, the last one included) or moments, and a span of time.
+
+    Raises:
+        InputError: One of them cannot be read.
+    """
+    try:
+        since, until = _moment(first_day), _moment(last_day, DAY)
+        every = None if candidates_every == NO_CANDIDATES else span(candidates_every)
+    except (ValueError, OverflowError) as problem:
+        raise InputError(
+            f"{problem}.",
+            fix="Days are written like 2026-11-15, moments like 2026-11-15T06:00Z, spans like 1h.",
+        ) from None
+    return Question(
+        cluster=cluster, since=since, until=until, groups=groups, candidates_every=every
+    )
+
+
+def _moment(text: str, behind_day: timedelta = timedelta(0)) -> datetime:
+    """A moment, or the beginning of a day and so long after it."""
+    try:
+        day = date.fromisoformat(text.strip())
+    except ValueError:
+        return moment(text)
+    return datetime(day.year, day.month, day.day, tzinfo=UTC) + behind_day
+
+
+EVENKEEL = version("evenkeel")
+"""By which version snapshots are judged."""
+
+
+def rules_of(settings: Settings, groups: str) -> str:
+    """
+    The name of the schema of what is judged by a configuration, the installed version and a pattern of groups.
+
+    What is judged by others stands in others: nothing there is ever of two minds.
+    """
+    release = re.sub(r"[^a-z0-9]+", "_", EVENKEEL.lower())
+    some = "" if groups == "*" else f"_{hashlib.sha256(groups.encode()).hexdigest()[:6]}"
+    return f"rules_{settings.version}_{release}{some}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """
+    What is to be done.
+
+    Attributes:
+        question: What was asked for.
+        rules: The name of the schema that it goes to.
+        config_version: Hash of the configuration that snapshots are judged by.
+        ids: The snapshots of the question, oldest first: those of the lake, and those that are done.
+        left: Those of them that are left to judge.
+        proposed: Those of them that candidates are made of.
+        missing_days: Days of the question without any snapshot.
+    """
+
+    question: Question
+    rules: str
+    config_version: str
+    ids: tuple[str, ...]
+    left: tuple[str, ...]
+    proposed: frozenset[str]
+    missing_days: tuple[str, ...]
+
+    @property
+    def done(self) -> int:
+        """How many are done."""
+        return len(self.ids) - len(self.left)
+
+
+def planned(lake: Lake, shelf: Shelf, settings: Settings, question: Question) -> Plan:
+    """
+    What a backfill would do; nothing is written.
+
+    Raises:
+        InputError: The cluster is not known, the days end before they begin, or the lake does not have them.
+    """
+    cluster, since, until = question.cluster, question.since, question.until
+    if until <= since:
+        raise InputError(
+            f"{question.time} ends before it begins.", fix="Give --from the earlier day."
+        )
+    if settings.clusters and cluster not in settings.clusters:
+        raise InputError(
+            f"no cluster {cluster!r} is configured.",
+            fix=f"Choose one of: {', '.join(sorted(settings.clusters))}.",
+        )
+    done = shelf.done(cluster, since, until)
+    # what was done stays so, though the lake may have forgotten it since
+    every = sorted({*lake.snapshots(cluster, limit=ALL), *done}, key=split_snapshot_id)
+    _refuse_unknown_days(lake, question, every)
+    ids = [one for one in every if since <= split_snapshot_id(one)[1] < until]
+    proposed = _proposed(question, ids)
+    return Plan(
+        question=question,
+        rules=rules_of(settings, question.groups),
+        config_version=settings.version,
+        ids=tuple(ids),
+        left=tuple(
+            one for one in ids if not done.get(one, False) and (one not in done or one in proposed)
+        ),
+        proposed=proposed,
+        missing_days=_missing_days(question, ids),
+    )
+
+
+def _refuse_unknown_days(lake: Lake, question: Question, every: Sequence[str]) -> None:
+    """Every snapshot that is known is named, oldest first."""
+    cluster, since, until = question.cluster, question.since, question.until
+    if not every:
+        raise InputError(
+            f"the lake has no snapshot of {cluster!r}.",
+            fix=f"It has those of: {', '.join(lake.clusters()) or 'no cluster'}.",
+        )
+    first, last = (_day(split_snapshot_id(one)[1]) for one in (every[0], every[-1]))
+    last_asked = _day(until - timedelta(microseconds=1))
+    if _day(since) < first or last_asked > last:
+        raise InputError(
+            f"the lake has snapshots of {cluster} from {first} to {last} only.",
+            fix=f"Judge those again: --from {max(first, _day(since))} --to {min(last, last_asked)}.",
+        )
+    if not any(since <= split_snapshot_id(one)[1] < until for one in every):
+        raise InputError(
+            f"the lake has no snapshot of {cluster} {question.time}.",
+            fix=f"It has some between {first} and {last}; give other days.",
+        )
+
+
+def _day(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%d}"
+
+
+def _missing_days(question: Question, ids: Sequence[str]) -> tuple[str, ...]:
+    there = {_day(split_snapshot_id(one)[1]) for one in ids}
+    days, day = [], _moment(_day(question.since))
+    while day < question.until:
+        days.append(_day(day))
+        day += DAY
+    return tuple(one for one in days if one not in there)
+
+
+def _proposed(question: Question, ids: Sequence[str]) -> frozenset[str]:
+    """Of each span of time the first snapshot."""
+    if question.candidates_every is None:
+        return frozenset()
+    seconds = question.candidates_every.total_seconds()
+    chosen: dict[int, str] = {}
+    for one in ids:
+        chosen.setdefault(int(split_snapshot_id(one)[1].timestamp() // seconds), one)
+    return frozenset(chosen.values())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """How far a backfill is: snapshots done of all, when the last was taken, and an estimate of the seconds left."""
+
+    done: int
+    of: int
+    at: datetime
+    left_seconds: float
+
+
+Tell = Callable[[Progress], object]
+"""What hears of the progress, now and then."""
+
+
+def backfill(
+    lake: Lake,
+    shelf: Shelf,
+    settings: Settings,
+    question: Question,
+    *,
+    budget: timedelta | None = None,
+    tell: Tell = lambda progress: None,
+) -> Plan:
+    """
+    Judge the snapshots of a question again, oldest first; of what the shelf has already nothing is done.
+
+    Args:
+        lake: Where they are; it is only read.
+        shelf: Where all goes that comes of it.
+        settings: The configuration.
+        question: Which snapshots.
+        budget: Begin with no further snapshot after so long; the first is always done. None: do all of it.
+        tell: Hears of the progress.
+
+    Returns:
+        The plan as it is afterwards.
+
+    Raises:
+        InputError: As for `planned`.
+        ClusterBusy: Another run judges snapshots of this cluster again.
+    """
+    with _alone(shelf, question.cluster):
+        plan = planned(lake, shelf, settings, question)
+        rules = f"configuration {plan.config_version} and evenkeel {EVENKEEL}"
+        shelf.make(f"Past days judged again by {rules}, groups {question.groups}.")
+        began = told = clock.monotonic()
+        for number, snapshot_id in enumerate(_walked(lake, shelf, settings, plan), 1):
+            now = clock.monotonic()
+            left = len(plan.left) - number
+            over = budget is not None and now - began >= budget.total_seconds()
+            if now - told >= TOLD_EVERY or over or not left:
+                told = now
+                progress = Progress(
+                    done=plan.done + number,
+                    of=len(plan.ids),
+                    at=split_snapshot_id(snapshot_id)[1],
+                    left_seconds=(now - began) / number * left,
+                )
+                tell(progress)
+            if over:
+                return replace(plan, left=plan.left[number:])
+        return replace(plan, left=())
+
+
+def _walked(lake: Lake, shelf: Shelf, settings: Settings, plan: Plan) -> Iterator[str]:
+    """Take what is left through the pipeline; each snapshot once it is done."""
+    pattern = plan.question.groups
+    wanted = None if pattern == "*" else lambda name: fnmatch.fnmatchcase(name, pattern)
+    walked = WalkedLake(lake, wanted)
+    for snapshot_id in plan.left:
+        walked.stand(snapshot_id, settings.lookback)
+        _learn(walked, shelf, lookback_ids(walked, settings, snapshot_id)[1:])
+        run_pipeline(
+            walked,
+            shelf,
+            settings,
+            snapshot_id,
+            watching=False,
+            advising=snapshot_id in plan.proposed,
+            sparing=True,
+            ask_next_change=False,
+        )
+        if snapshot_id in plan.proposed:
+            read_at_once(shelf)
+        yield snapshot_id
+
+
+def _learn(walked: WalkedLake, shelf: Shelf, before: Sequence[str]) -> None:
+    """Where this walk did not make the metrics of the snapshot before: how often groups commit, by shelf or lake."""
+    if not before or walked.has_made("metrics", before[0]):
+        return
+    groups = walked.read("groups", before[:1], columns=["group_id"])["group_id"].to_pylist()
+    learned: dict[str, float | None] = {**learned_before(walked.lake, before, groups)}
+    learned |= shelf.commit_intervals(before[0])
+    rows = [
+        {"snapshot_id": before[0], "group_id": name, "commit_interval_seconds": seconds}
+        for name, seconds in learned.items()
+    ]
+    schema = METRICS["group_metrics"]
+    walked.write("metrics", before[0], {"group_metrics": rows_to_table(rows, schema)}, {})
+
+
+@contextmanager
+def _alone(shelf: Locks, cluster: str) -> Iterator[None]:
+    """Not beside another backfill of the cluster; the pipeline's own locks are others."""
+    with ExitStack() as held:
+        try:
+            held.enter_context(shelf.lock(f"backfill of {cluster}"))
+        except ClusterBusy:
+            raise ClusterBusy(
+                f"another backfill of {cluster} is still running.",
+                fix="Let it finish, or end it: the next one of the same days goes on where it was.",
+            ) from None
+        yield
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """How many groups were judged, of how many something else is said than then, and what (`backfill_changes`)."""
+
+    groups: int
+    differing: int
+    changes: Sequence[Mapping[str, Any]]
+
+
+def outcome_of(lake: Lake, history: Queries, plan: Plan) -> Outcome:
+    """What a backfill says otherwise than the history says of the same snapshots."""
+    asked = plan.question
+    changes = history.query(
+        "backfill_changes",
+        cluster=asked.cluster,
+        rules=plan.rules,
+        since=asked.since,
+        until=asked.until,
+        limit=MOST_CHANGES,
+    )
+    names = set[str]()
+    for snapshot_id in plan.ids:
+        with suppress(SnapshotNotFound):
+            listed = lake.read("groups", [snapshot_id], columns=["group_id"])["group_id"]
+            names |= {*pc.unique(listed).to_pylist()}
+    return Outcome(
+        groups=len(fnmatch.filter(names, asked.groups)),
+        differing=len({each["group_id"] for each in changes}),
+        changes=changes,
+    )

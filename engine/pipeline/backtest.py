@@ -1,0 +1,228 @@
+"""What would have been said of groups over many snapshots in a row, and how it came out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from ..advice.afterwards import within
+from ..config import Settings
+from ..messages.advice_news import News
+from ..messages.digest import MOVES, section
+from ..messages.events import GroupEvent
+from ..messages.outbox_entries import owners_of
+from ..metrics.forecast import HORIZON_SECONDS, SOON_SECONDS, futures, load_of, outlooks, step_after
+from ..metrics.observe import Observation
+from ..model.facts import Fact
+from ..model.message import NewsKind, Section
+from ..model.states import Diagnosis
+from ..ports import Lake
+from .pipeline import Ran, WholeHistory, walk
+
+AHEAD = (SOON_SECONDS, HORIZON_SECONDS)
+"""Seconds ahead for which a forecast is held against what came."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiagnosisChange:
+    """From this snapshot on, something else is the matter with a group."""
+
+    at: datetime
+    cluster: str
+    group: str
+    diagnosis: Diagnosis
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForecastCheck:
+    """
+    A forecast of a group's total lag (offsets) under the assignment it had, and what came.
+
+    *realised* is None where the assignment changed, the lag was unknown, or no snapshot was taken about then.
+    """
+
+    at: datetime
+    cluster: str
+    group: str
+    due: datetime
+    low: float
+    expected: float
+    high: float
+    realised: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Message:
+    """What the readers of a group would have been told after the snapshot that was taken at some moment."""
+
+    at: datetime
+    cluster: str
+    news: News
+    section: Section
+
+    @property
+    def group(self) -> str:
+        """The group."""
+        return self.news.group_id
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The group, as one of many."""
+        return (self.group,)
+
+    @property
+    def kind(self) -> NewsKind:
+        """What was told of it."""
+        return self.news.kind
+
+    @property
+    def title(self) -> str:
+        """One line."""
+        return self.section.heading
+
+
+Said = Message | GroupEvent
+"""What would have been told: of the advice of a group, or of what is wrong with groups."""
+
+Event = DiagnosisChange | ForecastCheck | Said
+
+
+def backtest(
+    lake: Lake, history: WholeHistory, settings: Settings, cluster: str, pattern: str = "*"
+) -> Iterator[Event]:
+    """
+    Go through all snapshots of a cluster, oldest first, each with what was known by then.
+
+    Args:
+        lake: Where they are.
+        history: An empty one in memory, which is left with all that the pipeline made of them.
+        settings: The configuration.
+        cluster: Its configured name.
+        pattern: Shell pattern of group ids.
+
+    Returns:
+        Changes of diagnoses and messages as they come; a forecast once it is known what came of it, the last ones at
+        the end.
+    """
+    events = Events(history, settings, cluster)
+    for ran in walk(lake, history, settings, cluster, pattern):
+        yield from events.of(ran)
+    yield from events.rest()
+
+
+@dataclass(kw_only=True)
+class _Story:
+    """What has been said of a group so far."""
+
+    diagnosis: Diagnosis | None = None
+    assignment: tuple[object, ...] | None = None
+    at: datetime | None = None
+    pending: list[ForecastCheck] = field(default_factory=list)
+
+
+class Events:
+    """
+    From snapshot to snapshot: what there is to say of each, and what waits to be known.
+
+    Args:
+        history: What the pipeline left of it.
+        settings: The configuration.
+        cluster: The configured name of the cluster.
+    """
+
+    def __init__(self, history: WholeHistory, settings: Settings, cluster: str) -> None:
+        self.history, self.settings, self.cluster = history, settings, cluster
+        self.stories: dict[str, _Story] = {}
+
+    def of(self, ran: Ran) -> Iterator[Event]:
+        """What there is to say of the next snapshot."""
+        for seen in ran.seen:
+            for number, header in enumerate(seen.batch.headers):
+                story = self.stories.setdefault(header.group, _Story())
+                diagnosed = seen.diagnoses[number]
+                if diagnosed.diagnosis is not story.diagnosis:
+                    story.diagnosis = diagnosed.diagnosis
+                    yield DiagnosisChange(
+                        at=header.taken_at,
+                        cluster=header.cluster,
+                        group=header.group,
+                        diagnosis=diagnosed.diagnosis,
+                        facts=diagnosed.facts,
+                    )
+                yield from _came(seen, number, story)
+                story.pending += _forecasts(seen, number)
+        for event in ran.watched.events if ran.watched else ():
+            yield replace(event, at=ran.at)
+        news = ran.advised.news if ran.advised else ()
+        owners = owners_of(self.settings, self.cluster, news)
+        for one in news:
+            moves = self.history.first_moves([one.advice.advice_id or 0], MOVES)
+            told = section(one, next(iter(moves.values()), []), owners)
+            yield Message(at=ran.at, cluster=self.cluster, news=one, section=told)
+
+    def rest(self) -> Iterator[ForecastCheck]:
+        """Forecasts of which nobody knows what came."""
+        for story in self.stories.values():
+            yield from story.pending
+
+
+def _came(seen: Observation, number: int, story: _Story) -> Iterator[ForecastCheck]:
+    """The forecasts that are due, with what came of them; those whose assignment is gone."""
+    batch, header, rows = seen.batch, seen.batch.headers[number], seen.batch.rows(number)
+    # what snapshots have in common while nobody comes, goes or gets another partition
+    members = tuple(batch.members.ids[batch.members_of(number)])
+    assignment = (members, batch.owners_of(number).tobytes())
+    same = assignment == story.assignment
+    every = (header.taken_at - (story.at or header.taken_at)).total_seconds()
+    story.assignment, story.at = assignment, header.taken_at
+    left = []
+    for check in story.pending:
+        late = (header.taken_at - check.due).total_seconds()
+        near = within((check.due - check.at).total_seconds(), every)
+        if same and late < -near:
+            left.append(check)
+        elif same and abs(late) <= near:
+            lag = seen.lag.for_people.take(rows).take(seen.counted[rows])
+            yield replace(check, realised=lag.total())
+        else:
+            yield check
+    story.pending = left
+
+
+def _forecasts(seen: Observation, number: int) -> list[ForecastCheck]:
+    header = seen.batch.headers[number]
+    own = seen.batch.members_of(number)
+    if header.rebalancing or header.error is not None or own.start == own.stop:
+        return []
+    load = load_of(seen, number)
+    if load is None:
+        return []
+    lag = outlooks(load, [load.owner], futures(load.arrivals.sum(axis=1))).lag[0]
+    checks = []
+    for seconds in AHEAD:
+        low, expected, high = lag[step_after(seconds)].tolist()
+        checks.append(
+            ForecastCheck(
+                at=header.taken_at,
+                cluster=header.cluster,
+                group=header.group,
+                due=header.taken_at + timedelta(seconds=seconds),
+                low=low,
+                expected=expected,
+                high=high,
+            )
+        )
+    return checks
+
+
+def coverage(checks: Sequence[ForecastCheck], seconds: float) -> tuple[int, int]:
+    """How many forecasts so far ahead held what came, of how many of which it is known."""
+    known = [
+        check
+        for check in checks
+        if check.realised is not None and (check.due - check.at).total_seconds() == seconds
+    ]
+    inside = sum(check.low <= (check.realised or 0) <= check.high for check in known)
+    return inside, len(known)

@@ -1,0 +1,179 @@
+"""A strategy's row of the dataset `candidates`, made of a `Candidate`, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..advice.scoring import Moves
+from ..messages.wording import how, look_again, proof, reasons, replay, words
+from ..model.arrays import NONE
+from ..model.assignments import Candidate, Deployment, Feasibility
+from ..model.errors import EvenkeelError, Infeasible, InputError
+from ..model.facts import PROOF, Fact, FactKind, fact, of_kind
+from ..model.groups import GroupHeader
+from ..records import CandidateColumns, CandidateRow, record_of, table_of
+from ..snapshots.arrays import named
+
+
+def infeasible(
+    strategy: str, deployment: Deployment, *reason: Fact, is_running: bool | None = None
+) -> Candidate:
+    """A strategy that cannot be replayed on a group, and why; the group may run it all the same."""
+    return Candidate(
+        strategy=strategy,
+        deployment=deployment,
+        feasibility=Feasibility.INFEASIBLE,
+        reason=reason,
+        is_running=is_running,
+    )
+
+
+def refusal(problem: EvenkeelError) -> Fact:
+    """Why a strategy does not answer, in its own words."""
+    return fact(FactKind.REASON, "refused", quote=str(problem))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """
+    A strategy's row on its way into the table.
+
+    Attributes:
+        row: All of it but what would change hands.
+        moves: What would; None where there is no answer.
+    """
+
+    row: CandidateRow
+    moves: Moves | None
+
+
+def answer_of(
+    group: GroupHeader, proposals: Sequence[Proposal], strategy: str
+) -> tuple[CandidateRow, Moves]:
+    """
+    A strategy's row for a group and what it would move.
+
+    Raises:
+        InputError: There is no such strategy.
+        Infeasible: It has no answer for the group.
+    """
+    rows = {each.row.strategy: each for each in proposals}
+    if strategy not in rows:
+        raise InputError(f"there is no strategy {strategy!r}.", fix=f"There are {', '.join(rows)}.")
+    row, changed = rows[strategy].row, rows[strategy].moves
+    if changed is None:
+        why = row.reason.removesuffix(".")
+        raise Infeasible(
+            f"{strategy} has no answer for group {row.group_id}: {why}.",
+            fix=look_again(group),
+        )
+    return row, changed
+
+
+def proposal(
+    keys: Mapping[str, str], position: int, candidate: Candidate, changed: Moves | None
+) -> Proposal:
+    """
+    Args:
+        keys: `records.keys_of` the group.
+        position: Of the strategy on the scoreboard, from 0.
+        candidate: The strategy on one group.
+        changed: What would change hands.
+    """
+    row = CandidateRow(
+        **keys,
+        strategy=candidate.strategy,
+        position=position,
+        deployment=candidate.deployment,
+        feasibility=candidate.feasibility,
+        reason=reasons(candidate.reason),
+        is_running=candidate.is_running,
+        how=how(candidate.how),
+        replay=replay(candidate.replay),
+        score=candidate.score,
+        next_change=candidate.next_change,
+        forecast=candidate.forecast,
+        findings=tuple(words(flaw) for flaw in candidate.findings),
+        notes=tuple(words(note) for note in candidate.notes),
+        moved=(),
+        proof=proof(candidate.proof),
+        facts=(
+            *candidate.reason,
+            *candidate.how,
+            *candidate.findings,
+            *candidate.notes,
+            *candidate.proof,
+            *candidate.replay,
+            *candidate.counts,
+        ),
+    )
+    return Proposal(row=row, moves=changed)
+
+
+def candidate_table(proposals: Sequence[Proposal]) -> pa.Table:
+    """The rows of the dataset `candidates`; what changes hands goes there as arrays, not one by one."""
+    table = table_of(CandidateRow, (each.row for each in proposals))
+    place = table.schema.get_field_index("moved")
+    field = table.schema.field(place)
+    return table.set_column(place, field, _moved([each.moves for each in proposals], field.type))
+
+
+def _moved(changes: Sequence[Moves | None], kind: pa.DataType) -> pa.Array:
+    """One list of moves per row."""
+    names: list[str] = []
+    first: dict[int, tuple[int, int]] = {}
+    topic: list[Any] = [np.zeros(0, np.int64)]
+    number, before, after = [*topic], [*topic], [*topic]
+    start = np.zeros(len(changes) + 1, np.int32)
+    for row, each in enumerate(changes):
+        start[row + 1] = start[row] + (len(each) if each is not None else 0)
+        if each is None or not len(each):
+            continue
+        group = each.group
+        if id(group) not in first:
+            first[id(group)] = (len(names), len(names) + len(group.topics))
+            names += [*group.topics, *group.members]
+        topics, members = first[id(group)]
+        topic.append(group.topic_of[each.partition] + topics)
+        number.append(group.number_of[each.partition])
+        before.append(_shifted(group.owner[each.partition], members))
+        after.append(_shifted(each.new_owner, members))
+    columns = {
+        "topic": named(np.concatenate(topic), names),
+        "partition": pa.array(np.concatenate(number), pa.int32()),
+        "from_member": named(np.concatenate(before), names),
+        "to_member": named(np.concatenate(after), names),
+    }
+    structs = pa.StructArray.from_arrays([*columns.values()], names=[*columns])
+    return pa.ListArray.from_arrays(pa.array(start), structs).cast(kind)
+
+
+def _shifted(owner: Any, by: int) -> Any:
+    return np.where(owner == NONE, NONE, owner + by)
+
+
+def candidate_of(row: Mapping[str, Any]) -> Candidate:
+    """A stored row as a value again; the assignment itself is not stored, its moves are."""
+    stored = record_of(CandidateColumns, row)
+    facts = stored.facts or ()
+    return Candidate(
+        strategy=stored.strategy,
+        deployment=stored.deployment,
+        feasibility=stored.feasibility,
+        reason=of_kind(facts, FactKind.REASON),
+        how=of_kind(facts, FactKind.HOW),
+        is_running=stored.is_running,
+        replay=of_kind(facts, FactKind.REPLAY),
+        score=stored.score,
+        next_change=stored.next_change,
+        forecast=stored.forecast,
+        findings=of_kind(facts, FactKind.FINDING),
+        notes=of_kind(facts, FactKind.NOTE),
+        proof=of_kind(facts, *PROOF),
+        counts=of_kind(facts, FactKind.COUNTS),
+    )

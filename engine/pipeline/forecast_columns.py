@@ -1,0 +1,117 @@
+"""
+What `compute_metrics` keeps of a group's past for its forecast, and how that is read again.
+
+Only of groups that may hear of another assignment: in a fleet most keep up, and of these nobody asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from ..advice.by_racks import SECONDS_PER_DAY
+from ..config import Policy
+from ..metrics.forecast import UNCERTAIN, Load
+from ..metrics.observe import Observation
+from ..model.arrays import Flags, Floats, Indices
+from ..model.states import Diagnosis
+from ..records import Course, GroupMetrics
+from ..snapshots.arrays import flags_to, floats_of, floats_to, list_starts
+
+
+def needs_forecast(row: GroupMetrics, policy: Policy) -> bool:
+    """Whether a group may be told to switch: it does not keep up, or what crosses racks could be a saving that pays."""
+    return row.diagnosis is not Diagnosis.KEEPS_UP or _crosses_much(row, policy)
+
+
+def may_switch(row: GroupMetrics, course: Course | None, policy: Policy) -> bool:
+    """
+    Whether a group may be told to switch, or held to what it was told.
+
+    It may not where nobody asks for its forecast and all its partitions have an owner.
+    """
+    if course is not None and (course.proposal or any(u.outcome is None for u in course.uptakes)):
+        return True
+    return bool(row.unowned_partitions) or needs_forecast(row, policy)
+
+
+def _crosses_much(row: GroupMetrics, policy: Policy) -> bool:
+    """Whether all that crosses racks is the least saving that a switch needs that is advised already."""
+    live = row.live
+    if live is None:
+        return False
+    cost, carried = live.cross_rack_cost_per_month, live.cross_rack_bytes_per_second
+    share, arrives = live.cross_rack_rate_share, row.production_per_second
+    if policy.cost_gain is not None and cost is not None:
+        return cost >= policy.cost_gain * policy.dead_band
+    if carried is not None:
+        return carried * SECONDS_PER_DAY >= policy.least_saving_bytes_per_day * policy.dead_band
+    if not share or arrives is None:
+        return False
+    records = share * arrives * SECONDS_PER_DAY
+    return records >= policy.least_saving_records_per_day * policy.dead_band
+
+
+def past_columns(seen: Observation, loads: Mapping[int, Load]) -> dict[str, pa.Array]:
+    """
+    The columns of `partition_metrics` that hold it.
+
+    Args:
+        seen: What the numbers say of the batch.
+        loads: What the forecast of each group that gets one is made from.
+    """
+    size = len(seen.counted)
+    length, has = np.zeros(size, np.int64), np.zeros(size, np.bool_)
+    backlog, stuck = np.full(size, np.nan), np.zeros(size, np.bool_)
+    values = [np.zeros(0)]
+    for group, load in sorted(loads.items()):
+        own = seen.batch.rows(group)
+        rows = np.flatnonzero(seen.counted[own]) + own.start
+        length[rows], has[rows] = len(load.arrivals), True
+        backlog[rows], stuck[rows] = load.backlog, load.stuck
+        values.append(load.arrivals.T.ravel())
+    start = np.append(0, np.cumsum(length))
+    offsets = pa.array(start, pa.int32(), mask=np.append(~has, False))
+    return {
+        "past_arrivals_per_second": pa.ListArray.from_arrays(offsets, np.concatenate(values)),
+        "backlog": floats_to(backlog),
+        "stuck": flags_to(stuck, has),
+    }
+
+
+class PastColumns:
+    """The columns of `partition_metrics` from which loads are made again, of many groups."""
+
+    def __init__(self, partitions: pa.Table) -> None:
+        arrivals = partitions["past_arrivals_per_second"].combine_chunks()
+        self._has: Flags = arrivals.is_valid().to_numpy(zero_copy_only=False)
+        self._start = list_starts(arrivals)
+        self._arrivals = floats_of(arrivals.flatten())
+        self._backlog = floats_of(partitions["backlog"])
+        self._stuck: Flags = partitions["stuck"].fill_null(False).to_numpy()
+
+    def load_of(self, rows: slice, owner: Indices, capacity: Floats, ages: Floats) -> Load | None:
+        """
+        What the forecast of a group is made from; None where nothing was kept.
+
+        Args:
+            rows: Those of its partitions.
+            owner: (n) who has each of them.
+            capacity: (M) offsets/s that members can do at most, nan unknown.
+            ages: (A) seconds that its commits were behind.
+        """
+        counted = self._has[rows]
+        if not bool(counted.any()):
+            return None
+        first, last = self._start[rows.start], self._start[rows.stop]
+        return Load(
+            arrivals=self._arrivals[first:last].reshape(int(counted.sum()), -1).T,
+            backlog=self._backlog[rows][counted],
+            capacity=capacity,
+            uncertainty=np.full(len(capacity), UNCERTAIN),
+            ages=ages,
+            owner=owner[counted],
+            stuck=self._stuck[rows][counted],
+        )

@@ -1,0 +1,204 @@
+"""The step that turns offsets into metrics: one row per group, member and partition."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from ..config import IncidentRules, Rule, Settings
+from ..messages.wording import words
+from ..metrics.observe import OBJECTIVE, Known, Observation, observe
+from ..model.arrays import Floats
+from ..model.batch import GroupBatch
+from ..model.errors import EvenkeelError
+from ..model.facts import reason
+from ..model.groups import GroupSnapshot
+from ..ports import Lake
+from ..records import GroupMetrics, table_of
+from ..snapshots import METRICS
+from ..snapshots.chunks import chunks_of
+from ..snapshots.groups_with_past import (
+    BatchWithPast,
+    Lookback,
+    lookback_of,
+    read_with_past,
+    with_others,
+)
+from ..snapshots.validation import silent_group
+from .metric_rows import MetricRows
+
+Tables = dict[str, pa.Table]
+
+NOTHING_LEARNED: Mapping[str, float] = {}
+
+_log = logging.getLogger(__name__)
+
+
+INCIDENTS = IncidentRules()
+"""What holds where a rule says nothing of incidents."""
+
+See = Callable[[BatchWithPast, Observation], object]
+"""Who is shown some groups with their past, and what the numbers say of them."""
+
+
+def _unseen(groups: BatchWithPast, observed: Observation) -> None:
+    """Nobody looks."""
+
+
+def compute_metrics(
+    lake: Lake,
+    settings: Settings,
+    snapshot_id: str,
+    pattern: str = "*",
+    *,
+    every: bool = False,
+    see: See = _unseen,
+) -> Tables:
+    """
+    The metrics of a snapshot, without Spark: the tables of `datasets.METRICS`.
+
+    Args:
+        lake: Where the snapshots are.
+        settings: The configuration.
+        snapshot_id: The snapshot.
+        pattern: Shell pattern of group ids.
+        every: Whether also groups that need no forecast keep what one takes.
+        see: Is shown what the rows are made from, chunk by chunk.
+
+    Raises:
+        SnapshotNotFound: The lake does not hold the snapshot.
+    """
+    lookback = lookback_of(lake, settings, snapshot_id)
+    measured = [
+        measure_chunk(lake, settings, lookback, chunk.groups, every=every, see=see)
+        for chunk in chunks_of(lake, snapshot_id, pattern)
+    ]
+    return {
+        name: pa.concat_tables([schema.empty_table(), *(tables[name] for tables in measured)])
+        for name, schema in METRICS.items()
+    }
+
+
+def record_metrics(
+    lake: Lake, snapshot_id: str, tables: Mapping[str, pa.Table], pattern: str = "*"
+) -> None:
+    """
+    Keep the metrics in the lake; the history gets those that pass validation (`record_validation`).
+
+    Computed for the groups of a pattern only, they replace only those groups' rows.
+    """
+    lake.write(
+        "metrics", snapshot_id, with_others(lake, snapshot_id, "metrics", tables, pattern), {}
+    )
+
+
+def observe_group(
+    settings: Settings, group: GroupSnapshot, earlier: Sequence[GroupSnapshot]
+) -> Observation:
+    """What the numbers say of a single group, by what the configuration knows of it: a batch of one."""
+    one = BatchWithPast.of(group, earlier)
+    return observe(one.batch, one.earlier, known_of(settings, one.batch))
+
+
+def known_of(
+    settings: Settings, batch: GroupBatch, learned: Mapping[str, float] = NOTHING_LEARNED
+) -> Known:
+    """
+    What is known of each group of a batch beside what was read.
+
+    Args:
+        settings: The configuration.
+        batch: The groups.
+        learned: Seconds between the commits of a group, by its id, as `compute_metrics` learned it one snapshot before.
+    """
+    rules = rules_of(settings, batch)
+    return Known(
+        auto_offset_reset=[rule.auto_offset_reset for rule in rules],
+        capacity_per_second=_configured([rule.capacity_per_second for rule in rules]),
+        bytes_per_record=_configured([rule.bytes_per_record for rule in rules]),
+        objective=_configured([rule.objective_seconds or OBJECTIVE for rule in rules]),
+        commit_interval=_configured([rule.commit_interval_seconds for rule in rules]),
+        learned_interval=_configured([learned.get(header.group) for header in batch.headers]),
+        loss_within=_configured(
+            [(rule.incidents or INCIDENTS).loss_within_seconds for rule in rules]
+        ),
+    )
+
+
+def rules_of(settings: Settings, batch: GroupBatch) -> list[Rule]:
+    """(G) what the configuration says of each group of a batch."""
+    return [settings.rule(header.cluster, header.group) for header in batch.headers]
+
+
+def _configured(numbers: Sequence[float | None]) -> Floats:
+    return np.array([np.nan if each is None else each for each in numbers], np.float64)
+
+
+def measure_chunk(
+    lake: Lake,
+    settings: Settings,
+    lookback: Lookback,
+    names: Sequence[str],
+    *,
+    every: bool = False,
+    see: See = _unseen,
+) -> Tables:
+    """
+    The metric rows of some groups, from the lake: the tables of `datasets.METRICS`, groups in the order of *names*.
+
+    A group that cannot be worked on costs the others nothing: it has one group row that says why.
+    """
+    try:
+        groups = read_with_past(lake, settings, lookback, names)
+        observed = observed_of(settings, groups)
+        tables = tables_of(settings, groups, observed, every=every)
+    except EvenkeelError:
+        raise  # the lake or the configuration: nothing that a single group could be blamed for
+    except Exception as problem:  # noqa: BLE001
+        if len(names) == 1:
+            _log.exception("group %s cannot be measured", names[0])
+            why = reason("measuring_failed", quote=f"{type(problem).__name__}: {problem}")
+            [header] = lake.read("groups", [lookback.ids[0]], groups=names).to_pylist()
+            silent = silent_group(header, settings.version, words(why))
+            empty = {name: schema.empty_table() for name, schema in METRICS.items()}
+            return empty | {"group_metrics": table_of(GroupMetrics, [silent])}
+    else:
+        see(groups, observed)
+        return tables
+    half = len(names) // 2
+    parts = [
+        measure_chunk(lake, settings, lookback, some, every=every, see=see)
+        for some in (names[:half], names[half:])
+    ]
+    return {name: pa.concat_tables([part[name] for part in parts]) for name in METRICS}
+
+
+def observed_of(settings: Settings, groups: BatchWithPast) -> Observation:
+    """What the numbers say of some groups, by their past and what is known of them."""
+    known = known_of(settings, groups.batch, groups.learned)
+    return observe(groups.batch, groups.earlier, known)
+
+
+def tables_of(
+    settings: Settings, groups: BatchWithPast, observed: Observation, *, every: bool = False
+) -> Tables:
+    """
+    The metric rows of some groups: the tables of `datasets.METRICS`, groups in the order of the batch.
+
+    A group that is withheld or that could not be read has one group row that says why, with every number unknown.
+
+    Args:
+        settings: The configuration.
+        groups: The groups and their past.
+        observed: What the numbers say of them.
+        every: Whether also groups that need no forecast keep what one takes.
+    """
+    rows = MetricRows(settings, observed, groups.earlier, groups.withheld, every=every)
+    return {
+        "group_metrics": rows.of_groups(),
+        "member_metrics": rows.of_members(),
+        "partition_metrics": rows.of_partitions(),
+    }

@@ -1,0 +1,335 @@
+"""The rows of metrics that follow from what was observed of a batch of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..assignors.interface import spec_of
+from ..config import Settings
+from ..messages.wording import because, words
+from ..metrics.balance import member_counts, member_sums
+from ..metrics.forecast import Load, load_of
+from ..metrics.observe import Observation
+from ..metrics.ownership import fingerprint
+from ..metrics.racks import Crossing, leader_crossing, replica_crossing
+from ..metrics.status import worst_by
+from ..model.arrays import NONE, Column, Flags, Floats
+from ..model.batch import GroupBatch, count_by, max_by, min_by, sum_by
+from ..model.figures import Figures
+from ..model.groups import GroupHeader
+from ..model.moments import from_ms
+from ..records import GroupMetrics, keys_of, table_of
+from ..snapshots import METRICS
+from ..snapshots.arrays import flags_to, floats_to, labels_to, moments_to, named, numbers_to
+from ..snapshots.validation import silent_row
+from .forecast_columns import needs_forecast, past_columns
+from .membership_changes import membership_change
+from .scoring_inputs import judge_of
+
+
+class MetricRows:
+    """
+    The metric rows of the groups of a batch.
+
+    Args:
+        settings: The configuration.
+        seen: What the numbers say of the groups.
+        earlier: Their earlier snapshots, newest first.
+        withheld: Why the data of a group cannot be trusted, by group id.
+        every: Whether also groups that need no forecast keep what one takes.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        seen: Observation,
+        earlier: Sequence[GroupBatch],
+        withheld: Mapping[str, str],
+        *,
+        every: bool = False,
+    ) -> None:
+        self.settings, self.seen, self.batch, self.every = settings, seen, seen.batch, every
+        self.earlier = earlier
+        self.errors = [header.error or withheld.get(header.group) for header in self.batch.headers]
+        """(G) why a group has no numbers."""
+        self.sound: Flags = np.array([error is None for error in self.errors], np.bool_)
+        self.rebalancing = self.batch.flags(lambda header: header.rebalancing)
+        self.crossing = _crossing(self.batch)
+
+    def of_groups(self) -> pa.Table:
+        """One row per group."""
+        return table_of(
+            GroupMetrics,
+            (
+                replace(row, commit_ages_seconds=tuple(self.loads[group].ages.tolist()))
+                if group in self.loads
+                else row
+                for group, row in enumerate(self.rows)
+            ),
+        )
+
+    @cached_property
+    def rows(self) -> list[GroupMetrics]:
+        """(G) what is said of each group, but for what only forecasts need."""
+        numbers, members = _Numbers(self.seen), self.batch.members.counts.tolist()
+        return [
+            silent_row(
+                error,
+                **self._keys(header),
+                members=members[group] if header.error is None else None,
+            )
+            if error
+            else self._measured(group, numbers)
+            for group, (header, error) in enumerate(
+                zip(self.batch.headers, self.errors, strict=True)
+            )
+        ]
+
+    @cached_property
+    def loads(self) -> Mapping[int, Load]:
+        """What a forecast is made from, by the number of each group that needs one and has a past."""
+        policy = self.settings.policy
+        needy = (
+            group
+            for group, row in enumerate(self.rows)
+            if row.live is not None
+            and (self.every or needs_forecast(row, policy(row.cluster, row.group_id)))
+        )
+        found = ((group, load_of(self.seen, group)) for group in needy)
+        return {group: load for group, load in found if load is not None}
+
+    def _keys(self, header: GroupHeader) -> dict[str, Any]:
+        return keys_of(header, self.settings.version) | {
+            "group_type": header.type,
+            "state": header.state,
+            "assignor": header.assignor,
+        }
+
+    def _measured(self, group: int, numbers: _Numbers) -> GroupMetrics:
+        seen, header = self.seen, self.batch.headers[group]
+        subscribe = bool(self.batch.topics[group])
+        judged = subscribe and not header.rebalancing
+        diagnosed = seen.diagnoses[group]
+        some = numbers.partitions[group] > 0  # none to look at is no lag of 0: they may be hidden
+        return GroupMetrics(
+            **self._keys(header),
+            status=numbers.status[group],
+            members=int(self.batch.members.counts[group]),
+            idle_members=numbers.idle_members[group] if judged else None,
+            partitions=numbers.partitions[group],
+            unowned_partitions=numbers.unowned[group] if judged else None,
+            unsubscribed_partitions=numbers.unsubscribed[group] if subscribe else None,
+            total_lag=numbers.total_lag[group] if some else None,
+            unknown_lag_partitions=numbers.unknown_lag[group],
+            largest_partition_lag=numbers.largest_lag[group],
+            lost_records=numbers.lost[group],
+            production_per_second=numbers.production[group],
+            consumption_per_second=numbers.consumption[group],
+            time_lag_seconds=numbers.time_lag[group],
+            time_to_loss_seconds=numbers.time_to_loss[group],
+            rates_since=from_ms(numbers.since[group]),
+            findings=tuple(words(fact) for fact in seen.findings[group]),
+            facts=(*diagnosed.facts, *seen.findings[group]),
+            diagnosis=diagnosed.diagnosis,
+            diagnosis_reason=because(diagnosed.facts) or None,
+            commit_interval_seconds=numbers.commit_interval[group],
+            delay_seconds=numbers.delay[group],
+            assignment=fingerprint(self.batch, group) if judged else None,
+            subscribed_topics=tuple(sorted(seen.subscribed_topics[group])) or None,
+            live=_figures(self.settings, seen, group) if judged and some else None,
+            change=membership_change(
+                self.batch, group, self.earlier, self.settings.rule(header.cluster, header.group)
+            ),
+            error=None,
+        )
+
+    def of_members(self) -> pa.Table:
+        """One row per member; none of a group that rebalances, that is withheld or that could not be read."""
+        batch, seen, members = self.batch, self.seen, self.batch.members
+        owner, count = batch.partitions.owner, len(members)
+        crossed = member_counts(np.where(self.crossing.crosses, owner, NONE), count)
+        load, able = _of_members(seen.production.per_second, batch), seen.capacity.per_second
+        placed = np.array([rack is not None for rack in members.racks], np.bool_)
+        columns = {
+            "member_id": pa.array(members.ids, pa.string()),
+            "identity": pa.array(members.identities, pa.string()),
+            "client_id": pa.array(members.client_ids, pa.string()),
+            "client_host": pa.array(members.hosts, pa.string()),
+            "instance_id": pa.array(members.instance_ids, pa.string()),
+            "rack": pa.array(members.racks, pa.string()),
+            "rack_source": pa.array(members.rack_sources, pa.string()),
+            "partitions": pa.array(member_counts(owner, count), pa.int32()),
+            "lag": numbers_to(member_sums(owner, count, seen.lag.for_people)),
+            "production_per_second": floats_to(load),
+            "consumption_per_second": floats_to(_of_members(seen.consumption.per_second, batch)),
+            "capacity_per_second": floats_to(able),
+            "capacity_basis": labels_to(seen.capacity.basis),
+            # nan where either is unknown
+            "utilisation": floats_to(
+                np.where(able > 0, load / np.where(able > 0, able, 1), np.nan)
+            ),
+            "silent": pa.array(seen.silent),
+            "cross_rack_partitions": numbers_to(Column(crossed, placed), pa.int32()),
+        }
+        kept = self.sound & ~self.rebalancing
+        return self._table("member_metrics", columns, members.group, kept)
+
+    def of_partitions(self) -> pa.Table:
+        """One row per partition; none of a group that is withheld or that could not be read."""
+        batch, seen, table = self.batch, self.seen, self.batch.partitions
+        subscription_unknown = count_by(~batch.members.subscription_known, batch.members.start) > 0
+        columns = {
+            "topic": named(table.topic, table.topics),
+            "topic_id": named(table.topic, table.topic_ids),
+            "partition": pa.array(table.partition, pa.int32()),
+            # unknown where a member does not tell what it subscribes to (it rebalances)
+            "subscribed": flags_to(
+                table.subscribed, table.subscribed | ~subscription_unknown[batch.group]
+            ),
+            "begin_offset": numbers_to(table.begin),
+            "end_offset": numbers_to(table.end),
+            "committed_offset": numbers_to(table.committed),
+            "lag": numbers_to(seen.lag.for_people),
+            "lag_basis": labels_to(seen.lag.basis),
+            "lost_records": numbers_to(seen.lag.lost),
+            "production_per_second": floats_to(seen.production.per_second),
+            "consumption_per_second": floats_to(seen.consumption.per_second),
+            "time_lag_seconds": floats_to(seen.time_lag.seconds),
+            "time_lag_basis": labels_to(seen.time_lag.basis),
+            "time_to_loss_seconds": floats_to(seen.time_to_loss),
+            "status": labels_to(seen.statuses),
+            "member_id": named(table.owner, batch.members.ids),
+            "cross_rack": flags_to(self.crossing.crosses, self.crossing.known),
+            "committed_at": moments_to(table.committed_at_ms),
+            "end_at": moments_to(table.end_at_ms),
+            "counted": pa.array(seen.counted),
+            "lag_for_strategies": numbers_to(seen.lag.for_strategies),
+            "production_deviation_per_second": floats_to(seen.production_deviation),
+            "consumption_deviation_per_second": floats_to(seen.consumption_deviation),
+            "bytes_per_record": floats_to(seen.sizes.bytes),
+            "bytes_per_record_basis": labels_to(seen.sizes.basis),
+            **past_columns(seen, self.loads),
+        }
+        return self._table("partition_metrics", columns, batch.group, self.sound)
+
+    def _table(
+        self, name: str, columns: Mapping[str, pa.Array], group: Any, kept: Flags
+    ) -> pa.Table:
+        """
+        Columns below the keys of their groups.
+
+        Args:
+            name: Of the dataset.
+            columns: All of it but the keys.
+            group: (rows) whose each row is.
+            kept: (G) the groups that have rows.
+        """
+        headers, number = self.batch.headers, np.asarray(group, np.int32)
+        keys = {
+            "snapshot_id": named(number, [header.snapshot_id for header in headers]),
+            "cluster": named(number, [header.cluster for header in headers]),
+            "group_id": named(number, [header.group for header in headers]),
+            "config_version": named(number, [self.settings.version for _ in headers]),
+        }
+        table = pa.table({**keys, **columns}, schema=METRICS[name])
+        return table if bool(kept.all()) else table.filter(pa.array(kept[group]))
+
+
+class _Numbers:
+    """What is said of each group by reduction over its partitions; every list has one entry per group."""
+
+    def __init__(self, seen: Observation) -> None:
+        batch, table, counted = seen.batch, seen.batch.partitions, seen.counted
+        start, lag, lost = batch.start, seen.lag.for_people, seen.lag.lost
+        owned = member_counts(table.owner, len(batch.members))
+        self.idle_members: list[int] = count_by(owned == 0, batch.members.start).tolist()
+        self.partitions: list[int] = count_by(counted, start).tolist()
+        self.unowned: list[int] = count_by(counted & (table.owner == NONE), start).tolist()
+        self.unsubscribed: list[int] = count_by(table.exists & ~table.subscribed, start).tolist()
+        unknown = count_by(counted & ~lag.known, start)
+        self.unknown_lag: list[int] = unknown.tolist()
+        known = counted & lag.known
+        totals = sum_by(np.where(known, lag.values, 0), start)
+        self.total_lag = Column(totals, unknown == 0).tolist()
+        largest = max_by(np.where(known, lag.values, -1), start, -1)
+        self.largest_lag = Column(largest, largest >= 0).tolist()
+        lost_known = counted & lost.known
+        self.lost = Column(
+            sum_by(np.where(lost_known, lost.values, 0), start), count_by(lost_known, start) > 0
+        ).tolist()
+        self.production = _sums(seen.production.per_second, counted, start)
+        self.consumption = _sums(seen.consumption.per_second, counted, start)
+        ages = np.where(counted, seen.time_lag.seconds, np.nan)
+        self.time_lag = _numbers(max_by(np.where(np.isnan(ages), -np.inf, ages), start, -np.inf))
+        delays = np.where(counted & ~np.isnan(seen.delay), seen.delay, -np.inf)
+        # where nobody is there and no commit was seen, nobody knows how far the next one would have been off
+        late = count_by(counted & (np.nan_to_num(seen.time_lag.seconds) > 0), start) > 0
+        guessed = late & (batch.members.counts == 0) & np.isnan(seen.commit_interval)
+        self.delay = _numbers(np.where(guessed, np.nan, max_by(delays, start, -np.inf)))
+        self.commit_interval = _numbers(seen.commit_interval)
+        left = np.where(counted, seen.time_to_loss, np.nan)
+        some = count_by(~np.isnan(left), start) > 0
+        least = min_by(np.where(np.isnan(left), np.inf, left), start, np.inf)
+        self.time_to_loss = _numbers(np.where(some, least, np.nan))
+        since, never = seen.production.since_ms, np.iinfo(np.int64).max
+        first = min_by(np.where(counted & since.known, since.values, never), start, never)
+        self.since = Column(first, first != never).tolist()
+        self.status = worst_by(seen.statuses, counted, start)
+
+
+def _sums(values: Floats, mask: Flags, start: Any) -> list[float | None]:
+    """(G) the sum over *mask*; None when one of them is unknown, or there is none."""
+    sums = sum_by(np.where(mask, values, 0.0), start)
+    return _numbers(np.where(count_by(mask, start) > 0, sums, np.nan))
+
+
+def _numbers(values: Floats) -> list[float | None]:
+    """None where nan or minus infinity."""
+    known = np.isnan(values) | np.isneginf(values)
+    return [None if k else v for v, k in zip(values.tolist(), known.tolist(), strict=True)]
+
+
+def _figures(settings: Settings, seen: Observation, number: int) -> Figures:
+    """What the judge says of the assignment that a group has now."""
+    batch, rows = seen.batch, seen.batch.rows(number)
+    group, rates = batch.groups[number], seen.production.per_second[rows]
+    spec = spec_of(group, seen.lag.for_people.take(rows), rates)
+    judge = judge_of(
+        group,
+        spec,
+        settings.rule(group.cluster, group.group),
+        production=rates,
+        bytes_per_record=seen.sizes.bytes[rows],
+        capacity=seen.capacity.sure[batch.members_of(number)],
+    )
+    return judge.figures(spec.owner)
+
+
+def _of_members(rates: Floats, batch: GroupBatch) -> Floats:
+    """(M) each member's offsets/s: 0 for one without partitions, nan when a rate of its own is unknown."""
+    owner = batch.partitions.owner
+    owned = owner != NONE
+    sums = np.bincount(owner[owned], rates[owned], minlength=len(batch.members))
+    return sums.astype(np.float64)
+
+
+def _crossing(batch: GroupBatch) -> Crossing:
+    """What is read across racks: from any replica, or from leaders where brokers serve reads from these alone."""
+    table = batch.partitions
+    # a rack no broker has gets an index of its own
+    names = {rack: i for i, rack in enumerate(table.racks)}
+    racks = [names.setdefault(rack, len(names)) if rack else NONE for rack in batch.members.racks]
+    owner = np.array([*racks, NONE], np.int32)[table.owner]
+    by_leader = leader_crossing(owner, table.leader_rack)
+    by_replica = replica_crossing(owner, table.replica_start, table.replica_rack)
+    leaders_only = batch.flags(lambda header: header.follower_fetching is False)[batch.group]
+    return Crossing(
+        crosses=np.where(leaders_only, by_leader.crosses, by_replica.crosses),
+        known=np.where(leaders_only, by_leader.known, by_replica.known),
+    )

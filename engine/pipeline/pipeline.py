@@ -1,0 +1,204 @@
+"""
+The pipeline as one function, and the walk over many snapshots: the same function, one snapshot after the other.
+
+Who hears of it is a matter of the history that is handed in: what is told goes to its outbox, and no further.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+import pyarrow as pa
+
+from ..config import Settings
+from ..messages.outbox_entries import AdviceNews, advice_news, queue_news
+from ..messages.rounds import Round
+from ..metrics.observe import Observation
+from ..model.errors import SnapshotNotFound
+from ..model.message import NewsKind
+from ..ports import (
+    ALL,
+    AdviceHistory,
+    Delivered,
+    Incidents,
+    Lake,
+    Outbox,
+    ResultHistory,
+    Silences,
+    SnapshotHistory,
+)
+from ..records import CandidateColumns, GroupMetrics, arrow_schema, records_of
+from ..snapshots import split_snapshot_id
+from ..snapshots.groups_with_past import BatchWithPast, taken_at
+from ..snapshots.validation import STEP_OF_STAGE, rejected_as_a_whole
+from ..snapshots.walk_lake import WalkedLake
+from .advise import advise
+from .forecast_columns import may_switch
+from .measure import compute_metrics, record_metrics
+from .propose import propose_candidates, record_candidates
+from .watch_groups import queue_groups
+
+
+class WholeHistory(
+    SnapshotHistory, ResultHistory, AdviceHistory, Incidents, Silences, Outbox, Protocol
+):
+    """What the steps leave of snapshots and read back, and the outbox of what is told."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Ran:
+    """
+    A snapshot that went through the pipeline.
+
+    Attributes:
+        snapshot_id: The snapshot.
+        at: When its reading began.
+        seen: What the numbers say of its groups; none where validation rejected it, and then nothing else is known.
+        watched: What comes of it for incidents of groups.
+        advised: What is new in its advice.
+    """
+
+    snapshot_id: str
+    at: datetime
+    seen: Sequence[Observation] = ()
+    watched: Round | None = None
+    advised: AdviceNews | None = None
+
+
+def run_pipeline(
+    lake: Lake,
+    history: WholeHistory,
+    settings: Settings,
+    snapshot_id: str,
+    *,
+    watching: bool = True,
+    advising: bool = True,
+    sparing: bool = False,
+    ask_next_change: bool = True,
+) -> Ran:
+    """
+    All steps after `take_snapshot`, without Spark and validation; what is there of verdicts counts.
+
+    Args:
+        lake: Where the snapshot is, and where metrics and candidates go.
+        history: What is known from before, and where all goes that is found.
+        settings: The configuration.
+        snapshot_id: The snapshot.
+        watching: Whether incidents of groups are looked for.
+        advising: Whether advice is given; else it ends with the metrics.
+        sparing: Whether of groups that cannot be told to switch only the assignment is looked at that they have.
+        ask_next_change: Whether it is worked out what strategies would move next, a third of the work.
+
+    Raises:
+        SnapshotNotFound: The lake does not hold the snapshot.
+    """
+    history.store_snapshot(lake.manifest("snapshot", snapshot_id), settings.version)
+    _store_verdicts(lake, history, snapshot_id)
+    at = taken_at(lake, snapshot_id)
+    looked = list[tuple[BatchWithPast, Observation]]()
+    if rejected_as_a_whole(lake, snapshot_id, "snapshot"):
+        return Ran(snapshot_id=snapshot_id, at=at)
+    metrics = compute_metrics(
+        lake, settings, snapshot_id, see=lambda *groups: looked.append(groups)
+    )
+    watched = queue_groups(lake, history, settings, snapshot_id, seen=looked) if watching else None
+    seen = [observed for _, observed in looked]
+    record_metrics(lake, snapshot_id, metrics)
+    history.store_metrics(snapshot_id, metrics)
+    if not advising:
+        return Ran(snapshot_id=snapshot_id, at=at, seen=seen, watched=watched)
+    settled = _settled(history, settings, snapshot_id, metrics["group_metrics"]) if sparing else ()
+    candidates = propose_candidates(
+        lake, settings, snapshot_id, live_only=settled, ask_next_change=ask_next_change
+    )
+    record_candidates(lake, snapshot_id, candidates)
+    kept = candidates["candidates"].select(arrow_schema(CandidateColumns).names)
+    history.store_candidates(snapshot_id, kept)
+    advise(lake, history, settings, snapshot_id)
+    advised = advice_news(history, settings, snapshot_id)
+    if advised is not None:
+        queue_news(history, settings, advised)
+    return Ran(snapshot_id=snapshot_id, at=at, seen=seen, watched=watched, advised=advised)
+
+
+def _store_verdicts(lake: Lake, history: ResultHistory, snapshot_id: str) -> None:
+    """What validation found of the snapshot, where it has run."""
+    for stage, dataset in STEP_OF_STAGE.items():
+        with suppress(SnapshotNotFound):
+            history.store_validation(snapshot_id, stage, lake.read(dataset, [snapshot_id]))
+
+
+def _settled(
+    history: WholeHistory, settings: Settings, snapshot_id: str, metrics: pa.Table
+) -> set[str]:
+    """The groups that cannot be told to switch, nor have to hear what became of a switch."""
+    cluster, _ = split_snapshot_id(snapshot_id)
+    courses = {one.group_id: one.course for one in history.previous_advice(snapshot_id)}
+    # what is said of its end may have to be told yet, with the reason
+    open_to = {
+        one.group_id
+        for one in history.announced_advice(cluster)
+        if one.kind in (NewsKind.SWITCH, NewsKind.TAKEN_UP)
+    }
+    return {
+        row.group_id
+        for row in records_of(GroupMetrics, metrics)
+        if row.group_id not in open_to
+        and not may_switch(row, courses.get(row.group_id), settings.policy(cluster, row.group_id))
+    }
+
+
+def walk(
+    lake: Lake,
+    history: WholeHistory,
+    settings: Settings,
+    cluster: str,
+    pattern: str = "*",
+    limit: int = ALL,
+    *,
+    advising: bool = True,
+    whole_newest: bool = False,
+) -> Iterator[Ran]:
+    """
+    Take the snapshots of a cluster through the pipeline, oldest first, each with what was known by then.
+
+    Nothing is written to the lake, and what is told is taken to be read at once.
+
+    Args:
+        lake: Where they are.
+        history: What is left of them; an empty one in memory, unless something was known before.
+        settings: The configuration.
+        cluster: Its configured name.
+        pattern: Shell pattern of group ids; the others are not there.
+        limit: At most so many snapshots, the newest.
+        advising: As for `run_pipeline`.
+        whole_newest: Whether in the newest all strategies are asked about all groups.
+    """
+    ids = lake.snapshots(cluster, limit=limit)[::-1]
+    wanted = None if pattern == "*" else lambda name: fnmatch.fnmatchcase(name, pattern)
+    walked = WalkedLake(lake, wanted)
+    for snapshot_id in ids:
+        walked.stand(snapshot_id, settings.lookback)
+        sparing = not (whole_newest and snapshot_id == ids[-1])
+        yield run_pipeline(
+            walked,
+            history,
+            settings,
+            snapshot_id,
+            advising=advising,
+            sparing=sparing,
+            ask_next_change=False,
+        )
+        read_at_once(history)
+        history.thin(cluster, 0)
+
+
+def read_at_once(history: Outbox) -> None:
+    """Take what waits to be told for delivered: nobody reads it."""
+    for alert in history.pending_alerts():
+        history.mark_alert_sent(alert, Delivered(channel=alert.channel, timestamp=alert.key))

@@ -1,0 +1,130 @@
+"""What would be told of groups, and where: of the snapshots of a recording one after the other, or of the newest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from fnmatch import fnmatchcase
+
+from ..config import Settings
+from ..messages.rounds import Round
+from ..model.message import AlertMessage
+from ..ports import IncidentWatch, Lake, PendingAlert, Posting
+from ..records import SilenceRow
+from .pipeline import WholeHistory, walk
+from .watch_groups import look_at
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Preview:
+    """
+    A message that would be sent.
+
+    Attributes:
+        at: When what it says was true.
+        cluster: Configured name of the cluster.
+        posting: What would be said, and where.
+        groups: The groups that it is about; none where it is about the pipeline.
+        owners: Who owns them, where that is configured.
+        waits: Whether it waits in the outbox already.
+    """
+
+    at: datetime
+    cluster: str
+    posting: Posting
+    groups: tuple[str, ...]
+    owners: tuple[str, ...]
+    waits: bool = False
+
+    def is_about(self, pattern: str) -> bool:
+        """Whether one of its groups matches a shell pattern; what is about none matches `*` only."""
+        return pattern == "*" or any(fnmatchcase(group, pattern) for group in self.groups)
+
+
+def walked(
+    lake: Lake, history: WholeHistory, settings: Settings, cluster: str
+) -> Iterator[Preview]:
+    """
+    What would have been told of incidents after each snapshot of a cluster, oldest first.
+
+    Maintenance windows of the configuration count as they would have.
+
+    Args:
+        lake: Where the snapshots are.
+        history: An empty one in memory: nothing was known before the first.
+        settings: The configuration.
+        cluster: Its configured name.
+    """
+    for ran in walk(lake, history, settings, cluster, advising=False):
+        if ran.watched is not None:
+            yield from _of_round(settings, cluster, ran.watched)
+
+
+def newest(
+    lake: Lake,
+    settings: Settings,
+    watch: IncidentWatch,
+    silences: Callable[[datetime], Sequence[SilenceRow]],
+) -> list[Preview]:
+    """
+    What would be told after the newest snapshot of a cluster; nothing if that was looked at already.
+
+    Args:
+        lake: Where the snapshots are.
+        settings: The configuration.
+        watch: What is remembered of the cluster's groups.
+        silences: What people have silenced and acknowledged at a moment.
+    """
+    ids = lake.snapshots(watch.cluster, limit=1)
+    if not ids or ids[0] == watch.snapshot_id:
+        return []
+    _, done = look_at(lake, settings, ids[0], watch, silences)
+    return list(_of_round(settings, watch.cluster, done))
+
+
+def pending(settings: Settings, alerts: Sequence[PendingAlert]) -> Iterator[Preview]:
+    """
+    What waits in the outbox.
+
+    Raises:
+        InputError: A message was written by another version.
+    """
+    for alert in alerts:
+        message = AlertMessage.from_json(alert.message)
+        posting = Posting(
+            key=alert.key,
+            channel=alert.channel,
+            message=message,
+            answers=alert.answers,
+            replaces=alert.replaces,
+            broadcast=alert.broadcast,
+        )
+        groups = _subjects(message)
+        yield replace(_preview(settings, alert.cluster, posting, groups), waits=True)
+
+
+def _of_round(settings: Settings, cluster: str, done: Round) -> Iterator[Preview]:
+    of_digest = {event.message: event.groups for event in done.events}
+    for posting in done.postings:
+        groups = _subjects(posting.message) or of_digest.get(posting.message, ())
+        yield _preview(settings, cluster, posting, groups)
+
+
+def _subjects(message: AlertMessage) -> tuple[str, ...]:
+    if message.subject is not None and message.subject.group_id is not None:
+        return (message.subject.group_id,)
+    return tuple(one.group_id for one in message.announcements)
+
+
+def _preview(
+    settings: Settings, cluster: str, posting: Posting, groups: tuple[str, ...]
+) -> Preview:
+    owners = {settings.rule(cluster, group).owner for group in groups}
+    return Preview(
+        at=posting.message.at,
+        cluster=cluster,
+        posting=posting,
+        groups=groups,
+        owners=tuple(sorted(owner for owner in owners if owner)),
+    )

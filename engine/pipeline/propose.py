@@ -1,0 +1,174 @@
+"""The step that replays every strategy on every group: one row each, the infeasible ones with their reason."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from ..advice import blocked
+from ..advice.scoring import moves
+from ..assignors import every
+from ..config import Settings
+from ..model.facts import reason
+from ..ports import Lake
+from ..records import keys_of
+from ..snapshots import CANDIDATES
+from ..snapshots.chunks import chunks_of
+from ..snapshots.groups_with_past import with_others
+from ..snapshots.validation import withheld_groups
+from .candidate_rows import Proposal, candidate_table, proposal
+from .propose_tasks import task_rows
+from .replay import never, replay_group
+from .stored_metrics import NOT_MEASURED, MeasuredGroup, measured_chunk
+
+_log = logging.getLogger(__name__)
+
+
+def propose_candidates(
+    lake: Lake,
+    settings: Settings,
+    snapshot_id: str,
+    pattern: str = "*",
+    *,
+    live_only: Collection[str] = (),
+    ask_next_change: bool = True,
+) -> dict[str, pa.Table]:
+    """
+    The candidates of a snapshot, without Spark: the table of `datasets.CANDIDATES`.
+
+    Args:
+        lake: Where the snapshot and its metrics are.
+        settings: The configuration.
+        snapshot_id: The snapshot.
+        pattern: Shell pattern of group ids.
+        live_only: Groups of which only what they have now is looked at.
+        ask_next_change: As for `propose_group`.
+
+    Raises:
+        SnapshotNotFound: The lake does not hold the snapshot, or not its metrics.
+    """
+    withheld = withheld_groups(lake, snapshot_id)
+    tables = [
+        propose_chunk(
+            lake,
+            settings,
+            snapshot_id,
+            chunk.groups,
+            withheld,
+            live_only=live_only,
+            ask_next_change=ask_next_change,
+        )
+        for chunk in chunks_of(lake, snapshot_id, pattern)
+    ]
+    empty = CANDIDATES["candidates"].empty_table()
+    return {"candidates": pa.concat_tables([empty, *(each["candidates"] for each in tables)])}
+
+
+def propose_chunk(
+    lake: Lake,
+    settings: Settings,
+    snapshot_id: str,
+    names: Sequence[str],
+    withheld: Mapping[str, str],
+    *,
+    live_only: Collection[str] = (),
+    ask_next_change: bool = True,
+) -> dict[str, pa.Table]:
+    """
+    The candidates of some groups, from the lake, in the order of *names*.
+
+    A group that cannot be worked on costs the others nothing: every strategy is infeasible for that reason.
+
+    Args:
+        withheld: Why the data of a group cannot be trusted, by group id.
+        live_only, ask_next_change: As for `propose_candidates`.
+
+    Raises:
+        SnapshotNotFound: The lake does not hold the snapshot, or not its metrics.
+        LakeError: The metrics are not those of the snapshot.
+    """
+    groups = measured_chunk(lake, settings, snapshot_id, names, withheld)
+    proposals = [
+        one
+        for group in groups
+        for one in propose_anyway(
+            settings,
+            group,
+            live_only=group.group.group in live_only,
+            ask_next_change=ask_next_change,
+        )
+    ]
+    return {"candidates": candidate_table(proposals)}
+
+
+def propose_anyway(settings: Settings, measured_group: MeasuredGroup, **how: Any) -> list[Proposal]:
+    """As `propose_group`; where that fails, every strategy is infeasible for that reason."""
+    try:
+        return propose_group(settings, measured_group, **how)
+    except Exception as problem:  # noqa: BLE001
+        _log.exception("group %s cannot be replayed", measured_group.group.group)
+        why = reason("replay_failed", quote=f"{type(problem).__name__}: {problem}")
+        return propose_group(settings, replace(measured_group, measured=None, withheld=why))
+
+
+def record_candidates(
+    lake: Lake, snapshot_id: str, tables: Mapping[str, pa.Table], pattern: str = "*"
+) -> None:
+    """
+    Keep the candidates in the lake; the history gets those that pass validation (`record_validation`).
+
+    Proposed for the groups of a pattern only, they replace only those groups' rows.
+    """
+    lake.write(
+        "candidates", snapshot_id, with_others(lake, snapshot_id, "candidates", tables, pattern), {}
+    )
+
+
+def propose_group(
+    settings: Settings,
+    measured_group: MeasuredGroup,
+    *,
+    ask_next_change: bool = True,
+    live_only: bool = False,
+    named: str | None = None,
+) -> list[Proposal]:
+    """
+    One per strategy, in the order of the strategy table.
+
+    Args:
+        settings: The configuration.
+        measured_group: The group and its metrics; where it is withheld, every strategy is infeasible for that reason.
+        ask_next_change: Whether it is worked out what strategies would move next, a third of the work.
+        live_only: Whether only what the group has now is looked at.
+        named: A strategy that is asked even where it is not by itself.
+    """
+    group, measured = measured_group.group, measured_group.measured
+    keys = keys_of(group, settings.version)
+    why = measured_group.withheld or blocked(group)
+    if why is not None or measured is None:
+        return [
+            proposal(keys, position, never(group, strategy, why or NOT_MEASURED), None)
+            for position, strategy in enumerate(every().values())
+        ]
+    if group.places_tasks:
+        return list(task_rows(settings, group, measured))
+    replayed = replay_group(
+        settings,
+        measured_group,
+        ask_next_change=ask_next_change,
+        live_only=live_only,
+        named=named,
+    )
+    return [
+        proposal(
+            keys,
+            position,
+            candidate,
+            moves(replayed.spec, candidate.assignment) if candidate.assignment else None,
+        )
+        for position, candidate in enumerate(replayed.candidates)
+    ]

@@ -1,0 +1,229 @@
+"""
+The rows of a Kafka Streams application: what each strategy for tasks would make of them.
+
+A strategy places tasks on clients; which of a client's threads takes one is Kafka's affair, so what hangs on threads
+(lag and number of partitions per member, what becomes of them) is unknown in its rows. The broker's own of a KIP-1071
+group gives tasks to threads, and its row is complete. Strategies for partitions are infeasible here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from ..advice import runs, unfit
+from ..advice.price import Pauses, Price, instances_of, price
+from ..advice.scoring import Judge, Moves, moves
+from ..advice.tasks import task_feasibility, task_reach
+from ..assignors import every
+from ..assignors.interface import GroupSpec, spec_of
+from ..assignors.live import Live
+from ..config import Settings, StreamsSettings
+from ..model.arrays import NONE, Indices
+from ..model.assignments import Assignment, Candidate, Feasibility
+from ..model.errors import EvenkeelError
+from ..model.facts import Fact, FactKind, note, reason
+from ..model.figures import Score
+from ..model.groups import GroupSnapshot
+from ..model.states import GroupType
+from ..records import keys_of
+from ..streams.compare import PlacementOutcome, outcome, presumed, seen_to_run
+from ..streams.live import Running, running
+from ..streams.settings import RackStrategy, StickyTasks, TaskStrategy, task_strategies
+from ..streams.threads import thread_of
+from .candidate_rows import Proposal, infeasible, proposal, refusal
+from .propose_forecasts import with_forecasts
+from .stored_metrics import Measured, judge_of_measured
+
+_Row = tuple[Candidate, Moves | None]
+
+
+def task_rows(settings: Settings, group: GroupSnapshot, measured: Measured) -> Iterator[Proposal]:
+    """
+    One per strategy of an application: what it has, the sticky one it runs, if it does, the rack strategies, then those
+    for partitions.
+
+    Args:
+        settings: The configuration.
+        group: A group that `places_tasks` and is not `blocked`.
+        measured: Its metrics.
+    """
+    spec = spec_of(group, measured.lag, measured.production)
+    rule = settings.rule(group.cluster, group.group)
+    judge = judge_of_measured(group, measured, spec, rule)
+    visible, assumed = None, tuple[Fact, ...]()
+    configured = rule.streams or StreamsSettings()
+    strategies = task_strategies(configured.task_assignor, kip_1071=group.type is GroupType.STREAMS)
+    placements: dict[TaskStrategy, PlacementOutcome | EvenkeelError]
+    try:
+        live = running(group, configured)
+        # what rack strategies would place has their own assignor's costs
+        usual = configured.model_copy(update={"task_assignor": "high-availability"})
+        by_racks = running(group, usual) if live.own is StickyTasks.CLIENT else live
+    except EvenkeelError as problem:
+        placements = dict.fromkeys(strategies, problem)
+    else:
+        placements = {
+            strategy: _outcome(by_racks if isinstance(strategy, RackStrategy) else live, strategy)
+            for strategy in strategies
+        }
+        placed = [each for each in placements.values() if isinstance(each, PlacementOutcome)]
+        application, visible = presumed(live, placed), seen_to_run(live, placed)
+        assumed = application.remarks
+    rows: list[_Row] = [(replace(_live(spec, judge), notes=assumed), None)]
+    for strategy, placement in placements.items():
+        is_running = runs(group, strategy.value) if visible is None else strategy in visible
+        if isinstance(placement, PlacementOutcome):
+            candidate, changed = _replayed_row(group, application, placement, spec, judge)
+            rows.append((replace(candidate, is_running=is_running), changed))
+        else:
+            reach = task_reach(group, strategy)
+            refused = infeasible(strategy.value, reach, refusal(placement), is_running=is_running)
+            rows.append((refused, None))
+    pauses = Pauses.of(settings.policy(group.cluster, group.group))
+
+    def price_of(candidate: Candidate, owner: Indices) -> Price | None:
+        # an instance that restarts, and what moves; restoring its stores is not in it
+        if candidate.strategy == Live.name:
+            return None
+        return price(
+            candidate.how,
+            spec.static,
+            spec.owner,
+            owner,
+            eager=False,
+            pauses=pauses,
+            instances=instances_of(group),
+        )
+
+    ahead = with_forecasts(measured.load, [candidate for candidate, _ in rows], price_of)
+    rows = [(candidate, changed) for candidate, (_, changed) in zip(ahead, rows, strict=True)]
+    done = {candidate.strategy for candidate in ahead}
+    unfitting = unfit(group)
+    why = [unfitting] if unfitting else []
+    rows += [
+        (infeasible(other.name, other.deployment, *why, is_running=runs(group, other.name)), None)
+        for other in every().values()
+        if other.name not in done
+    ]
+    keys = keys_of(group, settings.version)
+    for position, (candidate, changed) in enumerate(rows):
+        yield proposal(keys, position, candidate, changed)
+
+
+def _live(spec: GroupSpec, judge: Judge) -> Candidate:
+    now = Assignment(owner=spec.owner)
+    return Candidate(
+        strategy=Live.name,
+        deployment=Live.deployment,
+        feasibility=Feasibility.CAN_RUN,
+        reason=(reason("live_assignment"),),
+        is_running=False,
+        replay=(Fact(kind=FactKind.REPLAY, measure="next_rebalance"),),
+        score=judge.score(now),
+        assignment=now,
+    )
+
+
+def _outcome(live: Running, strategy: TaskStrategy) -> PlacementOutcome | EvenkeelError:
+    """What a strategy would lead to, or why it leads nowhere: one that fails costs the others nothing."""
+    try:
+        return outcome(live, strategy)
+    except EvenkeelError as problem:
+        return problem
+
+
+def _replayed_row(
+    group: GroupSnapshot,
+    application: Running,
+    placement: PlacementOutcome,
+    spec: GroupSpec,
+    judge: Judge,
+) -> _Row:
+    assert placement.strategy is not None, "what a group has now is its live row"
+    deployment, name = task_reach(group, placement.strategy), placement.strategy.value
+    judgement = task_feasibility(group, application, placement)
+    if judgement.feasibility is Feasibility.INFEASIBLE:
+        never = infeasible(name, deployment, *judgement.reason)
+        return replace(never, how=judgement.how), None
+    assignment = Assignment(owner=_members(application, placement, spec))
+    process = {m.id: m.process_id for m in group.members}
+    of_member = np.array([*(process.get(name) for name in spec.members), None], dtype=object)
+    changed = moves(spec, assignment)
+    changed = changed.take(of_member[spec.owner[changed.partition]] != of_member[changed.new_owner])
+    candidate = Candidate(
+        strategy=name,
+        deployment=deployment,
+        feasibility=judgement.feasibility,
+        reason=judgement.reason,
+        how=judgement.how,
+        replay=tuple(_replayed(application, placement)),
+        notes=(*placement.remarks, *_restored(application, placement)),
+        score=_by_client(judge.score(assignment), len(changed), placement.thread is not None),
+        proof=_proof(application, placement),
+        assignment=None if placement.thread is None else assignment,
+    )
+    return candidate, changed
+
+
+def _members(application: Running, placement: PlacementOutcome, spec: GroupSpec) -> Indices:
+    """(P) the member that would read each partition of the group; NONE where no task does."""
+    thread = placement.thread
+    if thread is None:
+        thread = thread_of(placement.owner, application.client_of, application.thread)
+    task_of = application.task_of
+    names, number = spec.topics, spec.number_of.tolist()
+    topic = spec.topic_of.tolist()
+    keys = [(names[t], n) for t, n in zip(topic, number, strict=True)]
+    task = np.array([task_of.get(key, NONE) for key in keys], np.int64)
+    return np.append(thread, np.int32(NONE))[task].astype(np.int32)
+
+
+def _by_client(score: Score, moved: int, by_thread: bool) -> Score:
+    """A score whose moves are between clients, without what hangs on threads unless the strategy deals those."""
+    if by_thread:
+        return replace(score, moves=moved)
+    return replace(
+        score,
+        partition_spread=None,
+        balanced=None,
+        largest_member_lag=None,
+        lag_skew=None,
+        drain_seconds=None,
+        moves=moved,
+    )
+
+
+def _replayed(application: Running, placement: PlacementOutcome) -> Iterator[Fact]:
+    continues = placement.strategy is application.runs
+    yield Fact(kind=FactKind.REPLAY, measure="next_rebalance" if continues else "fresh_assignment")
+    if placement.warming:
+        yield Fact(kind=FactKind.REPLAY, measure="warming_copies", after=placement.warming)
+    if placement.probing and not application.kip_1071:
+        yield Fact(kind=FactKind.REPLAY, measure="probing_rebalances")
+
+
+def _restored(application: Running, placement: PlacementOutcome) -> Iterator[Fact]:
+    """Which tasks stand still until their stores are built anew: the sticky assignors warm no copy up first."""
+    if not isinstance(placement.strategy, StickyTasks):
+        return
+    app, start, copies = application.app, application.copies_start, application.copies
+    was, then = application.owner, placement.owner
+    moved = np.flatnonzero(app.stateful & (was != then) & (was != NONE) & (then != NONE)).tolist()
+    bare = [app.tasks[t] for t in moved if then[t] not in copies[start[t] : start[t + 1]]]
+    if bare:
+        yield note("stores_restored", bare)
+
+
+def _proof(application: Running, placement: PlacementOutcome) -> tuple[Fact, ...]:
+    """What is proven of a rack strategy's answer."""
+    if placement.strategy in {RackStrategy.NONE, *StickyTasks} or placement.racks_off is not None:
+        return ()
+    crossing, tasks = int(placement.crossing.sum()), len(application.app.tasks)
+    return (
+        Fact(kind=FactKind.EXACT, measure="placement_cost"),
+        Fact(kind=FactKind.REMARK, measure="cross_rack_sources", after=crossing),
+        Fact(kind=FactKind.REMARK, measure="task_moves", after=placement.moves, bound=tasks),
+    )

@@ -1,0 +1,297 @@
+"""How strategies are asked about a group that was measured: who continues, what members report, what is said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from ..advice import SERVER_SIDE, Feasibilities, Judgement, runs
+from ..advice.lost_racks import leaders_only, lost_rack_awareness, unpriced
+from ..advice.next_change import Changes, silent_members
+from ..advice.price import Pauses, Price, gives_up_everything, price
+from ..advice.scoring import Judge
+from ..assignors import every
+from ..assignors.interface import Assignor, GroupSpec, by_leader, fresh, spec_of
+from ..assignors.kafka.protocol_names import BY_RACKS
+from ..assignors.kit.settle import Settled, settle
+from ..assignors.promises.ask import NoAnswer
+from ..config import Rule, Settings
+from ..messages.wording import counts
+from ..model.arrays import Indices
+from ..model.assignments import Assignment, Candidate, Deployment, Feasibility
+from ..model.errors import Infeasible
+from ..model.facts import Fact, FactKind, fact, reason
+from ..model.figures import NextChange
+from ..model.groups import GroupSnapshot
+from ..model.states import GroupType
+from .candidate_rows import infeasible, refusal
+from .member_data import assign_of, settings_of, takes_user_data, with_user_data
+from .membership_changes import by_setting
+from .propose_forecasts import with_forecasts
+from .stored_metrics import Measured, MeasuredGroup, judge_of_measured
+
+OF_OURS = frozenset({Deployment.YARDSTICK, Deployment.PLAN})
+"""Strategies that go by what crossing racks costs; Kafka's look at the racks of all replicas, whoever serves reads."""
+
+Joining = Callable[[bool, frozenset[str] | None], GroupSpec]
+"""
+The group as it joins, by whether its leaders' racks are what counts, and by which members report nothing (None: all).
+"""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Replayed:
+    """A group as strategies see it, and what they make of it: one candidate each, in the order of the table."""
+
+    spec: GroupSpec
+    candidates: Sequence[Candidate]
+
+
+def replay_group(
+    settings: Settings,
+    measured_group: MeasuredGroup,
+    *,
+    ask_next_change: bool = True,
+    live_only: bool = False,
+    only: Collection[str] | None = None,
+    coming: Collection[str] = frozenset(),
+    named: str | None = None,
+    also: Sequence[Assignor] = (),
+) -> Replayed:
+    """
+    Ask strategies about a group of consumers that is measured and not blocked.
+
+    Args:
+        settings: The configuration.
+        measured_group: The group and its metrics.
+        ask_next_change: As for `propose_group`.
+        live_only: As for `propose_group`.
+        only: Names of the strategies that are asked; None: all.
+        coming: Ids of members that join now, and so have nothing to report.
+        named: As for `propose_group`.
+        also: Strategies that are asked besides, made for this group.
+    """
+    group, measured = measured_group.group, measured_group.measured
+    assert measured is not None, "who asks has looked"
+    rule = settings.rule(group.cluster, group.group)
+    spec = spec_of_measured(group, measured, rule)
+    judge = judge_of_measured(group, measured, spec, rule)
+    joining = _joining(spec, group, measured, coming)
+    feasibilities = Feasibilities(group, rule.assignors)
+    changes = Changes(joining(False, frozenset())) if ask_next_change else None
+    candidates: list[Candidate] = []
+    for strategy in (*every().values(), *also):
+        is_live = strategy.deployment is Deployment.LIVE
+        if (live_only and not is_live) or (only is not None and strategy.name not in only):
+            continue
+        why = None if only is not None or strategy.name == named else _not_asked(strategy, group)
+        if why is not None:
+            candidates.append(never(group, strategy, why))
+            continue
+        judgement = feasibilities.of(strategy.name, strategy.deployment)
+        candidate = _replay(strategy, group, rule, joining, judge, judgement)
+        next_change = _next_change(strategy, candidate, changes, judgement)
+        candidates.append(replace(candidate, next_change=next_change))
+    answers = {candidate.strategy: candidate.assignment for candidate in candidates}
+    racks = _about_racks(measured_group, spec, rule, answers.get("min_traffic"))
+    pauses = Pauses.of(settings.policy(group.cluster, group.group))
+
+    def price_of(candidate: Candidate, owner: Indices) -> Price | None:
+        could = candidate.feasibility in (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
+        if candidate.deployment is Deployment.LIVE or not could:
+            return None
+        eager = gives_up_everything(group, candidate.strategy, candidate.how)
+        return price(candidate.how, spec.static, spec.owner, owner, eager=eager, pauses=pauses)
+
+    candidates = with_forecasts(measured.load, candidates, price_of)
+    if measured.live is not None and measured.live.balanced is False:
+        candidates = [_with_counts(candidate, judge) for candidate in candidates]
+    # what is found about racks is said of what the group has now
+    return Replayed(
+        spec=spec,
+        candidates=[
+            replace(each, findings=(*each.findings, *racks))
+            if each.deployment is Deployment.LIVE
+            else each
+            for each in candidates
+        ],
+    )
+
+
+def spec_of_measured(group: GroupSnapshot, measured: Measured, rule: Rule) -> GroupSpec:
+    """A measured group for strategies; lags as they are shown."""
+    return spec_of(
+        group,
+        measured.lag,
+        measured.production,
+        config=[settings_of(rule, member) for member in group.members],
+        bytes_per_record=measured.bytes_per_record,
+        capacity=measured.weights,
+    )
+
+
+def _not_asked(strategy: Assignor, group: GroupSnapshot) -> Fact | None:
+    """Why a strategy is not asked unless it is named: brokers must be given ours, and then the group their protocol."""
+    far = SERVER_SIDE.get(strategy.name) == BY_RACKS and group.type is not GroupType.CONSUMER
+    return reason("leader_assigns") if far else None
+
+
+def _with_counts(candidate: Candidate, judge: Judge) -> Candidate:
+    """What members have, of a group in which that could be more even."""
+    if candidate.assignment is None:
+        return candidate
+    named = counts(judge.counts(candidate.assignment))
+    return replace(candidate, counts=(fact(FactKind.COUNTS, "member_counts", [named]),))
+
+
+def _about_racks(
+    measured_group: MeasuredGroup, spec: GroupSpec, rule: Rule, least: Assignment | None
+) -> list[Fact]:
+    """What is to be said of the racks of a group that could be replayed; *least* is what crosses least."""
+    group, measured = measured_group.group, measured_group.measured
+    if measured is None or measured.live is None:
+        return []
+    priced = rule.price_per_gb is None or measured.live.cross_rack_bytes_per_second is not None
+    findings = (
+        lost_rack_awareness(group, spec, least),
+        leaders_only(group, spec),
+        None if priced else unpriced(group, measured.bytes_per_record, group.partitions.assignable),
+    )
+    return [each for each in findings if each]
+
+
+def _replay(
+    strategy: Assignor,
+    group: GroupSnapshot,
+    rule: Rule,
+    joining: Joining,
+    judge: Judge,
+    judgement: Judgement,
+) -> Candidate:
+    """A strategy on a group; why it has no answer, where it has none."""
+    try:
+        settled = _settled(strategy, group, rule, joining, judgement)
+    except Infeasible as problem:
+        return replace(never(group, strategy, refusal(problem)), how=judgement.how)
+    except NoAnswer as problem:
+        failed = reason("failed", quote=problem.message)
+        return replace(never(group, strategy, failed), how=judgement.how)
+    continues = _continues(strategy, group, judgement)
+    remembered = len(judgement.reporting_nothing) < len(group.members)
+    replay = Fact(
+        kind=FactKind.REPLAY,
+        measure="next_rebalance" if continues and remembered else "fresh_assignment",
+        after=settled.rounds,
+        partitions=settled.waited,
+    )
+    return Candidate(
+        strategy=strategy.name,
+        deployment=judgement.deployment or strategy.deployment,
+        feasibility=judgement.feasibility,
+        reason=judgement.reason,
+        how=judgement.how,
+        is_running=runs(group, strategy.name),
+        replay=(replay,),
+        assignment=settled.assignment,
+        score=judge.score(settled.assignment),
+        findings=settled.assignment.findings,
+        proof=settled.assignment.proof,
+    )
+
+
+def _settled(
+    strategy: Assignor,
+    group: GroupSnapshot,
+    rule: Rule,
+    joining: Joining,
+    judgement: Judgement,
+) -> Settled:
+    """
+    What a strategy has a group end with.
+
+    Raises:
+        Infeasible: It cannot run on this group.
+        NoAnswer: It gave nothing that can be checked.
+    """
+    continues = _continues(strategy, group, judgement)
+    leaders = group.follower_fetching is False and strategy.deployment in OF_OURS
+    spec = joining(leaders, judgement.reporting_nothing if continues else None)
+    return settle(assign_of(strategy), with_user_data(strategy, group, rule, spec))
+
+
+def settled_of(
+    settings: Settings,
+    group: GroupSnapshot,
+    measured: Measured,
+    strategy: Assignor,
+    coming: Collection[str] = frozenset(),
+) -> Settled:
+    """
+    What one strategy has a measured group end with, as `replay_group` asks it, without any figures.
+
+    Raises:
+        Infeasible: It cannot run on this group.
+        NoAnswer: It gave nothing that can be checked.
+    """
+    rule = settings.rule(group.cluster, group.group)
+    joining = _joining(spec_of_measured(group, measured, rule), group, measured, coming)
+    judgement = Feasibilities(group, rule.assignors).of(strategy.name, strategy.deployment)
+    return _settled(strategy, group, rule, joining, judgement)
+
+
+def _joining(
+    spec: GroupSpec, group: GroupSnapshot, measured: Measured, coming: Collection[str]
+) -> Joining:
+    """How the group joins; strategies that see the same share what is worked out of it."""
+    judged = replace(spec, lag=measured.lag_for_strategies.take(group.partitions.assignable))
+
+    @cache
+    def joining(leaders: bool, silent: frozenset[str] | None) -> GroupSpec:
+        nothing = None if silent is None else silent.union(coming)
+        return fresh(by_leader(judged) if leaders else judged, nothing)
+
+    return joining
+
+
+def _next_change(
+    strategy: Assignor, candidate: Candidate, changes: Changes | None, judgement: Judgement
+) -> NextChange | None:
+    """
+    What a strategy that the group runs, or a setting could make it run, would move next.
+
+    None for all others, because every answer takes a while, and where it cannot be asked: who can tell what members of
+    a changed group would send a custom strategy as user data?
+    """
+    runs_here = by_setting(candidate.feasibility, strategy.deployment)
+    # a plan does not answer to a change by itself, its fallback does
+    by_plan = judgement.deployment is Deployment.PLAN
+    passive = by_plan or strategy.deployment is Deployment.LIVE or takes_user_data(strategy)
+    if changes is None or not runs_here or passive or candidate.assignment is None:
+        return None
+    silent = silent_members(changes.group, judgement.reporting_nothing)
+    try:
+        return changes.of(assign_of(strategy), candidate.assignment.owner, silent)
+    except (Infeasible, NoAnswer):
+        return None
+
+
+def _continues(strategy: Assignor, group: GroupSnapshot, judgement: Judgement) -> bool:
+    """
+    Whether a strategy would see what members own now.
+
+    The one that the group runs does, at its next rebalance. To get another client-side one, every
+    member restarts and forgets; a broker keeps the target assignment whatever assignor comes next. Who makes a plan
+    asks afresh.
+    """
+    if judgement.deployment is not None:
+        return False
+    if strategy.deployment is Deployment.LIVE or runs(group, strategy.name):
+        return True
+    return group.type is GroupType.CONSUMER and strategy.name in SERVER_SIDE
+
+
+def never(group: GroupSnapshot, strategy: Assignor, why: Fact) -> Candidate:
+    """A strategy that has no answer for a group, and why."""
+    is_running = runs(group, strategy.name)
+    return infeasible(strategy.name, strategy.deployment, why, is_running=is_running)

@@ -1,0 +1,275 @@
+"""What exactly has to be done for a group to run a strategy: its clients, each round and what it holds up."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from glob import escape
+
+import numpy as np
+
+from ..advice import runs, unfit
+from ..advice.feasibility import brokers_lack
+from ..advice.listed_protocols import lists_of
+from ..advice.price import Pauses, instances_of, price
+from ..advice.rollout import (
+    JVM,
+    Client,
+    Restart,
+    Rollout,
+    Round,
+    to_broker_tasks,
+    to_client_side,
+    to_plan,
+    to_server_side,
+    to_tasks,
+)
+from ..advice.scoring import Moves
+from ..advice.tasks import task_needs
+from ..assignors import every
+from ..assignors.kafka.protocol_names import SERVER_SIDE
+from ..assignors.live import Live
+from ..config import Rule, Settings, StreamsSettings
+from ..followers.plan import NAME as PLAN
+from ..messages.wording import words
+from ..model.assignments import Deployment, Feasibility
+from ..model.errors import Infeasible, InputError
+from ..model.facts import reason, step
+from ..model.groups import GroupSnapshot
+from ..model.states import GroupType
+from ..model.text import pasted
+from ..records import CandidateRow
+from ..snapshots.groups_with_past import BatchWithPast, GroupWithPast
+from ..streams.settings import RackStrategy, StickyTasks, own_strategy
+from .candidate_rows import answer_of
+from .propose import propose_group
+from .stored_metrics import MeasuredGroup, measured_at_once
+
+BY_PLAN = (Deployment.PLAN, Deployment.YARDSTICK)
+
+_DEFAULTS = {
+    Client.KAFKA_PYTHON: re.compile(r"kafka-python-\d[\w.]*"),
+    Client.LIBRDKAFKA: re.compile(r"rdkafka"),
+}
+"""Client ids that a library gives by itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """
+    What a round holds up.
+
+    Attributes:
+        seconds: For how long the partition stands still that does so longest, in all.
+        offsets: What arrives meanwhile in all partitions, and waits; None where arrivals are not known.
+    """
+
+    seconds: float
+    offsets: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kit:
+    """
+    All that is needed to bring a group to a strategy, and back.
+
+    Attributes:
+        group: The group as it is.
+        strategy: Our name of the strategy.
+        rollout: The ways to it.
+        held: What each round of each way holds up, beside `rollout.ways`.
+        clients: How many members are told by their client ids to be of which library; None: not told.
+        now, then: What the scoreboard says of the group as it is, and of the strategy.
+        there: Whether the group runs the strategy already.
+    """
+
+    group: GroupSnapshot
+    strategy: str
+    rollout: Rollout
+    held: tuple[tuple[Held | None, ...], ...]
+    clients: Mapping[Client | None, int]
+    now: CandidateRow
+    then: CandidateRow
+    there: bool
+
+
+def clients_of(group: GroupSnapshot) -> Mapping[Client | None, int]:
+    """
+    How many members are of which library, as far as their client ids tell: Kafka does not say it.
+
+    Java's default id names the group, librdkafka's and kafka-python's the library; whatever somebody chose says
+    nothing.
+    """
+    java = re.compile(rf"consumer-{re.escape(group.group)}-\d+")
+    defaults = {**_DEFAULTS, Client.JAVA: java}
+    counts = Counter[Client | None]()
+    for member in group.members:
+        kinds = [c for c, known in defaults.items() if known.fullmatch(member.client_id)]
+        counts[kinds[0] if kinds else None] += 1
+    return counts
+
+
+def kit_of(settings: Settings, selection: GroupWithPast, strategy: str) -> Kit:
+    """
+    How a group gets a strategy.
+
+    Raises:
+        InputError: There is no such strategy, or members cannot be set to it.
+        Infeasible: The group takes no strategy, or this one has no answer for it.
+    """
+    group = selection.group
+    _check(group, strategy)
+    past = BatchWithPast.of(group, selection.earlier, selection.withheld)
+    _, (measured,) = measured_at_once(settings, past)
+    if strategy == Live.name:
+        raise InputError("live is what the group has, there is no way to it.", fix="Name another.")
+    other = strategy == StickyTasks.CLIENT and not _is_sticky(settings, group)
+    supposed = _as_sticky(settings, group) if other else settings
+    proposals = propose_group(supposed, measured, ask_next_change=False, named=strategy)
+    # of an application there is nothing that what it has would move
+    now = next(each.row for each in proposals if each.row.strategy == Live.name)
+    then, changed = answer_of(group, proposals, strategy)
+    if other:
+        why = words(reason("after_restart_sticky"))
+        then = replace(then, is_running=False, feasibility=Feasibility.COULD_RUN, reason=why)
+    known = clients_of(group)
+    rollout = _rollout(settings, group, strategy, known)
+    return Kit(
+        group=group,
+        strategy=strategy,
+        rollout=rollout,
+        held=tuple(
+            tuple(
+                _held(settings, measured, changed, way.rounds, place)
+                for place in range(len(way.rounds))
+            )
+            for way in rollout.ways
+        ),
+        clients=known,
+        now=now,
+        then=then,
+        there=bool(runs(group, strategy)) or (group.places_tasks and then.is_running is True),
+    )
+
+
+def _rollout(
+    settings: Settings,
+    group: GroupSnapshot,
+    strategy: str,
+    known: Mapping[Client | None, int],
+) -> Rollout:
+    # Spring's ids are those of Java's
+    clients = tuple(
+        client
+        for client in Client
+        if {None, client} & known.keys() or (client in JVM and Client.JAVA in known)
+    )
+    listed = lists_of(group.members, settings.rule(group.cluster, group.group).assignors)
+    lists = [listed[member.id] for member in group.members]
+    static = [member.is_static for member in group.members]
+    present = group.assignor or "range"
+    is_classic = group.type is GroupType.CLASSIC
+    if strategy == StickyTasks.SERVER:
+        return to_broker_tasks()
+    if group.places_tasks:
+        racks = _streams(settings, group).rack_aware_assignment_strategy
+        sticky = _is_sticky(settings, group)
+        needs = task_needs(group, RackStrategy(strategy)) if strategy != StickyTasks.CLIENT else ()
+        return to_tasks(strategy, sticky=sticky, racks=racks, needs=needs)
+    if strategy in SERVER_SIDE:
+        return to_server_side(
+            strategy,
+            group.assignor,
+            lists,
+            classic=is_classic,
+            clients=clients,
+            lacking=None if runs(group, strategy) else brokers_lack(group, strategy),
+        )
+    if not is_classic:
+        raise Infeasible(
+            f"group {group.group} cannot be set to {strategy}: {words(reason('broker_assigns'))}.",
+            fix=f"Strategies of brokers are {', '.join(SERVER_SIDE)}.",
+        )
+    deployment = every()[strategy].deployment
+    if deployment in (Deployment.NEVER, Deployment.LIVE):
+        raise Infeasible(f"{strategy} is shown for comparison, nobody should run it.")
+    if deployment not in BY_PLAN:
+        return to_client_side(strategy, present, lists, static, clients)
+    follower = None if present == PLAN else to_client_side(PLAN, present, lists, static, clients)
+    return to_plan(strategy, follower, present, group=group.group, static=static)
+
+
+def _check(group: GroupSnapshot, strategy: str) -> None:
+    """
+    Raises:
+        Infeasible: The group takes no strategy, or not this one.
+    """
+    why = unfit(group)
+    if why is None:
+        return
+    by_broker = group.places_tasks and group.type is GroupType.STREAMS
+    takes = {StickyTasks.SERVER} if by_broker else {*RackStrategy, StickyTasks.CLIENT}
+    if group.places_tasks and strategy in takes:
+        return
+    fix = (
+        f"`evenkeel apply {pasted(group.group)} --strategy {StickyTasks.SERVER}` says what decides there."
+        if by_broker
+        else f"Name one of {', '.join(sorted(takes))}."
+    )
+    raise Infeasible(
+        f"group {group.group} takes no strategy: {words(why)}.",
+        fix=fix if group.places_tasks else None,
+    )
+
+
+def _streams(settings: Settings, group: GroupSnapshot) -> StreamsSettings:
+    """What is configured of an application."""
+    return settings.rule(group.cluster, group.group).streams or StreamsSettings()
+
+
+def _is_sticky(settings: Settings, group: GroupSnapshot) -> bool:
+    """Whether an application is configured to run the sticky assignor of tasks."""
+    assignor = _streams(settings, group).task_assignor
+    return own_strategy(assignor, kip_1071=False) is StickyTasks.CLIENT
+
+
+def _as_sticky(settings: Settings, group: GroupSnapshot) -> Settings:
+    """The configuration as if the application ran the sticky assignor of tasks."""
+    streams = _streams(settings, group).model_copy(update={"task_assignor": "sticky"})
+    rule = Rule(groups=escape(group.group), clusters=escape(group.cluster), streams=streams)
+    return settings.model_copy(update={"rules": (*settings.rules, rule)})
+
+
+def _held(
+    settings: Settings,
+    measured: MeasuredGroup,
+    changed: Moves,
+    rounds: Sequence[Round],
+    place: int,
+) -> Held | None:
+    """What a round holds up; None where all stop, since nobody knows for how long."""
+    this, group = rounds[place], measured.group
+    if this.restart is Restart.ALL or measured.measured is None:
+        return None
+    policy = settings.policy(group.cluster, group.group)
+    pauses = Pauses.of(policy)
+    spec = changed.group
+    then = changed.owner_after if place == len(rounds) - 1 else spec.owner
+    way = step("restart_one" if this.restart is Restart.ONE else "list_alone")
+    paid = price(
+        [way],
+        spec.static,
+        spec.owner,
+        then,
+        eager=this.eager is not False,
+        pauses=pauses,
+        instances=instances_of(group),
+    )
+    if paid is None:
+        return None
+    longest = float(paid.held_up_seconds.max(initial=0.0))
+    arrivals = measured.measured.production[group.partitions.assignable]
+    waits = float((arrivals * paid.held_up_seconds).sum())
+    return Held(seconds=longest, offsets=None if np.isnan(waits) else waits)

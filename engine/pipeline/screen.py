@@ -1,0 +1,354 @@
+"""
+Which groups are plainly well, seen at a glance: over whole columns of a few snapshots, without a value per group.
+
+Most groups of a cluster keep up, and judging each by its whole past takes long. Of a group that could be read now and
+before, is at rest, has members, and of whose subscribed partitions all with a commit are *current* (within the dead
+band of its objective now, within its objective at the samples before, with nothing removed unread), `observe` finds
+nothing, whatever else is in its past: a delay is an age less the commit interval, so an age within a limit is a delay
+within it. Where nothing was ever committed nothing can be said, or it begins at the end. All other groups may be well,
+too; the glance does not say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..config import Settings
+from ..metrics.diagnosis.evidence import RECENT
+from ..metrics.observe import OBJECTIVE
+from ..model.arrays import NONE, Column, Flags, Floats, Ints
+from ..model.states import REBALANCING
+from ..ports import Lake
+from ..snapshots import split_snapshot_id
+from ..snapshots.arrays import among, coded_of, distinct, ints_of, moments_of, numbers_of
+from ..snapshots.groups_with_past import Lookback
+
+SAMPLES = RECENT + 2
+"""Snapshots that are looked at: the newest, those in which a jump may begin, and one more for the age in the last."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Sample:
+    """(n) offsets and moments (seconds) of the partitions that are looked at, in one snapshot; nan unknown."""
+
+    begin: Floats
+    end: Floats
+    at: Floats
+    committed: Floats
+
+
+def plainly_well(lake: Lake, settings: Settings, lookback: Lookback) -> set[str]:
+    """
+    The groups of a snapshot of which `observe` with their whole past would say that they keep up.
+
+    Args:
+        lake: Where the snapshots are.
+        settings: The configuration.
+        lookback: The snapshot and the earlier ones.
+    """
+    newest, *before = lookback.ids[:SAMPLES]
+    if not before:
+        return set()
+    glance = _Glance(lake, settings, newest)
+    glance.doubt(lookback.withheld)
+    samples = [glance.newest()]
+    for snapshot_id in before:
+        glance.doubt(group for of, group in lookback.distrusted if of == snapshot_id)
+        samples.append(glance.before(snapshot_id, with_commits=len(samples) <= RECENT))
+    glance.keep(_age(samples, 0) <= glance.band)
+    for number, sample in enumerate(samples[: RECENT + 1]):
+        glance.keep(~(sample.committed < sample.begin))
+        if number:
+            # without a commit it was at the end, or nobody knows where
+            free = np.isnan(sample.committed) & ~glance.from_begin
+            glance.keep(free | (_age(samples, number) <= glance.objective))
+    return glance.names()
+
+
+def _age(samples: Sequence[_Sample], number: int) -> Floats:
+    """(n) seconds since the end stood where the commit stands, as `Samples.age`; nan beyond the sample before."""
+    now = samples[number]
+    age = np.where(now.committed >= now.end, 0.0, np.nan)
+    if number + 1 == len(samples):
+        return age
+    before = samples[number + 1]
+    inside = (now.committed < now.end) & (now.committed >= before.end) & (before.at < now.at)
+    grown = np.where(inside, now.end - before.end, 1)
+    share = (now.committed - before.end) / grown
+    return np.where(inside, now.at - (before.at + share * (now.at - before.at)), age)
+
+
+class _Glance:
+    """The newest snapshot's groups, members and partitions as arrays, and earlier ones in their order."""
+
+    def __init__(self, lake: Lake, settings: Settings, snapshot_id: str) -> None:
+        self.lake, self.snapshot_id = lake, snapshot_id
+        groups = self._read(snapshot_id, "groups", "group_id", "state", "error")
+        self.groups = groups["group_id"].combine_chunks()
+        moving = pc.is_in(groups["state"], value_set=pa.array(sorted(REBALANCING)))
+        self.fine: Flags = ~moving.to_numpy() & groups["error"].is_null().to_numpy()
+        """(G) groups of which nothing is known yet that would have to be looked at."""
+        self._rules(settings)
+        self.cluster = _Partitions.of(self._partitions(snapshot_id))
+        self._choose()
+
+    def _read(self, snapshot_id: str, dataset: str, *columns: str) -> pa.Table:
+        return self.lake.read(dataset, [snapshot_id], columns=columns)
+
+    def _coded(self, snapshot_id: str, dataset: str, *columns: str) -> pa.Table:
+        """The same of a large table."""
+        return self.lake.read(dataset, [snapshot_id], columns=columns, coded=True)
+
+    def _rules(self, settings: Settings) -> None:
+        """(G) what the configuration says of each group."""
+        cluster, _ = split_snapshot_id(self.snapshot_id)
+        names = self.groups.to_pylist()
+        rules = [settings.rule(cluster, name) for name in names]
+        bands = [settings.incidents(cluster, name).dead_band for name in names]
+        objective = [rule.objective_seconds or OBJECTIVE for rule in rules]
+        self._objective = np.array(objective, np.float64)
+        self._band = np.array(bands, np.float64) * self._objective
+        resets = [rule.auto_offset_reset for rule in rules]
+        self._from_begin = np.array([r not in (None, "latest") for r in resets], np.bool_)
+        self._stable_only = np.array([r.isolation == "read_committed" for r in rules], np.bool_)
+
+    def _choose(self) -> None:
+        """Look at the subscribed partitions of groups of which all have a commit that could be read."""
+        pairs = self._subscribed()
+        of, topics = pairs >> 32, pairs & 0xFFFFFFFF
+        self.fine[of[self.cluster.unread[topics] > 0]] = False
+        group, topic, partition, committed = self._commits(self.snapshot_id)
+        self.commits = self._keys(group, topic, partition)
+        row = self.cluster.rows_of(topic, partition)
+        counts = (row != NONE) & among(_pair(group, topic), pairs)
+        subscribed = np.bincount(of, self.cluster.sizes[topics], len(self.groups))
+        there = np.bincount(group[counts], minlength=len(self.groups))
+        self.fine &= (there > 0) & ((there == subscribed) | ~self._from_begin)
+        chosen = np.flatnonzero(counts & self.fine[group])
+        self.group, self.row, self.committed = group[chosen], row[chosen], committed[chosen]
+        self.chosen = chosen
+
+    def _keys(self, group: Ints, topic: Ints, partition: Ints) -> Ints:
+        """Group, topic and partition as one number."""
+        return _pair(group * len(self.cluster.topics) + topic, partition)
+
+    def _subscribed(self) -> Ints:
+        """Group and topic that a member of it subscribes to in one number, distinct and ascending."""
+        members = self._read(self.snapshot_id, "members", "group_id", "subscription")
+        group, lists = self._numbers(members["group_id"]), members["subscription"].combine_chunks()
+        topic = self.cluster.numbers_of(pc.list_flatten(lists))
+        of = group[ints_of(pc.list_parent_indices(lists))]
+        return distinct(_pair(of, topic)[(topic != NONE) & (of != NONE)])
+
+    def _numbers(self, names: pa.ChunkedArray) -> Ints:
+        """The number of each group, NONE where it is not among the newest."""
+        return _looked_up(names, self.groups)
+
+    def _partitions(self, snapshot_id: str) -> pa.Table:
+        columns = ("topic", "topic_id", "partition", "begin_offset", "end_offset")
+        return self._coded(snapshot_id, "partitions", *columns, "last_stable_offset", "end_at")
+
+    def _commits(self, snapshot_id: str) -> tuple[Ints, Ints, Ints, Floats]:
+        """The group, topic, partition and offset of each commit of a group and topic that the newest snapshot has."""
+        columns = ("group_id", "topic", "partition", "committed_offset", "error")
+        commits = self._coded(snapshot_id, "commits", *columns)
+        group = self._numbers(commits["group_id"])
+        topic = self.cluster.numbers_of(commits["topic"])
+        offset = numbers_of(commits["committed_offset"])
+        known = offset.known & commits["error"].is_null().to_numpy()
+        partition = ints_of(pc.fill_null(commits["partition"], NONE))
+        kept = (group != NONE) & (topic != NONE) & (partition != NONE)
+        kept &= known | commits["error"].is_valid().to_numpy()
+        committed = np.where(known, offset.values, np.nan)
+        if kept.all():
+            return group, topic, partition, committed
+        return group[kept], topic[kept], partition[kept], committed[kept]
+
+    @property
+    def objective(self) -> Floats:
+        """(n) seconds that the group of each partition may be behind."""
+        return self._objective[self.group]
+
+    @property
+    def from_begin(self) -> Flags:
+        """(n) whether the group of each partition would begin anywhere but at its end."""
+        begins: Flags = self._from_begin[self.group]
+        return begins
+
+    @property
+    def band(self) -> Floats:
+        """(n) the share of it within which it is well again."""
+        return self._band[self.group]
+
+    def newest(self) -> _Sample:
+        """The newest snapshot of the partitions that are looked at."""
+        sample = self._sample(self.cluster, np.arange(len(self.cluster)), self.committed)
+        self._need(sample)
+        return sample
+
+    def before(self, snapshot_id: str, *, with_commits: bool) -> _Sample:
+        """An earlier snapshot of the same; groups that it does not have, or could not read, are in doubt."""
+        groups = self._read(snapshot_id, "groups", "group_id", "error")
+        there = self._numbers(groups["group_id"].filter(groups["error"].is_null()))
+        self.fine &= np.bincount(there[there != NONE], minlength=len(self.fine)) > 0
+        then = _Partitions.of(self._partitions(snapshot_id))
+        rows = then.rows_of(
+            then.numbers_of(self.cluster.topics)[self.cluster.topic], self.cluster.partition
+        )
+        same = then.same_topics(self.cluster)
+        self.keep(same[self.cluster.topic[self.row]])
+        nothing = np.full(len(self.row), np.nan)
+        committed = self._committed_then(snapshot_id) if with_commits else nothing
+        sample = self._sample(then, rows, committed)
+        self._need(sample)
+        return sample
+
+    def _committed_then(self, snapshot_id: str) -> Floats:
+        """(n) what was committed of those looked at, nan nothing; a group of which a commit is gone is in doubt."""
+        group, topic, partition, committed = self._commits(snapshot_id)
+        keys = self._keys(group, topic, partition)
+        self.fine[group[_places(keys, self.commits) == NONE]] = False
+        then = _places(self.commits, keys)
+        return np.append(committed, np.nan)[then[self.chosen]]
+
+    def _sample(self, of: _Partitions, rows: Ints, committed: Floats) -> _Sample:
+        """
+        Args:
+            of: The partitions of a snapshot.
+            rows: The row in it of each partition of the newest one, NONE where it has none.
+            committed: (n) of the partitions that are looked at.
+        """
+        at = rows[self.row]
+        end = np.where(self._stable_only[self.group], of.last_stable[at], of.end[at])
+        torn = of.begin[at] > end
+        return _Sample(
+            begin=np.where(torn, np.nan, of.begin[at]),
+            end=np.where(torn, np.nan, end),
+            at=of.end_at[at],
+            committed=committed,
+        )
+
+    def _need(self, sample: _Sample) -> None:
+        self.keep(~np.isnan(sample.begin + sample.end + sample.at))
+
+    def doubt(self, groups: Iterable[str]) -> None:
+        """These groups have to be looked at."""
+        number = self._numbers(pa.chunked_array([pa.array(list(groups), pa.string())]))
+        self.fine[number[number != NONE]] = False
+
+    def keep(self, partitions: Flags) -> None:
+        """(n) groups one of whose partitions is not among these have to be looked at."""
+        self.fine[self.group[~partitions]] = False
+
+    def names(self) -> set[str]:
+        """The groups that need not be looked at."""
+        return set(self.groups.filter(pa.array(self.fine)).to_pylist())
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Partitions:
+    """
+    The partitions of a snapshot, by (topic, partition); one row more, of which nothing is known, for NONE.
+
+    Attributes:
+        topics: Their names, each once; *topic* points into them.
+        topic_ids: (topics) of each.
+        begin, end, last_stable, end_at: (rows + 1) nan unknown; moments in seconds.
+        sizes: (topics) partitions of each.
+        unread: (topics) those of them of which begin or end is unknown.
+    """
+
+    topics: pa.Array
+    topic_ids: pa.Array
+    topic: Ints
+    partition: Ints
+    begin: Floats
+    end: Floats
+    last_stable: Floats
+    end_at: Floats
+    sizes: Ints
+    unread: Ints
+
+    @classmethod
+    def of(cls, rows: pa.Table) -> _Partitions:
+        topic, topics = coded_of(rows["topic"])
+        partition = ints_of(rows["partition"])
+        codes = _pair(topic, partition)
+        if bool((np.diff(codes) < 0).any()):
+            order = np.argsort(codes)
+            return cls.of(rows.take(order))
+        count = len(topics)
+        first = np.searchsorted(topic, np.arange(count))
+        begin, end = (
+            _known(numbers_of(rows["begin_offset"])),
+            _known(numbers_of(rows["end_offset"])),
+        )
+        stable = _known(numbers_of(rows["last_stable_offset"]))
+        known = (begin <= np.fmin(end, stable)) & ~np.isnan(end)
+        return cls(
+            topics=topics,
+            topic_ids=rows["topic_id"].combine_chunks().take(pa.array(first)).cast(pa.string()),
+            topic=topic,
+            partition=partition,
+            begin=begin,
+            end=end,
+            last_stable=stable,
+            end_at=_known(moments_of(rows["end_at"])) / 1000,
+            sizes=np.bincount(topic, minlength=count),
+            unread=np.bincount(topic[~known[:-1]], minlength=count),
+        )
+
+    def __len__(self) -> int:
+        return len(self.topic)
+
+    def numbers_of(self, names: pa.Array | pa.ChunkedArray) -> Ints:
+        """The number of each topic, NONE where there is none of that name."""
+        return _looked_up(names, self.topics)
+
+    def rows_of(self, topic: Ints, partition: Ints) -> Ints:
+        """The row of each partition, NONE where there is none."""
+        places = _places(_pair(topic, partition), _pair(self.topic, self.partition))
+        return np.where(topic == NONE, NONE, places)
+
+    def same_topics(self, newest: _Partitions) -> Flags:
+        """(topics of the newest) whether each is the topic it was then, as far as an id is known, or was not there."""
+        there = self.numbers_of(newest.topics)
+        ids = self.topic_ids.take(pa.array(np.maximum(there, 0)))
+        same = pc.fill_null(pc.equal(ids, newest.topic_ids), False).to_numpy(zero_copy_only=False)
+        unknown = newest.topic_ids.is_null().to_numpy(zero_copy_only=False)
+        alike: Flags = same | unknown | (there == NONE)
+        return alike
+
+
+def _known(column: Column) -> Floats:
+    """The numbers of a column, nan where unknown and in one place more at the end."""
+    return np.append(np.where(column.known, column.values, np.nan), np.nan)
+
+
+def _pair(first: Ints, second: Ints) -> Ints:
+    """Two numbers as one that sorts by both."""
+    return (first << 32) | second
+
+
+def _looked_up(names: pa.Array | pa.ChunkedArray, among_these: pa.Array) -> Ints:
+    """The place of each name among some, NONE where it is none of them."""
+    numbers, texts = coded_of(names)
+    places = pc.fill_null(pc.index_in(texts, value_set=among_these), NONE)
+    return np.append(ints_of(places), NONE)[numbers]
+
+
+def _places(wanted: Ints, keys: Ints) -> Ints:
+    """The place of each number among others that are there once each, NONE where it is none of them."""
+    if len(wanted) == len(keys) and np.array_equal(wanted, keys):
+        return np.arange(len(keys))
+    if not len(keys):
+        return np.full(len(wanted), NONE)
+    order = np.argsort(keys, kind="stable")
+    place = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
+    found = order[place]
+    return np.where(keys[found] == wanted, found, NONE)

@@ -1,0 +1,268 @@
+"""
+What `compute_metrics` kept of a group, as the arrays that later steps work with.
+
+Nothing here is observed again: rates, capacity, lag for strategies and the figures of the present assignment are read
+from the rows of the newest snapshot, whose past is in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..advice.scoring import Judge
+from ..assignors.interface import GroupSpec
+from ..config import Rule, Settings
+from ..metrics.forecast import Load, capacity_of
+from ..metrics.observe import Observation
+from ..model.arrays import NONE, Column, Flags, Floats, Ints
+from ..model.batch import GroupBatch
+from ..model.errors import LakeError
+from ..model.facts import Fact, reason
+from ..model.figures import Figures
+from ..model.groups import GroupSnapshot
+from ..model.states import CapacityBasis
+from ..ports import Lake
+from ..records import GroupMetrics, record_of
+from ..snapshots import METRICS, rows_of_groups
+from ..snapshots.arrays import floats_of, ints_of, named, numbers_of
+from ..snapshots.chunks import chunks_of
+from ..snapshots.groups_with_past import BatchWithPast, read_batch
+from ..snapshots.validation import withheld_groups
+from .forecast_columns import PastColumns
+from .measure import observed_of, tables_of
+from .scoring_inputs import judge_of
+
+NOT_MEASURED = reason("not_measured")
+"""Why a group cannot be judged that is in the snapshot but not in its metrics."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Measured:
+    """
+    A group's metrics beside its snapshot; arrays follow the group's partition table, or its members.
+
+    Attributes:
+        lag: (n) offsets, as it is shown.
+        lag_for_strategies: (n) offsets, as strategies are given it.
+        production: (n) offsets/s, nan unknown.
+        bytes_per_record: (n) nan unknown.
+        capacity: (M) offsets/s of each member; nan unknown, and where no more is known than what it kept up with.
+        weights: (M) the same, what it kept up with among them; unknown of all where no more is known of any, since
+            that says how the group is dealt out, not what its members can do.
+        live: What the judge said of the present assignment; None where there is none to judge.
+        load: What its forecast is made from, over the partitions that count; None where it needs or can have none.
+    """
+
+    lag: Column
+    lag_for_strategies: Column
+    production: Floats
+    bytes_per_record: Floats
+    capacity: Floats
+    weights: Floats
+    live: Figures | None
+    load: Load | None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MeasuredGroup:
+    """A group, its metrics, and why it is withheld from judgement, if it is; then there are no metrics."""
+
+    group: GroupSnapshot
+    measured: Measured | None
+    withheld: Fact | None
+
+
+def measured_groups(
+    lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
+) -> Iterator[MeasuredGroup]:
+    """
+    The groups of a snapshot in listing order, each with its metrics.
+
+    Raises:
+        SnapshotNotFound: The lake does not hold the snapshot, or not its metrics.
+        LakeError: The metrics are not those of the snapshot.
+    """
+    withheld = withheld_groups(lake, snapshot_id)
+    for chunk in chunks_of(lake, snapshot_id, pattern):
+        yield from measured_chunk(lake, settings, snapshot_id, chunk.groups, withheld)
+
+
+def measured_chunk(
+    lake: Lake,
+    settings: Settings,
+    snapshot_id: str,
+    names: Sequence[str],
+    withheld: Mapping[str, str],
+) -> list[MeasuredGroup]:
+    """
+    Some groups of a snapshot in the order of *names*, each with its metrics.
+
+    Args:
+        withheld: Why the data of a group cannot be trusted, by group id.
+
+    Raises:
+        SnapshotNotFound, LakeError: As for `measured_groups`.
+    """
+    metrics = {name: lake.read(name, [snapshot_id], groups=names) for name in METRICS}
+    return measured_of(read_batch(lake, settings, snapshot_id, names), metrics, withheld)
+
+
+def measured_of(
+    batch: GroupBatch, metrics: Mapping[str, pa.Table], withheld: Mapping[str, str]
+) -> list[MeasuredGroup]:
+    """
+    Groups of a batch beside their rows of the datasets of `compute_metrics`.
+
+    Args:
+        withheld: As for `measured_chunk`.
+
+    Raises:
+        LakeError: The metrics are not those of this snapshot of a group.
+    """
+    names = [header.group for header in batch.headers]
+    of_groups = rows_of_groups(metrics["group_metrics"], names)
+    of_partitions = rows_of_groups(metrics["partition_metrics"], names)
+    partitions, start = of_partitions.rows, of_partitions.start
+    numbers, records = _Arrays(partitions), of_groups.rows.to_pylist()
+    capacity, at_least, silent = _of_members(batch, metrics["member_metrics"])
+    sure = np.where(at_least, np.nan, capacity)
+    fits = _fits(batch, partitions, start)
+    measured_groups = []
+    for number, header in enumerate(batch.headers):
+        why = _quoted(withheld.get(header.group))
+        first, last = of_groups.start[number : number + 2].tolist()
+        if why is None and first == last:
+            why = NOT_MEASURED
+        row = None if why else record_of(GroupMetrics, records[first])
+        if why is None and row is not None and header.error is None and row.error is not None:
+            why = _quoted(row.error)
+        if why is not None or header.error is not None or row is None:
+            measured_groups.append(
+                MeasuredGroup(group=batch.groups[number], measured=None, withheld=why)
+            )
+            continue
+        if not fits[number]:
+            raise LakeError(
+                f"the metrics of group {header.group} are not those of snapshot {header.snapshot_id}.",
+                fix="Run compute_metrics on that snapshot again.",
+            )
+        rows = slice(int(start[number]), int(start[number + 1]))
+        own = batch.members_of(number)
+        load = numbers.past.load_of(
+            rows,
+            batch.owners_of(number),
+            capacity_of(capacity[own], at_least[own], silent[own]),
+            np.array(row.commit_ages_seconds or (0.0,), np.float64),
+        )
+        measured = numbers.of(rows, capacity[own], sure[own], row, load)
+        measured_groups.append(
+            MeasuredGroup(group=batch.groups[number], measured=measured, withheld=None)
+        )
+    return measured_groups
+
+
+def _quoted(sentence: str | None) -> Fact | None:
+    return None if sentence is None else reason("withheld", quote=sentence)
+
+
+class _Arrays:
+    """The columns of `partition_metrics` that later steps need, of many groups."""
+
+    def __init__(self, partitions: pa.Table) -> None:
+        self.lag = numbers_of(partitions["lag"])
+        self.lag_for_strategies = numbers_of(partitions["lag_for_strategies"])
+        self.production = floats_of(partitions["production_per_second"])
+        self.bytes_per_record = floats_of(partitions["bytes_per_record"])
+        self.past = PastColumns(partitions)
+
+    def of(
+        self, rows: slice, capacity: Floats, sure: Floats, group: GroupMetrics, load: Load | None
+    ) -> Measured:
+        return Measured(
+            lag=self.lag.take(rows),
+            lag_for_strategies=self.lag_for_strategies.take(rows),
+            production=self.production[rows],
+            bytes_per_record=self.bytes_per_record[rows],
+            capacity=sure,
+            weights=sure if np.isnan(sure).all() else capacity,
+            live=group.live,
+            load=load,
+        )
+
+
+def _of_members(batch: GroupBatch, members: pa.Table) -> tuple[Floats, Flags, Flags]:
+    """(M) offsets/s of each member of the batch, nan unknown; whose are at least so many; who is silent."""
+    columns = (members["group_id"], members["member_id"])
+    keys = zip(*(column.to_pylist() for column in columns), strict=True)
+    row_of = {key: row for row, key in enumerate(keys)}
+    names = [header.group for header in batch.headers]
+    of_members = zip(batch.members.group.tolist(), batch.members.ids, strict=True)
+    found = (row_of.get((names[group], member), NONE) for group, member in of_members)
+    rows = np.fromiter(found, np.int64, len(batch.members))
+    at_least = pc.equal(members["capacity_basis"], CapacityBasis.AT_LEAST.value)
+    return (
+        np.append(floats_of(members["capacity_per_second"]), np.nan)[rows],
+        np.append(_truths(at_least), False)[rows],
+        np.append(_truths(members["silent"]), False)[rows],
+    )
+
+
+def _truths(column: Any) -> Flags:
+    """Truths of a column, null as false."""
+    truths: Flags = pc.fill_null(column, False).to_numpy()
+    return truths
+
+
+def _fits(batch: GroupBatch, partitions: pa.Table, start: Ints) -> Flags:
+    """(G) whether the metric rows of a group are those of its partitions, in their order."""
+    same: Flags = np.diff(start) == np.diff(batch.start)
+    table = batch.partitions
+    kept = np.flatnonzero(same[batch.group]) if len(batch) else np.zeros(0, np.int64)
+    mine = np.flatnonzero(np.repeat(same, np.diff(start)))
+    topics = pc.equal(partitions["topic"].take(mine), named(table.topic[kept], table.topics))
+    numbers = ints_of(partitions["partition"].take(mine)) == table.partition[kept]
+    wrong = ~(pc.fill_null(topics, False).to_numpy() & numbers)
+    same[batch.group[kept][wrong]] = False
+    return same
+
+
+def measured_at_once(
+    settings: Settings,
+    groups: BatchWithPast,
+    *,
+    seen: Observation | None = None,
+    every: bool = True,
+) -> tuple[dict[str, pa.Table], list[MeasuredGroup]]:
+    """
+    The metrics of some groups, and the groups beside them, for whoever has no lake in between.
+
+    Args:
+        settings: The configuration.
+        groups: The groups and their past.
+        seen: What the numbers say of them, where that is known already.
+        every: Whether also groups that need no forecast can have one.
+    """
+    seen = seen or observed_of(settings, groups)
+    tables = tables_of(settings, groups, seen, every=every)
+    return tables, measured_of(groups.batch, tables, groups.withheld)
+
+
+def judge_of_measured(
+    group: GroupSnapshot, measured: Measured, spec: GroupSpec, rule: Rule
+) -> Judge:
+    """Who scores the assignments of a measured group: see `judging.judge_of`."""
+    return judge_of(
+        group,
+        spec,
+        rule,
+        production=measured.production,
+        bytes_per_record=measured.bytes_per_record,
+        capacity=measured.capacity,
+        live=measured.live,
+    )

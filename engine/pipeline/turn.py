@@ -1,0 +1,144 @@
+"""
+Which snapshot a run advises on, when snapshots come faster than they are worked on.
+
+A run takes up the newest snapshot of its cluster that waits, whichever started it; the others are overtaken: they get
+their metrics from the same run, advice only the newest gets. A run that finds nothing to do, or another at it, ends at
+once, so the backlog never grows without end. Who runs a snapshot by hand gets that one, and nothing else.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Protocol
+
+from ..config import Settings
+from ..model.errors import EvenkeelError, SnapshotNotFound
+from ..model.text import one_line
+from ..ports import Lake, LeftBehind, SnapshotHistory
+from ..snapshots import split_snapshot_id
+from .schedule import REPEATING, note_missed
+
+AUTOMATIC = "asset_triggered__"
+"""How the id of a run begins that a snapshot started."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """
+    A run, and what started it.
+
+    Attributes:
+        snapshot_id: The snapshot it was started with.
+        run_id: Its id.
+    """
+
+    snapshot_id: str
+    run_id: str
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether a person started it, or a program of the user's."""
+        return not self.run_id.startswith((AUTOMATIC, REPEATING))
+
+    @property
+    def again(self) -> str | None:
+        """The snapshot it repeats, if it does."""
+        return self.snapshot_id if self.run_id.startswith(REPEATING) else None
+
+
+class Accepts(Protocol):
+    """Validates a snapshot: whether it is accepted as a whole."""
+
+    def __call__(self, snapshot_id: str, /) -> bool:
+        """Validate it."""
+
+
+def take_turn(
+    lake: Lake, history: SnapshotHistory, settings: Settings, turn: Turn, accepts: Accepts
+) -> tuple[str | None, bool]:
+    """
+    Take up what a run is to advise on, and validate it: the newest that waits and is not rejected.
+
+    Args:
+        lake: Where snapshots are.
+        history: Where it is noted who works on what.
+        settings: The configuration.
+        turn: The run.
+        accepts: Called with each snapshot that is taken up, until it accepts one.
+
+    Returns:
+        The snapshot taken up last, None when there is nothing to do; and whether it is accepted.
+    """
+    cluster, _ = split_snapshot_id(turn.snapshot_id)
+    if history.missing_snapshots([turn.snapshot_id]):
+        lake.manifest("snapshot", turn.snapshot_id)
+        note_missed(lake, history, settings, cluster)
+    if turn.by_hand:
+        history.take_up_by_hand(turn.snapshot_id, turn.run_id)
+        return turn.snapshot_id, accepts(turn.snapshot_id)
+    passed: list[str] = []
+    while (
+        found := history.take_up(cluster, turn.run_id, passed=passed, again=turn.again)
+    ) is not None:
+        if accepts(found):
+            return found, True
+        passed.append(found)
+    return (passed[-1], False) if passed else (None, False)
+
+
+def unvalidated(history: SnapshotHistory, turn: Turn, snapshot_id: str) -> list[str]:
+    """Overtaken snapshots that this run validates on the way, newest first."""
+    return [one.snapshot_id for one in _behind(history, turn, snapshot_id) if not one.validated]
+
+
+def unmeasured(history: SnapshotHistory, turn: Turn, snapshot_id: str) -> list[str]:
+    """Overtaken, accepted snapshots that this run measures on the way, newest first."""
+    return [one.snapshot_id for one in _behind(history, turn, snapshot_id) if one.validated]
+
+
+def measured_now(lake: Lake, history: SnapshotHistory, turn: Turn, snapshot_id: str) -> list[str]:
+    """Overtaken snapshots whose metrics are in the lake and not yet in the history, newest first."""
+    return [one for one in unmeasured(history, turn, snapshot_id) if _has_metrics(lake, one)]
+
+
+def _behind(history: SnapshotHistory, turn: Turn, snapshot_id: str) -> Sequence[LeftBehind]:
+    return () if turn.by_hand else history.left_behind(snapshot_id)
+
+
+def _has_metrics(lake: Lake, snapshot_id: str) -> bool:
+    try:
+        lake.manifest("metrics", snapshot_id)
+    except SnapshotNotFound:
+        return False
+    return True
+
+
+def on_the_way(
+    snapshot_ids: Iterable[str],
+    work: Callable[[str], object],
+    limit: timedelta,
+    tell: Callable[[str], object],
+    failures: type[Exception],
+) -> None:
+    """
+    Work on overtaken snapshots while there is time; what fails of them holds nobody up.
+
+    Args:
+        snapshot_ids: Which, the most wanted first.
+        work: What is to be done with each.
+        limit: After so long none is begun.
+        tell: Hears in a line what failed, and that some are left.
+        failures: What may be raised, beside errors of ours.
+    """
+    began = time.monotonic()
+    for snapshot_id in snapshot_ids:
+        if time.monotonic() - began > limit.total_seconds():
+            tell("the other overtaken snapshots are left to the next run")
+            return
+        try:
+            work(snapshot_id)
+        except (EvenkeelError, failures) as problem:
+            tell(f"overtaken snapshot {snapshot_id}: {one_line(problem)}")

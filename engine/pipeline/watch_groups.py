@@ -1,0 +1,194 @@
+"""
+The step that wakes: what is wrong with the groups of a snapshot is told as soon as the snapshot is there.
+
+It needs the lake and the history, and no other step: neither Spark nor what that computes.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from ..config import Settings
+from ..incidents.judgement import Judgement
+from ..incidents.quiet import quieting
+from ..messages.outbox import DeliveryReport, deliver
+from ..messages.rounds import Round, round_of
+from ..metrics.observe import Observation
+from ..model.facts import Fact
+from ..model.moments import utc_now
+from ..ports import CLOCKS_APART, Incidents, IncidentWatch, Lake, Notifier, Outbox, Silences
+from ..records import IncidentCourse, SilenceRow
+from ..snapshots import new_snapshot_id, split_snapshot_id
+from ..snapshots.groups_with_past import BatchWithPast
+from .recent_changes import changed_since
+from .watch_judgement import judge_groups
+
+log = logging.getLogger(__name__)
+
+Seen = Sequence[tuple[BatchWithPast, Observation]]
+"""What the numbers say of groups of a snapshot."""
+
+_TRIES = 2
+"""How often what a snapshot changes is worked out, where another process changes what is remembered meanwhile."""
+
+
+class GroupsToTell(Incidents, Silences, Outbox, Protocol):
+    """What is remembered of groups, for which of them nobody is woken, and the outbox of what is said of them."""
+
+
+def watch_groups(
+    lake: Lake,
+    history: GroupsToTell,
+    notifier: Notifier,
+    settings: Settings,
+    snapshot_id: str,
+    *,
+    link: str | None = None,
+    now: datetime | None = None,
+) -> DeliveryReport:
+    """
+    Judge the groups of a snapshot, remember what is wrong with them, and tell what is new of it.
+
+    Speaks for the newest snapshot of its cluster only, and once: of an older one, or one that was watched before, only
+    what is still unsent is told.
+
+    Args:
+        lake: Where the snapshots are.
+        history: What is remembered of the groups.
+        notifier: Where people read.
+        settings: The configuration.
+        snapshot_id: The snapshot.
+        link: Address of the run that tells it; None outside of Airflow.
+        now: The moment of looking; None: the clock's.
+
+    Raises:
+        HistoryUnreachable: The history does not answer; nothing was told, and a retry does it all.
+        NotifierError: Something of this cluster could not be delivered; it stays in the outbox and a retry sends it.
+            That something of another could not is logged: this one is well watched.
+        SnapshotNotFound: The lake does not hold the snapshot.
+    """
+    queue_groups(lake, history, settings, snapshot_id, link=link, now=now)
+    return deliver(history, notifier, settings, cluster=split_snapshot_id(snapshot_id)[0])
+
+
+def queue_groups(
+    lake: Lake,
+    history: GroupsToTell,
+    settings: Settings,
+    snapshot_id: str,
+    *,
+    link: str | None = None,
+    now: datetime | None = None,
+    seen: Seen = (),
+) -> Round | None:
+    """
+    The same as far as the outbox; *seen* as for `judge_groups`.
+
+    Returns:
+        What comes of the snapshot; None where it was watched before, is not the newest, or gave way to another.
+    """
+    for _ in range(_TRIES):
+        watched = history.incident_watch(split_snapshot_id(snapshot_id)[0])
+        if watched.snapshot_id == snapshot_id:
+            log.info("%s was watched before.", snapshot_id)
+            return None
+        if not _is_newest(lake, snapshot_id, now or utc_now()):
+            log.info("%s is not the newest snapshot: nothing is told of it.", snapshot_id)
+            return None
+        done = _watch(lake, history, settings, snapshot_id, watched, link, seen)
+        if done is not None:
+            return done
+    return None
+
+
+def _is_newest(lake: Lake, snapshot_id: str, now: datetime) -> bool:
+    """Whether there is no newer one; those from the future, of a clock that was ahead once, do not count."""
+    cluster, taken = split_snapshot_id(snapshot_id)
+    until = f"{new_snapshot_id(cluster, max(taken, now + CLOCKS_APART))[:-6]}ffffff"
+    return lake.snapshots(cluster, until=until) == [snapshot_id]
+
+
+def _watch(
+    lake: Lake,
+    history: GroupsToTell,
+    settings: Settings,
+    snapshot_id: str,
+    watched: IncidentWatch,
+    link: str | None,
+    seen: Seen,
+) -> Round | None:
+    """None when another snapshot was watched meanwhile, or a younger one: nothing is kept, and nothing told."""
+    cluster = watched.cluster
+    judgement, done = look_at(
+        lake, settings, snapshot_id, watched, history.silences, link=link, seen=seen
+    )
+    is_kept = history.store_watch(
+        cluster,
+        snapshot_id,
+        judgement.at,
+        done.courses,
+        done.incidents,
+        done.postings,
+        before=watched.snapshot_id,
+    )
+    if not is_kept:
+        log.warning(
+            "%s: nothing is kept or told, for its reading ended before that of %s, or another was watched meanwhile.",
+            snapshot_id,
+            watched.snapshot_id or "another",
+        )
+        return None
+    log.info(
+        "%s: %d groups, %d not plainly well, %d remembered, %d messages queued.",
+        snapshot_id,
+        len(judgement.listed),
+        len(judgement.odd),
+        len(done.courses),
+        len(done.postings),
+    )
+    return done
+
+
+def look_at(
+    lake: Lake,
+    settings: Settings,
+    snapshot_id: str,
+    watched: IncidentWatch,
+    silences: Callable[[datetime], Sequence[SilenceRow]],
+    *,
+    link: str | None = None,
+    seen: Seen = (),
+) -> tuple[Judgement, Round]:
+    """
+    What a snapshot says of the groups of its cluster, and what comes of it; nothing is stored and nothing told.
+
+    Args:
+        lake: Where the snapshots are.
+        settings: The configuration.
+        snapshot_id: The snapshot.
+        watched: What is remembered of the groups.
+        silences: What people have silenced and acknowledged at a moment; maintenance is the configuration's.
+        link: Address of the run.
+        seen: As for `judge_groups`.
+
+    Raises:
+        SnapshotNotFound: The lake does not hold the snapshot.
+    """
+    remembered = [course.name for course in watched.courses]
+    judgement = judge_groups(lake, settings, snapshot_id, remembered, seen)
+
+    def changed(course: IncidentCourse) -> tuple[Fact, ...] | None:
+        good = course.good_snapshot_id
+        try:
+            return changed_since(lake, settings, good, snapshot_id, course.name)
+        except Exception:
+            log.exception("what changed of group %s is not known", course.name)
+            return None
+
+    known = silences(judgement.at)
+    quiet = quieting(known, settings.maintenance, watched.cluster, watched.courses)
+    done = round_of(watched, judgement, settings, quiet=quiet, changed=changed, link=link)
+    return judgement, done

@@ -1,0 +1,37 @@
+"""
+What would become of a group whose members, partitions, racks or capacities were others.
+
+`changes` (what changes, as values, and what the group then has), `supposing` (the group after them, measured as far as
+what is known now goes), `condition` (what is the matter with it then, by the rules of every diagnosis), `following`
+(the plan that a group follows, asked like a strategy), `outcome` (what strategies would make of it, by the judge and
+forecast of today), `sizes` (how many members it needs, and how many have something to do), `assumed` (what was assumed
+for all of that), `answering` (all of it side by side).
+"""
+
+from .answer import Answer, answer
+from .changed_group import Seen, seen_of, suppose
+from .changes import Can, Change, Grows, Joins, Leaves, Stands, last_by_name, new_names
+from .outcome import Outcome, outcomes
+from .plan_followers import following_of
+from .sizes import Sizes, sizes_of
+
+__all__ = [
+    "Answer",
+    "Can",
+    "Change",
+    "Grows",
+    "Joins",
+    "Leaves",
+    "Outcome",
+    "Seen",
+    "Sizes",
+    "Stands",
+    "answer",
+    "following_of",
+    "last_by_name",
+    "new_names",
+    "outcomes",
+    "seen_of",
+    "sizes_of",
+    "suppose",
+]

@@ -1,0 +1,269 @@
+"""
+What follows from a record's declaration: its Arrow schema, its rows and tables both ways, its JSON form.
+
+A *row* is a dict by column name with plain values: enumerations are texts, tuples are lists, records in lists are
+dicts. The JSON form differs where JSON has no word: moments are ISO texts, "never" is the text Infinity.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+import operator
+import types
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import MISSING, fields
+from datetime import datetime
+from functools import cache
+from typing import Any, TypeVar, get_args
+
+import pyarrow as pa
+
+from ..model.columns import ColumnSpec, Part, columns_of, parts_of
+
+R = TypeVar("R")
+
+MOMENT = pa.timestamp("ms", tz="UTC")
+_ARROW = {
+    str: pa.string(),
+    float: pa.float64(),
+    bool: pa.bool_(),
+    bytes: pa.binary(),
+    datetime: MOMENT,
+}
+
+
+@cache
+def arrow_schema(record: type) -> pa.Schema:
+    """
+    The schema of a record's dataset: all columns but those that the database gives.
+
+    Every column may be null there: what it must be is for checks to say.
+    """
+    stored = [spec for spec in columns_of(record) if not spec.meaning.generated]
+    return pa.schema([(spec.name, arrow_type(spec)) for spec in stored])
+
+
+def arrow_type(spec: ColumnSpec) -> pa.DataType:
+    """
+    The Arrow type of a column.
+
+    Raises:
+        TypeError: It is of a type that is not stored in the lake.
+    """
+    if spec.kind is tuple:
+        return pa.list_(_arrow_type(spec.item, spec.bits))
+    return _arrow_type(spec.kind, spec.bits)
+
+
+def _arrow_type(kind: Any, bits: int) -> pa.DataType:
+    if kind is int:
+        return pa.int32() if bits == 32 else pa.int64()
+    if kind in _ARROW:
+        return _ARROW[kind]
+    if isinstance(kind, type) and issubclass(kind, enum.StrEnum):
+        return pa.string()
+    if isinstance(kind, type) and hasattr(kind, "__dataclass_fields__"):
+        return pa.struct(list(arrow_schema(kind)))
+    raise TypeError(f"{kind!r} is not stored in the lake.")
+
+
+def row_of(record: Any) -> dict[str, Any]:
+    """A record as a row; an embedded record that is missing leaves null columns."""
+    kind: Any = type(record)
+    values, parts = _layout(kind)
+    row: dict[str, Any] = {}
+    for (name, part), value in zip(parts, values(record), strict=True):
+        if part is None:
+            row[name] = value
+        elif part.column is not None:
+            row[name] = _plain(value)
+        elif value is None:
+            row.update(dict.fromkeys(each.name for each in columns_of(part.record)))
+        else:
+            row.update(row_of(value))
+    return row
+
+
+_SCALARS = frozenset({str, int, float, bool, bytes, datetime})
+
+
+@cache
+def _layout(kind: Any) -> tuple[Callable[[Any], Any], tuple[tuple[str, Part | None], ...]]:
+    """How a record becomes a row: all its values, and per value its name, and its part unless it is plain already."""
+    parts = _parts(kind)
+    names = [part.name for part in parts]
+    values = operator.attrgetter(*names)
+    plain = [part.column is not None and part.column.kind in _SCALARS for part in parts]
+    return (
+        values if len(names) > 1 else lambda record: (values(record),),
+        tuple(
+            (part.name, None if is_plain else part)
+            for part, is_plain in zip(parts, plain, strict=True)
+        ),
+    )
+
+
+def record_of(kind: type[R], row: Mapping[str, Any]) -> R:
+    """
+    A row, or its JSON form, as a record again; columns that are not the record's are passed over.
+
+    An embedded record that may be missing is, where a column that it must have is null. A column that is not in the
+    row, as an older version wrote it, has its default.
+
+    Raises:
+        ValueError: A column that cannot be null is missing or null, or a value is not of its type.
+    """
+    record: Any = kind
+    defaults = _defaults(record)
+    return kind(
+        **{
+            part.name: _read(part, row)
+            for part in _parts(kind)
+            if part.name in row or part.name not in defaults
+        }
+    )
+
+
+@cache
+def _defaults(kind: Any) -> frozenset[str]:
+    """The columns that have a default."""
+    columns = {part.name for part in _parts(kind) if part.column is not None}
+    return frozenset(
+        each.name
+        for each in fields(kind)
+        if each.name in columns
+        and not (each.default is MISSING and each.default_factory is MISSING)
+    )
+
+
+def blank(kind: type[R], **known: Any) -> R:
+    """A record of which nothing is known but *known*: every other column that may be unknown is."""
+    unknown = (part.name for part in _parts(kind) if part.nullable and part.name not in known)
+    return kind(**known, **dict.fromkeys(unknown))
+
+
+def table_of(kind: type, records: Iterable[Any]) -> pa.Table:
+    """Records as an Arrow table of their dataset: what `row_of` says of each, column by column."""
+    schema, columns = arrow_schema(kind), _columns(kind, list(records))
+    arrays = [
+        _structs(columns[field.name], field.type)
+        if pa.types.is_list(field.type) and pa.types.is_struct(field.type.value_type)
+        else pa.array(columns[field.name], field.type)
+        for field in schema
+    ]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _columns(kind: Any, records: Sequence[Any]) -> dict[str, list[Any]]:
+    """The values of records by column; lists of records as they are."""
+    columns: dict[str, list[Any]] = {}
+    for part in _parts(kind):
+        values = list(map(operator.attrgetter(part.name), records))
+        if part.column is None:
+            own = _columns(part.record, [value for value in values if value is not None])
+            for name, known in own.items():
+                given = iter(known)
+                columns[name] = [None if value is None else next(given) for value in values]
+        elif part.column.kind in _SCALARS or _lists_records(part.column):
+            columns[part.name] = values
+        else:
+            columns[part.name] = [_plain(value) for value in values]
+    return columns
+
+
+def _lists_records(spec: ColumnSpec) -> bool:
+    return spec.kind is tuple and hasattr(spec.item, "__dataclass_fields__")
+
+
+def _structs(lists: Sequence[Sequence[Any] | None], kind: pa.DataType) -> pa.Array:
+    """Lists of records; one that is said of many rows (most facts are) is put into Arrow once."""
+    distinct: list[Any] = []
+    place_of: dict[int, int] = {}
+    places, ends = list[int](), [0]
+    for listed in lists:
+        for each in listed or ():
+            place = place_of.setdefault(id(each), len(distinct))
+            if place == len(distinct):
+                distinct.append(each)
+            places.append(place)
+        ends.append(len(places))
+    starts = [None if listed is None else at for listed, at in zip(lists, ends, strict=False)]
+    structs = pa.array([row_of(each) for each in distinct], kind.value_type)
+    offsets = pa.array([*starts, ends[-1]], pa.int32())
+    return pa.ListArray.from_arrays(offsets, structs.take(pa.array(places, pa.int64())), type=kind)
+
+
+def records_of(kind: type[R], table: pa.Table) -> list[R]:
+    """
+    The rows of a table as records.
+
+    Raises:
+        ValueError: As `record_of`.
+    """
+    return [record_of(kind, row) for row in table.to_pylist()]
+
+
+def rows_to_table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
+    """Rows into a table of exactly this schema; a missing key is null."""
+    return pa.Table.from_pylist(list(rows), schema=schema)
+
+
+def to_json(record: Any) -> dict[str, Any]:
+    """A record in what JSON knows; `record_of` reads it back."""
+    return {name: _jsonable(value) for name, value in row_of(record).items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    return row_of(value) if hasattr(value, "__dataclass_fields__") else value
+
+
+def _jsonable(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _jsonable(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_jsonable(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def _parts(kind: Any) -> tuple[Part, ...]:
+    return parts_of(kind)
+
+
+def _read(part: Part, row: Mapping[str, Any]) -> Any:
+    if part.column is None:
+        inner = columns_of(part.record)
+        missing = any(not each.nullable and row.get(each.name) is None for each in inner)
+        return None if part.nullable and missing else record_of(part.record, row)
+    value = row.get(part.name)
+    if value is None:
+        if part.nullable:
+            return None
+        raise ValueError(f"{part.name} is missing.")
+    if part.column.kind is tuple:
+        return tuple(_value(part.column.item, each) for each in value)
+    return _value(part.column.kind, value)
+
+
+def _moment(value: Any) -> datetime:
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is no moment.")
+    return datetime.fromisoformat(value)
+
+
+def _value(kind: Any, value: Any) -> Any:
+    if kind is datetime and not isinstance(value, datetime):
+        return _moment(value)
+    if isinstance(kind, type) and hasattr(kind, "__dataclass_fields__"):
+        return value if isinstance(value, kind) else record_of(kind, value)
+    if isinstance(kind, types.UnionType):
+        return next(each(value) for each in get_args(kind) if value in set(each))
+    if kind is float or (isinstance(kind, type) and issubclass(kind, enum.Enum)):
+        return kind(value)
+    return value

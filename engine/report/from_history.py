@@ -1,0 +1,270 @@
+"""
+What a report shows, from the rows of a history: nothing is judged again, it shows what the steps left there.
+
+What the history in Postgres does not have is None, and said on the page (`NOT_KNOWN`); a walk that has just left the
+rows knows some of it (`Besides`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from ..messages.wording import member_names
+from ..metrics.forecast import HORIZON_SECONDS, SOON_SECONDS
+from ..model.assignments import Move, Verdict
+from ..model.states import Diagnosis
+from ..ports import ReportedGroups, ReportHistory, StoredReport
+from . import (
+    AdviceGiven,
+    FailedStep,
+    FleetReport,
+    GroupReport,
+    Happening,
+    PromiseKept,
+    RackCounts,
+    Standing,
+    Withheld,
+)
+from .bands import Bands, bands_of
+from .rows import (
+    Rows,
+    event_of,
+    health_of,
+    incidents_of,
+    member_loads,
+    member_of,
+    racks_of,
+    scores,
+    standings_of,
+)
+from .values import worst_first
+
+SNAPSHOTS = 288
+"""As many are looked at where nobody says how many: a day at five minutes."""
+
+ORIGIN = "the history in Postgres"
+
+NOT_KNOWN = (
+    "From which racks partitions are led the history does not keep; a recording or a lake has it (--from).",
+    "Forecasts it has of groups only that were behind, or could save across racks, when they were made.",
+)
+"""What a lake has and the history has not."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Besides:
+    """
+    What is known beside the rows of a history, by who has the snapshots at hand.
+
+    Attributes:
+        bands: What was forecast of all groups, and what came.
+        racks: By group, which racks read which, leaders' among them.
+        told: By group, what was told of it, in the words of the messages.
+    """
+
+    bands: Bands
+    racks: Mapping[str, RackCounts | None]
+    told: Mapping[str, Sequence[Happening]]
+
+
+def stored_report(
+    history: ReportHistory,
+    cluster: str,
+    groups: str = "*",
+    *,
+    since: datetime | None = None,
+    now: datetime | None = None,
+    snapshots: int = SNAPSHOTS,
+) -> FleetReport:
+    """
+    A cluster's groups, as the history has them.
+
+    Args:
+        history: What it has.
+        cluster: The configured name of the cluster; one that the history does not know has no snapshots.
+        groups: Shell pattern of group ids.
+        since: Not what was before; None: however old.
+        now: What the time is; None: what the clock says.
+        snapshots: The newest so many at most.
+    """
+    wanted = ReportedGroups(cluster=cluster, pattern=groups, since=since, snapshots=snapshots)
+    return fleet_of(history.report(wanted), cluster, now)
+
+
+def stored_group(
+    history: ReportHistory,
+    cluster: str,
+    group: str,
+    *,
+    since: datetime | None = None,
+    now: datetime | None = None,
+    snapshots: int = SNAPSHOTS,
+) -> FleetReport:
+    """
+    The same of one group, whatever signs its id has; only its rows are read.
+
+    Without any in that time there is no group in the report.
+    """
+    wanted = ReportedGroups(cluster=cluster, group=group, since=since, snapshots=snapshots)
+    return fleet_of(history.report(wanted), cluster, now)
+
+
+def fleet_of(
+    stored: StoredReport, cluster: str, now: datetime | None, besides: Besides | None = None
+) -> FleetReport:
+    """
+    The report that some rows make.
+
+    Args:
+        stored: The rows.
+        cluster: The configured name of the cluster.
+        now: What the time is; None: what the clock says.
+        besides: What is known beside them.
+    """
+    taken_at = tuple(row["started_at"] for row in stored.snapshots if row["measured"])
+    series = {row["group_id"]: standings_of(row, len(taken_at)) for row in stored.lag}
+    bands = besides.bands if besides else bands_of(stored.forecasts, taken_at, series)
+    about = _About(stored, taken_at, series, bands, besides)
+    groups = [about.present(row) for row in stored.groups]
+    present = {group.group_id for group in groups}
+    groups += [about.gone(name) for name in series if name not in present]
+    return FleetReport(
+        cluster=cluster,
+        made_at=now or datetime.now(UTC),
+        origin=ORIGIN,
+        taken_at=taken_at,
+        groups=tuple(sorted(groups, key=worst_first)),
+        snapshots=tuple(map(health_of, stored.snapshots)),
+        held={ahead: bands.held(ahead) for ahead in (SOON_SECONDS, HORIZON_SECONDS)},
+        not_known=NOT_KNOWN,
+        scorecard=tuple(PromiseKept(**row) for row in stored.scorecard),
+        failures=tuple(FailedStep(**row) for row in stored.failures),
+        withheld=tuple(Withheld(**row) for row in stored.withheld),
+        pipeline=tuple(incidents_of(row for row in stored.incidents if row["group_id"] is None)),
+    )
+
+
+def _by_group(rows: Rows) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+    groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for row in rows:
+        if row["group_id"] is not None:
+            groups[row["group_id"]].append(row)
+    return groups
+
+
+class _About:
+    """What is known of each group."""
+
+    def __init__(
+        self,
+        stored: StoredReport,
+        taken_at: Sequence[datetime],
+        series: Mapping[str, tuple[Standing | None, ...]],
+        bands: Bands,
+        besides: Besides | None,
+    ) -> None:
+        self.taken_at, self.series, self.bands, self.besides = taken_at, series, bands, besides
+        self.members = _by_group(stored.members)
+        self.strategies = _by_group(stored.strategies)
+        self.moves = _by_group(stored.moves)
+        self.events = _by_group(stored.events)
+        self.incidents = _by_group(stored.incidents)
+        self.advice = {row["group_id"]: row for row in stored.advice}
+
+    def present(self, row: Mapping[str, Any]) -> GroupReport:
+        """A group of the newest snapshot, by its row."""
+        name = row["group_id"]
+        members = self.members.get(name, ())
+        names = member_names(map(member_of, members))
+        moves = self.moves.get(name, ())
+        # an assignment that has changed since is not what these moves start from
+        usable = moves if all(move["still_so"] for move in moves) else ()
+        return GroupReport(
+            group_id=name,
+            owner=row["owner"],
+            kind=row["group_type"],
+            state=row["group_state"],
+            strategy=row["assignor"],
+            diagnosis=Diagnosis(row["diagnosis"] or Diagnosis.UNKNOWN),
+            reason=row["diagnosis_reason"],
+            diagnosed_at=row["diagnosis_since"],
+            at_least=bool(row["diagnosis_already_so"]),
+            now=Standing(
+                lag=row["total_lag"],
+                delay_seconds=row["delay_seconds"],
+                time_lag_seconds=row["time_lag_seconds"],
+            ),
+            members=row["members"],
+            partitions=row["partitions"],
+            error=row["error"],
+            findings=tuple(row["findings"] or ()),
+            open_incident=row["incident"],
+            loads=member_loads(names, members, usable),
+            racks=self.besides.racks.get(name)
+            if self.besides
+            else racks_of(members, row["racks_left_out"]),
+            strategies=scores(self.strategies.get(name, ())),
+            advice=self._advice(name, names),
+            **self._over_time(name),
+        )
+
+    def gone(self, name: str) -> GroupReport:
+        """A group that the newest snapshot does not have: nothing is known of it now."""
+        last = max(at for at, one in enumerate(self.series[name]) if one is not None)
+        still = [one for one in self.incidents.get(name, ()) if one["closed_at"] is None]
+        return GroupReport(
+            group_id=name,
+            owner=None,
+            kind="?",
+            state=None,
+            strategy=None,
+            diagnosis=Diagnosis.UNKNOWN,
+            reason=None,
+            diagnosed_at=None,
+            at_least=False,
+            now=Standing(),
+            members=None,
+            partitions=None,
+            gone_since=self.taken_at[last],
+            open_incident=still[-1]["kind"] if still else None,
+            **self._over_time(name),
+        )
+
+    def _over_time(self, name: str) -> dict[str, Any]:
+        happened = [*map(event_of, self.events.get(name, ()))]
+        if self.besides is None:
+            happened += incidents_of(self.incidents.get(name, ()))
+        else:
+            told = self.besides.told.get(name, ())
+            said = {one.at for one in told}
+            happened = [*told, *(one for one in happened if one.at not in said)]
+        return {
+            "standings": self.series.get(name, ()),
+            "forecasts": self.bands.of_group(name),
+            "happenings": tuple(sorted(happened, key=lambda one: one.at)),
+        }
+
+    def _advice(self, name: str, names: Mapping[str, str]) -> AdviceGiven | None:
+        row = self.advice.get(name)
+        if row is None:
+            return None
+        kept = ("strategy", "reason", "how", "state", "state_since", "yardstick")
+        return AdviceGiven(
+            verdict=Verdict(row["verdict"]),
+            yardstick_reason=row["yardstick_reason"],
+            moves=tuple(
+                Move(
+                    topic=move["topic"],
+                    partition=move["partition"],
+                    # who has no short name keeps the id
+                    from_member=names.get(move["from_member"], move["from_member"]),
+                    to_member=names.get(move["to_member"], move["to_member"]),
+                )
+                for move in self.moves.get(name, ())
+            ),
+            **{column: row[column] for column in kept},
+        )

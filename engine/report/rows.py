@@ -1,0 +1,214 @@
+"""What a report shows, from rows that steps store: those of a history, and a group as its snapshot has it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..model.arrays import NONE
+from ..model.assignments import Feasibility
+from ..model.groups import GroupSnapshot, Member
+from ..model.states import CapacityBasis
+from . import Happening, MemberLoad, RackCounts, SnapshotHealth, Standing, StrategyScore
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def standings_of(row: Mapping[str, Any], snapshots: int) -> tuple[Standing | None, ...]:
+    """How a group stood in each of so many snapshots, by its row of `report_lag`; None where it was not there."""
+    standings: list[Standing | None] = [None] * snapshots
+    arrays = (row[name] for name in ("numbers", "lags", "delays", "time_lags"))
+    for number, lag, delay, age in zip(*arrays, strict=True):
+        standings[number] = Standing(lag=lag, delay_seconds=delay, time_lag_seconds=age)
+    return tuple(standings)
+
+
+def health_of(row: Mapping[str, Any]) -> SnapshotHealth:
+    """How a snapshot was taken."""
+    return SnapshotHealth(
+        taken_at=row["started_at"],
+        seconds=row["duration_seconds"],
+        groups=row["group_count"],
+        problems=row["problems"],
+        withheld=row["withheld_groups"],
+        rejected=(row["rejection"] or "without a reason") if row["rejected"] else None,
+        state=row["state"],
+        failed_steps=row["failed_steps"],
+        seconds_to_advice=row["seconds_to_advice"],
+    )
+
+
+def incidents_of(rows: Iterable[Mapping[str, Any]]) -> list[Happening]:
+    """When each was opened, and when it was over; its summary is what was seen last."""
+    happenings = []
+    for row in rows:
+        title = f"{row['kind']}; seen last: {row['summary']}" if row["summary"] else row["kind"]
+        happenings.append(
+            Happening(at=row["opened_at"], kind="opened", title=title, severity=row["severity"])
+        )
+        if row["closed_at"] is not None:
+            over = f"{row['kind']}: over"
+            happenings.append(
+                Happening(at=row["closed_at"], kind="resolved", title=over, severity="resolved")
+            )
+    return sorted(happenings, key=lambda one: one.at)
+
+
+def event_of(row: Mapping[str, Any]) -> Happening:
+    """What became of an advice."""
+    title = f"{row['event_strategy']}: {row['event_cause']}"
+    return Happening(at=row["taken_at"], kind=row["event"], title=title, severity="info")
+
+
+def member_loads(names: Mapping[str, str], members: Rows, moves: Rows) -> tuple[MemberLoad, ...]:
+    """
+    The members of a group, the busiest first; where partitions are to change hands, with what they would own.
+
+    Args:
+        names: What members are called, by id.
+        members: Rows of `member_metrics`, its own.
+        moves: The partitions that change hands with the advised switch, by ids of members, with their lag.
+    """
+    gets, gives, gained = Counter[str](), Counter[str](), Counter[str]()
+    unknown = set[str]()
+    for move in moves:
+        for member, counted, sign in (
+            (move["from_member"], gives, -1),
+            (move["to_member"], gets, 1),
+        ):
+            if member is None:
+                continue
+            counted[member] += 1
+            if move["lag"] is None:
+                unknown.add(member)
+            else:
+                gained[member] += sign * move["lag"]
+
+    def after(row: Mapping[str, Any]) -> dict[str, int | None]:
+        member, lag = row["member_id"], row["lag"]
+        return {
+            "gets": gets[member],
+            "gives": gives[member],
+            "partitions_after": row["partitions"] + gets[member] - gives[member],
+            "lag_after": None if lag is None or member in unknown else lag + gained[member],
+        }
+
+    loads = [
+        MemberLoad(
+            name=names.get(row["member_id"]) or str(row["member_id"]),
+            rack=row["rack"],
+            utilisation=row["utilisation"],
+            at_most=row["capacity_basis"] == CapacityBasis.AT_LEAST,
+            silent=row["silent"],
+            lag=row["lag"],
+            partitions=row["partitions"],
+            **(after(row) if moves else {}),
+        )
+        for row in members
+    ]
+    return tuple(
+        sorted(loads, key=lambda one: (-_order(one.utilisation), -_order(one.lag), one.name))
+    )
+
+
+def _order(value: float | None) -> float:
+    return -1.0 if value is None else value
+
+
+def scores(candidates: Rows) -> tuple[StrategyScore, ...]:
+    """The scoreboard, in its order; *candidates* are rows of the dataset."""
+    ordered = sorted(candidates, key=lambda row: row["position"])
+    return tuple(
+        StrategyScore(
+            name=row["strategy"],
+            got_by=row["deployment"],
+            feasible=row["feasibility"] != Feasibility.INFEASIBLE,
+            running=row["is_running"],
+            reason=row["reason"],
+            lag_low=row["forecast_lag_low"],
+            lag_expected=row["forecast_lag_expected"],
+            lag_high=row["forecast_lag_high"],
+            largest_member_lag=row["largest_member_lag"],
+            partition_spread=row["partition_spread"],
+            cross_rack_share=row["cross_rack_share"],
+            moves=row["moves"],
+            restarts=row["price_restarts"],
+        )
+        for row in ordered
+    )
+
+
+def member_of(row: Mapping[str, Any]) -> Member:
+    """As much of a member as its name takes."""
+    return Member(
+        id=row["member_id"],
+        client_id=row["client_id"],
+        host=row["client_host"],
+        instance_id=row["instance_id"],
+    )
+
+
+def racks_of(members: Rows, left_out: int | None) -> RackCounts | None:
+    """
+    How many partitions the members of each rack own, and how many of those have a replica near.
+
+    None where no member tells its rack. The racks of leaders are not known.
+    """
+    racks = _racks(one["rack"] for one in members)
+    if not any(racks):
+        return None
+    blind = sum(one["partitions"] for one in members if one["rack"] is None)
+    # more left out than nobody's rack explains: those of replicas are unknown, of some member
+    known = left_out == blind
+    own = {rack: [one for one in members if one["rack"] == rack] for rack in racks}
+    return RackCounts(
+        members=racks,
+        leaders=(None,),
+        counts=tuple((sum(one["partitions"] for one in own[rack]),) for rack in racks),
+        local=tuple(_local(own[rack]) if known and rack is not None else None for rack in racks),
+    )
+
+
+def _local(members: Rows) -> int | None:
+    crossing = [one["cross_rack_partitions"] for one in members]
+    if None in crossing:
+        return None
+    near: int = sum(one["partitions"] for one in members) - sum(crossing)
+    return near
+
+
+def rack_counts(group: GroupSnapshot) -> RackCounts | None:
+    """Which racks read which; None where no member of the group tells its rack, or no leader's is known."""
+    table = group.partitions
+    rows = np.flatnonzero(table.assignable & (table.owner != NONE)).tolist()
+    pairs: Counter[tuple[str | None, str | None]] = Counter()
+    local: Counter[str | None] = Counter()
+    blind: set[str | None] = set()
+    for row in rows:
+        rack = group.members[table.owner[row]].rack
+        leader = int(table.leader_rack[row])
+        pairs[rack, None if leader == NONE else table.racks[leader]] += 1
+        replicas = table.replica_rack[table.replica_start[row] : table.replica_start[row + 1]]
+        known = replicas[replicas != NONE].tolist()
+        if rack is None or not known:
+            blind.add(rack)
+        local[rack] += any(table.racks[one] == rack for one in known)
+    members, leaders = (_racks(key[side] for key in pairs) for side in (0, 1))
+    if not any(members) or not any(leaders):
+        return None
+    return RackCounts(
+        members=members,
+        leaders=leaders,
+        counts=tuple(tuple(pairs[m, leader] for leader in leaders) for m in members),
+        local=tuple(None if m in blind else local[m] for m in members),
+    )
+
+
+def _racks(racks: Iterable[str | None]) -> tuple[str | None, ...]:
+    """Each once, sorted; unknown is last."""
+    every = set(racks)
+    named: list[str | None] = [*sorted(rack for rack in every if rack is not None)]
+    return (*named, None) if None in every else tuple(named)

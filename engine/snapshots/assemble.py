@@ -1,0 +1,187 @@
+"""How the rows of a snapshot become groups: one reader for the command line, recordings and Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..model.batch import GroupBatch
+from ..model.groups import GroupHeader, GroupSnapshot
+from ..model.states import GroupType, places_tasks
+from .cluster import ClusterTables
+from .members import members_of
+from .partitions import SnapshotRows, rows_of_groups, table_of_topics
+
+CHANGELOG = "-changelog"
+"""How Kafka Streams ends the names of topics that keep its stores."""
+
+
+def batch_of_tables(
+    tables: Mapping[str, pa.Table],
+    taken_at: datetime,
+    read_committed: Callable[[str], bool] = lambda group: False,
+    names: Sequence[str] | None = None,
+    cluster: ClusterTables | None = None,
+    like: GroupBatch | None = None,
+) -> GroupBatch:
+    """
+    Groups of one snapshot.
+
+    Args:
+        tables: The five snapshot tables, or what they have of the groups wanted and their topics.
+        taken_at: When the snapshot was taken.
+        read_committed: Which groups read committed records only; their end is the last stable offset.
+        names: Ids of the groups, in this order; those that the snapshot does not have are left out. Without it all,
+            in the order of the dataset `groups`.
+        cluster: The partitions and brokers, where they are indexed already.
+        like: Some of the groups at another moment, with nothing known of disks and replicas then or now: if nothing but
+            offsets differs, the rest is taken from there.
+    """
+    headers = {row["group_id"]: row for row in tables["groups"].to_pylist()}
+    order = [name for name in (headers if names is None else names) if name in headers]
+    if like is not None and (same := _same(like, order, tables)):
+        again = tuple(_header(headers[name], taken_at, same.rows.cluster) for name in order)
+        return _moved(like, again, same, tables)
+    cluster = cluster or ClusterTables(tables["partitions"], tables["brokers"])
+    rows = SnapshotRows(
+        cluster,
+        rows_of_groups(tables["members"], order, "position"),
+        rows_of_groups(tables["commits"], order),
+        np.array([read_committed(name) for name in order], np.bool_),
+    )
+    known = tuple(_header(headers[name], taken_at, cluster) for name in order)
+    table, start = rows.partition_table()
+    changelogs = [topic.name for topic in cluster.topics if topic.name.endswith(CHANGELOG)]
+    lazy = _Groups(rows=rows, headers=known, changelogs=changelogs, tables=tables)
+    batch = GroupBatch(
+        headers=known,
+        members=rows.members(),
+        topics=rows.topics(),
+        partitions=table,
+        start=start,
+        groups=lazy,
+    )
+    lazy.batch = batch
+    return batch
+
+
+def groups_of(
+    tables: Mapping[str, pa.Table],
+    taken_at: datetime,
+    read_committed: Callable[[str], bool] = lambda group: False,
+) -> Iterator[GroupSnapshot]:
+    """
+    The groups of one snapshot one by one, in the order of the dataset `groups`.
+
+    Partitions are those of subscribed topics that exist, those owned and those committed, sorted by (topic, partition).
+
+    Args:
+        tables, taken_at, read_committed: As for `batch_of_tables`.
+    """
+    yield from batch_of_tables(tables, taken_at, read_committed).groups
+
+
+def is_store_of(group: str, topic: str) -> bool:
+    """Whether a topic is a changelog of a Kafka Streams application by its name; the group is its application id."""
+    return topic.startswith(f"{group}-") and topic.endswith(CHANGELOG)
+
+
+_STEADY = {
+    "brokers": ("node_id", "rack", "follower_fetching", "group_assignors"),
+    "commits": ("group_id", "topic", "partition"),
+    "partitions": ("topic", "topic_id", "partition"),
+}
+
+
+def _same(like: GroupBatch, order: Sequence[str], tables: Mapping[str, pa.Table]) -> _Groups | None:
+    """The groups of another batch, if its rows differ from these in what moves alone; then in the same order."""
+    before = like.groups
+    if not isinstance(before, _Groups) or [header.group for header in like.headers] != order:
+        return None
+    if not before.tables["members"].equals(tables["members"]):
+        return None
+    for name, columns in _STEADY.items():
+        if not before.tables[name].select(columns).equals(tables[name].select(columns)):
+            return None
+    return before if before.rows.of_commits.is_whole else None
+
+
+def _moved(
+    like: GroupBatch,
+    headers: tuple[GroupHeader, ...],
+    same: _Groups,
+    tables: Mapping[str, pa.Table],
+) -> GroupBatch:
+    """A batch at another moment."""
+    rows, columns = same.rows.moved(tables["partitions"], tables["commits"].combine_chunks())
+    lazy = replace(same, rows=rows, headers=headers, made={})
+    partitions = replace(like.partitions, **columns)
+    lazy.batch = replace(like, headers=headers, partitions=partitions, groups=lazy)
+    return lazy.batch
+
+
+def _header(row: Mapping[str, Any], taken_at: datetime, cluster: ClusterTables) -> GroupHeader:
+    return GroupHeader(
+        snapshot_id=row["snapshot_id"],
+        cluster=row["cluster"],
+        taken_at=taken_at,
+        group=row["group_id"],
+        type=GroupType(row["group_type"]),
+        state=row["state"],
+        protocol_type=row["protocol_type"],
+        assignor=row["assignor"],
+        epoch=row["epoch"],
+        error=row["error"],
+        topology=row["topology"],
+        follower_fetching=cluster.follower_fetching,
+        group_assignors=cluster.group_assignors,
+    )
+
+
+@dataclass(kw_only=True, eq=False)
+class _Groups(Sequence[GroupSnapshot]):
+    """The groups of a batch one by one; each is made when it is asked for first, and kept."""
+
+    rows: SnapshotRows
+    headers: Sequence[GroupHeader]
+    changelogs: Sequence[str]
+    tables: Mapping[str, pa.Table]
+    batch: GroupBatch = field(init=False)
+    made: dict[int, GroupSnapshot] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.headers)
+
+    def __getitem__(self, number: Any) -> Any:
+        if isinstance(number, slice):
+            return [self[each] for each in range(*number.indices(len(self)))]
+        if not -len(self) <= number < len(self):
+            raise IndexError(number)
+        number %= len(self)
+        if number not in self.made:
+            self.made[number] = self._make(number)
+        return self.made[number]
+
+    @cached_property
+    def _members(self) -> list[Any]:
+        return members_of(self.rows.of_members.rows)
+
+    def _make(self, number: int) -> GroupSnapshot:
+        header = self.headers[number]
+        known = {each.name: getattr(header, each.name) for each in fields(GroupHeader)}
+        stores = None
+        if places_tasks(header.type, header.assignor):
+            own = [topic for topic in self.changelogs if is_store_of(header.group, topic)]
+            stores = table_of_topics(self.rows.cluster, own)
+        return GroupSnapshot(
+            **known,
+            members=tuple(self._members[self.batch.members_of(number)]),
+            partitions=self.batch.table_of(number),
+            stores=stores,
+        )

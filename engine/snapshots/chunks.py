@@ -1,0 +1,131 @@
+"""How the groups of a snapshot are cut into chunks, so that memory grows with a chunk and not with the fleet."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..model.arrays import NONE
+from ..ports import Lake
+from .arrays import coded_of
+from .walk_lake import WalkedLake
+
+CHUNK = 50_000
+"""
+Partitions and members that a chunk has at most, unless a single group has more: with 12 earlier snapshots some 100 MB
+in arrays.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """
+    Some groups that are worked on together.
+
+    Attributes:
+        number: Its place among the chunks, which are cut in listing order.
+        groups: Their ids, in listing order.
+        work: Estimated partitions and members.
+    """
+
+    number: int
+    groups: tuple[str, ...]
+    work: int
+
+
+def chunks_of(lake: Lake, snapshot_id: str, pattern: str = "*", size: int = CHUNK) -> list[Chunk]:
+    """
+    The groups whose id matches a shell pattern, in chunks.
+
+    Args:
+        size: Work of a chunk (`work_of`).
+
+    Raises:
+        SnapshotNotFound: The lake does not hold the snapshot.
+    """
+    return cut(work_of(lake, snapshot_id, pattern), size)
+
+
+def cut(work: Mapping[str, int], size: int) -> list[Chunk]:
+    """
+    Consecutive groups together, as long as their work fits; a group that is larger by itself is a chunk of its own.
+
+    Args:
+        work: Of each group, in listing order.
+        size: Most work of a chunk.
+
+    >>> [(chunk.groups, chunk.work) for chunk in cut({"a": 1, "giant": 9, "b": 2, "c": 2}, 4)]
+    [(('a',), 1), (('giant',), 9), (('b', 'c'), 4)]
+    """
+    chunks: list[Chunk] = []
+    names: list[str] = []
+    total = 0
+    for name, own in [*work.items(), (None, 0)]:
+        if names and (name is None or total + own > size):
+            chunks.append(Chunk(number=len(chunks), groups=tuple(names), work=total))
+            names, total = [], 0
+        if name is not None:
+            names.append(name)
+            total += own
+    return chunks
+
+
+def work_of(lake: Lake, snapshot_id: str, pattern: str = "*") -> dict[str, int]:
+    """
+    Estimate how much work each group is; the unit is one partition or one member.
+
+    Returns:
+        By the ids of the groups that match a shell pattern, in listing order.
+
+    Raises:
+        SnapshotNotFound: The lake does not hold the snapshot.
+    """
+    # a walk asks for the same in every step
+    known = lake.work if isinstance(lake, WalkedLake) else {}
+    if (snapshot_id, pattern) not in known:
+        known[snapshot_id, pattern] = _work_of(lake, snapshot_id, pattern)
+    return known[snapshot_id, pattern]
+
+
+def _work_of(lake: Lake, snapshot_id: str, pattern: str) -> dict[str, int]:
+    names = lake.read("groups", [snapshot_id], columns=["group_id"])["group_id"].to_pylist()
+    members = lake.read("members", [snapshot_id], columns=["group_id", "subscription"])
+    topics = lake.read("partitions", [snapshot_id], columns=["topic"], coded=True)["topic"]
+    committed = lake.read("commits", [snapshot_id], columns=["group_id"], coded=True)["group_id"]
+    commits, consumers = _counts(committed), _counts(members["group_id"])
+    subscribed = _subscribed(members, _counts(topics))
+    return {
+        name: 1 + max(commits.get(name, 0), subscribed.get(name, 0)) + consumers.get(name, 0)
+        for name in names
+        if fnmatch.fnmatchcase(name, pattern)
+    }
+
+
+def _counts(column: pa.ChunkedArray) -> dict[str, int]:
+    numbers, texts = coded_of(column)
+    counts = np.bincount(numbers[numbers != NONE], minlength=len(texts))
+    return dict(zip(texts.to_pylist(), counts.tolist(), strict=True))
+
+
+def _subscribed(members: pa.Table, sizes: Mapping[str, int]) -> dict[str, int]:
+    """Partitions of the topics that each group's members subscribe to."""
+    parent = pc.list_parent_indices(members["subscription"])
+    pairs = pa.table(
+        {
+            "group": members["group_id"].take(parent),
+            "topic": pc.list_flatten(members["subscription"]),
+        }
+    )
+    # few rows: threads cost more than they save
+    distinct = pairs.group_by(["group", "topic"], use_threads=False).aggregate([])
+    partitions: dict[str, int] = {}
+    for group, topic in zip(
+        distinct["group"].to_pylist(), distinct["topic"].to_pylist(), strict=True
+    ):
+        partitions[group] = partitions.get(group, 0) + sizes.get(topic, 0)
+    return partitions

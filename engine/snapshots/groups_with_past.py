@@ -1,0 +1,321 @@
+"""From the lake to groups with their past, a chunk of groups at a time: what every computing step reads."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..config import Settings
+from ..model.batch import GroupBatch, batch_of
+from ..model.errors import SnapshotNotFound
+from ..model.groups import GroupSnapshot
+from ..model.states import places_tasks
+from ..ports import Lake
+from . import (
+    CHANGELOG,
+    SNAPSHOT,
+    STEPS,
+    batch_of_tables,
+    is_store_of,
+    split_snapshot_id,
+    topics_named,
+    with_nulls,
+)
+from .chunks import chunks_of
+from .validation import distrusted, rejected_as_a_whole, withheld_groups
+from .walk_lake import WalkedLake
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BatchWithPast:
+    """
+    Groups of a snapshot and what is known of them from before.
+
+    Attributes:
+        batch: The groups.
+        earlier: Their earlier snapshots, newest first; each has those of the groups that it can be trusted with.
+        withheld: Why a group is withheld from judgement, by group id.
+        learned: Seconds between the commits of a group as the newest metrics before had it, by group id.
+    """
+
+    batch: GroupBatch
+    earlier: tuple[GroupBatch, ...]
+    withheld: Mapping[str, str]
+    learned: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        group: GroupSnapshot,
+        earlier: Sequence[GroupSnapshot] = (),
+        withheld: str | None = None,
+    ) -> BatchWithPast:
+        """A single group, its earlier snapshots (newest first), and why it is withheld, if it is."""
+        return cls(
+            batch=batch_of([group]),
+            earlier=tuple(batch_of([old]) for old in earlier),
+            withheld={} if withheld is None else {group.group: withheld},
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GroupWithPast:
+    """A group, its earlier snapshots (newest first), and why it is withheld from judgement, if it is."""
+
+    group: GroupSnapshot
+    earlier: tuple[GroupSnapshot, ...]
+    withheld: str | None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Lookback:
+    """
+    Which snapshots are read for a step that looks back, and what of them cannot be trusted.
+
+    Attributes:
+        ids: The snapshot and the earlier ones it looks back on, newest first.
+        withheld: Groups of the snapshot that validation withholds, and why.
+        distrusted: (snapshot id, group) of earlier ones that it withheld.
+    """
+
+    ids: tuple[str, ...]
+    withheld: Mapping[str, str]
+    distrusted: frozenset[tuple[str, str]]
+
+
+def lookback_ids(lake: Lake, settings: Settings, snapshot_id: str) -> list[str]:
+    """
+    A snapshot and the earlier ones its metrics look back on, newest first; rejected ones are passed over.
+
+    Raises:
+        SnapshotNotFound: The lake does not hold the snapshot.
+    """
+    cluster, _ = split_snapshot_id(snapshot_id)
+    ids = lake.snapshots(cluster, until=snapshot_id, limit=settings.lookback + 1)
+    if not ids or ids[0] != snapshot_id:
+        raise SnapshotNotFound(f"the lake holds no snapshot {snapshot_id}.")
+    return [ids[0], *(one for one in ids[1:] if not rejected_as_a_whole(lake, one, "snapshot"))]
+
+
+def lookback_of(lake: Lake, settings: Settings, snapshot_id: str) -> Lookback:
+    """
+    What a step reads that looks back.
+
+    Raises:
+        SnapshotNotFound: The lake does not hold the snapshot.
+    """
+    ids = lookback_ids(lake, settings, snapshot_id)
+    return Lookback(
+        ids=tuple(ids),
+        withheld=dict(withheld_groups(lake, snapshot_id)),
+        distrusted=distrusted(lake, ids[1:]),
+    )
+
+
+def taken_at(lake: Lake, snapshot_id: str) -> datetime:
+    """When the reading of a snapshot began."""
+    return datetime.fromisoformat(lake.manifest("snapshot", snapshot_id).facts["started_at"])
+
+
+OF_THE_PAST: Mapping[str, Sequence[str]] = {
+    "members": (
+        "group_id",
+        "member_id",
+        "position",
+        "client_id",
+        "client_host",
+        "instance_id",
+        "subscription",
+        "assigned_topics",
+        "assigned_partitions",
+    ),
+    "commits": ("group_id", "topic", "partition", "committed_offset", "read_at", "error"),
+    "partitions": (
+        "topic",
+        "topic_id",
+        "partition",
+        "begin_offset",
+        "end_offset",
+        "last_stable_offset",
+        "begin_at",
+        "end_at",
+    ),
+}
+"""What says how a group moved since; what its logs weighed and where they lay is of no interest afterwards."""
+
+
+def read_batch(
+    lake: Lake,
+    settings: Settings,
+    snapshot_id: str,
+    names: Sequence[str],
+    *,
+    whole: bool = True,
+    like: GroupBatch | None = None,
+) -> GroupBatch:
+    """
+    Some groups of one snapshot; those that it does not have are left out.
+
+    Args:
+        names: Their ids, which decide their order.
+        whole: Whether all of it is read, or the columns `OF_THE_PAST` alone, and no changelogs of Kafka Streams
+            applications; all else is unknown then.
+        like: The same groups in another snapshot, not whole either: what is the same is taken from there.
+    """
+    cluster, _ = split_snapshot_id(snapshot_id)
+
+    def read(
+        dataset: str,
+        *,
+        groups: Collection[str] | None = None,
+        topics: Collection[str] | None = None,
+    ) -> pa.Table:
+        columns = None if whole else OF_THE_PAST.get(dataset)
+        rows = lake.read(dataset, [snapshot_id], groups=groups, topics=topics, columns=columns)
+        return rows if columns is None else with_nulls(rows, SNAPSHOT[dataset])
+
+    tables = {name: read(name, groups=names) for name in ("groups", "members", "commits")}
+    topics = set(topics_named(tables["members"], tables["commits"]).to_pylist())
+    if whole:
+        topics |= _stores(lake, snapshot_id, tables["groups"])
+    tables["partitions"] = read("partitions", topics=topics)
+    tables["brokers"] = read("brokers")
+
+    def read_committed(group: str) -> bool:
+        return settings.rule(cluster, group).isolation == "read_committed"
+
+    return batch_of_tables(tables, taken_at(lake, snapshot_id), read_committed, names, like=like)
+
+
+def _stores(lake: Lake, snapshot_id: str, groups: pa.Table) -> set[str]:
+    """The topics that keep stores of those groups that are Kafka Streams applications."""
+    names, *kinds = (groups[name].to_pylist() for name in ("group_id", "group_type", "assignor"))
+    places = [name for name, *kind in zip(names, *kinds, strict=True) if places_tasks(*kind)]
+    if not places:
+        return set()
+    topics = pc.unique(lake.read("partitions", [snapshot_id], columns=["topic"])["topic"])
+    changelogs = topics.filter(pc.ends_with(topics, CHANGELOG)).to_pylist()
+    return {topic for topic in changelogs if any(is_store_of(name, topic) for name in places)}
+
+
+def read_with_past(
+    lake: Lake, settings: Settings, lookback: Lookback, names: Sequence[str]
+) -> BatchWithPast:
+    """Some groups of a snapshot, with their earlier ones."""
+    newest, *before = lookback.ids
+    # a walk asks for the same past snapshot after snapshot
+    known = lake.batches if isinstance(lake, WalkedLake) else {}
+    earlier: list[GroupBatch] = []
+    for one in before:
+        trusted = [name for name in names if (one, name) not in lookback.distrusted]
+        key = (one, *trusted)
+        if key not in known:
+            like = earlier[-1] if earlier else None
+            known[key] = read_batch(lake, settings, one, trusted, whole=False, like=like)
+        earlier.append(known[key])
+    return BatchWithPast(
+        batch=read_batch(lake, settings, newest, names),
+        earlier=tuple(earlier),
+        withheld={name: lookback.withheld[name] for name in names if name in lookback.withheld},
+        learned=learned_before(lake, before, names),
+    )
+
+
+_INTERVAL = ("group_id", "commit_interval_seconds")
+
+
+def learned_before(lake: Lake, before: Sequence[str], names: Sequence[str]) -> dict[str, float]:
+    """The commit intervals of groups in the metrics of the newest earlier snapshot that has some."""
+    for snapshot_id in before:
+        with suppress(SnapshotNotFound):
+            rows = lake.read("group_metrics", [snapshot_id], groups=names, columns=_INTERVAL)
+            return intervals_of(rows)
+    return {}
+
+
+def intervals_of(groups: pa.Table) -> dict[str, float]:
+    """Seconds between the commits of groups, by their ids, as far as their rows of `group_metrics` know it."""
+    pairs = zip(*(groups[column].to_pylist() for column in _INTERVAL), strict=True)
+    return {name: seconds for name, seconds in pairs if seconds is not None}
+
+
+def batches_at(
+    lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
+) -> Iterator[GroupBatch]:
+    """The groups of one snapshot whose id matches a shell pattern, in listing order."""
+    for chunk in chunks_of(lake, snapshot_id, pattern):
+        yield read_batch(lake, settings, snapshot_id, chunk.groups)
+
+
+def batches_with_past(
+    lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
+) -> Iterator[BatchWithPast]:
+    """
+    The groups of a snapshot in listing order, with their earlier snapshots and their verdict from validation.
+
+    Raises:
+        SnapshotNotFound: The lake does not hold the snapshot.
+    """
+    lookback = lookback_of(lake, settings, snapshot_id)
+    for chunk in chunks_of(lake, snapshot_id, pattern):
+        yield read_with_past(lake, settings, lookback, chunk.groups)
+
+
+def groups_at(
+    lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
+) -> Iterator[GroupSnapshot]:
+    """The groups of one snapshot whose id matches a shell pattern, one by one."""
+    for batch in batches_at(lake, settings, snapshot_id, pattern):
+        yield from batch.groups
+
+
+def groups_with_past(
+    lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
+) -> Iterator[GroupWithPast]:
+    """
+    The groups of a snapshot in listing order one by one, each with its earlier snapshots and its verdict.
+
+    Raises:
+        SnapshotNotFound: The lake does not hold the snapshot.
+    """
+    for each in batches_with_past(lake, settings, snapshot_id, pattern):
+        for group in each.batch.groups:
+            found = ((old, old.place.get(group.group)) for old in each.earlier)
+            yield GroupWithPast(
+                group=group,
+                earlier=tuple(old.groups[at] for old, at in found if at is not None),
+                withheld=each.withheld.get(group.group),
+            )
+
+
+def with_others(
+    lake: Lake, snapshot_id: str, step: str, tables: Mapping[str, pa.Table], pattern: str
+) -> dict[str, pa.Table]:
+    """
+    Tables computed for the groups of a pattern, and below them the rows the lake has of all other groups.
+
+    So a run by hand for a few groups takes nothing away from the rest.
+    """
+    if pattern == "*":
+        return dict(tables)
+    others = rows_of_others(lake, snapshot_id, step, pattern)
+    return {name: pa.concat_tables([table, others[name]]) for name, table in tables.items()}
+
+
+def rows_of_others(lake: Lake, snapshot_id: str, step: str, pattern: str) -> dict[str, pa.Table]:
+    """The rows that the lake has from a step of all groups but those of a shell pattern."""
+    kept = {}
+    for name, schema in STEPS[step].items():
+        try:
+            names = pc.unique(lake.read(name, [snapshot_id], columns=["group_id"])["group_id"])
+            other = [one for one in names.to_pylist() if not fnmatch.fnmatchcase(one, pattern)]
+            kept[name] = lake.read(name, [snapshot_id], groups=other)
+        except SnapshotNotFound:
+            kept[name] = schema.empty_table()
+    return kept

@@ -1,0 +1,150 @@
+"""A lake as a walk over its snapshots sees it: up to the one it stands at, and nothing is written to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from ..model.batch import GroupBatch
+from ..model.errors import SnapshotNotFound
+from ..model.moments import utc_now
+from ..ports import Lake, Manifest
+from . import SCHEMA_VERSION, SNAPSHOT, STEPS, picked, split_snapshot_id
+from .over_lake import OverLake
+
+MADE = ("metrics", "candidates")
+"""The steps whose results a walk makes anew, whatever lies below."""
+
+KEPT = 2
+"""Of so many snapshots what was made is kept: the newest, and the one before, which says how often groups commit."""
+
+_OF_GROUPS = frozenset(name for name, schema in SNAPSHOT.items() if "group_id" in schema.names)
+_STEP_OF = {dataset: step for step, datasets in STEPS.items() for dataset in datasets}
+
+
+def _key(names: Collection[str] | None) -> tuple[str, ...] | None:
+    return None if names is None else tuple(names)
+
+
+class WalkedLake(OverLake):
+    """
+    A lake whose snapshots are gone through; metrics and candidates are kept in memory, of the newest snapshots only.
+
+    Args:
+        lake: What lies below.
+        wanted: Which groups there are, by their ids.
+    """
+
+    def __init__(self, lake: Lake, wanted: Callable[[str], bool] | None = None) -> None:
+        super().__init__(lake)
+        self.until: str | None = None
+        self.batches: dict[tuple[str, ...], GroupBatch] = {}
+        """Past snapshots of groups, by the snapshot and the groups."""
+        self.work: dict[tuple[str, str], dict[str, int]] = {}
+        """How much work each group is (`chunks.work_of`), by the snapshot and a pattern of groups."""
+        self._stands: list[str] = []
+        self._tables: dict[tuple[object, ...], pa.Table] = {}
+        self._wanted = wanted
+        self._names: dict[str, list[str]] = {}
+        self._made: dict[str, dict[str, tuple[Manifest, Mapping[str, pa.Table]]]] = {
+            step: {} for step in MADE
+        }
+
+    def stand(self, snapshot_id: str, lookback: int) -> None:
+        """Go on to a snapshot, and forget what nobody looks back on any more."""
+        self.until = snapshot_id
+        self._stands = [*self._stands, snapshot_id][-lookback - 2 :]
+        kept = set(self._stands)
+        self.batches = {key: batch for key, batch in self.batches.items() if key[0] in kept}
+        self.work = {key: work for key, work in self.work.items() if key[0] in kept}
+        self._tables = {key: table for key, table in self._tables.items() if key[0] in kept}
+
+    def write(
+        self, step: str, snapshot_id: str, tables: Mapping[str, pa.Table], facts: Mapping[str, Any]
+    ) -> Manifest:
+        """Keep it in memory, and forget what was made of older snapshots."""
+        manifest = Manifest(
+            snapshot_id=snapshot_id,
+            cluster=split_snapshot_id(snapshot_id)[0],
+            step=step,
+            schema_version=SCHEMA_VERSION,
+            written_at=utc_now(),
+            rows={name: table.num_rows for name, table in tables.items()},
+            facts=facts,
+        )
+        made = self._made[step]
+        made[snapshot_id] = (manifest, tables)
+        for old in [*made][:-KEPT]:
+            del made[old]
+        return manifest
+
+    def read(
+        self,
+        dataset: str,
+        snapshot_ids: Sequence[str],
+        *,
+        groups: Collection[str] | None = None,
+        topics: Collection[str] | None = None,
+        columns: Sequence[str] | None = None,
+        coded: bool = False,
+    ) -> pa.Table:
+        """The rows of a dataset, as of `Lake`; of the groups that are wanted."""
+        step = _STEP_OF[dataset]
+        if step in MADE:
+            made = [self._of(step, one)[1][dataset] for one in snapshot_ids]
+            whole = pa.concat_tables([STEPS[step][dataset].empty_table(), *made])
+            return picked(whole, groups, topics, columns, coded=coded)
+        if groups is None and self._wanted is not None and dataset in _OF_GROUPS:
+            groups = [name for one in snapshot_ids for name in self._wanted_of(one)]
+        if len(snapshot_ids) != 1 or step != "snapshot":
+            return super().read(
+                dataset, snapshot_ids, groups=groups, topics=topics, columns=columns, coded=coded
+            )
+        asked = (_key(groups), _key(topics), _key(columns), coded)
+        key = (snapshot_ids[0], dataset, *asked)
+        if key not in self._tables:
+            self._tables[key] = super().read(
+                dataset, snapshot_ids, groups=groups, topics=topics, columns=columns, coded=coded
+            )
+        return self._tables[key]
+
+    def _wanted_of(self, snapshot_id: str) -> list[str]:
+        if snapshot_id not in self._names:
+            table = super().read("groups", [snapshot_id], columns=["group_id"])
+            names = table["group_id"].to_pylist()
+            self._names[snapshot_id] = [
+                name for name in names if self._wanted and self._wanted(name)
+            ]
+        return self._names[snapshot_id]
+
+    def has_made(self, step: str, snapshot_id: str) -> bool:
+        """Whether the walk has made something of a snapshot, and knows it yet."""
+        return snapshot_id in self._made[step]
+
+    def made(self, step: str, snapshot_id: str) -> Mapping[str, pa.Table]:
+        """
+        What the walk made of a snapshot.
+
+        Raises:
+            SnapshotNotFound: Nothing.
+        """
+        return self._of(step, snapshot_id)[1]
+
+    def manifest(self, step: str, snapshot_id: str) -> Manifest:
+        """As of `Lake`."""
+        return (
+            self._of(step, snapshot_id)[0] if step in MADE else super().manifest(step, snapshot_id)
+        )
+
+    def _of(self, step: str, snapshot_id: str) -> tuple[Manifest, Mapping[str, pa.Table]]:
+        if snapshot_id not in self._made[step]:
+            raise SnapshotNotFound(f"nothing was made of snapshot {snapshot_id} by step {step!r}.")
+        return self._made[step][snapshot_id]
+
+    def snapshots(self, cluster: str, *, until: str | None = None, limit: int = 1) -> list[str]:
+        """As of `Lake`, but none that is newer than the one the walk stands at."""
+        known = [one for one in (until, self.until) if one is not None]
+        until = min(known, key=lambda one: one[-23:], default=None)
+        return super().snapshots(cluster, until=until, limit=limit)

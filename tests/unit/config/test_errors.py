@@ -1,0 +1,131 @@
+"""Wrong configurations as newcomers write them: each error says where, which key, what is wrong and how it is right."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenkeel.engine.config import load
+from evenkeel.engine.config.lines import line_of
+from evenkeel.engine.model.errors import ConfigError
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch, tmp_path):
+    for name in [one for one in os.environ if one.startswith("EVENKEEL_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+
+
+CASES = (Path(__file__).parents[2] / "data/wrong-configurations.txt").read_text(encoding="utf-8")
+"""Blocks of `# what is wrong`, `$ VARIABLE=value`, the file, and `=>` with the message, but for its last sentence."""
+
+
+def blocks() -> Iterator[Any]:
+    """The variables, the file and the message of each case."""
+    for block in CASES.split("\n# "):
+        title, *lines = block.strip().splitlines()
+        variables = dict(line[2:].split("=", 1) for line in lines if line.startswith("$ "))
+        text = "\n".join(line for line in lines[:-1] if not line.startswith("$ "))
+        yield pytest.param(variables, text, lines[-1].removeprefix("=> "), id=title)
+
+
+def refused(tmp_path, text, connections=None) -> str:
+    """What is said of a file."""
+    (tmp_path / "evenkeel.toml").write_text(text + "\n", encoding="utf-8")
+    with pytest.raises(ConfigError) as caught:
+        load(connections=connections)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(("variables", "text", "message"), list(blocks()))
+def test_it_is_told_what_is_wrong_where_and_how_it_is_right(
+    tmp_path, monkeypatch, variables, text, message
+):
+    """The file with the line, or the variable, is named; nothing has to be looked up elsewhere."""
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert refused(tmp_path, text).removesuffix(" Correct it and try again.") == message
+
+
+def test_what_a_connection_says_is_not_blamed_on_the_file(tmp_path):
+    """The connection is named as Airflow has it."""
+    file = '[webhooks.oncall]\nformat = "pagerduty"'
+    given = {"webhooks": {"oncall": {"kez": "a-secret"}}}
+    assert refused(tmp_path, file, given).startswith(
+        "in the Airflow connection evenkeel_webhook_oncall: webhooks.oncall.kez: no such key, the nearest is key"
+    )
+
+
+def test_each_source_has_its_own_faults(tmp_path, monkeypatch):
+    """All of them are told at once."""
+    monkeypatch.setenv("EVENKEEL_LOOKBACK", "many")
+    message = refused(tmp_path, "flod = 3")
+    assert (
+        "in the environment variable EVENKEEL_LOOKBACK: lookback: write a whole number" in message
+    )
+    assert "in evenkeel.toml: line 1, flod: no such key, the nearest is flood" in message
+
+
+CLUSTER = '[clusters.eu]\nbootstrap = "b:1"\n'
+PAGER = '[webhooks.a]\nformat = "pagerduty"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (CLUSTER + "groups = {allow = %s}", lambda s: s.clusters["eu"].groups.allow),
+        (CLUSTER + "topics = {deny = %s}", lambda s: s.clusters["eu"].topics.deny),
+        (PAGER + "groups = %s", lambda s: s.webhooks["a"].groups),
+        (PAGER + "clusters = %s", lambda s: s.webhooks["a"].clusters),
+        ("[[rules]]\npolicy = {deployment = %s}", lambda s: s.rules[0].policy.deployment),
+        ("[[rules]]\nassignors = %s", lambda s: s.rules[0].assignors),
+        (
+            "[[rules]]\nstreams = {rack_aware_assignment_tags = %s}",
+            lambda s: s.rules[0].streams.rack_aware_assignment_tags,
+        ),
+    ],
+)
+def test_one_text_is_a_list_of_one(tmp_path, text, names):
+    """Wherever a list of names is wanted."""
+    for given in ('"class"', '["class"]'):
+        (tmp_path / "evenkeel.toml").write_text(text % given, encoding="utf-8")
+        assert names(load()) == ("class",)
+
+
+@pytest.mark.parametrize(
+    ("place", "line"),
+    [
+        (("lookback",), 1),
+        (("clusters", "eu"), 2),
+        (("clusters", "eu", "properties", "sasl.mechanism"), 4),
+        (("clusters", "a.b", "bootstrap"), 6),
+        (("rules", 0, "owner"), 8),
+        (("rules", 1, "owner"), 10),
+        (("rules", 1, "incidents", "looks"), 12),
+        (("rules", 1, "policy", "near_floor"), 13),
+        (("rules", 2), 7),
+        (("nowhere",), None),
+    ],
+)
+def test_lines_are_those_of_the_file(place, line):
+    """Of a key, else of the nearest table around it."""
+    text = """lookback = 3
+[clusters.eu]   # a comment
+bootstrap = "b:1"
+properties."sasl.mechanism" = "PLAIN"
+[clusters."a.b"]
+  bootstrap = "[x] = y"
+[[rules]]
+owner = "a"
+[[rules]]
+owner = "b"
+[rules.incidents]
+looks = 2
+[rules.policy]
+"""
+    assert line_of(text, place) == line

@@ -1,0 +1,356 @@
+"""The digest of a run: what a reader learns of each group, and what is cut."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from evenkeel.engine.messages.advice_news import News, new_advice
+from evenkeel.engine.messages.digest import MOVES, WORST, advice_message, section
+from evenkeel.engine.messages.length import plain_text, section_text
+from evenkeel.engine.model.assignments import Move
+from evenkeel.engine.model.facts import Fact, FactKind, reason
+from evenkeel.engine.model.groups import Member
+from evenkeel.engine.model.message import AlertMessage, Announcement, NewsKind
+from evenkeel.engine.model.states import Diagnosis
+from evenkeel.engine.ports import AdvisedSnapshot
+from evenkeel.engine.records import AdviceCheck
+from tests.helpers.outbox import CLUSTER, NOW, advice, check, forecast, group_metrics, score
+
+SNAPSHOT = AdvisedSnapshot(
+    snapshot_id="test-1",
+    cluster=CLUSTER,
+    started_at=NOW,
+    finished_at=NOW,
+    partial=False,
+    problems=(),
+    newest_advised_id="test-1",
+    newest_started_at=NOW,
+)
+
+
+def digest(*found: News, moves: Any = None, **more: Any) -> AlertMessage:
+    """The digest of some news."""
+    given = {"verdicts": {"switch": len(found)}} | more
+    snapshot = replace(SNAPSHOT, **given.pop("snapshot", {}))
+    return advice_message(CLUSTER, snapshot, found, moves or {}, **given)
+
+
+def news(state: str = "confirmed", group: str = "payments", **row: Any) -> News:
+    """News of an advice in a state, told to somebody who heard of the switch."""
+    given = advice(group, state, **row)
+    [found] = new_advice([given], {} if state == "confirmed" else told(group), NOW, daily)
+    return found
+
+
+def told(group: str, strategy: str = "sticky") -> dict[str, Announcement]:
+    """That a group was told to switch two days ago."""
+    at = NOW - timedelta(days=2)
+    return {
+        group: Announcement(group_id=group, kind=NewsKind.SWITCH, strategy=strategy, at=at),
+    }
+
+
+def daily(_: str) -> timedelta:
+    """One message a day."""
+    return timedelta(days=1)
+
+
+def test_a_switch_says_what_comes_what_it_costs_how_and_how_sure() -> None:
+    """A reader learns what is the matter, what would come, the price, the way and the certainty."""
+    assert (
+        plain_text(digest(news()))
+        == """\
+[i] test: 1 group should switch to another assignor
+
+payments: switch to sticky. In 1 h: 120,000 behind (90,000 to 150,000) as it is, 300 (220 to 380) with sticky.
+
+payments: switch to sticky
+  What: Skewed load: c-0 gets 720 records/s and does 600 records/s.
+  Price: 6 restarts, about 3,600 records wait meanwhile; 4 of 12 partitions change hands.
+  How: Set partition.assignment.strategy.
+  Step by step, and back: evenkeel apply payments --strategy sticky
+  How sure: won in 7 snapshots in a row, since 2026-03-01 08:30:00 UTC; no lag is unknown.
+
+All of it: SELECT * FROM latest_advice WHERE cluster = 'test' AND verdict = 'switch'
+
+-- Snapshot test-1, read 2026-03-01 09:00:00 UTC; 1 group: 1 switch."""
+    )
+
+
+def test_what_else_speaks_for_a_switch_is_told() -> None:
+    """Of the reason all but the forecast, which has a line of its own; then what changes besides."""
+    racks = Fact(kind=FactKind.GAIN, measure="unowned", before=1, after=0)
+    live = score(cross_rack_share=0.5, partition_spread=1)
+    proposed = score(cross_rack_share=0.25, partition_spread=2, moves=1)
+    text = plain_text(digest(news(facts=(racks,), live=live, proposed=proposed)))
+
+    assert "Why: 1 unowned partition gets an owner." in text
+    assert "Besides: cross-rack share 50% -> 25%." in text
+    assert "Worse: partition spread 1 -> 2." in text
+
+
+def test_unknown_numbers_are_called_unknown() -> None:
+    """An unknown measure is neither a gain nor a zero; what is unknown of its reason lowers the certainty aloud."""
+    racks = Fact(kind=FactKind.GAIN, measure="cross_rack_share", before=0.5, after=0.1)
+    row = {
+        "live": score(),
+        "proposed": score(racks_left_out=3),
+        "metrics": group_metrics("payments", unknown_lag_partitions=2, partitions=None),
+        "seen_since": None,
+        "seen": 1,
+    }
+    assert "racks of" not in plain_text(digest(news(**row)))
+    text = plain_text(digest(news(**row, facts=(racks,))))
+    assert "0 partitions change hands." in text
+    assert (
+        "won in one snapshot so far; the lag of 2 partitions is unknown; racks of 3 partitions are unknown"
+        in text
+    )
+    assert "Besides" not in text
+
+
+def test_without_any_score_the_advice_is_still_told() -> None:
+    """Candidates that are gone from the history leave the reason standing."""
+    gone = {"live": None, "proposed": None, "live_forecast": None, "forecast": None}
+    text = plain_text(digest(news(**gone, metrics=None, how=None, facts=None)))
+    assert "Why: Lag in an hour 120,000 -> 300 offsets." in text
+    assert "How: not known." in text
+    assert "Price: how many partitions move is not known." in text
+
+
+def test_a_changed_strategy_names_the_one_told_before() -> None:
+    """Who already heard of another strategy is told that this one takes its place."""
+    [found] = new_advice([advice("payments")], told("payments", "range"), NOW, daily)
+
+    assert "switch to sticky instead of range, told before" in plain_text(digest(found))
+
+
+@pytest.mark.parametrize(
+    ("state", "more", "expected"),
+    [
+        (
+            "withdrawn",
+            {},
+            """\
+payments: no longer switch to sticky
+  What: Skewed load: c-0 gets 720 records/s and does 600 records/s.
+  Why: There is no strategy that it could deploy.""",
+        ),
+        (
+            "taken up",
+            {},
+            """\
+payments: now runs sticky, as advised
+  What: Skewed load: c-0 gets 720 records/s and does 600 records/s.
+  Predicted: lag after 1 h: 300 (0 to 900).""",
+        ),
+        (
+            "verified",
+            {
+                "checks": (
+                    check(250),
+                    check(0.25, measure="cross_rack_share", low=0.2, expected=0.25, high=0.3),
+                )
+            },
+            """\
+payments: sticky did what was predicted
+  What: Skewed load: c-0 gets 720 records/s and does 600 records/s.
+  Lag after 1 h: 300 (0 to 900) predicted, 250 came.
+  Share across racks after 1 h: 25% (20% to 30%) predicted, 25% came.""",
+        ),
+        (
+            "missed",
+            {"checks": (check(None, after_seconds=900), check(48_123))},
+            """\
+payments: sticky did not do what was predicted
+  What: Skewed load: c-0 gets 720 records/s and does 600 records/s.
+  Lag after 1 h: 300 (0 to 900) predicted, 48,000 came.""",
+        ),
+    ],
+)
+def test_what_became_of_an_advice(state: str, more: dict[str, Any], expected: str) -> None:
+    """What is the matter now, why it ended, what was predicted, and what came."""
+    assert section_text(section(news(state, **more))) == expected
+
+
+@pytest.mark.parametrize(
+    ("state", "came", "later", "expected"),
+    [
+        ("verified", 0.0, (), ["Nothing crosses racks any more (83% before): verified."]),
+        (
+            "missed",
+            0.83,
+            (),
+            ["83% crosses racks as before (at most 5% was promised): missed."],
+        ),
+        (
+            "missed",
+            0.0,
+            (check(48_123),),
+            [
+                "Nothing crosses racks any more (83% before).",
+                "Lag after 1 h: 300 (0 to 900) predicted, 48,000 came.",
+            ],
+        ),
+    ],
+)
+def test_what_became_of_racks_is_told_as_one_would_say_it(
+    state: str, came: float, later: tuple[AdviceCheck, ...], expected: list[str]
+) -> None:
+    """How much crosses now and before, and that this decided, where it did."""
+    band = {"measure": "cross_rack_share", "unit": "share", "low": 0.0, "expected": 0.0}
+    across = check(came, after_seconds=0, high=0.05, **band)
+    found = news(state, checks=(across, *later))
+    assert found.advice.course
+    (uptake,) = found.advice.course.uptakes
+    course = replace(found.advice.course, uptakes=(replace(uptake, crossed=0.83),))
+    told_lines = section(replace(found, advice=replace(found.advice, course=course))).lines
+
+    assert list(told_lines[1:]) == expected
+
+
+def test_what_is_the_matter_is_not_said_again_as_the_reason() -> None:
+    """An advice that is withdrawn for what the group suffers from tells the names and numbers of that once."""
+    skewed = Fact(
+        kind=FactKind.DIAGNOSIS, measure="skewed_load", subjects=("c-0",), after=720.0, bound=600.0
+    )
+    why = reason("restarting_no_help", ["catching up"])
+    withdrawn = section(news("withdrawn", facts=(why, skewed)))
+
+    assert section_text(withdrawn).splitlines()[1:] == [
+        "  What: Skewed load: c-0 gets 720 records/s and does 600 records/s.",
+        "  Why: Catching up: over too soon, or too little known, to restart anybody.",
+    ]
+
+
+def test_the_title_counts_by_kind() -> None:
+    """Switches first, then what came of earlier ones."""
+    ends = ("confirmed", "verified", "withdrawn", "missed", "taken up", "verified")
+    message = digest(*(news(state, f"g{n}") for n, state in enumerate(ends)))
+
+    assert message.title == (
+        "test: 1 group should switch to another assignor, 1 group took up the advice in vain, 1 group should stay after"
+        " all, 1 group took up the advice, 2 groups took up the advice and got what was predicted"
+    )
+
+
+def test_the_worst_are_told_in_full_and_the_rest_counted() -> None:
+    """A long list is cut to the worst; the others are named, and everybody counts as told."""
+    rows = [advice(f"g{n:03}", live_forecast=forecast(n)) for n in range(40)]
+    message = digest(*new_advice(rows, {}, NOW, daily))
+    assert [s.heading.split(":")[0] for s in message.sections[:2]] == ["g039", "g038"]
+    assert message.sections[-1].heading == f"and {40 - WORST} more groups"
+    assert len(message.sections) == WORST + 1
+    assert {known.group_id for known in message.announcements} == {row.group_id for row in rows}
+    assert (
+        message.more
+        == "All of it: SELECT * FROM latest_advice WHERE cluster = 'test' AND verdict = 'switch'"
+    )
+
+
+def test_moves_are_listed_up_to_a_number() -> None:
+    """Some moves are spelt out, the others counted; nobody's partition is nobody's."""
+    moves = [
+        Move(topic="orders", partition=n, from_member=None if n == 0 else "m1", to_member="m2")
+        for n in range(MOVES)
+    ]
+    message = digest(news(proposed=score(moves=9, newly_owned=1)), moves={"payments": moves})
+    code = message.sections[0].code
+    assert code[0] == "orders-0: (nobody) -> m2"
+    assert code[-1] == "and 5 more"
+    price = "9 of 12 partitions change hands; 1 unowned partition gets an owner."
+    assert price in plain_text(message)
+
+
+def test_the_footer_says_how_whole_the_snapshot_is() -> None:
+    """A partial snapshot is called so, with its problems."""
+    message = digest(
+        news(),
+        snapshot={"partial": True, "problems": ["broker 3: timeout"]},
+        verdicts={"stay": 3, "switch": 1},
+    )
+    assert (
+        "Snapshot test-1, read 2026-03-01 09:00:00 UTC; 4 groups: 3 stay, 1 switch."
+        in message.footer
+    )
+    assert "The snapshot is partial: broker 3: timeout." in message.footer
+
+
+def test_owner_and_yardstick_are_told() -> None:
+    """The group's owner, and the better assignment it cannot deploy, stand with its advice."""
+    found = news(yardstick="balanced", yardstick_reason="partition spread 3 -> 0")
+    text = plain_text(digest(found, owners={"payments": "team money"}))
+    assert "Owner: team money." in text
+    assert "Possible, not deployable here: balanced. Partition spread 3 -> 0." in text
+
+
+def test_what_was_told_is_what_the_next_run_compares_with() -> None:
+    """Kind, strategy, when and on which diagnosis; an end with the strategy that ended."""
+    message = digest(news(group="a"), news("withdrawn", "b"))
+
+    assert message.announcements == tuple(
+        Announcement(
+            group_id=group, kind=kind, strategy="sticky", at=NOW, diagnosis=Diagnosis.SKEWED_LOAD
+        )
+        for group, kind in (("a", NewsKind.SWITCH), ("b", NewsKind.WITHDRAWN))
+    )
+
+
+def test_what_was_taken_for_unknown_is_told_with_the_advice() -> None:
+    """Notes of the present and of the proposal stand in one line; without any there is none."""
+    text = plain_text(digest(news(notes=("tags follow zone", "a rack"))))
+
+    assert "Note: Tags follow zone; a rack." in text
+    assert "Note: " not in plain_text(digest(news()))
+
+
+def test_moves_name_members_by_what_is_short_of_them() -> None:
+    """Instance id, else client id, with the host where two share it: never the id that the coordinator made up."""
+    long = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
+    members = (
+        Member(id=f"a-{long}", client_id="a", host="/h1", instance_id="orders-0"),
+        Member(id=f"b-{long}", client_id="b", host="/h1"),
+        Member(id=f"b-1-{long}", client_id="b", host="/h2"),
+    )
+    one, two, three = (member.id for member in members)
+    moves = [
+        Move(topic="t", partition=n, from_member=old, to_member=new)
+        for n, (old, new) in enumerate([(one, two), (two, three), (None, one)])
+    ]
+    message = digest(news(members=members), moves={"payments": moves})
+    assert message.sections[0].code[:3] == (
+        "t-0: orders-0 -> b at h1",
+        "t-1: b at h1 -> b at h2",
+        "t-2: (nobody) -> orders-0",
+    )
+
+
+def test_the_run_is_linked() -> None:
+    """Who wants to know more finds the run that says it, where there is one."""
+    address = "https://airflow.example.com/runs/1"
+    assert digest(news(), link=address).link == address
+    assert plain_text(digest(news(), link=address)).endswith(f"-- run: {address}")
+    assert digest(news()).link is None
+
+
+def test_a_withdrawal_says_nothing_twice() -> None:
+    """Where the diagnosis is all the reason there is, it is said once; where there is none, that is said."""
+    only = (Fact(kind=FactKind.DIAGNOSIS, measure="unreadable", quote="no answer"),)
+    metrics = group_metrics("payments", diagnosis=Diagnosis.UNKNOWN, diagnosis_reason="no answer")
+    told = digest(news("withdrawn", facts=only, reason="no answer", metrics=metrics))
+    assert [line for line in told.sections[0].lines if "no answer" in line] == [
+        "What: Unknown: no answer."
+    ]
+    bare = news("withdrawn", facts=None, reason=None, metrics=None)
+    assert "Why: no reason was stored." in plain_text(digest(bare))
+
+
+def test_no_line_of_a_message_comes_twice() -> None:
+    """What the summary takes from the first group is not said again below it."""
+    lines = plain_text(digest(news(), news("withdrawn", "other"))).splitlines()
+    spoken = [line.strip() for line in lines if line.strip()]
+    assert not [line for line in spoken[2:] if f". {line}" in spoken[1]]

@@ -1,0 +1,135 @@
+"""Many groups in one message: what it names, and that it fits."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenkeel import sql
+from evenkeel.engine.adapters.slack.blocks import BODY_LIMIT, body
+from evenkeel.engine.messages.group_digest import FITTING, WORST, DigestKind, digest_message
+from evenkeel.engine.messages.incident_message import Incident
+from evenkeel.engine.messages.length import plain_text
+from evenkeel.engine.model.message import MessageKind, Severity
+from evenkeel.engine.model.states import Diagnosis
+from tests.helpers.group_incidents import FACTS, incident_of
+from tests.stage.slack_workspace import as_seen, check_content
+
+
+def incidents(count: int, name: str = "orders-{}", **columns: Any) -> list[Incident]:
+    """Many groups, each with another cause in turn."""
+    causes = list(FACTS)
+    return [
+        incident_of(causes[n % len(causes)], group=name.format(n), **columns) for n in range(count)
+    ]
+
+
+def test_seven_groups_are_seven_lines() -> None:
+    """Each with its number, how long and whose it is; the most severe first, under its severity."""
+    message, named = digest_message(incidents(14)[::2], DigestKind.OPENED)
+    text = plain_text(message)
+    assert (message.kind, message.severity) == (MessageKind.DIGEST, Severity.CRITICAL)
+    assert message.title == "prod: 7 groups in trouble at once"
+    assert message.summary == "3 critical, 4 warning; the most severe first."
+    assert (
+        "Critical\n  orders-0: no members, 1,236 records/s unread (began 25 min ago); payments\n"
+        in text
+    )
+    assert (
+        "Warning\n  orders-6: orders-2 silent for 12 min 40 s (began 25 min ago); payments\n"
+        in text
+    )
+    assert named == tuple(f"orders-{n}" for n in (0, 2, 4, 6, 12, 10, 8))
+
+
+def test_it_says_where_all_of_them_are() -> None:
+    """The query it names is one of ours."""
+    more = digest_message(incidents(3), DigestKind.FIRST)[0].more
+    assert more is not None
+    assert more.split(": evenkeel query ")[1] in sql.queries()
+
+
+def test_who_is_called_is_called_once() -> None:
+    """Of many groups of few teams each team is called once; on the first look and at the end nobody is."""
+    some = [*incidents(3), *incidents(3, "b-{}", mention="U012ABCDE"), *incidents(1, mention=None)]
+    assert digest_message(some, DigestKind.OPENED)[0].mention in (
+        "S012ABCDEF U012ABCDE",
+        "U012ABCDE S012ABCDEF",
+    )
+    assert digest_message(some, DigestKind.FIRST)[0].mention is None
+    assert digest_message(some, DigestKind.RESOLVED)[0].mention is None
+
+
+def test_the_end_of_many_says_what_they_were() -> None:
+    """What it was, and how long."""
+    message, named = digest_message(incidents(6), DigestKind.RESOLVED)
+    assert message.severity is Severity.RESOLVED
+    assert message.title == "prod: 6 groups well again at once"
+    assert "orders-0: no members for 25 min" in plain_text(message)
+    assert len(named) == 6
+
+
+def test_hundreds_of_groups_are_one_message() -> None:
+    """The worst with their numbers, the others by name under their cause, so that all of them have been told."""
+    some = [
+        incident_of(
+            Diagnosis.NO_MEMBERS if n < 50 else Diagnosis.CATCHING_UP, group=f"payments-app-{n:03}"
+        )
+        for n in range(400)
+    ]
+    message, named = digest_message(some, DigestKind.FIRST)
+    text = plain_text(message)
+    posted = body(message, "k")
+    check_content(posted)
+    assert len(named) == 400
+    assert all(group in as_seen(posted) for group in named)
+    lines = text.count(" (began ")
+    assert WORST <= lines <= FITTING
+    assert (
+        f"No members, {50 - lines} more: payments-app-{lines:03}, payments-app-{lines + 1:03}, "
+        in text
+    )
+    assert "Catching up, 350 more: payments-app-050" in text
+    assert "snapshot." not in text
+
+
+def test_some_more_groups_than_lines_leave_most_of_the_lines() -> None:
+    """There are as many lines with numbers as leave room for all names."""
+    message, named = digest_message(incidents(60), DigestKind.OPENED)
+    assert len(named) == 60
+    assert WORST < plain_text(message).count(" (began ") <= FITTING
+
+
+def test_a_group_that_is_not_named_is_counted() -> None:
+    """What comes with the next snapshot is said as a number; the most severe are those that are named."""
+    message, named = digest_message(incidents(1400), DigestKind.FIRST)
+    assert 400 < len(named) < 1400
+    assert "orders-0" in named
+    assert "orders-13" not in named
+    left = f"and {1400 - len(named):,} more groups: They are told with the next snapshot."
+    assert left in plain_text(message)
+
+
+@pytest.mark.parametrize("kind", list(DigestKind))
+@given(
+    name=st.one_of(st.text(max_size=200), st.sampled_from(["<" * 200, "é" * 200, "\U0001f600" * 90])),
+    count=st.one_of(st.integers(1, 60), st.integers(60, 600)),
+)  # fmt: skip
+def test_whatever_it_names_is_seen(kind: DigestKind, name: str, count: int) -> None:
+    """However long and odd the names are: Slack takes the message whole, and no group counts as told that is cut."""
+    some = [incident_of(Diagnosis.CATCHING_UP, group=f"{n:03}{name}") for n in range(count)]
+    message, named = digest_message(some, kind)
+    posted = body(message, "k")
+    check_content(posted)
+    assert len(json.dumps({"channel": "C0KAFKA001", **posted})) < BODY_LIMIT
+    seen = as_seen(posted)
+    assert named
+    assert "of this message" not in seen
+    for group in named:
+        assert any(f"{before}{group[:3]}" in seen for before in ("\n", ":* ", ", "))
+    counted = f"and {count - len(named):,} more group"
+    assert (counted in seen) == (len(named) < count)

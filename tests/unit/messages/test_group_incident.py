@@ -1,0 +1,460 @@
+"""The messages about groups: short, complete, nothing twice, and a command that works as it is copied."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import typer
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenkeel.engine.adapters.slack.blocks import body
+from evenkeel.engine.cli import app
+from evenkeel.engine.cli.patterns import matching
+from evenkeel.engine.messages.events import EventKind
+from evenkeel.engine.messages.group_incident import line_of, message_of
+from evenkeel.engine.messages.incident_message import Incident
+from evenkeel.engine.messages.length import plain_text
+from evenkeel.engine.messages.wording.incidents import called
+from evenkeel.engine.model.facts import FactKind, fact, note
+from evenkeel.engine.model.message import AlertMessage, MessageKind, Severity, severity_of
+from evenkeel.engine.model.states import Diagnosis, IncidentState
+from tests.helpers.group_incidents import (
+    BEGAN,
+    FACTS,
+    GOOD,
+    LAG,
+    NOW,
+    incident_of,
+    readers_of,
+    span_of,
+    stated,
+)
+from tests.stage.slack_workspace import check_content
+
+UUID = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
+
+OPENED, WORSE, STILL, RESOLVED = (
+    EventKind.OPENED,
+    EventKind.WORSE,
+    EventKind.STILL,
+    EventKind.RESOLVED,
+)
+
+LONGEST = 1_500
+"""Characters of one incident as plain text."""
+
+MANY = (
+    Diagnosis.NO_MEMBERS,
+    Diagnosis.LOSING_RECORDS,
+    Diagnosis.STOPPED,
+    Diagnosis.CATCHING_UP,
+    Diagnosis.TOO_FEW_MEMBERS,
+)
+
+
+def commands(message: AlertMessage) -> list[str]:
+    """What the message has to be copied."""
+    return [line for section in message.sections for line in section.code]
+
+
+def parsed(command: str) -> Any:
+    """A command line as our own parser takes it, down to its last argument; nothing is run."""
+    program, *arguments = shlex.split(command)
+    assert program == "evenkeel"
+    group: Any = typer.main.get_command(app)
+    with group.make_context("evenkeel", list(arguments)) as context:
+        name, verb, rest = group.resolve_command(context, arguments)
+        return verb.make_context(name, rest, parent=context)
+
+
+def all_messages(incident: Incident) -> Iterator[AlertMessage]:
+    """Every message that there can be about an incident."""
+    for kind in (OPENED, WORSE, STILL, RESOLVED):
+        yield message_of(incident, kind)
+        yield line_of(incident, kind)
+
+
+@pytest.mark.parametrize("cause", list(FACTS))
+def test_every_cause_has_its_words(cause: Diagnosis) -> None:
+    """What, since when, what changed, what to do with one command, and whose it is: of each cause, on a phone."""
+    message = message_of(incident_of(cause), OPENED)
+    text = plain_text(message)
+    assert (message.kind, message.severity) == (MessageKind.INCIDENT_OPENED, severity_of(cause))
+    assert message.title.startswith("orders-app (prod): ")
+    assert len(message.title) <= 80
+    assert "Since: 2026-03-01 02:40:00 UTC (25 min)" in text
+    assert "Changed: orders-1, orders-2, orders-3 left; partitions added to orders, 6 -> 12" in text
+    assert len(commands(message)) == 1
+    assert "Owner: payments" in text
+    assert text.endswith("-- run: https://airflow.example.com/dags/snapshot_offsets/runs/1")
+    assert len(text.split("What to do")[0].splitlines()) <= 10
+    assert len(text) <= LONGEST
+
+
+@pytest.mark.parametrize("cause", list(FACTS))
+def test_a_cause_of_which_nothing_is_known_has_its_words(cause: Diagnosis) -> None:
+    """Without facts and amount it is called by its name, and what changed is said to be unknown."""
+    bare = {"causes": (span_of(cause, facts=(), amount=None),), "good_snapshot_id": None}
+    message = message_of(
+        incident_of(cause, course=bare, changed=None, owner=None, link=None), OPENED
+    )
+    assert message.title == f"orders-app (prod): {called(cause)}"
+    assert "Changed: Not known: no snapshot is left in which it was well." in plain_text(message)
+    assert parsed(commands(message)[0])
+
+
+@pytest.mark.parametrize("cause", list(FACTS))
+def test_how_bad_it_is_is_never_taken_for_what_is_wrong(cause: Diagnosis) -> None:
+    """Where only the lag is known, the cause goes by its name."""
+    bare = {"causes": (span_of(cause, facts=(LAG,), amount=None),)}
+    message = message_of(incident_of(cause, course=bare), OPENED)
+    assert message.title == f"orders-app (prod): {called(cause)}"
+    assert "How bad: 1,854,000 offsets to read." in plain_text(message)
+
+
+def test_nothing_that_changed_is_not_unknown() -> None:
+    """No change is said as such."""
+    text = plain_text(message_of(incident_of(Diagnosis.CATCHING_UP, changed=()), OPENED))
+    assert "Changed: Nothing that a snapshot shows." in text
+
+
+@pytest.mark.parametrize("cause", list(FACTS))
+def test_nothing_is_said_twice(cause: Diagnosis) -> None:
+    """No line comes again, and what a clause says of how bad it is stands there only."""
+    others = [other for other in MANY if other.precedence > cause.precedence]
+    course = {"readers": readers_of(Diagnosis.CATCHING_UP, 600)}
+    for message in all_messages(incident_of(cause, *others, course=course)):
+        lines = [line.strip() for line in plain_text(message).splitlines() if line.strip()]
+        assert len(lines) == len(set(lines))
+        assert max(len(re.findall(r"1,236 records/s arrive", line)) for line in lines) <= 1
+        assert len(plain_text(message)) <= LONGEST
+
+
+def test_other_causes_are_lines() -> None:
+    """What came with it is said below it, the two worst with their numbers."""
+    text = plain_text(message_of(incident_of(*MANY), OPENED))
+    assert "Also: Losing records: retention removed 1,600,000 offsets it had not read" in text
+    assert "Also: Stopped: none of its 3 members has committed anything for 13 min" in text
+    assert "Also: Catching up, too few members." in text
+    assert "How bad: 1,854,000 offsets to read." in text
+
+
+def test_what_the_newest_snapshot_does_not_show_is_told_as_earlier() -> None:
+    """Members that are back are not said to be missing beside what they skipped, nor counted is how late they were."""
+    causes = (span_of(Diagnosis.NO_MEMBERS, missed=1), span_of(Diagnosis.SKIPPED_RECORDS))
+    course = {"causes": causes, "cause": Diagnosis.SKIPPED_RECORDS}
+    text = plain_text(message_of(incident_of(Diagnosis.SKIPPED_RECORDS, course=course), OPENED))
+    assert "Earlier: No members." in text
+    assert "Also" not in text
+    assert "obody consumes" not in text
+    unseen = {**course, "causes": tuple(replace(span, missed=1) for span in causes)}
+    text = plain_text(message_of(incident_of(Diagnosis.SKIPPED_RECORDS, course=unseen), OPENED))
+    assert "Also: No members: nobody consumes its 12 partitions" in text
+
+
+def test_of_a_group_that_is_behind_the_reason_is_acted_upon() -> None:
+    """What is to be done about being behind follows from why it is, where that is known."""
+    few = message_of(incident_of(Diagnosis.CATCHING_UP, Diagnosis.TOO_FEW_MEMBERS), OPENED)
+    rebalances = message_of(incident_of(Diagnosis.CATCHING_UP, Diagnosis.REBALANCING), OPENED)
+    assert few.title == "orders-app (prod): 25 min behind"
+    assert "What to do: Start 2 more members." in plain_text(few)
+    assert "What to do: Look for members that come and go" in plain_text(rebalances)
+    assert commands(rebalances)[0].startswith("evenkeel diff ")
+
+
+@pytest.mark.parametrize(
+    ("now", "needed", "advised"),
+    [
+        (3, 5, "Start 2 more members."),
+        (3, 9, "Start 1 more member. Its 4 partitions keep no more busy: add partitions,"),
+        (4, 9, "Its 4 partitions keep no more busy: add partitions, or make members faster."),
+    ],
+)
+def test_as_many_members_are_asked_for_as_partitions_keep_busy(
+    now: int, needed: int, advised: str
+) -> None:
+    """More than that would idle."""
+    most = 12 if needed == 5 else 4
+    facts = (stated("too_few_members", before=now, after=needed, bound=most),)
+    course = {"causes": (span_of(Diagnosis.TOO_FEW_MEMBERS, facts=facts),)}
+    text = plain_text(message_of(incident_of(Diagnosis.TOO_FEW_MEMBERS, course=course), OPENED))
+    assert f"What to do: {advised}" in text
+
+
+def test_several_are_counted() -> None:
+    """Of two silent members the title has their number, and so has what to do."""
+    facts = (stated("silent_member", ["a", "b"], before=9, after=760, partitions=4),)
+    course = {"causes": (span_of(Diagnosis.SILENT_MEMBER, facts=facts),)}
+    message = message_of(incident_of(Diagnosis.SILENT_MEMBER, course=course), OPENED)
+    assert message.title == "orders-app (prod): 2 members silent for 12 min 40 s"
+    assert message.summary.startswith("a, b have committed nothing for 12 min 40 s, 4 partitions;")
+    assert "Look in the log of 2 members for what" in plain_text(message)
+
+
+def test_what_was_worse_before_is_said() -> None:
+    """A title tells what is there now, not what was."""
+    course = {"causes": (span_of(Diagnosis.CATCHING_UP),), "cause": Diagnosis.NO_MEMBERS}
+    message = message_of(incident_of(Diagnosis.NO_MEMBERS, course=course), WORSE)
+    assert message.title == "orders-app (prod): 25 min behind"
+    assert "Earlier: No members." in plain_text(message)
+
+
+def test_what_got_worse_is_said_with_since_when() -> None:
+    """A more severe cause with what it was before, the same cause with how bad it was and is."""
+    rose = incident_of(
+        Diagnosis.NO_MEMBERS, course={"readers": readers_of(Diagnosis.CATCHING_UP, 600)}
+    )
+    grew = incident_of(
+        Diagnosis.CATCHING_UP, course={"readers": readers_of(Diagnosis.CATCHING_UP, 600)}
+    )
+    assert line_of(rose, WORSE).summary == (
+        "It was catching up (10 min behind), now no members since 2026-03-01 02:40:00 UTC (25 min)."
+    )
+    assert line_of(grew, STILL).summary == ("Now 25 min behind; 15 min ago 10 min behind.")
+    assert f"Worse: {line_of(rose, WORSE).summary}" in plain_text(message_of(rose, WORSE))
+
+
+@pytest.mark.parametrize(
+    ("cause", "line"),
+    [
+        (Diagnosis.SILENT_MEMBER, "Where: Host 10.0.0.5."),
+        (
+            Diagnosis.STUCK_PARTITION,
+            "Where: orders-3 stands at offset 120345, its end is 125400, owned by orders-2 at 10.0.0.5.",
+        ),
+        (
+            Diagnosis.NO_MEMBERS,
+            "Last there: orders-1 at 10.0.0.4 (seen 2026-03-01 02:35:00 UTC); "
+            "last commit seen 2026-03-01 02:35:00 UTC.",
+        ),
+        (Diagnosis.VANISHED, "Last there: orders-1 at 10.0.0.4 (seen 2026-03-01 02:35:00 UTC)."),
+    ],
+)
+def test_it_says_where_to_look(cause: Diagnosis, line: str) -> None:
+    """The host, the offset, and who was there last, each on a line of its own and not in what is wrong."""
+    message = message_of(incident_of(cause), OPENED)
+    assert line in plain_text(message).splitlines()
+    assert "10.0.0" not in message.summary
+
+
+def test_an_offset_that_is_unknown_is_said_to_be() -> None:
+    """It is never 0."""
+    facts = (stated("stuck_at", ["orders-3"], before=float("nan"), after=None),)
+    course = {"causes": (span_of(Diagnosis.STUCK_PARTITION, facts=facts),)}
+    text = plain_text(message_of(incident_of(Diagnosis.STUCK_PARTITION, course=course), OPENED))
+    assert "orders-3 stands at offset unknown, its end is unknown, owned by nobody." in text
+
+
+def test_who_read_of_it_in_a_digest_is_told_what_got_worse() -> None:
+    """Its own message begins with that; one that nobody has been told of has nothing to compare with."""
+    known = readers_of(Diagnosis.CATCHING_UP, 600, in_digest=True)
+    promoted = message_of(incident_of(Diagnosis.NO_MEMBERS, course={"readers": known}), OPENED)
+    assert promoted.sections[0].heading == "Worse"
+    assert promoted.sections[0].lines[0].startswith("It was catching up (10 min behind),")
+    assert "Worse" not in plain_text(message_of(incident_of(Diagnosis.NO_MEMBERS), OPENED))
+
+
+def test_one_record_a_second_arrives() -> None:
+    """The verb follows the number."""
+    slow = (stated("no_members", after=1.0, partitions=1), LAG)
+    course = {"causes": (span_of(Diagnosis.NO_MEMBERS, facts=slow),)}
+    message = message_of(incident_of(Diagnosis.NO_MEMBERS, course=course), OPENED)
+    assert message.summary == "Nobody consumes its 1 partition; 1 record/s arrives."
+
+
+def test_what_could_not_be_read_says_what_kafka_answered() -> None:
+    """The error is quoted; where only partitions are unread they are counted and named."""
+    quoted = message_of(incident_of(Diagnosis.UNKNOWN), OPENED)
+    names = ["orders-1", "orders-2"]
+    facts = (stated("partitions_unreadable", names, partitions=2),)
+    course = {"causes": (span_of(Diagnosis.UNKNOWN, facts=facts),)}
+    some = message_of(incident_of(Diagnosis.UNKNOWN, course=course), OPENED)
+    assert quoted.title == "orders-app (prod): unreadable: not authorized to access it"
+    assert quoted.summary == 'It could not be read: "not authorized to access it".'
+    assert some.title == "orders-app (prod): 2 partitions unreadable"
+    assert some.summary == (
+        "The end or the commit of 2 partitions could not be read (orders-1, orders-2)."
+    )
+
+
+def test_only_a_more_severe_cause_calls_again() -> None:
+    """Who was called for it once is called again when a warning becomes critical, not when a number grows."""
+    rose = incident_of(
+        Diagnosis.NO_MEMBERS, course={"readers": readers_of(Diagnosis.CATCHING_UP, 600)}
+    )
+    grew = incident_of(
+        Diagnosis.CATCHING_UP, course={"readers": readers_of(Diagnosis.CATCHING_UP, 600)}
+    )
+    assert line_of(rose, WORSE).mention == "S012ABCDEF"
+    assert line_of(grew, STILL).mention is None
+    assert message_of(grew, OPENED).mention == "S012ABCDEF"
+
+
+def test_the_end_says_what_it_was_and_how_long() -> None:
+    """It is over since it was well, which is before that was believed; nobody is called for it."""
+    over = {
+        "state": IncidentState.RESOLVED,
+        "causes": (),
+        "readers": readers_of(Diagnosis.NO_MEMBERS, 1236),
+        "well_since": NOW - timedelta(minutes=5),
+        "closed_at": NOW,
+    }
+    incident = incident_of(Diagnosis.NO_MEMBERS, course=over)
+    message, line = message_of(incident, RESOLVED), line_of(incident, RESOLVED)
+    assert {message.severity, line.severity} == {Severity.RESOLVED}
+    assert {message.mention, line.mention} == {None}
+    assert message.title == "orders-app (prod): well again after 20 min"
+    assert message.summary == "It was: no members, 20 min 36 s behind when last told."
+    assert line.summary == (
+        "In trouble for 20 min, from 2026-03-01 02:40:00 UTC to 2026-03-01 03:00:00 UTC; at worst no members."
+    )
+
+
+def test_the_end_of_what_came_and_went_says_why_it_is_told_only_now() -> None:
+    """How soon, and for how long it has stayed well; its opening says that it comes again."""
+    comes = {"over_at": BEGAN - timedelta(hours=1)}
+    over = {
+        **comes,
+        "state": IncidentState.RESOLVED,
+        "well_since": NOW - timedelta(minutes=45),
+        "readers": readers_of(Diagnosis.CATCHING_UP, 600),
+    }
+    ended = incident_of(Diagnosis.CATCHING_UP, course=over)
+    back = "It came back 1 h after it was over;"
+    told = f"{back} told now because it has stayed well for 45 min."
+    assert f"Again: {told}" in plain_text(message_of(ended, RESOLVED))
+    assert line_of(ended, RESOLVED).summary.endswith(told)
+    opened = plain_text(message_of(incident_of(Diagnosis.CATCHING_UP, course=comes), OPENED))
+    assert f"Again: {back} its end is told once it stays away for longer." in opened
+    assert "Again" not in plain_text(message_of(incident_of(Diagnosis.CATCHING_UP), OPENED))
+
+
+def test_a_group_that_nobody_waits_for_any_more_is_not_called_well() -> None:
+    """One that was never seen well again has an end, and that says so."""
+    over = {"state": IncidentState.RESOLVED, "well_since": None, "closed_at": NOW}
+    incident = incident_of(Diagnosis.VANISHED, course=over)
+
+    for message in (message_of(incident, RESOLVED), line_of(incident, RESOLVED)):
+        assert "not waited for any more" in message.title
+        assert "well again" not in f"{message.title} {message.summary}"
+
+
+def test_a_group_that_settles_close_to_its_objective_is_not_called_well() -> None:
+    """It says where it is, and for how long, so that nobody wonders why it is told now."""
+    settled = {
+        "state": IncidentState.RESOLVED,
+        "unseen_since": NOW - timedelta(hours=2),
+        "closed_at": NOW - timedelta(hours=2),
+    }
+    incident = incident_of(Diagnosis.CATCHING_UP, course=settled)
+
+    for message in (message_of(incident, RESOLVED), line_of(incident, RESOLVED)):
+        assert "back within its objective" in message.title
+        assert "It has been within its objective for 2 h, though close to it." in plain_text(
+            message
+        )
+
+
+def test_programs_get_its_subject() -> None:
+    """Each message says for receivers that page which incident it is about."""
+    for message in all_messages(incident_of(Diagnosis.STOPPED)):
+        subject = message.subject
+        assert subject is not None
+        assert (subject.key, subject.cluster, subject.group_id, subject.cause) == (
+            "prod/orders-app/prod-20260301T024000Z-abc124",
+            "prod",
+            "orders-app",
+            "stopped",
+        )
+        assert (subject.owner, subject.began_at) == ("payments", BEGAN)
+        assert AlertMessage.from_json(message.to_json()) == message
+
+
+def test_a_silence_is_said() -> None:
+    """Why it comes only now, or who knows of it."""
+    text = plain_text(
+        message_of(incident_of(Diagnosis.CATCHING_UP, quiet="acknowledged by ann"), OPENED)
+    )
+    assert "-- Acknowledged by ann." in text
+
+
+@pytest.mark.parametrize("cause", list(FACTS))
+def test_the_command_is_one_of_ours(cause: Diagnosis) -> None:
+    """It parses down to the last argument, and names cluster and group."""
+    context = parsed(commands(message_of(incident_of(cause), OPENED))[0])
+    named = {str(value) for value in context.params.values()}
+    assert "prod" in named
+    assert "orders-app" in named or cause is Diagnosis.UNKNOWN
+
+
+def test_a_group_that_keeps_rebalancing_is_compared_with_when_it_was_well() -> None:
+    """Who came and went since then is what helps there."""
+    context = parsed(commands(message_of(incident_of(Diagnosis.REBALANCING), OPENED))[0])
+    assert (context.info_name, context.params["since"]) == ("diff", GOOD)
+
+
+NAMES = st.one_of(
+    st.text(min_size=1, max_size=300),
+    st.sampled_from(
+        ["<!channel>", "<@U0123ABC>", "$(rm -rf /)", "a'b\"c", "--help", "-", "a`b`", "x\ny", "*[a]?", "~", "a  b"]
+    ),
+)  # fmt: skip
+
+
+@given(group=NAMES, cause=st.sampled_from([*FACTS]), member=NAMES, topic=NAMES, owner=NAMES)
+def test_odd_names_do_no_harm(
+    group: str, cause: Diagnosis, member: str, topic: str, owner: str
+) -> None:
+    """Whatever things are called: it fits, mentions nobody, and its command means the group."""
+    changed = (note("members_left", [member] * 25), note("topic_gone", [topic]))
+    facts = (fact(FactKind.DIAGNOSIS, "stuck_partition", [topic] * 5, after=5, partitions=5),)
+    course = {
+        "causes": (span_of(cause), span_of(Diagnosis.STUCK_PARTITION, facts=facts)),
+        "readers": readers_of(Diagnosis.CATCHING_UP, 600),
+    }
+    incident = incident_of(cause, group=group, course=course, changed=changed, owner=owner)
+    for message in all_messages(incident):
+        text = plain_text(message)
+        assert len(text) <= LONGEST
+        assert text.replace("\n", "").isprintable()
+        posted = body(message, "k")
+        check_content(posted)
+        marked = "".join(
+            part["text"]
+            for block in posted["blocks"][1:]
+            for part in block.get("elements") or [block["text"]]
+        )
+        calls = re.findall("<[^>]*>", marked)
+        assert set(calls) <= {f"<{incident.link}|run>", "<!subteam^S012ABCDEF>"}
+    command = commands(message_of(incident, OPENED))[0]
+    assert f"{command}" in body(message_of(incident, OPENED), "k")["blocks"][1]["text"][
+        "text"
+    ].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    meant = parsed(command).params.get("group")
+    assert meant is None or matching(str(meant), [group, "another"]) == [group]
+
+
+def test_no_uuid_is_shown() -> None:
+    """Members go by names that people know, also where the client id has a UUID of its process."""
+    from evenkeel.engine.model.text import member_names
+
+    uuid = "0f8fad5b-d9cb-469f-a165-70867728950e"
+    names = member_names(
+        [f"app-{uuid}-StreamThread-1", f"app-{uuid}-StreamThread-2", uuid, ""],
+        ["/10.0.0.7", "/10.0.0.7", "/10.0.0.8", "/10.0.0.9"],
+        [f"{n}-{uuid}" for n in range(4)],
+    )
+    assert names == [
+        "app-StreamThread-1",
+        "app-StreamThread-2",
+        "member at 10.0.0.8",
+        "member at 10.0.0.9",
+    ]
+    assert not UUID.search(" ".join(names))

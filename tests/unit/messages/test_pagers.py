@@ -1,0 +1,245 @@
+"""From the outbox to those who page, over real sockets: what they are told over the life of an incident."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from pydantic import SecretStr
+
+from evenkeel.engine import wiring
+from evenkeel.engine.config import ClusterSettings, Settings, Webhook
+from evenkeel.engine.incidents.judgement import Judged, Judgement
+from evenkeel.engine.incidents.judgement import Trouble as Wrong
+from evenkeel.engine.messages.outbox import deliver
+from evenkeel.engine.messages.outbox_entries import queue_incidents
+from evenkeel.engine.messages.rounds import round_of
+from evenkeel.engine.model.errors import NotifierError
+from evenkeel.engine.model.states import Diagnosis
+from evenkeel.engine.ports import ClusterFacts, FailingStep, History
+from tests.helpers.memory import MemoryHistory, MemoryNotifier
+from tests.helpers.outbox import CLUSTER, NOW
+from tests.helpers.pages import KEY, Pages, PageServer, Trouble
+
+pytestmark = pytest.mark.slow
+
+pytest_plugins = ("tests.helpers.pages_fixtures",)
+
+
+class Failing(MemoryHistory):
+    """A history of a cluster that cannot be read, or can."""
+
+    failing: tuple[FailingStep, ...] = ()
+
+    def cluster_facts(self, clusters: Sequence[str]) -> list[ClusterFacts]:
+        """How the cluster fares."""
+        well = ClusterFacts(
+            cluster=CLUSTER, watched_since=NOW, newest_snapshot_id="s1", newest_finished_at=NOW
+        )
+        return [replace(well, failing=self.failing)]
+
+
+UNREACHABLE = FailingStep(
+    step="take_snapshot",
+    failures=2,
+    failing_since=NOW,
+    last_failed_at=NOW,
+    error="No answer.",
+    runs=2,
+)
+
+
+@pytest.fixture
+def settings(server: PageServer) -> Settings:
+    """One cluster, and the server as both programs; what people read goes to the log."""
+    url = SecretStr(server.url)
+    return Settings(
+        clusters={CLUSTER: ClusterSettings(bootstrap="b:9092")},
+        webhooks={
+            "oncall": Webhook(format="pagerduty", url=url, key=SecretStr(KEY)),
+            "prometheus": Webhook(format="alertmanager", url=url),
+        },
+    )
+
+
+def look(history: Failing, settings: Settings, minutes: int, *failing: FailingStep) -> None:
+    """See how the cluster fares some minutes later, and tell of it."""
+    history.failing = failing
+    queue_incidents(history, settings, NOW + timedelta(minutes=minutes))
+    deliver(history, wiring.notifier(settings), settings)
+
+
+def actions(pages: Pages) -> list[tuple[str, str]]:
+    """What PagerDuty was told, of which alert."""
+    return [(event["event_action"], event["dedup_key"]) for event in pages.events]
+
+
+def test_a_cluster_that_cannot_be_read_pages_until_it_can(settings: Settings, pages: Pages) -> None:
+    """Opened and closed once each, of one key, however often one looks."""
+    history = Failing()
+    pages.now = NOW
+    for minutes, failing in ((1, [UNREACHABLE]), (5, [UNREACHABLE]), (9, []), (12, [])):
+        look(history, settings, minutes, *failing)
+    key = f"{CLUSTER}/cluster unreachable/20260301T090100Z"
+    assert actions(pages) == [("trigger", key), ("resolve", key)]
+    opened, closed = pages.posted
+    assert [alert["labels"] for alert in opened] == [alert["labels"] for alert in closed]
+    assert opened[0]["labels"]["cause"] == "cluster unreachable"
+    assert closed[0]["endsAt"] == "2026-03-01T09:09:00.000+00:00"
+
+
+def test_what_people_only_are_told_pages_nobody(settings: Settings, pages: Pages) -> None:
+    """A warning about the pipeline, as long as a webhook asks for what is critical only."""
+    failing = replace(UNREACHABLE, step="advise")
+    look(Failing(), settings, 1, failing)
+    assert pages.calls == []
+
+
+def wrong(
+    history: History, settings: Settings, pages: Pages, *looks: Diagnosis | None, first: int = 1
+) -> None:
+    """What is wrong with a group, look by look, each told at once; what could not be told waits."""
+    for number, cause in enumerate(looks, start=first):
+        at = NOW + number * timedelta(minutes=5)
+        pages.now, watch = at, history.incident_watch(CLUSTER)
+        odd = Judged(
+            group_id="pay-in",
+            diagnosis=Diagnosis.UNKNOWN,
+            troubles=(Wrong(kind=cause),) if cause else (),
+        )
+        judgement = Judgement(
+            cluster=CLUSTER,
+            snapshot_id=f"s{number}",
+            at=at,
+            earlier=watch.snapshot_id,
+            listed=["pay-in"],
+            odd={"pay-in": odd} if cause else {},
+        )
+        told = round_of(watch, judgement, settings, link="http://airflow.test/run")
+        assert history.store_watch(
+            CLUSTER, f"s{number}", at, told.courses, [], told.postings, before=watch.snapshot_id
+        )
+        with suppress(NotifierError):
+            deliver(history, wiring.notifier(settings), settings)
+
+
+LIFE = (None, None, *(Diagnosis.SILENT_MEMBER,) * 3, *(Diagnosis.NO_MEMBERS,) * 2, None, None, None)
+
+
+def test_an_incident_that_gets_worse_is_one_alert_until_it_is_over(
+    settings: Settings, pages: Pages
+) -> None:
+    """Trigger, trigger, resolve, of one key, the second more severe; the same in Alertmanager."""
+    oncall = settings.webhooks["oncall"].model_copy(update={"severity": "warning"})
+    prometheus = settings.webhooks["prometheus"].model_copy(update={"severity": "warning"})
+    webhooks = {"oncall": oncall, "prometheus": prometheus}
+    wrong(Failing(), settings.model_copy(update={"webhooks": webhooks}), pages, *LIFE)
+    key = f"{CLUSTER}/pay-in/s3"
+    assert actions(pages) == [("trigger", key), ("trigger", key), ("resolve", key)]
+    severities = [event["payload"]["severity"] for event in pages.events[:2]]
+    assert severities == ["warning", "critical"]
+    told = [
+        [(a["labels"]["severity"], a["endsAt"] > "2026-03-02") for a in p] for p in pages.posted
+    ]
+    assert told == [
+        [("warning", True)],
+        [("critical", True), ("warning", False)],
+        [("critical", False)],
+    ]
+
+
+def test_who_takes_what_is_critical_is_paged_once_it_is(settings: Settings, pages: Pages) -> None:
+    """The first that a pager hears is then that it got worse."""
+    wrong(Failing(), settings, pages, *LIFE)
+    key = f"{CLUSTER}/pay-in/s3"
+    assert actions(pages) == [("trigger", key), ("resolve", key)]
+
+
+def test_who_was_paged_hears_of_the_end(settings: Settings, pages: Pages) -> None:
+    """Though the configuration gives the group to others by now."""
+    history, open_looks = Failing(), LIFE[:-3]
+    wrong(history, settings, pages, *open_looks)
+    narrowed = {
+        name: webhook.model_copy(update={"groups": ("other-*",)})
+        for name, webhook in settings.webhooks.items()
+    }
+    later = settings.model_copy(update={"webhooks": narrowed})
+    wrong(history, later, pages, *LIFE[-3:], first=len(open_looks) + 1)
+    key = f"{CLUSTER}/pay-in/s3"
+    assert actions(pages) == [("trigger", key), ("resolve", key)]
+
+
+def test_what_waits_for_a_webhook_that_is_gone_is_told_nobody(
+    settings: Settings, pages: Pages, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Least of all to a channel of people; the log says why."""
+    history = Failing()
+    pages.troubles.append(Trouble(status=503))
+    with pytest.raises(NotifierError):
+        look(history, settings, 1, UNREACHABLE)
+    without = settings.model_copy(update={"webhooks": {}})
+    people = MemoryNotifier()
+    assert deliver(history, people, without).sent == 0
+    assert people.tried == []
+    assert history.pending_alerts() == []
+    assert (
+        f"is not configured any more: nobody is told incident {CLUSTER}/cluster unreachable/"
+        in caplog.text
+    )
+
+
+def test_a_page_that_failed_is_sent_by_the_next_run(settings: Settings, pages: Pages) -> None:
+    """What else waits is sent meanwhile, and nobody is paged twice."""
+    history = Failing()
+    pages.troubles.append(Trouble(status=503))
+    with pytest.raises(NotifierError, match=r"1 of 3 .* webhook '\w+' .* HTTP status 503"):
+        look(history, settings, 1, UNREACHABLE)
+    assert len(pages.events) + len(pages.posted) == 1
+    look(history, settings, 2, UNREACHABLE)
+    assert (len(pages.events), len(pages.posted)) == (1, 1)
+
+
+def test_an_opening_that_was_never_heard_gives_way_to_the_end(
+    settings: Settings, pages: Pages
+) -> None:
+    """Nobody is woken by what is over."""
+    history = Failing()
+    pages.troubles += [Trouble(status=429)] * 2
+    with pytest.raises(NotifierError):
+        look(history, settings, 1, UNREACHABLE)
+    look(history, settings, 5)
+    assert [action for action, _ in actions(pages)] == ["resolve"]
+    [[ended]] = pages.posted
+    assert ended["endsAt"] == "2026-03-01T09:05:00.000+00:00"
+
+
+TROUBLES = [
+    Trouble(status=429),
+    Trouble(status=500),
+    Trouble(status=503, done=True),
+    Trouble(drop=True),
+    Trouble(drop=True, done=True),
+]
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+@pytest.mark.parametrize("calls", [1, 3, 9])
+def test_whatever_goes_wrong_nothing_is_left_open(
+    settings: Settings, pages: Pages, trouble: Trouble, calls: int
+) -> None:
+    """Of an incident that was worth a page the end is told, last, whatever became of the calls before."""
+    webhooks = {
+        name: webhook.model_copy(update={"severity": "warning"})
+        for name, webhook in settings.webhooks.items()
+    }
+    heedful, history = settings.model_copy(update={"webhooks": webhooks}), Failing()
+    pages.troubles += [trouble] * calls
+    wrong(history, heedful, pages, *LIFE, *(None,) * 4)
+    key = f"{CLUSTER}/pay-in/s3"
+    assert {known for _, known in actions(pages)} == {key}
+    assert actions(pages)[-1] == ("resolve", key)
+    assert pages.active(f'incident="{key}"') == []
+    assert history.pending_alerts() == []

@@ -1,0 +1,169 @@
+"""What `compute_metrics` keeps of the past, and what `propose_candidates` forecasts from it, of simulated groups."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.config import Policy, Rule, Settings
+from evenkeel.engine.metrics.forecast import load_of
+from evenkeel.engine.metrics.observe import observe
+from evenkeel.engine.pipeline import lookback_of, propose_chunk
+from evenkeel.engine.pipeline.candidate_rows import candidate_of
+from evenkeel.engine.pipeline.measure import known_of, measure_chunk, record_metrics
+from evenkeel.engine.pipeline.propose import propose_group
+from evenkeel.engine.pipeline.stored_metrics import measured_at_once, measured_chunk
+from evenkeel.engine.records import CandidateRow, record_of, to_json
+from evenkeel.engine.snapshots.groups_with_past import read_with_past
+from tests.helpers.fluid import CLUSTER, SITUATIONS, fork, simulate, snapshots
+from tests.helpers.lake_snapshots import write_taken
+
+pytestmark = pytest.mark.slow
+
+SETTINGS = Settings()
+SKEWED = {"skewed-load": 34, "hot-shared": 34, "catching-up-skewed": 28, "skewed-modern": 34}
+QUIET = ("healthy-locked", "healthy-racks-little")
+MUCH = ("racks-much",)
+
+
+@cache
+def _lake(name, newest):
+    """A lake with the snapshots of a situation up to one, and the metrics of the newest fourteen."""
+    group = SITUATIONS[name].group
+    lake = Recording()
+    for snapshot_id in list(write_taken(lake, snapshots(simulate([group], newest + 1))))[-14:]:
+        lookback = lookback_of(lake, SETTINGS, snapshot_id)
+        measured = measure_chunk(lake, SETTINGS, lookback, [group.name])
+        record_metrics(lake, snapshot_id, measured)
+    return lake
+
+
+def _newest(lake):
+    return lake.snapshots(CLUSTER)[0]
+
+
+def _candidates(name, newest):
+    lake, group = _lake(name, newest), SITUATIONS[name].group.name
+    rows = propose_chunk(lake, SETTINGS, _newest(lake), [group], {})["candidates"].to_pylist()
+    return {row["strategy"]: row for row in rows}
+
+
+def _with_past(lake, group):
+    return read_with_past(lake, SETTINGS, lookback_of(lake, SETTINGS, _newest(lake)), [group])
+
+
+@pytest.mark.parametrize("name", [*SKEWED, "silent-member", "stuck-partition"])
+def test_what_is_kept_of_the_past_makes_the_same_forecast(name):
+    """The arrays read from the metrics are those that were observed."""
+    lake, group = _lake(name, SKEWED.get(name, 40)), SITUATIONS[name].group.name
+    past = _with_past(lake, group)
+    seen = observe(past.batch, past.earlier, known_of(SETTINGS, past.batch, past.learned))
+    expected = load_of(seen, 0)
+    [measured] = measured_chunk(lake, SETTINGS, _newest(lake), [group], {})
+
+    kept = measured.measured.load
+    assert expected is not None
+    for part in ("arrivals", "backlog", "capacity", "uncertainty", "ages", "owner", "stuck"):
+        np.testing.assert_array_equal(getattr(kept, part), getattr(expected, part), part)
+
+
+@pytest.mark.parametrize("name", [*QUIET, *MUCH])
+def test_a_group_that_nobody_tells_to_switch_keeps_nothing(name):
+    """It keeps up and little crosses racks: there is no forecast of it unless somebody asks."""
+    lake, group = _lake(name, 24), SITUATIONS[name].group.name
+    [measured] = measured_chunk(lake, SETTINGS, _newest(lake), [group], {})
+    rows = lake.read("partition_metrics", [_newest(lake)])
+    _, [asked] = measured_at_once(SETTINGS, _with_past(lake, group))
+
+    quiet = name in QUIET
+    assert (measured.measured.load is None) is quiet
+    assert (rows["past_arrivals_per_second"].null_count == len(rows)) is quiet
+    assert asked.measured.load is not None
+    assert all(
+        (row.row.forecast is not None) is (row.row.score is not None)
+        for row in propose_group(SETTINGS, asked)
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "policy", "kept"),
+    [
+        ("healthy-racks-little", {"least_saving_bytes_per_day": 1.0}, True),
+        ("racks-much", {"least_saving_bytes_per_day": 1e18}, False),
+        ("racks-much", {"cost_gain": 1e9}, False),
+        ("healthy-racks-little", {"cost_gain": 0.01}, True),
+    ],
+)
+def test_what_pays_by_racks_is_for_the_policy_to_say(name, policy, kept):
+    """In bytes, or in money where that is asked for: who could save so much has a forecast, though it keeps up."""
+    lake, group = _lake(name, 24), SITUATIONS[name].group.name
+    settings = Settings(rules=(Rule(price_per_gb=0.01, policy=Policy(**policy)),))
+    lookback = lookback_of(lake, settings, _newest(lake))
+
+    [row] = measure_chunk(lake, settings, lookback, [group])["group_metrics"].to_pylist()
+
+    assert row["diagnosis"] == "keeps up"
+    assert (row["commit_ages_seconds"] is not None) is kept
+
+
+@pytest.mark.parametrize("name", SKEWED)
+def test_the_forecast_of_a_candidate_is_what_then_comes(name):
+    """Whether the group stays or switches: the lag of an hour is in the band, or near it by a tenth of the live one."""
+    newest, situation = SKEWED[name], SITUATIONS[name]
+    rows = _candidates(name, newest)
+    for strategy in situation.cures:
+        ways = fork(situation.group, newest, strategy, seconds=3600)
+        slack = 0.1 * rows["live"]["forecast_lag_expected"]
+        for row, way in ((rows["live"], ways.stays), (rows[strategy], ways.switches)):
+            came = way.lag(3600)
+            assert row["forecast_lag_low"] - slack <= came <= row["forecast_lag_high"] + slack
+        worth = [rows[n]["forecast_lag_integral_expected"] for n in ("live", strategy)]
+        gain = worth[0] - worth[1] - rows[strategy]["price_offset_seconds"]
+        assert ways.gain(3600) == pytest.approx(gain, rel=0.25)
+
+
+def test_the_price_of_a_switch_for_nothing_is_what_it_loses():
+    """Where round robin leaves a hot partition with its neighbour, the restarts are all that comes of it."""
+    name = "hot-shared-plan-only"
+    row = _candidates(name, 34)["roundrobin"]
+    lost = -fork(SITUATIONS[name].group, 34, "roundrobin", seconds=3600).gain(3600)
+
+    assert row["price_offset_seconds"] == pytest.approx(lost, rel=0.3)
+    assert row["price_offset_seconds"] > lost > 0
+
+
+def test_only_what_the_group_could_run_has_a_price():
+    """What it has costs nothing to get, a yardstick cannot be got, the rest takes restarts of its members."""
+    rows = _candidates("skewed-load", 34)
+    members = len(SITUATIONS["skewed-load"].group.members)
+
+    assert rows["live"]["price_restarts"] is None
+    assert rows["balanced"]["forecast_lag_expected"] is not None
+    assert rows["balanced"]["price_offset_seconds"] is None
+    assert rows["uniform"]["price_restarts"] is None
+    assert rows["roundrobin"]["price_restarts"] == 2 * members
+    assert rows["roundrobin"]["price_held_up_offsets"] > 0
+    assert rows["roundrobin"]["price_offset_seconds"] > 0
+
+
+def test_a_forecast_survives_the_lake_and_json():
+    """Never is Infinity there, unknown is null, and both come back."""
+    rows = _candidates("skewed-load", 34)
+
+    forecast = candidate_of(rows["live"]).forecast
+    assert forecast.forecast_drained_seconds_high == float("inf")
+    told = to_json(record_of(CandidateRow, rows["live"]))
+    assert told["forecast_drained_seconds_high"] == "Infinity"
+    assert record_of(CandidateRow, told).forecast == forecast
+
+
+def test_candidates_of_before_there_were_forecasts_have_none():
+    """A file without the columns is read as before."""
+    row = _candidates("skewed-load", 34)["live"]
+    old = {key: value for key, value in row.items() if not key.startswith(("forecast", "price"))}
+
+    assert candidate_of(old).forecast is None
+    assert candidate_of(old).score is not None

@@ -1,0 +1,224 @@
+"""What a snapshot in the lake says of the groups of its cluster."""
+
+from __future__ import annotations
+
+import logging
+from functools import cache
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.config import ClusterSettings, Filter, IncidentRules, Settings
+from evenkeel.engine.incidents.judgement import Judged, Judgement
+from evenkeel.engine.incidents.troubles import judged_of
+from evenkeel.engine.messages.wording.facts import words
+from evenkeel.engine.messages.wording.incidents import what
+from evenkeel.engine.model.facts import Fact, finding
+from evenkeel.engine.model.states import Diagnosis
+from evenkeel.engine.pipeline import watch_judgement
+from evenkeel.engine.pipeline.measure import observed_of
+from evenkeel.engine.pipeline.watch_judgement import judge_chunk, judge_groups
+from evenkeel.engine.records import to_json
+from evenkeel.engine.snapshots.chunks import chunks_of
+from evenkeel.engine.snapshots.groups_with_past import lookback_of, read_with_past
+from tests.helpers.fleet import Shape, make_fleet, write_fleet
+from tests.helpers.fluid import CLUSTER, SITUATIONS
+from tests.helpers.fluid.lake import situations_lake
+
+MOMENTS = (0, 1, 2, 5, 21, 40, 48, 59, 60, 61, 85, 119)
+"""Numbers of snapshots at which something has just begun, goes on, or is over."""
+
+
+@cache
+def judgement(number: int) -> Judgement:
+    """What a snapshot of all situations says."""
+    lake, ids = situations_lake()
+    return judge_groups(lake, Settings(), ids[number])
+
+
+def full(lake: Recording, snapshot_id: str) -> list[Judged]:
+    """What the observation of all groups with their whole past says of each."""
+    settings = Settings()
+    lookback = lookback_of(lake, settings, snapshot_id)
+    names = lake.read("groups", [snapshot_id])["group_id"].to_pylist()
+    groups = read_with_past(lake, settings, lookback, names)
+    rules = [IncidentRules()] * len(groups.batch)
+    return judged_of(observed_of(settings, groups), rules, groups.earlier)
+
+
+def well(judged: Judged) -> bool:
+    """Whether a group is plainly well."""
+    return judged.known and not judged.troubles and not judged.recovering
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", MOMENTS)
+def test_what_is_not_judged_is_well(number: int) -> None:
+    """All that the full observation finds is found, and of all other groups it finds nothing."""
+    lake, ids = situations_lake()
+    expected = {each.group_id: each for each in full(lake, ids[number]) if not well(each)}
+
+    odd = {name: each for name, each in judgement(number).odd.items() if name != "vanished"}
+
+    expected.pop("vanished", None)
+    assert odd == expected
+
+
+def test_a_judgement_says_of_which_snapshot_it_is() -> None:
+    """Cluster, snapshot, when its reading ended, the one before, and all groups that it has."""
+    _, ids = situations_lake()
+    of = judgement(5)
+
+    assert (of.cluster, of.snapshot_id, of.earlier) == (CLUSTER, ids[5], ids[4])
+    assert f"{of.at:%H:%M:%S}" == "00:25:02"
+    assert set(of.listed) == set(SITUATIONS)
+
+
+def test_a_group_that_is_gone_while_records_arrive_is_missed() -> None:
+    """It is said with what it had, in the first snapshot without it."""
+    (gone,) = judgement(60).odd["vanished"].troubles
+
+    assert gone.kind is Diagnosis.VANISHED
+    assert gone.since is None
+    assert words(gone.facts[0]).startswith("the group is gone; it had 0 members and 16 partitions")
+
+
+def test_a_group_that_stays_away_is_missed_as_long_as_somebody_watches() -> None:
+    """Later snapshots say since when, and with the rate of now."""
+    lake, ids = situations_lake()
+
+    watched = judge_groups(lake, Settings(), ids[62], ["vanished"])
+    (gone,) = watched.odd["vanished"].troubles
+
+    assert f"{gone.since:%H:%M}" == "05:00"
+    assert gone.facts[0].after == pytest.approx(1600, rel=0.1)
+
+
+def test_a_group_that_vanished_unseen_is_missed_with_the_next_snapshot() -> None:
+    """It may have been gone first in a snapshot that nobody looked at, or that could not list all groups."""
+    (gone,) = judgement(61).odd["vanished"].troubles
+
+    assert gone.kind is Diagnosis.VANISHED
+    assert f"{gone.since:%H:%M}" == "05:00"
+
+
+def test_of_a_group_gone_for_longer_than_the_lookback_nothing_is_known() -> None:
+    """Whether records still arrive for it cannot be said, and it is not taken to be well."""
+    lake, ids = situations_lake()
+
+    gone = judge_groups(lake, Settings(), ids[80], ["vanished"]).odd["vanished"]
+
+    assert (gone.known, gone.troubles) == (False, ())
+
+
+def test_a_group_that_the_configuration_leaves_out_is_not_missed() -> None:
+    """Whoever stops reading a group does not hear that it vanished."""
+    lake, ids = situations_lake()
+    cluster = ClusterSettings(bootstrap="b:9092", groups=Filter(deny=("van*",)))
+
+    judged = judge_groups(lake, Settings(clusters={CLUSTER: cluster}), ids[60])
+
+    assert not judged.odd["vanished"].troubles
+    assert judged.odd["vanished"].known
+
+
+def test_a_group_that_is_gone_and_has_nothing_to_read_is_well() -> None:
+    """Whoever deletes what is idle hears nothing, and what was wrong with it before is over."""
+    lake, ids = situations_lake()
+    copy = Recording()
+    for one in ids[58:61]:
+        tables = {name: lake.read(name, [one]) for name in lake.manifest("snapshot", one).rows}
+        if one == ids[60]:
+            tables = {name: _without("healthy-idle", table) for name, table in tables.items()}
+        copy.write("snapshot", one, tables, lake.manifest("snapshot", one).facts)
+
+    gone = judge_groups(copy, Settings(), ids[60]).odd["healthy-idle"]
+
+    assert (gone.known, gone.troubles) == (True, ())
+
+
+def _without(group: str, table: pa.Table) -> pa.Table:
+    if "group_id" not in table.column_names:
+        return table
+    return table.filter(pc.not_equal(table["group_id"], group))
+
+
+@pytest.mark.parametrize(
+    "why",
+    [
+        finding("coordinator_unread", quote="timed out"),
+        finding("groups_kept_moving"),
+        finding("groups_without_leader", ["__consumer_offsets"], partitions=1),
+    ],
+    ids=lambda why: why.measure,
+)
+def test_a_group_missing_from_an_incomplete_list_may_be_there(why: Fact) -> None:
+    """Where a coordinator did not answer, or there is none, nobody says that its groups are gone."""
+    lake, ids = situations_lake()
+    copy = Recording()
+    for one in ids[58:61]:
+        tables = {name: lake.read(name, [one]) for name in lake.manifest("snapshot", one).rows}
+        facts = dict(lake.manifest("snapshot", one).facts)
+        if one == ids[60]:
+            facts["unread"] = [to_json(why)]
+        copy.write("snapshot", one, tables, facts)
+
+    gone = judge_groups(copy, Settings(), ids[60]).odd["vanished"]
+
+    assert (gone.known, gone.troubles) == (False, ())
+
+
+def test_what_cannot_be_judged_costs_the_others_nothing(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A group on which the work fails is unknown, logged, and told with the error; all others are judged as before."""
+    lake, ids = situations_lake()
+    before, real = judgement(40), watch_judgement.observed_of
+
+    def fails(settings, groups):
+        if "stuck-partition" in groups.batch.place:
+            raise ZeroDivisionError("no rows")
+        return real(settings, groups)
+
+    monkeypatch.setattr(watch_judgement, "observed_of", fails)
+    with caplog.at_level(logging.ERROR):
+        judged = judge_groups(lake, Settings(), ids[40])
+
+    failed = judged.odd["stuck-partition"]
+    assert not failed.known
+    assert [each.kind for each in failed.troubles] == [Diagnosis.UNKNOWN]
+    assert what(failed.troubles[0].facts) == (
+        'evenkeel failed to judge it: "ZeroDivisionError: no rows"'
+    )
+    assert "stuck-partition cannot be judged" in caplog.text
+    assert {name: each for name, each in judged.odd.items() if name != "stuck-partition"} == {
+        name: each for name, each in before.odd.items() if name != "stuck-partition"
+    }
+
+
+@pytest.mark.slow
+def test_batches_judge_as_each_group_alone() -> None:
+    """How the groups of a fleet are cut changes nothing of what is said of them."""
+    lake = Recording()
+    *_, newest = write_fleet(lake, make_fleet(Shape(groups=40)))
+    settings = Settings()
+    lookback = lookback_of(lake, settings, newest)
+    names = [name for chunk in chunks_of(lake, newest) for name in chunk.groups]
+
+    together = judge_chunk(lake, settings, lookback, names)
+    alone = [judge_chunk(lake, settings, lookback, [name])[0] for name in names]
+
+    assert together == alone
+    assert any(each.troubles for each in together)
+
+
+@pytest.mark.slow
+def test_a_fleet_is_judged_as_observed_in_full() -> None:
+    """Nothing that is wrong with a group of a fleet is missed, and nothing is said of one that is well."""
+    lake = Recording()
+    *_, newest = write_fleet(lake, make_fleet(Shape(groups=300)))
+    expected = {each.group_id: each for each in full(lake, newest) if not well(each)}
+
+    assert judge_groups(lake, Settings(), newest).odd == expected

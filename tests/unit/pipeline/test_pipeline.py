@@ -1,0 +1,159 @@
+"""The pipeline as one function, and the walk over many snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pyarrow.compute as pc
+import pytest
+
+from evenkeel.engine.adapters.memory import MemoryHistory, MemoryNotifier
+from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.config import Settings
+from evenkeel.engine.messages.outbox import deliver
+from evenkeel.engine.model.errors import SnapshotNotFound
+from evenkeel.engine.model.message import MessageKind
+from evenkeel.engine.pipeline import measure
+from evenkeel.engine.pipeline.backtest import Message, backtest
+from evenkeel.engine.pipeline.measure import compute_metrics
+from evenkeel.engine.pipeline.pipeline import run_pipeline, walk
+from evenkeel.engine.snapshots.groups_with_past import intervals_of
+from tests.helpers.fluid import CLUSTER, SITUATIONS, simulate, snapshots
+from tests.helpers.lake_snapshots import Taken, write_taken
+
+NAMES = (
+    "skewed-taken-up",
+    "skewed-withdrawn",
+    "racks-taken-up",
+    "hot-shared",
+    "slow-member-mended",
+    "healthy-drifting",
+    "catching-up-skewed",
+)
+SNAPSHOTS = 64
+
+
+def taken(names: Iterable[str], number: int = SNAPSHOTS) -> list[Taken]:
+    """So many snapshots of some situations side by side."""
+    return list(snapshots(simulate([SITUATIONS[name].group for name in names], number)))
+
+
+def unlisted(one: Taken, group: str) -> Taken:
+    """A snapshot that could not list a group."""
+    tables = {
+        name: table.filter(pc.not_equal(table["group_id"], group))
+        if "group_id" in table.column_names
+        else table
+        for name, table in one.tables.items()
+    }
+    return replace(one, tables=tables, problems=("groups: a broker did not answer",))
+
+
+def through(lake: Recording, history: MemoryHistory, settings: Settings) -> None:
+    """Walk to the end."""
+    for _ in walk(lake, history, settings, CLUSTER):
+        pass
+
+
+@pytest.mark.slow
+def test_who_is_spared_would_not_have_been_told() -> None:
+    """A walk tells word by word what the pipeline tells that asks all strategies about all groups each time."""
+    walked, whole, settings = MemoryHistory(), MemoryHistory(), Settings()
+    lake = Recording()
+    for one in taken(NAMES):
+        [newest] = write_taken(lake, [one])
+        run_pipeline(lake, whole, settings, newest, ask_next_change=False)
+        deliver(whole, MemoryNotifier(), settings)
+    through(lake, walked, settings)
+
+    told = walked.messages("sent")
+    assert told == whole.messages("sent")
+    assert {one.kind for one in told} > {MessageKind.ADVICE}
+
+
+@pytest.mark.slow
+def test_what_is_won_across_racks_alone_is_verified_by_the_first_snapshot_that_shows_it() -> None:
+    """The snapshot that shows that the group took it up says that nothing crosses racks any more."""
+    lake, history = Recording(), MemoryHistory()
+    write_taken(lake, taken(["racks-taken-up"]))
+    through(lake, history, Settings())
+    rows = [row for of_groups in history.tables.advice.values() for row in of_groups.values()]
+    events = [event for row in rows for event in row.events]
+
+    assert [event.state for event in events] == ["proposed", "confirmed", "taken up", "verified"]
+    assert events[-1].cause == "nothing crosses racks any more (100% before)"
+    assert events[-1].at == events[-2].at
+
+
+@pytest.mark.slow
+def test_advice_goes_on_after_a_snapshot_that_does_not_list_its_group() -> None:
+    """Between its switch and the moment it is taken up."""
+    names = ("skewed-taken-up", "healthy-drifting")
+    lake = Recording()
+    every = enumerate(taken(names))
+    write_taken(lake, (unlisted(one, names[0]) if at == 40 else one for at, one in every))
+    events = backtest(lake, MemoryHistory(), Settings(), CLUSTER)
+
+    told = [one.news.kind.value for one in events if isinstance(one, Message)]
+    assert told[:2] == ["switch", "taken up"]
+
+
+def test_nothing_is_written_to_the_lake() -> None:
+    """What a walk makes of snapshots stays beside it."""
+    lake = Recording()
+    ids = write_taken(lake, taken(["healthy-locked"], 3))
+    through(lake, MemoryHistory(), Settings())
+
+    for step in ("metrics", "candidates"):
+        with pytest.raises(SnapshotNotFound):
+            lake.manifest(step, ids[-1])
+
+
+def test_a_snapshot_knows_nothing_of_those_after_it() -> None:
+    """What is made of the first ones is the same whether others follow or not."""
+    every = taken(["skewed-load", "vanished"], 8)
+    short, long = Recording(), Recording()
+    write_taken(short, every[:6])
+    write_taken(long, every)
+    some, more = MemoryHistory(), MemoryHistory()
+    ids = [ran.snapshot_id for ran in walk(short, some, Settings(), CLUSTER)]
+    through(long, more, Settings())
+
+    for one in ids:
+        ours, theirs = (each.tables.metrics[one]["group_metrics"] for each in (some, more))
+        assert ours.equals(theirs)
+
+
+@pytest.mark.slow
+def test_how_often_a_group_commits_is_known_longer_than_metrics_look_back() -> None:
+    """A group that does not show it any more keeps the interval that the metrics before had."""
+    lake, history, settings = Recording(), MemoryHistory(), Settings(lookback=3)
+    ids = write_taken(lake, taken(["skewed-withdrawn"], 24))
+    through(lake, history, settings)
+
+    [seconds] = intervals_of(history.tables.metrics[ids[-1]]["group_metrics"]).values()
+    assert [seconds] == [*intervals_of(history.tables.metrics[ids[-6]]["group_metrics"]).values()]
+    assert intervals_of(compute_metrics(lake, settings, ids[-1])["group_metrics"]) == {}
+
+
+def test_a_group_that_cannot_be_worked_on_costs_the_others_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The walk goes on, as the pipeline does, and says of that group that it cannot be measured."""
+
+    def breaking(settings, groups, observed, *, every=False):
+        if any(header.group == "vanished" for header in groups.batch.headers):
+            raise ArithmeticError("odd")
+        return tables_of(settings, groups, observed, every=every)
+
+    tables_of = measure.tables_of
+    monkeypatch.setattr(measure, "tables_of", breaking)
+    lake, history = Recording(), MemoryHistory()
+    ids = write_taken(lake, taken(["skewed-load", "vanished"], 2))
+    through(lake, history, Settings())
+
+    rows = history.tables.metrics[ids[-1]]["group_metrics"].to_pylist()
+    errors = {row["group_id"]: row["error"] for row in rows}
+    assert errors["skewed-load"] is None
+    assert "ArithmeticError" in errors["vanished"]

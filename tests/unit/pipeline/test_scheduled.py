@@ -1,0 +1,203 @@
+"""What a schedule adds to the steps: one at a time, in time, tried again, and made up for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.config import ClusterSettings, Settings
+from evenkeel.engine.model.errors import ClusterBusy, ClusterUnreachable, HistoryUnreachable
+from evenkeel.engine.pipeline import schedule
+from evenkeel.engine.ports import WaitingSnapshot
+from tests.helpers.memory import MemoryCluster, MemoryHistory
+from tests.helpers.outbox import NOW, take
+from tests.helpers.snapshots import make_snapshot, topic
+
+SETTINGS = Settings(
+    clusters={name: ClusterSettings(bootstrap=f"{name}:9092") for name in ("eu", "us")}
+)
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> FileLake:
+    """An empty lake."""
+    return FileLake(tmp_path)
+
+
+@pytest.fixture
+def history() -> MemoryHistory:
+    """An empty history."""
+    return MemoryHistory(clock=lambda: NOW)
+
+
+@pytest.fixture
+def cluster() -> MemoryCluster:
+    """A cluster with one topic."""
+    return MemoryCluster(make_snapshot(topics=[topic("orders", 1)], groups=[]))
+
+
+def taken(
+    lake: FileLake, history: MemoryHistory, cluster: MemoryCluster, run: str = "scheduled__1"
+) -> str:
+    """A snapshot of the cluster `eu`, taken without a time limit."""
+    return schedule.take_scheduled_snapshot(
+        lambda settings: cluster, lake, history, SETTINGS, "eu", run=run, since=0.0, limit=None
+    )
+
+
+def test_a_retry_returns_what_its_own_run_has_stored(
+    lake: FileLake, history: MemoryHistory, cluster: MemoryCluster
+) -> None:
+    """The lake had the snapshot, the history was down: the retry notes that one, takes no other."""
+    history.down = True
+    with pytest.raises(HistoryUnreachable):
+        taken(lake, history, cluster)
+    history.down = False
+    stored = lake.snapshots("eu", limit=9)
+    assert [taken(lake, history, cluster)] == stored
+    assert lake.snapshots("eu", limit=9) == [*history.tables.snapshots] == stored
+
+
+def test_another_run_takes_another_snapshot(
+    lake: FileLake, history: MemoryHistory, cluster: MemoryCluster
+) -> None:
+    """What an earlier run has stored is not taken for this one's."""
+    first = taken(lake, history, cluster)
+    assert taken(lake, history, cluster, "scheduled__2") != first
+
+
+def test_snapshots_that_the_history_missed_are_noted_by_the_next(
+    lake: FileLake, history: MemoryHistory, cluster: MemoryCluster
+) -> None:
+    """With the history down for a whole run, the next run tells it of both."""
+    history.down = True
+    with pytest.raises(HistoryUnreachable):
+        taken(lake, history, cluster)
+    history.down = False
+    taken(lake, history, cluster, "scheduled__2")
+    assert len(history.tables.snapshots) == 2
+    assert {*history.tables.snapshots} == {*lake.snapshots("eu", limit=9)}
+    assert {s.config_version for s in history.tables.snapshots.values()} == {SETTINGS.version}
+
+
+def test_a_cluster_is_closed_however_its_reading_ends(
+    lake: FileLake, history: MemoryHistory, cluster: MemoryCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its connections are let go of after a reading that failed, too, and so is the lock."""
+
+    def fail(snapshot_id: str) -> None:
+        raise ClusterUnreachable
+
+    monkeypatch.setattr(cluster, "take_snapshot", fail)
+    with pytest.raises(ClusterUnreachable):
+        taken(lake, history, cluster)
+    assert cluster.closed
+    assert history.tables.locks == set()
+
+
+def test_a_cluster_whose_snapshot_is_under_way_is_left_alone(
+    lake: FileLake, history: MemoryHistory, cluster: MemoryCluster
+) -> None:
+    """While somebody holds its lock nothing is read; another cluster is free."""
+    with history.lock("take_snapshot of eu"), pytest.raises(ClusterBusy, match="of eu is still"):
+        taken(lake, history, cluster)
+    assert lake.snapshots("eu") == []
+    with history.lock("take_snapshot of us"):
+        assert taken(lake, history, cluster) in lake.snapshots("eu")
+
+
+@pytest.mark.parametrize(
+    ("configured", "limit", "gone", "seconds"),
+    [
+        (90, 120, 0, 90),
+        (400, 120, 0, 90),
+        (400, 120, 20.5, 69),
+        (400, 120, 300, 1),
+        (40, 120, 0, 40),
+        (400, 16, 0, 12),
+    ],
+)
+def test_a_slow_cluster_is_given_up_before_its_task_is_ended(
+    configured: float, limit: float, gone: float, seconds: float
+) -> None:
+    """A quarter of the task's limit is left for writing, and what is gone of it is counted."""
+    eu = ClusterSettings(bootstrap="eu:9092", timeout_seconds=configured)
+    settings = SETTINGS.model_copy(update={"clusters": {**SETTINGS.clusters, "eu": eu}})
+    found = schedule.in_time(settings, "eu", timedelta(seconds=limit), gone)
+    assert found.cluster("eu").timeout_seconds == seconds
+    assert found.cluster("us").timeout_seconds == 90
+
+
+def test_what_is_gone_of_the_limit_is_measured(
+    lake: FileLake,
+    history: MemoryHistory,
+    cluster: MemoryCluster,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The limit counts from the beginning of the task; without one the cluster has its own time."""
+    monkeypatch.setattr(schedule.time, "monotonic", lambda: 1020.5)
+    given: list[Settings] = []
+    for number, limit in enumerate((timedelta(seconds=120), None)):
+        schedule.take_scheduled_snapshot(
+            lambda settings: given.append(settings) or cluster,
+            lake,
+            history,
+            SETTINGS,
+            "eu",
+            run=f"scheduled__{number}",
+            since=1000.0,
+            limit=limit,
+        )
+    assert [settings.cluster("eu").timeout_seconds for settings in given] == [69, 90]
+
+
+def test_late_for_advice_are_the_newest_of_the_last_day(history: MemoryHistory) -> None:
+    """One of each cluster, oldest first; neither fresh ones, nor ancient ones, nor those with advice."""
+    for name, hours in (("eu-1", 1), ("us-2", 2), ("eu-25", 25), ("eu-3", 3), ("eu-0", 0.01)):
+        at = NOW - timedelta(hours=hours)
+        take(history, name, cluster=name[:2], at=at, advised=False)
+    take(history, "eu-2", cluster="eu", at=NOW - timedelta(hours=2.5))
+    found = schedule.late_for_advice(history, SETTINGS, NOW)
+    assert [one.snapshot_id for one in found] == ["us-2", "eu-1"]
+
+
+def counted(*known: str):
+    """How many of some run ids are known."""
+
+    def count(run_ids: Sequence[str]) -> int:
+        return sum(run_id in known for run_id in run_ids)
+
+    return count
+
+
+def late(name: str, taken_up_by: str | None = None) -> WaitingSnapshot:
+    """A snapshot that is late for its advice."""
+    return WaitingSnapshot(
+        snapshot_id=name, cluster=name[:2], started_at=NOW, taken_up_by=taken_up_by
+    )
+
+
+def ended(run_id: str) -> bool:
+    """No run is under way."""
+    return False
+
+
+def test_a_snapshot_is_run_again_a_few_times_only() -> None:
+    """The next number is taken; after the third time a person has to look."""
+    tried = [f"again__eu-3__{n}" for n in (1, 2, 3)]
+    found = schedule.repeats(
+        [late("eu-3"), late("us-2", "failed")], counted(*tried, "again__us-2__1"), ended
+    )
+    assert [(one.snapshot_id, one.run_id) for one in found] == [("us-2", "again__us-2__2")]
+
+
+def test_what_a_run_works_on_or_waits_for_is_not_run_again() -> None:
+    """Neither the run that has it, nor its last repetition; runs of others make no difference."""
+    waiting = [late("eu-1", "working"), late("us-1", "failed"), late("ap-1"), late("af-1")]
+    active = {"working", "another", "again__ap-1__1"}
+    found = schedule.repeats(waiting, counted("again__ap-1__1"), active.__contains__)
+    assert [one.run_id for one in found] == ["again__us-1__1", "again__af-1__1"]

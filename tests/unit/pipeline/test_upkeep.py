@@ -1,0 +1,75 @@
+"""The daily step."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.config import Settings
+from evenkeel.engine.model.errors import LakeError
+from evenkeel.engine.pipeline.upkeep import Upkeep, upkeep
+from tests.helpers.memory import MemoryHistory
+from tests.helpers.snapshots import EVERY, FIRST, group, make_snapshot, snapshot_id, store, topic
+
+
+def test_what_is_old_goes_and_what_is_over_is_compacted(tmp_path: Path) -> None:
+    """From both places; a day is left alone until three hours after its end, when nobody is at it any more."""
+    lake, history = FileLake(tmp_path / "lake"), MemoryHistory()
+    settings = Settings(keep_days=2)
+    per_day = timedelta(days=1) // EVERY
+    for number in (0, 3 * per_day, 3 * per_day + 1):
+        store(lake, taken := make_snapshot(topics=[topic("t")], number=number))
+        history.store_snapshot(lake.manifest("snapshot", taken.snapshot_id), settings.version)
+    midnight = (FIRST + timedelta(days=4)).replace(hour=0)
+
+    did = upkeep(lake, history, settings, midnight + timedelta(hours=2))
+    assert did == Upkeep(lake=1, history=1)
+    did = upkeep(lake, history, settings, midnight + timedelta(hours=3))
+    assert did == Upkeep(days=1, files=10, into=2)
+    did = upkeep(lake, None, settings, midnight + timedelta(days=9))
+    assert did == Upkeep(lake=2)
+    assert not list(tmp_path.rglob("*.parquet"))
+
+
+def two_days(folder: Path) -> tuple[FileLake, datetime]:
+    """A lake of two days, and a moment after them."""
+    lake, per_day = FileLake(folder / "lake"), timedelta(days=1) // EVERY
+    groups = [group("g", members=1, lag={"t": [0]})]
+    for number in (0, 1, per_day, per_day + 1):
+        store(lake, make_snapshot(topics=[topic("t")], groups=groups, number=number))
+    return lake, FIRST + timedelta(days=9)
+
+
+def test_a_turn_ends_between_two_datasets_and_the_next_goes_on(tmp_path: Path) -> None:
+    """The smallest budget does one dataset of a day each time, and says how many are left until none is."""
+    lake, now = two_days(tmp_path)
+    said: list[str] = []
+    turns = []
+    while not turns or turns[-1].left:
+        turns.append(upkeep(lake, None, Settings(), now, budget=timedelta(0), tell=said.append))
+    assert [did.left for did in turns] == [*range(9, -1, -1)]
+    assert {(did.days, did.files, did.into) for did in turns} == {(1, 2, 1)}
+    assert said[:2] == [
+        "1 of 10: brokers of test, 2026-03-01, 2 files into 1",
+        "compacted 1 of 10 datasets of 2026-03-01 to 2026-03-02; the rest next time",
+    ]
+    assert said[-2] == "compacted 1 of 2 datasets of 2026-03-02; the rest next time"
+    assert said[-1] == "1 of 1: commits of test, 2026-03-02, 2 files into 1"
+    assert upkeep(lake, None, Settings(), now) == Upkeep()
+
+
+def test_what_is_damaged_takes_no_turn_from_the_others(tmp_path: Path) -> None:
+    """It is said each time, and is an error only once all the rest is done."""
+    lake, now = two_days(tmp_path)
+    (damaged,) = (tmp_path / "lake/brokers/cluster=test/day=2026-03-01").glob(f"{snapshot_id(0)}.*")
+    damaged.write_bytes(b"PAR1")
+    said: list[str] = []
+    did = upkeep(lake, None, Settings(), now, budget=timedelta(0), tell=said.append)
+    assert (did.left, did.files) == (8, 2)
+    assert said[1].startswith("not compacted: brokers of test, 2026-03-01: lake ")
+    with pytest.raises(LakeError, match="compacted: brokers of test, 2026-03-01"):
+        upkeep(lake, None, Settings(), now)
+    assert len(list(tmp_path.rglob("*.parquet"))) == 2 + 9

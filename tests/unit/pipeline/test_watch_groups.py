@@ -1,0 +1,239 @@
+"""From a snapshot to what people are told of its groups: once, for the newest snapshot, however often it is tried."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.config import ClusterSettings, Settings
+from evenkeel.engine.messages import rounds
+from evenkeel.engine.model.errors import NotifierError
+from evenkeel.engine.model.message import AlertMessage, MessageKind
+from evenkeel.engine.pipeline import watch, watch_groups
+from tests.helpers.incidents import posting
+from tests.helpers.memory import MemoryHistory, MemoryNotifier
+from tests.helpers.silenced import ack, silence
+from tests.helpers.snapshots import EVERY, FIRST, group, make_snapshot, store, topic
+
+SETTINGS = Settings(clusters={"test": ClusterSettings(bootstrap="b:9092")})
+LINK = "https://airflow.example/dags/snapshot_offsets/runs/r/tasks/watch_groups"
+
+
+class Watch:
+    """A cluster with one group, which reads 1,000 records in five minutes as long as it has members."""
+
+    def __init__(self) -> None:
+        self.lake, self.history = Recording(), MemoryHistory()
+        self.slack = MemoryNotifier()
+        self.taken: list[str] = []
+        self.committed = 0
+
+    def take(self, *, members: int) -> str:
+        """The next snapshot."""
+        number = len(self.taken)
+        end = 1000 * (number + 1)
+        self.committed = end if members else self.committed
+        made = make_snapshot(
+            number=number,
+            topics=[topic("orders", 1, end=end)],
+            groups=[
+                group("orders-app", members=members, committed={"orders": [self.committed]}),
+            ],
+        )
+        self.taken += store(self.lake, made)
+        return self.taken[-1]
+
+    def watch(self, snapshot_id: str) -> None:
+        """Run the step on a snapshot."""
+        watch_groups(self.lake, self.history, self.slack, SETTINGS, snapshot_id, link=LINK)
+
+    def look(self, *, members: int) -> list[MessageKind]:
+        """Take a snapshot and run the step on it; what was told of it."""
+        before = len(self.slack.sent)
+        self.watch(self.take(members=members))
+        return [message.kind for _, _, message in self.slack.sent[before:]]
+
+
+@pytest.fixture
+def cluster() -> Watch:
+    """It has been watched while it was well."""
+    found = Watch()
+    assert [found.look(members=2) for _ in range(3)] == [[], [], []]
+    return found
+
+
+def test_a_group_without_members_is_told_with_the_second_snapshot(cluster: Watch) -> None:
+    """With a link to the run; and it is an incident that people see who ask the history."""
+    assert cluster.look(members=0) == []
+    assert cluster.look(members=0) == [MessageKind.INCIDENT_OPENED]
+    ((_, _, message),) = cluster.slack.sent
+    assert "orders-app" in message.title
+    assert message.link == LINK
+    (incident,) = (one for one in cluster.history.tables.incidents if one.group_id)
+    assert (incident.group_id, incident.kind, incident.closed_at) == (
+        "orders-app",
+        "no members",
+        None,
+    )
+    assert incident.summary is not None
+    assert incident.summary.startswith("no members")
+
+
+def test_it_is_over_when_the_members_are_back(cluster: Watch) -> None:
+    """The message is changed and answered; the incident has an end."""
+    for _ in range(2):
+        cluster.look(members=0)
+    kinds = [kind for _ in range(4) for kind in cluster.look(members=2)]
+    assert set(kinds) == {MessageKind.INCIDENT_CLOSED}
+    (incident,) = (one for one in cluster.history.tables.incidents if one.group_id)
+    assert incident.closed_at is not None
+
+
+def test_a_retry_tells_only_what_waits(cluster: Watch) -> None:
+    """Slack refuses, the task is tried again: the message comes once, and nothing is judged twice."""
+    cluster.look(members=0)
+    newest = cluster.take(members=0)
+    cluster.slack.refusing["#kafka"] = NotifierError("Slack did not answer.")
+    with pytest.raises(NotifierError):
+        cluster.watch(newest)
+    cluster.slack.refusing.clear()
+    cluster.watch(newest)
+    cluster.watch(newest)
+    assert [message.kind for _, _, message in cluster.slack.sent] == [MessageKind.INCIDENT_OPENED]
+
+
+def test_a_dead_channel_of_another_cluster_is_no_failure_of_this_one(
+    cluster: Watch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """So its heartbeat goes on; what waits behind a dead channel of its own ends that."""
+    cluster.history.enqueue_alert(posting(), cluster="other")
+    cluster.slack.refusing["#kafka"] = NotifierError("Slack did not answer.")
+    assert cluster.look(members=2) == []
+    assert "1 of 1 alerts could not be delivered" in caplog.text
+    cluster.history.enqueue_alert(posting("worse 1 thread"), cluster="test")
+    with pytest.raises(NotifierError):
+        cluster.look(members=2)
+
+
+def test_nothing_is_said_of_an_older_snapshot(cluster: Watch) -> None:
+    """A task that is cleared later changes nothing, nor does one that comes after the next snapshot."""
+    first, second = (cluster.take(members=0) for _ in range(2))
+    before = cluster.history.incident_watch("test")
+    for snapshot_id in (first, *cluster.taken[:-1]):
+        cluster.watch(snapshot_id)
+    assert cluster.history.incident_watch("test") == before
+    cluster.watch(second)
+    assert cluster.history.incident_watch("test").snapshot_id == second
+
+
+def test_two_watchers_at_once_open_one_incident(
+    cluster: Watch, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What another stored while this one judged is read, and all is worked out from that once more."""
+    early = cluster.take(members=0)
+    read, stale = cluster.history.incident_watch, [cluster.history.incident_watch("test")]
+    cluster.watch(early)
+    late = cluster.take(members=0)
+    monkeypatch.setattr(
+        cluster.history,
+        "incident_watch",
+        lambda name, *of: stale.pop() if stale else read(name, *of),
+    )
+    cluster.watch(late)
+    assert [message.kind for _, _, message in cluster.slack.sent] == [MessageKind.INCIDENT_OPENED]
+    (course,) = read("test").courses
+    assert course.began_snapshot_id == early
+    assert f"{late}: nothing is kept or told" in caplog.text
+
+
+def test_a_snapshot_from_the_future_silences_nobody() -> None:
+    """A clock was ahead once, and its snapshot was watched: what is wrong by the right one is told all the same."""
+    now = FIRST + 3 * EVERY
+    one = Watch()
+    one.history = MemoryHistory(clock=lambda: now)
+    for _ in range(3):
+        one.look(members=2)
+    ahead = make_snapshot(
+        number=200,
+        topics=[topic("orders", 1, end=3000)],
+        groups=[group("orders-app", members=2, committed={"orders": [3000]})],
+    )
+    (taken,) = store(one.lake, ahead)
+    watch_groups(one.lake, one.history, one.slack, SETTINGS, taken, now=now)
+    assert one.history.incident_watch("test").snapshot_id == taken
+    for _ in range(2):
+        taken = one.take(members=0)
+        watch_groups(one.lake, one.history, one.slack, SETTINGS, taken, now=now)
+    assert [message.kind for _, _, message in one.slack.sent] == [MessageKind.INCIDENT_OPENED]
+
+
+def silenced(cluster: Watch, *, looks: int) -> None:
+    """Nobody is told of the group for so many snapshots more."""
+    end = FIRST + (len(cluster.taken) + looks) * EVERY
+    cluster.history.add_silence(silence(starts_at=FIRST, ends_at=end))
+
+
+def test_what_outlasts_a_silence_is_told_when_that_ends(cluster: Watch) -> None:
+    """Not before, and once."""
+    silenced(cluster, looks=4)
+    told = [cluster.look(members=0) for _ in range(6)]
+    assert told == [[], [], [], [], [MessageKind.INCIDENT_OPENED], []]
+
+
+def test_what_is_over_before_its_silence_was_never_there(cluster: Watch) -> None:
+    """Nobody was told of it, so nobody is told that it is over."""
+    silenced(cluster, looks=8)
+    assert [cluster.look(members=n) for n in (0, 0, 0, *[2] * 8)] == [[]] * 11
+
+
+def test_what_is_silenced_while_it_is_open_is_over_for_those_who_know(cluster: Watch) -> None:
+    """They have a message that would stay open."""
+    for _ in range(2):
+        cluster.look(members=0)
+    silenced(cluster, looks=9)
+    kinds = [kind for _ in range(4) for kind in cluster.look(members=2)]
+    assert set(kinds) == {MessageKind.INCIDENT_CLOSED}
+
+
+def test_an_ack_stands_in_the_message_until_that_is_over(cluster: Watch) -> None:
+    """Its change is delivered; the next look finds nothing to add, and the end takes its place."""
+    for _ in range(2):
+        cluster.look(members=0)
+    now = FIRST + len(cluster.taken) * EVERY
+    cluster.history.add_silence(ack(starts_at=now))
+    for _ in range(2):
+        watch(cluster.history, cluster.slack, SETTINGS, now)
+    ((_, _, message),) = _about_the_group(cluster)
+    assert message.kind is MessageKind.INCIDENT_OPENED
+    assert message.footer[-1] == "Acknowledged by bo: moving."
+    assert [cluster.look(members=0) for _ in range(2)] == [[], []]
+    for _ in range(4):
+        cluster.look(members=2)
+    (_, _, over), (_, _, line) = _about_the_group(cluster)
+    assert over.kind is line.kind is MessageKind.INCIDENT_CLOSED
+    watch(cluster.history, cluster.slack, SETTINGS, now + 9 * EVERY)
+    assert cluster.history.silences(now + 9 * EVERY) == []
+
+
+def _about_the_group(cluster: Watch) -> list[tuple[str, str, AlertMessage]]:
+    """Not those of the pipeline, which has no steps here."""
+    return [one for one in cluster.slack.sent if "orders-app" in one[2].title]
+
+
+@pytest.mark.parametrize("broken", ["changed_since", "summary_of"])
+def test_what_cannot_be_explained_is_told_all_the_same(
+    cluster: Watch, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    """What changed, or the summary for who asks the history, keeps nobody from being woken."""
+
+    def fail(*_: object) -> None:
+        raise KeyError("no clause")
+
+    module = rounds if broken == "summary_of" else sys.modules[watch_groups.__module__]
+    monkeypatch.setattr(module, broken, fail)
+    cluster.look(members=0)
+    assert cluster.look(members=0) == [MessageKind.INCIDENT_OPENED]
+    (incident,) = (one for one in cluster.history.tables.incidents if one.group_id)
+    assert incident.summary
