@@ -26,7 +26,7 @@ def history(monkeypatch, run):
     groups = {name: [0] for name in ("orders-app", "orders-api", "pay[1]")}
     known.store_metrics(taken.snapshot_id, metrics(taken.snapshot_id, groups=groups))
     monkeypatch.setattr(wiring, "history", lambda settings: known)
-    monkeypatch.setattr("evenkeel.engine.model.utc_now", lambda: NOW)
+    monkeypatch.setattr("evenkeel.engine.model.moments.utc_now", lambda: NOW)
     monkeypatch.setenv("EVENKEEL_DATABASE_URL", "postgresql://db/history")
     monkeypatch.delenv("EVENKEEL_USER", raising=False)
     return known

@@ -15,7 +15,7 @@ from tests.helpers.snapshots import EVERY, FIRST, make_snapshot, paths_of, store
 def now(monkeypatch):
     """96 days after the first snapshot, at three in the afternoon."""
     moment = FIRST + timedelta(days=96, hours=3)
-    monkeypatch.setattr("evenkeel.engine.model.utc_now", lambda: moment)
+    monkeypatch.setattr("evenkeel.engine.model.moments.utc_now", lambda: moment)
     return moment
 
 
