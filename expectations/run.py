@@ -1,5 +1,5 @@
 """
-The one module that runs expectations: tables of the lake in, rows of `datasets.VALIDATION` out.
+The one module that runs expectations: tables of the lake in, rows of `snapshots.VALIDATION` out.
 
 Every expectation leaves a row, so that the history shows it ran. One that holds leaves a row without a group; one that
 fails leaves a row for each group it fails for, with the reason in words, or one without a group where the failure is
@@ -53,7 +53,7 @@ def validate_snapshot(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Ta
         snapshot_id: Which snapshot.
 
     Returns:
-        Rows of `datasets.VALIDATION`, stage `snapshot`.
+        Rows of `snapshots.VALIDATION`, stage `snapshot`.
 
     Raises:
         SnapshotNotFound: The lake does not hold it.
@@ -92,7 +92,7 @@ def validate_metrics(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Tab
         snapshot_id: Which snapshot.
 
     Returns:
-        Rows of `datasets.VALIDATION`, stage `metrics`.
+        Rows of `snapshots.VALIDATION`, stage `metrics`.
 
     Raises:
         SnapshotNotFound: The lake does not hold the metrics.
@@ -117,7 +117,7 @@ def validate_candidates(lake: Lake, settings: Settings, snapshot_id: str) -> pa.
         snapshot_id: Which snapshot.
 
     Returns:
-        Rows of `datasets.VALIDATION`, stage `candidates`.
+        Rows of `snapshots.VALIDATION`, stage `candidates`.
 
     Raises:
         SnapshotNotFound: The lake does not hold the candidates.
@@ -185,7 +185,7 @@ def check(frames: Mapping[str, Frame], suites: Mapping[str, Any]) -> list[dict[s
     Validate each frame with the suite of its name.
 
     Returns:
-        Rows of `datasets.VALIDATION`, but for the key and the stage.
+        Rows of `snapshots.VALIDATION`, but for the key and the stage.
 
     Raises:
         EvenkeelError: An expectation could not be evaluated.

@@ -59,7 +59,7 @@ def run_chunks(
     Args:
         spark: The session.
         lake: It is opened again by every worker.
-        step: A key of `datasets.STEPS`.
+        step: A key of `snapshots.STEPS`.
         snapshot_id: Whose groups.
         work: Runs on the workers.
         pattern: Shell pattern of group ids; the rows that the lake has of all others stay.

@@ -27,7 +27,7 @@ def run(
     spark: SparkSession, lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
 ) -> Manifest:
     """
-    Leave the metrics of a snapshot in the lake, equal to those of `steps.compute_metrics`.
+    Leave the metrics of a snapshot in the lake, equal to those of `pipeline.compute_metrics`.
 
     Raises:
         SnapshotNotFound: The lake does not hold the snapshot.

@@ -21,7 +21,7 @@ told = {"host": socket.gethostname(), "folder": os.getcwd(), "python": "%d.%d" %
 asked = json.loads(sys.argv[1])
 if told["python"] == asked["python"]:
     try:
-        from evenkeel.engine.environment import this_environment
+        from evenkeel.engine.model.environment import this_environment
         told["version"], told["source"] = this_environment().version, this_environment().source
         import evenkeel.engine.pipeline
         from evenkeel.spark_tasks import probe

@@ -26,7 +26,7 @@ def run(
     spark: SparkSession, lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
 ) -> Manifest:
     """
-    Leave the candidates of a snapshot in the lake, equal to those of `steps.propose_candidates`.
+    Leave the candidates of a snapshot in the lake, equal to those of `pipeline.propose_candidates`.
 
     Raises:
         SnapshotNotFound: The lake does not hold the snapshot, or not its metrics.

@@ -24,8 +24,8 @@ same under a cooperative one: 10 s each, and 5 s more for the third, which moves
 [10.0, 10.0, 15.0]
 
 It errs on the dear side: every member is restarted where a majority would do, and while one list holds an eager
-strategy all are taken to give up everything. What arrives meanwhile is worked off later: `forecast.forecasts` says
-what that adds to the lag of the coming hour.
+strategy all are taken to give up everything. What arrives meanwhile is worked off later: `metrics.forecast.forecasts`
+says what that adds to the lag of the coming hour.
 
 Source: KIP-429 (cooperative rebalancing), KIP-345 (static members), KIP-848.
 

@@ -58,7 +58,7 @@ def compute_metrics(
     see: See = _unseen,
 ) -> Tables:
     """
-    The metrics of a snapshot, without Spark: the tables of `datasets.METRICS`.
+    The metrics of a snapshot, without Spark: the tables of `snapshots.METRICS`.
 
     Args:
         lake: Where the snapshots are.
@@ -147,7 +147,7 @@ def measure_chunk(
     see: See = _unseen,
 ) -> Tables:
     """
-    The metric rows of some groups, from the lake: the tables of `datasets.METRICS`, groups in the order of *names*.
+    The metric rows of some groups, from the lake: the tables of `snapshots.METRICS`, groups in the order of *names*.
 
     A group that cannot be worked on costs the others nothing: it has one group row that says why.
     """
@@ -186,7 +186,7 @@ def tables_of(
     settings: Settings, groups: BatchWithPast, observed: Observation, *, every: bool = False
 ) -> Tables:
     """
-    The metric rows of some groups: the tables of `datasets.METRICS`, groups in the order of the batch.
+    The metric rows of some groups: the tables of `snapshots.METRICS`, groups in the order of the batch.
 
     A group that is withheld or that could not be read has one group row that says why, with every number unknown.
 

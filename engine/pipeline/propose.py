@@ -38,7 +38,7 @@ def propose_candidates(
     ask_next_change: bool = True,
 ) -> dict[str, pa.Table]:
     """
-    The candidates of a snapshot, without Spark: the table of `datasets.CANDIDATES`.
+    The candidates of a snapshot, without Spark: the table of `snapshots.CANDIDATES`.
 
     Args:
         lake: Where the snapshot and its metrics are.

@@ -28,7 +28,7 @@ def is_made(
     Whether the lake has the rows of a step for a snapshot, made by this configuration and this code.
 
     Args:
-        step: A key of `datasets.STEPS` whose manifest has the facts of `made_by`.
+        step: A key of `snapshots.STEPS` whose manifest has the facts of `made_by`.
         pattern: Shell pattern of the groups that are asked for.
     """
     try:

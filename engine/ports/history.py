@@ -107,12 +107,12 @@ class ResultHistory(Protocol):
         Args:
             snapshot_id: Of which snapshot.
             stage: `snapshot`, `metrics` or `candidates`.
-            results: Rows of `datasets.VALIDATION`; that they are of this snapshot and stage is taken as given.
+            results: Rows of `snapshots.VALIDATION`; that they are of this snapshot and stage is taken as given.
         """
 
     def store_metrics(self, snapshot_id: str, tables: Mapping[str, pa.Table]) -> None:
         """
-        Replace the metrics of a snapshot: the tables of `datasets.METRICS`.
+        Replace the metrics of a snapshot: the tables of `snapshots.METRICS`.
 
         Each group's 20 worst partitions are kept, and all of them while the snapshot is its cluster's newest.
         """

@@ -155,7 +155,7 @@ class Lake(Protocol):
         Written again by the same run, also at the same time, each stands for itself; `finish` takes the last given.
 
         Args:
-            step: A key of `datasets.STEPS`.
+            step: A key of `snapshots.STEPS`.
             snapshot_id: Whose rows they are.
             run: One attempt at the step: a few letters and digits that no other attempt has.
             part: Its place among the run's parts, from 0.

@@ -76,7 +76,7 @@ class FileLake:
         Replace a step's tables for one snapshot: one part, and `finish`.
 
         Args:
-            step: A key of `datasets.STEPS`.
+            step: A key of `snapshots.STEPS`.
             snapshot_id: Whose tables they are.
             tables: Exactly the datasets of that step.
             facts: Small and JSON-able; they go into the manifest.

@@ -85,7 +85,7 @@ def shape_problem(candidate: Any) -> tuple[str, str] | None:
         "name": None if named else "text",
         "works_on": _among(candidate.works_on, _WORKS_ON),
         "needs": _among(candidate.needs, _NEEDS),
-        "deployment": None if known else "one of evenkeel.engine.model.Deployment",
+        "deployment": None if known else "one of evenkeel.engine.assignors.interface.Deployment",
         "promises": _among(
             promises, frozenset(Promise), "evenkeel.engine.assignors.interface.Promise"
         ),

@@ -173,7 +173,11 @@ def test_what_the_class_prints_is_no_part_of_the_output(run, monkeypatch):
         (f"{BROKEN}:Half", "is no assignor: it has no works_on, needs, deployment, source, assign."),
         (f"{BROKEN}:NeedsArguments", "NeedsArguments cannot be made: TypeError"),
         (f"{BROKEN}:Mute", "Mute cannot say what it is: ValueError: it depends (broken_assignors.py:"),
-        (f"{BROKEN}:OddDeployment", "its deployment is 'setting'. It must be one of evenkeel.engine.model.Deployment."),
+        (
+            f"{BROKEN}:OddDeployment",
+            "its deployment is 'setting'. "
+            "It must be one of evenkeel.engine.assignors.interface.Deployment.",
+        ),
         (f"{BROKEN}:OddPromises", "It must be a frozenset out of evenkeel.engine.assignors.interface.Promise."),
     ],
 )  # fmt: skip

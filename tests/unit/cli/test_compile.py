@@ -17,10 +17,10 @@ from evenkeel.engine.model.environment import source_folder
 LARGE = """
 import json
 from random import Random
-from evenkeel.engine.assignor import build_spec
+from evenkeel.engine.assignors.interface import build_spec
 from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.cli import ahead
-from evenkeel.engine.kit.compiled import held_to
+from evenkeel.engine.assignors.kit.kernels import held_to
 from evenkeel.engine.model.arrays import Column
 from evenkeel.engine.streams.place import place
 from tests.helpers.streams import Shape, sketch

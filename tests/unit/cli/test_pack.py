@@ -39,7 +39,7 @@ def test_an_unpacked_archive_runs_our_code_as_it_is_here(packed, tmp_path):
     moved = packed.rename(tmp_path / "else where")
     code = """
 import json, evenkeel.engine.config, pydantic
-from evenkeel.engine.environment import this_environment
+from evenkeel.engine.model.environment import this_environment
 print(json.dumps([evenkeel.engine.__file__, pydantic.__file__, this_environment().to_json()]))
 """
     done = subprocess.run(

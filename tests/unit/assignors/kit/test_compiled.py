@@ -64,7 +64,7 @@ def test_both_forms_answer_alike():
 
 PROGRAM = """
 import json
-from evenkeel.engine.kit.compiled import kernel
+from evenkeel.engine.assignors.kit.kernels import kernel
 from factors import FACTOR
 
 @kernel
