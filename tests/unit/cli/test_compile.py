@@ -19,7 +19,7 @@ import json
 from random import Random
 from evenkeel.engine.assignors.interface import build_spec
 from evenkeel.engine.assignors import ASSIGNORS
-from evenkeel.engine.cli import ahead
+from evenkeel.engine.cli import compile_kernels
 from evenkeel.engine.assignors.kit.kernels import held_to
 from evenkeel.engine.model.arrays import Column
 from evenkeel.engine.streams.place import place
@@ -44,7 +44,7 @@ with held_to(compiled=True):
     for seed in range(20):
         case = sketch(Random(seed), Shape(most_tasks=60, most_clients=30))
         place(case.app, case.config)
-used = [vars(each)["fast"].stats for each in ahead.kernels() if "fast" in vars(each)]
+used = [vars(each)["fast"].stats for each in compile_kernels.kernels() if "fast" in vars(each)]
 loaded, made = (sum(sum(getattr(s, of).values()) for s in used) for of in ("cache_hits", "cache_misses"))
 print(json.dumps([loaded > 5, made]))
 """
