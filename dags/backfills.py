@@ -18,7 +18,7 @@ from evenkeel.engine.config import Settings
 from evenkeel.engine.model.errors import EvenkeelError
 from evenkeel.engine.model.text import one_line, printable, several
 from evenkeel.engine.pipeline.backfill import (
-    Plan,
+    BackfillPlan,
     Progress,
     Question,
     Shelf,
@@ -93,7 +93,7 @@ def tell_changes(params: Params) -> dict[str, Any]:
     return {"groups": outcome.groups, "differing": outcome.differing, "changes": named}
 
 
-def _counted(plan: Plan) -> dict[str, Any]:
+def _counted(plan: BackfillPlan) -> dict[str, Any]:
     return {"snapshots": len(plan.ids), "left": len(plan.left), "rules": plan.rules}
 
 

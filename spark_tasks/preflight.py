@@ -29,7 +29,7 @@ from evenkeel.engine.model.errors import ConfigError, EvenkeelError, LakeError
 from evenkeel.engine.model.text import one_line, several
 from evenkeel.spark_tasks import memory, probe, workers
 from evenkeel.spark_tasks.place import ARCHIVE, MASTER, REMOTE, Place, Server
-from evenkeel.spark_tasks.workers import Answer
+from evenkeel.spark_tasks.workers import WorkerAnswer
 
 JAVA = ConfigError("Spark needs Java 17 or newer.", fix="Install one, or let JAVA_HOME name it.")
 
@@ -215,7 +215,7 @@ def ask(where: Place, spark: Any, lake: str) -> str:
 
 
 def verdict(
-    answers: Sequence[Answer],
+    answers: Sequence[WorkerAnswer],
     arrived: Collection[str],
     lake: str,
     here: Environment,
@@ -240,7 +240,7 @@ def verdict(
 
 
 def _of_environment(
-    answer: Answer, here: Environment, python: str, pack: str
+    answer: WorkerAnswer, here: Environment, python: str, pack: str
 ) -> EvenkeelError | None:
     """What of interpreter and code one lacks."""
     report, worker = answer.report, f"a Spark worker ({answer.host})"
@@ -263,7 +263,7 @@ def _of_environment(
     return None
 
 
-def _of_lake(answer: Answer, arrived: Collection[str], lake: str) -> EvenkeelError | None:
+def _of_lake(answer: WorkerAnswer, arrived: Collection[str], lake: str) -> EvenkeelError | None:
     """What of the lake one cannot reach."""
     tried, worker = answer.report["lake"], f"a Spark worker ({answer.host})"
     fix = "Name a lake that workers and this process share: a mounted path, or s3://."

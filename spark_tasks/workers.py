@@ -48,7 +48,7 @@ _NO_MODULE = re.compile(r"ModuleNotFoundError: (.+)")
 
 
 @dataclass(frozen=True)
-class Answer:
+class WorkerAnswer:
     """
     What one worker said.
 
@@ -61,7 +61,7 @@ class Answer:
     last_line: str
 
     @classmethod
-    def of(cls, lines: Sequence[str]) -> Answer:
+    def of(cls, lines: Sequence[str]) -> WorkerAnswer:
         """Of the lines that the probe printed there."""
         mark = probe.MARK
         reports = [json.loads(line[len(mark) :]) for line in lines if line.startswith(mark)]
@@ -102,7 +102,9 @@ def await_executors(spark: SparkSession) -> int:
     )
 
 
-def of_executors(where: Place, spark: SparkSession, count: int, question: str) -> list[Answer]:
+def of_executors(
+    where: Place, spark: SparkSession, count: int, question: str
+) -> list[WorkerAnswer]:
     """
     The answers of at least as many tasks as there are executors, at most one for each free core.
 
@@ -118,10 +120,10 @@ def of_executors(where: Place, spark: SparkSession, count: int, question: str) -
     with _in_time(who, context.cancelAllJobs, fix="See the application's page on the master."):
         numbers = context_of_java.parallelize(list(range(tasks)), tasks)
         parts = numbers.pipe(words, where.for_workers).glom().collect()
-    return [Answer.of([str(line) for line in part]) for part in parts]
+    return [WorkerAnswer.of([str(line) for line in part]) for part in parts]
 
 
-def of_server(where: Place, spark: Any, question: str) -> list[Answer]:
+def of_server(where: Place, spark: Any, question: str) -> list[WorkerAnswer]:
     """
     What a server's workers say, as many as can work at once; what they cannot even be asked for is an answer, too.
 
@@ -142,7 +144,7 @@ def of_server(where: Place, spark: Any, question: str) -> list[Answer]:
             if known is None:
                 raise
             return [known]
-    return [Answer.of(text.splitlines()) for text in texts]
+    return [WorkerAnswer.of(text.splitlines()) for text in texts]
 
 
 def of_session(server: Server, spark: Any) -> str:
@@ -181,17 +183,17 @@ def asking(code: str, words: str, environ: Mapping[str, str]) -> Callable[..., A
     return ask
 
 
-def _answer_of(server: Server, problem: str) -> Answer | None:
+def _answer_of(server: Server, problem: str) -> WorkerAnswer | None:
     """What a worker that Spark could not use would have said."""
     if no_program := _NOT_STARTED.search(problem):
-        return Answer({}, f"{no_program[1]}: {no_program[2].strip()}")
+        return WorkerAnswer({}, f"{no_program[1]}: {no_program[2].strip()}")
     if no_python := _NOT_PYTHON.search(problem):
-        return Answer({}, no_python[1].strip().splitlines()[-1].strip())
+        return WorkerAnswer({}, no_python[1].strip().splitlines()[-1].strip())
     known = {"host": str(server), "python": python_version()}
     if other := _OTHER_PYTHON.search(problem):
-        return Answer(known | {"python": other[1]}, "")
+        return WorkerAnswer(known | {"python": other[1]}, "")
     if lacking := _NO_MODULE.search(problem):
-        return Answer(known | {"missing": lacking[1].strip()}, "")
+        return WorkerAnswer(known | {"missing": lacking[1].strip()}, "")
     return None
 
 

@@ -80,7 +80,7 @@ class Plot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class OwnColumn:
     """
     A column that a view or query has of its own.
 
@@ -101,7 +101,7 @@ class Columns:
     """The columns of a view or query: *sources* say what is not its *own*, the first that has it."""
 
     sources: tuple[str, ...]
-    own: tuple[Column, ...]
+    own: tuple[OwnColumn, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,9 +166,9 @@ def columns(text: str) -> Columns:
     )
 
 
-def _column(line: re.Match[str]) -> Column:
+def _column(line: re.Match[str]) -> OwnColumn:
     where = tuple(line["where"].split(", ")) if line["where"] else ()
-    return Column(
+    return OwnColumn(
         name=line["name"],
         type=line["type"],
         unit=line["unit"],

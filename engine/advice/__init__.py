@@ -9,12 +9,12 @@ what came).
 
 from ..assignors.kafka.protocol_names import SERVER_SIDE
 from .decide import decide
-from .feasibility import Feasibilities, Judgement, blocked, feasibility, runs, unfit
+from .feasibility import Feasibilities, FeasibilityJudgement, blocked, feasibility, runs, unfit
 
 __all__ = [
     "SERVER_SIDE",
     "Feasibilities",
-    "Judgement",
+    "FeasibilityJudgement",
     "blocked",
     "decide",
     "feasibility",

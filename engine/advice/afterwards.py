@@ -11,7 +11,15 @@ from ..metrics.forecast import SOON_SECONDS
 from ..model.assignments import AdviceState, Candidate
 from ..model.facts import Fact, reason
 from ..model.states import Diagnosis
-from ..records.course import AT_ONCE, VERDICT_SECONDS, AdviceCheck, Course, Mute, Promise, Uptake
+from ..records.course import (
+    AT_ONCE,
+    VERDICT_SECONDS,
+    AdviceCheck,
+    AdvicePromise,
+    Course,
+    Mute,
+    Uptake,
+)
 from .by_racks import racks_alone
 from .inputs import LiveFigures, Sight
 
@@ -61,7 +69,9 @@ class Checked:
     outcome: UptakeOutcome | None = None
 
 
-def promises_of(candidate: Candidate | None, facts: Sequence[Fact] = ()) -> tuple[Promise, ...]:
+def promises_of(
+    candidate: Candidate | None, facts: Sequence[Fact] = ()
+) -> tuple[AdvicePromise, ...]:
     """
     What a group may expect of a candidate, by its forecast and its score; nothing where neither is known.
 
@@ -71,7 +81,7 @@ def promises_of(candidate: Candidate | None, facts: Sequence[Fact] = ()) -> tupl
     """
     if candidate is None:
         return ()
-    promised: list[Promise] = []
+    promised: list[AdvicePromise] = []
     soon, hour, day = int(SOON_SECONDS), VERDICT_SECONDS, DAY_SECONDS
     if (forecast := candidate.forecast) is not None:
         promised += _promises("lag", "offsets", forecast.band("soon_lag"), soon)
@@ -86,8 +96,8 @@ def promises_of(candidate: Candidate | None, facts: Sequence[Fact] = ()) -> tupl
 
 
 def with_racks_as_said(
-    promises: Sequence[Promise], before: Sequence[Promise]
-) -> tuple[Promise, ...]:
+    promises: Sequence[AdvicePromise], before: Sequence[AdvicePromise]
+) -> tuple[AdvicePromise, ...]:
     """
     What is promised of lag from when an advice was taken up, and what was promised of racks before.
 
@@ -103,12 +113,14 @@ def with_racks_as_said(
     )
 
 
-def _promises(measure: str, unit: str, band: Sequence[float | None], *after: int) -> list[Promise]:
+def _promises(
+    measure: str, unit: str, band: Sequence[float | None], *after: int
+) -> list[AdvicePromise]:
     low, expected, high = band
     if low is None or expected is None or high is None:
         return []
     return [
-        Promise(
+        AdvicePromise(
             after_seconds=seconds, measure=measure, unit=unit, low=low, expected=expected, high=high
         )
         for seconds in after
@@ -194,7 +206,7 @@ def _settles(uptake: Uptake, at: datetime) -> bool:
 
 def _due(
     uptake: Uptake, live: LiveFigures | None, late_by: float, every: float
-) -> tuple[tuple[Promise, ...], tuple[AdviceCheck, ...]]:
+) -> tuple[tuple[AdvicePromise, ...], tuple[AdviceCheck, ...]]:
     """The promises that are left, and the checks of those that are due."""
     left, checks = [], []
     for promise in uptake.promises:
@@ -211,7 +223,7 @@ def _due(
     return tuple(left), tuple(checks)
 
 
-def _check(uptake: Uptake, promise: Promise, realised: float | None) -> AdviceCheck:
+def _check(uptake: Uptake, promise: AdvicePromise, realised: float | None) -> AdviceCheck:
     return AdviceCheck(
         after_seconds=promise.after_seconds,
         measure=promise.measure,
@@ -229,7 +241,7 @@ def _closed(
     course: Course,
     uptake: Uptake,
     at: datetime,
-    left: tuple[Promise, ...],
+    left: tuple[AdvicePromise, ...],
     checks: tuple[AdviceCheck, ...],
     outcome: UptakeOutcome | None,
 ) -> Checked:

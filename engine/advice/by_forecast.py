@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ..model.facts import Fact, FactKind
 from ..model.figures import Forecast
-from .live_and_candidate import Argument, Standing
+from .live_and_candidate import Argument, LiveAndCandidate
 
 
-def less_lag(standing: Standing, other: Forecast | None, ease: float) -> Argument:
+def less_lag(standing: LiveAndCandidate, other: Forecast | None, ease: float) -> Argument:
     """
     Whether a group falls behind less with a switch, whatever comes, by more than the switch costs.
 
@@ -61,7 +61,7 @@ def outlook(kind: FactKind, live: Forecast, other: Forecast) -> tuple[Fact, ...]
     )
 
 
-def perhaps_less_lag(standing: Standing, other: Forecast | None) -> float:
+def perhaps_less_lag(standing: LiveAndCandidate, other: Forecast | None) -> float:
     """What is won if all comes as expected, in offset-seconds; 0 or less is nothing, as is what cannot be told."""
     live = standing.forecast
     if not standing.lag_speaks or live is None or other is None:
@@ -69,7 +69,7 @@ def perhaps_less_lag(standing: Standing, other: Forecast | None) -> float:
     return expected_fall(live, other) - (other.price_offset_seconds or 0.0)
 
 
-def worse(standing: Standing, other: Forecast | None, *, strict: bool) -> tuple[Fact, ...]:
+def worse(standing: LiveAndCandidate, other: Forecast | None, *, strict: bool) -> tuple[Fact, ...]:
     """
     Why a group fares worse with a candidate, as losses; none where it does not, or that is not known.
 

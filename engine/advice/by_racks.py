@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from ..metrics.money import CENT
 from ..model.facts import Fact, FactKind, remark
 from ..model.figures import Score
-from .live_and_candidate import Argument, Standing
+from .live_and_candidate import Argument, LiveAndCandidate
 
 SECONDS_PER_DAY = 24 * 3600
 
@@ -32,7 +32,7 @@ class _Saving:
     least: float
 
 
-def less_across(standing: Standing, other: Score, ease: float) -> Argument:
+def less_across(standing: LiveAndCandidate, other: Score, ease: float) -> Argument:
     """
     Whether a switch saves enough across racks; what is won is told in multiples of the least that counts.
 
@@ -65,14 +65,14 @@ def less_across(standing: Standing, other: Score, ease: float) -> Argument:
     return Argument(gain=facts, won=decides.saved / (decides.least or 1.0))
 
 
-def more_across(standing: Standing, other: Score) -> tuple[Fact, ...]:
+def more_across(standing: LiveAndCandidate, other: Score) -> tuple[Fact, ...]:
     """How much more would cross racks, as a remark; none where that is less than what counts."""
     traffic = _traffic(standing, other)
     grows = traffic is not None and traffic.saved < 0 and traffic.saved <= -traffic.least
     return (traffic.fact,) if traffic is not None and grows else ()
 
 
-def nearer_by_too_little(standing: Standing, other: Score) -> tuple[Fact, ...]:
+def nearer_by_too_little(standing: LiveAndCandidate, other: Score) -> tuple[Fact, ...]:
     """
     That fewer partitions would cross racks, as remarks of a switch for which nothing speaks: what that saves, below the
     least that counts, where that is known, in money too where that decides; and their share.
@@ -122,7 +122,7 @@ def _money(live: Score, other: Score, least: float) -> _Saving | None:
     return _Saving(fact=fact, saved=before - after, least=least)
 
 
-def _traffic(standing: Standing, other: Score) -> _Saving | None:
+def _traffic(standing: LiveAndCandidate, other: Score) -> _Saving | None:
     """Bytes, else records, per day; None where neither is known."""
     live, policy = standing.score, standing.policy
     pairs = (
@@ -147,7 +147,7 @@ def _traffic(standing: Standing, other: Score) -> _Saving | None:
     return None
 
 
-def _records(standing: Standing, score: Score) -> float | None:
+def _records(standing: LiveAndCandidate, score: Score) -> float | None:
     """Offsets/s across racks; None unknown, as where a rack is not known, or a partition has no owner."""
     share, arrives = score.cross_rack_rate_share, standing.arrives_per_second
     if share is None or arrives is None or score.racks_left_out or score.unowned:

@@ -35,7 +35,7 @@ from datetime import datetime
 from ..config import Policy
 from ..model.assignments import Advice, AdviceState, Feasibility, Verdict
 from ..model.facts import Fact, reason
-from ..records.course import AdviceCheck, AdviceEvent, Course, Proposal, Uptake
+from ..records.course import AdviceCheck, AdviceEvent, AdviceProposal, Course, Uptake
 from .afterwards import (
     UptakeOutcome,
     checked,
@@ -47,14 +47,14 @@ from .afterwards import (
     with_racks_as_said,
 )
 from .by_racks import racks_alone
-from .inputs import Followed, Sight
+from .inputs import FollowedPlan, Sight
 from .situation import Situation, advised, won
 from .wins import claim_of, counted, has_lost, has_won, losses, lost_since
 
 ABLE = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
 
 
-def follow(course: Course | None, sight: Sight, policy: Policy) -> Followed:
+def follow(course: Course | None, sight: Sight, policy: Policy) -> FollowedPlan:
     """
     Go on by one snapshot; snapshots come oldest first.
 
@@ -73,7 +73,7 @@ def follow(course: Course | None, sight: Sight, policy: Policy) -> Followed:
         walk.look()
     if not walk.events:
         walk.move()
-    return Followed(
+    return FollowedPlan(
         advice=walk.advice(),
         course=walk.kept(),
         events=tuple(walk.events),
@@ -96,7 +96,7 @@ def barred(course: Course | None, sight: Sight, policy: Policy) -> str | None:
     return winner if is_muted or refused(course, sight, policy) else None
 
 
-def gone(course: Course, group: str, at: datetime) -> Followed | None:
+def gone(course: Course, group: str, at: datetime) -> FollowedPlan | None:
     """The end of the course of a group that is not there any more; None where nothing was open."""
     open_to = course.proposal or next((u for u in course.uptakes if u.outcome is None), None)
     if open_to is None:
@@ -110,7 +110,7 @@ def gone(course: Course, group: str, at: datetime) -> Followed | None:
     ended = replace(
         course, at=at, state=over, since=at, looks=(), claims=(), proposal=None, uptakes=uptakes
     )
-    return Followed(
+    return FollowedPlan(
         advice=Advice(
             group=group,
             verdict=Verdict.NOT_JUDGED,
@@ -176,7 +176,7 @@ class _Walk:
         won_it = has_won(self.course, self.sight.at, winner, self.policy)
         return won_it and winner not in self.mutes
 
-    def _judged(self, proposal: Proposal) -> None:
+    def _judged(self, proposal: AdviceProposal) -> None:
         """Confirm who has won; withdraw what has lost, or what is not confirmed and does not win any more."""
         course, at, policy, winner = self.course, self.sight.at, self.policy, self.winner
         is_confirmed = course.state is AdviceState.CONFIRMED
@@ -192,7 +192,7 @@ class _Walk:
             else:
                 self._withdrawn(proposal)
 
-    def _is_taken_up(self, proposal: Proposal) -> bool:
+    def _is_taken_up(self, proposal: AdviceProposal) -> bool:
         """Whether the group runs what it was told to, or what is muted, with another assignment than it had."""
         counts = self.course.state is AdviceState.CONFIRMED or proposal.strategy in self.mutes
         before, now = proposal.assignment, self.sight.assignment
@@ -204,9 +204,9 @@ class _Walk:
         self.course = replace(self.course, proposal=proposal)
         self.becomes(AdviceState.PROPOSED, strategy, *proposal.facts)
 
-    def _proposal(self, strategy: str) -> Proposal:
+    def _proposal(self, strategy: str) -> AdviceProposal:
         sight, claim = self.sight, claim_of(self.course, strategy)
-        return Proposal(
+        return AdviceProposal(
             strategy=strategy,
             first_won_at=claim.since if claim else sight.at,
             diagnosis=sight.diagnosis,
@@ -224,7 +224,7 @@ class _Walk:
         since = won(self.course, strategy)
         self.becomes(AdviceState.CONFIRMED, strategy, *since, *proposal.facts)
 
-    def _taken_up(self, proposal: Proposal) -> None:
+    def _taken_up(self, proposal: AdviceProposal) -> None:
         at, assignment = self.sight.at, self.sight.assignment
         assert assignment is not None
         across = racks_alone(proposal.facts)
@@ -245,7 +245,7 @@ class _Walk:
         self.course, self.checks = seen.course, seen.checks
         self.comes_out(seen.outcome)
 
-    def _withdrawn(self, proposal: Proposal) -> None:
+    def _withdrawn(self, proposal: AdviceProposal) -> None:
         candidate = self.sight.candidates.get(proposal.strategy)
         if candidate is None or candidate.feasibility not in ABLE:
             why = reason("can_no_longer_run_it", [proposal.strategy])

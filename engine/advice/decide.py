@@ -10,7 +10,7 @@ from ..model.assignments import Advice, Candidate, Deployment, Feasibility, Verd
 from ..model.facts import Fact, reason
 from ..model.states import Diagnosis
 from .gains_and_losses import Weighing, weigh
-from .live_and_candidate import Standing
+from .live_and_candidate import LiveAndCandidate
 from .reasons_to_stay import GroupCondition, why_stay
 
 DEPLOYABLE = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
@@ -51,7 +51,7 @@ def decide(
         why = _why_not_judged(withheld, live)
         return Advice(group=group, verdict=Verdict.NOT_JUDGED, strategy=None, facts=why)
     trouble = GroupCondition(diagnosis=diagnosis, findings=findings, unknown_lag=unknown_lag)
-    standing = Standing(
+    standing = LiveAndCandidate(
         score=live.score,
         forecast=live.forecast,
         counts=live.counts,

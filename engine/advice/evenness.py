@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from ..model.assignments import Candidate
 from ..model.facts import Fact, remark
-from .live_and_candidate import Standing
+from .live_and_candidate import LiveAndCandidate
 
 BUSY = 0.5
 """Load is worth a remark where the busiest member gets at least this share of what it can do."""
 
 
-def more_even(standing: Standing, candidate: Candidate) -> tuple[Fact, ...]:
+def more_even(standing: LiveAndCandidate, candidate: Candidate) -> tuple[Fact, ...]:
     """
     In what a candidate is more even than the live assignment, as remarks: counts, load, or both.
 
@@ -20,7 +20,7 @@ def more_even(standing: Standing, candidate: Candidate) -> tuple[Fact, ...]:
     return (*_counts(standing, candidate), *_load(standing, candidate))
 
 
-def _counts(standing: Standing, candidate: Candidate) -> tuple[Fact, ...]:
+def _counts(standing: LiveAndCandidate, candidate: Candidate) -> tuple[Fact, ...]:
     live, other = standing.score, candidate.score
     if other is None or live.balanced is not False or other.balanced is None:
         return ()
@@ -38,7 +38,7 @@ def _counts(standing: Standing, candidate: Candidate) -> tuple[Fact, ...]:
     )
 
 
-def _load(standing: Standing, candidate: Candidate) -> tuple[Fact, ...]:
+def _load(standing: LiveAndCandidate, candidate: Candidate) -> tuple[Fact, ...]:
     live, other = standing.forecast, candidate.forecast
     if live is None or other is None:
         return ()

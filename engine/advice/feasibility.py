@@ -45,7 +45,7 @@ _RUNS = reason("runs_it")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class FeasibilityJudgement:
     """
     Whether a group could run a strategy, why, and what its owner has to do for it.
 
@@ -65,7 +65,7 @@ class Judgement:
     deployment: Deployment | None = None
 
 
-NO_FOLLOWER = Judgement(
+NO_FOLLOWER = FeasibilityJudgement(
     feasibility=Feasibility.YARDSTICK,
     reason=(reason("no_plan_follower"),),
     how=(step("needs_plan_follower"),),
@@ -76,8 +76,8 @@ NO_FOLLOWER = Judgement(
 _TO_SHIP = frozenset({"ship_class", "java_clients_only", "not_in_librdkafka"})
 
 
-def _yardstick(why: str) -> Judgement:
-    return Judgement(feasibility=Feasibility.YARDSTICK, reason=(reason(why),))
+def _yardstick(why: str) -> FeasibilityJudgement:
+    return FeasibilityJudgement(feasibility=Feasibility.YARDSTICK, reason=(reason(why),))
 
 
 _FOR_COMPARISON, _NOT_FOR_CONSUMERS = _yardstick("for_comparison"), _yardstick("not_for_consumers")
@@ -140,7 +140,7 @@ def _missing_rows(group: GroupSnapshot) -> Fact | None:
 
 def feasibility(
     group: GroupSnapshot, strategy: str, deployment: Deployment, assignors: Assignors | None
-) -> Judgement:
+) -> FeasibilityJudgement:
     """
     Whether a group that is not `blocked` could run a strategy.
 
@@ -191,11 +191,11 @@ class Feasibilities:
         silent = sum(m.rack is None or m.rack_source == "configured" for m in members)
         return silent if silent and _racks_vary(self.group) else 0
 
-    def of(self, strategy: str, deployment: Deployment) -> Judgement:
+    def of(self, strategy: str, deployment: Deployment) -> FeasibilityJudgement:
         """Of one strategy, by our name and how a user gets it."""
         group = self.group
         if deployment is Deployment.LIVE:
-            return Judgement(feasibility=Feasibility.CAN_RUN, reason=(_present(group),))
+            return FeasibilityJudgement(feasibility=Feasibility.CAN_RUN, reason=(_present(group),))
         if deployment is Deployment.NEVER:
             return _FOR_COMPARISON
         kip_848 = group.type is GroupType.CONSUMER
@@ -211,14 +211,14 @@ class Feasibilities:
             return _elected(self, strategy)
         return _other(self, strategy, deployment)
 
-    def _by_plan(self, strategy: str) -> Judgement | None:
+    def _by_plan(self, strategy: str) -> FeasibilityJudgement | None:
         """Of a strategy whose assignment can be had as a plan; None where members follow none."""
         group, write = self.group, _one_restart(self.group, "follow_plan", strategy)
         if group.type is not GroupType.CLASSIC:
             return None
         if group.assignor == PLAN:
             why = _RUNS if runs(group, strategy) else reason("follows_plans")
-            return Judgement(
+            return FeasibilityJudgement(
                 feasibility=Feasibility.CAN_RUN,
                 reason=(why,),
                 how=(write,),
@@ -267,21 +267,21 @@ def _one_restart(group: GroupSnapshot, measure: str, *names: str) -> Fact:
     return by_one_restart(measure, [one.is_static for one in group.members], names)
 
 
-def _server_side(group: GroupSnapshot, strategy: str) -> Judgement:
+def _server_side(group: GroupSnapshot, strategy: str) -> FeasibilityJudgement:
     if runs(group, strategy):
         one = _one_restart(group, "restart_one")
-        return Judgement(feasibility=Feasibility.CAN_RUN, reason=(_RUNS,), how=(one,))
+        return FeasibilityJudgement(feasibility=Feasibility.CAN_RUN, reason=(_RUNS,), how=(one,))
     lacking = brokers_lack(group, strategy)
     if lacking is not None:
         how = (step("bring_to_brokers", [SERVER_SIDE[strategy]]),)
-        return Judgement(feasibility=Feasibility.YARDSTICK, reason=(lacking,), how=how)
+        return FeasibilityJudgement(feasibility=Feasibility.YARDSTICK, reason=(lacking,), how=how)
     members = group.members
     classic = sum(member.kind == "classic" for member in members)
     why = [reason("members_may_ask")]
     if classic:
         why.append(reason("classic_members", after=classic, bound=len(members)))
     way = plan_server(strategy, group.assignor, len(members), classic)
-    return Judgement(feasibility=Feasibility.COULD_RUN, reason=tuple(why), how=way.how)
+    return FeasibilityJudgement(feasibility=Feasibility.COULD_RUN, reason=tuple(why), how=way.how)
 
 
 def brokers_lack(group: GroupSnapshot, strategy: str) -> Fact | None:
@@ -292,7 +292,7 @@ def brokers_lack(group: GroupSnapshot, strategy: str) -> Fact | None:
     return None if name in there else reason("not_on_brokers", [name])
 
 
-def _elected(known: Feasibilities, strategy: str) -> Judgement:
+def _elected(known: Feasibilities, strategy: str) -> FeasibilityJudgement:
     """The strategy that the group runs, and what its members' lists say against it."""
     group, election, doubted = known.group, known.election, known.doubted
     wire, why = wire_name(strategy), [_RUNS]
@@ -305,7 +305,7 @@ def _elected(known: Feasibilities, strategy: str) -> Judgement:
         if eager:
             why.append(_gives_up(group, eager))
             how = in_short(wire, wire, list(election.lists.values()))
-    return Judgement(
+    return FeasibilityJudgement(
         feasibility=Feasibility.CAN_RUN,
         reason=tuple(why),
         how=(*how, *_racks(known, strategy)),
@@ -321,7 +321,7 @@ def _gives_up(group: GroupSnapshot, eager: frozenset[str]) -> Fact:
     return reason("listed_beside_eager_by", names, bound=len(group.members))
 
 
-def _other(known: Feasibilities, strategy: str, deployment: Deployment) -> Judgement:
+def _other(known: Feasibilities, strategy: str, deployment: Deployment) -> FeasibilityJudgement:
     """A client-side strategy that the group does not run."""
     group, lists, election, doubted = known.group, known.listed, known.election, known.doubted
     wire = wire_name(strategy)
@@ -331,7 +331,7 @@ def _other(known: Feasibilities, strategy: str, deployment: Deployment) -> Judge
     needs = [reason(_restarts(wire, election))]
     if deployment is Deployment.CLASS:
         needs.append(reason("shipping_class"))
-    return Judgement(
+    return FeasibilityJudgement(
         feasibility=Feasibility.COULD_RUN,
         reason=(*needs, *([doubted] if doubted else _who_lists(group, wire, lists, election))),
         how=(*in_short(wire, present, list(lists.values())), *_racks(known, strategy)),

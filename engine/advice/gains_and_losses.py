@@ -9,7 +9,7 @@ from ..model.facts import Fact, FactKind
 from ..model.figures import Score
 from .by_forecast import less_lag, price, worse
 from .by_racks import less_across, more_across
-from .live_and_candidate import Argument, Standing
+from .live_and_candidate import Argument, LiveAndCandidate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class Weighing:
 
 
 def weigh(
-    standing: Standing, candidate: Candidate, score: Score, *, kept: bool = False
+    standing: LiveAndCandidate, candidate: Candidate, score: Score, *, kept: bool = False
 ) -> Weighing:
     """
     Compare a candidate with the live assignment.
@@ -99,7 +99,7 @@ def weigh(
     )
 
 
-def _spread(standing: Standing, candidate: Candidate, score: Score) -> list[Fact]:
+def _spread(standing: LiveAndCandidate, candidate: Candidate, score: Score) -> list[Fact]:
     """Counts that get less even are a loss only where no forecast tells what they do."""
     before, after = standing.score.partition_spread, score.partition_spread
     if before is None or after is None or after <= max(before, 1):
@@ -109,7 +109,7 @@ def _spread(standing: Standing, candidate: Candidate, score: Score) -> list[Fact
     return [_loss("partition_spread", before, after)]
 
 
-def _moves(standing: Standing, score: Score) -> list[Fact]:
+def _moves(standing: LiveAndCandidate, score: Score) -> list[Fact]:
     allowed = int(standing.partitions * standing.policy.moves_per_gain)
     if score.moves <= allowed:
         return []

@@ -71,7 +71,7 @@ class Sight:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Followed:
+class FollowedPlan:
     """What a group is told, how its course goes on, what happened to its advice, and what came of promises."""
 
     advice: Advice

@@ -10,7 +10,7 @@ from ..model.figures import Forecast, Score
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class LiveAndCandidate:
     """
     What every candidate of a group is held against.
 

@@ -13,7 +13,7 @@ from .by_forecast import outlook, perhaps_less_lag
 from .by_racks import nearer_by_too_little
 from .evenness import more_even
 from .gains_and_losses import Weighing
-from .live_and_candidate import Standing
+from .live_and_candidate import LiveAndCandidate
 
 LONG_SECONDS = 3600.0
 """A backlog that is gone sooner is no reason to restart anybody."""
@@ -45,7 +45,7 @@ class GroupCondition:
 
 
 def why_stay(
-    standing: Standing,
+    standing: LiveAndCandidate,
     trouble: GroupCondition,
     weighed: Mapping[str, Weighing],
     able: Sequence[Candidate],
@@ -84,7 +84,7 @@ _SAID: Mapping[Diagnosis | None, str] = {
 
 
 def _instead(
-    standing: Standing, trouble: GroupCondition, able: Sequence[Candidate]
+    standing: LiveAndCandidate, trouble: GroupCondition, able: Sequence[Candidate]
 ) -> tuple[Fact, ...]:
     """Why lag does not speak for a switch; nothing where there is none to speak of."""
     diagnosis = trouble.diagnosis
@@ -106,7 +106,7 @@ def _instead(
     )
 
 
-def _perhaps(standing: Standing, able: Sequence[Candidate]) -> tuple[Fact, ...]:
+def _perhaps(standing: LiveAndCandidate, able: Sequence[Candidate]) -> tuple[Fact, ...]:
     """The strategy that is expected to mend most, though it may turn out otherwise; nothing where none is."""
     won, best = max(
         ((perhaps_less_lag(standing, each.forecast), each) for each in able),
@@ -118,7 +118,7 @@ def _perhaps(standing: Standing, able: Sequence[Candidate]) -> tuple[Fact, ...]:
     return (reason("gain_not_sure", [best.strategy]), *facts)
 
 
-def _at_floor(standing: Standing) -> tuple[Fact, ...]:
+def _at_floor(standing: LiveAndCandidate) -> tuple[Fact, ...]:
     """That no assignment could bring the largest member lag down much; nothing where one could."""
     lag, floor = standing.score.largest_member_lag, standing.score.lag_floor
     if not lag or floor is None or standing.score.unowned:
@@ -132,7 +132,7 @@ _WELL_ENOUGH = (None, Diagnosis.UNKNOWN, Diagnosis.CATCHING_UP, Diagnosis.KEEPS_
 """Diagnoses beside which it is worth a word what could be a little better."""
 
 
-def _could_be_more_even(standing: Standing, able: Sequence[Candidate]) -> tuple[Fact, ...]:
+def _could_be_more_even(standing: LiveAndCandidate, able: Sequence[Candidate]) -> tuple[Fact, ...]:
     evener = [(each, facts) for each in able if (facts := more_even(standing, each))]
     if not evener:
         return ()
@@ -140,7 +140,7 @@ def _could_be_more_even(standing: Standing, able: Sequence[Candidate]) -> tuple[
     return (reason("could_be_more_even", [best.strategy]), *facts)
 
 
-def _could_be_nearer(standing: Standing, able: Sequence[Candidate]) -> tuple[Fact, ...]:
+def _could_be_nearer(standing: LiveAndCandidate, able: Sequence[Candidate]) -> tuple[Fact, ...]:
     nearer = [
         (each.strategy, facts)
         for each in able

@@ -10,7 +10,7 @@ from ..streams.compare import PlacementOutcome
 from ..streams.live import Running
 from ..streams.settings import RackStrategy, StickyTasks, TaskStrategy
 from ..streams.switch import EQUAL_COSTS
-from .feasibility import Judgement
+from .feasibility import FeasibilityJudgement
 
 
 def task_reach(group: GroupSnapshot, strategy: TaskStrategy = RackStrategy.NONE) -> Deployment:
@@ -27,7 +27,7 @@ def task_reach(group: GroupSnapshot, strategy: TaskStrategy = RackStrategy.NONE)
 
 def task_feasibility(
     group: GroupSnapshot, running: Running, outcome: PlacementOutcome
-) -> Judgement:
+) -> FeasibilityJudgement:
     """
     Whether an application could run the strategy of *outcome*.
 
@@ -48,15 +48,17 @@ def task_feasibility(
         why = "runs_it" if running.kip_1071 else "runs_it_as_configured"
         return _can_run(why)
     if strategy is not RackStrategy.NONE and off is not None and not equal:
-        return Judgement(
+        return FeasibilityJudgement(
             feasibility=Feasibility.INFEASIBLE,
             reason=(reason("racks_play_no_part"), off),
             how=(step("configure_racks" if running.kip_1071 else "set_racks"),),
         )
     if group.type is GroupType.STREAMS:
-        return Judgement(feasibility=Feasibility.YARDSTICK, reason=(reason("no_such_setting"),))
+        return FeasibilityJudgement(
+            feasibility=Feasibility.YARDSTICK, reason=(reason("no_such_setting"),)
+        )
     if running.own is StickyTasks.CLIENT:
-        return Judgement(
+        return FeasibilityJudgement(
             feasibility=Feasibility.COULD_RUN,
             reason=(reason("after_restart_leaving_sticky", [strategy.value]), *equal),
             how=(step("leave_sticky_assignor", [strategy.value]), *task_needs(group, strategy)),
@@ -64,15 +66,15 @@ def task_feasibility(
     if strategy is running.runs:
         why = "runs_it_as_configured" if running.configured else "runs_it_as_seen"
         return _can_run(why, *equal)
-    return Judgement(
+    return FeasibilityJudgement(
         feasibility=Feasibility.COULD_RUN,
         reason=(reason("after_restart_setting", [strategy.value]), *equal),
         how=(step("set_task_strategy", [strategy.value]), *task_needs(group, strategy)),
     )
 
 
-def _can_run(why: str, *besides: Fact) -> Judgement:
-    return Judgement(
+def _can_run(why: str, *besides: Fact) -> FeasibilityJudgement:
+    return FeasibilityJudgement(
         feasibility=Feasibility.CAN_RUN,
         reason=(reason(why), *besides),
         how=(step("next_rebalance_brings_it"),),

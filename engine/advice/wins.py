@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from ..config import Policy
-from ..records.course import Claim, Course, Look
+from ..records.course import Claim, Course, SnapshotWinner
 
 OUT_OF_DATE = timedelta(days=1)
 """What won before a gap of so long says nothing of what wins behind it."""
@@ -24,7 +24,7 @@ def counted(course: Course, at: datetime, winner: str | None, policy: Policy) ->
     """
     if course.looks and at - course.looks[-1].at > OUT_OF_DATE:
         course = replace(course, looks=(), claims=())
-    looks = (*course.looks, Look(at=at, strategy=winner))
+    looks = (*course.looks, SnapshotWinner(at=at, strategy=winner))
     course = replace(course, looks=looks[-policy.confirm_of :])
     claims = [
         replace(claim, in_a_row=claim.in_a_row + 1 if claim.strategy == winner else 0)

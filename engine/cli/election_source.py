@@ -29,7 +29,7 @@ from ..model.states import STREAMS_PROTOCOL, GroupType
 
 
 @dataclass(frozen=True, kw_only=True)
-class Held:
+class HeldElection:
     """
     An election as far as it could be held.
 
@@ -113,7 +113,7 @@ def _plan_object(way: RestartPlan) -> dict[str, Any]:
     }
 
 
-def made_up(described: Sequence[str], to: str | None = None) -> Held:
+def made_up(described: Sequence[str], to: str | None = None) -> HeldElection:
     """
     The election among members that nobody has to run.
 
@@ -131,7 +131,7 @@ def made_up(described: Sequence[str], to: str | None = None) -> Held:
             raise InputError(f"--member {name} is there twice.", fix="Name each member once.")
         lists[name] = names
     election = elect(lists)
-    held = Held(
+    held = HeldElection(
         group=None,
         type=GroupType.CLASSIC,
         state=None,
@@ -167,7 +167,7 @@ def _parsed(where: str, listed: str) -> tuple[str, ...]:
 
 def held_by(
     group: GroupSnapshot, settings: Settings, assignors: str | None = None, to: str | None = None
-) -> Held:
+) -> HeldElection:
     """
     The election of a group that was read.
 
@@ -187,7 +187,7 @@ def held_by(
     none = all(listed is None for listed in lists.values())
     why_none = _no_election(group)
     election = None if why_none else election_of(group, lists)
-    held = Held(
+    held = HeldElection(
         group=group.group,
         type=group.type,
         state=group.state,
@@ -274,7 +274,7 @@ def target(name: str, lists: Listed) -> str:
     raise InputError(f"--to: no member can be set to {name}.", fix=why)
 
 
-def _planned(held: Held, group: GroupSnapshot, to: str, lists: Listed) -> Held:
+def _planned(held: HeldElection, group: GroupSnapshot, to: str, lists: Listed) -> HeldElection:
     """With the way to a strategy, or with why there is none."""
     present = group.assignor or (held.election.elected if held.election else None)
     try:
@@ -291,5 +291,5 @@ def _planned(held: Held, group: GroupSnapshot, to: str, lists: Listed) -> Held:
         return _remarked(held, note("no_way", [to], quote=str(problem)))
 
 
-def _remarked(held: Held, remark: Fact) -> Held:
+def _remarked(held: HeldElection, remark: Fact) -> HeldElection:
     return replace(held, remarks=(*held.remarks, remark))

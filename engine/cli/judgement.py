@@ -25,18 +25,18 @@ from ..pipeline.measure import compute_metrics, record_metrics
 from ..pipeline.membership_changes import past_changes
 from ..pipeline.pipeline import run_pipeline
 from ..pipeline.propose import propose_candidates, record_candidates
-from ..pipeline.whatif import Seen, seen_of
+from ..pipeline.whatif import SeenGroup, seen_of
 from ..ports import Lake
 from ..records import Course
 from ..snapshots.groups_with_past import batches_with_past, groups_at
 from ..snapshots.walk_lake import WalkedLake
-from .sources import Source
+from .sources import SnapshotSource
 
 PLAIN_FORM = "plain form: no Spark, no validation"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judged:
+class JudgedGroup:
     """A group: its row of `group_metrics`, its rows of `candidates`, what it is told, and where its snapshots are."""
 
     groups: _Groups
@@ -80,7 +80,7 @@ class Judged:
         }
 
 
-def judge(source: Source, pattern: str = "*") -> list[Judged]:
+def judge(source: SnapshotSource, pattern: str = "*") -> list[JudgedGroup]:
     """
     Judge the matching groups of the newest snapshot, by group id.
 
@@ -100,7 +100,7 @@ def judge(source: Source, pattern: str = "*") -> list[Judged]:
     for row in lake.read("candidates", [newest]).sort_by("position").to_pylist():
         candidates[row["group_id"]].append(row)
     return [
-        Judged(
+        JudgedGroup(
             groups=groups,
             metrics=metrics[one.group],
             candidates=candidates[one.group],
@@ -110,7 +110,7 @@ def judge(source: Source, pattern: str = "*") -> list[Judged]:
     ]
 
 
-def look(source: Source, pattern: str = "*") -> list[Seen]:
+def look(source: SnapshotSource, pattern: str = "*") -> list[SeenGroup]:
     """
     The matching groups of the newest snapshot, measured as `judge` measures them, by group id.
 
@@ -127,7 +127,7 @@ def look(source: Source, pattern: str = "*") -> list[Seen]:
     return sorted(found, key=lambda seen: seen.group.group)
 
 
-def _measured(source: Source, pattern: str) -> WalkedLake:
+def _measured(source: SnapshotSource, pattern: str) -> WalkedLake:
     """The matching groups with the metrics of the newest snapshot; what shows only in older ones is in them, too."""
     lake = WalkedLake(source.lake, lambda name: fnmatch.fnmatchcase(name, pattern))
     _measure(lake, source, source.newest)
@@ -142,7 +142,7 @@ def _measured(source: Source, pattern: str) -> WalkedLake:
     return lake
 
 
-def _measure(lake: Lake, source: Source, snapshot_id: str) -> None:
+def _measure(lake: Lake, source: SnapshotSource, snapshot_id: str) -> None:
     newest = snapshot_id == source.newest
     tables = compute_metrics(lake, source.settings, snapshot_id, every=newest)
     record_metrics(lake, snapshot_id, tables)
@@ -155,7 +155,7 @@ def _without_interval(lake: Lake, snapshot_id: str) -> set[str]:
     return {row["group_id"] for row in rows if row["commit_interval_seconds"] is None}
 
 
-def _courses(source: Source, names: Collection[str]) -> Mapping[str, Course]:
+def _courses(source: SnapshotSource, names: Collection[str]) -> Mapping[str, Course]:
     """How far the advice of some groups had come before the newest snapshot, by the pipeline."""
     if not names:
         return {}
@@ -179,7 +179,7 @@ def _courses(source: Source, names: Collection[str]) -> Mapping[str, Course]:
 class _Groups:
     """The matching groups of the snapshots that are judged, read when they are asked for."""
 
-    def __init__(self, source: Source, pattern: str) -> None:
+    def __init__(self, source: SnapshotSource, pattern: str) -> None:
         self._source, self._pattern = source, pattern
         self._read: dict[str, dict[str, GroupSnapshot]] = {}
 

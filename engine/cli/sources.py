@@ -35,7 +35,7 @@ SHORTEST = 1.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class SnapshotSource:
     """
     Snapshots of one cluster in some lake; *newest* is the one that is asked about.
 
@@ -65,7 +65,7 @@ def open_source(
     *,
     samples: int = 1,
     every: float = 0,
-) -> Source:
+) -> SnapshotSource:
     """
     What the options name: stored snapshots, or fresh ones that are kept in memory only.
 
@@ -90,10 +90,10 @@ def open_source(
     lake = wiring.scratch()
     ids = take(settings, name, lake, samples=samples, every=every)
     groups = settings.cluster(name).groups
-    return Source(settings=settings, lake=lake, cluster=name, newest=ids[-1], groups=groups)
+    return SnapshotSource(settings=settings, lake=lake, cluster=name, newest=ids[-1], groups=groups)
 
 
-def from_lake(settings: Settings, lake: Lake, cluster: str | None, place: str) -> Source:
+def from_lake(settings: Settings, lake: Lake, cluster: str | None, place: str) -> SnapshotSource:
     """
     The newest snapshot of a lake's cluster; which cluster must be said only where there are several.
 
@@ -122,7 +122,7 @@ def from_lake(settings: Settings, lake: Lake, cluster: str | None, place: str) -
     recorded = lake.manifest("snapshot", ids[0]).facts.get("listings", ())
     settings = settings.remembering(recorded)
     racked = RackedLake(lake, settings)
-    return Source(settings=settings, lake=racked, cluster=name, newest=ids[0])
+    return SnapshotSource(settings=settings, lake=racked, cluster=name, newest=ids[0])
 
 
 def live(settings: Settings, bootstrap: str | None, cluster: str | None) -> tuple[Settings, str]:
@@ -213,7 +213,7 @@ def take(
     return ids
 
 
-def problems(source: Source) -> list[str]:
+def problems(source: SnapshotSource) -> list[str]:
     """What the newest snapshot could not read, one line each; groups are left out, they speak for themselves."""
     groups = source.lake.read("groups", [source.newest]).select(["group_id", "error"]).to_pylist()
     failed = {row["group_id"] for row in groups if row["error"] is not None}
@@ -226,7 +226,7 @@ def problems(source: Source) -> list[str]:
     ]
 
 
-def select(source: Source, pattern: str) -> str:
+def select(source: SnapshotSource, pattern: str) -> str:
     """
     The shell pattern by which steps find the groups of the newest snapshot that somebody means.
 
@@ -241,7 +241,7 @@ def select(source: Source, pattern: str) -> str:
     return glob.escape(pattern) if found == [pattern] else pattern
 
 
-def select_ever(source: Source, pattern: str) -> str:
+def select_ever(source: SnapshotSource, pattern: str) -> str:
     """
     The same of all snapshots: groups that are gone by the newest are meant, too.
 
@@ -257,7 +257,7 @@ def select_ever(source: Source, pattern: str) -> str:
         raise
 
 
-def among(source: Source, pattern: str, ids: Collection[str]) -> list[str]:
+def among(source: SnapshotSource, pattern: str, ids: Collection[str]) -> list[str]:
     """
     The ids that a name or shell pattern means; an id that is exactly the pattern is meant alone.
 
@@ -270,7 +270,7 @@ def among(source: Source, pattern: str, ids: Collection[str]) -> list[str]:
     return found
 
 
-def selected(source: Source, pattern: str) -> list[GroupWithPast]:
+def selected(source: SnapshotSource, pattern: str) -> list[GroupWithPast]:
     """
     The groups of the newest snapshot that a name or shell pattern means, each with its past, by group id.
 
@@ -288,7 +288,7 @@ NAMED = 10
 """As many of the groups that a pattern matches are named."""
 
 
-def the_one(source: Source, group: str, what: str) -> GroupWithPast:
+def the_one(source: SnapshotSource, group: str, what: str) -> GroupWithPast:
     """
     The group that a name or shell pattern means, where only one can be meant.
 
@@ -310,7 +310,7 @@ def the_one(source: Source, group: str, what: str) -> GroupWithPast:
     return groups[0]
 
 
-def group_ids(source: Source, snapshot_id: str) -> list[str]:
+def group_ids(source: SnapshotSource, snapshot_id: str) -> list[str]:
     """The ids of the groups of a snapshot, sorted."""
     ids: list[str] = source.lake.read("groups", [snapshot_id])["group_id"].to_pylist()
     return sorted(ids)
@@ -343,7 +343,7 @@ def each_of(groups: Sequence[T], act: Callable[[T], None], *, apart: bool) -> No
         raise Infeasible(f"none of {len(groups):,} matching groups could be shown.")
 
 
-def _no_match(source: Source, pattern: str, names: Collection[str]) -> NothingFound:
+def _no_match(source: SnapshotSource, pattern: str, names: Collection[str]) -> NothingFound:
     _, taken_at = split_snapshot_id(source.newest)
     problem = (
         f"no group of cluster {source.cluster} matches {pattern!r} "

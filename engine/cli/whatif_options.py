@@ -22,7 +22,7 @@ from ..pipeline.whatif import (
     Grows,
     Joins,
     Leaves,
-    Seen,
+    SeenGroup,
     Stands,
     last_by_name,
     new_names,
@@ -273,7 +273,7 @@ def suits(group: GroupSnapshot, named: Sequence[str], plan: Plan | None) -> None
         )
 
 
-def possible(seen: Seen) -> None:
+def possible(seen: SeenGroup) -> None:
     """
     Raises:
         Infeasible: What would become of this group cannot be said, whatever changes.

@@ -36,7 +36,7 @@ from .judgement import Judged, Judgement, Trouble
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class Occasion:
     """
     A snapshot that is looked at, or a moment at which a pipeline is.
 
@@ -104,7 +104,7 @@ def stepped(
     # on the second look, too: no rate is known before
     is_first = before.snapshot_id is None or before.at == before.first_at
     already = at if is_first else before.first_at or at
-    look = Look(
+    look = Occasion(
         cluster=cluster,
         snapshot_id=judgement.snapshot_id,
         at=at,
@@ -131,7 +131,7 @@ def _plain(group: str, is_listed: bool) -> Judged:
 
 
 def step(
-    course: IncidentCourse | None, judged: Judged, look: Look, rules: IncidentRules
+    course: IncidentCourse | None, judged: Judged, look: Occasion, rules: IncidentRules
 ) -> IncidentCourse | None:
     """
     What is remembered of a group after one snapshot more.
@@ -154,7 +154,9 @@ def step(
     return _remembered(course, look, over_at) if course and over_at else None
 
 
-def _over_at(course: IncidentCourse | None, look: Look, rules: IncidentRules) -> datetime | None:
+def _over_at(
+    course: IncidentCourse | None, look: Occasion, rules: IncidentRules
+) -> datetime | None:
     """When the incident before was over; None where that does not matter any more."""
     if course is None:
         return None
@@ -167,7 +169,7 @@ def _over_at(course: IncidentCourse | None, look: Look, rules: IncidentRules) ->
     return over_at if over_at and over_at > limit else None
 
 
-def _remembered(course: IncidentCourse, look: Look, over_at: datetime) -> IncidentCourse:
+def _remembered(course: IncidentCourse, look: Occasion, over_at: datetime) -> IncidentCourse:
     """Of a group that is well, when its incident was over."""
     return IncidentCourse(
         key=course.key,
@@ -183,7 +185,7 @@ def _remembered(course: IncidentCourse, look: Look, over_at: datetime) -> Incide
 
 
 def _next(
-    course: IncidentCourse | None, judged: Judged, look: Look, rules: IncidentRules
+    course: IncidentCourse | None, judged: Judged, look: Occasion, rules: IncidentRules
 ) -> IncidentCourse | None:
     """The same without a memory of what was before it."""
     if not rules.enabled:
@@ -200,7 +202,7 @@ def _next(
 
 
 def _seen(
-    course: IncidentCourse | None, judged: Judged, look: Look, rules: IncidentRules
+    course: IncidentCourse | None, judged: Judged, look: Occasion, rules: IncidentRules
 ) -> IncidentCourse:
     """Something is wrong with it in this snapshot."""
     known = course or _suspected(judged, look)
@@ -218,7 +220,7 @@ def _seen(
     return replace(known, cause=min(known.cause, ripe[0], key=lambda cause: cause.precedence))
 
 
-def _suspected(judged: Judged, look: Look) -> IncidentCourse:
+def _suspected(judged: Judged, look: Occasion) -> IncidentCourse:
     name = judged.troubles[0].kind if judged.group_id is None else judged.group_id
     return IncidentCourse(
         key=f"{look.cluster}/{name}/{look.snapshot_id}",
@@ -269,7 +271,7 @@ def _has_lasted(
 
 
 def _unseen(
-    course: IncidentCourse, judged: Judged, look: Look, rules: IncidentRules
+    course: IncidentCourse, judged: Judged, look: Occasion, rules: IncidentRules
 ) -> IncidentCourse | None:
     """Nothing of it is to be seen, and the group could be judged."""
     spans = _spans(course.causes, judged, look.at, rules)
@@ -300,7 +302,7 @@ def _well_for(course: IncidentCourse, rules: IncidentRules) -> timedelta:
 
 
 def _is_given_up(
-    course: IncidentCourse | None, judged: Judged, look: Look, rules: IncidentRules
+    course: IncidentCourse | None, judged: Judged, look: Occasion, rules: IncidentRules
 ) -> bool:
     """Whether a group has been gone, or could not be judged, for so long that nobody waits for it any more."""
     limit = look.at - timedelta(seconds=rules.vanished_seconds)
@@ -313,7 +315,7 @@ def _is_given_up(
     return not judged.known and not causes and all(s.last_seen_at <= limit for s in spans)
 
 
-def _over(course: IncidentCourse, look: Look) -> IncidentCourse | None:
+def _over(course: IncidentCourse, look: Occasion) -> IncidentCourse | None:
     if course.state is IncidentState.SUSPECTED:
         return None
     closed_at = course.well_since or course.unseen_since or look.at

@@ -75,7 +75,7 @@ def judged_of(
     return [
         Judged(group_id=header.group, diagnosis=diagnosed.diagnosis)
         if diagnosed.diagnosis is Diagnosis.KEEPS_UP and not slow and header.group not in withheld
-        else _judged(Look(seen, number, rules[number], earlier, withheld), slow)
+        else _judged(Circumstances(seen, number, rules[number], earlier, withheld), slow)
         for number, (header, diagnosed, slow) in enumerate(
             zip(batch.headers, seen.diagnoses, late.tolist(), strict=True)
         )
@@ -88,7 +88,7 @@ def _most_by(values: Floats, batch: GroupBatch) -> Floats:
     return most
 
 
-def _judged(look: Look, late: bool) -> Judged:
+def _judged(look: Circumstances, late: bool) -> Judged:
     troubles = tuple(map(look.with_numbers, _troubles(look)))
     return Judged(
         group_id=look.header.group,
@@ -99,7 +99,7 @@ def _judged(look: Look, late: bool) -> Judged:
     )
 
 
-def _troubles(look: Look) -> Iterator[Trouble]:
+def _troubles(look: Circumstances) -> Iterator[Trouble]:
     """All that hold of the rules, in their order; what cannot be read says so itself."""
     if unreadable := _unreadable(look):
         yield unreadable
@@ -112,7 +112,7 @@ def _troubles(look: Look) -> Iterator[Trouble]:
             yield found
 
 
-class Look:
+class Circumstances:
     """One group of an observation, with what its troubles are decided by."""
 
     def __init__(
@@ -258,7 +258,7 @@ Facts = tuple[Fact, ...]
 """What the rule of a trouble sees."""
 
 
-def _no_members(look: Look, facts: Facts) -> Trouble | None:
+def _no_members(look: Circumstances, facts: Facts) -> Trouble | None:
     if not look.lacks_members:
         return None
     return Trouble(
@@ -273,12 +273,12 @@ def _no_members(look: Look, facts: Facts) -> Trouble | None:
     )
 
 
-def _rebalancing(look: Look, facts: Facts) -> Trouble:
+def _rebalancing(look: Circumstances, facts: Facts) -> Trouble:
     since = look.since(batch.headers[number].rebalancing for batch, number in look.snapshots)
     return Trouble(kind=Diagnosis.REBALANCING, facts=facts, since=since)
 
 
-def _losing_records(look: Look, facts: Facts) -> Trouble | None:
+def _losing_records(look: Circumstances, facts: Facts) -> Trouble | None:
     if look.nobody and not look.something_to_read:
         return None
     samples, rows = look.seen.samples, look.rows
@@ -291,25 +291,25 @@ def _losing_records(look: Look, facts: Facts) -> Trouble | None:
     )
 
 
-def _skipped_records(look: Look, facts: Facts) -> Trouble:
+def _skipped_records(look: Circumstances, facts: Facts) -> Trouble:
     return Trouble(kind=Diagnosis.SKIPPED_RECORDS, facts=facts, amount=facts[0].after)
 
 
-def _loss_ahead(look: Look, facts: Facts) -> Trouble:
+def _loss_ahead(look: Circumstances, facts: Facts) -> Trouble:
     return Trouble(kind=Diagnosis.LOSS_AHEAD, facts=facts)
 
 
-def _stopped(look: Look, facts: Facts) -> Trouble:
+def _stopped(look: Circumstances, facts: Facts) -> Trouble:
     return _of_standing(look, Diagnosis.STOPPED, look.group.still, facts)
 
 
-def _silent_member(look: Look, facts: Facts) -> Trouble | None:
+def _silent_member(look: Circumstances, facts: Facts) -> Trouble | None:
     rows = look.group.still & ~look.group.stuck
     where = (*facts, *silent_hosts(look.group))
     return None if look.group.stopped else _of_standing(look, Diagnosis.SILENT_MEMBER, rows, where)
 
 
-def _stuck_partition(look: Look, facts: Facts) -> Trouble | None:
+def _stuck_partition(look: Circumstances, facts: Facts) -> Trouble | None:
     rows = look.group.stuck
     where = (*facts, *stuck_at(look.group, look.seen.samples, look.rows))
     return (
@@ -317,7 +317,7 @@ def _stuck_partition(look: Look, facts: Facts) -> Trouble | None:
     )
 
 
-def _of_standing(look: Look, kind: Diagnosis, rows: Flags, facts: Facts) -> Trouble:
+def _of_standing(look: Circumstances, kind: Diagnosis, rows: Flags, facts: Facts) -> Trouble:
     """Partitions that stand still; where all do that wait, neither member nor partition is told by itself."""
     return Trouble(kind=kind, facts=facts, amount=look.delay(rows), since=look.since_still(rows))
 
@@ -325,21 +325,21 @@ def _of_standing(look: Look, kind: Diagnosis, rows: Flags, facts: Facts) -> Trou
 def _of_capacity(kind: Diagnosis) -> Told:
     """What members cannot do, in seconds by which that leaves the group behind."""
 
-    def behind_by(look: Look, facts: Facts) -> Trouble | None:
+    def behind_by(look: Circumstances, facts: Facts) -> Trouble | None:
         behind = look.group.behind
         return Trouble(kind=kind, facts=facts, amount=look.delay(behind)) if behind.any() else None
 
     return behind_by
 
 
-def _skewed_load(look: Look, facts: Facts) -> Trouble | None:
+def _skewed_load(look: Circumstances, facts: Facts) -> Trouble | None:
     # of whom is slow, or has what is hot, that is said already
     if look.diagnosis is not Diagnosis.SKEWED_LOAD:
         return None
     return _of_capacity(Diagnosis.SKEWED_LOAD)(look, facts)
 
 
-def _catching_up(look: Look, facts: Facts) -> Trouble | None:
+def _catching_up(look: Circumstances, facts: Facts) -> Trouble | None:
     # that nobody reads says so already, and by how much
     if look.lacks_members:
         return None
@@ -352,7 +352,7 @@ def _catching_up(look: Look, facts: Facts) -> Trouble | None:
     )
 
 
-def _unreadable(look: Look) -> Trouble | None:
+def _unreadable(look: Circumstances) -> Trouble | None:
     why = look.header.error or look.withheld
     if why is not None:
         return Trouble(kind=Diagnosis.UNKNOWN, facts=(_stated("unreadable", quote=why),))
@@ -363,7 +363,7 @@ def _unreadable(look: Look) -> Trouble | None:
     return Trouble(kind=Diagnosis.UNKNOWN, facts=(unread,))
 
 
-Told = Callable[[Look, Facts], Trouble | None]
+Told = Callable[[Circumstances, Facts], Trouble | None]
 
 TOLD: Mapping[Diagnosis, Told] = {
     Diagnosis.NO_MEMBERS: _no_members,

@@ -13,7 +13,7 @@ from ..model.facts import Fact, FactKind
 from ..model.figures import Score
 from ..model.message import AlertMessage, MessageKind, NewsKind, Section, Severity
 from ..ports import AdvisedSnapshot, ScoredAdvice
-from ..records.course import AT_ONCE, VERDICT_SECONDS, Promise
+from ..records.course import AT_ONCE, VERDICT_SECONDS, AdvicePromise
 from .advice_news import News
 from .wording import (
     across,
@@ -203,7 +203,7 @@ def _across(advice: ScoredAdvice) -> list[str]:
     return lines
 
 
-P = TypeVar("P", bound=Promise)
+P = TypeVar("P", bound=AdvicePromise)
 
 
 def _after_an_hour(promises: Iterable[P]) -> list[P]:

@@ -48,7 +48,7 @@ def _nothing(*_: object) -> None:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Round:
+class ToldRound:
     """
     What comes of one snapshot, or of one look at a pipeline.
 
@@ -83,7 +83,7 @@ def round_of(
     quiet: Quieting = _nothing,
     changed: Changed = _nothing,
     link: str | None = None,
-) -> Round:
+) -> ToldRound:
     """
     What is remembered of the groups of a cluster, or of its pipeline, after one look more, and what is told.
 
@@ -107,7 +107,7 @@ def round_of(
     telling.tell()
     courses = telling.courses.values()
     shown = (_shown(settings, judgement, course) for course in courses)
-    return Round(
+    return ToldRound(
         courses=tuple(courses),
         incidents=tuple(row for row in shown if row is not None),
         postings=tuple(telling.postings),

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..advice import decide
 from ..advice.course import barred, follow, gone, kept_strategy
-from ..advice.inputs import Followed, Sight
+from ..advice.inputs import FollowedPlan, Sight
 from ..config import Policy, Settings
 from ..messages.wording import because, how
 from ..model.assignments import Advice, AdviceState, Candidate, Move
@@ -61,7 +61,7 @@ def advise(
 
 def advised(
     lake: Lake, settings: Settings, snapshot_id: str, courses: Mapping[str, Course]
-) -> list[Followed]:
+) -> list[FollowedPlan]:
     """What `advise` decides for the groups of a snapshot, by what the one before left; nothing is kept."""
     cluster, _ = split_snapshot_id(snapshot_id)
     read, at = of_lake(lake, snapshot_id), taken_at(lake, snapshot_id)
@@ -80,7 +80,7 @@ def advise_groups(
     at: datetime,
     courses: Mapping[str, Course],
     withheld: Mapping[str, str],
-) -> list[Followed]:
+) -> list[FollowedPlan]:
     """
     Decide for every group of one snapshot: a pure function of its tables and of how far its advice had come.
 
@@ -166,7 +166,7 @@ class _Group:
             would_be=given.get(decided.strategy or ""),
         )
 
-    def followed(self, given: Mapping[str, str | None]) -> Followed:
+    def followed(self, given: Mapping[str, str | None]) -> FollowedPlan:
         """How its advice goes on: what may not be advised now leaves the field to what else would pay."""
         sight = other = self.sight(self.decided(), given)
         out: list[str] = []
@@ -176,7 +176,9 @@ class _Group:
         return follow(self.course, sight if other.winner is None else other, self.policy)
 
 
-def to_be_done(followed: Sequence[Followed], read: Read, state: AdviceState) -> list[Followed]:
+def to_be_done(
+    followed: Sequence[FollowedPlan], read: Read, state: AdviceState
+) -> list[FollowedPlan]:
     """The same with what its owners have to do, and what changes hands, of each group whose advice is in that state."""
     wanted = {
         each.advice.group: each.advice.strategy
@@ -195,7 +197,9 @@ def to_be_done(followed: Sequence[Followed], read: Read, state: AdviceState) -> 
     return [replace(each, advice=done(each.advice)) for each in followed]
 
 
-def advice_row(followed: Followed, snapshot_id: str, cluster: str, settings: Settings) -> AdviceRow:
+def advice_row(
+    followed: FollowedPlan, snapshot_id: str, cluster: str, settings: Settings
+) -> AdviceRow:
     """An advice as it is kept, with how it goes on and what became of what was advised before."""
     advice = followed.advice
     return AdviceRow(

@@ -132,7 +132,7 @@ def rules_of(settings: Settings, groups: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class BackfillPlan:
     """
     What is to be done.
 
@@ -160,7 +160,7 @@ class Plan:
         return len(self.ids) - len(self.left)
 
 
-def planned(lake: Lake, shelf: Shelf, settings: Settings, question: Question) -> Plan:
+def planned(lake: Lake, shelf: Shelf, settings: Settings, question: Question) -> BackfillPlan:
     """
     What a backfill would do; nothing is written.
 
@@ -183,7 +183,7 @@ def planned(lake: Lake, shelf: Shelf, settings: Settings, question: Question) ->
     _refuse_unknown_days(lake, question, every)
     ids = [one for one in every if since <= split_snapshot_id(one)[1] < until]
     proposed = _proposed(question, ids)
-    return Plan(
+    return BackfillPlan(
         question=question,
         rules=rules_of(settings, question.groups),
         config_version=settings.version,
@@ -264,7 +264,7 @@ def backfill(
     *,
     budget: timedelta | None = None,
     tell: Tell = lambda progress: None,
-) -> Plan:
+) -> BackfillPlan:
     """
     Judge the snapshots of a question again, oldest first; of what the shelf has already nothing is done.
 
@@ -306,7 +306,7 @@ def backfill(
         return replace(plan, left=())
 
 
-def _walked(lake: Lake, shelf: Shelf, settings: Settings, plan: Plan) -> Iterator[str]:
+def _walked(lake: Lake, shelf: Shelf, settings: Settings, plan: BackfillPlan) -> Iterator[str]:
     """Take what is left through the pipeline; each snapshot once it is done."""
     pattern = plan.question.groups
     wanted = None if pattern == "*" else lambda name: fnmatch.fnmatchcase(name, pattern)
@@ -359,7 +359,7 @@ def _alone(shelf: Locks, cluster: str) -> Iterator[None]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class BackfillOutcome:
     """How many groups were judged, of how many something else is said than then, and what (`backfill_changes`)."""
 
     groups: int
@@ -367,7 +367,7 @@ class Outcome:
     changes: Sequence[Mapping[str, Any]]
 
 
-def outcome_of(lake: Lake, history: Queries, plan: Plan) -> Outcome:
+def outcome_of(lake: Lake, history: Queries, plan: BackfillPlan) -> BackfillOutcome:
     """What a backfill says otherwise than the history says of the same snapshots."""
     asked = plan.question
     changes = history.query(
@@ -383,7 +383,7 @@ def outcome_of(lake: Lake, history: Queries, plan: Plan) -> Outcome:
         with suppress(SnapshotNotFound):
             listed = lake.read("groups", [snapshot_id], columns=["group_id"])["group_id"]
             names |= {*pc.unique(listed).to_pylist()}
-    return Outcome(
+    return BackfillOutcome(
         groups=len(fnmatch.filter(names, asked.groups)),
         differing=len({each["group_id"] for each in changes}),
         changes=changes,

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from ..config import Settings
 from ..messages.outbox_entries import AdviceNews, advice_news, queue_news
-from ..messages.rounds import Round
+from ..messages.rounds import ToldRound
 from ..metrics.observe import Observation
 from ..model.errors import SnapshotNotFound
 from ..model.message import NewsKind
@@ -66,7 +66,7 @@ class Ran:
     snapshot_id: str
     at: datetime
     seen: Sequence[Observation] = ()
-    watched: Round | None = None
+    watched: ToldRound | None = None
     advised: AdviceNews | None = None
 
 

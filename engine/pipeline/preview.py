@@ -8,7 +8,7 @@ from datetime import datetime
 from fnmatch import fnmatchcase
 
 from ..config import Settings
-from ..messages.rounds import Round
+from ..messages.rounds import ToldRound
 from ..model.message import AlertMessage
 from ..ports import IncidentWatch, Lake, PendingAlert, Posting
 from ..records import SilenceRow
@@ -104,7 +104,7 @@ def pending(settings: Settings, alerts: Sequence[PendingAlert]) -> Iterator[Prev
         yield replace(_preview(settings, alert.cluster, posting, groups), waits=True)
 
 
-def _of_round(settings: Settings, cluster: str, done: Round) -> Iterator[Preview]:
+def _of_round(settings: Settings, cluster: str, done: ToldRound) -> Iterator[Preview]:
     of_digest = {event.message: event.groups for event in done.events}
     for posting in done.postings:
         groups = _subjects(posting.message) or of_digest.get(posting.message, ())

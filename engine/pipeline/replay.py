@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from ..advice import SERVER_SIDE, Feasibilities, Judgement, runs
+from ..advice import SERVER_SIDE, Feasibilities, FeasibilityJudgement, runs
 from ..advice.lost_racks import leaders_only, lost_rack_awareness, unpriced
 from ..advice.next_change import Changes, silent_members
 from ..advice.price import Pauses, Price, gives_up_everything, price
@@ -167,7 +167,7 @@ def _replay(
     rule: Rule,
     joining: Joining,
     judge: Judge,
-    judgement: Judgement,
+    judgement: FeasibilityJudgement,
 ) -> Candidate:
     """A strategy on a group; why it has no answer, where it has none."""
     try:
@@ -205,7 +205,7 @@ def _settled(
     group: GroupSnapshot,
     rule: Rule,
     joining: Joining,
-    judgement: Judgement,
+    judgement: FeasibilityJudgement,
 ) -> Settled:
     """
     What a strategy has a group end with.
@@ -255,7 +255,10 @@ def _joining(
 
 
 def _next_change(
-    strategy: Assignor, candidate: Candidate, changes: Changes | None, judgement: Judgement
+    strategy: Assignor,
+    candidate: Candidate,
+    changes: Changes | None,
+    judgement: FeasibilityJudgement,
 ) -> NextChange | None:
     """
     What a strategy that the group runs, or a setting could make it run, would move next.
@@ -276,7 +279,7 @@ def _next_change(
         return None
 
 
-def _continues(strategy: Assignor, group: GroupSnapshot, judgement: Judgement) -> bool:
+def _continues(strategy: Assignor, group: GroupSnapshot, judgement: FeasibilityJudgement) -> bool:
     """
     Whether a strategy would see what members own now.
 

@@ -57,7 +57,7 @@ _DEFAULTS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class HeldUp:
     """
     What a round holds up.
 
@@ -88,7 +88,7 @@ class Kit:
     group: GroupSnapshot
     strategy: str
     rollout: Rollout
-    held: tuple[tuple[Held | None, ...], ...]
+    held: tuple[tuple[HeldUp | None, ...], ...]
     clients: Mapping[Client | None, int]
     now: CandidateRow
     then: CandidateRow
@@ -248,7 +248,7 @@ def _held(
     changed: Moves,
     rounds: Sequence[Round],
     place: int,
-) -> Held | None:
+) -> HeldUp | None:
     """What a round holds up; None where all stop, since nobody knows for how long."""
     this, group = rounds[place], measured.group
     if this.restart is Restart.ALL or measured.measured is None:
@@ -272,4 +272,4 @@ def _held(
     longest = float(paid.held_up_seconds.max(initial=0.0))
     arrivals = measured.measured.production[group.partitions.assignable]
     waits = float((arrivals * paid.held_up_seconds).sum())
-    return Held(seconds=longest, offsets=None if np.isnan(waits) else waits)
+    return HeldUp(seconds=longest, offsets=None if np.isnan(waits) else waits)

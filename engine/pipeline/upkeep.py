@@ -27,7 +27,7 @@ class KeptHistory(SnapshotHistory, RollupHistory, Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Upkeep:
+class UpkeepReport:
     """
     What the upkeep did.
 
@@ -60,7 +60,7 @@ def upkeep(
     *,
     budget: timedelta | None = None,
     tell: Tell = lambda line: None,
-) -> Upkeep:
+) -> UpkeepReport:
     """
     Make hours and days of groups, the oldest first; remove what is older than `keep_days`; then compact the lake.
 
@@ -96,7 +96,7 @@ def upkeep(
             f"not every day of the lake could be compacted: {problems[0]}{more}",
             fix="Nothing is lost, and the other days are done. Expire or restore what is damaged.",
         )
-    return Upkeep(
+    return UpkeepReport(
         rolled=made,
         lake=expired,
         history=removed,

@@ -15,7 +15,7 @@ from ..config import Settings
 from ..incidents.judgement import Judgement
 from ..incidents.quiet import quieting
 from ..messages.outbox import DeliveryReport, deliver
-from ..messages.rounds import Round, round_of
+from ..messages.rounds import ToldRound, round_of
 from ..metrics.observe import Observation
 from ..model.facts import Fact
 from ..model.moments import utc_now
@@ -83,7 +83,7 @@ def queue_groups(
     link: str | None = None,
     now: datetime | None = None,
     seen: Seen = (),
-) -> Round | None:
+) -> ToldRound | None:
     """
     The same as far as the outbox; *seen* as for `judge_groups`.
 
@@ -119,7 +119,7 @@ def _watch(
     watched: IncidentWatch,
     link: str | None,
     seen: Seen,
-) -> Round | None:
+) -> ToldRound | None:
     """None when another snapshot was watched meanwhile, or a younger one: nothing is kept, and nothing told."""
     cluster = watched.cluster
     judgement, done = look_at(
@@ -161,7 +161,7 @@ def look_at(
     *,
     link: str | None = None,
     seen: Seen = (),
-) -> tuple[Judgement, Round]:
+) -> tuple[Judgement, ToldRound]:
     """
     What a snapshot says of the groups of its cluster, and what comes of it; nothing is stored and nothing told.
 

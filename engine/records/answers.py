@@ -66,7 +66,7 @@ def _columns_of_source(name: str) -> Mapping[str, ColumnSpec]:
     return columns_of_view(name)
 
 
-def _spec(own: sql.Column) -> ColumnSpec:
+def _spec(own: sql.OwnColumn) -> ColumnSpec:
     kind, item, bits = _KINDS[own.type]
     unit = Unit(own.unit) if own.unit else unit_in(own.name)
     meaning = Meaning(

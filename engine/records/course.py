@@ -22,7 +22,7 @@ AT_ONCE = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class SnapshotWinner:
     """A judged snapshot: which strategy paid in it."""
 
     at: datetime = field(metadata=column("When it was taken."))
@@ -47,7 +47,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Promise:
+class AdvicePromise:
     """What is to be seen of a group so long after it took up an advice: four times of five between low and high."""
 
     after_seconds: Int32 = field(
@@ -73,7 +73,7 @@ class Promise:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AdviceCheck(Promise):
+class AdviceCheck(AdvicePromise):
     """What came of a promise."""
 
     strategy: str = field(metadata=column("The strategy that was taken up."))
@@ -104,7 +104,7 @@ class AdviceEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
+class AdviceProposal:
     """A strategy that is proposed or confirmed."""
 
     strategy: str = field(metadata=column("The strategy."))
@@ -123,7 +123,9 @@ class Proposal:
     assignment: str | None = field(
         metadata=column("Fingerprint of the assignment it had when it was confirmed.")
     )
-    promises: tuple[Promise, ...] = field(metadata=column("What its newest forecast promises."))
+    promises: tuple[AdvicePromise, ...] = field(
+        metadata=column("What its newest forecast promises.")
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +154,7 @@ class Uptake:
             at_most=1,
         ),
     )
-    promises: tuple[Promise, ...] = field(
+    promises: tuple[AdvicePromise, ...] = field(
         metadata=column("What was promised and has not come due.")
     )
     outcome: AdviceState | None = field(
@@ -182,11 +184,11 @@ class Course:
         default=None, metadata=column("The state of its newest advice; null before there was one.")
     )
     since: datetime | None = field(default=None, metadata=column("Since when it is in that state."))
-    looks: tuple[Look, ...] = field(
+    looks: tuple[SnapshotWinner, ...] = field(
         default=(), metadata=column("The judged snapshots that still count, oldest first.")
     )
     claims: tuple[Claim, ...] = field(default=(), metadata=column("The strategies that win."))
-    proposal: Proposal | None = field(
+    proposal: AdviceProposal | None = field(
         default=None, metadata=column("What is proposed or confirmed; null where nothing is.")
     )
     uptakes: tuple[Uptake, ...] = field(

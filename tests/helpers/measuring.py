@@ -12,7 +12,7 @@ from evenkeel.engine.pipeline.candidate_rows import candidate_table
 from evenkeel.engine.pipeline.measure import observe_group, observed_of, tables_of
 from evenkeel.engine.pipeline.propose import propose_group
 from evenkeel.engine.pipeline.stored_metrics import measured_at_once
-from evenkeel.engine.pipeline.whatif import Seen, seen_of
+from evenkeel.engine.pipeline.whatif import SeenGroup, seen_of
 from evenkeel.engine.snapshots.groups_with_past import BatchWithPast
 
 
@@ -50,7 +50,7 @@ def observed(
 
 def seen(
     group: GroupSnapshot, earlier: Sequence[GroupSnapshot] = (), settings: Settings | None = None
-) -> Seen:
+) -> SeenGroup:
     """A group as questions about other members or partitions begin with it."""
     [found] = seen_of(settings or Settings(), BatchWithPast.of(group, earlier))
     return found

@@ -8,7 +8,7 @@ from typing import Any
 from pyarrow import fs
 
 from evenkeel.engine.adapters.lake import FileLake
-from evenkeel.engine.adapters.lake.tables import Reader
+from evenkeel.engine.adapters.lake.tables import FileReader
 
 
 class Store(fs.FileSystemHandler):  # type: ignore[misc]
@@ -70,5 +70,5 @@ def lake_in_store(path: str | Path) -> tuple[FileLake, Store]:
     """A lake whose files lie in such a store, and the store."""
     lake, store = FileLake(path), Store()
     lake._files.system, lake._files.is_store = fs.PyFileSystem(store), True
-    lake._reader = Reader(lake._files.system, remote=True)
+    lake._reader = FileReader(lake._files.system, remote=True)
     return lake, store

@@ -24,7 +24,7 @@ from evenkeel.engine.records import (
     blank,
     table_of,
 )
-from evenkeel.engine.records.course import AdviceCheck, Course, Promise, Uptake
+from evenkeel.engine.records.course import AdviceCheck, AdvicePromise, Course, Uptake
 from evenkeel.engine.snapshots import METRICS
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
@@ -96,7 +96,7 @@ def advice(
 def course(state: AdviceState, strategy: str) -> Course:
     """How far an advice has come that was taken up an hour ago."""
     at = NOW - timedelta(hours=1)
-    promise = Promise(
+    promise = AdvicePromise(
         after_seconds=3600, measure="lag", unit="offsets", low=0.0, expected=300.0, high=900.0
     )
     uptake = Uptake(

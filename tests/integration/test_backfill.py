@@ -17,7 +17,7 @@ from evenkeel.engine.adapters.postgres.history import in_schema
 from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.errors import ClusterBusy
-from evenkeel.engine.pipeline.backfill import Plan, Question, outcome_of, planned, rules_of
+from evenkeel.engine.pipeline.backfill import BackfillPlan, Question, outcome_of, planned, rules_of
 from evenkeel.engine.ports import ALL, Lake
 from evenkeel.engine.snapshots import VALIDATION, rows_to_table
 from tests.helpers.cookbook_history import (
@@ -93,7 +93,7 @@ def shelf_of(url: str, settings: Settings, groups: str = "*") -> PostgresShelf:
     return PostgresShelf(url, rules_of(settings, groups))
 
 
-def judge(url: str, lake: Lake, settings: Settings, asked: Question, **how: Any) -> Plan:
+def judge(url: str, lake: Lake, settings: Settings, asked: Question, **how: Any) -> BackfillPlan:
     """Judge again."""
     return pipeline.backfill(lake, shelf_of(url, settings, asked.groups), settings, asked, **how)
 

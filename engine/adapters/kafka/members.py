@@ -35,7 +35,7 @@ _MEMBER_TYPES = {0: "classic", 1: "consumer"}
 
 
 @dataclass(frozen=True)
-class Reader:
+class MemberReader:
     """
     Turns descriptions into rows.
 

@@ -21,7 +21,7 @@ from .groups import Commits, Group, describe_groups, error_text
 from .health import Health, check
 from .listing import list_groups
 from .log_dirs import LogSizes, read_log_sizes
-from .members import RackFor, Reader, topology_json, used_topics
+from .members import MemberReader, RackFor, topology_json, used_topics
 from .offsets import read_offsets
 from .properties import client_arguments
 from .topics import REFUSED, Node, Topics, describe_cluster, hidden_topics, read_begins
@@ -127,7 +127,7 @@ class KafkaClusterReader:
         alive = [node.id for node in nodes if node.alive]
         configs = await read_configs(connection, topics.counts, alive)
         sizes = await read_log_sizes(connection, [p for p in topics.partitions if p.topic in used])
-        reader = Reader(topics.counts, settings.topics, self._rack_for)
+        reader = MemberReader(topics.counts, settings.topics, self._rack_for)
         members = [row for group in groups.values() for row in reader.rows(group)]
         unseen = _unseen(groups, members, topics)
         hidden = await hidden_topics(

@@ -29,7 +29,7 @@ from .catalog import (
     step_of,
 )
 from .files import Files
-from .tables import Pick, Reader, rows_per_group, writing
+from .tables import FileReader, Pick, rows_per_group, writing
 
 _RUN = re.compile(r"[a-z0-9]{1,32}")
 _TRIES = 5
@@ -52,7 +52,7 @@ class FileLake:
         self.path = str(path)
         self._files = Files(self.path)
         self._catalog = Catalog(self._files)
-        self._reader = Reader(self._files.system, remote=self._files.is_store)
+        self._reader = FileReader(self._files.system, remote=self._files.is_store)
 
     def __reduce__(self) -> tuple[object, ...]:
         """It is opened again where it is sent to: nothing that is open, cached or secret travels."""

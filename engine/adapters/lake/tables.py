@@ -175,7 +175,7 @@ def _may_hold(bound: Bound, values: list[str]) -> bool:
     return place < len(values) and values[place] <= bound[1]
 
 
-class Reader:
+class FileReader:
     """Reads files that never change, and keeps their footers. It travels between processes without them."""
 
     def __init__(self, system: fs.FileSystem, *, remote: bool) -> None:
@@ -228,8 +228,8 @@ class Reader:
         return self._footers[key]
 
 
-def _reader(system: fs.FileSystem, remote: bool) -> Reader:
-    return Reader(system, remote=remote)
+def _reader(system: fs.FileSystem, remote: bool) -> FileReader:
+    return FileReader(system, remote=remote)
 
 
 def _picked(

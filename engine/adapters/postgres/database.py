@@ -19,7 +19,7 @@ from .statements import Rows, execute, write
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class HeldSnapshot:
     """
     A snapshot that a transaction holds.
 
@@ -98,7 +98,7 @@ class Database:
             yield connection
 
     @contextmanager
-    def _writing(self, snapshot_id: str) -> Iterator[tuple[Connection, Held]]:
+    def _writing(self, snapshot_id: str) -> Iterator[tuple[Connection, HeldSnapshot]]:
         """A transaction that holds a snapshot of the history, and what that is."""
         with self._long_transaction() as connection:
             rows = execute(connection, "lock_snapshot", snapshot_id=snapshot_id)
@@ -107,4 +107,4 @@ class Database:
                     f"the history ({place(self._engine.url)}) has no snapshot {snapshot_id}.",
                     fix="Run `validate_snapshot` for it again, which stores it from the lake.",
                 )
-            yield connection, Held(**rows[0])
+            yield connection, HeldSnapshot(**rows[0])

@@ -11,8 +11,8 @@ from ..command_end import complain
 from ..options import AsJson, Bootstrap, ClusterName, GroupPattern, Stored, Strategies, epilog
 
 if TYPE_CHECKING:
-    from ..judgement import Judged
-    from ..sources import Source
+    from ..judgement import JudgedGroup
+    from ..sources import SnapshotSource
 
 EPILOG = epilog(
     [
@@ -74,7 +74,7 @@ def advise(
     tell_unreadable(source, [one.metrics for one in judged])
 
 
-def _with_frontier(source: Source, judged: Sequence[Judged], *, as_json: bool) -> None:
+def _with_frontier(source: SnapshotSource, judged: Sequence[JudgedGroup], *, as_json: bool) -> None:
     """
     Each group's object with its frontier, or the scoreboard of one group and its frontier below.
 
@@ -100,7 +100,7 @@ def _with_frontier(source: Source, judged: Sequence[Judged], *, as_json: bool) -
             print_frontier(source.settings, selection)
 
 
-def _headline(source: Source, groups: int) -> str:
+def _headline(source: SnapshotSource, groups: int) -> str:
     from ...messages.wording import moment, several
     from ...snapshots import split_snapshot_id
     from ..judgement import PLAIN_FORM

@@ -12,7 +12,7 @@ from ..options import AsJson, Bootstrap, ClusterName, Stored, epilog
 
 if TYPE_CHECKING:
     from ...snapshots.groups_with_past import GroupWithPast
-    from ..sources import Source
+    from ..sources import SnapshotSource
 
 EPILOG = epilog(
     [
@@ -63,7 +63,7 @@ def apply(
         show_kit(kit)
 
 
-def _advised(source: Source, only: GroupWithPast) -> str:
+def _advised(source: SnapshotSource, only: GroupWithPast) -> str:
     """
     The strategy that a group is advised.
 

@@ -12,7 +12,7 @@ import typer
 from ..options import GroupPattern, epilog
 
 if TYPE_CHECKING:
-    from ...pipeline.backfill import Outcome, Plan, Progress
+    from ...pipeline.backfill import BackfillOutcome, BackfillPlan, Progress
 
 EPILOG = epilog(
     [
@@ -91,7 +91,7 @@ def _iso(at: datetime) -> str:
     return at.astimezone(UTC).isoformat().removesuffix("+00:00") + "Z"
 
 
-def _ahead(plan: Plan) -> Iterator[str]:
+def _ahead(plan: BackfillPlan) -> Iterator[str]:
     """What is to be done."""
     from ...model.text import listed, printable, several
     from ...pipeline.backfill import EVENKEEL
@@ -140,7 +140,7 @@ def _line(progress: Progress) -> str:
     return f"{progress.done:,} of {progress.of:,} snapshots, through {moment(progress.at)}{rest}"
 
 
-def _summary(plan: Plan, outcome: Outcome) -> str:
+def _summary(plan: BackfillPlan, outcome: BackfillOutcome) -> str:
     from ...model.text import printable, several
 
     judged = several(len(plan.ids), "snapshot")
@@ -156,7 +156,7 @@ def _summary(plan: Plan, outcome: Outcome) -> str:
     )
 
 
-def _named(outcome: Outcome) -> str:
+def _named(outcome: BackfillOutcome) -> str:
     """A line for each of the groups of which most would have been said otherwise."""
     from ...messages.wording import duration
     from ...model.text import and_more, printable

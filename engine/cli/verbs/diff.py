@@ -11,7 +11,7 @@ from ..command_end import NothingFound
 from ..options import AsJson, ClusterName, epilog
 
 if TYPE_CHECKING:
-    from ..sources import Source
+    from ..sources import SnapshotSource
 
 EPILOG = epilog(
     [
@@ -64,7 +64,7 @@ def diff(
         _print(source, earlier, name, as_json=as_json)
 
 
-def _print(source: Source, earlier: str, group: str, *, as_json: bool) -> None:
+def _print(source: SnapshotSource, earlier: str, group: str, *, as_json: bool) -> None:
     from ...snapshots.compare import compare
     from ...snapshots.groups_with_past import taken_at
     from ..views import differences
@@ -85,7 +85,7 @@ def _print(source: Source, earlier: str, group: str, *, as_json: bool) -> None:
         tell(["", *remarks] if tables else remarks)
 
 
-def earlier_id(source: Source, since: str) -> str:
+def earlier_id(source: SnapshotSource, since: str) -> str:
     """
     The snapshot that the newest one is compared with.
 

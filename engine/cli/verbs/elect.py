@@ -11,7 +11,7 @@ from ..command_end import complain
 from ..options import AsJson, Bootstrap, ClusterName, Stored, epilog
 
 if TYPE_CHECKING:
-    from ..election_source import Held
+    from ..election_source import HeldElection
 
 EPILOG = epilog(
     [
@@ -84,7 +84,7 @@ def _groups(
     assignors: str | None,
     to: str | None,
     place: tuple[str | None, str | None, str | None],
-) -> list[Held]:
+) -> list[HeldElection]:
     from ...snapshots.groups_with_past import groups_at
     from .. import election_source, sources
 

@@ -19,7 +19,7 @@ from ..options import (
 )
 
 if TYPE_CHECKING:
-    from ..sources import Source
+    from ..sources import SnapshotSource
     from ..views.tables import Table
 
 EPILOG = epilog(
@@ -103,7 +103,9 @@ def lag(
         raise NothingFound(f"no partition to show of {len(groups):,} matching groups.")
 
 
-def measured(source: Source, pattern: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def measured(
+    source: SnapshotSource, pattern: str
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """
     The rows of `group_metrics`, and one row per partition as `--json` prints it, sorted.
 
@@ -133,7 +135,7 @@ def measured(source: Source, pattern: str) -> tuple[list[dict[str, Any]], list[d
     return groups, rows
 
 
-def _stored(source: Source, table: str) -> list[dict[str, Any]]:
+def _stored(source: SnapshotSource, table: str) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = source.lake.read(table, [source.newest]).to_pylist()
     return rows
 
@@ -156,7 +158,7 @@ def group_row(head: Mapping[str, Any]) -> dict[str, Any]:
     return partition_row(dict.fromkeys([*_JSON, *_AS_THEY_ARE]) | known, head, {})
 
 
-def tell_unreadable(source: Source, groups: Sequence[Mapping[str, Any]]) -> None:
+def tell_unreadable(source: SnapshotSource, groups: Sequence[Mapping[str, Any]]) -> None:
     """Say on standard error what is missing from the answer, and why."""
     from ..sources import problems
 

@@ -10,7 +10,7 @@ from ..options import AsJson, Bootstrap, ClusterName, Stored, epilog
 
 if TYPE_CHECKING:
     from ...snapshots.groups_with_past import GroupWithPast
-    from ..sources import Source
+    from ..sources import SnapshotSource
 
 EPILOG = epilog(
     [
@@ -45,7 +45,7 @@ def tasks(
     )
 
 
-def _print(source: Source, selection: GroupWithPast, *, as_json: bool) -> None:
+def _print(source: SnapshotSource, selection: GroupWithPast, *, as_json: bool) -> None:
     """
     Raises:
         Infeasible: The group has no tasks, or none that can be shown.

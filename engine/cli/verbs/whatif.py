@@ -12,8 +12,8 @@ from ..options import AsJson, Bootstrap, ClusterName, Stored, epilog
 
 if TYPE_CHECKING:
     from ...followers.plan import Plan
-    from ...pipeline.whatif import Seen
-    from ..sources import Source
+    from ...pipeline.whatif import SeenGroup
+    from ..sources import SnapshotSource
     from ..whatif_options import Options
 
 EPILOG = epilog(
@@ -109,8 +109,8 @@ def whatif(
 
 
 def _print(
-    source: Source,
-    seen: Seen,
+    source: SnapshotSource,
+    seen: SeenGroup,
     options: Options,
     named: list[str],
     plan: Plan | None,

@@ -10,7 +10,7 @@ from ...messages.wording import member_names, moment, several
 from ...model.groups import Member
 from ...model.text import printable
 from ...snapshots.difference import Changed, Difference, Racks
-from ..sources import Source
+from ..sources import SnapshotSource
 from .tables import NOTHING, UNKNOWN, Table, duration, number, text, to_json
 
 SHOWN = 60
@@ -73,7 +73,7 @@ def _row(change: Changed) -> dict[str, Any]:
     }
 
 
-def headline(group: str, source: Source, moments: Sequence[Any], span: float) -> str:
+def headline(group: str, source: SnapshotSource, moments: Sequence[Any], span: float) -> str:
     """The group, and the two moments that are compared, *span* seconds apart."""
     first, second = map(moment, moments)
     where = f"{printable(group)} on {source.cluster}"

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from ...advice.bounce import RestartPlan
 from ...assignors.kafka.election import REFUSED
 from ...messages.wording import ARROW, how, member_names, several, why_elected, words
-from ..election_source import Held
+from ..election_source import HeldElection
 from .tables import NOTHING, UNKNOWN, Table, show, tell, text
 
 _REBALANCE = {True: "eager", False: "cooperative", None: UNKNOWN}
 
 
-def show_elections(elections: Sequence[Held]) -> None:
+def show_elections(elections: Sequence[HeldElection]) -> None:
     """Each group's election, an empty line between two."""
     for place, held in enumerate(elections):
         if place:
@@ -21,7 +21,7 @@ def show_elections(elections: Sequence[Held]) -> None:
         _show(held)
 
 
-def _show(held: Held) -> None:
+def _show(held: HeldElection) -> None:
     names = member_names(held.members)
     tell([text(line) for line in [_head(held), *_outcome(held, names)]])
     if any(listed is not None for listed in held.lists.values()):
@@ -31,14 +31,14 @@ def _show(held: Held) -> None:
         _show_plan(held.plan)
 
 
-def _head(held: Held) -> str:
+def _head(held: HeldElection) -> str:
     if held.group is None:
         return f"A made-up group of {several(len(held.members), 'member')}"
     runs = f", runs {held.runs}" if held.runs else ""
     return f"{held.group}: {held.state}, {held.type.value}, {several(len(held.members), 'member')}{runs}"
 
 
-def _outcome(held: Held, names: dict[str, str]) -> list[str]:
+def _outcome(held: HeldElection, names: dict[str, str]) -> list[str]:
     lines = [f"  {words(remark)}" for remark in held.remarks]
     if not held.elects:
         return lines
@@ -53,7 +53,7 @@ def _outcome(held: Held, names: dict[str, str]) -> list[str]:
     return [elected, *_leader(held, names), *lines]
 
 
-def _leader(held: Held, names: dict[str, str]) -> list[str]:
+def _leader(held: HeldElection, names: dict[str, str]) -> list[str]:
     walk = [names[member] for member in held.coordinator_order]
     if held.election and held.election.leader:
         after = held.election.next_leader(held.election.leader)
@@ -65,7 +65,7 @@ def _leader(held: Held, names: dict[str, str]) -> list[str]:
     return [f"  Leads: not on the wire; if the leader leaves, {walk[0]} leads{second}"]
 
 
-def _ballots(held: Held, names: dict[str, str]) -> Table:
+def _ballots(held: HeldElection, names: dict[str, str]) -> Table:
     election, rows = held.election, list[list[str]]()
     for member in held.members:
         listed = held.lists.get(member.id)
@@ -82,7 +82,7 @@ def _ballots(held: Held, names: dict[str, str]) -> Table:
     return Table(headings=["Member", "Lists", "Votes for", *refusals], rows=rows)
 
 
-def _standing(held: Held, member: str) -> str:
+def _standing(held: HeldElection, member: str) -> str:
     refused = held.election.refused if held.election else {}
     if member not in refused:
         return "yes"

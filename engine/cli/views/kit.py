@@ -13,7 +13,7 @@ from ...messages.wording.manual import rendered
 from ...messages.wording.outlook import about
 from ...model.facts import FactKind, of_kind
 from ...model.states import GroupType
-from ...pipeline.rollout import Held, Kit
+from ...pipeline.rollout import HeldUp, Kit
 from ...records import to_json
 from .tables import tell
 
@@ -80,7 +80,7 @@ def kit_object(kit: Kit) -> dict[str, Any]:
     }
 
 
-def _round_object(this: Round, held: Held | None) -> dict[str, Any]:
+def _round_object(this: Round, held: HeldUp | None) -> dict[str, Any]:
     return {
         "restart": this.restart.name.lower(),
         "who": this.restart.value,

@@ -29,7 +29,7 @@ from .columns import cell, cells, head, heads, pick
 from .tables import Table, number, show, tell, text
 
 if TYPE_CHECKING:
-    from ..judgement import Judged
+    from ..judgement import JudgedGroup
 
 HOW_TO_GET = (
     "How to get a strategy: evenkeel elect {} --to STRATEGY (--json here has it in a sentence each)"
@@ -56,7 +56,7 @@ _OVERVIEW = pick(
 _VERDICT, _WHY = pick(AdviceColumns, "verdict", "reason")
 
 
-def overview(groups: Sequence[Judged]) -> Table:
+def overview(groups: Sequence[JudgedGroup]) -> Table:
     """All groups, one line each."""
     return Table(
         headings=heads([*_OVERVIEW, _VERDICT, _WHY]),
@@ -71,7 +71,7 @@ def _overview_row(metrics: Mapping[str, Any], advice: Advice) -> list[str]:
     return [*cells(_OVERVIEW, metrics), cell(_VERDICT, advice.verdict.value), text(reason)]
 
 
-def print_group(judged: Judged) -> None:
+def print_group(judged: JudgedGroup) -> None:
     """One group in full: its numbers, every strategy, the advice and what would move."""
     numbers, _ = overview([judged]).split()
     show([numbers, strategies(judged)])
@@ -117,7 +117,7 @@ _DRAINED, _RESTARTS = pick(CandidateRow, "forecast_drained_seconds_expected", "p
 _FORECAST = (">Lag in 1 h:\nexpected\n(low to high)", ">Drained\nin", head(_RESTARTS))
 
 
-def strategies(judged: Judged) -> Table:
+def strategies(judged: JudgedGroup) -> Table:
     """Every strategy of one group, the live one first; what they cost and what becomes of it where that is known."""
     currency = next((row["currency"] for row in judged.candidates if row["currency"]), None)
     shown = [c for c in _STRATEGY if currency or c.meaning.unit is not Unit.MONEY_PER_MONTH]
@@ -167,7 +167,7 @@ def _story_parts(row: Mapping[str, Any]) -> list[str | None]:
     return [row["reason"], *flaws, proof, replayed, *(row["notes"] or ())]
 
 
-def advice_lines(judged: Judged) -> list[str]:
+def advice_lines(judged: JudgedGroup) -> list[str]:
     """The verdict, how to follow it, and the yardstick."""
     advice = judged.advice
     is_told = advice.verdict is Verdict.SWITCH
@@ -188,7 +188,7 @@ def advice_lines(judged: Judged) -> list[str]:
     return [text(line) for line in lines]
 
 
-def move_lines(judged: Judged) -> list[str]:
+def move_lines(judged: JudgedGroup) -> list[str]:
     """What would change hands if the advice was followed."""
     moves = judged.advice.moves
     names = member_names(judged.members)
@@ -207,7 +207,7 @@ def move_lines(judged: Judged) -> list[str]:
     return [text(line) for line in [*head, *lines]]
 
 
-def past_lines(judged: Judged) -> list[str]:
+def past_lines(judged: JudgedGroup) -> list[str]:
     """What changes of the group's members moved lately, and would have moved under strategies that it could run."""
     if not judged.past:
         return []

@@ -19,14 +19,14 @@ from ...messages.wording import (
     words,
 )
 from ...model.assignments import Deployment, Feasibility
-from ...pipeline.whatif import Answer, Outcome, Sizes
+from ...pipeline.whatif import Sizes, WhatIfAnswer, WhatIfOutcome
 from ...records import WhatIfRow, row_of, to_json
 from .columns import cell, cells, heads, pick
 from .scoreboard import MOVES_SHOWN
 from .tables import NOTHING, UNKNOWN, Table, number, show, tell, text
 
 
-def objects(answer: Answer) -> Iterator[dict[str, Any]]:
+def objects(answer: WhatIfAnswer) -> Iterator[dict[str, Any]]:
     """One object for the group as it is, and one per strategy."""
     group = answer.supposed.seen.group.group
     assumed = [words(fact) for fact in answer.assumed]
@@ -40,7 +40,7 @@ def objects(answer: Answer) -> Iterator[dict[str, Any]]:
         }
 
 
-def _row(outcome: Outcome, sizes: Sizes | None) -> WhatIfRow:
+def _row(outcome: WhatIfOutcome, sizes: Sizes | None) -> WhatIfRow:
     candidate = outcome.candidate
     return WhatIfRow(
         strategy=candidate.strategy,
@@ -69,7 +69,7 @@ def because_of(sizes: Sizes) -> str | None:
     return "; ".join(words(fact) for fact in sizes.why) or None
 
 
-def print_answer(answer: Answer) -> None:
+def print_answer(answer: WhatIfAnswer) -> None:
     """A table, then the diagnoses, the moves, the sizes and the assumptions in sentences."""
     show([_table(answer)])
     tell(
@@ -96,7 +96,7 @@ _NEEDED, _WHY = pick(WhatIfRow, "fewest_members", "reason")
 _AHEAD = pick(WhatIfRow, "forecast_lag_low", "forecast_lag_expected", "forecast_lag_high")
 
 
-def _table(answer: Answer) -> Table:
+def _table(answer: WhatIfAnswer) -> Table:
     rows = [
         (outcome, row_of(_row(outcome, answer.sizes.get(outcome.candidate.strategy))))
         for outcome in (answer.today, *answer.outcomes)
@@ -133,14 +133,14 @@ def _table(answer: Answer) -> Table:
     )
 
 
-def _name(outcome: Outcome) -> str:
+def _name(outcome: WhatIfOutcome) -> str:
     candidate = outcome.candidate
     if candidate.deployment is Deployment.LIVE:
         return "(as it is)"
     return text(candidate.strategy) + (" (runs)" if candidate.is_running else "")
 
 
-def _refusal(outcome: Outcome) -> str:
+def _refusal(outcome: WhatIfOutcome) -> str:
     why = outcome.candidate
     return text(reasons(why.reason)) if why.feasibility is Feasibility.INFEASIBLE else ""
 
@@ -160,14 +160,14 @@ def _ahead(row: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _needed(answer: Answer, outcome: Outcome) -> str:
+def _needed(answer: WhatIfAnswer, outcome: WhatIfOutcome) -> str:
     sizes = answer.sizes.get(outcome.candidate.strategy)
     if sizes is None:
         return NOTHING
     return NOTHING if sizes.keeps_up is False else number(sizes.fewest)
 
 
-def _diagnoses(answer: Answer) -> list[str]:
+def _diagnoses(answer: WhatIfAnswer) -> list[str]:
     """What is the matter now, and what would be, strategies of which the same is said together."""
     alike: dict[str, list[str]] = {}
     for outcome in answer.outcomes:
@@ -179,13 +179,13 @@ def _diagnoses(answer: Answer) -> list[str]:
     ]
 
 
-def _diagnosed(outcome: Outcome) -> str:
+def _diagnosed(outcome: WhatIfOutcome) -> str:
     assert outcome.diagnosed is not None
     why = because(outcome.facts)
     return f"{outcome.diagnosed.diagnosis.value}{f' ({why})' if why else ''}"
 
 
-def _moves(answer: Answer) -> list[str]:
+def _moves(answer: WhatIfAnswer) -> list[str]:
     """What would change hands with the first strategy: the one that the group runs, where that is asked."""
     [first] = answer.outcomes[:1] or [answer.today]
     if not first.moves:
@@ -208,7 +208,7 @@ def _moves(answer: Answer) -> list[str]:
     ]
 
 
-def _sizes(answer: Answer) -> Sequence[str]:
+def _sizes(answer: WhatIfAnswer) -> Sequence[str]:
     """How many members are enough, and how many too many, with the first strategy that says so."""
     name, sizes = next(iter(answer.sizes.items()), (None, None))
     if sizes is None:

@@ -7,7 +7,7 @@ from math import floor, log10
 
 from ...model.figures import Forecast
 from ...model.text import several
-from ...records.course import AdviceCheck, Promise
+from ...records.course import AdviceCheck, AdvicePromise
 from .numbers import duration, percent
 
 DIGITS = 2
@@ -69,7 +69,7 @@ _MEASURES: Mapping[str, tuple[str, Callable[[float], str]]] = {
 }
 
 
-def promised(promise: Promise) -> str:
+def promised(promise: AdvicePromise) -> str:
     """
     What is to be seen of a group after a switch.
 

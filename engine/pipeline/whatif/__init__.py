@@ -8,24 +8,24 @@ forecast of today), `sizes` (how many members it needs, and how many have someth
 for all of that), `answering` (all of it side by side).
 """
 
-from .answer import Answer, answer
-from .changed_group import Seen, seen_of, suppose
+from .answer import WhatIfAnswer, answer
+from .changed_group import SeenGroup, seen_of, suppose
 from .changes import Can, Change, Grows, Joins, Leaves, Stands, last_by_name, new_names
-from .outcome import Outcome, outcomes
+from .outcome import WhatIfOutcome, outcomes
 from .plan_followers import following_of
 from .sizes import Sizes, sizes_of
 
 __all__ = [
-    "Answer",
     "Can",
     "Change",
     "Grows",
     "Joins",
     "Leaves",
-    "Outcome",
-    "Seen",
+    "SeenGroup",
     "Sizes",
     "Stands",
+    "WhatIfAnswer",
+    "WhatIfOutcome",
     "answer",
     "following_of",
     "last_by_name",

@@ -12,15 +12,15 @@ from ...model.assignments import Deployment, Feasibility
 from ...model.facts import Fact
 from ..member_data import takes_user_data
 from .assumptions import assumptions
-from .changed_group import Seen, Supposed, suppose
+from .changed_group import SeenGroup, Supposed, suppose
 from .changes import Change
-from .outcome import Outcome, outcomes, today
+from .outcome import WhatIfOutcome, outcomes, today
 from .plan_followers import following_of
 from .sizes import BUDGET, BUDGET_OF_PLANS, Sizes, sizes_of
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Answer:
+class WhatIfAnswer:
     """
     What would become of a group.
 
@@ -33,19 +33,19 @@ class Answer:
     """
 
     supposed: Supposed
-    today: Outcome
-    outcomes: tuple[Outcome, ...]
+    today: WhatIfOutcome
+    outcomes: tuple[WhatIfOutcome, ...]
     sizes: dict[str, Sizes]
     assumed: tuple[Fact, ...]
 
 
 def answer(
     settings: Settings,
-    seen: Seen,
+    seen: SeenGroup,
     changes: tuple[Change, ...],
     named: Collection[str] = (),
     plan: Plan | None = None,
-) -> Answer:
+) -> WhatIfAnswer:
     """
     What would become of a group.
 
@@ -71,7 +71,7 @@ def answer(
     quick = (Deployment.SETTING, Deployment.CLASS)
     known = every() if following is None else {**every(), following.name: following}
     strategies = {one.candidate.strategy: known[one.candidate.strategy] for one in chosen}
-    return Answer(
+    return WhatIfAnswer(
         supposed=supposed,
         today=today(settings, seen),
         outcomes=chosen,

@@ -11,14 +11,14 @@ from ...model.arrays import NONE
 from ...model.facts import Fact, note
 from .changed_group import Supposed
 from .changes import Can, Change, Grows, Joins, Leaves, Stands, usual_subscription
-from .outcome import Outcome
+from .outcome import WhatIfOutcome
 from .plan_followers import Following, of_following
 
 
 def assumptions(
     supposed: Supposed,
     changes: Sequence[Change],
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[WhatIfOutcome],
     following: Following | None = None,
 ) -> tuple[Fact, ...]:
     """
@@ -43,7 +43,7 @@ def assumptions(
     return (*made, note("change_at_once")) if changes else tuple(made)
 
 
-def _of_strategies(supposed: Supposed, outcomes: Sequence[Outcome]) -> Iterator[Fact]:
+def _of_strategies(supposed: Supposed, outcomes: Sequence[WhatIfOutcome]) -> Iterator[Fact]:
     """Which strategies are told what members own; and that none of them is what the group runs."""
     by_replay = defaultdict[str, list[str]](list)
     for outcome in outcomes:

@@ -25,7 +25,7 @@ from .condition import Condition, median_peer, newcomer
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Seen:
+class SeenGroup:
     """
     A group as it is.
 
@@ -48,12 +48,12 @@ class Seen:
         return self.measured_group.group
 
 
-def seen_of(settings: Settings, groups: BatchWithPast) -> list[Seen]:
+def seen_of(settings: Settings, groups: BatchWithPast) -> list[SeenGroup]:
     """Some groups as they are, in the order of the batch."""
     observation = observed_of(settings, groups)
     _, measured = measured_at_once(settings, groups, seen=observation)
     return [
-        Seen(
+        SeenGroup(
             measured_group=one,
             observation=observation,
             number=number,
@@ -76,7 +76,7 @@ class Supposed:
         measured: What is known of it.
     """
 
-    seen: Seen
+    seen: SeenGroup
     layout: Layout
     group: GroupSnapshot
     measured: Measured
@@ -124,7 +124,7 @@ class Supposed:
         return today
 
 
-def suppose(seen: Seen, changes: Sequence[Change]) -> Supposed:
+def suppose(seen: SeenGroup, changes: Sequence[Change]) -> Supposed:
     """
     A group after changes; without any it is what it is.
 

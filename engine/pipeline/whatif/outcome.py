@@ -15,7 +15,7 @@ from ...model.assignments import Assignment, Candidate, Deployment, Move
 from ...model.facts import Fact
 from ...model.figures import Score
 from ..replay import replay_group
-from .changed_group import Seen, Supposed
+from .changed_group import SeenGroup, Supposed
 from .plan_followers import Following
 
 Lists = dict[str, list[tuple[str, int]]]
@@ -23,7 +23,7 @@ Lists = dict[str, list[tuple[str, int]]]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Outcome:
+class WhatIfOutcome:
     """
     What a strategy would make of a group, or why there is no telling.
 
@@ -51,7 +51,7 @@ class Outcome:
         return self.diagnosed.facts if self.diagnosed else ()
 
 
-def today(settings: Settings, seen: Seen) -> Outcome:
+def today(settings: Settings, seen: SeenGroup) -> WhatIfOutcome:
     """The group as it is: its assignment, score and forecast, and what is the matter with it."""
     replayed = replay_group(settings, seen.measured_group, ask_next_change=False, live_only=True)
     [candidate] = replayed.candidates
@@ -64,7 +64,7 @@ def outcomes(
     supposed: Supposed,
     only: Collection[str] | None = None,
     following: Following | None = None,
-) -> list[Outcome]:
+) -> list[WhatIfOutcome]:
     """
     One per strategy, the one that the group runs first; of a group that follows a plan that is its plan.
 
@@ -90,7 +90,7 @@ def outcomes(
     return [_of(replayed.spec, candidate, supposed) for candidate in strategies]
 
 
-def _of(spec: GroupSpec, candidate: Candidate, supposed: Supposed) -> Outcome:
+def _of(spec: GroupSpec, candidate: Candidate, supposed: Supposed) -> WhatIfOutcome:
     assignment, score = candidate.assignment, candidate.score
     if assignment is None or score is None:
         return _outcome(spec, candidate, None, ())
@@ -116,9 +116,9 @@ def _of(spec: GroupSpec, candidate: Candidate, supposed: Supposed) -> Outcome:
 
 def _outcome(
     spec: GroupSpec, candidate: Candidate, diagnosed: Diagnosed | None, moves: tuple[Move, ...]
-) -> Outcome:
+) -> WhatIfOutcome:
     assignment = candidate.assignment
-    return Outcome(
+    return WhatIfOutcome(
         candidate=candidate,
         diagnosed=diagnosed,
         lists=None if assignment is None else spec.lists(assignment),

@@ -22,7 +22,7 @@ from ...model.assignments import Assignment
 from ...model.errors import Infeasible
 from ...model.facts import Fact, reason
 from ..replay import settled_of
-from .changed_group import Seen, Supposed, suppose
+from .changed_group import SeenGroup, Supposed, suppose
 from .changes import Change, Joins, Leaves, last_by_name, new_names
 from .outcome import busy
 
@@ -55,7 +55,7 @@ class Sizes:
 
 def sizes_of(
     settings: Settings,
-    seen: Seen,
+    seen: SeenGroup,
     changes: tuple[Change, ...],
     strategy: Assignor,
     budget: int = BUDGET,
@@ -82,7 +82,7 @@ class _Search:
     def __init__(
         self,
         settings: Settings,
-        seen: Seen,
+        seen: SeenGroup,
         changes: tuple[Change, ...],
         strategy: Assignor,
         budget: int,

@@ -15,7 +15,7 @@ from kafka.protocol.consumer.metadata import (
 )
 
 from evenkeel.engine.adapters.kafka.groups import Group
-from evenkeel.engine.adapters.kafka.members import RackFor, Reader, topology_json, used_topics
+from evenkeel.engine.adapters.kafka.members import MemberReader, RackFor, topology_json, used_topics
 from evenkeel.engine.adapters.kafka.messages import (
     ConsumerGroupDescribeResponse,
     StreamsGroupDescribeResponse,
@@ -32,9 +32,9 @@ def reader(
     rack_for: RackFor = lambda *_: None,
     topics: Filter = Filter(),  # noqa: B008
     counts: Mapping[str, int] | None = None,
-) -> Reader:
+) -> MemberReader:
     """A reader that knows three topics, or those of *counts*."""
-    return Reader(counts or COUNTS, topics, rack_for)
+    return MemberReader(counts or COUNTS, topics, rack_for)
 
 
 def group(kind: GroupType, described: Any) -> Group:

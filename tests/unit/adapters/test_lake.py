@@ -20,7 +20,7 @@ from evenkeel.engine.adapters.lake import store as lake_module
 from evenkeel.engine.adapters.lake import tables as tables_module
 from evenkeel.engine.adapters.lake.catalog import Catalog
 from evenkeel.engine.adapters.lake.files import Files
-from evenkeel.engine.adapters.lake.tables import Reader
+from evenkeel.engine.adapters.lake.tables import FileReader
 from evenkeel.engine.model.errors import InputError, LakeError, SnapshotNotFound
 from evenkeel.engine.ports import WrittenPart
 from evenkeel.engine.snapshots import (
@@ -264,17 +264,17 @@ def test_a_reader_of_what_is_replaced_reads_one_run(
     """Caught between two files of a run that has been replaced, it begins again with the new one."""
     parts = [one_part(any_lake, "a", number, 1) for number in range(3)]
     any_lake.finish("candidates", snapshot_id(0), "a", parts, {})
-    read = Reader.read
+    read = FileReader.read
     times: list[str] = []
 
-    def overtaken(self: Reader, path: str, *rest: Any) -> pa.Table:
+    def overtaken(self: FileReader, path: str, *rest: Any) -> pa.Table:
         times.append(path)
         if len(times) == 2:
             new = [one_part(any_lake, "b", number, 2) for number in range(2)]
             any_lake.finish("candidates", snapshot_id(0), "b", new, {})
         return read(self, path, *rest)
 
-    monkeypatch.setattr(Reader, "read", overtaken)
+    monkeypatch.setattr(FileReader, "read", overtaken)
     table = any_lake.read("candidates", [snapshot_id(0)])
     assert table["config_version"].to_pylist() == ["b"] * 4
     assert len(times) == 4

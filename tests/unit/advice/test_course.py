@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.engine.advice.course import follow, gone
-from evenkeel.engine.advice.inputs import Followed, LiveFigures, Sight
+from evenkeel.engine.advice.inputs import FollowedPlan, LiveFigures, Sight
 from evenkeel.engine.config import Policy
 from evenkeel.engine.messages.wording import because
 from evenkeel.engine.model.assignments import (
@@ -62,7 +62,7 @@ class Story:
     racks: float | None = None
     gains: tuple[Fact, ...] = (GAIN,)
     course: Course | None = None
-    last: Followed | None = None
+    last: FollowedPlan | None = None
     told: list[tuple[float, str, str]] = field(default_factory=list)
     checks: list = field(default_factory=list)
 

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evenkeel.engine.config import IncidentRules
-from evenkeel.engine.incidents.course import LASTING, Look, lasting, step
+from evenkeel.engine.incidents.course import LASTING, Occasion, lasting, step
 from evenkeel.engine.incidents.judgement import Judged, Trouble
 from evenkeel.engine.model.states import Diagnosis, IncidentState
 from evenkeel.engine.records import IncidentCourse
@@ -48,11 +48,11 @@ def judged(sign: str) -> Judged:
     )
 
 
-def look(number: int, every: timedelta = EVERY) -> Look:
+def look(number: int, every: timedelta = EVERY) -> Occasion:
     """A look of a cluster that has been looked at for long."""
     earlier = f"s{number - 1}" if number else None
     at = FIRST + number * every
-    return Look(
+    return Occasion(
         cluster="c", snapshot_id=f"s{number}", at=at, earlier=earlier, already=FIRST - EVERY
     )
 
@@ -258,7 +258,7 @@ def test_incidents_can_be_turned_off():
 
 def test_what_was_so_on_the_first_look_is_marked():
     """Also if a later one finds it, when its facts reach back to then."""
-    early = Look(cluster="c", snapshot_id="s", at=FIRST + EVERY, earlier=None, already=FIRST)
+    early = Occasion(cluster="c", snapshot_id="s", at=FIRST + EVERY, earlier=None, already=FIRST)
     old = Trouble(kind=Diagnosis.STOPPED, since=FIRST - EVERY)
     said = Judged(group_id="g", diagnosis=Diagnosis.SILENT_MEMBER, troubles=(old,))
 
@@ -319,7 +319,9 @@ def test_a_clock_that_was_ahead_holds_no_end_up() -> None:
     """Well since tomorrow is well since now."""
     course = courses("NN")[-1]
     for at in (FIRST + timedelta(days=1), *(FIRST + number * EVERY for number in (3, 4))):
-        when = Look(cluster="c", snapshot_id=f"{at}", at=at, earlier=None, already=FIRST - EVERY)
+        when = Occasion(
+            cluster="c", snapshot_id=f"{at}", at=at, earlier=None, already=FIRST - EVERY
+        )
         course = step(course, judged("."), when, RULES)
     assert course is not None
     assert course.state is IncidentState.RESOLVED

@@ -18,7 +18,7 @@ from evenkeel.engine.messages import rounds
 from evenkeel.engine.messages.events import EventKind
 from evenkeel.engine.messages.group_incident import message_of
 from evenkeel.engine.messages.length import plain_text
-from evenkeel.engine.messages.rounds import Round, round_of
+from evenkeel.engine.messages.rounds import ToldRound, round_of
 from evenkeel.engine.model.facts import FactKind, fact
 from evenkeel.engine.model.message import MessageKind, Severity
 from evenkeel.engine.model.states import Diagnosis, IncidentState
@@ -64,7 +64,7 @@ class Watcher:
             if course.state is not IncidentState.RESOLVED and course.causes
         ]
 
-    def look(self, odd: Mapping[str, Wrong]) -> Round:
+    def look(self, odd: Mapping[str, Wrong]) -> ToldRound:
         """The next look: what is wrong with which group; None: it could not be judged."""
         at = FIRST + self.number * EVERY
         earlier = self.watch.snapshot_id

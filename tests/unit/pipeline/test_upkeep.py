@@ -10,7 +10,7 @@ import pytest
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.errors import LakeError
-from evenkeel.engine.pipeline.upkeep import Upkeep, upkeep
+from evenkeel.engine.pipeline.upkeep import UpkeepReport, upkeep
 from tests.helpers.memory import MemoryHistory
 from tests.helpers.snapshots import EVERY, FIRST, group, make_snapshot, snapshot_id, store, topic
 
@@ -26,11 +26,11 @@ def test_what_is_old_goes_and_what_is_over_is_compacted(tmp_path: Path) -> None:
     midnight = (FIRST + timedelta(days=4)).replace(hour=0)
 
     did = upkeep(lake, history, settings, midnight + timedelta(hours=2))
-    assert did == Upkeep(lake=1, history=1)
+    assert did == UpkeepReport(lake=1, history=1)
     did = upkeep(lake, history, settings, midnight + timedelta(hours=3))
-    assert did == Upkeep(days=1, files=10, into=2)
+    assert did == UpkeepReport(days=1, files=10, into=2)
     did = upkeep(lake, None, settings, midnight + timedelta(days=9))
-    assert did == Upkeep(lake=2)
+    assert did == UpkeepReport(lake=2)
     assert not list(tmp_path.rglob("*.parquet"))
 
 
@@ -58,7 +58,7 @@ def test_a_turn_ends_between_two_datasets_and_the_next_goes_on(tmp_path: Path) -
     ]
     assert said[-2] == "compacted 1 of 2 datasets of 2026-03-02; the rest next time"
     assert said[-1] == "1 of 1: commits of test, 2026-03-02, 2 files into 1"
-    assert upkeep(lake, None, Settings(), now) == Upkeep()
+    assert upkeep(lake, None, Settings(), now) == UpkeepReport()
 
 
 def test_what_is_damaged_takes_no_turn_from_the_others(tmp_path: Path) -> None:

@@ -14,7 +14,14 @@ from evenkeel.engine.model.groups import Member
 from evenkeel.engine.model.states import Diagnosis
 from evenkeel.engine.ports import History, PreviousAdvice
 from evenkeel.engine.records import Course
-from evenkeel.engine.records.course import Claim, Look, Mute, Promise, Proposal, Uptake
+from evenkeel.engine.records.course import (
+    AdvicePromise,
+    AdviceProposal,
+    Claim,
+    Mute,
+    SnapshotWinner,
+    Uptake,
+)
 from tests.helpers.history_rows import (
     FIRST,
     advice,
@@ -62,7 +69,7 @@ def test_the_course_of_advice_is_read_back_as_it_was(history: History) -> None:
     """All of it, of the group's newest advice, also when the snapshot between knew nothing of the group."""
     at = FIRST + timedelta(hours=1)
     gain = Fact(kind=FactKind.GAIN, measure="unowned", before=2, after=0, subjects=("a", "b"))
-    promise = Promise(
+    promise = AdvicePromise(
         after_seconds=3600, measure="lag", unit="offsets", low=0.5, expected=1, high=math.inf
     )
     uptake = Uptake(
@@ -77,7 +84,7 @@ def test_the_course_of_advice_is_read_back_as_it_was(history: History) -> None:
         outcome=AdviceState.MISSED,
         outcome_at=at,
     )
-    proposal = Proposal(
+    proposal = AdviceProposal(
         strategy="fair",
         first_won_at=FIRST,
         diagnosis=None,
@@ -90,7 +97,7 @@ def test_the_course_of_advice_is_read_back_as_it_was(history: History) -> None:
         at=at,
         state=AdviceState.PROPOSED,
         since=FIRST,
-        looks=(Look(at=FIRST, strategy=None), Look(at=at, strategy="fair")),
+        looks=(SnapshotWinner(at=FIRST, strategy=None), SnapshotWinner(at=at, strategy="fair")),
         claims=(Claim(strategy="fair", since=at, in_a_row=1),),
         proposal=proposal,
         uptakes=(uptake,),

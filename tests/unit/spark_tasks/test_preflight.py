@@ -16,10 +16,10 @@ from evenkeel.engine.model.errors import ConfigError, LakeError
 from evenkeel.spark_tasks import probe
 from evenkeel.spark_tasks.place import ARCHIVE, MASTER, REMOTE, Place
 from evenkeel.spark_tasks.preflight import before, check_archive, check_master, verdict
-from evenkeel.spark_tasks.workers import Answer
+from evenkeel.spark_tasks.workers import WorkerAnswer
 
 HERE = Environment("3.11", "1.2.3", "aaaa")
-GOOD = Answer(
+GOOD = WorkerAnswer(
     {"host": "w1", "python": "3.11", "version": "1.2.3", "source": "aaaa", "lake": {"wrote": "f1"}},
     "",
 )
@@ -43,7 +43,7 @@ def test_workers_with_everything_are_fine():
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (Answer({}, "sh: 1: ./environment/bin/python: not found"), "cannot start Python as"),
+        (WorkerAnswer({}, "sh: 1: ./environment/bin/python: not found"), "cannot start Python as"),
         (but(python="3.12"), "runs Python 3.12, this process 3.11"),
         (but(missing="No module named 'numpy'"), "lacks a module: No module named 'numpy'"),
         (but(source="bbbb"), "has another evenkeel, 1.2.3 (bbbb), than this process, 1.2.3 (aaaa)"),
