@@ -28,8 +28,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from ..config import IncidentRules, Settings
-from ..model.groups import TroubleKind, WatchOf
-from ..model.states import Diagnosis, IncidentState
+from ..model.groups import WatchOf
+from ..model.states import Diagnosis, IncidentState, TroubleKind
 from ..ports import IncidentWatch
 from ..records import CauseSpan, IncidentCourse
 from .judgement import Judged, Judgement, Trouble

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from ..model.facts import Fact
-from ..model.groups import TroubleKind, WatchOf
-from ..model.states import Diagnosis
+from ..model.groups import WatchOf
+from ..model.states import Diagnosis, TroubleKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

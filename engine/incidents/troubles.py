@@ -21,8 +21,7 @@ from ..metrics.observe import Observation
 from ..model.arrays import NONE, Flags, Floats
 from ..model.batch import GroupBatch, max_by
 from ..model.facts import Fact, FactKind, fact
-from ..model.groups import TroubleKind
-from ..model.states import Diagnosis, LagBasis
+from ..model.states import Diagnosis, LagBasis, TroubleKind
 from .judgement import Judged, Trouble
 from .traces import last_commit, last_members, silent_hosts, stuck_at
 

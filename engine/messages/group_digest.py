@@ -8,8 +8,8 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from ..model.groups import TroubleKind
 from ..model.message import AlertMessage, MessageKind, Section, Severity, severity_of
+from ..model.states import TroubleKind
 from .group_incident import headline_of, length_of
 from .incident_message import Incident, fitted
 from .wording import sentence, several

@@ -6,9 +6,8 @@ from datetime import datetime, timedelta
 
 from ..config import IncidentRules
 from ..incidents.quiet import Quiet
-from ..model.groups import TroubleKind
 from ..model.message import severity_of
-from ..model.states import SECONDS_BEHIND, Diagnosis
+from ..model.states import SECONDS_BEHIND, Diagnosis, TroubleKind
 from ..records import CauseSpan, IncidentCourse, Readers, SilenceKind
 from .events import EventKind
 

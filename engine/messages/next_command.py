@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from ..model.groups import TroubleKind
-from ..model.states import SECONDS_BEHIND, Diagnosis
+from ..model.states import SECONDS_BEHIND, Diagnosis, TroubleKind
 
 LONGEST = 100
 """Characters of a group's name that a command spells out."""

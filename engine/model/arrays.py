@@ -9,20 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
-
-
 Indices = npt.NDArray[np.int32]
-
-
 Flags = npt.NDArray[np.bool_]
-
-
 Floats = npt.NDArray[np.float64]
-
-
 NONE = -1
-
-
 """The index that points at nobody."""
 
 

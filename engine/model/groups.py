@@ -14,16 +14,9 @@ from .arrays import Column, Flags, Indices, Ints
 from .moments import check_aware
 from .states import (
     REBALANCING,
-    Diagnosis,
     GroupType,
-    IncidentKind,
     places_tasks,
 )
-
-TroubleKind = Diagnosis | IncidentKind
-
-
-"""What may be wrong with a group, or with the pipeline of a cluster."""
 
 
 class WatchOf(enum.StrEnum):

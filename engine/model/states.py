@@ -23,22 +23,16 @@ class GroupType(enum.StrEnum):
 
 
 REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"})
-
-
 """Group states in which nothing said about ownership would still hold a moment later."""
 
 
 STREAMS_PROTOCOL = "stream"
-
-
 """What Kafka Streams calls its assignor in groups of the classic protocol."""
 
 
 APPLICATIONS: Mapping[GroupType, str | None] = MappingProxyType(
     {GroupType.STREAMS: None, GroupType.CLASSIC: STREAMS_PROTOCOL}
 )
-
-
 """Which groups are Kafka Streams applications: type -> wire name of their assignor, None for any."""
 
 
@@ -156,8 +150,6 @@ _CRITICAL = frozenset(
 
 
 ALARMS = frozenset({Diagnosis.VANISHED, Diagnosis.LOSS_AHEAD, Diagnosis.STOPPED})
-
-
 """Troubles that are never the diagnosis: they say how bad that is."""
 
 
@@ -169,14 +161,10 @@ CAPACITY = frozenset(
         Diagnosis.SKEWED_LOAD,
     }
 )
-
-
 """What members cannot do, in seconds by which that leaves their group behind."""
 
 
 SECONDS_BEHIND = CAPACITY | {Diagnosis.CATCHING_UP}
-
-
 """Kinds of one trouble, whose amounts are the same seconds."""
 
 
@@ -214,6 +202,10 @@ _CRITICAL_OF_PIPELINES = frozenset(
         IncidentKind.CONFIG_REFUSED,
     }
 )
+
+
+TroubleKind = Diagnosis | IncidentKind
+"""What may be wrong with a group, or with the pipeline of a cluster."""
 
 
 class IncidentState(enum.StrEnum):

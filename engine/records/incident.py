@@ -14,8 +14,8 @@ from typing import Any
 
 from ..model.columns import Int32, Unit, column
 from ..model.facts import Fact
-from ..model.groups import TroubleKind, WatchOf
-from ..model.states import IncidentState
+from ..model.groups import WatchOf
+from ..model.states import IncidentState, TroubleKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..messages.wording.numbers import duration, moment, percent, sentence
 from ..model.assignments import Verdict
-from ..model.states import Diagnosis
+from ..model.states import CAPACITY, Diagnosis
 from ..model.text import printable, report_place, several
 from .formats import (
     MEASURES,
@@ -226,7 +226,7 @@ def _environment() -> Environment:
 
 
 _CALM = {Diagnosis.KEEPS_UP: "well", Diagnosis.CATCHING_UP: "mending", Diagnosis.UNKNOWN: "unknown"}
-_WORST = WORST_FIRST[: WORST_FIRST.index(Diagnosis.TOO_FEW_MEMBERS)]
+_POOR = CAPACITY | {Diagnosis.REBALANCING}
 
 
 def group_class(diagnosis: Diagnosis) -> str:
@@ -236,7 +236,7 @@ def group_class(diagnosis: Diagnosis) -> str:
     >>> group_class(Diagnosis.KEEPS_UP), group_class(Diagnosis.NO_MEMBERS), group_class(Diagnosis.SLOW_MEMBER)
     ('well', 'bad', 'poor')
     """
-    return _CALM.get(diagnosis, "bad" if diagnosis in _WORST else "poor")
+    return _CALM.get(diagnosis, "poor" if diagnosis in _POOR else "bad")
 
 
 def _diagnoses(fleet: FleetReport) -> list[tuple[Diagnosis, int]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ..model.assignments import Move, Verdict
-from ..model.states import Diagnosis
+from ..model.states import ALARMS, Diagnosis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,20 +284,8 @@ class FleetReport:
     pipeline: tuple[Happening, ...] | None = None
 
 
-WORST_FIRST = (
-    Diagnosis.NO_MEMBERS,
-    Diagnosis.LOSING_RECORDS,
-    Diagnosis.SKIPPED_RECORDS,
-    Diagnosis.SILENT_MEMBER,
-    Diagnosis.STUCK_PARTITION,
-    Diagnosis.TOO_FEW_MEMBERS,
-    Diagnosis.SLOW_MEMBER,
-    Diagnosis.HOT_PARTITION,
-    Diagnosis.SKEWED_LOAD,
-    Diagnosis.REBALANCING,
-    Diagnosis.CATCHING_UP,
-    Diagnosis.UNKNOWN,
-    Diagnosis.KEEPS_UP,
+WORST_FIRST = tuple(
+    sorted(set(Diagnosis) - ALARMS, key=lambda one: (one is Diagnosis.KEEPS_UP, one.precedence))
 )
 """Diagnoses in the order in which somebody has to look; all that is told of them is what it costs to wait."""
 

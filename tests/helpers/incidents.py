@@ -6,9 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from evenkeel.engine.model.facts import Fact, FactKind
-from evenkeel.engine.model.groups import TroubleKind
 from evenkeel.engine.model.message import AlertMessage, MessageKind, Severity
-from evenkeel.engine.model.states import Diagnosis, IncidentState
+from evenkeel.engine.model.states import Diagnosis, IncidentState, TroubleKind
 from evenkeel.engine.ports import Posting
 from evenkeel.engine.records import CauseSpan, IncidentCourse, IncidentRow, Readers
 

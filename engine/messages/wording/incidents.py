@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from ...model.facts import Fact
-from ...model.groups import TroubleKind
-from ...model.states import Diagnosis
+from ...model.states import Diagnosis, TroubleKind
 from ...model.text import several
 from ...records import CauseSpan, IncidentCourse
 from .clauses import Clause, Known, Words, count, known, partitions, subjects, whole

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from ...model.groups import TroubleKind
-from ...model.states import IncidentKind
+from ...model.states import IncidentKind, TroubleKind
 from ...model.text import listed, several, shortened
 from .clauses import Known, Words
 from .numbers import duration, moment, sentence, since

@@ -16,9 +16,8 @@ from evenkeel.engine.messages.advice_news import new_advice
 from evenkeel.engine.messages.outbox import deliver
 from evenkeel.engine.model.assignments import Verdict
 from evenkeel.engine.model.errors import NotifierError
-from evenkeel.engine.model.groups import TroubleKind
 from evenkeel.engine.model.message import Announcement, NewsKind
-from evenkeel.engine.model.states import Diagnosis, IncidentKind, IncidentState
+from evenkeel.engine.model.states import Diagnosis, IncidentKind, IncidentState, TroubleKind
 from evenkeel.engine.model.text import one_line
 from evenkeel.engine.ports import ClusterFacts, FailingStep, IncidentWatch, ScoredAdvice
 from evenkeel.engine.records import CauseSpan, IncidentCourse
