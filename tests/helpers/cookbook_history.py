@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.postgres import PostgresHistory, PostgresShelf
+from evenkeel.engine.adapters.postgres.reader import READER
 from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.config import ClusterSettings, Rule, Settings
 from evenkeel.engine.pipeline.backfill import Question, rules_of
@@ -123,11 +124,11 @@ def write(history: PostgresHistory, count: int = COUNT, lake: Lake | None = None
     return ids
 
 
-def write_with_backfill(url: str) -> list[str]:
-    """The same at an address, and its days judged again by other rules."""
+def write_with_backfill(url: str, reader: str = READER) -> list[str]:
+    """The same at an address, and its days judged again by other rules, for a role that may ask."""
     lake = Recording()
     ids = write(PostgresHistory(url), lake=lake)
-    shelf = PostgresShelf(url, rules_of(LENIENT, DAYS.groups))
+    shelf = PostgresShelf(url, rules_of(LENIENT, DAYS.groups), reader=reader)
     pipeline.backfill(lake, shelf, LENIENT, DAYS)
     return ids
 

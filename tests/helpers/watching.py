@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.slack import SlackNotifier
@@ -35,9 +35,15 @@ class JudgedOnce:
         self._known: dict[tuple[str, str, frozenset[str]], Judgement] = {}
 
     def __call__(
-        self, lake: Lake, settings: Settings, snapshot_id: str, watched: Collection[str] = ()
+        self,
+        lake: Lake,
+        settings: Settings,
+        snapshot_id: str,
+        watched: Collection[str] = (),
+        seen: Sequence[object] = (),
     ) -> Judgement:
-        """What it says of its groups."""
+        """What it says of its groups; nobody has seen any of them before."""
+        assert not seen
         key = (str(getattr(lake, "path", "")), snapshot_id, frozenset(watched))
         if key not in self._known:
             self._known[key] = judge_groups(lake, settings, snapshot_id, watched)

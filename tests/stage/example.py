@@ -42,7 +42,7 @@ def make(server: PostgresServer, name: str, *, reader: str = READER) -> None:
     server.create_database(half, name)
     url = server.url(half, name)
     migrate(url, reader=reader)
-    cookbook_history.write_with_backfill(url)
+    cookbook_history.write_with_backfill(url, reader)
     server.rename_database(half, name, comment=answers)
 
 

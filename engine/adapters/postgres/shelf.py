@@ -19,6 +19,7 @@ from ...snapshots import split_snapshot_id
 from .database import Database
 from .history import PostgresHistory, in_schema
 from .migration import migrate
+from .reader import READER
 
 
 class PostgresShelf(PostgresHistory):
@@ -30,10 +31,11 @@ class PostgresShelf(PostgresHistory):
     Args:
         url: Where the history is.
         rules: The name of the schema.
+        reader: The role that may ask.
     """
 
-    def __init__(self, url: str, rules: str) -> None:
-        self._url, self._rules = in_schema(url, rules), rules
+    def __init__(self, url: str, rules: str, *, reader: str = READER) -> None:
+        self._url, self._rules, self._reader = in_schema(url, rules), rules, reader
         self._beside = Database(url)
         super().__init__(self._url)
 
@@ -43,7 +45,7 @@ class PostgresShelf(PostgresHistory):
             connection.execute(CreateSchema(self._rules, if_not_exists=True))
             quoted = about.replace("'", "''")
             connection.exec_driver_sql(f"COMMENT ON SCHEMA {self._rules} IS '{quoted}'")
-        migrate(self._url)
+        migrate(self._url, reader=self._reader)
 
     def done(self, cluster: str, since: datetime, until: datetime) -> dict[str, bool]:
         """Those that are measured or rejected; rejected ones get no advice."""

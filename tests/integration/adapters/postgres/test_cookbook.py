@@ -71,7 +71,7 @@ def test_other_answers_are_made_anew(
     name = f"{PREFIX}{secrets.token_hex(4)}"
     reader = f"{name}_reader"
     postgres_server.create_reader(reader)
-    monkeypatch.setattr(example.cookbook_history, "write_with_backfill", lambda url: None)
+    monkeypatch.setattr(example.cookbook_history, "write_with_backfill", lambda *url: None)
     try:
         example.make(postgres_server, name, reader=reader)
         first = number(postgres_server, name)

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from evenkeel import sql
-from evenkeel.engine.adapters.postgres import PostgresHistory
+from evenkeel.engine.adapters.postgres import PostgresHistory, PostgresShelf
 from evenkeel.engine.model.assignments import AdviceState
 from evenkeel.engine.model.errors import InputError
 from evenkeel.engine.records import CandidateColumns, arrow_schema
@@ -59,9 +59,12 @@ def measured(
 
 @pytest.fixture(scope="module")
 def filled(module_database_url: str) -> PostgresHistory:
-    """A history that no test may change: two clusters, two days, an incident and a failed step each."""
+    """A history that no test may change: two clusters, two days, an incident and a failed step each, and other rules."""
     history = PostgresHistory(module_database_url)
+    shelf = PostgresShelf(module_database_url, "rules_x")
+    shelf.make("other rules")
     for cluster in ("demo", "other"):
+        measured(shelf, -1440, cluster, diagnosis="hot partition")
         measured(history, -2890, cluster, diagnosis="keeps up")
         measured(history, -2880, cluster, diagnosis="keeps up", **CROSSING)
         measured(history, -1440, cluster, diagnosis="skewed load")
