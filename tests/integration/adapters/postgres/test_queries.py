@@ -59,7 +59,7 @@ def measured(
 
 @pytest.fixture(scope="module")
 def filled(module_database_url: str) -> PostgresHistory:
-    """A history that no test may change: two clusters, two days, an incident and a failed step each, and other rules."""
+    """A history that no test may change: two clusters, two days, an incident, a failed step; and other rules."""
     history = PostgresHistory(module_database_url)
     shelf = PostgresShelf(module_database_url, "rules_x")
     shelf.make("other rules")
