@@ -73,7 +73,7 @@ def promised(promise: AdvicePromise) -> str:
     """
     What is to be seen of a group after a switch.
 
-    >>> promised(Promise(after_seconds=900, measure="lag", unit="offsets", low=0, expected=312, high=897))
+    >>> promised(AdvicePromise(after_seconds=900, measure="lag", unit="offsets", low=0, expected=312, high=897))
     'lag after 15 min: 310 (0 to 900)'
     """
     name, reads = _MEASURES[promise.measure]

@@ -42,6 +42,7 @@ def test_diff_reads_the_snapshots_of_the_demo(run, demo):
     assert "uneven on prod" in run("diff", "uneven").stdout
 
 
+@pytest.mark.slow
 def test_doctor_checks_the_demo(run, demo, monkeypatch):
     """Its configuration is the one that is checked."""
     rows = {
@@ -78,6 +79,7 @@ def test_a_recording_is_read_without_the_rules_of_the_demo(run, demo, recording)
     assert {row["lag"] for row in rows} == {None}
 
 
+@pytest.mark.slow
 def test_the_last_lines_of_the_demo_are_two_variables_that_work_elsewhere(
     run, demo, tmp_path, monkeypatch
 ):
