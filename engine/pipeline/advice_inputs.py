@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..advice.inputs import LiveFigures
 from ..metrics.ownership import fingerprint_of
@@ -25,18 +24,6 @@ def of_lake(lake: Lake, snapshot_id: str) -> Read:
     return lambda dataset, groups, columns: lake.read(
         dataset, [snapshot_id], groups=groups, columns=columns
     )
-
-
-def of_tables(tables: Mapping[str, pa.Table]) -> Read:
-    """What was made of a snapshot just now, by name of the dataset."""
-
-    def read(dataset: str, groups: Collection[str] | None, columns: Sequence[str]) -> pa.Table:
-        table = tables[dataset].select(columns)
-        if groups is None:
-            return table
-        return table.filter(pc.is_in(table["group_id"], pa.array(groups, pa.string())))
-
-    return read
 
 
 METRICS = (

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.metrics.observe import Observation
 from evenkeel.engine.model.groups import GroupSnapshot
+from evenkeel.engine.pipeline.advice_inputs import Read
 from evenkeel.engine.pipeline.candidate_rows import candidate_table
 from evenkeel.engine.pipeline.measure import observe_group, observed_of, tables_of
 from evenkeel.engine.pipeline.propose import propose_group
@@ -54,3 +58,15 @@ def seen(
     """A group as questions about other members or partitions begin with it."""
     [found] = seen_of(settings or Settings(), BatchWithPast.of(group, earlier))
     return found
+
+
+def of_tables(tables: Mapping[str, pa.Table]) -> Read:
+    """What was made of a snapshot just now, by name of the dataset."""
+
+    def read(dataset: str, groups: Collection[str] | None, columns: Sequence[str]) -> pa.Table:
+        table = tables[dataset].select(columns)
+        if groups is None:
+            return table
+        return table.filter(pc.is_in(table["group_id"], pa.array(groups, pa.string())))
+
+    return read

@@ -11,13 +11,13 @@ from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.cli import sources
 from evenkeel.engine.cli.judgement import judge
 from evenkeel.engine.config import Settings
-from evenkeel.engine.pipeline.advice_inputs import of_tables
 from evenkeel.engine.pipeline.advise import advise_groups
 from evenkeel.engine.pipeline.measure import compute_metrics, record_metrics
 from evenkeel.engine.pipeline.propose import propose_candidates
 from evenkeel.engine.snapshots import METRICS
 from evenkeel.engine.snapshots.groups_with_past import taken_at
 from tests.helpers.fluid import SITUATIONS, record, simulate
+from tests.helpers.measuring import of_tables
 from tests.helpers.snapshots import group, make_snapshot, member, store, topic
 from tests.unit.cli.conftest import objects
 

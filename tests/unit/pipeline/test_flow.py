@@ -17,10 +17,10 @@ from evenkeel.engine.model.errors import HistoryUnreachable, SnapshotNotFound
 from evenkeel.engine.model.facts import finding
 from evenkeel.engine.model.figures import Figures
 from evenkeel.engine.model.moments import utc_now
-from evenkeel.engine.pipeline.advice_inputs import of_tables
 from evenkeel.engine.pipeline.advise import advise_groups
 from evenkeel.engine.records import row_of
 from evenkeel.engine.snapshots import VALIDATION, rows_to_table, split_snapshot_id
+from tests.helpers.measuring import of_tables
 from tests.helpers.memory import MemoryCluster, MemoryHistory
 from tests.helpers.snapshots import group, make_snapshot, member, snapshot_id, store, topic
 

@@ -14,12 +14,12 @@ from evenkeel.engine.model.columns import columns_of
 from evenkeel.engine.model.facts import FactKind, fact, finding
 from evenkeel.engine.model.figures import Forecast
 from evenkeel.engine.model.moments import utc_now
-from evenkeel.engine.pipeline.advice_inputs import of_tables
 from evenkeel.engine.pipeline.advise import advise_groups
 from evenkeel.engine.pipeline.candidate_rows import candidate_of
 from evenkeel.engine.pipeline.stored_candidates import scored
 from evenkeel.engine.records import row_of
 from evenkeel.engine.snapshots import CANDIDATES, rows_to_table
+from tests.helpers.measuring import of_tables
 from tests.helpers.snapshots import group, make_snapshot, member, store, topic
 
 POLICY = Policy(confirm_wins=1, confirm_seconds=0, least_saving_records_per_day=10_000)
