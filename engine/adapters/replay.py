@@ -27,12 +27,12 @@ import pyarrow.parquet as pq
 
 from ..model.cluster_snapshot import ClusterSnapshot
 from ..model.errors import InputError, LakeError, SnapshotNotFound
-from ..model.moments import utc_now
 from ..ports import Compacted, Lake, LakeDay, Manifest, WrittenPart
 from ..snapshots import (
     SCHEMA_VERSION,
     SNAPSHOT,
     STEPS,
+    new_manifest,
     picked,
     shaped,
     snapshot_of,
@@ -229,14 +229,8 @@ class Recording:
                     )
                 tables[dataset].append(self._parts[name][dataset])
         whole = {dataset: pa.concat_tables(own) for dataset, own in tables.items()}
-        manifest = Manifest(
-            snapshot_id=snapshot_id,
-            cluster=split_snapshot_id(snapshot_id)[0],
-            step=step,
-            schema_version=SCHEMA_VERSION,
-            written_at=utc_now(),
-            rows={name: table.num_rows for name, table in whole.items()},
-            facts=facts,
+        manifest = new_manifest(
+            step, snapshot_id, {name: table.num_rows for name, table in whole.items()}, facts
         )
         own = f"{snapshot_id}.{run}-"
         self._parts = {n: part for n, part in self._parts.items() if not n.startswith(own)}

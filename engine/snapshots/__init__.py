@@ -12,7 +12,14 @@ hand it Arrow tables: the whole snapshot, or the rows of a single group.
 from ..records import rows_to_table
 from .assemble import CHANGELOG, batch_of_tables, groups_of, is_store_of
 from .cluster import ClusterTables
-from .naming import facts_of, new_snapshot_id, problems_of, snapshot_of, split_snapshot_id
+from .naming import (
+    facts_of,
+    new_manifest,
+    new_snapshot_id,
+    problems_of,
+    snapshot_of,
+    split_snapshot_id,
+)
 from .partitions import rows_of_groups, topics_named
 from .schemas import (
     CANDIDATES,
@@ -43,6 +50,7 @@ __all__ = [
     "facts_of",
     "groups_of",
     "is_store_of",
+    "new_manifest",
     "new_snapshot_id",
     "picked",
     "problems_of",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,8 +13,10 @@ import pyarrow as pa
 from ..model.cluster_snapshot import ClusterSnapshot
 from ..model.errors import InputError
 from ..model.facts import Fact
-from ..model.moments import check_aware
+from ..model.moments import check_aware, utc_now
+from ..ports import LakeFile, Manifest
 from ..records import record_of, to_json
+from .schemas import SCHEMA_VERSION
 
 _SNAPSHOT_ID = re.compile(r"([a-z0-9][a-z0-9_-]{0,39})-(\d{8}T\d{6}Z)-([0-9a-f]{6})")
 _SECOND = "%Y%m%dT%H%M%SZ"
@@ -89,4 +91,24 @@ def snapshot_of(
         requests=dict(facts.get("requests", {})),
         bytes_sent=facts.get("bytes_sent"),
         bytes_received=facts.get("bytes_received"),
+    )
+
+
+def new_manifest(
+    step: str,
+    snapshot_id: str,
+    rows: Mapping[str, int],
+    facts: Mapping[str, Any],
+    files: Mapping[str, Sequence[LakeFile]] | None = None,
+) -> Manifest:
+    """What a step leaves of a snapshot, as of now: rows by dataset, what it says of them, and its files."""
+    return Manifest(
+        snapshot_id=snapshot_id,
+        cluster=split_snapshot_id(snapshot_id)[0],
+        step=step,
+        schema_version=SCHEMA_VERSION,
+        written_at=utc_now(),
+        rows=rows,
+        facts=facts,
+        files=files,
     )

@@ -9,9 +9,8 @@ import pyarrow as pa
 
 from ..model.batch import GroupBatch
 from ..model.errors import SnapshotNotFound
-from ..model.moments import utc_now
 from ..ports import Lake, Manifest
-from . import SCHEMA_VERSION, SNAPSHOT, STEPS, picked, split_snapshot_id
+from . import SNAPSHOT, STEPS, new_manifest, picked
 from .over_lake import OverLake
 
 MADE = ("metrics", "candidates")
@@ -65,14 +64,8 @@ class WalkedLake(OverLake):
         self, step: str, snapshot_id: str, tables: Mapping[str, pa.Table], facts: Mapping[str, Any]
     ) -> Manifest:
         """Keep it in memory, and forget what was made of older snapshots."""
-        manifest = Manifest(
-            snapshot_id=snapshot_id,
-            cluster=split_snapshot_id(snapshot_id)[0],
-            step=step,
-            schema_version=SCHEMA_VERSION,
-            written_at=utc_now(),
-            rows={name: table.num_rows for name, table in tables.items()},
-            facts=facts,
+        manifest = new_manifest(
+            step, snapshot_id, {name: table.num_rows for name, table in tables.items()}, facts
         )
         made = self._made[step]
         made[snapshot_id] = (manifest, tables)

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ...model.errors import LakeError, SnapshotNotFound
-from ...model.moments import check_aware, utc_now
+from ...model.moments import check_aware
 from ...ports import Compacted, LakeDay, LakeFile, Manifest, WrittenPart
-from ...snapshots import SCHEMA_VERSION, STEPS, split_snapshot_id
+from ...snapshots import STEPS, new_manifest, split_snapshot_id
 from . import days
 from .catalog import (
     MANIFESTS,
@@ -147,14 +147,11 @@ class FileLake:
         given = list(parts)
         kept = [part for _, part in sorted({part.number: part for part in given}.items())]
         datasets = datasets_of(step)
-        manifest = Manifest(
-            snapshot_id=snapshot_id,
-            cluster=split_snapshot_id(snapshot_id)[0],
-            step=step,
-            schema_version=SCHEMA_VERSION,
-            written_at=utc_now(),
-            rows={name: sum(part.rows[name] for part in kept) for name in datasets},
-            facts=facts,
+        manifest = new_manifest(
+            step,
+            snapshot_id,
+            {name: sum(part.rows[name] for part in kept) for name in datasets},
+            facts,
             files={n: tuple(LakeFile(name=part.files[n]) for part in kept) for n in datasets},
         )
         named = self._catalog.own_files(manifest)
