@@ -18,8 +18,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from evenkeel.dags import ADVISING
-from evenkeel.dags.kept import PATIENCE, Kept, Maker
 from evenkeel.dags.navigation import PREFIX, in_navigation
+from evenkeel.dags.page_cache import PATIENCE, Maker, PageCache
 from evenkeel.dags.page_of import page_of
 
 ICON = (
@@ -57,7 +57,7 @@ def make_app(make: Maker, *, patience: float = PATIENCE) -> FastAPI:
         dependencies=[Depends(requires_access_dag("GET", param_dag_id=ADVISING))],
         exception_handlers={HTTPException: _refused, RequestValidationError: _misasked},
     )
-    kept = Kept(make=make, patience=patience)
+    kept = PageCache(make=make, patience=patience)
 
     async def page(cluster: str | None, group: str | None) -> Response:
         made = await kept.get(cluster, group)

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from evenkeel.engine.config import Settings
 from evenkeel.engine.pipeline import lookback_of, made_by, measure_chunk
 from evenkeel.engine.ports import Lake, Manifest
-from evenkeel.spark_tasks.chunked import run_chunks, without_secrets
+from evenkeel.spark_tasks.chunk_tasks import run_chunks, without_secrets
 from evenkeel.spark_tasks.job import run_job
 
 SMALLEST = 5_000

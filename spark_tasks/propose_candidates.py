@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from evenkeel.engine.config import Settings
 from evenkeel.engine.pipeline import made_by, propose_chunk, withheld_groups
 from evenkeel.engine.ports import Lake, Manifest
-from evenkeel.spark_tasks.chunked import run_chunks, without_secrets
+from evenkeel.spark_tasks.chunk_tasks import run_chunks, without_secrets
 from evenkeel.spark_tasks.job import run_job
 
 SMALLEST = 2_000

@@ -12,7 +12,7 @@ from evenkeel.engine.config import ClusterSettings
 from evenkeel.engine.model.errors import LakeError
 from evenkeel.engine.snapshots import METRICS
 from evenkeel.spark_tasks import compute_metrics, propose_candidates
-from evenkeel.spark_tasks.chunked import without_secrets
+from evenkeel.spark_tasks.chunk_tasks import without_secrets
 from tests.helpers.snapshots import snapshot_id
 from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake, measure_newest
 

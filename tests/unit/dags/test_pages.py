@@ -19,8 +19,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from jwt import InvalidTokenError
 
-from evenkeel.dags import kept as kept_pages
-from evenkeel.dags import navigation, page_of, pages, turns
+from evenkeel.dags import navigation, page_cache, page_of, pages, turns
 from evenkeel.engine.adapters.slack import blocks
 from evenkeel.engine.config import Settings
 from evenkeel.engine.messages.report_link import with_report
@@ -208,7 +207,7 @@ def test_many_who_look_read_the_history_once() -> None:
         return made(cluster, group)
 
     async def look() -> None:
-        kept = kept_pages.Kept(make=slowly, clock=lambda: now[0])
+        kept = page_cache.PageCache(make=slowly, clock=lambda: now[0])
         asking = [asyncio.ensure_future(kept.get("eu", None)) for _ in range(10)]
         gone = asyncio.ensure_future(kept.get("us", None))
         await asyncio.sleep(0)
@@ -217,10 +216,10 @@ def test_many_who_look_read_the_history_once() -> None:
         assert {await each for each in asking} == {(200, f"{SECRET}: eu None")}
         await kept.get("us", None)
         assert sorted(map(str, made.asked)) == ["('eu', None)", "('us', None)"]
-        now[0] = kept_pages.SECONDS - 0.1
+        now[0] = page_cache.SECONDS - 0.1
         await kept.get("eu", None)
         assert len(made.asked) == 2
-        now[0] = kept_pages.SECONDS + 0.1
+        now[0] = page_cache.SECONDS + 0.1
         await kept.get("eu", None)
         assert made.asked[2:] == [("eu", None)]
 
@@ -236,7 +235,7 @@ def test_a_page_that_takes_its_time_is_not_waited_for_without_end() -> None:
         return made(cluster, group)
 
     async def look() -> None:
-        kept = kept_pages.Kept(make=slowly, patience=0)
+        kept = page_cache.PageCache(make=slowly, patience=0)
         assert await kept.get("eu", None) is None
         assert await kept.get("eu", None) is None
         free.set()
@@ -256,15 +255,15 @@ def test_no_more_pages_wait_for_a_slow_history_than_are_kept() -> None:
         return made(cluster, group)
 
     async def look() -> None:
-        kept, names = kept_pages.Kept(make=slowly, patience=0), range(kept_pages.MOST + 10)
+        kept, names = page_cache.PageCache(make=slowly, patience=0), range(page_cache.MOST + 10)
         for _ in range(2):
             for name in names:
                 assert await kept.get("eu", str(name)) is None
         free.set()
         kept.patience = 60
-        begun = {("eu", str(name)) for name in names[: kept_pages.MOST]}
+        begun = {("eu", str(name)) for name in names[: page_cache.MOST]}
         assert all([await kept.get(*one) for one in sorted(begun)])
-        assert (len(made.asked), set(made.asked)) == (kept_pages.MOST, begun)
+        assert (len(made.asked), set(made.asked)) == (page_cache.MOST, begun)
         assert await kept.get("eu", "late") == (200, f"{SECRET}: eu late")
 
     asyncio.run(look())
@@ -290,11 +289,11 @@ def test_trouble_is_not_kept() -> None:
     made = Made(status=503)
 
     async def look() -> None:
-        kept = kept_pages.Kept(make=made)
+        kept = page_cache.PageCache(make=made)
         await kept.get("eu", None)
         made.status = 200
         assert (await kept.get("eu", None))[0] == 200
-        for number in range(kept_pages.MOST):
+        for number in range(page_cache.MOST):
             await kept.get("eu", f"g{number}")
         asked = len(made.asked)
         await kept.get("eu", None)

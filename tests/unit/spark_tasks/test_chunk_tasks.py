@@ -10,7 +10,7 @@ from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import Settings
 from evenkeel.engine.snapshots.chunks import CHUNK
-from evenkeel.spark_tasks import chunked, propose_candidates
+from evenkeel.spark_tasks import chunk_tasks, propose_candidates
 from tests.helpers.snapshots import group, make_snapshot, store, topic
 
 TASKS = 4
@@ -26,7 +26,9 @@ def test_ten_small_groups_are_one_task(tmp_path, monkeypatch):
     store(lake, snapshot)
     only = snapshot.snapshot_id
     pipeline.record_metrics(lake, only, pipeline.compute_metrics(lake, Settings(), only))
-    monkeypatch.setattr(chunked, "_on_workers", lambda spark, cut, task: chunks.extend(cut) or [])
+    monkeypatch.setattr(
+        chunk_tasks, "_on_workers", lambda spark, cut, task: chunks.extend(cut) or []
+    )
 
     propose_candidates.run(SPARK, lake, Settings(), only)
 
@@ -47,6 +49,6 @@ def test_chunks_are_neither_too_small_for_a_task_nor_too_large_for_a_worker(grou
     """So many that all tasks have some; fewer where that leaves too little for each, more where memory ends."""
     work = {f"g{n}": each for n in range(groups)}
 
-    chunks = chunked.plan(SPARK, work, propose_candidates.SMALLEST)
+    chunks = chunk_tasks.plan(SPARK, work, propose_candidates.SMALLEST)
 
     assert [len(chunk.groups) for chunk in chunks] == sizes

@@ -31,7 +31,7 @@ Maker = Callable[[str | None, str | None], Page]
 
 
 @dataclass(kw_only=True, eq=False)
-class Kept:
+class PageCache:
     """What was made of late, and what is being made: who asks for the same meanwhile gets the same."""
 
     make: Maker
