@@ -33,7 +33,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from ..config import Policy
-from ..model.assignments import Advice, AdviceState, Feasibility, Verdict
+from ..model.assignments import Advice, AdviceState, Verdict
 from ..model.facts import Fact, reason
 from ..records.course import AdviceCheck, AdviceEvent, AdviceProposal, Course, Uptake
 from .afterwards import (
@@ -47,11 +47,10 @@ from .afterwards import (
     with_racks_as_said,
 )
 from .by_racks import racks_alone
+from .decide import ABLE
 from .inputs import FollowedPlan, Sight
 from .situation import Situation, advised, won
 from .wins import claim_of, counted, has_lost, has_won, losses, lost_since
-
-ABLE = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
 
 
 def follow(course: Course | None, sight: Sight, policy: Policy) -> FollowedPlan:
