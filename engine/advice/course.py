@@ -49,8 +49,7 @@ from .afterwards import (
 from .by_racks import racks_alone
 from .decide import ABLE
 from .inputs import FollowedPlan, Sight
-from .situation import Situation, advised, won
-from .wins import claim_of, counted, has_lost, has_won, losses, lost_since
+from .wins import advised, claim_of, counted, has_lost, has_won, losses, lost_since, won
 
 
 def follow(course: Course | None, sight: Sight, policy: Policy) -> FollowedPlan:
@@ -73,7 +72,7 @@ def follow(course: Course | None, sight: Sight, policy: Policy) -> FollowedPlan:
     if not walk.events:
         walk.move()
     return FollowedPlan(
-        advice=walk.advice(),
+        advice=advised(sight.decided, walk.course, walk.winner, walk.refused, walk.mutes, policy),
         course=walk.kept(),
         events=tuple(walk.events),
         checks=(*held.checks, *walk.checks),
@@ -126,7 +125,7 @@ def gone(course: Course, group: str, at: datetime) -> FollowedPlan | None:
 
 
 class _Walk:
-    """One step of a course: `look`, then `move`, then what the group is told."""
+    """One step of a course: `look`, then `move`."""
 
     def __init__(self, course: Course, sight: Sight, policy: Policy) -> None:
         self.course, self.sight, self.policy = course, sight, policy
@@ -278,17 +277,6 @@ class _Walk:
         self.events.append(
             AdviceEvent(at=at, strategy=strategy, state=state, facts=facts, diagnosis=diagnosis)
         )
-
-    def advice(self) -> Advice:
-        """What the group is told."""
-        situation = Situation(
-            course=self.course,
-            decided=self.sight.decided,
-            winner=self.winner,
-            refused=self.refused,
-            mutes=self.mutes,
-        )
-        return advised(situation, self.policy)
 
     def kept(self) -> Course | None:
         """What the next snapshot has to know; None where that is nothing."""
