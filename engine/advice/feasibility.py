@@ -304,7 +304,7 @@ def _elected(known: Feasibilities, strategy: str) -> FeasibilityJudgement:
         eager = frozenset(m for m, each in election.lists.items() if cooperative(each) is False)
         if eager:
             why.append(_gives_up(group, eager))
-            how = in_short(wire, wire, list(election.lists.values()))
+            how = in_short(wire, wire, tuple(election.lists.values()))
     return FeasibilityJudgement(
         feasibility=Feasibility.CAN_RUN,
         reason=tuple(why),
@@ -334,7 +334,7 @@ def _other(known: Feasibilities, strategy: str, deployment: Deployment) -> Feasi
     return FeasibilityJudgement(
         feasibility=Feasibility.COULD_RUN,
         reason=(*needs, *([doubted] if doubted else _who_lists(group, wire, lists, election))),
-        how=(*in_short(wire, present, list(lists.values())), *_racks(known, strategy)),
+        how=(*in_short(wire, present, tuple(lists.values())), *_racks(known, strategy)),
     )
 
 

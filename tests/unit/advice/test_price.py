@@ -25,9 +25,8 @@ def _price(how, static=DYNAMIC, owner=NOW, new_owner=THEN, eager=True):
 
 def test_two_bounces_cost_twice_as_much_as_one():
     """Each of three members leaves and joins once per bounce, and everybody stands still each time."""
-    lists = [("range",)] * 3
-    once = _price(in_short("sticky", "range", [("range", "sticky")] * 3))
-    twice = _price(in_short("cooperative-sticky", "range", lists))
+    once = _price(in_short("sticky", "range", (("range", "sticky"),) * 3))
+    twice = _price(in_short("cooperative-sticky", "range", (("range",),) * 3))
 
     assert once == (3, [24.0] * 4)
     assert twice == (6, [48.0] * 4)
