@@ -9,7 +9,7 @@ what came).
 
 from ..assignors.kafka.protocol_names import SERVER_SIDE
 from .decide import decide
-from .feasibility import Feasibilities, FeasibilityJudgement, blocked, feasibility, runs, unfit
+from .feasibility import Feasibilities, FeasibilityJudgement, blocked, runs, unfit
 
 __all__ = [
     "SERVER_SIDE",
@@ -17,7 +17,6 @@ __all__ = [
     "FeasibilityJudgement",
     "blocked",
     "decide",
-    "feasibility",
     "runs",
     "unfit",
 ]

@@ -7,7 +7,7 @@ from importlib import import_module
 
 import pytest
 
-from evenkeel.engine.advice import Feasibilities, blocked, feasibility, runs, unfit
+from evenkeel.engine.advice import Feasibilities, blocked, runs, unfit
 from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.model.assignments import Deployment, Feasibility
 from evenkeel.engine.model.states import GroupType
@@ -15,6 +15,11 @@ from tests.helpers.facts import how_of, told, why_of
 from tests.helpers.snapshots import change, group, groups, make_snapshot, member, topic
 
 COOPERATIVE = "cooperative-sticky"
+
+
+def feasibility(group, strategy, deployment=Deployment.SETTING, assignors=None):
+    """Whether a group could run a strategy."""
+    return Feasibilities(group, assignors).of(strategy, deployment)
 
 
 def _group(group_assignors=None, **columns):
@@ -159,7 +164,7 @@ def test_each_kind_of_group_takes_its_own_strategies(
 
 def test_a_double_bounce_names_both_classes():
     """The owner can copy the settings."""
-    how = how_of(feasibility(_group(assignor="range"), "roundrobin", Deployment.SETTING, None))
+    how = how_of(feasibility(_group(assignor="range"), "roundrobin"))
 
     assert "RoundRobinAssignor,org.apache.kafka.clients.consumer.RangeAssignor" in how
     assert "then org.apache.kafka.clients.consumer.RoundRobinAssignor alone" in how
@@ -167,7 +172,7 @@ def test_a_double_bounce_names_both_classes():
 
 def test_a_group_that_runs_the_strategy_needs_a_rebalance_only() -> None:
     """An assignment that drifted is mended without any setting."""
-    how = how_of(feasibility(_group(assignor="range"), "range", Deployment.SETTING, None))
+    how = how_of(feasibility(_group(assignor="range"), "range"))
 
     assert "restart one member" in how
 
@@ -176,13 +181,8 @@ def test_the_server_side_range_is_not_the_client_side_one():
     """A KIP-848 group that says `range` on the wire runs range-server."""
     served = _group(group_type="consumer", assignor="range")
 
-    assert (
-        feasibility(served, "range-server", Deployment.SETTING, None).feasibility
-        is Feasibility.CAN_RUN
-    )
-    assert (
-        feasibility(served, "range", Deployment.SETTING, None).feasibility is Feasibility.YARDSTICK
-    )
+    assert feasibility(served, "range-server").feasibility is Feasibility.CAN_RUN
+    assert feasibility(served, "range").feasibility is Feasibility.YARDSTICK
 
 
 def _three(*, assignor="range", **columns):
@@ -418,9 +418,7 @@ def test_a_protocol_that_nothing_here_emulates_is_kept_by_name():
         "what the group has now, by acme: not emulated"
     )
     assert why_of(feasibility(_three(), "live", Deployment.LIVE, None)) == "what the group has now"
-    assert "RangeAssignor,<class of acme>" in how_of(
-        feasibility(odd, "range", Deployment.SETTING, None)
-    )
+    assert "RangeAssignor,<class of acme>" in how_of(feasibility(odd, "range"))
 
 
 @pytest.mark.parametrize(
@@ -442,7 +440,7 @@ def test_members_can_ask_for_what_every_broker_has(assignors, strategy, expected
     """As far as that may be known; Kafka's own are there unless brokers say otherwise."""
     served = _group(group_assignors=assignors, group_type="consumer", assignor="uniform")
 
-    told = feasibility(served, strategy, Deployment.SETTING, None)
+    told = feasibility(served, strategy)
 
     assert told.feasibility == expected
     assert why_of(told).startswith(why)
@@ -452,7 +450,7 @@ def test_who_runs_our_assignor_for_brokers_is_known():
     """Whatever brokers tell."""
     served = _group(group_type="consumer", assignor="evenkeel-racks")
 
-    told = feasibility(served, "racks-server", Deployment.SETTING, None)
+    told = feasibility(served, "racks-server")
 
     assert told.feasibility is Feasibility.CAN_RUN
 
@@ -462,14 +460,12 @@ def test_a_group_in_migration_takes_what_its_broker_has():
     kinds = [member("a", ["t"], {"t": [0]}), member("b", ["t"], kind="consumer")]
     both = _group(members=kinds, group_type="consumer", assignor="uniform")
 
-    told = feasibility(both, "range-server", Deployment.SETTING, None)
+    told = feasibility(both, "range-server")
 
     assert (
         why_of(told) == "members may ask for it; 1 of 2 still use the classic protocol and cannot"
     )
-    assert (
-        feasibility(both, "sticky", Deployment.SETTING, None).feasibility is Feasibility.YARDSTICK
-    )
+    assert feasibility(both, "sticky").feasibility is Feasibility.YARDSTICK
 
 
 RACKS = "It looks at the racks only of members that set client.rack; 2 of 2 do not."
@@ -490,7 +486,7 @@ def test_client_rack_is_mentioned_where_it_would_count(situation, strategy, rack
     topics = [topic("t", 2, replicas=replicas)]
     made = groups(make_snapshot(topics=topics, groups=[group("g", members=members)]))[0]
 
-    how = how_of(feasibility(made, strategy, Deployment.SETTING, None))
+    how = how_of(feasibility(made, strategy))
 
     assert (RACKS in how) is told, situation
 
@@ -501,7 +497,7 @@ def test_a_configured_rack_is_none_that_kafka_sees():
     topics = [topic("t", 2, replicas=[[0], [1]])]
     made = groups(make_snapshot(topics=topics, groups=[group("g", members=members)]))[0]
 
-    assert RACKS in how_of(feasibility(made, "range", Deployment.SETTING, None))
+    assert RACKS in how_of(feasibility(made, "range"))
 
 
 @pytest.mark.parametrize(
