@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from evenkeel.engine.advice.frontier_tasks import missing, task_frontiers
+from evenkeel.engine.advice.frontier import missing, task_frontiers
 from evenkeel.engine.streams.compare import across
 from evenkeel.engine.streams.live import running
 from tests.helpers.streams import process
