@@ -18,17 +18,6 @@ from ..metrics.forecast import HORIZON_SECONDS, SOON_SECONDS
 from ..model.assignments import Move, Verdict
 from ..model.states import Diagnosis
 from ..ports import ReportedGroups, ReportHistory, StoredReport
-from . import (
-    AdviceGiven,
-    FailedStep,
-    FleetReport,
-    GroupReport,
-    Happening,
-    PromiseKept,
-    RackCounts,
-    Standing,
-    Withheld,
-)
 from .bands import Bands, bands_of
 from .rows import (
     Rows,
@@ -41,7 +30,18 @@ from .rows import (
     scores,
     standings_of,
 )
-from .values import worst_first
+from .values import (
+    AdviceGiven,
+    FailedStep,
+    FleetReport,
+    GroupReport,
+    Happening,
+    PromiseKept,
+    RackCounts,
+    Standing,
+    Withheld,
+    worst_first,
+)
 
 SNAPSHOTS = 288
 """As many are looked at where nobody says how many: a day at five minutes."""
@@ -218,17 +218,8 @@ class _About:
         still = [one for one in self.incidents.get(name, ()) if one["closed_at"] is None]
         return GroupReport(
             group_id=name,
-            owner=None,
             kind="?",
-            state=None,
-            strategy=None,
             diagnosis=Diagnosis.UNKNOWN,
-            reason=None,
-            diagnosed_at=None,
-            at_least=False,
-            now=Standing(),
-            members=None,
-            partitions=None,
             gone_since=self.taken_at[last],
             open_incident=still[-1]["kind"] if still else None,
             **self._over_time(name),

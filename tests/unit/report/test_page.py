@@ -16,7 +16,8 @@ import pytest
 from evenkeel.engine.model.assignments import Move, Verdict
 from evenkeel.engine.model.states import Diagnosis
 from evenkeel.engine.model.text import report_place
-from evenkeel.engine.report import (
+from evenkeel.engine.report import Served, notice, policy, render
+from evenkeel.engine.report.values import (
     AdviceGiven,
     FailedStep,
     FleetReport,
@@ -26,16 +27,12 @@ from evenkeel.engine.report import (
     MemberLoad,
     PromiseKept,
     RackCounts,
-    Served,
     SnapshotHealth,
     Standing,
     StrategyScore,
     Withheld,
-    notice,
-    policy,
-    render,
+    worst_first,
 )
-from evenkeel.engine.report.values import worst_first
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&</title>"
@@ -45,17 +42,11 @@ def group(name: str = "orders", **changed: object) -> GroupReport:
     """A group of which little is known, changed."""
     plain = GroupReport(
         group_id=name,
-        owner=None,
         kind="classic",
         state="Stable",
         strategy="range",
         diagnosis=Diagnosis.KEEPS_UP,
-        reason=None,
         diagnosed_at=NOW,
-        at_least=False,
-        now=Standing(),
-        members=None,
-        partitions=None,
     )
     return replace(plain, **changed)
 
