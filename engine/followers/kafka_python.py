@@ -23,7 +23,6 @@ Two members are here; the plan gives three of four partitions to the second:
 >>> from datetime import timedelta
 >>> from pathlib import Path
 >>> from tempfile import TemporaryDirectory
->>> from types import SimpleNamespace
 >>> from evenkeel.engine.followers.plan import PlannedMember
 >>> now = datetime(2026, 11, 23, 8, tzinfo=UTC)
 >>> planned = [
@@ -63,8 +62,9 @@ import os
 import traceback
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 from kafka.coordinator.assignors.abstract import AbstractPartitionAssignor, RebalanceProtocol
@@ -241,7 +241,15 @@ class PlanAssignor(AbstractPartitionAssignor):  # type: ignore[misc]
         now, present = self._now(), [one.present for one in seen]
         fits = why_unfit(plan, self.group, now) is None
         held = anchors(plan, present) if fits else {}
-        owning = [_owning(one, held.get(one.present.member_id, ())) for one in seen]
+        # each as if it owned what the plan gives it, since the same generation as all others
+        owning = [
+            replace(
+                one,
+                present=replace(one.present, owned=held.get(one.present.member_id, ())),
+                generation=1,
+            )
+            for one in seen
+        ]
         whole, troubles = _whole(plan.fallback, cluster, owning if held else seen)
         followed = follow(plan, self.group, now, present, whole)
         return followed.assignment, plan if fits else None, (*troubles, *followed.reasons)
@@ -268,14 +276,19 @@ class PlanAssignor(AbstractPartitionAssignor):  # type: ignore[misc]
             return []
 
 
-def _owning(member: Seen, owned: Sequence[TopicPartition]) -> Seen:
-    """A member as if it owned this, since the same generation as all others."""
-    return replace(member, present=replace(member.present, owned=owned), generation=1)
-
-
 def _whole(strategy: str, cluster: Any, seen: Sequence[Seen]) -> tuple[_Given, tuple[str, ...]]:
     """What a strategy gives to whom, none withheld, and what went wrong with it; where it fails, `range` decides."""
-    members = [_as_kafka_python(one) for one in seen]
+    members = []
+    for one in seen:
+        here, owned = one.present, by_topic(one.present.owned)
+        # what it owns as `sticky` reads it
+        user_data = StickyAssignorUserData(owned, one.generation) if owned else b""
+        metadata = ConsumerProtocolSubscription(0, list(here.topics), user_data)
+        members.append(
+            SimpleNamespace(
+                member_id=here.member_id, group_instance_id=here.instance_id, metadata=metadata
+            )
+        )
     try:
         answer = _CLASSES[strategy]().assign(cluster, members)
         troubles: tuple[str, ...] = ()
@@ -287,23 +300,6 @@ def _whole(strategy: str, cluster: Any, seen: Sequence[Seen]) -> tuple[_Given, t
         for member, given in answer.items()
     }
     return whole, troubles
-
-
-@dataclass(frozen=True)
-class _Member:
-    """A member as kafka-python's strategies take it."""
-
-    member_id: str
-    group_instance_id: str | None
-    metadata: Any
-
-
-def _as_kafka_python(seen: Seen) -> _Member:
-    """With what it owns as `sticky` reads it."""
-    owned = [(topic, own) for topic, own in by_topic(seen.present.owned)]
-    user_data = StickyAssignorUserData(owned, seen.generation) if owned else b""
-    metadata = ConsumerProtocolSubscription(0, list(seen.present.topics), user_data)
-    return _Member(seen.present.member_id, seen.present.instance_id, metadata)
 
 
 def _assignment(
