@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ..assignors.kafka.protocol_names import (
     BY_RACKS,
@@ -103,13 +103,13 @@ class Round:
         eager: Whether members give up everything at each rebalance; None unknown.
     """
 
-    restart: Restart
     elected: str | None
     why: Fact
-    settings: Mapping[Client, Settings]
+    restart: Restart = Restart.ROLLING
+    settings: Mapping[Client, Settings] = field(default_factory=dict)
     lists: Names = ()
     stages: tuple[RestartStage, ...] = ()
-    eager: bool | None = None
+    eager: bool | None = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,7 +252,6 @@ def _rolled(
         kinds = {cooperative(names) for names in (*set(held), lists)}
         rounds.append(
             Round(
-                restart=Restart.ROLLING,
                 elected=stages[-1].elected or lists[0],
                 why=why,
                 settings=_given(clients, lists),
@@ -315,12 +314,10 @@ def to_tasks(
     if to_sticky or sticky:
         notes.append(note("leader_places_tasks"))
     there = Round(
-        restart=Restart.ROLLING,
         elected=STREAMS_PROTOCOL,
         why=why,
         settings=_written(given, STREAMS),
         lists=(STREAMS_PROTOCOL,),
-        eager=False,
     )
     undo = replace(there, settings=_written(undone, STREAMS), why=reason("as_it_was"))
     return Rollout(
@@ -333,13 +330,7 @@ def to_tasks(
 
 def to_broker_tasks() -> Rollout:
     """What there is to do for a KIP-1071 group: its broker has one assignor of tasks, no setting chooses another."""
-    there = Round(
-        restart=Restart.ONE,
-        elected=None,
-        why=step("next_rebalance_brings_it"),
-        settings={},
-        eager=False,
-    )
+    there = Round(restart=Restart.ONE, elected=None, why=step("next_rebalance_brings_it"))
     return Rollout(
         target=StickyTasks.SERVER,
         present=None,
@@ -366,15 +357,12 @@ def to_plan(
         group: Its id, to be told in commands and settings; a placeholder without it.
         static: Which members have an instance id; none without it.
     """
+    names = [pasted(strategy), *([] if group is None else [pasted(group)])]
     last = Round(
         restart=Restart.ONE,
         elected=PLAN,
-        why=by_one_restart(
-            "follow_plan", static, [pasted(strategy), *([] if group is None else [pasted(group)])]
-        ),
-        settings={},
+        why=by_one_restart("follow_plan", static, names),
         lists=(PLAN,),
-        eager=False,
     )
     undo = replace(last, why=by_one_restart("take_plan_away", static))
     if rollout is None:
@@ -426,11 +414,9 @@ def to_server_side(
     can = {client: CONSUMERS[client] for client in clients if client in CONSUMERS}
     before = _listed_before(lists, present or "range")
     there = Round(
-        restart=Restart.ROLLING,
         elected=name,
         why=reason("broker_assigns_by", [present] if present else []),
         settings=_written({SERVER_SETTING: name}, can),
-        eager=False,
     )
     was = present or "uniform"
     undone = _written({SERVER_SETTING: was}, can)

@@ -216,8 +216,15 @@ class PlanAssignor(AbstractPartitionAssignor):  # type: ignore[misc]
         claims = [
             one.present if one.cooperative else replace(one.present, owned=()) for one in seen
         ]
-        given = withhold(whole, claims)
-        return {one.present.member_id: _assignment(one, given, plan) for one in seen}
+        given, answer = withhold(whole, claims), {}
+        for one in seen:
+            member, told = one.present.member_id, json.loads(plan_told(plan))
+            if one.token is not None:
+                told |= {"token": one.token, "member_id": member}
+            answer[member] = ConsumerProtocolAssignment(
+                1, by_topic(given[member]), json.dumps(told).encode()
+            )
+        return answer
 
     def _followed(self, cluster: Any, seen: Sequence[Seen]) -> tuple[_Given, Plan | None]:
         """Member id -> what it shall have in the end, and the plan that says so; what does not fit is logged."""
@@ -256,7 +263,10 @@ class PlanAssignor(AbstractPartitionAssignor):  # type: ignore[misc]
 
     def _tell(self, reasons: tuple[str, ...], plan: Plan | None) -> None:
         """Log what is not as planned, once until it changes."""
-        reasons = tuple(_one_line(reason) for reason in reasons)
+        # names in it are others': no line of the log is theirs to write
+        plain = ("".join(c if c.isprintable() else " " for c in reason) for reason in reasons)
+        longest = _LONGEST_REASON
+        reasons = tuple(one if len(one) <= longest else f"{one[:longest]}..." for one in plain)
         if reasons == self._logged:
             return
         self._logged = reasons
@@ -300,22 +310,6 @@ def _whole(strategy: str, cluster: Any, seen: Sequence[Seen]) -> tuple[_Given, t
         for member, given in answer.items()
     }
     return whole, troubles
-
-
-def _assignment(
-    seen: Seen, given: Mapping[str, Sequence[TopicPartition]], plan: Plan | None
-) -> ConsumerProtocolAssignment:
-    member = seen.present.member_id
-    told = json.loads(plan_told(plan))
-    if seen.token is not None:
-        told |= {"token": seen.token, "member_id": member}
-    return ConsumerProtocolAssignment(1, by_topic(given[member]), json.dumps(told).encode())
-
-
-def _one_line(text: str) -> str:
-    """Names in it are others': no line of the log is theirs to write."""
-    plain = "".join(char if char.isprintable() else " " for char in text)
-    return plain if len(plain) <= _LONGEST_REASON else f"{plain[:_LONGEST_REASON]}..."
 
 
 def _cause(problem: Exception) -> str:
