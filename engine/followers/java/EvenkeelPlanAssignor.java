@@ -40,7 +40,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -991,7 +990,7 @@ public class EvenkeelPlanAssignor implements ConsumerPartitionAssignor, Configur
             if (hanging != null && hanging.isAlive()) {
                 throw new PlanError("the last try to read it is not over yet");
             }
-            FutureTask<byte[]> task = new FutureTask<>(reader());
+            FutureTask<byte[]> task = new FutureTask<>(this::fetched);
             Thread thread = new Thread(task, NAME);
             thread.setDaemon(true);
             thread.start();
@@ -1015,8 +1014,8 @@ public class EvenkeelPlanAssignor implements ConsumerPartitionAssignor, Configur
             hanging = thread;
         }
 
-        /** What reads it, in a thread of its own: it may hang. */
-        abstract Callable<byte[]> reader();
+        /** What stands there, read in a thread of its own: it may hang. */
+        abstract byte[] fetched() throws Exception;
 
         /** Why it could not be read, in words that may be logged. */
         String why(Throwable problem) {
@@ -1046,12 +1045,10 @@ public class EvenkeelPlanAssignor implements ConsumerPartitionAssignor, Configur
         }
 
         @Override
-        Callable<byte[]> reader() {
-            return () -> {
-                try (InputStream stream = Files.newInputStream(path)) {
-                    return bounded(stream);
-                }
-            };
+        byte[] fetched() throws IOException {
+            try (InputStream stream = Files.newInputStream(path)) {
+                return bounded(stream);
+            }
         }
 
         @Override
@@ -1098,32 +1095,30 @@ public class EvenkeelPlanAssignor implements ConsumerPartitionAssignor, Configur
         }
 
         @Override
-        Callable<byte[]> reader() {
-            return () -> {
-                HttpURLConnection connection = (HttpURLConnection) address.toURL().openConnection();
-                connection.setConnectTimeout(timeoutMs);
-                connection.setReadTimeout(timeoutMs);
-                connection.setUseCaches(false);
-                // it could lead from https to where anybody may answer, and credentials along
-                connection.setInstanceFollowRedirects(false);
-                connection.setRequestProperty("Accept", "application/json");
-                if (credentials != null) {
-                    byte[] plain = credentials.getBytes(StandardCharsets.UTF_8);
-                    String encoded = Base64.getEncoder().encodeToString(plain);
-                    connection.setRequestProperty("Authorization", "Basic " + encoded);
+        byte[] fetched() throws IOException {
+            HttpURLConnection connection = (HttpURLConnection) address.toURL().openConnection();
+            connection.setConnectTimeout(timeoutMs);
+            connection.setReadTimeout(timeoutMs);
+            connection.setUseCaches(false);
+            // it could lead from https to where anybody may answer, and credentials along
+            connection.setInstanceFollowRedirects(false);
+            connection.setRequestProperty("Accept", "application/json");
+            if (credentials != null) {
+                byte[] plain = credentials.getBytes(StandardCharsets.UTF_8);
+                String encoded = Base64.getEncoder().encodeToString(plain);
+                connection.setRequestProperty("Authorization", "Basic " + encoded);
+            }
+            try {
+                int status = connection.getResponseCode();
+                if (status != HttpURLConnection.HTTP_OK) {
+                    throw new PlanError("it answers with status " + status);
                 }
-                try {
-                    int status = connection.getResponseCode();
-                    if (status != HttpURLConnection.HTTP_OK) {
-                        throw new PlanError("it answers with status " + status);
-                    }
-                    try (InputStream stream = connection.getInputStream()) {
-                        return bounded(stream);
-                    }
-                } finally {
-                    connection.disconnect();
+                try (InputStream stream = connection.getInputStream()) {
+                    return bounded(stream);
                 }
-            };
+            } finally {
+                connection.disconnect();
+            }
         }
 
         @Override
@@ -1183,15 +1178,13 @@ public class EvenkeelPlanAssignor implements ConsumerPartitionAssignor, Configur
 
         @Override
         @SuppressWarnings("deprecation") // clients before 4.1 have no other way to close at once
-        Callable<byte[]> reader() {
-            return () -> {
-                KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(configs);
-                try {
-                    return newest(consumer);
-                } finally {
-                    consumer.close(Duration.ZERO);
-                }
-            };
+        byte[] fetched() {
+            KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(configs);
+            try {
+                return newest(consumer);
+            } finally {
+                consumer.close(Duration.ZERO);
+            }
         }
 
         private byte[] newest(KafkaConsumer<byte[], byte[]> consumer) {
