@@ -80,16 +80,14 @@ def memberships(snapshots: Iterable[GroupSnapshot]) -> list[Membership]:
     Those in which it could not be read, was rebalancing, had nobody or assigned tasks are left out. Lags and rates are
     unknown, so a strategy that needs them is `Infeasible` on these; so is what configuration says of members.
     """
-    known = [each for each in snapshots if blocked(each) is None and not each.places_tasks]
-    return [
-        Membership(
-            group=spec_of(
-                each, Column.unknown(len(each.partitions)), np.full(len(each.partitions), np.nan)
-            ),
-            identities=[member.identity for member in each.members],
-        )
-        for each in known
-    ]
+    past = []
+    for each in snapshots:
+        if blocked(each) is None and not each.places_tasks:
+            partitions = len(each.partitions)
+            group = spec_of(each, Column.unknown(partitions), np.full(partitions, np.nan))
+            identities = [member.identity for member in each.members]
+            past.append(Membership(group=group, identities=identities))
+    return past
 
 
 def replayed(assign: Assign, past: Sequence[Membership]) -> PastChanges:

@@ -122,12 +122,12 @@ def price(
     members = len(static)
     restarting = instances or members
     known = [_ROLLS[measure] for measure in measures if measure in _ROLLS]
-    if not known and _RESTART_ONE.intersection(measures):
+    if known:
+        rolls, times = known[0], float(known[0])
+    elif _RESTART_ONE.intersection(measures):
         rolls, times = 1, 1 / restarting  # which one it will be is not known
     else:
-        if not known:
-            return None
-        rolls, times = known[0], float(known[0])
+        return None
     rebalance, restart = pauses.rebalance_seconds, pauses.restart_seconds
     waited_for = np.append(static, False)[owner]
     if eager:
