@@ -126,6 +126,13 @@ def _judged(strategy, assignors, *, deployment=Deployment.SETTING, assignor="ran
     return feasibility(_three(assignor=assignor), strategy, deployment, assignors)
 
 
+def _fits(said, wanted):
+    """Whether a text is the wanted one; three dots at an end stand for whatever else is there."""
+    bare = wanted.removeprefix("...").removesuffix("...")
+    begins = wanted.startswith("...") or said.startswith(bare)
+    return begins and (wanted.endswith("...") or said.endswith(bare)) and bare in said
+
+
 CAN, COULD, YARDSTICK = Feasibility.CAN_RUN, Feasibility.COULD_RUN, Feasibility.YARDSTICK
 JAVA = "org.apache.kafka.clients.consumer."
 ROUNDROBIN, SHIPPED = (
@@ -133,28 +140,32 @@ ROUNDROBIN, SHIPPED = (
     "com.github.grantneale.kafka.LagBasedPartitionAssignor",
 )
 KIP_848 = {"group_type": "consumer"}
+RUNS, NOBODY = "the strategy it runs", "no member lists it"
+BOUNCE, ADDING = "after a double bounce that adds it", "after one rolling restart that adds it"
+FIRST = "after one rolling restart that puts it first"
+ALONE = "after one rolling restart that lists it alone"
+ELECTED = "all 3 members list it, but range is elected (3 of 3 votes)"
 
 
 @pytest.mark.parametrize(
     ("runs_now", "strategy", "assignors", "expected", "why", "how"),
     [
         # client-side ones of classic groups
-        ("range", "range", None, CAN, "the strategy it runs", ["restart one member"]),
+        ("range", "range", None, CAN, RUNS, ["...restart one member..."]),
         (
             "range",
             "roundrobin",
             None,
             COULD,
-            "after a double bounce that adds it",
-            [f"{ROUNDROBIN},{JAVA}RangeAssignor", f"then {ROUNDROBIN} alone"],
+            BOUNCE,
+            [f"...{ROUNDROBIN},{JAVA}RangeAssignor...", f"...then {ROUNDROBIN} alone..."],
         ),
         (
             "range",
             "roundrobin",
             ("range", "roundrobin"),
             COULD,
-            "after one rolling restart that puts it first;"
-            " all 3 members list it, but range is elected (3 of 3 votes)",
+            f"{FIRST}; {ELECTED}",
             [
                 f"Put {ROUNDROBIN} first in partition.assignment.strategy, one rolling restart;"
                 " 2 of 3 members are enough."
@@ -166,25 +177,24 @@ KIP_848 = {"group_type": "consumer"}
             COOPERATIVE,
             ("RangeAssignor", "CooperativeStickyAssignor"),
             COULD,
-            "after one rolling restart that lists it alone; all 3 members list it, but range is"
-            " elected (3 of 3 votes)",
-            [f"List {JAVA}CooperativeSticky"],
+            f"{ALONE}; {ELECTED}",
+            [f"List {JAVA}CooperativeSticky..."],
         ),
         (
             "range",
             COOPERATIVE,
             ("range",),
             COULD,
-            "after a double bounce that adds it; no member lists it",
-            ["Two rolling restarts: first "],
+            f"{BOUNCE}; {NOBODY}",
+            ["Two rolling restarts: first ..."],
         ),
         (
             COOPERATIVE,
             COOPERATIVE,
             (COOPERATIVE, "range"),
             CAN,
-            "the strategy it runs; listed beside eager ones, it starts afresh at every rebalance",
-            [f"List {JAVA}CooperativeSticky"],
+            f"{RUNS}; listed beside eager ones, it starts afresh at every rebalance",
+            [f"List {JAVA}CooperativeSticky..."],
         ),
         # KIP-169's class has to be shipped, and is known on the wire as lag
         (
@@ -192,22 +202,14 @@ KIP_848 = {"group_type": "consumer"}
             "lag-aware",
             ("range",),
             COULD,
-            "after one rolling restart that adds it and ships its class with every member;"
-            " no member lists it",
-            [f"Ship {SHIPPED} "],
+            f"{ADDING} and ships its class with every member; {NOBODY}",
+            [f"Ship {SHIPPED} ..."],
         ),
-        ("lag", "lag-aware", None, CAN, "the strategy it runs", []),
+        ("lag", "lag-aware", None, CAN, RUNS, []),
         # what nothing here emulates is kept by name, its class left to its owner
         ("acme", "live", None, CAN, "what the group has now, by acme: not emulated", []),
         ("range", "live", None, CAN, "what the group has now", []),
-        (
-            "acme",
-            "range",
-            None,
-            COULD,
-            "after a double bounce that adds it",
-            ["RangeAssignor,<class of acme>"],
-        ),
+        ("acme", "range", None, COULD, BOUNCE, ["...RangeAssignor,<class of acme>..."]),
         # plans: nobody is promised what nobody can deploy, and whoever lists the follower has it
         (
             "range",
@@ -215,16 +217,15 @@ KIP_848 = {"group_type": "consumer"}
             None,
             YARDSTICK,
             "a stored plan, and no member lists evenkeel-plan",
-            ["`evenkeel elect GROUP --to evenkeel-plan`"],
+            ["...`evenkeel elect GROUP --to evenkeel-plan`..."],
         ),
         (
             "range",
             "balanced",
             ("range", "evenkeel-plan"),
             COULD,
-            "after one rolling restart that lists it alone; all 3 members list it, but range is"
-            " elected (3 of 3 votes)",
-            ["List io.evenkeel.EvenkeelPlanAssignor alone in", "then restart one member."],
+            f"{ALONE}; {ELECTED}",
+            ["List io.evenkeel.EvenkeelPlanAssignor alone in...", "...then restart one member."],
         ),
         # server-side ones are for KIP-848 groups, which take no other; `range` on the wire is range-server there
         (
@@ -243,31 +244,24 @@ KIP_848 = {"group_type": "consumer"}
             "KIP-848 group: the broker assigns, a client-side strategy cannot be deployed",
             [],
         ),
-        (KIP_848 | {"assignor": "range"}, "range-server", None, CAN, "the strategy it runs", []),
-        (KIP_848 | {"assignor": "uniform"}, "uniform", None, CAN, "the strategy it runs", []),
+        (KIP_848 | {"assignor": "range"}, "range-server", None, CAN, RUNS, []),
+        (KIP_848 | {"assignor": "uniform"}, "uniform", None, CAN, RUNS, []),
         (
             KIP_848 | {"assignor": "uniform"},
             "range-server",
             None,
             COULD,
             "members may ask for it",
-            ["group.remote.assignor=range"],
+            ["...group.remote.assignor=range..."],
         ),
-        (
-            KIP_848 | {"assignor": "evenkeel-racks"},
-            "racks-server",
-            None,
-            CAN,
-            "the strategy it runs",
-            [],
-        ),
+        (KIP_848 | {"assignor": "evenkeel-racks"}, "racks-server", None, CAN, RUNS, []),
         # who does not list it is named, by pattern of client id or host; nothing is made up for the rest
         (
             "range",
             "sticky",
             {"c1": ("range", "sticky"), "10.0.0.2": ("sticky", "range"), "*": ("range",)},
             COULD,
-            "after one rolling restart that adds it; 1 of 3 members does not list it (c3@/10.0.0.3)",
+            f"{ADDING}; 1 of 3 members does not list it (c3@/10.0.0.3)",
             [],
         ),
         (
@@ -275,25 +269,16 @@ KIP_848 = {"group_type": "consumer"}
             "sticky",
             {"/10.0.0.1": ("range", "sticky"), "*": ("range",)},
             COULD,
-            "after one rolling restart that adds it;"
-            " 2 of 3 members do not list it (c2@/10.0.0.2, c3@/10.0.0.3)",
+            f"{ADDING}; 2 of 3 members do not list it (c2@/10.0.0.2, c3@/10.0.0.3)",
             [],
         ),
-        (
-            "range",
-            "sticky",
-            ("range",),
-            COULD,
-            "after one rolling restart that adds it; no member lists it",
-            [],
-        ),
+        ("range", "sticky", ("range",), COULD, f"{ADDING}; {NOBODY}", []),
         (
             "range",
             "sticky",
             {"c1": ("range",), "c2": ("range", "sticky")},
             COULD,
-            "after a double bounce that adds it; 1 of 3 members does not list it (c1@/10.0.0.1);"
-            " what 1 of 3 members list is not known",
+            f"{BOUNCE}; 1 of 3 members does not list it (c1@/10.0.0.1); what 1 of 3 members list is not known",
             [],
         ),
     ],
@@ -304,7 +289,7 @@ def test_who_can_run_what_and_how(runs_now, strategy, assignors, expected, why, 
     told = feasibility(_three(**columns), strategy, DEPLOYMENTS[strategy], assignors)
 
     assert (told.feasibility, why_of(told)) == (expected, why)
-    assert [part for part in how if part not in how_of(told)] == []
+    assert [part for part in how if not _fits(how_of(told), part)] == []
     assert ("Ship" in how_of(told)) is (strategy == "lag-aware" and expected is COULD)
 
 
@@ -363,11 +348,7 @@ def test_client_rack_is_mentioned_where_it_would_count(situation, strategy, rack
             "what they own starts afresh at every rebalance",
             {"c2"},
         ),
-        (
-            {"c1": (COOPERATIVE, "range")},
-            "the strategy it runs",
-            set(),
-        ),
+        ({"c1": (COOPERATIVE, "range")}, "the strategy it runs", set()),
     ],
 )
 def test_a_member_with_an_eager_strategy_beside_a_cooperative_one_forgets(
