@@ -76,6 +76,7 @@ def stored_report(
     cluster: str,
     groups: str = "*",
     *,
+    group: str | None = None,
     since: datetime | None = None,
     now: datetime | None = None,
     snapshots: int = SNAPSHOTS,
@@ -87,29 +88,15 @@ def stored_report(
         history: What it has.
         cluster: The configured name of the cluster; one that the history does not know has no snapshots.
         groups: Shell pattern of group ids.
+        group: The one group that it is about, in place of a pattern, whatever signs its id has; only its rows are read.
+            Without any in that time there is no group in the report.
         since: Not what was before; None: however old.
         now: What the time is; None: what the clock says.
         snapshots: The newest so many at most.
     """
-    wanted = ReportedGroups(cluster=cluster, pattern=groups, since=since, snapshots=snapshots)
-    return fleet_of(history.report(wanted), cluster, now)
-
-
-def stored_group(
-    history: ReportHistory,
-    cluster: str,
-    group: str,
-    *,
-    since: datetime | None = None,
-    now: datetime | None = None,
-    snapshots: int = SNAPSHOTS,
-) -> FleetReport:
-    """
-    The same of one group, whatever signs its id has; only its rows are read.
-
-    Without any in that time there is no group in the report.
-    """
-    wanted = ReportedGroups(cluster=cluster, group=group, since=since, snapshots=snapshots)
+    wanted = ReportedGroups(
+        cluster=cluster, pattern=groups, group=group, since=since, snapshots=snapshots
+    )
     return fleet_of(history.report(wanted), cluster, now)
 
 

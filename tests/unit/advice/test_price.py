@@ -7,14 +7,15 @@ import pytest
 
 from evenkeel.engine.advice.bounce import in_short
 from evenkeel.engine.advice.feasibility import NO_FOLLOWER
-from evenkeel.engine.advice.price import Pauses, gives_up_everything, price
+from evenkeel.engine.advice.price import gives_up_everything, price
+from evenkeel.engine.config import Policy
 from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.facts import step
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 
 NOW, THEN = np.array([0, 0, 1, 2]), np.array([0, 1, 1, 2])
 DYNAMIC, STATIC = np.zeros(3, np.bool_), np.ones(3, np.bool_)
-PAUSES = Pauses(rebalance_seconds=4, restart_seconds=20)
+PAUSES = Policy(rebalance_seconds=4, restart_seconds=20)
 
 
 def _price(how, static=DYNAMIC, owner=NOW, new_owner=THEN, eager=True):
