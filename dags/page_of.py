@@ -48,7 +48,7 @@ def _page_of(cluster: str | None, group: str | None) -> tuple[int, str]:
     from evenkeel.engine import wiring
     from evenkeel.engine.model.text import report_place
     from evenkeel.engine.report import Served, group_name, notice, render
-    from evenkeel.engine.report.from_history import stored_group, stored_report
+    from evenkeel.engine.report.from_history import stored_report
 
     history = wiring.report_history(settings())
     clusters = history.report_clusters()
@@ -64,7 +64,7 @@ def _page_of(cluster: str | None, group: str | None) -> tuple[int, str]:
         return 404, notice("Nothing is known of this cluster", lines, ways)
     if group is None:
         return 200, render(stored_report(history, cluster), Served(clusters=clusters))
-    fleet = stored_group(history, cluster, group)
+    fleet = stored_report(history, cluster, group=group)
     if not fleet.groups:
         all_groups = {"All groups": f"./{report_place(cluster)}"}
         return 404, notice("There is no such group", _missing(fleet, group), all_groups)

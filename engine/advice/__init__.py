@@ -1,15 +1,16 @@
 """
 Scores, forecasts, history and policy -> `Advice`, or "stay", always with its reason.
 
-`feasibility` (could this group run that strategy), `weighing` (does it pay: `by_forecast`, `by_racks`), `staying` (why
-not, and what is a remark), `decide` (what pays in one snapshot), `course` (how that goes on from snapshot to snapshot:
-`sight` is what one shows, `wins` counts, `advising` says what the group is told, `afterwards` what was promised and
-what came).
+`feasibility` (could this group run that strategy; `listed_protocols`: by what its members list), `bounce` and `rollout`
+(how it gets there), `price` (what that costs), `decide` (what pays in one snapshot: `by_forecast`, `by_racks`;
+`reasons_to_stay`), `course` (how that goes on from snapshot to snapshot: `wins` counts and says what the group is told,
+`afterwards` what was promised and what came). The judge is `scoring`; `frontier`, `next_change` and `past_changes`
+answer questions of their own.
 """
 
 from ..assignors.kafka.protocol_names import SERVER_SIDE
 from .decide import decide
-from .feasibility import Feasibilities, FeasibilityJudgement, blocked, feasibility, runs, unfit
+from .feasibility import Feasibilities, FeasibilityJudgement, blocked, runs, unfit
 
 __all__ = [
     "SERVER_SIDE",
@@ -17,7 +18,6 @@ __all__ = [
     "FeasibilityJudgement",
     "blocked",
     "decide",
-    "feasibility",
     "runs",
     "unfit",
 ]

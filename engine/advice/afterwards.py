@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 
 from ..config import Policy
@@ -148,7 +148,13 @@ def checked(
     if uptake is None or (uptake.outcome is not None and not uptake.promises):
         return Checked(course=course)
     if assignment not in (None, uptake.assignment):
-        if uptake.strategy in running and _settles(uptake, at):
+        settles = (
+            uptake.strategy in running
+            and uptake.outcome in (None, AdviceState.VERIFIED)
+            and (at - uptake.at).total_seconds() <= SETTLES_SECONDS
+            and (at - uptake.first_at).total_seconds() <= LONGEST_SECONDS
+        )
+        if settles:
             moved = _with(course, replace(uptake, at=at, assignment=assignment))
             return seen_at_once(moved, at, live) if live else Checked(course=moved)
         checks = tuple(_check(uptake, promise, None) for promise in uptake.promises)
@@ -195,15 +201,6 @@ def within(ahead: float, every: float) -> float:
     return min(NEAR * ahead, every / 2)
 
 
-def _settles(uptake: Uptake, at: datetime) -> bool:
-    soon = (at - uptake.at).total_seconds() <= SETTLES_SECONDS
-    return (
-        uptake.outcome in (None, AdviceState.VERIFIED)
-        and soon
-        and (at - uptake.first_at).total_seconds() <= LONGEST_SECONDS
-    )
-
-
 def _due(
     uptake: Uptake, live: LiveFigures | None, late_by: float, every: float
 ) -> tuple[tuple[AdvicePromise, ...], tuple[AdviceCheck, ...]]:
@@ -224,17 +221,8 @@ def _due(
 
 
 def _check(uptake: Uptake, promise: AdvicePromise, realised: float | None) -> AdviceCheck:
-    return AdviceCheck(
-        after_seconds=promise.after_seconds,
-        measure=promise.measure,
-        unit=promise.unit,
-        low=promise.low,
-        expected=promise.expected,
-        high=promise.high,
-        strategy=uptake.strategy,
-        taken_up_at=uptake.at,
-        realised=realised,
-    )
+    known = asdict(promise)
+    return AdviceCheck(**known, strategy=uptake.strategy, taken_up_at=uptake.at, realised=realised)
 
 
 def _closed(
@@ -246,19 +234,13 @@ def _closed(
     outcome: UptakeOutcome | None,
 ) -> Checked:
     after = replace(uptake, promises=left)
-    if outcome is not None and not _is_news(course, uptake, outcome):
-        outcome = None
+    if outcome is not None and uptake.outcome is not None:
+        # it may revoke what was verified at once, but not while something else is proposed
+        revokes = uptake.outcome is AdviceState.VERIFIED and outcome.state is AdviceState.MISSED
+        outcome = outcome if revokes and course.proposal is None else None
     if outcome is not None:
         after = replace(after, outcome=outcome.state, outcome_at=at)
     return Checked(course=_with(course, after), checks=checks, outcome=outcome)
-
-
-def _is_news(course: Course, uptake: Uptake, outcome: UptakeOutcome) -> bool:
-    """Whether an outcome is the first, or revokes what was verified at once; not while something else is proposed."""
-    if uptake.outcome is None:
-        return True
-    revokes = uptake.outcome is AdviceState.VERIFIED and outcome.state is AdviceState.MISSED
-    return revokes and course.proposal is None
 
 
 def _with(course: Course, uptake: Uptake) -> Course:
@@ -286,10 +268,17 @@ def _outcome(uptake: Uptake, checks: Sequence[AdviceCheck]) -> UptakeOutcome:
     broken = [check for check in decisive if not _is_kept(check)]
     worse = [check for check in broken if not (check.measure == "lag" and in_time)]
     state = AdviceState.MISSED if worse else AdviceState.VERIFIED
-    shown = worse or (*decisive, *(in_time if broken else ()))
-    return UptakeOutcome(
-        strategy=uptake.strategy, state=state, facts=tuple(_came(check) for check in shown)
+    facts = tuple(
+        reason(
+            f"promised_{check.measure}",
+            before=check.expected,
+            after=check.realised,
+            bound=check.high,
+            unit=check.unit,
+        )
+        for check in worse or (*decisive, *(in_time if broken else ()))
     )
+    return UptakeOutcome(strategy=uptake.strategy, state=state, facts=facts)
 
 
 def _at_once(uptake: Uptake, check: AdviceCheck) -> UptakeOutcome | None:
@@ -308,16 +297,6 @@ def _at_once(uptake: Uptake, check: AdviceCheck) -> UptakeOutcome | None:
 def _is_kept(check: AdviceCheck) -> bool:
     """Whether it came no worse than promised, as far as is known."""
     return check.realised is not None and check.realised <= check.high
-
-
-def _came(check: AdviceCheck) -> Fact:
-    return reason(
-        f"promised_{check.measure}",
-        before=check.expected,
-        after=check.realised,
-        bound=check.high,
-        unit=check.unit,
-    )
 
 
 def refused(course: Course, sight: Sight, policy: Policy) -> Uptake | None:

@@ -3,7 +3,7 @@ How a group gets from one strategy to another: rolling restarts, and what it ele
 
 A member is let in only if its list shares a strategy with everybody's, so the one in force stays
 listed until all list the new one (KIP-429's double bounce). What each restart brings is not taken
-from a table: the election is held after every restarted member.
+from a table: the election is held after every restarted member (`rolling`).
 
 * All list the new one: one restart. An eager one goes first; a cooperative one stands alone, since a
   Java member that lists an eager one beside it gives everything up at a rebalance like an eager one.
@@ -16,8 +16,16 @@ from a table: the election is held after every restarted member.
 >>> [(stage.first, stage.last, stage.elected) for stage in way.steps[0].stages]
 [(1, 2, 'range'), (3, 3, 'cooperative-sticky')]
 
-Source: KIP-429; `ClassicGroup`, `ConsumerGroup` and `ConsumerCoordinator` of Kafka 4.3. Which lists
-other clients refuse was tried with librdkafka 2.16 and read in kafka-python 3.0.
+In one step everybody but the last is refused; that one finds the group empty:
+
+>>> for stage in rolling([("range",)] * 3, ("cooperative-sticky",)):
+...     print(stage.first, stage.last, stage.elected, stage.members, stage.refused)
+1 2 range 1 2
+3 3 cooperative-sticky 1 2
+
+Source: KIP-429; `ClassicGroup`, `ConsumerGroup`, `ConsumerCoordinator` and
+`GroupMetadataManager.classicGroupJoin` of Kafka 4.3. Which lists other clients refuse was tried with
+librdkafka 2.16 and read in kafka-python 3.0.
 
 What it does not do: plan a move to another group protocol (`group.protocol`), or know which client
 library a member uses; the notes say what differs between them.
@@ -27,7 +35,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ..assignors.kafka.election import common, poll
@@ -43,12 +51,33 @@ from ..assignors.kafka.protocol_names import (
 from ..model.errors import InputError
 from ..model.facts import Fact, note, reason, step
 from ..model.states import STREAMS_PROTOCOL
-from .rolling_restart import RestartStage, rolling
 
 Names = tuple[str, ...]
 _Restart = tuple[Names, Fact, bool]
+"""What is listed after a restart, why, and whether it is needed."""
 
 ALREADY_RUNNING = step("already_running")
+
+_DROPS = {True: "drop_to_keep_owned", False: "drop_only", None: "drop_unknown"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestartStage:
+    """
+    What holds while a rolling restart is at some point.
+
+    Attributes:
+        first, last: From how many to how many members have been restarted.
+        elected: What those in the group elect, by its wire name; None when none is left.
+        members: How many are in the group at *last*.
+        refused: How many of the restarted ones are kept out at *last*.
+    """
+
+    first: int
+    last: int
+    elected: str | None
+    members: int
+    refused: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,188 +159,35 @@ def plan(
     before, assumed = _before(lists, present)
     restarts = _restarts(new, present, before)
     steps, held = list[Step](), before
-    for lists_after, why, needed in restarts:
-        steps.append(_step(lists_after, held, static, why, needed))
-        held = [lists_after] * len(before)
+    for listed, why, needed in restarts:
+        keeps = cooperative(listed)
+        steps.append(
+            Step(
+                setting=setting(listed),
+                lists=listed,
+                why=why,
+                stages=rolling(held, listed, static),
+                eager=None if keeps is None else not keeps,
+                needed=needed,
+            )
+        )
+        held = [listed] * len(before)
     at_once = rolling(before, (new,), static) if len(steps) > 1 else ()
-    settings = [each.lists for each in steps]
-    asides = _asides(new, present, settings, assumed=assumed is not None)
+    wrong = list[Fact]()
+    if at_once and (refused := at_once[-1].refused):
+        wrong.append(note("refused_at_once", [new], after=refused, bound=at_once[-1].last))
+        if {cooperative([new]), cooperative([present])} == {True, False}:
+            wrong.append(note("better_refused"))
     return RestartPlan(
         target=new,
         present=present,
         members=len(before),
         steps=tuple(steps),
         how=_how(restarts, new, present, len(before), assumed),
-        in_one_step=_in_one_step(new, present, at_once),
-        notes=(*asides, *_notes(settings, before, static or ())) if steps else (),
+        in_one_step=tuple(wrong),
+        notes=_notes(restarts, new, present, before, static or (), assumed) if steps else (),
         assumed=assumed,
     )
-
-
-def by_one_restart(measure: str, static: Sequence[bool], names: Sequence[str] = ()) -> Fact:
-    """
-    Something that takes one rebalance, which the restart of one member brings, as a fact.
-
-    Args:
-        measure: What it is.
-        static: Which members have an instance id: one that is back within its session brings no rebalance (KIP-345).
-        names: What it is about.
-    """
-    if not any(static):
-        return step(measure, names)
-    return step(measure, names, after=sum(static), bound=len(static))
-
-
-def in_short(target: str, present: str, lists: Sequence[Names | None]) -> tuple[Fact, ...]:
-    """The way of a classic group in short: `RestartPlan.how`, without holding an election for it."""
-    return _in_short(target, present, tuple(lists))
-
-
-@lru_cache(maxsize=1 << 12)
-def _in_short(target: str, present: str, lists: tuple[Names | None, ...]) -> tuple[Fact, ...]:
-    """Kept, because most groups of a fleet are alike in this."""
-    before, assumed = _before(lists, present)
-    new = wire_name(target)
-    return _how(_restarts(new, present, before), new, present, len(before), assumed)
-
-
-def _how(
-    restarts: Sequence[_Restart], new: str, present: str, members: int, assumed: Fact | None
-) -> tuple[Fact, ...]:
-    lists = [restart[0] for restart in restarts]
-    two = len(restarts) > 1 and (assumed is not None or restarts[1][2])
-    asides = _asides(new, present, lists, assumed=assumed is not None)
-    return (*_short(lists, members, two=two), *asides)
-
-
-def _before(lists: Sequence[Names | None], present: str) -> tuple[list[Names], Fact | None]:
-    """What members list before the first restart, and what of it is assumed."""
-    assumed = _assumed(lists, present)
-    if assumed is None:
-        return [listed for listed in lists if listed is not None], None
-    return [(present,)] * len(lists), assumed
-
-
-def _assumed(lists: Sequence[Names | None], present: str) -> Fact | None:
-    """What has to be taken for granted; None when the lists are known and elect what the group runs."""
-    known = [listed for listed in lists if listed is not None]
-    elected = poll(Counter(known)).elected
-    if len(known) < len(lists):
-        unknown = len(lists) - len(known)
-        return note("some_lists_unknown", [present], after=unknown, bound=len(lists))
-    if elected == present:
-        return None
-    return note("said_lists_elect_other", [present, *([elected] if elected else [])])
-
-
-_DROPS = {True: "drop_to_keep_owned", False: "drop_only", None: "drop_unknown"}
-
-
-def _restarts(new: str, present: str, before: Sequence[Names]) -> list[_Restart]:
-    """What is listed after each restart, why, and whether it is needed."""
-    keeps, shared = cooperative([new]), common(set(before))
-    if new not in shared:
-        both = (new, present)
-        drops = reason(_DROPS[keeps], both)
-        return [
-            (both, reason("let_in_meanwhile", both), True),
-            ((new,), drops, keeps is not False),
-        ]
-    if keeps and not all(cooperative(listed) for listed in set(before)):
-        return [((new,), reason("alone_to_keep_owned", [new]), True)]
-    if new == present:
-        return []
-    rest = (name for name in before[0] if name in shared and name != new)
-    return [((new, *rest), reason("first_gets_votes", [new]), True)]
-
-
-def _step(
-    lists: Names, before: Sequence[Names], static: Sequence[bool] | None, why: Fact, needed: bool
-) -> Step:
-    keeps = cooperative(lists)
-    return Step(
-        setting=setting(lists),
-        lists=lists,
-        why=why,
-        stages=rolling(before, lists, static),
-        eager=None if keeps is None else not keeps,
-        needed=needed,
-    )
-
-
-def _short(lists: Sequence[Names], members: int, *, two: bool) -> list[Fact]:
-    """
-    The plan in short.
-
-    Args:
-        lists: What members list after each step, by wire names; the last one is led by the target.
-        members: How many there are.
-        two: Whether both steps shall be taken.
-    """
-    if not lists:
-        return [ALREADY_RUNNING]
-    new = lists[-1][0]
-    known = CLIENT_SIDE.get(new)
-    steps = [] if known and known.stock else [step("ship_class", [new])]
-    if len(lists) == 1 and len(lists[0]) == 1:
-        return [*steps, step("list_alone", [new])]
-    if len(lists) == 1:
-        enough = members // 2 + 1 if members > 2 else None
-        return [*steps, step("put_first", [new], after=enough, bound=members)]
-    return [*steps, step("two_restarts" if two else "one_restart", lists[0])]
-
-
-def _asides(new: str, present: str, lists: Sequence[Names], *, assumed: bool) -> list[Fact]:
-    """What may spare a step, and what librdkafka and kafka-python cannot do of the plan."""
-    known = CLIENT_SIDE.get(new)
-    steps = []
-    if assumed and (new, present) == ("cooperative-sticky", "range"):
-        steps.append(step("enough_if_listed", [new]))
-    if known and not known.stock and known.python is None:
-        steps.append(step("java_clients_only"))
-    elif known and not known.librdkafka:
-        steps.append(step("not_in_librdkafka", [new]))
-    if any(map(mixed, lists)):
-        steps.append(step("refused_by_other_clients", [new, present]))
-    return steps
-
-
-def _in_one_step(new: str, present: str, stages: Sequence[RestartStage]) -> tuple[Fact, ...]:
-    """
-    What the election says of listing the new one alone at once.
-
-    Args:
-        stages: Of that one restart; nothing when it is not to be asked.
-    """
-    refused, members = (stages[-1].refused, stages[-1].last) if stages else (0, 0)
-    if not refused:
-        return ()
-    told = [note("refused_at_once", [new], after=refused, bound=members)]
-    if {cooperative([new]), cooperative([present])} == {True, False}:
-        told.append(note("better_refused"))
-    return tuple(told)
-
-
-def _notes(lists: Sequence[Names], before: Sequence[Names], static: Sequence[bool]) -> list[Fact]:
-    """What else has to be known before the first restart."""
-    used = {name for one in lists for name in one}
-    facts = []
-    everywhere = all((known := CLIENT_SIDE.get(name)) and known.librdkafka for name in used)
-    if everywhere and not any(map(mixed, lists)):
-        facts.append(note("wire_names", [",".join(one) for one in lists]))
-    for name in sorted(used):
-        known = CLIENT_SIDE.get(name)
-        if known and not known.stock:
-            facts.append(note("not_part_of_kafka", [name]))
-        elif known is None and "." not in name:
-            facts.append(note("class_unknown", [name]))
-    if len(lists) > 1:
-        facts.append(note("stop_and_start", [lists[-1][0]]))
-    if any(static):
-        facts.append(note("static_members", after=sum(static), bound=len(static)))
-    if len(set(before)) > 1:
-        facts.append(note("lists_differ"))
-    return facts
 
 
 def plan_server(target: str, present: str | None, members: int, classic: int = 0) -> RestartPlan:
@@ -334,17 +210,179 @@ def plan_server(target: str, present: str | None, members: int, classic: int = 0
             f"the broker of a KIP-848 group does not assign by {target!r}.",
             fix=f"Name a server-side strategy: {known}.",
         )
-    server_setting = f"{SERVER_SETTING}={name}"
+    there = RestartPlan(
+        target=name, present=present, members=members, steps=(), how=(ALREADY_RUNNING,)
+    )
+    if name == present:
+        return there
+    why = reason("broker_assigns_by", [present] if present else [])
     notes = [note("asked_for_unknown"), note("broker_must_list", [name])]
     if classic:
         notes.append(note("classic_have_no_say", after=classic, bound=members))
-    why = reason("broker_assigns_by", [present] if present else [])
-    there = name == present
-    return RestartPlan(
-        target=name,
-        present=present,
-        members=members,
-        steps=() if there else (Step(setting=server_setting, lists=(name,), why=why),),
-        how=(ALREADY_RUNNING if there else step("ask_broker", [name]),),
-        notes=() if there else tuple(notes),
+    return replace(
+        there,
+        steps=(Step(setting=f"{SERVER_SETTING}={name}", lists=(name,), why=why),),
+        how=(step("ask_broker", [name]),),
+        notes=tuple(notes),
     )
+
+
+def by_one_restart(measure: str, static: Sequence[bool], names: Sequence[str] = ()) -> Fact:
+    """
+    Something that takes one rebalance, which the restart of one member brings, as a fact.
+
+    Args:
+        measure: What it is.
+        static: Which members have an instance id: one that is back within its session brings no rebalance (KIP-345).
+        names: What it is about.
+    """
+    if not any(static):
+        return step(measure, names)
+    return step(measure, names, after=sum(static), bound=len(static))
+
+
+@lru_cache(maxsize=1 << 12)
+def in_short(target: str, present: str, lists: tuple[Names | None, ...]) -> tuple[Fact, ...]:
+    """
+    The way of a classic group in short: `RestartPlan.how`, without holding an election for it.
+
+    Kept, because most groups of a fleet are alike in this.
+    """
+    before, assumed = _before(lists, present)
+    new = wire_name(target)
+    return _how(_restarts(new, present, before), new, present, len(before), assumed)
+
+
+def _before(lists: Sequence[Names | None], present: str) -> tuple[list[Names], Fact | None]:
+    """
+    What members list before the first restart, and what of it is taken for granted; nothing is where the lists are
+    known and elect what the group runs.
+    """
+    known = [listed for listed in lists if listed is not None]
+    elected = poll(Counter(known)).elected
+    if len(known) < len(lists):
+        unknown = len(lists) - len(known)
+        assumed = note("some_lists_unknown", [present], after=unknown, bound=len(lists))
+    elif elected == present:
+        return known, None
+    else:
+        assumed = note("said_lists_elect_other", [present, *([elected] if elected else [])])
+    return [(present,)] * len(lists), assumed
+
+
+def _restarts(new: str, present: str, before: Sequence[Names]) -> list[_Restart]:
+    keeps, shared = cooperative([new]), common(set(before))
+    if new not in shared:
+        both = (new, present)
+        drops = reason(_DROPS[keeps], both)
+        return [
+            (both, reason("let_in_meanwhile", both), True),
+            ((new,), drops, keeps is not False),
+        ]
+    if keeps and not all(cooperative(listed) for listed in set(before)):
+        return [((new,), reason("alone_to_keep_owned", [new]), True)]
+    if new == present:
+        return []
+    rest = (name for name in before[0] if name in shared and name != new)
+    return [((new, *rest), reason("first_gets_votes", [new]), True)]
+
+
+def _how(
+    restarts: Sequence[_Restart], new: str, present: str, members: int, assumed: Fact | None
+) -> tuple[Fact, ...]:
+    """The plan in short; both of two restarts are told where the second is needed, or lists are not known."""
+    asides = _asides(restarts, new, present, assumed)
+    if not restarts:
+        return (ALREADY_RUNNING, *asides)
+    first, known = restarts[0][0], CLIENT_SIDE.get(new)
+    ship = () if known and known.stock else (step("ship_class", [new]),)
+    if len(restarts) > 1:
+        two = assumed is not None or restarts[1][2]
+        way = step("two_restarts" if two else "one_restart", first)
+    elif len(first) > 1:
+        way = step(
+            "put_first", [new], after=members // 2 + 1 if members > 2 else None, bound=members
+        )
+    else:
+        way = step("list_alone", [new])
+    return (*ship, way, *asides)
+
+
+def _asides(
+    restarts: Sequence[_Restart], new: str, present: str, assumed: Fact | None
+) -> list[Fact]:
+    """What may spare a step, and what librdkafka and kafka-python cannot do of the plan."""
+    known = CLIENT_SIDE.get(new)
+    steps = []
+    if assumed and (new, present) == ("cooperative-sticky", "range"):
+        steps.append(step("enough_if_listed", [new]))
+    if known and not known.stock and known.python is None:
+        steps.append(step("java_clients_only"))
+    elif known and not known.librdkafka:
+        steps.append(step("not_in_librdkafka", [new]))
+    if any(mixed(listed) for listed, *_ in restarts):
+        steps.append(step("refused_by_other_clients", [new, present]))
+    return steps
+
+
+def _notes(
+    restarts: Sequence[_Restart],
+    new: str,
+    present: str,
+    before: Sequence[Names],
+    static: Sequence[bool],
+    assumed: Fact | None,
+) -> tuple[Fact, ...]:
+    """What else has to be known before the first restart."""
+    lists = [listed for listed, *_ in restarts]
+    used = {name: CLIENT_SIDE.get(name) for name in sorted({name for one in lists for name in one})}
+    facts = _asides(restarts, new, present, assumed)
+    if all(known and known.librdkafka for known in used.values()) and not any(map(mixed, lists)):
+        facts.append(note("wire_names", [",".join(one) for one in lists]))
+    for name, known in used.items():
+        if known and not known.stock:
+            facts.append(note("not_part_of_kafka", [name]))
+        elif known is None and "." not in name:
+            facts.append(note("class_unknown", [name]))
+    if len(lists) > 1:
+        facts.append(note("stop_and_start", [lists[-1][0]]))
+    if any(static):
+        facts.append(note("static_members", after=sum(static), bound=len(static)))
+    if len(set(before)) > 1:
+        facts.append(note("lists_differ"))
+    return tuple(facts)
+
+
+def rolling(
+    before: Sequence[Names], after: Names, static: Sequence[bool] | None = None
+) -> tuple[RestartStage, ...]:
+    """
+    Restart one member after another with a new list, and hold the election after each.
+
+    A dynamic member leaves before it comes back; a static one does not, so its own old list still counts when it asks
+    to be let in. Whoever is refused stays out, and the group goes on without it. Cost: members x different lists.
+
+    Args:
+        before: Each member's list by wire names, in the order of the restarts.
+        after: The new list of all.
+        static: Which members have an instance id; none without it.
+    """
+    group, refused, stages = Counter(before), 0, list[RestartStage]()
+    for place, own in enumerate(before):
+        without = group - Counter([own])
+        others = group if static is not None and static[place] else without
+        admitted = not others or not set(common(others)).isdisjoint(after)
+        group = without + Counter([after] if admitted else [])
+        refused += not admitted
+        now = RestartStage(
+            first=place + 1,
+            last=place + 1,
+            elected=poll(group).elected,
+            members=group.total(),
+            refused=refused,
+        )
+        if stages and stages[-1].elected == now.elected:
+            stages[-1] = replace(now, first=stages[-1].first)
+        else:
+            stages.append(now)
+    return tuple(stages)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..model.facts import Fact, FactKind
+from ..model.facts import Fact, FactKind, fact, remark
 from ..model.figures import Forecast
-from .live_and_candidate import Argument, LiveAndCandidate
+from .live_and_candidate import Argument, LiveAndCandidate, compared
 
 
 def less_lag(standing: LiveAndCandidate, other: Forecast | None, ease: float) -> Argument:
@@ -31,18 +31,14 @@ def less_lag(standing: LiveAndCandidate, other: Forecast | None, ease: float) ->
     fall, costs = expected_fall(live, other), other.price_offset_seconds or 0.0
     gain = (
         *outlook(FactKind.GAIN, live, other),
-        _compared(FactKind.REMARK, "forecast_drained_seconds_expected", live, other, "s"),
-        _compared(FactKind.REMARK, "forecast_lag_integral_expected", live, other, "offset-seconds"),
+        compared(FactKind.REMARK, "forecast_drained_seconds_expected", live, other),
+        compared(FactKind.REMARK, "forecast_lag_integral_expected", live, other),
         *price(other),
     )
     if fall > costs:
         return Argument(gain=gain, won=fall - costs, costs=costs)
-    dear = Fact(
-        kind=FactKind.LOSS,
-        measure="price_offset_seconds",
-        after=costs,
-        bound=fall,
-        unit="offset-seconds",
+    dear = fact(
+        FactKind.LOSS, "price_offset_seconds", after=costs, bound=fall, unit="offset-seconds"
     )
     return Argument(gain=gain, loss=(dear,))
 
@@ -55,9 +51,9 @@ def expected_fall(live: Forecast, other: Forecast) -> float:
 def outlook(kind: FactKind, live: Forecast, other: Forecast) -> tuple[Fact, ...]:
     """A group's lag in an hour without a switch and with it: expected, a fact of that kind, then both ends."""
     return (
-        _compared(kind, "forecast_lag_expected", live, other, "offsets"),
-        _compared(FactKind.REMARK, "forecast_lag_low", live, other, "offsets"),
-        _compared(FactKind.REMARK, "forecast_lag_high", live, other, "offsets"),
+        compared(kind, "forecast_lag_expected", live, other),
+        compared(FactKind.REMARK, "forecast_lag_low", live, other),
+        compared(FactKind.REMARK, "forecast_lag_high", live, other),
     )
 
 
@@ -85,14 +81,13 @@ def worse(standing: LiveAndCandidate, other: Forecast | None, *, strict: bool) -
     live = standing.forecast
     if live is None or other is None:
         return ()
-    lag, used = "forecast_lag_expected", "forecast_utilisation_expected"
     held = other.forecast_lag_expected if strict else other.forecast_lag_low
     before, after = live.forecast_utilisation_expected, other.forecast_utilisation_expected
     losses = []
     if held > live.forecast_lag_high:
-        losses.append(_compared(FactKind.LOSS, lag, live, other, "offsets"))
+        losses.append(compared(FactKind.LOSS, "forecast_lag_expected", live, other))
     if after is not None and after > 1 and (before is None or before <= 1):
-        losses.append(_compared(FactKind.LOSS, used, live, other, "share"))
+        losses.append(compared(FactKind.LOSS, "forecast_utilisation_expected", live, other))
     return tuple(losses)
 
 
@@ -100,22 +95,8 @@ def price(forecast: Forecast | None) -> tuple[Fact, ...]:
     """What a switch costs, as remarks; nothing where nothing has to be done, or that is not known."""
     if forecast is None or forecast.price_offset_seconds is None:
         return ()
-    held_up = Fact(
-        kind=FactKind.REMARK,
-        measure="price_held_up_offsets",
-        after=forecast.price_held_up_offsets or 0.0,
-        bound=forecast.price_restarts or 0,
-        unit="offsets",
+    waits, restarts = forecast.price_held_up_offsets or 0.0, forecast.price_restarts or 0
+    return (
+        remark("price_held_up_offsets", after=waits, bound=restarts, unit="offsets"),
+        remark("price_offset_seconds", after=forecast.price_offset_seconds, unit="offset-seconds"),
     )
-    costs = Fact(
-        kind=FactKind.REMARK,
-        measure="price_offset_seconds",
-        after=forecast.price_offset_seconds,
-        unit="offset-seconds",
-    )
-    return held_up, costs
-
-
-def _compared(kind: FactKind, measure: str, live: Forecast, other: Forecast, unit: str) -> Fact:
-    before, after = getattr(live, measure), getattr(other, measure)
-    return Fact(kind=kind, measure=measure, before=before, after=after, unit=unit)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from ..metrics.money import CENT
 from ..model.facts import Fact, FactKind, remark
 from ..model.figures import Score
-from .live_and_candidate import Argument, LiveAndCandidate
+from .live_and_candidate import Argument, LiveAndCandidate, compared
 
 SECONDS_PER_DAY = 24 * 3600
 
@@ -125,26 +125,17 @@ def _money(live: Score, other: Score, least: float) -> _Saving | None:
 def _traffic(standing: LiveAndCandidate, other: Score) -> _Saving | None:
     """Bytes, else records, per day; None where neither is known."""
     live, policy = standing.score, standing.policy
-    pairs = (
-        (
-            "cross_rack_bytes_per_second",
-            (live.cross_rack_bytes_per_second, other.cross_rack_bytes_per_second),
-            "bytes/s",
-            policy.least_saving_bytes_per_day,
-        ),
-        (
-            "cross_rack_records_per_second",
-            (_records(standing, live), _records(standing, other)),
-            "offsets/s",
-            policy.least_saving_records_per_day,
-        ),
-    )
-    for measure, (before, after), unit, least in pairs:
-        if before is not None and after is not None:
-            saved = (before - after) * SECONDS_PER_DAY
-            fact = remark(measure, before=before, after=after, unit=unit)
-            return _Saving(fact=fact, saved=saved, least=least)
-    return None
+    fact = compared(FactKind.REMARK, "cross_rack_bytes_per_second", live, other)
+    least = policy.least_saving_bytes_per_day
+    if fact.before is None or fact.after is None:
+        before, after = _records(standing, live), _records(standing, other)
+        measure = "cross_rack_records_per_second"
+        fact = remark(measure, before=before, after=after, unit="offsets/s")
+        least = policy.least_saving_records_per_day
+    if fact.before is None or fact.after is None:
+        return None
+    saved = (fact.before - fact.after) * SECONDS_PER_DAY
+    return _Saving(fact=fact, saved=saved, least=least)
 
 
 def _records(standing: LiveAndCandidate, score: Score) -> float | None:
@@ -156,7 +147,5 @@ def _records(standing: LiveAndCandidate, score: Score) -> float | None:
 
 
 def _share(live: Score, other: Score) -> tuple[Fact, ...]:
-    before, after = live.cross_rack_share, other.cross_rack_share
-    if before is None or after is None:
-        return ()
-    return (remark("cross_rack_share", before=before, after=after, unit="share"),)
+    fact = compared(FactKind.REMARK, "cross_rack_share", live, other)
+    return () if fact.before is None or fact.after is None else (fact,)

@@ -33,7 +33,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from ..config import Policy
-from ..model.assignments import Advice, AdviceState, Feasibility, Verdict
+from ..model.assignments import Advice, AdviceState, Verdict
 from ..model.facts import Fact, reason
 from ..records.course import AdviceCheck, AdviceEvent, AdviceProposal, Course, Uptake
 from .afterwards import (
@@ -47,11 +47,9 @@ from .afterwards import (
     with_racks_as_said,
 )
 from .by_racks import racks_alone
+from .decide import ABLE
 from .inputs import FollowedPlan, Sight
-from .situation import Situation, advised, won
-from .wins import claim_of, counted, has_lost, has_won, losses, lost_since
-
-ABLE = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
+from .wins import advised, claim_of, counted, has_lost, has_won, losses, lost_since, won
 
 
 def follow(course: Course | None, sight: Sight, policy: Policy) -> FollowedPlan:
@@ -74,7 +72,7 @@ def follow(course: Course | None, sight: Sight, policy: Policy) -> FollowedPlan:
     if not walk.events:
         walk.move()
     return FollowedPlan(
-        advice=walk.advice(),
+        advice=advised(sight.decided, walk.course, walk.winner, walk.refused, walk.mutes, policy),
         course=walk.kept(),
         events=tuple(walk.events),
         checks=(*held.checks, *walk.checks),
@@ -127,7 +125,7 @@ def gone(course: Course, group: str, at: datetime) -> FollowedPlan | None:
 
 
 class _Walk:
-    """One step of a course: `look`, then `move`, then what the group is told."""
+    """One step of a course: `look`, then `move`."""
 
     def __init__(self, course: Course, sight: Sight, policy: Policy) -> None:
         self.course, self.sight, self.policy = course, sight, policy
@@ -159,32 +157,30 @@ class _Walk:
     def move(self) -> None:
         """Go to the next state, if there is one."""
         course, at, policy = self.course, self.sight.at, self.policy
-        proposal, state, winner = course.proposal, course.state, self.winner
+        proposal, winner = course.proposal, self.winner
+        may_be_told = winner not in self.mutes and has_won(course, at, winner or "", policy)
+        told = winner if may_be_told else None
         if proposal is None:
-            if winner is not None and state is not AdviceState.TAKEN_UP:
+            if winner is not None and course.state is not AdviceState.TAKEN_UP:
                 # confirmed at once where the policy asks for no more
-                begins = self._confirmed if self._may_be_told(winner) else self._proposed
+                begins = self._proposed if told is None else self._confirmed
                 begins(winner)
         elif self._is_taken_up(proposal):
             self._taken_up(proposal)
         elif course.since and (at - course.since).total_seconds() >= policy.expires_seconds:
             self._over(AdviceState.EXPIRED, reason("not_taken_up", after=policy.expires_seconds))
         elif self.sight.judged:
-            self._judged(proposal)
+            self._judged(proposal, told)
 
-    def _may_be_told(self, winner: str) -> bool:
-        won_it = has_won(self.course, self.sight.at, winner, self.policy)
-        return won_it and winner not in self.mutes
-
-    def _judged(self, proposal: AdviceProposal) -> None:
+    def _judged(self, proposal: AdviceProposal, told: str | None) -> None:
         """Confirm who has won; withdraw what has lost, or what is not confirmed and does not win any more."""
-        course, at, policy, winner = self.course, self.sight.at, self.policy, self.winner
+        course, winner = self.course, self.winner
         is_confirmed = course.state is AdviceState.CONFIRMED
-        if winner is not None and self._may_be_told(winner):
-            if winner != proposal.strategy or not is_confirmed:
-                self._confirmed(winner)
+        if told is not None:
+            if told != proposal.strategy or not is_confirmed:
+                self._confirmed(told)
         elif is_confirmed:
-            if winner != proposal.strategy and has_lost(course, at, policy):
+            if winner != proposal.strategy and has_lost(course, self.sight.at, self.policy):
                 self._withdrawn(proposal)
         elif claim_of(course, proposal.strategy) is None:
             if winner is not None:
@@ -279,17 +275,6 @@ class _Walk:
         self.events.append(
             AdviceEvent(at=at, strategy=strategy, state=state, facts=facts, diagnosis=diagnosis)
         )
-
-    def advice(self) -> Advice:
-        """What the group is told."""
-        situation = Situation(
-            course=self.course,
-            decided=self.sight.decided,
-            winner=self.winner,
-            refused=self.refused,
-            mutes=self.mutes,
-        )
-        return advised(situation, self.policy)
 
     def kept(self) -> Course | None:
         """What the next snapshot has to know; None where that is nothing."""

@@ -7,13 +7,15 @@ from dataclasses import replace
 
 from ..config import Policy
 from ..model.assignments import Advice, Candidate, Deployment, Feasibility, Verdict
-from ..model.facts import Fact, reason
+from ..model.facts import Fact, FactKind, reason
+from ..model.figures import Score
 from ..model.states import Diagnosis
-from .gains_and_losses import Weighing, weigh
-from .live_and_candidate import LiveAndCandidate
-from .reasons_to_stay import GroupCondition, why_stay
+from .by_forecast import less_lag, price, worse
+from .by_racks import less_across, more_across
+from .live_and_candidate import Argument, LiveAndCandidate, Weighing, compared
+from .reasons_to_stay import why_stay
 
-DEPLOYABLE = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
+ABLE = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
 
 
 def decide(
@@ -48,17 +50,20 @@ def decide(
     """
     live = next((c for c in candidates if c.deployment is Deployment.LIVE), None)
     if withheld is not None or live is None or live.score is None:
-        why = _why_not_judged(withheld, live)
+        why = live.reason if live else (reason("no_live_assignment"),)
+        if withheld is not None:
+            why = (reason("withheld", quote=withheld),)
         return Advice(group=group, verdict=Verdict.NOT_JUDGED, strategy=None, facts=why)
-    trouble = GroupCondition(diagnosis=diagnosis, findings=findings, unknown_lag=unknown_lag)
     standing = LiveAndCandidate(
         score=live.score,
         forecast=live.forecast,
         counts=live.counts,
         partitions=partitions,
         lag=lag,
+        unknown_lag=unknown_lag,
         arrives_per_second=arrives_per_second,
-        lag_speaks=trouble.of_the_assignment,
+        diagnosis=diagnosis,
+        findings=findings,
         policy=policy,
     )
     named = {c.strategy: c for c in candidates if c.score is not None and c is not live}
@@ -67,30 +72,25 @@ def decide(
         for name, c in named.items()
         if c.score is not None
     }
-    able = [name for name in weighed if _deployable(named[name], policy)]
+    able = [
+        name
+        for name, c in named.items()
+        if c.feasibility in ABLE and c.deployment.value in policy.deployment
+    ]
     best, yardstick = _best(able, weighed, named), _best_yardstick(able, weighed, named, policy)
-    advice = Advice(
+    facts = (
+        why_stay(standing, weighed, [named[name] for name in able])
+        if best is None
+        else weighed[best].gains
+    )
+    return Advice(
         group=group,
         verdict=Verdict.STAY if best is None else Verdict.SWITCH,
         strategy=best,
-        facts=() if best is None else weighed[best].gains,
+        facts=facts,
         yardstick=yardstick,
         yardstick_facts=weighed[yardstick].gains if yardstick else (),
     )
-    if best is None:
-        facts = why_stay(standing, trouble, weighed, [named[name] for name in able])
-        return replace(advice, facts=facts)
-    return advice
-
-
-def _why_not_judged(withheld: str | None, live: Candidate | None) -> tuple[Fact, ...]:
-    if withheld is not None:
-        return (reason("withheld", quote=withheld),)
-    return live.reason if live else (reason("no_live_assignment"),)
-
-
-def _deployable(candidate: Candidate, policy: Policy) -> bool:
-    return candidate.feasibility in DEPLOYABLE and candidate.deployment.value in policy.deployment
 
 
 def _best(
@@ -120,3 +120,61 @@ def _best_yardstick(
         return best
     beats = weighed[best].ideal_beside(weighed[deployable], policy.lag_gain)
     return best if beats else None
+
+
+def weigh(
+    standing: LiveAndCandidate, candidate: Candidate, score: Score, *, kept: bool = False
+) -> Weighing:
+    """
+    Compare a candidate with the live assignment: gains and losses, as facts.
+
+    Args:
+        standing: What it is held against.
+        candidate: The candidate; what is wrong with its assignment is a loss.
+        score: Its score.
+        kept: Whether the switch to it is confirmed already: then less has to be won, by the policy's dead band.
+    """
+    ease = standing.policy.dead_band if kept else 1.0
+    lag = less_lag(standing, candidate.forecast, ease)
+    racks = less_across(standing, score, ease)
+    fewer_unowned = score.unowned < standing.score.unowned
+    if lag.loss and (racks.gain or fewer_unowned):
+        # too dear for the lag alone; something else speaks for it all the same
+        lag = Argument()
+    only_racks = racks.gain and not lag.gain
+    gains = [*lag.gain, *racks.gain, *(price(candidate.forecast) if only_racks else ())]
+    if fewer_unowned:
+        gains.append(compared(FactKind.GAIN, "unowned", standing.score, score))
+    if gains and not racks.loss:
+        gains += more_across(standing, score)
+    return Weighing(
+        gains=tuple(gains),
+        losses=(
+            *(replace(flaw, kind=FactKind.LOSS) for flaw in candidate.findings),
+            *lag.loss,
+            *worse(standing, candidate.forecast, strict=bool(only_racks)),
+            *racks.loss,
+            *_more_of_partitions(standing, candidate, score),
+        ),
+        lag_won=lag.won,
+        lag_fall=lag.won + lag.costs,
+        racks_won=racks.won,
+    )
+
+
+def _more_of_partitions(
+    standing: LiveAndCandidate, candidate: Candidate, score: Score
+) -> list[Fact]:
+    """A wider spread, which is a loss only where no forecast tells what it does; too many moves; more without owner."""
+    live, losses = standing.score, list[Fact]()
+    before, after = live.partition_spread, score.partition_spread
+    foreseen = standing.forecast is not None and candidate.forecast is not None
+    if not foreseen and before is not None and after is not None and after > max(before, 1):
+        losses.append(compared(FactKind.LOSS, "partition_spread", live, score))
+    allowed = int(standing.partitions * standing.policy.moves_per_gain)
+    if score.moves > allowed:
+        moved = compared(FactKind.LOSS, "moves", live, score)
+        losses.append(replace(moved, before=None, bound=allowed))
+    if score.unowned > live.unowned:
+        losses.append(compared(FactKind.LOSS, "unowned", live, score))
+    return losses

@@ -33,7 +33,7 @@ from ..model.groups import GroupSnapshot
 from ..model.states import GroupType
 from ..streams.settings import RackStrategy, StickyTasks
 from .bounce import by_one_restart, in_short, plan_server
-from .listed_protocols import Listed, election_of, lists_of
+from .listed_protocols import Listed, doubt, election_of, lists_of, who_lists
 
 _TASKS = {
     GroupType.STREAMS: reason("broker_assigns_tasks"),
@@ -124,11 +124,7 @@ def _unknown_subscription(group: GroupSnapshot) -> Fact | None:
         return reason("subscription_unknown", after=untold, bound=members)
     if not bool(group.partitions.assignable.any()):
         return reason("no_existing_topic")
-    return _missing_rows(group)
-
-
-def _missing_rows(group: GroupSnapshot) -> Fact | None:
-    """Strategies number the partitions of a topic from 0 without a gap; a snapshot with a gap is damaged."""
+    # strategies number the partitions of a topic from 0 without a gap; a snapshot with a gap is damaged
     table = group.partitions
     rows = table.assignable
     topic, number = table.topic[rows], table.partition[rows]
@@ -138,34 +134,21 @@ def _missing_rows(group: GroupSnapshot) -> Fact | None:
     return reason("partition_rows_missing", holed) if holed else None
 
 
-def feasibility(
-    group: GroupSnapshot, strategy: str, deployment: Deployment, assignors: Assignors | None
-) -> FeasibilityJudgement:
+class Feasibilities:
     """
-    Whether a group that is not `blocked` could run a strategy.
+    Whether a group could run each of any number of strategies; what they share is worked out once.
 
     The elected one can run. Another stock setting could run after the restarts that get it listed and elected
     (`bounce`), a class when it is shipped besides. Which restarts these are depends on what members list.
 
-    Args:
-        group: The group.
-        strategy: Our name of the strategy.
-        deployment: How a user gets it.
-        assignors: What configuration says the members list, most preferred first; None when it says nothing.
-
     Source: KIP-429 for the double bounce; `assignors.kafka.election` for who is elected.
     """
-    return Feasibilities(group, assignors).of(strategy, deployment)
-
-
-class Feasibilities:
-    """`feasibility` of any number of strategies of one group; what they share is worked out once."""
 
     def __init__(self, group: GroupSnapshot, assignors: Assignors | None) -> None:
         """
         Args:
             group: A group that is not `blocked`.
-            assignors: As for `feasibility`.
+            assignors: What configuration says the members list, most preferred first; None when it says nothing.
         """
         self.group, self._assignors = group, assignors
 
@@ -186,16 +169,33 @@ class Feasibilities:
 
     @cached_property
     def silent(self) -> int:
-        """How many members do not tell their racks, where these could change an answer; else 0."""
-        members = self.group.members
-        silent = sum(m.rack is None or m.rack_source == "configured" for m in members)
-        return silent if silent and _racks_vary(self.group) else 0
+        """How many members do not tell their racks, where some partition is not on every rack that has one; else 0."""
+        told = [m.rack is not None and m.rack_source != "configured" for m in self.group.members]
+        if all(told):
+            return 0
+        table, racks = self.group.partitions, max(len(self.group.partitions.racks), 1)
+        row = np.repeat(np.arange(len(table)), np.diff(table.replica_start))
+        counted = (table.replica_rack != NONE) & table.assignable[row]
+        held = distinct(row[counted] * racks + table.replica_rack[counted], len(table) * racks)
+        offered = len(distinct(held % racks, racks))
+        on = np.bincount(held // racks, minlength=len(table))
+        vary = bool((on[table.assignable] != offered).any())
+        return told.count(False) if vary else 0
 
     def of(self, strategy: str, deployment: Deployment) -> FeasibilityJudgement:
-        """Of one strategy, by our name and how a user gets it."""
+        """
+        Whether the group could run one of them.
+
+        Args:
+            strategy: Our name of it.
+            deployment: How a user gets it.
+        """
         group = self.group
         if deployment is Deployment.LIVE:
-            return FeasibilityJudgement(feasibility=Feasibility.CAN_RUN, reason=(_present(group),))
+            name = group.assignor
+            known = name is None or strategy_of(group.type, name) or name in every()
+            why = reason("live_assignment", [] if known or name is None else [name])
+            return FeasibilityJudgement(feasibility=Feasibility.CAN_RUN, reason=(why,))
         if deployment is Deployment.NEVER:
             return _FOR_COMPARISON
         kip_848 = group.type is GroupType.CONSUMER
@@ -206,14 +206,17 @@ class Feasibilities:
         if deployment is Deployment.PLAN:
             return self._by_plan(strategy) or NO_FOLLOWER
         if kip_848:
-            return _server_side(group, strategy)
+            return self._server_side(strategy)
         if runs(group, strategy):
-            return _elected(self, strategy)
-        return _other(self, strategy, deployment)
+            return self._elected(strategy)
+        return self._other(strategy, deployment)
+
+    def _one_restart(self, measure: str, *names: str) -> Fact:
+        return by_one_restart(measure, [one.is_static for one in self.group.members], names)
 
     def _by_plan(self, strategy: str) -> FeasibilityJudgement | None:
         """Of a strategy whose assignment can be had as a plan; None where members follow none."""
-        group, write = self.group, _one_restart(self.group, "follow_plan", strategy)
+        group, write = self.group, self._one_restart("follow_plan", strategy)
         if group.type is not GroupType.CLASSIC:
             return None
         if group.assignor == PLAN:
@@ -226,10 +229,87 @@ class Feasibilities:
             )
         if self.election is None or PLAN not in self.election.poll.candidates:
             return None
-        elected = _other(self, PLAN, Deployment.PLAN)
+        elected = self._other(PLAN, Deployment.PLAN)
         # whoever lists it has it
         way = tuple(each for each in elected.how if each.measure not in _TO_SHIP)
         return replace(elected, how=(*way, write), deployment=Deployment.PLAN)
+
+    def _server_side(self, strategy: str) -> FeasibilityJudgement:
+        group, members = self.group, self.group.members
+        if runs(group, strategy):
+            how = (self._one_restart("restart_one"),)
+            return FeasibilityJudgement(feasibility=Feasibility.CAN_RUN, reason=(_RUNS,), how=how)
+        lacking = brokers_lack(group, strategy)
+        if lacking is not None:
+            how = (step("bring_to_brokers", [SERVER_SIDE[strategy]]),)
+            yardstick = Feasibility.YARDSTICK
+            return FeasibilityJudgement(feasibility=yardstick, reason=(lacking,), how=how)
+        classic = sum(member.kind == "classic" for member in members)
+        why = [reason("members_may_ask")]
+        if classic:
+            why.append(reason("classic_members", after=classic, bound=len(members)))
+        way = plan_server(strategy, group.assignor, len(members), classic).how
+        return FeasibilityJudgement(feasibility=Feasibility.COULD_RUN, reason=tuple(why), how=way)
+
+    def _elected(self, strategy: str) -> FeasibilityJudgement:
+        """The strategy that the group runs, and what its members' lists say against it."""
+        members, election = self.group.members, self.election
+        wire, why = wire_name(strategy), [_RUNS]
+        how: tuple[Fact, ...] = (self._one_restart("restart_one"),)
+        eager: frozenset[str] = frozenset()
+        if self.doubted:
+            why.append(self.doubted)
+        elif election and cooperative([wire]):
+            # what lists with an eager strategy in them do to a cooperative one (KIP-429)
+            eager = frozenset(m for m, each in election.lists.items() if cooperative(each) is False)
+            if eager:
+                names = [m.identity for m in members if m.id in eager]
+                some = reason("listed_beside_eager_by", names, bound=len(members))
+                why.append(reason("listed_beside_eager") if len(eager) == len(members) else some)
+                how = in_short(wire, wire, tuple(election.lists.values()))
+        return FeasibilityJudgement(
+            feasibility=Feasibility.CAN_RUN,
+            reason=tuple(why),
+            how=(*how, *self._racks(strategy)),
+            reporting_nothing=eager,
+        )
+
+    def _other(self, strategy: str, deployment: Deployment) -> FeasibilityJudgement:
+        """A client-side strategy that the group does not run."""
+        group, lists, election = self.group, self.listed, self.election
+        wire = wire_name(strategy)
+        if self.doubted:
+            lists, election = dict.fromkeys(lists), None
+        if election is None:
+            after = "after_double_bounce"  # without lists the careful way
+        elif wire in election.poll.candidates:
+            after = "after_restart_alone" if cooperative([wire]) else "after_restart_first"
+        else:
+            eager = cooperative([wire]) is False
+            after = "after_restart_adding" if eager else "after_double_bounce"
+        needs = [reason(after)]
+        if deployment is Deployment.CLASS:
+            needs.append(reason("shipping_class"))
+        needs += [self.doubted] if self.doubted else who_lists(group, wire, lists, election)
+        present = group.assignor or "the present strategy"
+        how = in_short(wire, present, tuple(lists.values()))
+        return FeasibilityJudgement(
+            feasibility=Feasibility.COULD_RUN,
+            reason=tuple(needs),
+            how=(*how, *self._racks(strategy)),
+        )
+
+    def _racks(self, strategy: str) -> tuple[Fact, ...]:
+        """
+        What members have to tell for a rack-aware strategy to see their racks.
+
+        Nothing where that could not change the answer: all partitions are on the same racks, or all
+        members tell theirs.
+        """
+        asked = ASSIGNORS.get(strategy) or every().get(strategy)
+        if asked is None or "racks" not in asked.needs or not self.silent:
+            return ()
+        return (step("tell_racks", after=self.silent, bound=len(self.group.members)),)
 
 
 def runs(group: GroupSnapshot, strategy: str) -> bool | None:
@@ -237,8 +317,7 @@ def runs(group: GroupSnapshot, strategy: str) -> bool | None:
     Whether this is the strategy the group has elected, by our name; None unknown.
 
     Which strategy a Kafka Streams application of the classic protocol runs is not on the wire; one of KIP-1071 runs
-    what its broker has. A custom strategy
-    may have another name there, which only its class knows.
+    what its broker has. A custom strategy may have another name there, which only its class knows.
     """
     if strategy == Live.name:
         return False
@@ -256,163 +335,9 @@ def runs(group: GroupSnapshot, strategy: str) -> bool | None:
     return strategy == elected or (None if own else False)
 
 
-def _present(group: GroupSnapshot) -> Fact:
-    """What the live row says; a protocol that no strategy of ours or of the user's answers to is named."""
-    name = group.assignor
-    known = name is None or strategy_of(group.type, name) or name in every()
-    return reason("live_assignment", [] if known or name is None else [name])
-
-
-def _one_restart(group: GroupSnapshot, measure: str, *names: str) -> Fact:
-    return by_one_restart(measure, [one.is_static for one in group.members], names)
-
-
-def _server_side(group: GroupSnapshot, strategy: str) -> FeasibilityJudgement:
-    if runs(group, strategy):
-        one = _one_restart(group, "restart_one")
-        return FeasibilityJudgement(feasibility=Feasibility.CAN_RUN, reason=(_RUNS,), how=(one,))
-    lacking = brokers_lack(group, strategy)
-    if lacking is not None:
-        how = (step("bring_to_brokers", [SERVER_SIDE[strategy]]),)
-        return FeasibilityJudgement(feasibility=Feasibility.YARDSTICK, reason=(lacking,), how=how)
-    members = group.members
-    classic = sum(member.kind == "classic" for member in members)
-    why = [reason("members_may_ask")]
-    if classic:
-        why.append(reason("classic_members", after=classic, bound=len(members)))
-    way = plan_server(strategy, group.assignor, len(members), classic)
-    return FeasibilityJudgement(feasibility=Feasibility.COULD_RUN, reason=tuple(why), how=way.how)
-
-
 def brokers_lack(group: GroupSnapshot, strategy: str) -> Fact | None:
     """Why brokers cannot be asked for a server-side strategy; None where they can, as for Kafka's own unless told."""
     name, there = SERVER_SIDE[strategy], group.group_assignors
     if there is None:
         return reason("brokers_assignors_unknown", [name]) if name == BY_RACKS else None
     return None if name in there else reason("not_on_brokers", [name])
-
-
-def _elected(known: Feasibilities, strategy: str) -> FeasibilityJudgement:
-    """The strategy that the group runs, and what its members' lists say against it."""
-    group, election, doubted = known.group, known.election, known.doubted
-    wire, why = wire_name(strategy), [_RUNS]
-    how: tuple[Fact, ...] = (_one_restart(group, "restart_one"),)
-    eager: frozenset[str] = frozenset()
-    if doubted:
-        why.append(doubted)
-    elif election and cooperative([wire]):
-        eager = frozenset(m for m, each in election.lists.items() if cooperative(each) is False)
-        if eager:
-            why.append(_gives_up(group, eager))
-            how = in_short(wire, wire, list(election.lists.values()))
-    return FeasibilityJudgement(
-        feasibility=Feasibility.CAN_RUN,
-        reason=tuple(why),
-        how=(*how, *_racks(known, strategy)),
-        reporting_nothing=eager,
-    )
-
-
-def _gives_up(group: GroupSnapshot, eager: frozenset[str]) -> Fact:
-    """What lists with an eager strategy in them do to a cooperative one (KIP-429)."""
-    if len(eager) == len(group.members):
-        return reason("listed_beside_eager")
-    names = [m.identity for m in group.members if m.id in eager]
-    return reason("listed_beside_eager_by", names, bound=len(group.members))
-
-
-def _other(known: Feasibilities, strategy: str, deployment: Deployment) -> FeasibilityJudgement:
-    """A client-side strategy that the group does not run."""
-    group, lists, election, doubted = known.group, known.listed, known.election, known.doubted
-    wire = wire_name(strategy)
-    if doubted:
-        lists, election = dict.fromkeys(lists), None
-    present = group.assignor or "the present strategy"
-    needs = [reason(_restarts(wire, election))]
-    if deployment is Deployment.CLASS:
-        needs.append(reason("shipping_class"))
-    return FeasibilityJudgement(
-        feasibility=Feasibility.COULD_RUN,
-        reason=(*needs, *([doubted] if doubted else _who_lists(group, wire, lists, election))),
-        how=(*in_short(wire, present, list(lists.values())), *_racks(known, strategy)),
-    )
-
-
-def _restarts(wire: str, election: Election | None) -> str:
-    """After which restarts it runs, as a measure; without lists the careful way."""
-    if election is None:
-        return "after_double_bounce"
-    if wire not in election.poll.candidates:
-        eager = cooperative([wire]) is False
-        return "after_restart_adding" if eager else "after_double_bounce"
-    return "after_restart_alone" if cooperative([wire]) else "after_restart_first"
-
-
-def _who_lists(
-    group: GroupSnapshot, wire: str, lists: Listed, election: Election | None
-) -> list[Fact]:
-    """Who lists a strategy and who does not, as far as anybody said."""
-    count = len(group.members)
-    if election and wire in election.poll.candidates:
-        elected = election.elected or ""
-        votes = election.votes[elected]
-        return [reason("listed_not_elected", [elected], after=votes, bound=count)]
-    unknown = sum(listed is None for listed in lists.values())
-    if unknown == count:
-        return []
-    without = [m.identity for m in group.members if wire not in (lists[m.id] or (wire,))]
-    told = []
-    if len(without) == count:
-        told.append(reason("nobody_lists_it"))
-    elif without:
-        told.append(reason("not_listed_by", without, bound=count))
-    if unknown:
-        told.append(reason("lists_unknown", after=unknown, bound=count))
-    return told
-
-
-def doubt(group: GroupSnapshot, lists: Listed, election: Election | None) -> Fact | None:
-    """
-    Why lists that were said cannot be what the members have; None where nothing speaks against it.
-
-    Args:
-        group: The group.
-        lists: What its members are said to list.
-        election: What that elects; None where a list is not known.
-    """
-    runs_now = group.assignor
-    if runs_now is None or all(listed is None for listed in lists.values()):
-        return None
-    without = [
-        m.identity for m in group.members if runs_now not in (lists.get(m.id) or (runs_now,))
-    ]
-    if without:
-        return reason("running_not_listed", [runs_now, *without])
-    if election is None or election.elected == runs_now:
-        return None
-    elected = [election.elected] if election.elected else []
-    return reason("running_not_elected", [runs_now, *elected])
-
-
-def _racks(known: Feasibilities, strategy: str) -> tuple[Fact, ...]:
-    """
-    What members have to tell for a rack-aware strategy to see their racks.
-
-    Nothing where that could not change the answer: all partitions are on the same racks, or all
-    members tell theirs.
-    """
-    asked = ASSIGNORS.get(strategy) or every().get(strategy)
-    if asked is None or "racks" not in asked.needs or not known.silent:
-        return ()
-    return (step("tell_racks", after=known.silent, bound=len(known.group.members)),)
-
-
-def _racks_vary(group: GroupSnapshot) -> bool:
-    """Whether some partition is not on every rack that holds a partition."""
-    table, racks = group.partitions, max(len(group.partitions.racks), 1)
-    row = np.repeat(np.arange(len(table)), np.diff(table.replica_start))
-    counted = (table.replica_rack != NONE) & table.assignable[row]
-    held = distinct(row[counted] * racks + table.replica_rack[counted], len(table) * racks)
-    offered = len(distinct(held % racks, racks))
-    on = np.bincount(held // racks, minlength=len(table))
-    return bool((on[table.assignable] != offered).any())

@@ -1,5 +1,5 @@
 """
-What less cross-rack traffic costs in moves: the frontier of KIP-925's two weights on a plain group.
+What less cross-rack traffic costs in moves: the frontier of KIP-925's two weights.
 
 The weights are swept without steps. Of all assignments with the group's (evened out) counts, only
 those on the lower left hull of (moves, crossing partitions) can be the cheapest for some weights.
@@ -7,25 +7,42 @@ Its corners are found one by one: between two known ones, the weights at which b
 either find one that costs less, a new corner, or prove that there is none. So a handful of exact
 solutions tells the whole sweep, and for each corner from which price on it is the cheapest.
 
-Source: KIP-925, section B.III, for the weights; the search is Eisner and Severance's (1976).
+Of a Kafka Streams application the weights are settings, `rack.aware.assignment.traffic_cost` and
+`rack.aware.assignment.non_overlap_cost`, and tasks move. Every client keeps the number of tasks with and without state
+that it has now; so this is what the optimiser could do with the present dealing, before the assignor deals anew.
+
+Source: KIP-925, sections B.III and E, for the weights; the search is Eisner and Severance's (1976);
+`evenkeel.engine.streams.actives` places tasks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from typing import Protocol, TypeVar
 
 import numpy as np
 
-from ..assignors.flow.min_cost import MinCost, PlainGroup, Weights, min_cost, plain_group
+from ..assignors.flow.min_cost import Weights, min_cost, plain_group
 from ..assignors.flow.network import outweighing
 from ..assignors.interface import GroupSpec
-from ..model.arrays import NONE, Indices
-from ..model.facts import Fact
+from ..metrics.racks import Crossing
+from ..model.arrays import NONE, Floats, Indices
+from ..model.facts import Fact, reason
+from ..streams.actives import optimise
+from ..streams.compare import across
+from ..streams.live import Running
+from ..streams.settings import Costs, RackStrategy
+from ..streams.switch import racks_off
 from .scoring import replica_crossing_of
+
+SWEPT = (RackStrategy.MIN_TRAFFIC, RackStrategy.BALANCE_SUBTOPOLOGY)
+
+Rates = Mapping[tuple[str, int], float]
+"""Offsets/s of partitions, by topic and number; nan where unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +54,7 @@ class Point:
         crossing: Partitions without a replica in their owner's rack.
         share: The same over the partitions that have an owner; None when none has one.
         rate: Offsets/s that cross; None when a rate is unknown.
-        moves: Partitions whose owner changes; *newly_owned*: those that had none.
+        moves: Partitions, or tasks, whose owner changes; *newly_owned*: those that had none.
         lowest, highest: It costs least where a crossing partition is worth at least and at most so
             many moves; None as *highest*: however much.
     """
@@ -67,9 +84,33 @@ class Frontier:
     remarks: tuple[Fact, ...] = ()
 
 
+class Placed(Protocol):
+    """What a strategy gives for some weights: what crosses racks, what moves, and the two as weighed."""
+
+    @property
+    def crossing(self) -> int: ...  # noqa: D102
+    @property
+    def moved(self) -> int: ...  # noqa: D102
+    @property
+    def cost(self) -> int: ...  # noqa: D102
+
+
+P = TypeVar("P", bound=Placed)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _PlacedTasks:
+    """A cheapest placement of tasks; *owner*: the client of each."""
+
+    owner: Indices
+    crossing: int
+    moved: int
+    cost: int
+
+
 def present(group: GroupSpec) -> Point:
     """The group as it is."""
-    return _point(group, group.owner)
+    return _point(replica_crossing_of(group, group.owner), group.rate, group.owner, group.owner)
 
 
 def frontiers(group: GroupSpec) -> list[Frontier]:
@@ -79,23 +120,60 @@ def frontiers(group: GroupSpec) -> list[Frontier]:
     Raises:
         Infeasible: A rack is missing.
     """
-    read = plain_group(group)
-    if not len(read.partition):
-        return []
-    return [
-        _frontier(group, read, strategy, balance)
-        for strategy, balance in (("min_traffic", False), ("balance_subtopology", True))
-    ]
+    read, swept = plain_group(group), []
+    for strategy in SWEPT if len(read.partition) else ():
+        balance = strategy is RackStrategy.BALANCE_SUBTOPOLOGY
+        cheapest = partial(min_cost, group, balance_topics=balance, read=read)
+        found = hull(cheapest, len(read.partition))
+        points = [
+            _point(replica_crossing_of(group, one.owner), group.rate, group.owner, one.owner)
+            for one in found
+        ]
+        remarks = found[0].remarks() if found[0].partitions else ()
+        swept.append(Frontier(strategy=strategy.value, corners=corners(points), remarks=remarks))
+    return swept
 
 
-def _frontier(group: GroupSpec, read: PlainGroup, strategy: str, balance: bool) -> Frontier:
-    def cheapest(weights: Weights) -> MinCost:
-        return min_cost(group, weights, balance_topics=balance, read=read)
+def missing(application: Running) -> Fact | None:
+    """Why an application has no frontier: a rack is missing, or a task runs nowhere; None when it has one."""
+    app = application.app
+    config = replace(application.config, strategy=RackStrategy.MIN_TRAFFIC, num_standby_replicas=0)
+    homeless = [app.tasks[task] for task in np.flatnonzero(application.owner == NONE).tolist()]
+    return racks_off(app, config) or (reason("tasks_run_nowhere", homeless) if homeless else None)
 
-    found = hull(cheapest, len(read.partition))
-    points = [_point(group, one.owner) for one in found]
-    remarks = found[0].remarks() if found[0].partitions else ()
-    return Frontier(strategy=strategy, corners=corners(points), remarks=remarks)
+
+def task_frontiers(application: Running, rates: Rates) -> tuple[Point, list[Frontier]]:
+    """
+    An application as it is, and the frontier of each rack strategy.
+
+    Args:
+        application: The application, of which nothing is `missing`.
+        rates: What is produced to its source partitions.
+    """
+    app, before, swept = application.app, application.owner, []
+    unknown = float("nan")
+    rate = np.array([rates.get(app.partitions[p], unknown) for p in app.source.tolist()])
+
+    def point(owner: Indices) -> Point:
+        return _point(across(app, app.source_start, app.source, owner), rate, before, owner)
+
+    for strategy in SWEPT:
+        found = hull(partial(_cheapest_tasks, application, strategy), len(app.source))
+        points = [point(one.owner) for one in found]
+        swept.append(Frontier(strategy=strategy.value, corners=corners(points)))
+    return point(before), swept
+
+
+def _cheapest_tasks(application: Running, strategy: RackStrategy, weights: Weights) -> _PlacedTasks:
+    app, before = application.app, application.owner
+    costs = Costs(traffic=weights.traffic, non_overlap=weights.move)
+    owner = before
+    for kind in (app.stateful, ~app.stateful):
+        owner = optimise(app, owner, np.flatnonzero(kind), costs, strategy, before)
+    crossing = int(across(app, app.source_start, app.source, owner).crosses.sum())
+    moved = int((owner != before).sum())
+    cost = weights.traffic * crossing + weights.move * moved
+    return _PlacedTasks(owner=owner, crossing=crossing, moved=moved, cost=cost)
 
 
 def corners(points: Sequence[Point]) -> tuple[Point, ...]:
@@ -109,20 +187,6 @@ def corners(points: Sequence[Point]) -> tuple[Point, ...]:
         replace(point, lowest=lowest, highest=highest)
         for point, (lowest, highest) in zip(points, bounds, strict=True)
     )
-
-
-class Placed(Protocol):
-    """What a strategy gives for some weights: what crosses racks, what moves, and the two as weighed."""
-
-    @property
-    def crossing(self) -> int: ...  # noqa: D102
-    @property
-    def moved(self) -> int: ...  # noqa: D102
-    @property
-    def cost(self) -> int: ...  # noqa: D102
-
-
-P = TypeVar("P", bound=Placed)
 
 
 def hull(cheapest: Callable[[Weights], P], partitions: int) -> list[P]:
@@ -148,13 +212,13 @@ def hull(cheapest: Callable[[Weights], P], partitions: int) -> list[P]:
     return [by_moves[moved] for moved in sorted(by_moves)]
 
 
-def _point(group: GroupSpec, owner: Indices) -> Point:
-    crossing = replica_crossing_of(group, owner)
-    rate = float(group.rate[crossing.crosses].sum())
+def _point(crossing: Crossing, rate: Floats, before: Indices, owner: Indices) -> Point:
+    """Of what is read, by entries: what of it crosses, and offsets/s; of owners before and then."""
+    told = bool(len(rate)) and not bool(np.isnan(rate[crossing.known]).any())
     return Point(
         crossing=int(crossing.crosses.sum()),
         share=crossing.share(),
-        rate=None if np.isnan(group.rate[crossing.known]).any() else rate,
-        moves=int(((group.owner != NONE) & (owner != group.owner)).sum()),
-        newly_owned=int(((group.owner == NONE) & (owner != NONE)).sum()),
+        rate=float(rate[crossing.crosses].sum()) if told else None,
+        moves=int(((before != NONE) & (owner != before)).sum()),
+        newly_owned=int(((before == NONE) & (owner != NONE)).sum()),
     )

@@ -1,4 +1,4 @@
-"""What the members of a group list, as far as anybody said, and what that elects."""
+"""What the members of a group list, as far as anybody said, what that elects, and what speaks against it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import replace
 from ..assignors.kafka.election import Election, elect
 from ..assignors.kafka.protocol_names import wire_name
 from ..config import Assignors
+from ..model.facts import Fact, reason
 from ..model.groups import GroupSnapshot, Member
 
 Listed = Mapping[str, tuple[str, ...] | None]
@@ -27,22 +28,19 @@ def lists_of(members: Iterable[Member], assignors: Assignors | None) -> Listed:
     >>> lists_of([member], {"b": ("range",)}), lists_of([member], None)
     ({'a-1': None}, {'a-1': None})
     """
-    return {member.id: _list_of(member, assignors) for member in members}
-
-
-def _list_of(member: Member, assignors: Assignors | None) -> tuple[str, ...] | None:
-    if not isinstance(assignors, dict):
-        return _by_wire(assignors)
-    host = member.host
-    names = [member.client_id, host, host.removeprefix("/"), member.instance_id or ""]
-    for pattern, listed in assignors.items():
-        if any(fnmatch.fnmatchcase(name, pattern) for name in names):
-            return _by_wire(listed)
-    return None
-
-
-def _by_wire(listed: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    return None if listed is None else tuple(dict.fromkeys(map(wire_name, listed)))
+    patterns = assignors if isinstance(assignors, dict) else {"*": assignors}
+    found: dict[str, tuple[str, ...] | None] = {}
+    for member in members:
+        host = member.host
+        names = (member.client_id, host, host.removeprefix("/"), member.instance_id or "")
+        fitting = (
+            listed
+            for pattern, listed in patterns.items()
+            if any(fnmatch.fnmatchcase(name, pattern) for name in names)
+        )
+        own = next(fitting, None)
+        found[member.id] = None if own is None else tuple(dict.fromkeys(map(wire_name, own)))
+    return found
 
 
 def election_of(group: GroupSnapshot, lists: Listed) -> Election | None:
@@ -58,3 +56,49 @@ def election_of(group: GroupSnapshot, lists: Listed) -> Election | None:
     return replace(
         elect(known, coordinator_order=[member.id for member in group.members]), leader=None
     )
+
+
+def who_lists(
+    group: GroupSnapshot, wire: str, lists: Listed, election: Election | None
+) -> list[Fact]:
+    """Who lists a strategy and who does not, as far as anybody said."""
+    count = len(group.members)
+    if election and wire in election.poll.candidates:
+        elected = election.elected or ""
+        votes = election.votes[elected]
+        return [reason("listed_not_elected", [elected], after=votes, bound=count)]
+    unknown = sum(listed is None for listed in lists.values())
+    if unknown == count:
+        return []
+    without = [m.identity for m in group.members if wire not in (lists[m.id] or (wire,))]
+    told = []
+    if len(without) == count:
+        told.append(reason("nobody_lists_it"))
+    elif without:
+        told.append(reason("not_listed_by", without, bound=count))
+    if unknown:
+        told.append(reason("lists_unknown", after=unknown, bound=count))
+    return told
+
+
+def doubt(group: GroupSnapshot, lists: Listed, election: Election | None) -> Fact | None:
+    """
+    Why lists that were said cannot be what the members have; None where nothing speaks against it.
+
+    Args:
+        group: The group.
+        lists: What its members are said to list.
+        election: What that elects; None where a list is not known.
+    """
+    runs_now = group.assignor
+    if runs_now is None or all(listed is None for listed in lists.values()):
+        return None
+    without = [
+        m.identity for m in group.members if runs_now not in (lists.get(m.id) or (runs_now,))
+    ]
+    if without:
+        return reason("running_not_listed", [runs_now, *without])
+    if election is None or election.elected == runs_now:
+        return None
+    elected = [election.elected] if election.elected else []
+    return reason("running_not_elected", [runs_now, *elected])

@@ -1,12 +1,24 @@
-"""What every candidate of a group is held against, and what one way of looking at it says for or against it."""
+"""What every candidate of a group is held against, what is said for or against it, and both figures side by side."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..config import Policy
-from ..model.facts import Fact
+from ..model.columns import columns_of
+from ..model.facts import Fact, FactKind
 from ..model.figures import Forecast, Score
+from ..model.states import Diagnosis
+
+LONG_SECONDS = 3600.0
+"""A backlog that is gone sooner is no reason to restart anybody."""
+
+_UNITS = {
+    one.name: one.meaning.unit and one.meaning.unit.value
+    for record in (Score, Forecast)
+    for one in columns_of(record)
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,8 +32,10 @@ class LiveAndCandidate:
         counts: How many partitions its members have; nothing where that is as even as can be.
         partitions: How many partitions the group has.
         lag: Their lag now, in offsets; None unknown.
+        unknown_lag: Of how many of them the lag is unknown.
         arrives_per_second: Offsets/s produced to them; None unknown.
-        lag_speaks: Whether the assignment has a part in how far behind the group is; else less lag is no gain.
+        diagnosis: What is the matter with the group; None where that is not known.
+        findings: What is remarkable about it, the facts of its diagnosis among them.
         policy: What counts as a gain, a loss, and too many moves.
     """
 
@@ -30,9 +44,20 @@ class LiveAndCandidate:
     counts: tuple[Fact, ...]
     partitions: int
     lag: int | None
+    unknown_lag: int | None
     arrives_per_second: float | None
-    lag_speaks: bool
+    diagnosis: Diagnosis | None
+    findings: Sequence[Fact]
     policy: Policy
+
+    @property
+    def lag_speaks(self) -> bool:
+        """Whether another assignment could mend the lag, else less is no gain: load is skewed, or drains for long."""
+        if self.diagnosis is Diagnosis.CATCHING_UP:
+            told = Diagnosis.CATCHING_UP.measure
+            left = [fact.after for fact in self.findings if fact.measure == told]
+            return any(after is not None and after > LONG_SECONDS for after in left)
+        return self.diagnosis is Diagnosis.SKEWED_LOAD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,3 +76,52 @@ class Argument:
     loss: tuple[Fact, ...] = ()
     won: float = 0.0
     costs: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weighing:
+    """
+    What a switch would bring and cost.
+
+    Attributes:
+        gains: What gets better by at least what the policy asks.
+        losses: What forbids the switch. In both, remarks stand behind the fact they belong to.
+        lag_won: By how much the expected lag integral of the coming hour falls beyond the price of the switch, in
+            offset-seconds; 0 where lag is no gain.
+        lag_fall: The same without the price.
+        racks_won: What is saved across racks, in multiples of the least that counts; 0 where that is no gain.
+    """
+
+    gains: tuple[Fact, ...]
+    losses: tuple[Fact, ...]
+    lag_won: float
+    lag_fall: float
+    racks_won: float
+
+    @property
+    def pays(self) -> bool:
+        """A switch needs a gain and no loss."""
+        return bool(self.gains) and not self.losses
+
+    @property
+    def value(self) -> tuple[float, float]:
+        """The order among what pays: lag first, then what crosses racks."""
+        return round(self.lag_won, 3), round(self.racks_won, 6)
+
+    def ideal_beside(self, other: Weighing, gain: float) -> bool:
+        """
+        Whether it beats another by enough to be named though it cannot be deployed; nobody knows its price.
+
+        Args:
+            other: What can be.
+            gain: The share of that by which the lag integral must fall further.
+        """
+        if self.lag_fall > other.lag_fall * (1 + gain):
+            return True
+        return self.lag_fall >= other.lag_fall * (1 - gain) and self.value[1] > other.value[1]
+
+
+def compared(kind: FactKind, measure: str, live: Score | Forecast, other: Score | Forecast) -> Fact:
+    """A column of a score or forecast without a switch and with it, in the unit that it is declared in."""
+    before, after = getattr(live, measure), getattr(other, measure)
+    return Fact(kind=kind, measure=measure, before=before, after=after, unit=_UNITS[measure])

@@ -79,7 +79,8 @@ class Changes:
     @cached_property
     def tried(self) -> Ints:
         """Which members leave, evenly over the broker's list; who joins is like the first of them."""
-        return _some(np.arange(self._count), self._most)
+        most = min(self._count, self._most)
+        return np.arange(most) * self._count // most
 
     @cached_property
     def dynamic(self) -> Ints:
@@ -173,12 +174,6 @@ def _without(group: GroupSpec, member: int) -> Stage:
     return Stage(
         group=with_members(group, stay, ids), places=stay, reports=np.ones(len(stay), np.bool_)
     )
-
-
-def _some(numbers: Ints, most: int) -> Ints:
-    """At most so many of them, evenly over all."""
-    count = min(len(numbers), most)
-    return numbers[np.arange(count) * len(numbers) // max(count, 1)]
 
 
 def _mean(flags: Sequence[Flags]) -> float:

@@ -80,16 +80,14 @@ def memberships(snapshots: Iterable[GroupSnapshot]) -> list[Membership]:
     Those in which it could not be read, was rebalancing, had nobody or assigned tasks are left out. Lags and rates are
     unknown, so a strategy that needs them is `Infeasible` on these; so is what configuration says of members.
     """
-    known = [each for each in snapshots if blocked(each) is None and not each.places_tasks]
-    return [
-        Membership(
-            group=spec_of(
-                each, Column.unknown(len(each.partitions)), np.full(len(each.partitions), np.nan)
-            ),
-            identities=[member.identity for member in each.members],
-        )
-        for each in known
-    ]
+    past = []
+    for each in snapshots:
+        if blocked(each) is None and not each.places_tasks:
+            partitions = len(each.partitions)
+            group = spec_of(each, Column.unknown(partitions), np.full(partitions, np.nan))
+            identities = [member.identity for member in each.members]
+            past.append(Membership(group=group, identities=identities))
+    return past
 
 
 def replayed(assign: Assign, past: Sequence[Membership]) -> PastChanges:
@@ -143,7 +141,14 @@ class _Pair:
         self.restarts = int((known & ~same).sum())
         self.lost: bool = self.leaves > 0 or bool((known & ~self.stays).any())
         """Whether somebody left, if only to come back."""
-        self.places = _places(before.group, then.group)
+        old, new = before.group, then.group
+        at = {key: n for n, key in enumerate(zip(old.topics, old.topic_ids, strict=True))}
+        named = [at.get(key, NONE) for key in zip(new.topics, new.topic_ids, strict=True)]
+        topic = np.array([*named, NONE], np.int64)[new.topic_of]
+        size, start = np.append(old.topic_size, 0), np.append(old.topic_start[:-1], 0)
+        known_before = new.number_of < size[topic]
+        self.places: Ints = np.where(known_before, start[topic] + new.number_of, NONE)
+        """(P) which partition of the earlier group each of the later one is, NONE for one that is new."""
 
     def carried(self, owner: Indices) -> Indices:
         """(P) who owned each partition of the later group before, by number; NONE for nobody."""
@@ -188,13 +193,3 @@ def _matched(before: Membership, then: Membership) -> list[int]:
         else:
             numbers.append(gone[identity].pop(0) if gone[identity] else NONE)
     return numbers
-
-
-def _places(before: GroupSpec, then: GroupSpec) -> Ints:
-    """(P) which partition of the earlier group each of the later one is, NONE for one that is new."""
-    at = {key: n for n, key in enumerate(zip(before.topics, before.topic_ids, strict=True))}
-    named = [at.get(key, NONE) for key in zip(then.topics, then.topic_ids, strict=True)]
-    topic = np.array([*named, NONE], np.int64)[then.topic_of]
-    size, start = np.append(before.topic_size, 0), np.append(before.topic_start[:-1], 0)
-    there = then.number_of < size[topic]
-    return np.where(there, start[topic] + then.number_of, NONE)

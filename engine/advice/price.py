@@ -14,13 +14,14 @@ Three dynamic members that list an eager strategy, one rolling restart: six reba
 same under a cooperative one: 10 s each, and 5 s more for the third, which moves.
 
 >>> import numpy as np
+>>> from evenkeel.engine.config import Policy
 >>> from evenkeel.engine.model.facts import step
 >>> now, then, dynamic = np.array([0, 1, 2]), np.array([0, 1, 1]), np.zeros(3, bool)
 >>> way = [step("put_first", ["roundrobin"])]
->>> paid = price(way, dynamic, now, then, eager=True, pauses=Pauses())
+>>> paid = price(way, dynamic, now, then, eager=True, pauses=Policy())
 >>> paid.restarts, paid.held_up_seconds.tolist()
 (3, [30.0, 30.0, 30.0])
->>> price(way, dynamic, now, then, eager=False, pauses=Pauses()).held_up_seconds.tolist()
+>>> price(way, dynamic, now, then, eager=False, pauses=Policy()).held_up_seconds.tolist()
 [10.0, 10.0, 15.0]
 
 It errs on the dear side: every member is restarted where a majority would do, and while one list holds an eager
@@ -61,27 +62,6 @@ _RESTART_ONE = frozenset({"restart_one", "follow_plan", "next_rebalance_brings_i
 """What takes the restart of one member, whichever."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pauses:
-    """
-    How long partitions stand still.
-
-    Attributes:
-        rebalance_seconds: In a rebalance, those that are given up in it.
-        restart_seconds: While a static member restarts, those that it has.
-    """
-
-    rebalance_seconds: float = 5.0
-    restart_seconds: float = 30.0
-
-    @staticmethod
-    def of(policy: Policy) -> Pauses:
-        """As a policy has it."""
-        return Pauses(
-            rebalance_seconds=policy.rebalance_seconds, restart_seconds=policy.restart_seconds
-        )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Price:
     """
@@ -103,7 +83,7 @@ def price(
     new_owner: Indices,
     *,
     eager: bool,
-    pauses: Pauses,
+    pauses: Policy,
     instances: int | None = None,
 ) -> Price | None:
     """
@@ -115,19 +95,19 @@ def price(
         owner: (P) who has each partition now, NONE for nobody.
         new_owner: (P) who gets it.
         eager: Whether members give up everything at a rebalance on the way.
-        pauses: How long what takes.
+        pauses: For how long partitions stand still in a rebalance, and while a static member restarts.
         instances: As how many the members restart, as threads of Kafka Streams do; None: each by itself.
     """
     measures = [fact.measure for fact in how]
     members = len(static)
     restarting = instances or members
     known = [_ROLLS[measure] for measure in measures if measure in _ROLLS]
-    if not known and _RESTART_ONE.intersection(measures):
+    if known:
+        rolls, times = known[0], float(known[0])
+    elif _RESTART_ONE.intersection(measures):
         rolls, times = 1, 1 / restarting  # which one it will be is not known
     else:
-        if not known:
-            return None
-        rolls, times = known[0], float(known[0])
+        return None
     rebalance, restart = pauses.rebalance_seconds, pauses.restart_seconds
     waited_for = np.append(static, False)[owner]
     if eager:

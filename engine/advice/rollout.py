@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ..assignors.kafka.protocol_names import (
     BY_RACKS,
@@ -22,7 +22,6 @@ from ..assignors.kafka.protocol_names import (
     CLIENT_SIDE,
     SERVER_SETTING,
     SERVER_SIDE,
-    ClientSide,
     cooperative,
     java_class,
     mixed,
@@ -34,10 +33,7 @@ from ..model.states import STREAMS_PROTOCOL
 from ..model.text import pasted
 from ..streams.settings import StickyTasks
 from . import bounce
-from .bounce import by_one_restart
-from .rolling_restart import RestartStage, rolling
-
-Names = tuple[str, ...]
+from .bounce import Names, RestartStage, by_one_restart, rolling
 
 Settings = Mapping[str, str | None]
 """Key -> value as the client writes it; None: the key is taken out."""
@@ -54,15 +50,21 @@ class Client(enum.StrEnum):
 
 JVM = (Client.JAVA, Client.SPRING)
 
+CONSUMERS: Mapping[Client, str] = {
+    Client.JAVA: "",
+    Client.SPRING: "spring.kafka.consumer.properties.",
+    Client.LIBRDKAFKA: "",
+}
+"""Clients that write Kafka's own names of settings, and have the KIP-848 protocol: what they put before a name."""
+
+STREAMS: Mapping[Client, str] = {Client.JAVA: "", Client.SPRING: "spring.kafka.streams.properties."}
+"""The same of Kafka Streams."""
+
 PLAN_SETTING = "evenkeel.plan"
 
 PLAN_PLACE = "<path, https address or topic:evenkeel-plans>"
 
 GROUP_PLACE = 'group="..."'
-
-SPRING_PREFIX = "spring.kafka.consumer.properties."
-
-STREAMS_PREFIX = "spring.kafka.streams.properties."
 
 TASK_SETTING = "rack.aware.assignment.strategy"
 
@@ -72,10 +74,10 @@ STICKY_ASSIGNOR = "org.apache.kafka.streams.processor.assignment.assignors.Stick
 
 PYTHON_SETTING = "partition_assignment_strategy"
 
+PROTOCOL = "group.protocol"
+
 CLASSIC_ONLY = (CLIENT_SETTING, "session.timeout.ms", "heartbeat.interval.ms")
 """What a client of the KIP-848 protocol refuses to be given: its broker decides these."""
-
-PROTOCOL = "group.protocol"
 
 
 class Restart(enum.StrEnum):
@@ -101,13 +103,13 @@ class Round:
         eager: Whether members give up everything at each rebalance; None unknown.
     """
 
-    restart: Restart
     elected: str | None
     why: Fact
-    settings: Mapping[Client, Settings]
+    restart: Restart = Restart.ROLLING
+    settings: Mapping[Client, Settings] = field(default_factory=dict)
     lists: Names = ()
     stages: tuple[RestartStage, ...] = ()
-    eager: bool | None = None
+    eager: bool | None = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,31 +155,30 @@ def client_settings(client: Client, lists: Names) -> Settings | None:
     True
     """
     if client in JVM:
-        prefix = _prefix(client)
-        plan = {f"{prefix}{PLAN_SETTING}": PLAN_PLACE} if PLAN in lists else {}
-        return {f"{prefix}{CLIENT_SETTING}": ",".join(map(java_class, lists))} | plan
-    known = [CLIENT_SIDE.get(name) for name in lists]
-    if mixed(lists):
+        given = {CLIENT_SETTING: ",".join(map(java_class, lists))}
+        plan = {PLAN_SETTING: PLAN_PLACE} if PLAN in lists else {}
+        return _written(given | plan, {client: CONSUMERS[client]})[client]
+    known = [one for name in lists if (one := CLIENT_SIDE.get(name)) is not None]
+    if mixed(lists) or len(known) < len(lists):
         return None
     if client is Client.LIBRDKAFKA:
-        everywhere = all(each is not None and each.librdkafka for each in known)
+        everywhere = all(each.librdkafka for each in known)
         return {CLIENT_SETTING: ",".join(lists)} if everywhere else None
-    eager = len(lists) > 1 and cooperative(lists) is not True
-    classes = [_python(each, eager=eager) for each in known if each is not None and each.python]
-    return {PYTHON_SETTING: f"[{', '.join(classes)}]"} if len(classes) == len(lists) else None
+    if not all(each.python for each in known):
+        return None
+    # a class, or what makes the follower of plans, which has one way to rebalance for all of the list
+    eager = ", eager=True" if len(lists) > 1 and cooperative(lists) is not True else ""
+    follower = f'(plan="{PLAN_PLACE}", {GROUP_PLACE}{eager})'
+    classes = [f"{each.python}{follower if each.wire == PLAN else ''}" for each in known]
+    return {PYTHON_SETTING: f"[{', '.join(classes)}]"}
 
 
-def _prefix(client: Client) -> str:
-    """What stands before the names of Java's settings."""
-    return SPRING_PREFIX if client is Client.SPRING else ""
-
-
-def _python(known: ClientSide, *, eager: bool) -> str:
-    """A strategy in a list of kafka-python's: a class, or what makes the follower of plans."""
-    if known.wire != PLAN:
-        return str(known.python)
-    beside = ", eager=True" if eager else ""
-    return f'{known.python}(plan="{PLAN_PLACE}", {GROUP_PLACE}{beside})'
+def _written(given: Settings, prefixes: Mapping[Client, str]) -> dict[Client, Settings]:
+    """Settings as each of some clients writes their names."""
+    return {
+        client: {f"{prefix}{key}": value for key, value in given.items()}
+        for client, prefix in prefixes.items()
+    }
 
 
 def to_client_side(
@@ -201,22 +202,29 @@ def to_client_side(
         InputError: Members cannot list such a strategy.
     """
     plan = bounce.plan(target, present, lists, static)
-    before = [listed if listed is not None else (present,) for listed in lists]
-    if plan.assumed is not None:
-        before = [(present,)] * len(lists)
-    steps = [each for each in plan.steps if each.needed]
-    there = [(each.lists, each.why) for each in steps]
+    before = [(present,) if listed is None or plan.assumed else listed for listed in lists]
+    there = [(each.lists, each.why) for each in plan.steps if each.needed]
+    was, as_it_was = _listed_before(before, present), reason("as_it_was")
     can = [c for c in clients if client_settings(c, (plan.target,)) is not None]
     roll = [c for c in can if all(client_settings(c, names) is not None for names, _ in there)]
     stop = [c for c in can if c not in roll]
     ways = []
     if roll and there:
-        rounds = _rolled(before, there, roll, static)
+        now, back = there[-1][0], [(was, as_it_was)]
+        if set(was).isdisjoint(now):
+            back.insert(0, ((*was, *now), reason("let_in_meanwhile", [was[0], now[0]])))
         ways.append(
-            Way(clients=tuple(roll), rounds=rounds, back=_back(before, rounds, roll, present))
+            Way(
+                clients=tuple(roll),
+                rounds=_rolled(before, there, roll, static),
+                back=_rolled([now] * len(before), back, roll, None),
+            )
         )
     if stop and there:
-        ways.append(_stopped(plan.target, present, before, stop))
+        first = _all_at_once((plan.target,), stop, reason("empty_lets_any_in", [plan.target]))
+        ways.append(
+            Way(clients=tuple(stop), rounds=(first,), back=(_all_at_once(was, stop, as_it_was),))
+        )
     return Rollout(
         target=plan.target,
         present=present,
@@ -224,6 +232,11 @@ def to_client_side(
         cannot=tuple(c for c in clients if c not in can),
         notes=(*([plan.assumed] if plan.assumed else ()), *plan.notes),
     )
+
+
+def _listed_before(lists: Sequence[Names | None], present: str) -> Names:
+    """What all members listed; what the group ran, where they listed different things or nobody said."""
+    return (lists[0] if len(set(lists)) == 1 else None) or (present,)
 
 
 def _rolled(
@@ -235,48 +248,35 @@ def _rolled(
     rounds, held = [], list(before)
     for lists, why in there:
         stages = rolling(held, lists, static)
+        # who gives up everything: those not restarted yet, or those that are
+        kinds = {cooperative(names) for names in (*set(held), lists)}
         rounds.append(
             Round(
-                restart=Restart.ROLLING,
                 elected=stages[-1].elected or lists[0],
                 why=why,
                 settings=_given(clients, lists),
                 lists=lists,
                 stages=stages,
-                eager=_eager(held, lists),
+                eager=True if False in kinds else None if None in kinds else False,
             )
         )
         held = [lists] * len(held)
     return tuple(rounds)
 
 
-def _listed_before(lists: Sequence[Names | None], present: str) -> Names:
-    """What all members listed; what the group ran, where they listed different things or nobody said."""
-    return (lists[0] if len(set(lists)) == 1 else None) or (present,)
-
-
-def _eager(held: Sequence[Names], lists: Names) -> bool | None:
-    """Whether somebody in the round gives up everything: those not restarted yet, or those that are."""
-    kinds = {cooperative(names) for names in (*set(held), lists)}
-    return True if False in kinds else None if None in kinds else False
+def _all_at_once(lists: Names, clients: Sequence[Client], why: Fact) -> Round:
+    return Round(
+        restart=Restart.ALL,
+        elected=lists[0],
+        why=why,
+        settings=_given(clients, lists),
+        lists=lists,
+        eager=True,
+    )
 
 
 def _given(clients: Sequence[Client], lists: Names) -> dict[Client, Settings]:
     return {c: given for c in clients if (given := client_settings(c, lists)) is not None}
-
-
-def _back(
-    before: Sequence[Names], rounds: Sequence[Round], clients: Sequence[Client], present: str
-) -> tuple[Round, ...]:
-    """From the last round to what was listed before."""
-    now = rounds[-1].lists
-    was = _listed_before(before, present)
-    steps: list[tuple[Names, Fact]] = []
-    if set(was).isdisjoint(now):
-        both = (*was, *now)
-        steps.append((both, reason("let_in_meanwhile", [was[0], now[0]])))
-    steps.append((was, reason("as_it_was")))
-    return _rolled([now] * len(before), steps, clients, None)
 
 
 def to_tasks(
@@ -301,33 +301,25 @@ def to_tasks(
     to_sticky = strategy == StickyTasks.CLIENT
     if to_sticky and sticky:
         return Rollout(target=strategy, present=STREAMS_PROTOCOL, ways=())
-    given: dict[str, str | None] = {TASK_SETTING: strategy}
-    undone: dict[str, str | None] = {TASK_SETTING: racks}
-    why, notes = (
-        step("set_task_strategy", [strategy]),
-        [note("task_strategy_unseen", [strategy]), *needs],
-    )
+    given: dict[str, str | None] = {ASSIGNOR_SETTING: STICKY_ASSIGNOR}
+    undone: dict[str, str | None] = {ASSIGNOR_SETTING: None}
     if to_sticky:
-        given, undone = {ASSIGNOR_SETTING: STICKY_ASSIGNOR}, {ASSIGNOR_SETTING: None}
         why = step("set_sticky_assignor")
         notes = [note("sticky_assignor_from"), note("sticky_assignor_racks")]
-    elif sticky:
-        given, undone = (
-            {ASSIGNOR_SETTING: None, **given},
-            {ASSIGNOR_SETTING: STICKY_ASSIGNOR, **undone},
-        )
-        why = step("leave_sticky_assignor", [strategy])
+    else:
+        why = step("leave_sticky_assignor" if sticky else "set_task_strategy", [strategy])
+        notes = [note("task_strategy_unseen", [strategy]), *needs]
+        given, undone = (undone, given) if sticky else ({}, {})
+        given, undone = given | {TASK_SETTING: strategy}, undone | {TASK_SETTING: racks}
     if to_sticky or sticky:
         notes.append(note("leader_places_tasks"))
     there = Round(
-        restart=Restart.ROLLING,
         elected=STREAMS_PROTOCOL,
         why=why,
-        settings=_of_streams(given),
+        settings=_written(given, STREAMS),
         lists=(STREAMS_PROTOCOL,),
-        eager=False,
     )
-    undo = replace(there, settings=_of_streams(undone), why=reason("as_it_was"))
+    undo = replace(there, settings=_written(undone, STREAMS), why=reason("as_it_was"))
     return Rollout(
         target=strategy,
         present=STREAMS_PROTOCOL,
@@ -336,49 +328,14 @@ def to_tasks(
     )
 
 
-def _of_streams(given: Settings) -> dict[Client, Settings]:
-    """Settings of Kafka Streams, as Java and Spring write them."""
-    return {
-        client: {f"{prefix}{key}": value for key, value in given.items()}
-        for client, prefix in ((Client.JAVA, ""), (Client.SPRING, STREAMS_PREFIX))
-    }
-
-
 def to_broker_tasks() -> Rollout:
     """What there is to do for a KIP-1071 group: its broker has one assignor of tasks, no setting chooses another."""
-    there = Round(
-        restart=Restart.ONE,
-        elected=None,
-        why=step("next_rebalance_brings_it"),
-        settings={},
-        eager=False,
-    )
-    notes = (note("broker_has_one_task_assignor"), note("streams_group_configs"))
+    there = Round(restart=Restart.ONE, elected=None, why=step("next_rebalance_brings_it"))
     return Rollout(
         target=StickyTasks.SERVER,
         present=None,
         ways=(Way(clients=JVM, rounds=(there,), back=()),),
-        notes=notes,
-    )
-
-
-def _stopped(target: str, present: str, before: Sequence[Names], clients: Sequence[Client]) -> Way:
-    was = _listed_before(before, present)
-    return Way(
-        clients=tuple(clients),
-        rounds=(_all_at_once((target,), clients, reason("empty_lets_any_in", [target])),),
-        back=(_all_at_once(was, clients, reason("as_it_was")),),
-    )
-
-
-def _all_at_once(lists: Names, clients: Sequence[Client], why: Fact) -> Round:
-    return Round(
-        restart=Restart.ALL,
-        elected=lists[0],
-        why=why,
-        settings=_given(clients, lists),
-        lists=lists,
-        eager=True,
+        notes=(note("broker_has_one_task_assignor"), note("streams_group_configs")),
     )
 
 
@@ -400,15 +357,12 @@ def to_plan(
         group: Its id, to be told in commands and settings; a placeholder without it.
         static: Which members have an instance id; none without it.
     """
+    names = [pasted(strategy), *([] if group is None else [pasted(group)])]
     last = Round(
         restart=Restart.ONE,
         elected=PLAN,
-        why=by_one_restart(
-            "follow_plan", static, [pasted(strategy), *([] if group is None else [pasted(group)])]
-        ),
-        settings={},
+        why=by_one_restart("follow_plan", static, names),
         lists=(PLAN,),
-        eager=False,
     )
     undo = replace(last, why=by_one_restart("take_plan_away", static))
     if rollout is None:
@@ -457,65 +411,46 @@ def to_server_side(
         lacking: Why brokers cannot be asked for it yet, as `brokers_lack` says it.
     """
     name = SERVER_SIDE[target]
-    can = [c for c in clients if c is not Client.KAFKA_PYTHON]
-    given: dict[Client, Settings] = {c: _consumer(c, name, classic=classic) for c in can}
-    why = (
-        reason("protocol_changes")
-        if classic
-        else reason("broker_assigns_by", [present] if present else [])
-    )
+    can = {client: CONSUMERS[client] for client in clients if client in CONSUMERS}
     before = _listed_before(lists, present or "range")
-    # members of the classic protocol go on rebalancing as they do
-    eager = classic and cooperative(before) is not True
-    there = Round(restart=Restart.ROLLING, elected=name, why=why, settings=given, eager=eager)
+    there = Round(
+        elected=name,
+        why=reason("broker_assigns_by", [present] if present else []),
+        settings=_written({SERVER_SETTING: name}, can),
+    )
+    was = present or "uniform"
+    undone = _written({SERVER_SETTING: was}, can)
+    undo = replace(there, elected=was, settings=undone, why=reason("as_it_was"))
     notes = [note("broker_must_list", [name])]
     if classic:
-        notes = [note("migration_policy"), note("protocol_from"), *notes]
-        listed: dict[Client, Settings] = {c: _classic(c, before) for c in can}
+        given = {PROTOCOL: "consumer", SERVER_SETTING: name, **dict.fromkeys(CLASSIC_ONLY)}
+        there = replace(
+            there,
+            why=reason("protocol_changes"),
+            settings=_written(given, can),
+            # members of the classic protocol go on rebalancing as they do
+            eager=cooperative(before) is not True,
+        )
+        given, listed = {PROTOCOL: "classic", SERVER_SETTING: None}, tuple(map(wire_name, before))
         undo = replace(
             there,
             elected=present or before[0],
-            settings=listed,
+            settings={
+                client: {**own, **(client_settings(client, listed) or {})}
+                for client, own in _written(given, can).items()
+            },
             lists=before,
-            why=reason("as_it_was"),
+            why=undo.why,
         )
-    else:
-        ours: dict[Client, Settings] = {
-            c: _consumer(c, present or "uniform", classic=False) for c in can
-        }
-        undo = replace(there, elected=present or "uniform", settings=ours, why=reason("as_it_was"))
-    rollout = Rollout(
+        notes = [note("migration_policy"), note("protocol_from"), *notes]
+    # ours is brought to brokers before all else, and on the way back taken from them after it
+    ours, restart = lacking if name == BY_RACKS else None, step("restart_brokers")
+    return Rollout(
         target=name,
         present=present,
         ways=(Way(clients=tuple(can), rounds=(there,), back=(undo,)),) if can else (),
         cannot=tuple(c for c in clients if c not in can),
         notes=tuple(notes),
+        on_brokers=(ours, step("jar_to_brokers"), step("list_on_brokers"), restart) if ours else (),
+        off_brokers=(step("unlist_on_brokers", [name]), restart) if ours else (),
     )
-    return _over_brokers(rollout, lacking) if lacking and name == BY_RACKS else rollout
-
-
-def _over_brokers(rollout: Rollout, lacking: Fact) -> Rollout:
-    """With what is done on brokers for our assignor, before all else and, on the way back, after it."""
-    listing, restart = step("list_on_brokers"), step("restart_brokers")
-    return replace(
-        rollout,
-        on_brokers=(lacking, step("jar_to_brokers"), listing, restart),
-        off_brokers=(step("unlist_on_brokers", [rollout.target]), restart),
-    )
-
-
-def _consumer(client: Client, name: str, *, classic: bool) -> Settings:
-    """What a client is given for the KIP-848 protocol."""
-    prefix = _prefix(client)
-    given: dict[str, str | None] = {f"{prefix}{SERVER_SETTING}": name}
-    if classic:
-        gone = dict.fromkeys(f"{prefix}{key}" for key in CLASSIC_ONLY)
-        given = {f"{prefix}{PROTOCOL}": "consumer", **given, **gone}
-    return given
-
-
-def _classic(client: Client, lists: Names) -> Settings:
-    """What brings it back to the classic protocol."""
-    prefix = _prefix(client)
-    listed = client_settings(client, tuple(map(wire_name, lists))) or {}
-    return {f"{prefix}{PROTOCOL}": "classic", f"{prefix}{SERVER_SETTING}": None, **listed}

@@ -1,12 +1,15 @@
-"""Who wins how often, and for how long: the counting behind what is confirmed and what is withdrawn."""
+"""Who wins how often, and for how long: the counting behind what is confirmed and withdrawn, and what is told by it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from ..config import Policy
-from ..records.course import Claim, Course, SnapshotWinner
+from ..model.assignments import Advice, AdviceState, Verdict
+from ..model.facts import MOMENT, Fact, reason
+from ..records.course import VERDICT_SECONDS, Claim, Course, Mute, SnapshotWinner, Uptake
 
 OUT_OF_DATE = timedelta(days=1)
 """What won before a gap of so long says nothing of what wins behind it."""
@@ -84,3 +87,81 @@ def lost_since(course: Course, at: datetime, winner: str | None, policy: Policy)
         return since or at
     again = since is not None and wins(course, winner, since) >= policy.confirm_wins
     return None if again else since
+
+
+def won(course: Course, strategy: str, measure: str = "has_won") -> tuple[Fact, ...]:
+    """In how many of the last snapshots a strategy won, and since when it does."""
+    claim, looks = claim_of(course, strategy), max(len(course.looks), 1)
+    return (
+        reason(measure, [strategy], after=max(wins(course, strategy), 1), bound=looks),
+        _at("first_won", claim.since if claim else course.at),
+    )
+
+
+def advised(
+    decided: Advice,
+    course: Course,
+    winner: str | None,
+    refused: Uptake | None,
+    mutes: Mapping[str, Mute],
+    policy: Policy,
+) -> Advice:
+    """
+    What a group is told after a snapshot, by how far its advice has come: to switch only while that is confirmed.
+
+    Args:
+        decided: What pays in the snapshot.
+        course: How far the advice has come, the snapshot included.
+        winner: The strategy that won in it, if it counts.
+        refused: Of which advice it would have been the reverse.
+        mutes: What is muted, by strategy.
+        policy: The numbers.
+    """
+    advice = replace(decided, state=course.state, state_since=course.since)
+    proposal = course.proposal
+    is_confirmed = course.state is AdviceState.CONFIRMED and proposal is not None
+    if decided.verdict is Verdict.NOT_JUDGED:
+        return advice
+    if not is_confirmed and decided.verdict is not Verdict.SWITCH:
+        return advice
+    advice = replace(advice, verdict=Verdict.SWITCH if is_confirmed else Verdict.STAY)
+    named, facts = (proposal.strategy, proposal.facts) if proposal else (winner, decided.facts)
+    why: tuple[Fact, ...] = ()
+    if is_confirmed and named is not None:
+        if winner != named:
+            number, looks = wins(course, named), len(course.looks)
+            why = (reason("still_advised", [named], after=number, bound=looks),)
+    elif refused is not None:
+        names, bound = [decided.strategy or "", refused.strategy], policy.no_reverse_seconds
+        why = (reason("the_way_back", names, bound=bound), _at("taken_up_at", refused.first_at))
+        named, facts = None, decided.facts
+    elif course.state is AdviceState.TAKEN_UP:
+        uptake = course.uptakes[-1]
+        due = uptake.at.timestamp() + VERDICT_SECONDS
+        why = (reason("outcome_awaited", [uptake.strategy], after=due, unit=MOMENT),)
+        named, facts = None, decided.facts
+    elif named is None:
+        why = (reason("in_motion"),)
+    else:
+        why = _waits(course, named, mutes.get(named), policy)
+    claim = None if named is None else claim_of(course, named)
+    seen = claim.in_a_row if claim else 0
+    return replace(advice, strategy=named, facts=(*why, *facts), seen=seen)
+
+
+def _waits(course: Course, strategy: str, mute: Mute | None, policy: Policy) -> tuple[Fact, ...]:
+    """Why a strategy that pays is not told yet: it is muted, or to be confirmed."""
+    if mute is not None:
+        until = reason("muted_strategy", [strategy], after=mute.until.timestamp(), unit=MOMENT)
+        return (until, *(_at("missed_at", at) for at in mute.missed))
+    when = reason(
+        "told_after",
+        before=policy.confirm_seconds,
+        after=policy.confirm_wins,
+        bound=policy.confirm_of,
+    )
+    return (*won(course, strategy, "to_be_confirmed"), when)
+
+
+def _at(measure: str, at: datetime) -> Fact:
+    return reason(measure, after=at.timestamp(), unit=MOMENT)

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..advice.bounce import RestartPlan, plan, plan_server
-from ..advice.feasibility import NO_FOLLOWER, doubt, unfit
-from ..advice.listed_protocols import Listed, election_of, lists_of
+from ..advice.feasibility import NO_FOLLOWER, unfit
+from ..advice.listed_protocols import Listed, doubt, election_of, lists_of
 from ..assignors import every
 from ..assignors.kafka.election import Election, elect
 from ..assignors.kafka.protocol_names import (

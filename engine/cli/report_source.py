@@ -12,7 +12,7 @@ from ..model.errors import InputError
 from ..ports import ReportHistory
 from ..report import FleetReport
 from ..report import report as judging
-from ..report.from_history import SNAPSHOTS, stored_group, stored_report
+from ..report.from_history import SNAPSHOTS, stored_report
 from . import demo, sources
 from .command_end import NothingFound, complain
 from .database import database
@@ -121,7 +121,7 @@ def from_database(cluster: str | None, pattern: str, limit: int | None) -> Fleet
 def _of_groups(history: ReportHistory, cluster: str, pattern: str, limit: int) -> FleetReport:
     """A group of exactly that name is meant alone, whatever signs are in it."""
     if pattern != "*":
-        alone = stored_group(history, cluster, pattern, snapshots=limit)
+        alone = stored_report(history, cluster, group=pattern, snapshots=limit)
         if alone.groups or not is_pattern(pattern):
             return alone
     return stored_report(history, cluster, pattern, snapshots=limit)

@@ -23,7 +23,6 @@ Two members are here; the plan gives three of four partitions to the second:
 >>> from datetime import timedelta
 >>> from pathlib import Path
 >>> from tempfile import TemporaryDirectory
->>> from types import SimpleNamespace
 >>> from evenkeel.engine.followers.plan import PlannedMember
 >>> now = datetime(2026, 11, 23, 8, tzinfo=UTC)
 >>> planned = [
@@ -63,8 +62,9 @@ import os
 import traceback
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 from kafka.coordinator.assignors.abstract import AbstractPartitionAssignor, RebalanceProtocol
@@ -216,8 +216,15 @@ class PlanAssignor(AbstractPartitionAssignor):  # type: ignore[misc]
         claims = [
             one.present if one.cooperative else replace(one.present, owned=()) for one in seen
         ]
-        given = withhold(whole, claims)
-        return {one.present.member_id: _assignment(one, given, plan) for one in seen}
+        given, answer = withhold(whole, claims), {}
+        for one in seen:
+            member, told = one.present.member_id, json.loads(plan_told(plan))
+            if one.token is not None:
+                told |= {"token": one.token, "member_id": member}
+            answer[member] = ConsumerProtocolAssignment(
+                1, by_topic(given[member]), json.dumps(told).encode()
+            )
+        return answer
 
     def _followed(self, cluster: Any, seen: Sequence[Seen]) -> tuple[_Given, Plan | None]:
         """Member id -> what it shall have in the end, and the plan that says so; what does not fit is logged."""
@@ -241,14 +248,25 @@ class PlanAssignor(AbstractPartitionAssignor):  # type: ignore[misc]
         now, present = self._now(), [one.present for one in seen]
         fits = why_unfit(plan, self.group, now) is None
         held = anchors(plan, present) if fits else {}
-        owning = [_owning(one, held.get(one.present.member_id, ())) for one in seen]
+        # each as if it owned what the plan gives it, since the same generation as all others
+        owning = [
+            replace(
+                one,
+                present=replace(one.present, owned=held.get(one.present.member_id, ())),
+                generation=1,
+            )
+            for one in seen
+        ]
         whole, troubles = _whole(plan.fallback, cluster, owning if held else seen)
         followed = follow(plan, self.group, now, present, whole)
         return followed.assignment, plan if fits else None, (*troubles, *followed.reasons)
 
     def _tell(self, reasons: tuple[str, ...], plan: Plan | None) -> None:
         """Log what is not as planned, once until it changes."""
-        reasons = tuple(_one_line(reason) for reason in reasons)
+        # names in it are others': no line of the log is theirs to write
+        plain = ("".join(c if c.isprintable() else " " for c in reason) for reason in reasons)
+        longest = _LONGEST_REASON
+        reasons = tuple(one if len(one) <= longest else f"{one[:longest]}..." for one in plain)
         if reasons == self._logged:
             return
         self._logged = reasons
@@ -268,14 +286,19 @@ class PlanAssignor(AbstractPartitionAssignor):  # type: ignore[misc]
             return []
 
 
-def _owning(member: Seen, owned: Sequence[TopicPartition]) -> Seen:
-    """A member as if it owned this, since the same generation as all others."""
-    return replace(member, present=replace(member.present, owned=owned), generation=1)
-
-
 def _whole(strategy: str, cluster: Any, seen: Sequence[Seen]) -> tuple[_Given, tuple[str, ...]]:
     """What a strategy gives to whom, none withheld, and what went wrong with it; where it fails, `range` decides."""
-    members = [_as_kafka_python(one) for one in seen]
+    members = []
+    for one in seen:
+        here, owned = one.present, by_topic(one.present.owned)
+        # what it owns as `sticky` reads it
+        user_data = StickyAssignorUserData(owned, one.generation) if owned else b""
+        metadata = ConsumerProtocolSubscription(0, list(here.topics), user_data)
+        members.append(
+            SimpleNamespace(
+                member_id=here.member_id, group_instance_id=here.instance_id, metadata=metadata
+            )
+        )
     try:
         answer = _CLASSES[strategy]().assign(cluster, members)
         troubles: tuple[str, ...] = ()
@@ -287,39 +310,6 @@ def _whole(strategy: str, cluster: Any, seen: Sequence[Seen]) -> tuple[_Given, t
         for member, given in answer.items()
     }
     return whole, troubles
-
-
-@dataclass(frozen=True)
-class _Member:
-    """A member as kafka-python's strategies take it."""
-
-    member_id: str
-    group_instance_id: str | None
-    metadata: Any
-
-
-def _as_kafka_python(seen: Seen) -> _Member:
-    """With what it owns as `sticky` reads it."""
-    owned = [(topic, own) for topic, own in by_topic(seen.present.owned)]
-    user_data = StickyAssignorUserData(owned, seen.generation) if owned else b""
-    metadata = ConsumerProtocolSubscription(0, list(seen.present.topics), user_data)
-    return _Member(seen.present.member_id, seen.present.instance_id, metadata)
-
-
-def _assignment(
-    seen: Seen, given: Mapping[str, Sequence[TopicPartition]], plan: Plan | None
-) -> ConsumerProtocolAssignment:
-    member = seen.present.member_id
-    told = json.loads(plan_told(plan))
-    if seen.token is not None:
-        told |= {"token": seen.token, "member_id": member}
-    return ConsumerProtocolAssignment(1, by_topic(given[member]), json.dumps(told).encode())
-
-
-def _one_line(text: str) -> str:
-    """Names in it are others': no line of the log is theirs to write."""
-    plain = "".join(char if char.isprintable() else " " for char in text)
-    return plain if len(plain) <= _LONGEST_REASON else f"{plain[:_LONGEST_REASON]}..."
 
 
 def _cause(problem: Exception) -> str:

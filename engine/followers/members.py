@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from . import plan
 from .plan import TopicPartition
 from .rule import Present
 from .user_data import addresses_of, object_told
@@ -50,7 +51,13 @@ def seen_of(member: Any) -> Seen:
         for part in subscription.owned_partitions or ()
         for number in part.partitions
     ]
-    had = [(topic, number) for topic, own in _had_in(sent).items() for number in own]
+    told = sent.get("had")
+    had = [
+        (topic, number)
+        for topic, own in (told.items() if isinstance(told, dict) else ())
+        for number in (own if isinstance(own, list) else ())
+        if isinstance(number, int)
+    ]
     under = text_in(sent, "member_id")
     lost = under is not None and under != member_id
     static = member.group_instance_id or None
@@ -85,24 +92,10 @@ def believed(seen: Sequence[Seen]) -> list[Seen]:
 
 def by_topic(pairs: Collection[TopicPartition]) -> list[tuple[str, list[int]]]:
     """(topic, partitions), both ascending."""
-    topics: dict[str, list[int]] = {}
-    for topic, number in sorted(pairs):
-        topics.setdefault(topic, []).append(number)
-    return list(topics.items())
+    return [(topic, list(own)) for topic, own in plan.by_topic(sorted(pairs)).items()]
 
 
 def text_in(sent: Mapping[str, Any], key: str) -> str | None:
     """What is told under a key, if it is text."""
     found = sent.get(key)
     return found if isinstance(found, str) else None
-
-
-def _had_in(sent: Mapping[str, Any]) -> dict[str, list[int]]:
-    had = sent.get("had")
-    if not isinstance(had, dict):
-        return {}
-    return {
-        topic: [number for number in own if isinstance(number, int)]
-        for topic, own in had.items()
-        if isinstance(own, list)
-    }

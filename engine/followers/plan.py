@@ -7,8 +7,9 @@ It is written by `evenkeel plan` and read by the followers, in JSON; see the REA
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,6 +22,8 @@ FALLBACKS = ("cooperative-sticky", "sticky", "range", "roundrobin")
 """Strategies that may decide what a plan does not say: those that every client has."""
 
 TopicPartition = tuple[str, int]
+
+_IDENTITY = ("instance_id", "client_id", "host", "member_id")
 
 
 class PlanError(ValueError):
@@ -109,19 +112,9 @@ class Plan:
         True
         """
         members = [
-            {
-                "instance_id": one.instance_id,
-                "client_id": one.client_id,
-                "host": one.host,
-                "member_id": one.member_id,
-                "partitions": {topic: list(own) for topic, own in one.partitions.items()},
-            }
+            {name: getattr(one, name) for name in (*_IDENTITY, "partitions")}
             for one in self.members
         ]
-        topics = {
-            name: {"id": topic.id, "partitions": topic.partitions}
-            for name, topic in self.topics.items()
-        }
         whole = {
             "schema": SCHEMA,
             "group": self.group,
@@ -131,7 +124,7 @@ class Plan:
             "made_at": _text(self.made_at),
             "valid_until": _text(self.valid_until),
             "fallback": self.fallback,
-            "topics": topics,
+            "topics": {name: asdict(topic) for name, topic in self.topics.items()},
         }
         told = json.dumps(whole, indent=2, ensure_ascii=False)
         # a line per member: people read a plan, and compare two
@@ -167,39 +160,39 @@ def read_plan(text: str | bytes) -> Plan:
         raise PlanError(f"something in it is not what it should be: {problem}") from None
     if plan.fallback not in FALLBACKS:
         raise PlanError(f"its fallback {plan.fallback!r} is none of {', '.join(FALLBACKS)}")
-    twice = _twice(plan.members)
-    if twice is not None:
-        raise PlanError(f"it gives {twice[0]}-{twice[1]} to two members")
+    pairs = Counter(
+        (topic, number)
+        for one in plan.members
+        for topic, own in one.partitions.items()
+        for number in own
+    )
+    for (topic, number), times in pairs.items():
+        if times > 1:
+            raise PlanError(f"it gives {topic}-{number} to two members")
     return plan
 
 
 def _plan(whole: Mapping[str, Any]) -> Plan:
+    members = [
+        PlannedMember(
+            partitions={
+                topic: tuple(sorted(map(_number, own))) for topic, own in one["partitions"].items()
+            },
+            **{name: one.get(name) for name in _IDENTITY},
+        )
+        for one in whole["members"]
+    ]
     return Plan(
         group=whole["group"],
-        members=tuple(_member(one) for one in whole["members"]),
+        members=tuple(members),
         made_at=_moment(whole["made_at"]),
         valid_until=_moment(whole["valid_until"]),
         fallback=whole["fallback"],
-        strategy=whole.get("strategy"),
-        cluster=whole.get("cluster"),
-        snapshot_id=whole.get("snapshot_id"),
+        **{name: whole.get(name) for name in ("strategy", "cluster", "snapshot_id")},
         topics={
             name: PlannedTopic(id=topic.get("id"), partitions=int(topic["partitions"]))
             for name, topic in whole.get("topics", {}).items()
         },
-    )
-
-
-def _member(entry: Mapping[str, Any]) -> PlannedMember:
-    return PlannedMember(
-        partitions={
-            topic: tuple(sorted(_number(number) for number in own))
-            for topic, own in entry["partitions"].items()
-        },
-        instance_id=entry.get("instance_id"),
-        client_id=entry.get("client_id"),
-        host=entry.get("host"),
-        member_id=entry.get("member_id"),
     )
 
 
@@ -208,17 +201,6 @@ def _number(number: object) -> int:
     if not isinstance(number, int) or isinstance(number, bool) or number < 0:
         raise ValueError(f"{number!r} is no partition")
     return number
-
-
-def _twice(members: Sequence[PlannedMember]) -> TopicPartition | None:
-    seen: set[TopicPartition] = set()
-    for member in members:
-        for topic, own in member.partitions.items():
-            for number in own:
-                if (topic, number) in seen:
-                    return topic, number
-                seen.add((topic, number))
-    return None
 
 
 def _moment(text: str) -> datetime:

@@ -71,14 +71,13 @@ def follow(
     if unfit:
         return Followed(assignment=_sorted(present, fallback), reasons=(unfit,))
     entries = match(plan.members, present)
-    subscribes = {one.member_id: set(one.topics) for one in present}
-    planned = {
-        pair: member
-        for member, entry in entries.items()
-        for pair in entry.pairs
-        if pair[0] in subscribes[member]
+    planned = {pair: member for member, own in _planned(entries, present).items() for pair in own}
+    # a double of a member that restarts has none of its entries, but the plan knows it
+    unknown = {
+        one.member_id
+        for one in present
+        if one.member_id not in entries and not any(_is(entry, one) for entry in plan.members)
     }
-    unknown = {one.member_id for one in present} - set(entries) - _doubles(plan.members, present)
     given: dict[str, set[TopicPartition]] = {one.member_id: set() for one in present}
     unplanned = 0
     for member, pairs in fallback.items():
@@ -109,10 +108,16 @@ def anchors(plan: Plan, present: Sequence[Present]) -> dict[str, list[TopicParti
     Returns:
         Member id -> partitions, sorted, of the topics it subscribes to; empty where nobody of the plan is here.
     """
+    return _planned(match(plan.members, present), present)
+
+
+def _planned(
+    entries: Mapping[str, PlannedMember], present: Sequence[Present]
+) -> dict[str, list[TopicPartition]]:
     subscribes = {one.member_id: set(one.topics) for one in present}
     return {
         member: sorted(pair for pair in entry.pairs if pair[0] in subscribes[member])
-        for member, entry in match(plan.members, present).items()
+        for member, entry in entries.items()
     }
 
 
@@ -169,23 +174,14 @@ def match(entries: Sequence[PlannedMember], present: Sequence[Present]) -> dict[
 
 
 def _is(entry: PlannedMember, member: Present) -> bool:
-    """Whether an entry without instance id means a member."""
+    """Whether an entry means a member, both without instance id."""
     return (
-        member.instance_id is None
+        entry.instance_id is None
+        and member.instance_id is None
         and entry.client_id == member.client_id
         and entry.host is not None
         and entry.host.lstrip("/") in {address.lstrip("/") for address in member.addresses}
     )
-
-
-def _doubles(entries: Sequence[PlannedMember], present: Sequence[Present]) -> set[str]:
-    """Members whose identity the plan knows, whoever has its entries."""
-    return {
-        one.member_id
-        for one in present
-        for entry in entries
-        if entry.instance_id is None and _is(entry, one)
-    }
 
 
 def _misfits(
@@ -196,7 +192,11 @@ def _misfits(
 ) -> tuple[str, ...]:
     reasons = []
     here = {id(entry) for entry in entries.values()}
-    absent = [_name(entry) for entry in plan.members if id(entry) not in here]
+    absent = [
+        entry.instance_id or f"{entry.client_id}@{(entry.host or '').lstrip('/')}"
+        for entry in plan.members
+        if id(entry) not in here
+    ]
     if absent:
         reasons.append(f"not here, but in the plan: {', '.join(sorted(absent))}")
     if unknown:
@@ -204,10 +204,6 @@ def _misfits(
     if unplanned:
         reasons.append(f"{unplanned} partitions are given by {plan.fallback}, not by the plan")
     return tuple(reasons)
-
-
-def _name(entry: PlannedMember) -> str:
-    return entry.instance_id or f"{entry.client_id}@{(entry.host or '').lstrip('/')}"
 
 
 def _sorted(

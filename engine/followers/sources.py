@@ -84,7 +84,11 @@ def source_of(plan: str, group: str, client: Mapping[str, Any] | None = None) ->
     if kind in ("http", "https"):
         return WebSource(plan)
     if kind == "file":
-        return FileSource(_path_of(plan))
+        parts = urlsplit(plan)
+        if parts.netloc not in ("", "localhost"):
+            host = parts.hostname
+            raise ValueError(f"a file is read of this host only, not of {host}: mount it")
+        return FileSource(url2pathname(parts.path))
     if kind and plan[len(kind) + 1 :].startswith("//"):
         raise ValueError(
             f"a plan cannot be read by {kind}: name a path, an https address or topic:NAME"
@@ -322,13 +326,6 @@ def _is_loopback(parts: SplitResult) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def _path_of(uri: str) -> str:
-    parts = urlsplit(uri)
-    if parts.netloc not in ("", "localhost"):
-        raise ValueError(f"a file is read of this host only, not of {parts.hostname}: mount it")
-    return url2pathname(parts.path)
 
 
 def _reason(problem: object) -> str:

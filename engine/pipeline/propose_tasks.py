@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..advice import runs, unfit
-from ..advice.price import Pauses, Price, instances_of, price
+from ..advice.price import Price, instances_of, price
 from ..advice.scoring import Judge, Moves, moves
 from ..advice.tasks import task_feasibility, task_reach
 from ..assignors import every
@@ -82,7 +82,7 @@ def task_rows(settings: Settings, group: GroupSnapshot, measured: Measured) -> I
             reach = task_reach(group, strategy)
             refused = infeasible(strategy.value, reach, refusal(placement), is_running=is_running)
             rows.append((refused, None))
-    pauses = Pauses.of(settings.policy(group.cluster, group.group))
+    pauses = settings.policy(group.cluster, group.group)
 
     def price_of(candidate: Candidate, owner: Indices) -> Price | None:
         # an instance that restarts, and what moves; restoring its stores is not in it

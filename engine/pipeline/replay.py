@@ -9,7 +9,7 @@ from functools import cache
 from ..advice import SERVER_SIDE, Feasibilities, FeasibilityJudgement, runs
 from ..advice.lost_racks import leaders_only, lost_rack_awareness, unpriced
 from ..advice.next_change import Changes, silent_members
-from ..advice.price import Pauses, Price, gives_up_everything, price
+from ..advice.price import Price, gives_up_everything, price
 from ..advice.scoring import Judge
 from ..assignors import every
 from ..assignors.interface import Assignor, GroupSpec, by_leader, fresh, spec_of
@@ -95,7 +95,7 @@ def replay_group(
         candidates.append(replace(candidate, next_change=next_change))
     answers = {candidate.strategy: candidate.assignment for candidate in candidates}
     racks = _about_racks(measured_group, spec, rule, answers.get("min_traffic"))
-    pauses = Pauses.of(settings.policy(group.cluster, group.group))
+    pauses = settings.policy(group.cluster, group.group)
 
     def price_of(candidate: Candidate, owner: Indices) -> Price | None:
         could = candidate.feasibility in (Feasibility.CAN_RUN, Feasibility.COULD_RUN)

@@ -13,7 +13,7 @@ import numpy as np
 from ..advice import runs, unfit
 from ..advice.feasibility import brokers_lack
 from ..advice.listed_protocols import lists_of
-from ..advice.price import Pauses, instances_of, price
+from ..advice.price import instances_of, price
 from ..advice.rollout import (
     JVM,
     Client,
@@ -253,8 +253,7 @@ def _held(
     this, group = rounds[place], measured.group
     if this.restart is Restart.ALL or measured.measured is None:
         return None
-    policy = settings.policy(group.cluster, group.group)
-    pauses = Pauses.of(policy)
+    pauses = settings.policy(group.cluster, group.group)
     spec = changed.group
     then = changed.owner_after if place == len(rounds) - 1 else spec.owner
     way = step("restart_one" if this.restart is Restart.ONE else "list_alone")

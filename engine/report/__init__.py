@@ -8,39 +8,6 @@ Nothing here reads anything, and nothing in the file asks for anything.
 
 from .formats import group_name
 from .page import Served, notice, policy, render
-from .values import (
-    AdviceGiven,
-    FailedStep,
-    FleetReport,
-    ForecastBand,
-    GroupReport,
-    Happening,
-    MemberLoad,
-    PromiseKept,
-    RackCounts,
-    SnapshotHealth,
-    Standing,
-    StrategyScore,
-    Withheld,
-)
+from .values import FleetReport
 
-__all__ = [
-    "AdviceGiven",
-    "FailedStep",
-    "FleetReport",
-    "ForecastBand",
-    "GroupReport",
-    "Happening",
-    "MemberLoad",
-    "PromiseKept",
-    "RackCounts",
-    "Served",
-    "SnapshotHealth",
-    "Standing",
-    "StrategyScore",
-    "Withheld",
-    "group_name",
-    "notice",
-    "policy",
-    "render",
-]
+__all__ = ["FleetReport", "Served", "group_name", "notice", "policy", "render"]

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..advice.afterwards import within
 from ..metrics.forecast import HORIZON_SECONDS, SOON_SECONDS
-from . import ForecastBand, Standing
+from .values import ForecastBand, Standing
 
 Standings = Mapping[str, Sequence[Standing | None]]
 """How each group stood in each snapshot; None where it was not there."""

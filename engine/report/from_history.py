@@ -18,17 +18,6 @@ from ..metrics.forecast import HORIZON_SECONDS, SOON_SECONDS
 from ..model.assignments import Move, Verdict
 from ..model.states import Diagnosis
 from ..ports import ReportedGroups, ReportHistory, StoredReport
-from . import (
-    AdviceGiven,
-    FailedStep,
-    FleetReport,
-    GroupReport,
-    Happening,
-    PromiseKept,
-    RackCounts,
-    Standing,
-    Withheld,
-)
 from .bands import Bands, bands_of
 from .rows import (
     Rows,
@@ -41,7 +30,18 @@ from .rows import (
     scores,
     standings_of,
 )
-from .values import worst_first
+from .values import (
+    AdviceGiven,
+    FailedStep,
+    FleetReport,
+    GroupReport,
+    Happening,
+    PromiseKept,
+    RackCounts,
+    Standing,
+    Withheld,
+    worst_first,
+)
 
 SNAPSHOTS = 288
 """As many are looked at where nobody says how many: a day at five minutes."""
@@ -76,6 +76,7 @@ def stored_report(
     cluster: str,
     groups: str = "*",
     *,
+    group: str | None = None,
     since: datetime | None = None,
     now: datetime | None = None,
     snapshots: int = SNAPSHOTS,
@@ -87,29 +88,15 @@ def stored_report(
         history: What it has.
         cluster: The configured name of the cluster; one that the history does not know has no snapshots.
         groups: Shell pattern of group ids.
+        group: The one group that it is about, in place of a pattern, whatever signs its id has; only its rows are read.
+            Without any in that time there is no group in the report.
         since: Not what was before; None: however old.
         now: What the time is; None: what the clock says.
         snapshots: The newest so many at most.
     """
-    wanted = ReportedGroups(cluster=cluster, pattern=groups, since=since, snapshots=snapshots)
-    return fleet_of(history.report(wanted), cluster, now)
-
-
-def stored_group(
-    history: ReportHistory,
-    cluster: str,
-    group: str,
-    *,
-    since: datetime | None = None,
-    now: datetime | None = None,
-    snapshots: int = SNAPSHOTS,
-) -> FleetReport:
-    """
-    The same of one group, whatever signs its id has; only its rows are read.
-
-    Without any in that time there is no group in the report.
-    """
-    wanted = ReportedGroups(cluster=cluster, group=group, since=since, snapshots=snapshots)
+    wanted = ReportedGroups(
+        cluster=cluster, pattern=groups, group=group, since=since, snapshots=snapshots
+    )
     return fleet_of(history.report(wanted), cluster, now)
 
 
@@ -218,17 +205,8 @@ class _About:
         still = [one for one in self.incidents.get(name, ()) if one["closed_at"] is None]
         return GroupReport(
             group_id=name,
-            owner=None,
             kind="?",
-            state=None,
-            strategy=None,
             diagnosis=Diagnosis.UNKNOWN,
-            reason=None,
-            diagnosed_at=None,
-            at_least=False,
-            now=Standing(),
-            members=None,
-            partitions=None,
             gone_since=self.taken_at[last],
             open_incident=still[-1]["kind"] if still else None,
             **self._over_time(name),

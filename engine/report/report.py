@@ -18,10 +18,10 @@ from ..pipeline.backtest import AHEAD, Event, Events, ForecastCheck, Message
 from ..pipeline.pipeline import WholeHistory, walk
 from ..ports import ALL, Lake, ReportedGroups, ReportHistory
 from ..snapshots.groups_with_past import batches_at
-from . import FleetReport, ForecastBand, Happening
 from .bands import Bands
 from .from_history import Besides, fleet_of
 from .rows import rack_counts
+from .values import FleetReport, ForecastBand, Happening
 
 NOT_KNOWN = (
     "Which steps of the pipeline failed, and what was wrong with it, only the history in Postgres knows (--database).",

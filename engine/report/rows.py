@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..model.arrays import NONE
 from ..model.assignments import Feasibility
 from ..model.groups import GroupSnapshot, Member
 from ..model.states import CapacityBasis
-from . import Happening, MemberLoad, RackCounts, SnapshotHealth, Standing, StrategyScore
+from .values import Happening, MemberLoad, RackCounts, SnapshotHealth, Standing, StrategyScore
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -43,18 +44,17 @@ def health_of(row: Mapping[str, Any]) -> SnapshotHealth:
 
 def incidents_of(rows: Iterable[Mapping[str, Any]]) -> list[Happening]:
     """When each was opened, and when it was over; its summary is what was seen last."""
-    happenings = []
+    told: list[tuple[datetime, str, str, str]] = []  # when, kind, title, severity
     for row in rows:
         title = f"{row['kind']}; seen last: {row['summary']}" if row["summary"] else row["kind"]
-        happenings.append(
-            Happening(at=row["opened_at"], kind="opened", title=title, severity=row["severity"])
-        )
+        told.append((row["opened_at"], "opened", title, row["severity"]))
         if row["closed_at"] is not None:
-            over = f"{row['kind']}: over"
-            happenings.append(
-                Happening(at=row["closed_at"], kind="resolved", title=over, severity="resolved")
-            )
-    return sorted(happenings, key=lambda one: one.at)
+            told.append((row["closed_at"], "resolved", f"{row['kind']}: over", "resolved"))
+    told.sort(key=lambda one: one[0])
+    return [
+        Happening(at=at, kind=kind, title=title, severity=severity)
+        for at, kind, title, severity in told
+    ]
 
 
 def event_of(row: Mapping[str, Any]) -> Happening:
@@ -120,24 +120,20 @@ def _order(value: float | None) -> float:
 
 def scores(candidates: Rows) -> tuple[StrategyScore, ...]:
     """The scoreboard, in its order; *candidates* are rows of the dataset."""
-    ordered = sorted(candidates, key=lambda row: row["position"])
+    as_called = ("reason", "largest_member_lag", "partition_spread", "cross_rack_share", "moves")
     return tuple(
         StrategyScore(
             name=row["strategy"],
             got_by=row["deployment"],
             feasible=row["feasibility"] != Feasibility.INFEASIBLE,
             running=row["is_running"],
-            reason=row["reason"],
             lag_low=row["forecast_lag_low"],
             lag_expected=row["forecast_lag_expected"],
             lag_high=row["forecast_lag_high"],
-            largest_member_lag=row["largest_member_lag"],
-            partition_spread=row["partition_spread"],
-            cross_rack_share=row["cross_rack_share"],
-            moves=row["moves"],
             restarts=row["price_restarts"],
+            **{column: row[column] for column in as_called},
         )
-        for row in ordered
+        for row in sorted(candidates, key=lambda row: row["position"])
     )
 
 
@@ -163,21 +159,14 @@ def racks_of(members: Rows, left_out: int | None) -> RackCounts | None:
     blind = sum(one["partitions"] for one in members if one["rack"] is None)
     # more left out than nobody's rack explains: those of replicas are unknown, of some member
     known = left_out == blind
-    own = {rack: [one for one in members if one["rack"] == rack] for rack in racks}
-    return RackCounts(
-        members=racks,
-        leaders=(None,),
-        counts=tuple((sum(one["partitions"] for one in own[rack]),) for rack in racks),
-        local=tuple(_local(own[rack]) if known and rack is not None else None for rack in racks),
-    )
-
-
-def _local(members: Rows) -> int | None:
-    crossing = [one["cross_rack_partitions"] for one in members]
-    if None in crossing:
-        return None
-    near: int = sum(one["partitions"] for one in members) - sum(crossing)
-    return near
+    counts, local = list[tuple[int]](), list[int | None]()
+    for rack in racks:
+        own = [one for one in members if one["rack"] == rack]
+        crossing = [one["cross_rack_partitions"] for one in own]
+        counts.append((sum(one["partitions"] for one in own),))
+        told = known and rack is not None and None not in crossing
+        local.append(counts[-1][0] - sum(crossing) if told else None)
+    return RackCounts(members=racks, leaders=(None,), counts=tuple(counts), local=tuple(local))
 
 
 def rack_counts(group: GroupSnapshot) -> RackCounts | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .values import FleetReport, GroupReport, Standing
+from .values import FleetReport, GroupReport
 
 POINTS = 400
 """As many points a chart shows at most: more than a phone has columns."""
@@ -47,7 +47,13 @@ def _of_group(
     own = group.standings
 
     def drawn(name: str) -> list[float | None]:
-        return [_worst((own[at] for at in cut), name) for cut in cuts] if own else []
+        """The worst of each point."""
+        points = list[float | None]()
+        for cut in cuts if own else ():
+            known = [getattr(each, name) for at in cut if (each := own[at]) is not None]
+            known = [value for value in known if value is not None]
+            points.append(shortened(max(known)) if known else None)
+        return points
 
     bands = group.forecasts
     bands = bands[-1::-width][::-1] if width > 1 else bands
@@ -63,12 +69,6 @@ def _of_group(
             [int(each.at.timestamp()), each.kind, each.severity] for each in group.happenings
         ],
     }
-
-
-def _worst(standings: Iterable[Standing | None], name: str) -> float | None:
-    values = [getattr(each, name) for each in standings if each is not None]
-    known = [value for value in values if value is not None]
-    return shortened(max(known)) if known else None
 
 
 def shortened(number: float) -> float:

@@ -155,17 +155,17 @@ class GroupReport:
     """
 
     group_id: str
-    owner: str | None
     kind: str
-    state: str | None
-    strategy: str | None
     diagnosis: Diagnosis
-    reason: str | None
-    diagnosed_at: datetime | None
-    at_least: bool
-    now: Standing
-    members: int | None
-    partitions: int | None
+    owner: str | None = None
+    state: str | None = None
+    strategy: str | None = None
+    reason: str | None = None
+    diagnosed_at: datetime | None = None
+    at_least: bool = False
+    now: Standing = Standing()
+    members: int | None = None
+    partitions: int | None = None
     gone_since: datetime | None = None
     error: str | None = None
     findings: tuple[str, ...] = ()

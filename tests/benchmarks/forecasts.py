@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from evenkeel.engine.advice.price import Pauses, price
+from evenkeel.engine.advice.price import price
+from evenkeel.engine.config import Policy
 from evenkeel.engine.metrics.forecast import Load, forecasts
 from evenkeel.engine.model.facts import step
 from tests.benchmarks.measure import measure, show
@@ -61,7 +62,7 @@ def _forecasts(group: tuple[Load, list[Any]]) -> object:
     held_up = [
         paid and paid.held_up_seconds
         for paid in (
-            price(way, dynamic, load.owner, owner, eager=True, pauses=Pauses())
+            price(way, dynamic, load.owner, owner, eager=True, pauses=Policy())
             if 0 < number <= PRICED
             else None
             for number, owner in enumerate(owners)

@@ -13,8 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from ...advice import blocked
-from ...advice.frontier import Frontier, Point, frontiers, present
-from ...advice.frontier_tasks import missing, task_frontiers
+from ...advice.frontier import Frontier, Point, frontiers, missing, present, task_frontiers
 from ...assignors.interface import spec_of
 from ...config import Settings
 from ...messages.wording import look_again, words

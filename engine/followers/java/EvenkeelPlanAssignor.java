@@ -40,7 +40,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -142,7 +141,7 @@ public class EvenkeelPlanAssignor implements ConsumerPartitionAssignor, Configur
         Map<String, Subscription> members = group.groupSubscription();
         List<Present> present = present(members);
         List<String> reasons = new ArrayList<>();
-        Answer answer = whole(metadata, members, present, reasons);
+        Followed answer = whole(metadata, members, present, reasons);
         Map<String, List<TopicPartition>> whole = Rule.leave(answer.assignment, present, reasons);
         tell(reasons);
         Map<String, List<TopicPartition>> given = Rule.withhold(whole, present);
@@ -155,7 +154,7 @@ public class EvenkeelPlanAssignor implements ConsumerPartitionAssignor, Configur
     }
 
     /** Who shall get what, none withheld; what of it is not by the plan goes to {@code reasons}. */
-    private Answer whole(
+    private Followed whole(
             Cluster metadata, Map<String, Subscription> members, List<Present> present, List<String> reasons) {
         Plan plan = null;
         try {
@@ -167,19 +166,18 @@ public class EvenkeelPlanAssignor implements ConsumerPartitionAssignor, Configur
         String strategy = plan == null ? settings.fallback : plan.fallback;
         Map<String, List<TopicPartition>> fallback =
             Fallback.ask(strategy, metadata, members, present, anchors(plan, present), reasons);
-        if (plan == null) {
-            tellWhich(null);
-            return new Answer(Rule.sorted(present, fallback), null);
-        }
+        Followed answer = new Followed(Rule.sorted(present, fallback), Collections.emptyList(), null);
         try {
-            Followed rule = Rule.follow(plan, settings.group, Instant.now(), present, fallback);
-            rule.reasons.forEach(reason -> reasons.add(rule.fits ? reason : reason + "; " + strategy + " decides"));
-            tellWhich(rule.fits ? plan : null);
-            return new Answer(rule.assignment, rule.fits ? plan : null);
+            if (plan != null) {
+                answer = Rule.follow(plan, settings.group, Instant.now(), present, fallback);
+                boolean fits = answer.plan != null;
+                answer.reasons.forEach(reason -> reasons.add(fits ? reason : reason + "; " + strategy + " decides"));
+            }
+            tellWhich(answer.plan);
         } catch (RuntimeException problem) { // an error of ours: nobody shall stand still for it
             reasons.add("the plan cannot be followed (" + problem + "); " + strategy + " decides");
-            return new Answer(Rule.sorted(present, fallback), null);
         }
+        return answer;
     }
 
     private Map<String, List<TopicPartition>> anchors(Plan plan, List<Present> present) {
@@ -249,17 +247,6 @@ public class EvenkeelPlanAssignor implements ConsumerPartitionAssignor, Configur
 
     private static int generation(Subscription one) {
         return one.generationId().orElse(Fallback.NO_GENERATION);
-    }
-
-    /** Who shall get what, none withheld, and the plan that is followed in it, if one is. */
-    private static final class Answer {
-        final Map<String, List<TopicPartition>> assignment;
-        final Plan plan;
-
-        Answer(Map<String, List<TopicPartition>> assignment, Plan plan) {
-            this.assignment = assignment;
-            this.plan = plan;
-        }
     }
 
     /** What a member sends along when it joins, and the leader with what it gives; see the README one folder up. */
@@ -393,13 +380,13 @@ public class EvenkeelPlanAssignor implements ConsumerPartitionAssignor, Configur
     static final class Followed {
         final Map<String, List<TopicPartition>> assignment;
         final List<String> reasons;
-        /** Whether the plan was followed at all. */
-        final boolean fits;
+        /** The plan that is followed in it; null where none is. */
+        final Plan plan;
 
-        Followed(Map<String, List<TopicPartition>> assignment, List<String> reasons, boolean fits) {
+        Followed(Map<String, List<TopicPartition>> assignment, List<String> reasons, Plan plan) {
             this.assignment = assignment;
             this.reasons = reasons;
-            this.fits = fits;
+            this.plan = plan;
         }
     }
 
@@ -592,10 +579,11 @@ public class EvenkeelPlanAssignor implements ConsumerPartitionAssignor, Configur
                 Map<String, ? extends Collection<TopicPartition>> fallback) {
             String unfit = unfit(plan, group, now);
             if (unfit != null) {
-                return new Followed(sorted(present, fallback), Collections.singletonList(unfit), false);
+                return new Followed(sorted(present, fallback), Collections.singletonList(unfit), null);
             }
             Map<String, Entry> entries = match(plan.members, present);
-            Map<TopicPartition, String> planned = planned(entries, present);
+            Map<TopicPartition, String> planned = new HashMap<>();
+            planned(entries, present).forEach((member, own) -> own.forEach(one -> planned.put(one, member)));
             Set<String> unknown = unknown(plan.members, entries, present);
             Map<String, Set<TopicPartition>> given = new HashMap<>();
             present.forEach(one -> given.put(one.memberId, new HashSet<>()));
@@ -607,7 +595,7 @@ public class EvenkeelPlanAssignor implements ConsumerPartitionAssignor, Configur
                     unplanned += own == null ? 1 : 0;
                 }
             }
-            return new Followed(sorted(present, given), misfits(plan, entries, unknown, unplanned), true);
+            return new Followed(sorted(present, given), misfits(plan, entries, unknown, unplanned), plan);
         }
 
         /**
@@ -696,28 +684,19 @@ public class EvenkeelPlanAssignor implements ConsumerPartitionAssignor, Configur
          */
         static Map<String, List<TopicPartition>> anchors(
                 Plan plan, String group, Instant now, List<Present> present) {
-            Map<String, List<TopicPartition>> held = new HashMap<>();
-            if (unfit(plan, group, now) == null) {
-                Map<String, Entry> entries = match(plan.members, present);
-                present.stream().filter(one -> entries.containsKey(one.memberId)).forEach(one ->
-                    held.put(one.memberId, entries.get(one.memberId).partitions.stream()
-                        .filter(each -> one.topics.contains(each.topic()))
-                        .sorted(IN_ORDER)
-                        .collect(Collectors.toList())));
-            }
-            return held;
+            return unfit(plan, group, now) == null
+                ? planned(match(plan.members, present), present)
+                : Collections.emptyMap();
         }
 
-        private static Map<TopicPartition, String> planned(Map<String, Entry> entries, List<Present> present) {
-            Map<TopicPartition, String> planned = new HashMap<>();
-            for (Present one : present) {
-                Entry entry = entries.get(one.memberId);
-                if (entry != null) {
-                    entry.partitions.stream()
-                        .filter(each -> one.topics.contains(each.topic()))
-                        .forEach(each -> planned.put(each, one.memberId));
-                }
-            }
+        /** Member id to what its entry gives it of the topics it subscribes to. */
+        private static Map<String, List<TopicPartition>> planned(Map<String, Entry> entries, List<Present> present) {
+            Map<String, List<TopicPartition>> planned = new HashMap<>();
+            present.stream().filter(one -> entries.containsKey(one.memberId)).forEach(one ->
+                planned.put(one.memberId, entries.get(one.memberId).partitions.stream()
+                    .filter(each -> one.topics.contains(each.topic()))
+                    .sorted(IN_ORDER)
+                    .collect(Collectors.toList())));
             return planned;
         }
 
@@ -819,20 +798,6 @@ public class EvenkeelPlanAssignor implements ConsumerPartitionAssignor, Configur
                 List<Present> present,
                 Map<String, List<TopicPartition>> anchors,
                 List<String> reasons) {
-            try {
-                return ask(strategy, metadata, members, present, anchors);
-            } catch (RuntimeException problem) {
-                reasons.add(strategy + " failed (" + problem + "); range decides");
-                return ask("range", metadata, members, present, anchors);
-            }
-        }
-
-        private static Map<String, List<TopicPartition>> ask(
-                String strategy,
-                Cluster metadata,
-                Map<String, Subscription> members,
-                List<Present> present,
-                Map<String, List<TopicPartition>> anchors) {
             Map<String, Subscription> asked = new HashMap<>();
             for (Present one : present) {
                 Subscription own = members.get(one.memberId);
@@ -840,9 +805,16 @@ public class EvenkeelPlanAssignor implements ConsumerPartitionAssignor, Configur
                     ? asked(strategy, own, one.keeps(), generation(own))
                     : asked(strategy, own, anchors.getOrDefault(one.memberId, Collections.emptyList()), ONE_FOR_ALL));
             }
+            GroupSubscription group = new GroupSubscription(asked);
+            GroupAssignment answer;
+            try {
+                answer = assignor(strategy).assign(metadata, group);
+            } catch (RuntimeException problem) {
+                reasons.add(strategy + " failed (" + problem + "); range decides");
+                answer = assignor("range").assign(metadata, group);
+            }
             Map<String, List<TopicPartition>> given = new HashMap<>();
-            assignor(strategy).assign(metadata, new GroupSubscription(asked)).groupAssignment()
-                .forEach((member, assignment) -> given.put(member, assignment.partitions()));
+            answer.groupAssignment().forEach((member, assignment) -> given.put(member, assignment.partitions()));
             return given;
         }
 
@@ -1018,7 +990,7 @@ public class EvenkeelPlanAssignor implements ConsumerPartitionAssignor, Configur
             if (hanging != null && hanging.isAlive()) {
                 throw new PlanError("the last try to read it is not over yet");
             }
-            FutureTask<byte[]> task = new FutureTask<>(reader());
+            FutureTask<byte[]> task = new FutureTask<>(this::fetched);
             Thread thread = new Thread(task, NAME);
             thread.setDaemon(true);
             thread.start();
@@ -1042,8 +1014,8 @@ public class EvenkeelPlanAssignor implements ConsumerPartitionAssignor, Configur
             hanging = thread;
         }
 
-        /** What reads it, in a thread of its own: it may hang. */
-        abstract Callable<byte[]> reader();
+        /** What stands there, read in a thread of its own: it may hang. */
+        abstract byte[] fetched() throws Exception;
 
         /** Why it could not be read, in words that may be logged. */
         String why(Throwable problem) {
@@ -1073,12 +1045,10 @@ public class EvenkeelPlanAssignor implements ConsumerPartitionAssignor, Configur
         }
 
         @Override
-        Callable<byte[]> reader() {
-            return () -> {
-                try (InputStream stream = Files.newInputStream(path)) {
-                    return bounded(stream);
-                }
-            };
+        byte[] fetched() throws IOException {
+            try (InputStream stream = Files.newInputStream(path)) {
+                return bounded(stream);
+            }
         }
 
         @Override
@@ -1125,32 +1095,30 @@ public class EvenkeelPlanAssignor implements ConsumerPartitionAssignor, Configur
         }
 
         @Override
-        Callable<byte[]> reader() {
-            return () -> {
-                HttpURLConnection connection = (HttpURLConnection) address.toURL().openConnection();
-                connection.setConnectTimeout(timeoutMs);
-                connection.setReadTimeout(timeoutMs);
-                connection.setUseCaches(false);
-                // it could lead from https to where anybody may answer, and credentials along
-                connection.setInstanceFollowRedirects(false);
-                connection.setRequestProperty("Accept", "application/json");
-                if (credentials != null) {
-                    byte[] plain = credentials.getBytes(StandardCharsets.UTF_8);
-                    String encoded = Base64.getEncoder().encodeToString(plain);
-                    connection.setRequestProperty("Authorization", "Basic " + encoded);
+        byte[] fetched() throws IOException {
+            HttpURLConnection connection = (HttpURLConnection) address.toURL().openConnection();
+            connection.setConnectTimeout(timeoutMs);
+            connection.setReadTimeout(timeoutMs);
+            connection.setUseCaches(false);
+            // it could lead from https to where anybody may answer, and credentials along
+            connection.setInstanceFollowRedirects(false);
+            connection.setRequestProperty("Accept", "application/json");
+            if (credentials != null) {
+                byte[] plain = credentials.getBytes(StandardCharsets.UTF_8);
+                String encoded = Base64.getEncoder().encodeToString(plain);
+                connection.setRequestProperty("Authorization", "Basic " + encoded);
+            }
+            try {
+                int status = connection.getResponseCode();
+                if (status != HttpURLConnection.HTTP_OK) {
+                    throw new PlanError("it answers with status " + status);
                 }
-                try {
-                    int status = connection.getResponseCode();
-                    if (status != HttpURLConnection.HTTP_OK) {
-                        throw new PlanError("it answers with status " + status);
-                    }
-                    try (InputStream stream = connection.getInputStream()) {
-                        return bounded(stream);
-                    }
-                } finally {
-                    connection.disconnect();
+                try (InputStream stream = connection.getInputStream()) {
+                    return bounded(stream);
                 }
-            };
+            } finally {
+                connection.disconnect();
+            }
         }
 
         @Override
@@ -1210,15 +1178,13 @@ public class EvenkeelPlanAssignor implements ConsumerPartitionAssignor, Configur
 
         @Override
         @SuppressWarnings("deprecation") // clients before 4.1 have no other way to close at once
-        Callable<byte[]> reader() {
-            return () -> {
-                KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(configs);
-                try {
-                    return newest(consumer);
-                } finally {
-                    consumer.close(Duration.ZERO);
-                }
-            };
+        byte[] fetched() {
+            KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(configs);
+            try {
+                return newest(consumer);
+            } finally {
+                consumer.close(Duration.ZERO);
+            }
         }
 
         private byte[] newest(KafkaConsumer<byte[], byte[]> consumer) {

@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from evenkeel.engine.advice.bounce import in_short, plan, plan_server
-from evenkeel.engine.advice.rolling_restart import rolling
+from evenkeel.engine.advice.bounce import in_short, plan, plan_server, rolling
 from evenkeel.engine.assignors.kafka.election import REFUSED, elect
 from evenkeel.engine.assignors.kafka.protocol_names import CLIENT_SIDE, java_class
 from evenkeel.engine.messages.wording import how
@@ -18,8 +19,16 @@ STOCK = [name for name, known in CLIENT_SIDE.items() if known.stock]
 JAVA = "org.apache.kafka.clients.consumer."
 
 
-def _short(*asked):
-    return how(in_short(*asked)) or ""
+LISTS = st.lists(
+    st.sampled_from(("range", "sticky", "cooperative-sticky", "acme")),
+    unique=True,
+    min_size=1,
+    max_size=4,
+).map(tuple)
+
+
+def _short(target, present, lists):
+    return how(in_short(target, present, tuple(lists))) or ""
 
 
 def _elected(step):
@@ -204,7 +213,7 @@ def test_a_classic_group_cannot_be_sent_to_the_broker(target):
 def test_the_short_form_is_the_plans_own():
     """Whether or not elections are held for it."""
     for lists in ([None] * 3, [("range",)] * 3, [("range", "sticky")] * 3):
-        assert in_short("sticky", "range", lists) == plan("sticky", "range", lists).how
+        assert in_short("sticky", "range", tuple(lists)) == plan("sticky", "range", lists).how
 
 
 def test_differing_lists_are_restarted_in_their_order():
@@ -233,3 +242,53 @@ def test_a_kip_848_group_cannot_be_sent_to_a_leader():
     """It has none."""
     with pytest.raises(InputError, match="does not assign by 'sticky'"):
         plan_server("sticky", "uniform", 3)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "static", "stages"),
+    [
+        # the old one holds until the last member lists the new one
+        (
+            [("range",)] * 4,
+            ("sticky", "range"),
+            None,
+            [(1, 3, "range", 4, 0), (4, 4, "sticky", 4, 0)],
+        ),
+        # to drop the old one changes nothing that is elected
+        ([("range", "sticky")] * 3, ("sticky",), None, [(1, 3, "sticky", 3, 0)]),
+        # put first, a listed one wins with the majority; of two of four, sticky by its hash
+        (
+            [("range", "sticky")] * 4,
+            ("sticky", "range"),
+            None,
+            [(1, 1, "range", 4, 0), (2, 4, "sticky", 4, 0)],
+        ),
+        # in one step all but the last stay out, which finds the group empty
+        ([("range",)] * 3, ("sticky",), None, [(1, 2, "range", 1, 2), (3, 3, "sticky", 1, 2)]),
+        # a static one does not leave: even the last finds a group, its own
+        ([("range",)] * 2, ("sticky",), [True, True], [(1, 1, "range", 1, 1), (2, 2, None, 0, 2)]),
+        # one alone leaves the group empty behind it
+        ([("range",)], ("sticky",), None, [(1, 1, "sticky", 1, 0)]),
+    ],
+)
+def test_what_is_elected_while_members_restart(before, after, static, stages):
+    """From how many to how many restarted ones, who is in the group then, and how many are refused."""
+    found = rolling(before, after, static)
+
+    assert [(s.first, s.last, s.elected, s.members, s.refused) for s in found] == stages
+
+
+@given(st.lists(LISTS, min_size=1, max_size=5), LISTS)
+def test_each_stage_is_what_the_election_says_of_the_members_then(before, after):
+    """Held again from scratch for every number of restarted members, unless somebody is refused."""
+
+    def elected(lists):
+        # members in an order that the coordinator walks as it stands
+        return elect({f"m{place}": listed for place, listed in enumerate(lists)})
+
+    stages = rolling(before, after)
+    if stages[-1].refused or len(elected(before).lists) < len(before):
+        return
+    for restarted in range(1, len(before) + 1):
+        stage = next(s for s in stages if s.first <= restarted <= s.last)
+        assert stage.elected == elected([after] * restarted + before[restarted:]).elected

@@ -538,14 +538,20 @@ def test_another_diagnosis_opens_the_way_back(diagnosis, opens):
     assert (story.told[-1][2] == P) is opens
 
 
-def missed_twice() -> Story:
-    """A group that followed twice in vain."""
+def followed(*lags: float) -> Story:
+    """A group that followed so many times, and how far behind it was an hour later each time."""
     story = Story(policy=Policy(no_reverse_seconds=0))
-    for number in range(2):
+    for number, lag in enumerate(lags):
         story.goes_on("sssssss", running="range", assignment=f"before {number}", live=CAME)
         story.goes_on(".", running="sticky", assignment=f"after {number}")
-        story.goes_on("." * 12, live=replace(CAME, lag=999, delay_seconds=999))
-        assert story.told[-1][2] == M
+        story.goes_on("." * 12, live=replace(CAME, lag=lag, delay_seconds=lag))
+    return story
+
+
+def missed_twice() -> Story:
+    """A group that followed twice in vain."""
+    story = followed(999, 999)
+    assert [state for *_, state in story.told if state in (M, V)] == [M, M]
     return story
 
 
@@ -567,11 +573,7 @@ def test_what_was_missed_twice_is_muted():
 def test_only_that_strategy_is_muted_and_only_twice_in_a_row():
     """Another is told; one miss mutes nothing, nor do two with a success in between."""
     assert missed_twice().goes_on("u" * 7).told[-1][1:] == ("uniform", C)
-    story = Story(policy=Policy(no_reverse_seconds=0))
-    for number, lag in enumerate((999, 100, 999)):
-        story.goes_on("sssssss", running="range", assignment=f"before {number}", live=CAME)
-        story.goes_on(".", running="sticky", assignment=f"after {number}")
-        story.goes_on("." * 12, live=replace(CAME, lag=lag, delay_seconds=lag))
+    story = followed(999, 100, 999)
     assert [state for *_, state in story.told if state in (M, V)] == [M, V, M]
     assert story.course.mutes == ()
 

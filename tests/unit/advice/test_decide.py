@@ -1,4 +1,4 @@
-"""What a group is told: who wins, what forbids a switch, what cannot be judged."""
+"""What a group is told: who wins, what forbids a switch, what cannot be judged, and what is said where nothing pays."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pytest
 from evenkeel.engine.config import Policy
 from evenkeel.engine.messages.wording import because
 from evenkeel.engine.model.assignments import Deployment, Verdict
-from evenkeel.engine.model.facts import finding, reason
+from evenkeel.engine.model.facts import FactKind, fact, finding, reason
+from evenkeel.engine.model.states import Diagnosis
 from tests.helpers.weighed import (
     GB,
     SKEWED,
@@ -20,7 +21,8 @@ from tests.helpers.weighed import (
     yardstick,
 )
 
-BEHIND = forecast(40_000)
+BEHIND, AHEAD = forecast(40_000), forecast(400)
+SWITCH, STAY = Verdict.SWITCH, Verdict.STAY
 
 
 def _carries(gb_a_day):
@@ -28,47 +30,79 @@ def _carries(gb_a_day):
 
 
 @pytest.mark.parametrize(
-    ("gain", "now", "then", "words"),
+    ("now", "then", "more", "verdict", "words"),
     [
-        ("lag", {"ahead": BEHIND}, {"ahead": forecast(400)}, "lag in an hour 40,000 -> 400"),
-        ("racks", _carries(5.0), _carries(1.5), "3.5 GB a day less across racks"),
-        ("unowned", {"unowned": 2}, {"unowned": 0}, "2 unowned partitions get an owner"),
+        # each kind of gain is enough alone, and is told in numbers
+        ({"ahead": BEHIND}, {"ahead": AHEAD}, SKEWED, SWITCH, "lag in an hour 40,000 -> 400"),
+        (_carries(5.0), _carries(1.5), SKEWED, SWITCH, "3.5 GB a day less across racks"),
+        ({"unowned": 2}, {}, SKEWED, SWITCH, "2 unowned partitions get an owner"),
+        # what gets better may not be paid for by something else getting worse
+        (
+            _carries(5.0) | {"ahead": forecast(10)},
+            _carries(0.0) | {"ahead": forecast(900)},
+            {},
+            STAY,
+            "but lose (lag in an hour 10 -> 900",
+        ),
+        (
+            _carries(5.0) | {"partition_spread": 1},
+            _carries(0.0) | {"partition_spread": 4},
+            {},
+            STAY,
+            "but lose (partition spread 1 -> 4",
+        ),
+        (_carries(5.0), _carries(0.0) | {"unowned": 1}, {}, STAY, "but lose ("),
+        # nor by moving more than the policy allows
+        (
+            {"unowned": 2},
+            {"moves": 4},
+            {"policy": Policy(moves_per_gain=0.3)},
+            STAY,
+            "4 partitions would move, the policy allows 3",
+        ),
+        # who takes a hot partition for itself has fewer than the others: forecasts tell what that does
+        (
+            {"ahead": BEHIND, "partition_spread": 1},
+            {"ahead": AHEAD, "partition_spread": 4},
+            SKEWED,
+            SWITCH,
+            "lag in an hour",
+        ),
+        # lag that nobody owns is not held against who takes it
+        (
+            {"unowned": 2, "largest_member_lag": 900, "lag_floor": 1000},
+            {"largest_member_lag": 3000, "lag_floor": 1000},
+            {},
+            SWITCH,
+            "2 unowned partitions get an owner",
+        ),
+        # what is unknown on either side is neither
+        (
+            {"cross_rack_bytes_per_second": None, "partition_spread": None},
+            _carries(0.0) | {"partition_spread": 5},
+            {},
+            STAY,
+            "",
+        ),
     ],
 )
-def test_one_gain_without_loss_is_a_switch(gain, now, then, words):
-    """Each kind of gain is enough alone, and is told in numbers."""
-    advice = decided(live(**now), candidate(**then), **SKEWED)
+def test_a_switch_takes_a_gain_and_no_loss(now, then, more, verdict, words):
+    """What forbids it is told beside what would be gained."""
+    advice = decided(live(**now), candidate(**then), **more)
 
-    assert (Verdict.SWITCH, "roundrobin") == (advice.verdict, advice.strategy), gain
-    assert words in because(advice.facts)
-
-
-@pytest.mark.parametrize(
-    ("loss", "now", "then"),
-    [
-        ("forecast", {"ahead": forecast(10)}, {"ahead": forecast(900)}),
-        ("spread", {"partition_spread": 1}, {"partition_spread": 4}),
-        ("unowned", {}, {"unowned": 1}),
-    ],
-)
-def test_a_gain_with_a_loss_is_no_switch(loss, now, then):
-    """What gets better may not be paid for by something else getting worse."""
-    advice = decided(live(**_carries(5.0), **now), candidate(**_carries(0.0), **then))
-
-    assert advice.verdict is Verdict.STAY, loss
-    assert "would gain" in because(advice.facts)
-    assert "but lose" in because(advice.facts)
-
-
-def test_counts_that_get_less_even_are_no_loss_where_forecasts_tell_what_they_do():
-    """Who takes a hot partition for itself has fewer than the others, and that is the point."""
-    advice = decided(
-        live(ahead=BEHIND, partition_spread=1),
-        candidate(ahead=forecast(400), partition_spread=4),
-        **SKEWED,
+    assert (advice.verdict, advice.strategy) == (
+        verdict,
+        "roundrobin" if verdict is SWITCH else None,
     )
+    assert words in because(advice.facts)
+    assert ("would gain" in because(advice.facts)) is (verdict is STAY and bool(words))
 
-    assert advice.verdict is Verdict.SWITCH
+
+def test_lag_that_nobody_owns_is_no_floor_reached():
+    """What members have is less while partitions lie unowned."""
+    alone = decided(live(unowned=2, largest_member_lag=900, lag_floor=1000))
+
+    assert "floor" not in because(alone.facts)
 
 
 def test_a_flawed_assignment_is_never_advised():
@@ -81,35 +115,6 @@ def test_a_flawed_assignment_is_never_advised():
     assert advice.verdict is Verdict.STAY
     assert "flawed: 1 partition is given to more than one member, t-0" in because(advice.facts)
     assert decided(live(unowned=2), better).verdict is Verdict.SWITCH
-
-
-def test_what_is_never_advised_is_no_yardstick_either():
-    """A random assignment can be lucky; nobody should aim for it."""
-    lucky = yardstick("random", **_carries(0.0))
-
-    advice = decided(live(**_carries(5.0)), replace(lucky, deployment=Deployment.NEVER))
-
-    assert advice.yardstick is None
-    assert decided(live(**_carries(5.0)), lucky).yardstick == "random"
-
-
-def test_too_many_moves_are_a_loss():
-    """The policy bounds the share of partitions that may change hands."""
-    policy = Policy(moves_per_gain=0.3)
-    advice = decided(live(unowned=2), candidate(unowned=0, moves=4), policy=policy)
-
-    assert advice.verdict is Verdict.STAY
-    assert "4 partitions would move, the policy allows 3" in because(advice.facts)
-
-
-def test_lag_that_nobody_owns_is_not_held_against_who_takes_it():
-    """What members have is less while partitions lie unowned: that is neither a loss nor a floor reached."""
-    now = live(unowned=2, largest_member_lag=900, lag_floor=1000)
-    taken = decided(now, candidate(unowned=0, largest_member_lag=3000, lag_floor=1000))
-    alone = decided(now)
-
-    assert (taken.verdict, taken.strategy) == (Verdict.SWITCH, "roundrobin")
-    assert "floor" not in because(alone.facts)
 
 
 def _mended(strategy, integral, price=0.0, moves=0, **more):
@@ -152,6 +157,33 @@ def test_among_those_that_save_across_racks_the_bytes_decide_before_the_price():
     assert told.strategy == "sticky"
 
 
+@pytest.mark.parametrize(
+    ("now", "ideal", "more", "named"),
+    [
+        # a random assignment can be lucky; nobody should aim for it
+        (_carries(5.0), yardstick("random", **_carries(0.0)), {}, "random"),
+        (
+            _carries(5.0),
+            replace(yardstick("random", **_carries(0.0)), deployment=Deployment.NEVER),
+            {},
+            None,
+        ),
+        # without diagnosis it gains no lag either, and a worse forecast is its loss, too
+        ({"ahead": BEHIND}, yardstick("uniform", ahead=AHEAD), SKEWED, "uniform"),
+        ({"ahead": BEHIND}, yardstick("uniform", ahead=AHEAD), {}, None),
+        (
+            {"ahead": BEHIND, **_carries(5.0)},
+            yardstick("uniform", ahead=forecast(90_000), **_carries(0.0)),
+            {},
+            None,
+        ),
+    ],
+)
+def test_a_yardstick_is_held_to_the_same_rule(now, ideal, more, named):
+    """It is named where it would pay, and is none that nobody should run."""
+    assert decided(live(**now), ideal, **more).yardstick == named
+
+
 def test_what_cannot_be_deployed_is_a_yardstick_beside_it():
     """The better one that this group cannot run is named, never advised."""
     ideal = yardstick("uniform", **_carries(0.0))
@@ -159,24 +191,8 @@ def test_what_cannot_be_deployed_is_a_yardstick_beside_it():
 
     assert ("roundrobin", "uniform") == (advice.strategy, advice.yardstick)
     assert because(advice.yardstick_facts) == "5.0 GB a day less across racks"
-
-
-def test_a_yardstick_is_held_to_the_same_rule():
-    """Without diagnosis or forecast it gains no lag either, and a worse forecast is its loss, too."""
-    ideal = yardstick("uniform", ahead=forecast(400))
-
-    assert decided(live(ahead=BEHIND), ideal, **SKEWED).yardstick == "uniform"
-    assert decided(live(ahead=BEHIND), ideal).yardstick is None
-    worse = yardstick("uniform", ahead=forecast(90_000), **_carries(0.0))
-    assert decided(live(ahead=BEHIND, **_carries(5.0)), worse).yardstick is None
-
-
-def test_a_yardstick_that_is_no_better_is_not_mentioned():
-    """Only what beats the deployable best is worth a word."""
-    ideal = yardstick("uniform", **_carries(3.0))
-    advice = decided(live(**_carries(5.0)), candidate(**_carries(3.0)), ideal)
-
-    assert advice.yardstick is None
+    no_better = yardstick("uniform", **_carries(3.0))
+    assert decided(live(**_carries(5.0)), candidate(**_carries(3.0)), no_better).yardstick is None
 
 
 @pytest.mark.parametrize(("integral", "named"), [(9e6, None), (1e6, None), (-5e6, "uniform")])
@@ -217,11 +233,119 @@ def test_what_cannot_be_judged_says_why(candidates, withheld, why):
     assert (Verdict.NOT_JUDGED, why) == (advice.verdict, because(advice.facts))
 
 
-def test_unknown_scores_are_neither_gain_nor_loss():
-    """What is unknown on either side says nothing."""
+LOPSIDED = {"balanced": False, "most_partitions": 14, "fewest_partitions": 2}
+KEEPS_UP = {"diagnosis": Diagnosis.KEEPS_UP}
+
+
+def test_counts_that_could_be_more_even_are_a_remark():
+    """Of a group that keeps up it is said, and restarts nobody."""
+    even = {"most_partitions": 6, "fewest_partitions": 6}
+    told = decided(live(partition_spread=12, **LOPSIDED), candidate(**even), **KEEPS_UP)
+
+    assert told.verdict is Verdict.STAY
+    assert because(told.facts) == (
+        "could be more even with roundrobin (most 14 -> 6, fewest 2 -> 6), by itself no reason to switch"
+    )
+
+
+def test_so_are_counts_of_members_that_subscribe_differently():
+    """Their spread says nothing, each being alone in its class; KIP-54's predicate does."""
+    worse = candidate("range", balanced=False, most_partitions=13, fewest_partitions=2)
+    best = candidate("sticky", most_partitions=12, fewest_partitions=3)
+
+    told = decided(live(**LOPSIDED), candidate(**LOPSIDED), worse, best, **KEEPS_UP)
+
+    assert because(told.facts).startswith("could be more even with sticky (most 14 -> 12")
+
+
+def test_the_counts_themselves_are_said_where_they_are_kept():
+    """Most first; where they are not, as in older rows, the ends are."""
+
+    def with_counts(one, counts):
+        return replace(one, counts=(fact(FactKind.COUNTS, "member_counts", [counts]),))
+
+    better = candidate("sticky", most_partitions=12, fewest_partitions=3)
+    told = decided(
+        with_counts(live(**LOPSIDED), "14/2/2"), with_counts(better, "12/3/3"), **KEEPS_UP
+    )
+
+    assert because(told.facts) == (
+        "could be more even with sticky (14/2/2 -> 12/3/3), by itself no reason to switch"
+    )
+
+
+@pytest.mark.parametrize(
+    ("now", "then"),
+    [
+        ({}, {"most_partitions": 1}),
+        ({"balanced": None}, {}),
+        (LOPSIDED, LOPSIDED),
+        (LOPSIDED, {**LOPSIDED, "most_partitions": 15}),
+        (LOPSIDED, {"balanced": None, "most_partitions": 3}),
+    ],
+)
+def test_counts_that_are_as_even_as_can_be_are_not_spoken_of(now, then):
+    """Nor those of which that is unknown, nor by a strategy that does not mend them."""
+    told = decided(live(**now), candidate(**then), **KEEPS_UP)
+
+    assert because(told.facts).startswith("nothing to gain: roundrobin")
+
+
+@pytest.mark.parametrize(
+    ("now", "then", "said"), [(0.9, 0.6, True), (0.9, 0.8, False), (0.3, 0.1, False)]
+)
+def test_load_that_could_be_more_even_is_a_remark(now, then, said):
+    """Where a member is busy, and would be less so by what counts as a gain."""
+    told = decided(
+        live(ahead=forecast(9, used=now)), candidate(ahead=forecast(9, used=then)), **KEEPS_UP
+    )
+
+    assert told.verdict is Verdict.STAY
+    words = f"(its busiest member gets {now:.0%} -> {then:.0%} of what it can do)"
+    assert (words in because(told.facts)) is said
+
+
+def test_beside_trouble_nobody_hears_of_evenness():
+    """Who has a slow member has something else to do."""
+    slow = fact(FactKind.DIAGNOSIS, "slow_member", ["m-3"], before=2.0, after=0.6, bound=2.0)
+    told = decided(live(**LOPSIDED), candidate(), diagnosis=Diagnosis.SLOW_MEMBER, findings=[slow])
+
+    assert "even" not in because(told.facts)
+
+
+def test_beside_a_backlog_that_is_soon_gone_it_is_said():
+    """Why it is no reason to restart anybody comes first."""
+    soon = fact(FactKind.DIAGNOSIS, "catching_up", before=400.0, after=600.0, partitions=3)
+    told = decided(live(**LOPSIDED), candidate(), diagnosis=Diagnosis.CATCHING_UP, findings=[soon])
+
+    first, second = because(told.facts).split("; ")[:2]
+    assert first.startswith("catching up: over too soon")
+    assert second.startswith("could be more even")
+
+
+def test_unknown_lag_is_not_called_nothing_to_gain():
+    """A group that never committed learns that its lag is unknown, of how much, and what to configure."""
+    unset = finding("no_offset_reset", partitions=3)
     advice = decided(
-        live(cross_rack_bytes_per_second=None, partition_spread=None),
-        candidate(partition_spread=5, **_carries(0.0)),
+        live(largest_member_lag=None),
+        candidate(largest_member_lag=None),
+        unknown_lag=3,
+        findings=[finding("rebalancing"), unset],
     )
 
     assert advice.verdict is Verdict.STAY
+    assert because(advice.facts) == (
+        "the lag of 3 partitions is unknown, and nothing else is to gain; nothing is committed on 3 partitions, and"
+        " where the group would begin is not known: set auto_offset_reset in a rule of evenkeel.toml"
+    )
+
+
+def test_a_skewed_load_that_no_strategy_mends_is_nothing_to_gain():
+    """Those that were tried are named."""
+    told = decided(
+        live(ahead=forecast(4000)), candidate(ahead=forecast(4000)), candidate("range"), **SKEWED
+    )
+
+    assert because(told.facts) == (
+        "nothing to gain: roundrobin, range are no better by as much as the policy asks"
+    )

@@ -7,7 +7,7 @@ from importlib import import_module
 
 import pytest
 
-from evenkeel.engine.advice import Feasibilities, blocked, feasibility, runs, unfit
+from evenkeel.engine.advice import Feasibilities, blocked, runs, unfit
 from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.model.assignments import Deployment, Feasibility
 from evenkeel.engine.model.states import GroupType
@@ -15,6 +15,11 @@ from tests.helpers.facts import how_of, told, why_of
 from tests.helpers.snapshots import change, group, groups, make_snapshot, member, topic
 
 COOPERATIVE = "cooperative-sticky"
+
+
+def feasibility(group, strategy, deployment=Deployment.SETTING, assignors=None):
+    """Whether a group could run a strategy."""
+    return Feasibilities(group, assignors).of(strategy, deployment)
 
 
 def _group(group_assignors=None, **columns):
@@ -62,12 +67,13 @@ def test_groups_on_which_nothing_can_be_replayed_say_why(situation, columns, rea
 @pytest.mark.parametrize(
     ("columns", "reason"),
     [
+        ({}, ""),
         ({"group_type": "streams"}, "a KIP-1071 Streams group"),
         ({"assignor": "stream"}, "a Kafka Streams application"),
     ],
 )
 def test_an_application_takes_no_strategy_for_partitions_but_is_not_blocked(columns, reason):
-    """Its tasks can be placed; what `range` would do with its partitions is no question."""
+    """Its tasks can be placed; what `range` would do with its partitions is no question. Nor is an ordinary group."""
     application = _group(**columns)
 
     assert blocked(application) is None
@@ -100,98 +106,19 @@ def disown(rows):
         }
 
 
-def test_an_ordinary_group_is_not_blocked():
-    """Stable, classic, subscribed to what exists."""
-    assert blocked(_group()) is None
+DEPLOYMENTS = {name: one.deployment for name, one in ASSIGNORS.items()}
 
 
-@pytest.mark.parametrize(
-    ("situation", "columns", "strategy", "listed", "expected"),
-    [
-        ("the elected one", {"assignor": "range"}, "range", None, Feasibility.CAN_RUN),
-        ("another setting", {"assignor": "range"}, "roundrobin", None, Feasibility.COULD_RUN),
-        (
-            "listed by all, not elected",
-            {"assignor": "range"},
-            "roundrobin",
-            ("range", "roundrobin"),
-            Feasibility.COULD_RUN,
-        ),
-        (
-            "server side, classic group",
-            {"assignor": "range"},
-            "uniform",
-            None,
-            Feasibility.YARDSTICK,
-        ),
-        (
-            "client side, KIP-848",
-            {"group_type": "consumer", "assignor": "uniform"},
-            "range",
-            None,
-            Feasibility.YARDSTICK,
-        ),
-        (
-            "server default",
-            {"group_type": "consumer", "assignor": "uniform"},
-            "uniform",
-            None,
-            Feasibility.CAN_RUN,
-        ),
-        (
-            "server other",
-            {"group_type": "consumer", "assignor": "uniform"},
-            "range-server",
-            None,
-            Feasibility.COULD_RUN,
-        ),
-    ],
-)
-def test_each_kind_of_group_takes_its_own_strategies(
-    situation, columns, strategy, listed, expected
-):
-    """Client-side for classic groups, server-side for KIP-848 groups."""
-    judgement = feasibility(_group(**columns), strategy, Deployment.SETTING, listed)
-
-    assert expected is judgement.feasibility, situation
-    assert judgement.reason
-
-
-def test_a_double_bounce_names_both_classes():
-    """The owner can copy the settings."""
-    how = how_of(feasibility(_group(assignor="range"), "roundrobin", Deployment.SETTING, None))
-
-    assert "RoundRobinAssignor,org.apache.kafka.clients.consumer.RangeAssignor" in how
-    assert "then org.apache.kafka.clients.consumer.RoundRobinAssignor alone" in how
-
-
-def test_a_group_that_runs_the_strategy_needs_a_rebalance_only() -> None:
-    """An assignment that drifted is mended without any setting."""
-    how = how_of(feasibility(_group(assignor="range"), "range", Deployment.SETTING, None))
-
-    assert "restart one member" in how
-
-
-def test_the_server_side_range_is_not_the_client_side_one():
-    """A KIP-848 group that says `range` on the wire runs range-server."""
-    served = _group(group_type="consumer", assignor="range")
-
-    assert (
-        feasibility(served, "range-server", Deployment.SETTING, None).feasibility
-        is Feasibility.CAN_RUN
-    )
-    assert (
-        feasibility(served, "range", Deployment.SETTING, None).feasibility is Feasibility.YARDSTICK
-    )
-
-
-def _three(*, assignor="range", **columns):
+def _three(*, assignor="range", follows=None, **columns):
     """A group of three members, c1 to c3, on hosts of their own."""
+    told = {} if follows is None else {"follows": follows}
+    if "group_type" in columns:
+        told["kind"] = "consumer"
     members = [
-        member(f"c{i}", ["t"], {"t": [i - 1]}, client_host=f"/10.0.0.{i}", **columns)
+        member(f"c{i}", ["t"], {"t": [i - 1]}, client_host=f"/10.0.0.{i}", **told)
         for i in (1, 2, 3)
     ]
-    made = group("g", members=members, assignor=assignor)
+    made = group("g", members=members, assignor=assignor, **columns)
     return groups(make_snapshot(topics=[topic("t", 3)], groups=[made]))[0]
 
 
@@ -199,26 +126,211 @@ def _judged(strategy, assignors, *, deployment=Deployment.SETTING, assignor="ran
     return feasibility(_three(assignor=assignor), strategy, deployment, assignors)
 
 
-def test_a_strategy_that_all_list_has_to_be_put_first():
-    """The election says what keeps it from running: the votes."""
-    told = _judged("roundrobin", ("range", "roundrobin"))
-
-    assert why_of(told) == (
-        "after one rolling restart that puts it first; "
-        "all 3 members list it, but range is elected (3 of 3 votes)"
-    )
-    assert how_of(told) == (
-        "Put org.apache.kafka.clients.consumer.RoundRobinAssignor first in partition.assignment.strategy, "
-        "one rolling restart; 2 of 3 members are enough."
-    )
+def _fits(said, wanted):
+    """Whether a text is the wanted one; three dots at an end stand for whatever else is there."""
+    bare = wanted.removeprefix("...").removesuffix("...")
+    begins = wanted.startswith("...") or said.startswith(bare)
+    return begins and (wanted.endswith("...") or said.endswith(bare)) and bare in said
 
 
-def test_a_cooperative_strategy_that_all_list_has_to_stand_alone():
-    """Beside an eager one its members would stay eager; Java's default list is such a case."""
-    told = _judged("cooperative-sticky", ("RangeAssignor", "CooperativeStickyAssignor"))
+CAN, COULD, YARDSTICK = Feasibility.CAN_RUN, Feasibility.COULD_RUN, Feasibility.YARDSTICK
+JAVA = "org.apache.kafka.clients.consumer."
+ROUNDROBIN, SHIPPED = (
+    f"{JAVA}RoundRobinAssignor",
+    "com.github.grantneale.kafka.LagBasedPartitionAssignor",
+)
+KIP_848 = {"group_type": "consumer"}
+RUNS, NOBODY = "the strategy it runs", "no member lists it"
+BOUNCE, ADDING = "after a double bounce that adds it", "after one rolling restart that adds it"
+FIRST = "after one rolling restart that puts it first"
+ALONE = "after one rolling restart that lists it alone"
+ELECTED = "all 3 members list it, but range is elected (3 of 3 votes)"
 
-    assert why_of(told).startswith("after one rolling restart that lists it alone; all 3 members")
-    assert how_of(told).startswith("List org.apache.kafka.clients.consumer.CooperativeSticky")
+
+@pytest.mark.parametrize(
+    ("runs_now", "strategy", "assignors", "expected", "why", "how"),
+    [
+        # client-side ones of classic groups
+        ("range", "range", None, CAN, RUNS, ["...restart one member..."]),
+        (
+            "range",
+            "roundrobin",
+            None,
+            COULD,
+            BOUNCE,
+            [f"...{ROUNDROBIN},{JAVA}RangeAssignor...", f"...then {ROUNDROBIN} alone..."],
+        ),
+        (
+            "range",
+            "roundrobin",
+            ("range", "roundrobin"),
+            COULD,
+            f"{FIRST}; {ELECTED}",
+            [
+                f"Put {ROUNDROBIN} first in partition.assignment.strategy, one rolling restart;"
+                " 2 of 3 members are enough."
+            ],
+        ),
+        # Java's default list: beside an eager one its members would stay eager
+        (
+            "range",
+            COOPERATIVE,
+            ("RangeAssignor", "CooperativeStickyAssignor"),
+            COULD,
+            f"{ALONE}; {ELECTED}",
+            [f"List {JAVA}CooperativeSticky..."],
+        ),
+        (
+            "range",
+            COOPERATIVE,
+            ("range",),
+            COULD,
+            f"{BOUNCE}; {NOBODY}",
+            ["Two rolling restarts: first ..."],
+        ),
+        (
+            COOPERATIVE,
+            COOPERATIVE,
+            (COOPERATIVE, "range"),
+            CAN,
+            f"{RUNS}; listed beside eager ones, it starts afresh at every rebalance",
+            [f"List {JAVA}CooperativeSticky..."],
+        ),
+        # KIP-169's class has to be shipped, and is known on the wire as lag
+        (
+            "range",
+            "lag-aware",
+            ("range",),
+            COULD,
+            f"{ADDING} and ships its class with every member; {NOBODY}",
+            [f"Ship {SHIPPED} ..."],
+        ),
+        ("lag", "lag-aware", None, CAN, RUNS, []),
+        # what nothing here emulates is kept by name, its class left to its owner
+        ("acme", "live", None, CAN, "what the group has now, by acme: not emulated", []),
+        ("range", "live", None, CAN, "what the group has now", []),
+        ("acme", "range", None, COULD, BOUNCE, ["...RangeAssignor,<class of acme>..."]),
+        # plans: nobody is promised what nobody can deploy, and whoever lists the follower has it
+        (
+            "range",
+            "balanced",
+            None,
+            YARDSTICK,
+            "a stored plan, and no member lists evenkeel-plan",
+            ["...`evenkeel elect GROUP --to evenkeel-plan`..."],
+        ),
+        (
+            "range",
+            "balanced",
+            ("range", "evenkeel-plan"),
+            COULD,
+            f"{ALONE}; {ELECTED}",
+            ["List io.evenkeel.EvenkeelPlanAssignor alone in...", "...then restart one member."],
+        ),
+        # server-side ones are for KIP-848 groups, which take no other; `range` on the wire is range-server there
+        (
+            "range",
+            "uniform",
+            None,
+            YARDSTICK,
+            "classic group: its leader assigns, a server-side strategy cannot be deployed",
+            [],
+        ),
+        (
+            KIP_848 | {"assignor": "range"},
+            "range",
+            None,
+            YARDSTICK,
+            "KIP-848 group: the broker assigns, a client-side strategy cannot be deployed",
+            [],
+        ),
+        (KIP_848 | {"assignor": "range"}, "range-server", None, CAN, RUNS, []),
+        (KIP_848 | {"assignor": "uniform"}, "uniform", None, CAN, RUNS, []),
+        (
+            KIP_848 | {"assignor": "uniform"},
+            "range-server",
+            None,
+            COULD,
+            "members may ask for it",
+            ["...group.remote.assignor=range..."],
+        ),
+        (KIP_848 | {"assignor": "evenkeel-racks"}, "racks-server", None, CAN, RUNS, []),
+        # who does not list it is named, by pattern of client id or host; nothing is made up for the rest
+        (
+            "range",
+            "sticky",
+            {"c1": ("range", "sticky"), "10.0.0.2": ("sticky", "range"), "*": ("range",)},
+            COULD,
+            f"{ADDING}; 1 of 3 members does not list it (c3@/10.0.0.3)",
+            [],
+        ),
+        (
+            "range",
+            "sticky",
+            {"/10.0.0.1": ("range", "sticky"), "*": ("range",)},
+            COULD,
+            f"{ADDING}; 2 of 3 members do not list it (c2@/10.0.0.2, c3@/10.0.0.3)",
+            [],
+        ),
+        ("range", "sticky", ("range",), COULD, f"{ADDING}; {NOBODY}", []),
+        (
+            "range",
+            "sticky",
+            {"c1": ("range",), "c2": ("range", "sticky")},
+            COULD,
+            f"{BOUNCE}; 1 of 3 members does not list it (c1@/10.0.0.1); what 1 of 3 members list is not known",
+            [],
+        ),
+    ],
+)
+def test_who_can_run_what_and_how(runs_now, strategy, assignors, expected, why, how):
+    """By what the group is and what its members list; with what its owner has to do, to be copied."""
+    columns = runs_now if isinstance(runs_now, dict) else {"assignor": runs_now}
+    told = feasibility(_three(**columns), strategy, DEPLOYMENTS[strategy], assignors)
+
+    assert (told.feasibility, why_of(told)) == (expected, why)
+    assert [part for part in how if not _fits(how_of(told), part)] == []
+    assert ("Ship" in how_of(told)) is (strategy == "lag-aware" and expected is COULD)
+
+
+def test_members_are_told_apart_by_instance_id_and_a_long_list_of_them_is_cut():
+    """The pattern of a static member's id; three are named, the rest is counted."""
+
+    def judged(members, lists):
+        made = group("g", members=members)
+        (one,) = groups(make_snapshot(topics=[topic("t", 1)], groups=[made]))
+        return why_of(feasibility(one, "sticky", assignors=lists))
+
+    static = [member("c1", ["t"], {"t": [0]}, instance_id="box-7")]
+    many = [member(f"c{i}", ["t"], client_host="/h") for i in range(9)]
+
+    assert "list it, but range is elected" in judged(static, {"box-*": ("range", "sticky")})
+    told = judged(many, {"c8": ("range", "sticky"), "*": ("range",)})
+    assert told.endswith("8 of 9 members do not list it (c0@/h, c1@/h, c2@/h and 5 more)")
+
+
+@pytest.mark.parametrize(
+    ("situation", "strategy", "racks", "replicas", "told"),
+    [
+        ("nobody tells", "range", [None, None], [[0], [1]], True),
+        ("all tell", "range", ["rack-a", "rack-b"], [[0], [1]], False),
+        ("on every rack", "range", [None, None], [[0, 1], [1, 0]], False),
+        ("no look at racks", "roundrobin", [None, None], [[0], [1]], False),
+        ("only evenkeel knows them", "range", ["configured", "configured"], [[0], [1]], True),
+    ],
+)
+def test_client_rack_is_mentioned_where_it_would_count(situation, strategy, racks, replicas, told):
+    """Only for a strategy that looks, partitions on different racks, and members that do not tell theirs themselves."""
+    members = [
+        member(f"c{i}", ["t"], {"t": [i]}, rack=rack)
+        | ({"rack_source": "configured"} if rack == "configured" else {})
+        for i, rack in enumerate(racks)
+    ]
+    topics = [topic("t", 2, replicas=replicas)]
+    made = groups(make_snapshot(topics=topics, groups=[group("g", members=members)]))[0]
+    said = "It looks at the racks only of members that set client.rack; 2 of 2 do not."
+
+    assert (said in how_of(feasibility(made, strategy))) is told, situation
 
 
 @pytest.mark.parametrize(
@@ -236,11 +348,7 @@ def test_a_cooperative_strategy_that_all_list_has_to_stand_alone():
             "what they own starts afresh at every rebalance",
             {"c2"},
         ),
-        (
-            {"c1": (COOPERATIVE, "range")},
-            "the strategy it runs",
-            set(),
-        ),
+        ({"c1": (COOPERATIVE, "range")}, "the strategy it runs", set()),
     ],
 )
 def test_a_member_with_an_eager_strategy_beside_a_cooperative_one_forgets(
@@ -253,54 +361,6 @@ def test_a_member_with_an_eager_strategy_beside_a_cooperative_one_forgets(
         reason,
         reporting_nothing,
     )
-
-
-@pytest.mark.parametrize(
-    ("assignors", "reason"),
-    [
-        (
-            {"c1": ("range", "sticky"), "10.0.0.2": ("sticky", "range"), "*": ("range",)},
-            "after one rolling restart that adds it; 1 of 3 members does not list it (c3@/10.0.0.3)",
-        ),
-        (
-            {"/10.0.0.1": ("range", "sticky"), "*": ("range",)},
-            "after one rolling restart that adds it; "
-            "2 of 3 members do not list it (c2@/10.0.0.2, c3@/10.0.0.3)",
-        ),
-        (("range",), "after one rolling restart that adds it; no member lists it"),
-        (
-            {"c1": ("range",), "c2": ("range", "sticky")},
-            "after a double bounce that adds it; 1 of 3 members does not list it (c1@/10.0.0.1); "
-            "what 1 of 3 members list is not known",
-        ),
-        (None, "after a double bounce that adds it"),
-    ],
-)
-def test_who_does_not_list_it_is_named(assignors, reason):
-    """Lists come by pattern of client id or host; the first that fits counts, and nothing is made up for the rest."""
-    assert why_of(_judged("sticky", assignors)) == reason
-
-
-def test_members_can_be_told_apart_by_instance_id():
-    """The pattern of a static member's id."""
-    static = groups(
-        make_snapshot(
-            topics=[topic("t", 1)],
-            groups=[group("g", members=[member("c1", ["t"], {"t": [0]}, instance_id="box-7")])],
-        )
-    )[0]
-
-    told = feasibility(static, "sticky", Deployment.SETTING, {"box-*": ("range", "sticky")})
-
-    assert "list it, but range is elected" in why_of(told)
-
-
-def test_a_cooperative_strategy_that_nobody_lists_takes_a_double_bounce():
-    """Even where the lists are known."""
-    told = _judged("cooperative-sticky", ("range",))
-
-    assert why_of(told) == "after a double bounce that adds it; no member lists it"
-    assert how_of(told).startswith("Two rolling restarts: first ")
 
 
 @pytest.mark.parametrize(
@@ -327,51 +387,6 @@ def test_lists_that_contradict_what_it_runs_are_not_relied_on(assignors, doubt):
     assert how_of(other).startswith("Two rolling restarts")
 
 
-def test_a_long_list_of_members_is_cut():
-    """Three are named, the rest is counted."""
-    members = [member(f"c{i}", ["t"], client_host="/h") for i in range(9)]
-    made = groups(make_snapshot(topics=[topic("t", 1)], groups=[group("g", members=members)]))[0]
-
-    told = feasibility(
-        made, "sticky", Deployment.SETTING, {"c8": ("range", "sticky"), "*": ("range",)}
-    )
-
-    assert why_of(told).endswith("8 of 9 members do not list it (c0@/h, c1@/h, c2@/h and 5 more)")
-
-
-def test_a_cooperative_strategy_beside_an_eager_one_starts_afresh_each_time():
-    """It runs, but without what it is chosen for; one restart mends that."""
-    lists = ("cooperative-sticky", "range")
-    told = _judged("cooperative-sticky", lists, assignor="cooperative-sticky")
-
-    assert told.feasibility is Feasibility.CAN_RUN
-    assert "listed beside eager ones" in why_of(told)
-    assert how_of(told).startswith("List org.apache.kafka.clients.consumer.CooperativeSticky")
-
-
-def test_a_class_has_to_be_shipped_and_is_named():
-    """KIP-169's is known on the wire as lag."""
-    told = _judged("lag-aware", ("range",), deployment=Deployment.CLASS)
-
-    assert why_of(told) == (
-        "after one rolling restart that adds it and ships its class with every member; no member lists it"
-    )
-    assert how_of(told).startswith("Ship com.github.grantneale.kafka.LagBasedPartitionAssignor ")
-    assert (
-        why_of(_judged("lag-aware", None, deployment=Deployment.CLASS, assignor="lag"))
-        == "the strategy it runs"
-    )
-
-
-def test_a_plan_is_a_yardstick_until_something_follows_it():
-    """Nothing is promised that nobody can deploy."""
-    told = _judged("balanced", None, deployment=Deployment.PLAN)
-
-    assert told.feasibility is Feasibility.YARDSTICK
-    assert "no member lists evenkeel-plan" in why_of(told)
-    assert "`evenkeel elect GROUP --to evenkeel-plan`" in how_of(told)
-
-
 @pytest.mark.parametrize(
     ("strategy", "deployment"),
     [("balanced", Deployment.PLAN), ("min_traffic", Deployment.YARDSTICK)],
@@ -389,16 +404,6 @@ def test_a_group_that_follows_plans_can_run_what_a_plan_can_hold(strategy, deplo
     assert runs(following, "range") is False
 
 
-def test_a_group_whose_members_list_the_follower_needs_a_restart_and_a_plan():
-    """Nothing has to be shipped: whoever lists it has it."""
-    told = _judged("balanced", ("range", "evenkeel-plan"), deployment=Deployment.PLAN)
-
-    assert (told.feasibility, told.deployment) == (Feasibility.COULD_RUN, Deployment.PLAN)
-    assert how_of(told).startswith("List io.evenkeel.EvenkeelPlanAssignor alone in")
-    assert how_of(told).endswith("then restart one member.")
-    assert "Ship" not in how_of(told)
-
-
 def test_no_broker_follows_a_plan():
     """A KIP-848 group is not asked what its members list."""
     consumer = replace(_three(assignor="evenkeel-plan"), type=GroupType.CONSUMER)
@@ -408,19 +413,6 @@ def test_no_broker_follows_a_plan():
     ):
         told = feasibility(consumer, strategy, deployment, None)
         assert (told.feasibility, told.deployment) == (Feasibility.YARDSTICK, None)
-
-
-def test_a_protocol_that_nothing_here_emulates_is_kept_by_name():
-    """The live row says so; its class is left to its owner."""
-    odd = _three(assignor="acme")
-
-    assert why_of(feasibility(odd, "live", Deployment.LIVE, None)) == (
-        "what the group has now, by acme: not emulated"
-    )
-    assert why_of(feasibility(_three(), "live", Deployment.LIVE, None)) == "what the group has now"
-    assert "RangeAssignor,<class of acme>" in how_of(
-        feasibility(odd, "range", Deployment.SETTING, None)
-    )
 
 
 @pytest.mark.parametrize(
@@ -442,19 +434,10 @@ def test_members_can_ask_for_what_every_broker_has(assignors, strategy, expected
     """As far as that may be known; Kafka's own are there unless brokers say otherwise."""
     served = _group(group_assignors=assignors, group_type="consumer", assignor="uniform")
 
-    told = feasibility(served, strategy, Deployment.SETTING, None)
+    told = feasibility(served, strategy)
 
     assert told.feasibility == expected
     assert why_of(told).startswith(why)
-
-
-def test_who_runs_our_assignor_for_brokers_is_known():
-    """Whatever brokers tell."""
-    served = _group(group_type="consumer", assignor="evenkeel-racks")
-
-    told = feasibility(served, "racks-server", Deployment.SETTING, None)
-
-    assert told.feasibility is Feasibility.CAN_RUN
 
 
 def test_a_group_in_migration_takes_what_its_broker_has():
@@ -462,46 +445,12 @@ def test_a_group_in_migration_takes_what_its_broker_has():
     kinds = [member("a", ["t"], {"t": [0]}), member("b", ["t"], kind="consumer")]
     both = _group(members=kinds, group_type="consumer", assignor="uniform")
 
-    told = feasibility(both, "range-server", Deployment.SETTING, None)
+    told = feasibility(both, "range-server")
 
     assert (
         why_of(told) == "members may ask for it; 1 of 2 still use the classic protocol and cannot"
     )
-    assert (
-        feasibility(both, "sticky", Deployment.SETTING, None).feasibility is Feasibility.YARDSTICK
-    )
-
-
-RACKS = "It looks at the racks only of members that set client.rack; 2 of 2 do not."
-
-
-@pytest.mark.parametrize(
-    ("situation", "strategy", "racks", "replicas", "told"),
-    [
-        ("nobody tells", "range", [None, None], [[0], [1]], True),
-        ("all tell", "range", ["rack-a", "rack-b"], [[0], [1]], False),
-        ("on every rack", "range", [None, None], [[0, 1], [1, 0]], False),
-        ("no look at racks", "roundrobin", [None, None], [[0], [1]], False),
-    ],
-)
-def test_client_rack_is_mentioned_where_it_would_count(situation, strategy, racks, replicas, told):
-    """Only for a strategy that looks, partitions on different racks, and members that do not tell theirs."""
-    members = [member(f"c{i}", ["t"], {"t": [i]}, rack=rack) for i, rack in enumerate(racks)]
-    topics = [topic("t", 2, replicas=replicas)]
-    made = groups(make_snapshot(topics=topics, groups=[group("g", members=members)]))[0]
-
-    how = how_of(feasibility(made, strategy, Deployment.SETTING, None))
-
-    assert (RACKS in how) is told, situation
-
-
-def test_a_configured_rack_is_none_that_kafka_sees():
-    """evenkeel replays with it; the member has to send it before Kafka's class does."""
-    members = [member(f"c{i}", ["t"], rack="rack-a", rack_source="configured") for i in (0, 1)]
-    topics = [topic("t", 2, replicas=[[0], [1]])]
-    made = groups(make_snapshot(topics=topics, groups=[group("g", members=members)]))[0]
-
-    assert RACKS in how_of(feasibility(made, "range", Deployment.SETTING, None))
+    assert feasibility(both, "sticky").feasibility is Feasibility.YARDSTICK
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,15 @@ import pytest
 
 from evenkeel.engine.advice.bounce import in_short
 from evenkeel.engine.advice.feasibility import NO_FOLLOWER
-from evenkeel.engine.advice.price import Pauses, gives_up_everything, price
+from evenkeel.engine.advice.price import gives_up_everything, price
+from evenkeel.engine.config import Policy
 from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.facts import step
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 
 NOW, THEN = np.array([0, 0, 1, 2]), np.array([0, 1, 1, 2])
 DYNAMIC, STATIC = np.zeros(3, np.bool_), np.ones(3, np.bool_)
-PAUSES = Pauses(rebalance_seconds=4, restart_seconds=20)
+PAUSES = Policy(rebalance_seconds=4, restart_seconds=20)
 
 
 def _price(how, static=DYNAMIC, owner=NOW, new_owner=THEN, eager=True):
@@ -25,9 +26,8 @@ def _price(how, static=DYNAMIC, owner=NOW, new_owner=THEN, eager=True):
 
 def test_two_bounces_cost_twice_as_much_as_one():
     """Each of three members leaves and joins once per bounce, and everybody stands still each time."""
-    lists = [("range",)] * 3
-    once = _price(in_short("sticky", "range", [("range", "sticky")] * 3))
-    twice = _price(in_short("cooperative-sticky", "range", lists))
+    once = _price(in_short("sticky", "range", (("range", "sticky"),) * 3))
+    twice = _price(in_short("cooperative-sticky", "range", (("range",),) * 3))
 
     assert once == (3, [24.0] * 4)
     assert twice == (6, [48.0] * 4)

@@ -14,6 +14,8 @@ from tests.helpers.facts import how_of, why_of
 from tests.helpers.streams_groups import Sub, Thread, live_group, on, presume
 
 SETTING = "rack.aware.assignment.strategy"
+SET_RACKS = "Set client.rack on every instance and broker.rack on every broker."
+NO_SETTING = "a KIP-1071 group: the broker assigns tasks, it has no such setting"
 
 NONE, MIN, BALANCE = RackStrategy
 RACKED = [Thread(1, "0_0", rack="a"), Thread(2, "0_1", rack="b")]
@@ -22,10 +24,112 @@ FAR = on("source-0", "b a")
 """Both tasks of RACKED are far from what they read: only `none` gives that."""
 
 
-def _judged(strategy, threads=RACKED, told=None, replicas=FAR, **more):
-    group = live_group(threads, {"0": Sub(2)}, replicas=replicas, **more)
-    application = presume(running(group, told))
-    return task_feasibility(group, application, outcome(application, strategy))
+NEAR = on("source-0", "a b")
+EXCHANGED = [Thread(1, "0_1", rack="b"), Thread(2, "0_0", rack="a")]
+"""Tasks as `min_traffic` places them and `none` does not: each where its data is."""
+CONFIGURED = [
+    Thread(1, "0_0", rack="a"),
+    Thread(2, "0_1", rack="b", columns={"rack_source": "configured"}),
+]
+BY_RULE = StreamsSettings(rack_aware_assignment_strategy="balanced_min_cost")
+MIN_BY_RULE = StreamsSettings(rack_aware_assignment_strategy="min_traffic")
+EQUAL_COSTS = "every task costs the same on every client: racks have nothing to gain"
+NEEDS = "Every instance needs Kafka Streams 3.6 or newer, and client.rack"
+CAN, COULD, YARDSTICK = Feasibility.CAN_RUN, Feasibility.COULD_RUN, Feasibility.YARDSTICK
+INFEASIBLE = Feasibility.INFEASIBLE
+BRINGS_IT = "It runs this strategy already: the next rebalance brings the assignment."
+
+
+def _restart(strategy):
+    return f"after one rolling restart that sets {SETTING}={strategy}"
+
+
+def _set(strategy):
+    return f"Set {SETTING}={strategy} on every instance, one rolling restart."
+
+
+@pytest.mark.parametrize(
+    ("strategy", "group", "expected", "why", "how"),
+    [
+        # what gives exactly what there is can run, as far as can be seen; so can what is configured
+        (NONE, {}, CAN, "the strategy it runs, as far as can be seen", BRINGS_IT),
+        (BALANCE, {"told": BY_RULE}, CAN, "the strategy it runs, as configured", BRINGS_IT),
+        (NONE, {"told": BY_RULE}, COULD, _restart("none"), _set("none")),
+        # another one could after a restart: the setting is named, and what else it asks for
+        (
+            MIN,
+            {},
+            COULD,
+            _restart("min_traffic"),
+            f"{_set('min_traffic')} {NEEDS}, which all tell.",
+        ),
+        (
+            BALANCE,
+            {},
+            COULD,
+            _restart("balance_subtopology"),
+            f"{_set('balance_subtopology')} {NEEDS}, which all tell.",
+        ),
+        # back to `none` racks play no part
+        (NONE, {"replicas": NEAR, "threads": EXCHANGED}, COULD, _restart("none"), _set("none")),
+        # Kafka does not see racks that are configured
+        (
+            MIN,
+            {"threads": CONFIGURED},
+            COULD,
+            _restart("min_traffic"),
+            f"{_set('min_traffic')} {NEEDS}: 1 of 2 members do not tell theirs.",
+        ),
+        # a missing rack makes it another name for `none`, which looks at no rack; who has none is named
+        (NONE, {"threads": SILENT}, CAN, "the strategy it runs, as far as can be seen", BRINGS_IT),
+        (MIN, {"threads": SILENT}, INFEASIBLE, "racks play no part: 1 client (...", SET_RACKS),
+        (BALANCE, {"threads": SILENT}, INFEASIBLE, "racks play no part: 1 client (...", SET_RACKS),
+        (
+            MIN,
+            {"replicas": on("source-0", "b ?")},
+            INFEASIBLE,
+            "racks play no part: 1 source partition (source-0-1) lies on a broker without rack",
+            SET_RACKS,
+        ),
+        # the protocol of KIP-1071 does not tell client.rack, so setting it would not help
+        (
+            MIN,
+            {"threads": SILENT, "kip_1071": True},
+            INFEASIBLE,
+            "racks play no part: 1 client (...",
+            "Configure racks by client id or host...",
+        ),
+        # with the broker assigning each is a yardstick, even one that gives exactly what there is
+        *((each, {"kip_1071": True}, YARDSTICK, NO_SETTING, "") for each in RackStrategy),
+        # equal costs are no reason against it: it would have nothing to gain, which is said
+        (
+            MIN,
+            {"replicas": on("source-0", "ab ab")},
+            COULD,
+            f"{_restart('min_traffic')}; {EQUAL_COSTS}",
+            f"{_set('min_traffic')} {NEEDS}, which all tell.",
+        ),
+        (
+            MIN,
+            {"replicas": on("source-0", "ab ab"), "told": MIN_BY_RULE},
+            CAN,
+            f"the strategy it runs, as configured; {EQUAL_COSTS}",
+            BRINGS_IT,
+        ),
+    ],
+)
+def test_an_application_could_run_a_rack_strategy(strategy, group, expected, why, how):
+    """By what it has, what is configured, and whose racks are known; with what its owner has to do."""
+    given = {"threads": RACKED, "replicas": FAR, "told": None} | group
+    threads, told = given.pop("threads"), given.pop("told")
+    found = live_group(threads, {"0": Sub(2)}, **given)
+    application = presume(running(found, told))
+    judged = task_feasibility(found, application, outcome(application, strategy))
+
+    assert judged.feasibility is expected
+    for said, expected_words in ((why_of(judged), why), (how_of(judged), how)):
+        begins, cut, _ = expected_words.partition("...")
+        assert said.startswith(begins) if cut else said == expected_words
 
 
 def test_a_setting_or_a_yardstick():
@@ -33,128 +137,6 @@ def test_a_setting_or_a_yardstick():
     kinds = [live_group(RACKED, {"0": Sub(2)}, kip_1071=kip) for kip in (False, True)]
 
     assert [task_reach(group) for group in kinds] == [Deployment.SETTING, Deployment.YARDSTICK]
-
-
-def test_what_gives_exactly_what_there_is_can_run():
-    """As far as can be seen; nothing has to be set."""
-    judged = _judged(NONE)
-
-    assert judged.feasibility is Feasibility.CAN_RUN
-    assert why_of(judged) == "the strategy it runs, as far as can be seen"
-    assert how_of(judged).endswith("the next rebalance brings the assignment.")
-
-
-def test_the_configured_strategy_can_run():
-    """Whatever the tasks look like."""
-    told = StreamsSettings(rack_aware_assignment_strategy="balanced_min_cost")
-
-    assert why_of(_judged(BALANCE, told=told)) == "the strategy it runs, as configured"
-    assert _judged(NONE, told=told).feasibility is Feasibility.COULD_RUN
-
-
-@pytest.mark.parametrize("strategy", [MIN, BALANCE])
-def test_another_one_could_after_a_restart(strategy):
-    """The setting is named, and what else it asks for."""
-    judged = _judged(strategy)
-
-    assert judged.feasibility is Feasibility.COULD_RUN
-    assert why_of(judged) == f"after one rolling restart that sets {SETTING}={strategy.value}"
-    assert how_of(judged) == (
-        f"Set {SETTING}={strategy.value} on every instance, one rolling restart."
-        " Every instance needs Kafka Streams 3.6 or newer, and client.rack, which all tell."
-    )
-
-
-def test_going_back_to_none_asks_for_nothing_else():
-    """Racks play no part then."""
-    judged = _judged(NONE, replicas=on("source-0", "a b"), threads=_exchanged())
-
-    assert judged.feasibility is Feasibility.COULD_RUN
-    assert how_of(judged) == f"Set {SETTING}=none on every instance, one rolling restart."
-
-
-def _exchanged():
-    """Tasks as `min_traffic` places them and `none` does not: each where its data is."""
-    return [Thread(1, "0_1", rack="b"), Thread(2, "0_0", rack="a")]
-
-
-def test_configured_racks_are_not_told_by_the_members():
-    """Kafka would not see them: who tells none has to be given client.rack."""
-    threads = [
-        Thread(1, "0_0", rack="a"),
-        Thread(2, "0_1", rack="b", columns={"rack_source": "configured"}),
-    ]
-    judged = _judged(MIN, threads)
-
-    assert judged.feasibility is Feasibility.COULD_RUN
-    assert how_of(judged).endswith("and client.rack: 1 of 2 members do not tell theirs.")
-
-
-@pytest.mark.parametrize("strategy", [MIN, BALANCE])
-def test_a_missing_rack_makes_it_another_name_for_none(strategy):
-    """The client that has none is named."""
-    judged = _judged(strategy, SILENT)
-
-    assert judged.feasibility is Feasibility.INFEASIBLE
-    assert why_of(judged).startswith("racks play no part: 1 client (")
-    assert how_of(judged) == "Set client.rack on every instance and broker.rack on every broker."
-
-
-def test_a_missing_rack_does_not_matter_to_none():
-    """It looks at none."""
-    assert _judged(NONE, SILENT).feasibility is Feasibility.CAN_RUN
-
-
-def test_a_broker_without_rack_switches_racks_off_as_well():
-    """The partition that lies there is named."""
-    judged = _judged(MIN, replicas=on("source-0", "b ?"))
-
-    assert (
-        why_of(judged)
-        == "racks play no part: 1 source partition (source-0-1) lies on a broker without rack"
-    )
-
-
-@pytest.mark.parametrize("strategy", list(RackStrategy))
-def test_with_the_broker_assigning_each_is_a_yardstick(strategy):
-    """Even one that gives exactly what there is."""
-    judged = _judged(strategy, kip_1071=True)
-
-    assert judged.feasibility is Feasibility.YARDSTICK
-    assert (why_of(judged), how_of(judged)) == (
-        "a KIP-1071 group: the broker assigns tasks, it has no such setting",
-        "",
-    )
-
-
-def test_a_missing_rack_of_a_kip_1071_client_is_told_by_configuration():
-    """Its protocol does not tell client.rack, so setting it would not help."""
-    judged = _judged(MIN, SILENT, kip_1071=True)
-
-    assert judged.feasibility is Feasibility.INFEASIBLE
-    assert how_of(judged).startswith("Configure racks by client id or host")
-
-
-EQUAL_COSTS = "every task costs the same on every client: racks have nothing to gain"
-
-
-@pytest.mark.parametrize(
-    ("told", "feasibility", "reason"),
-    [
-        (None, Feasibility.COULD_RUN, f"after one rolling restart that sets {SETTING}=min_traffic"),
-        (
-            StreamsSettings(rack_aware_assignment_strategy="min_traffic"),
-            Feasibility.CAN_RUN,
-            "the strategy it runs, as configured",
-        ),
-    ],
-)
-def test_equal_costs_are_no_reason_against_it(told, feasibility, reason):
-    """It could run, and would have nothing to gain, which is said."""
-    judged = _judged(MIN, told=told, replicas=on("source-0", "ab ab"))
-
-    assert judged.feasibility is feasibility
-    assert why_of(judged) == f"{reason}; {EQUAL_COSTS}"
 
 
 def test_what_a_group_has_is_not_judged():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from evenkeel.engine.advice.feasibility import feasibility
+from evenkeel.engine.advice import Feasibilities
 from evenkeel.engine.advice.scoring import Judge
 from evenkeel.engine.assignors.flow.min_cost import Weights
 from evenkeel.engine.assignors.interface import fresh, spec
@@ -133,7 +133,7 @@ def test_it_is_a_yardstick_on_every_group():
     for kind in ("classic", "consumer"):
         row = group("g", members=[member("a", ["t"], {"t": [0]})], group_type=kind)
         (made,) = groups_of(make_snapshot(topics=[topic("t", 1)], groups=[row]))
-        told = feasibility(made, "min_traffic", MinTraffic.deployment, None)
+        told = Feasibilities(made, None).of("min_traffic", MinTraffic.deployment)
 
         assert (MinTraffic.deployment, told.feasibility) == (
             Deployment.YARDSTICK,

@@ -62,6 +62,14 @@ class Place:
         """One that follows what stands here."""
         return PlanAssignor(plan=self.path, now=lambda: NOW, **{"group": "g"} | settings)
 
+    def group(self, *names: str, partitions: int = 4, **settings: Any) -> Group:
+        """A group of followers of it on topic t that has come to rest."""
+        found = Group(Topics(t=partitions))
+        for name in names:
+            found.add(name, self.follower(**settings))
+        found.settle()
+        return found
+
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
@@ -100,6 +108,12 @@ def joined(one: dict[str, Any], member_id: str, eager: bool) -> Any:
         group_instance_id=one["instance_id"],
         metadata=ConsumerProtocolSubscription.decode(subscription.encode()),
     )
+
+
+def claiming(name: str, owned: Any = (("t", 0),), *, eager: bool = False) -> Any:
+    """A static member of topic t that claims what it owns, or in an eager group had."""
+    one = {"instance_id": name, "topics": ["t"], "addresses": [], "owned": owned}
+    return joined(one, f"{name}-1", eager)
 
 
 @pytest.mark.parametrize("eager", [False, True], ids=["cooperative", "eager"])
@@ -152,11 +166,8 @@ def test_a_group_comes_to_its_plan_without_reading_anything_twice(place: Place) 
 
 def test_a_group_with_a_member_that_is_not_in_the_plan_comes_to_rest(place: Place) -> None:
     """The fallback starts from the plan: starting from claims, it would take another partition from b in each round."""
-    group = Group(Topics(t=6))
     place.put(plan())
-    for name in ("a", "b"):
-        group.add(name, place.follower())
-    group.settle()
+    group = place.group("a", "b", partitions=6)
     assert group.owned == {"a": [0, 2, 4], "b": [1, 3, 5]}
     place.put(plan(a=(0, 2), b=(1, 3, 4, 5)))
     for name in ("c", "a"):
@@ -170,10 +181,7 @@ def test_a_group_with_a_member_that_is_not_in_the_plan_comes_to_rest(place: Plac
 
 def test_a_group_goes_from_eager_to_cooperative_member_by_member(place: Place) -> None:
     """In a mixed group only what cooperative members still read is withheld."""
-    group = Group(Topics(t=4))
-    for name in ("a", "b"):
-        group.add(name, place.follower(eager=True))
-    group.settle()
+    group = place.group("a", "b", eager=True)
     group.add("a", place.follower())
     group.settle()
     assert group.owned == {"a": [0], "b": [1, 2, 3]}
@@ -196,9 +204,7 @@ def test_how_it_rebalances_is_one_of_both() -> None:
 
 def test_partitions_that_a_member_has_lost_are_not_withheld_for_it(place: Place) -> None:
     """kafka-python's assignors go on claiming them, and nobody would join again to get them."""
-    group = Group(Topics(t=4))
-    group.add("a", place.follower())
-    group.settle()
+    group = place.group("a")
     group.lose("a")
     group.add("b", place.follower())
     assert not group.rebalance()
@@ -208,10 +214,7 @@ def test_partitions_that_a_member_has_lost_are_not_withheld_for_it(place: Place)
 def test_a_group_that_was_lost_as_a_whole_comes_back_as_it_was(place: Place) -> None:
     """Without a plan, too: sticky strategies go by what members had, under whatever id."""
     place.put(plan(a=(0, 3), b=(1, 2)))
-    group = Group(Topics(t=4))
-    for name in ("a", "b"):
-        group.add(name, place.follower())
-    group.settle()
+    group = place.group("a", "b")
     place.path.unlink()
     for name in ("b", "a"):
         group.lose(name)
@@ -223,12 +226,7 @@ def test_of_two_that_claim_the_same_the_newer_generation_is_believed(place: Plac
     """A member that has not noticed yet that it was away does not get what another reads by now."""
     place.put(plan(a=(0,), b=()))
     own = place.follower()
-    here = [
-        {"member_id": f"{one}-1", "instance_id": one, "topics": ["t"], "addresses": []}
-        | {"owned": [["t", 0]]}
-        for one in ("a", "b")
-    ]
-    members = [joined(one, one["member_id"], eager=False) for one in here]
+    members = [claiming(one) for one in ("a", "b")]
     members[0].metadata.generation_id, members[1].metadata.generation_id = 4, 5
     answer = own.assign(Topics(t=1), members)
     assert [one.partitions() for one in answer.values()] == [[], []]
@@ -241,12 +239,7 @@ def test_who_reads_a_partition_is_believed_before_who_had_it(place: Place) -> No
     """In a group that is half eager: what an eager member remembers, of whichever generation, withholds nothing."""
     place.put(plan(a=(), b=(), c=(0,)))
     own = place.follower()
-    here = [
-        {"member_id": f"{one}-1", "instance_id": one, "topics": ["t"], "addresses": []}
-        | {"owned": [["t", 0]] if one != "c" else []}
-        for one in ("a", "b", "c")
-    ]
-    members = [joined(one, one["member_id"], one["instance_id"] == "a") for one in here]
+    members = [claiming("a", eager=True), claiming("b"), claiming("c", owned=[])]
     members[0].metadata.generation_id = 7
     answer = own.assign(Topics(t=1), members)
     assert [one.partitions() for one in answer.values()] == [[], [], []]
@@ -254,9 +247,7 @@ def test_who_reads_a_partition_is_believed_before_who_had_it(place: Place) -> No
 
 def test_what_a_restarted_static_member_reads_is_withheld(place: Place) -> None:
     """It got what was stored under the id of the one before it, and claims it under its own."""
-    group = Group(Topics(t=4))
-    group.add("a", place.follower())
-    group.settle()
+    group = place.group("a")
     group.restart("a", place.follower())
     group.add("b", place.follower())
     assert group.rebalance()
@@ -268,9 +259,7 @@ def test_what_a_restarted_static_member_then_loses_is_read_after_the_next_rebala
 ) -> None:
     """It was not told the id it got at its restart, so its leader cannot see that it has another one by now."""
     place.put(plan())
-    group = Group(Topics(t=6))
-    group.add("b", place.follower())
-    group.settle()
+    group = place.group("b", partitions=6)
     group.restart("b", place.follower())
     group.lose("b")
     group.add("a", place.follower())
@@ -464,10 +453,7 @@ def test_without_a_plan_members_keep_what_they_have(place: Place, fallback: str)
     """The sticky strategies know what each member owns, in a cooperative and in an eager group."""
     for eager in (False, True):
         place.put(plan(a=(0, 3), b=(1, 2)))
-        group = Group(Topics(t=4))
-        for name in ("a", "b"):
-            group.add(name, place.follower(fallback=fallback, eager=eager))
-        group.settle()
+        group = place.group("a", "b", fallback=fallback, eager=eager)
         place.path.unlink()
         group.settle()
         assert group.owned == {"a": [0, 3], "b": [1, 2]}
@@ -502,9 +488,7 @@ class TestLog:
 
     def test_a_reason_is_said_once_until_it_changes(self, place: Place, said: Any) -> None:
         """However often the group rebalances; that all is well again is said once, too."""
-        group = Group(Topics(t=4))
-        group.add("a", place.follower())
-        group.settle()
+        group = place.group("a")
         group.rebalance()
         shown = f"group g, plan {place.path}: "
         absent = "not here, but in the plan: b; 3 partitions are given by cooperative-sticky, not by the plan"

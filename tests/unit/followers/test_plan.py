@@ -1,14 +1,22 @@
-"""The file of a plan: what is written is what is read, and what is wrong with one is said."""
+"""A plan as it is written and read, by which rule it is followed, and what of it followers tell each other."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evenkeel.engine.followers.plan import Plan, PlanError, PlannedMember, PlannedTopic, read_plan
+from evenkeel.engine.followers.rule import Present, anchors, follow
+from evenkeel.engine.followers.user_data import (
+    addresses_of,
+    followed_of,
+    plan_told,
+)
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 PLAN = Plan(
@@ -61,3 +69,71 @@ def test_what_is_no_json_is_no_plan(text: str | bytes) -> None:
     """Half a file, another kind of file."""
     with pytest.raises(PlanError):
         read_plan(text)
+
+
+@pytest.mark.parametrize("strategy", ["balanced", None])
+def test_which_plan_is_followed_is_told(strategy: str | None) -> None:
+    """By which strategy it was made, if it says so, and when."""
+    told = plan_told(replace(PLAN, strategy=strategy))
+    assert followed_of(told) == (strategy or "")
+    assert json.loads(told)["made_at"] == "2026-03-01T12:00:00Z"
+    assert addresses_of(told) == ()
+
+
+def test_that_no_plan_is_followed_is_told() -> None:
+    """So that it is not taken for what the plan before gave."""
+    assert followed_of(plan_told(None)) is None
+    assert "made_at" not in json.loads(plan_told(None))
+
+
+@pytest.mark.parametrize("told", [None, b"", b"\xff\x00", b"[]", b'{"evenkeel": 2}', b"7"])
+def test_what_somebody_else_tells_is_passed_over(told: bytes | None) -> None:
+    """User data of another strategy, of a later version, of nobody."""
+    assert (addresses_of(told), followed_of(told)) == ((), None)
+
+
+CASES = [
+    json.loads(line)
+    for line in (Path(__file__).parents[2] / "data/plan-cases.jsonl").read_text().splitlines()
+]
+
+
+def present(found: dict[str, Any]) -> Present:
+    """A member of a case."""
+    return Present(**found | {"owned": [(topic, number) for topic, number in found["owned"]]})
+
+
+def test_a_sticky_fallback_starts_from_what_the_plan_gives_to_who_is_here() -> None:
+    """Of the topics they subscribe to; whatever they claim, and whoever else is here."""
+    case = next(one for one in CASES if one["name"] == "one of three has left")
+    plan = read_plan(json.dumps(case["plan"]))
+    a, b = (present(each) for each in case["present"])
+    stranger = Present(member_id="x-1", topics=("t",), owned=[("t", 0)])
+    here = [replace(a, owned=[("t", 5)]), replace(b, topics=()), stranger]
+    assert anchors(plan, here) == {"a-1": [("t", 0), ("t", 3)], "b-1": []}
+    assert anchors(plan, [stranger]) == {}
+
+
+def test_what_does_not_fit_is_named() -> None:
+    """Members that are missing or new, and how many partitions the fallback gives; nothing where all fits."""
+    told = {case["name"]: case for case in CASES}
+
+    def reasons(name: str) -> tuple[str, ...]:
+        case = told[name]
+        here = [present(each) for each in case["present"]]
+        fallback = {m: [(t, n) for t, n in pairs] for m, pairs in case["fallback"].items()}
+        now = datetime.fromisoformat(case["now"])
+        return follow(
+            read_plan(json.dumps(case["plan"])), case["group"], now, here, fallback
+        ).reasons
+
+    assert reasons("all fits") == ()
+    assert reasons("half of the members have new names") == (
+        "not here, but in the plan: b",
+        "here, but not in the plan: q-1",
+        "3 partitions are given by range, not by the plan",
+    )
+    assert reasons("expired") == ("the plan expired at 2026-03-08 12:00:00 UTC",)
+    assert reasons("made for another group") == (
+        "the plan is made for group 'other', this is 'app'",
+    )

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from evenkeel.engine.report import ForecastBand, Served, Standing, render
+from evenkeel.engine.report import Served, render
+from evenkeel.engine.report.values import ForecastBand, Standing
 from tests.helpers.browser import BROWSER, Page, Pipe, browser, new_page
 from tests.unit.report.test_page import EVIL, NOW, fleet, full, group, stored
 

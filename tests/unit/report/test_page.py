@@ -10,13 +10,15 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from html.parser import HTMLParser
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
 from evenkeel.engine.model.assignments import Move, Verdict
 from evenkeel.engine.model.states import Diagnosis
 from evenkeel.engine.model.text import report_place
-from evenkeel.engine.report import (
+from evenkeel.engine.report import Served, notice, policy, render
+from evenkeel.engine.report.values import (
     AdviceGiven,
     FailedStep,
     FleetReport,
@@ -26,16 +28,12 @@ from evenkeel.engine.report import (
     MemberLoad,
     PromiseKept,
     RackCounts,
-    Served,
     SnapshotHealth,
     Standing,
     StrategyScore,
     Withheld,
-    notice,
-    policy,
-    render,
+    worst_first,
 )
-from evenkeel.engine.report.values import worst_first
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&</title>"
@@ -45,17 +43,11 @@ def group(name: str = "orders", **changed: object) -> GroupReport:
     """A group of which little is known, changed."""
     plain = GroupReport(
         group_id=name,
-        owner=None,
         kind="classic",
         state="Stable",
         strategy="range",
         diagnosis=Diagnosis.KEEPS_UP,
-        reason=None,
         diagnosed_at=NOW,
-        at_least=False,
-        now=Standing(),
-        members=None,
-        partitions=None,
     )
     return replace(plain, **changed)
 
@@ -73,39 +65,32 @@ def fleet(*groups: GroupReport, snapshots: int = 3, cluster: str = "prod") -> Fl
     )
 
 
+def filled(kind: type, name: str, /, **known: object) -> Any:
+    """A value with something in every field: a text is that name, so that nothing somebody chose is left out."""
+    some = {str: name, bool: True, int: 1_234, float: 0.5, datetime: NOW}
+    hints = get_type_hints(kind)
+    kinds = {field: {hints[field], *get_args(hints[field])} & some.keys() for field in hints}
+    plain = {field: some[next(iter(found))] for field, found in kinds.items() if found}
+    return kind(**plain | known)
+
+
 def full(name: str, snapshots: int) -> GroupReport:
     """A group with some of everything, under that name wherever somebody chose a name."""
-    score = StrategyScore(
-        name=name, got_by="setting", feasible=True, running=True, reason="the strategy it runs"
+    score = filled(StrategyScore, name, got_by="setting", reason="the strategy it runs")
+    load = filled(
+        MemberLoad, name, utilisation=1.16, at_most=False, gets=3, gives=9, lag_after=None
     )
-    figures = {"lag_low": 1e4, "lag_expected": 2e4, "lag_high": 3e4, "largest_member_lag": 12345}
-    load = MemberLoad(
-        name=name,
-        rack=name,
-        utilisation=1.16,
-        at_most=False,
-        silent=True,
-        lag=1234567,
-        partitions=12,
-        partitions_after=6,
-        lag_after=None,
-        gets=3,
-        gives=9,
-    )
-    move = Move(topic=name, partition=3, from_member=name, to_member=None)
-    return group(
+    move = filled(Move, name, partition=3, to_member=None)
+    return filled(
+        GroupReport,
         name,
-        owner=name,
-        state=name,
-        strategy=name,
+        kind="classic",
         diagnosis=Diagnosis.SLOW_MEMBER,
-        reason=name,
+        at_least=False,
+        gone_since=None,
         findings=(name,),
-        error=name,
         open_incident="catching up",
         now=Standing(lag=1234567, delay_seconds=95.0, time_lag_seconds=100.0),
-        members=3,
-        partitions=36,
         standings=tuple(
             Standing(lag=123456 + n, delay_seconds=1.25 * n, time_lag_seconds=1.5 * n)
             for n in range(snapshots)
@@ -114,63 +99,32 @@ def full(name: str, snapshots: int) -> GroupReport:
             ForecastBand(made_at=NOW, due=NOW, low=123.4, expected=12345.6, high=99999.9)
             for _ in range(snapshots)
         ),
-        happenings=(Happening(at=NOW, kind="opened", title=name, severity="warning"),) * 4,
+        happenings=(filled(Happening, name, kind="opened", severity="warning"),) * 4,
         loads=(load,) * 12,
         racks=RackCounts(
             members=(name, None), leaders=(name, None), counts=((3, 1), (0, 2)), local=(4, None)
         ),
-        strategies=(*(replace(score, **figures),) * 12, replace(score, feasible=False)),
-        advice=AdviceGiven(
-            verdict=Verdict.SWITCH,
-            strategy=name,
-            reason=name,
-            how=name,
-            state="confirmed",
-            state_since=NOW,
-            moves=(move,) * 20,
+        strategies=(*(score,) * 12, replace(score, feasible=False)),
+        advice=filled(
+            AdviceGiven, name, verdict=Verdict.SWITCH, state="confirmed", moves=(move,) * 20
         ),
     )
 
 
 def stored(ours: FleetReport, name: str) -> FleetReport:
     """The same with some of everything that only a history knows, under that name wherever somebody chose one."""
-    promise = PromiseKept(
-        group_id=name,
-        strategy=name,
-        measure="lag",
-        after_seconds=3600,
-        unit="offsets",
-        checks=3,
-        known=2,
-        error=-1234.0,
-        inside_share=0.5,
-        no_worse_share=1.0,
-        taken_up_at=NOW,
-        muted_until=NOW,
-    )
+    lag = {"measure": "lag", "unit": "offsets", "after_seconds": 3600, "checks": 3, "known": 2}
+    promise = filled(PromiseKept, name, error=-1234.0, no_worse_share=1.0, **lag)
     late = replace(promise, measure="delay_seconds", unit="s", error=95.0)
     share = replace(promise, measure="utilisation", unit="ratio", error=0.123, muted_until=None)
     unknown = replace(promise, known=0, error=None, inside_share=None, no_worse_share=None)
-    health = SnapshotHealth(
-        taken_at=NOW,
-        seconds=1.5,
-        groups=2,
-        problems=0,
-        withheld=1,
-        rejected=None,
-        state="advised",
-        failed_steps=1,
-        seconds_to_advice=61.0,
-    )
     return replace(
         ours,
-        snapshots=(health,),
+        snapshots=(filled(SnapshotHealth, name, state="advised", rejected=None),),
         scorecard=(promise, late, share, unknown),
-        failures=(FailedStep(step="advise", failures=2, last_failed_at=NOW, error=name),),
-        withheld=(
-            Withheld(group_id=name, stage="snapshot", reason=name, snapshots=3, last_at=NOW),
-        ),
-        pipeline=(Happening(at=NOW, kind="opened", title=name, severity="critical"),),
+        failures=(filled(FailedStep, name, step="advise"),),
+        withheld=(filled(Withheld, name, stage="snapshot", snapshots=3),),
+        pipeline=(filled(Happening, name, kind="opened", severity="critical"),),
         not_known=("What a history does not keep.",),
     )
 

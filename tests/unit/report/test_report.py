@@ -15,7 +15,7 @@ from evenkeel.engine.config import Settings
 from evenkeel.engine.messages.wording import because
 from evenkeel.engine.model.assignments import Verdict
 from evenkeel.engine.model.states import Diagnosis
-from evenkeel.engine.report.from_history import stored_group
+from evenkeel.engine.report.from_history import stored_report
 from evenkeel.engine.report.report import report
 from tests.helpers.fluid import CLUSTER, SITUATIONS, simulate, snapshots
 from tests.helpers.lake_snapshots import write_taken
@@ -138,7 +138,7 @@ def test_what_a_history_in_memory_knows_is_shown(fleet, groups):
 
 def test_one_group_alone_is_as_in_the_whole(history, fleet, groups):
     """The rows of one group are asked for by its name."""
-    alone = stored_group(history, CLUSTER, "skewed-load", now=NOW)
+    alone = stored_report(history, CLUSTER, group="skewed-load", now=NOW)
     (group,) = alone.groups
     assert alone.taken_at == fleet.taken_at
     assert (group.standings, group.loads, group.advice, group.strategies) == (

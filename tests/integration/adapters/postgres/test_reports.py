@@ -15,7 +15,7 @@ from evenkeel.engine.model.assignments import Verdict
 from evenkeel.engine.model.states import Diagnosis
 from evenkeel.engine.records import Outcome, StepRun
 from evenkeel.engine.report import render
-from evenkeel.engine.report.from_history import stored_group, stored_report
+from evenkeel.engine.report.from_history import stored_report
 from evenkeel.engine.report.report import report
 from tests.helpers import cookbook_history
 from tests.helpers.history_rows import FIRST, checks, fill, manifest, metrics, validation
@@ -98,7 +98,7 @@ def test_what_came_of_forecasts_is_the_same(stored, judged):
 
 def test_one_group_alone_is_as_in_the_whole(reports, stored):
     """The light form reads the rows of one group, and shows the same of it."""
-    alone = stored_group(reports, CLUSTER, "payments-app", now=NOW)
+    alone = stored_report(reports, CLUSTER, group="payments-app", now=NOW)
     assert alone.groups == tuple(g for g in stored.groups if g.group_id == "payments-app")
     assert alone.taken_at == stored.taken_at
     assert {card.group_id for card in alone.scorecard} == {"payments-app"}
@@ -169,10 +169,10 @@ def test_names_are_whatever_somebody_called_them(odd):
     page = render(fleet)
     assert SCRIPT not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
-    (alone,) = stored_group(odd, "demo", "[a]*", now=NOW).groups
+    (alone,) = stored_report(odd, "demo", group="[a]*", now=NOW).groups
     assert alone == fleet.groups[1]
     assert {g.group_id for g in stored_report(odd, "demo", "[[]*", now=NOW).groups} == {"[a]*"}
-    assert stored_group(odd, "demo", "b", now=NOW).groups == ()
+    assert stored_report(odd, "demo", group="b", now=NOW).groups == ()
 
 
 def test_what_nobody_measured_is_unknown(odd):
