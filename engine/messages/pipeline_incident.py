@@ -11,17 +11,7 @@ from .events import EventKind
 from .incident_message import Incident, Text, incident_message
 from .wording import duration, moment
 from .wording import incidents as wording
-from .wording.pipelines import errors
-
-TRIED_BY_DOCTOR = frozenset(
-    {
-        IncidentKind.UNREACHABLE,
-        IncidentKind.PARTIAL,
-        IncidentKind.HISTORY_AWAY,
-        IncidentKind.CONFIG_REFUSED,
-    }
-)
-"""What `evenkeel doctor` says more about."""
+from .wording.pipelines import PIPELINES, errors, what_is_wrong
 
 
 def pipeline_message(incident: Incident, kind: EventKind) -> AlertMessage:
@@ -29,9 +19,10 @@ def pipeline_message(incident: Incident, kind: EventKind) -> AlertMessage:
     course = incident.course
     if kind is EventKind.RESOLVED:
         return incident_message(incident, kind, _end(incident))
-    words, facts = wording.WORDS[course.cause], wording.known_of(course)
-    what = words.what(incident.cluster, facts, incident.at)
-    commands = ("evenkeel doctor",) if course.cause in TRIED_BY_DOCTOR else ()
+    kind_of, facts = IncidentKind(course.cause), wording.known_of(course)
+    words = PIPELINES[kind_of]
+    what = what_is_wrong(kind_of, incident.cluster, facts, incident.at)
+    commands = ("evenkeel doctor",) if words.doctor else ()
     sections = (
         Section(heading="What", lines=what[1:]),
         Section(heading="What it said", lines=tuple(errors(facts))),
@@ -53,7 +44,7 @@ def _link(facts: Mapping[str, Any]) -> str | None:
 
 
 def _end(incident: Incident) -> Text:
-    course, words = incident.course, wording.WORDS[incident.course.cause]
+    course, words = incident.course, PIPELINES[IncidentKind(incident.course.cause)]
     lines = [words.afterwards]
     lines += [f"The last error was: {each}" for each in errors(wording.known_of(course))[-1:]]
     if incident.unwatched:

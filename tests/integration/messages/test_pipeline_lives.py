@@ -13,7 +13,7 @@ import pytest
 from evenkeel.engine import pipeline as steps
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.config import ClusterSettings, Rule, Settings
-from evenkeel.engine.messages.wording.incidents import WORDS
+from evenkeel.engine.messages.wording.pipelines import PIPELINES
 from evenkeel.engine.model.errors import NotifierError
 from evenkeel.engine.model.message import AlertMessage, MessageKind, Severity
 from evenkeel.engine.model.states import IncidentKind
@@ -232,7 +232,7 @@ def test_a_pipeline_is_told_of_in_exactly_these_calls(
     assert pipeline.calls == list(CALLS[kind])
     parent, *lines = (m["text"] for m in pipeline.workspace.messages if key_of(m) != "advice")
     assert [parent] == lines
-    assert f": {WORDS[kind].over}: It lasted " in parent
+    assert f": {PIPELINES[kind].over}: It lasted " in parent
     assert pipeline.history.query("open_incidents") == []
 
 
