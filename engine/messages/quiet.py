@@ -29,6 +29,8 @@ NEW = timedelta(days=1)
 NAMED = 10
 """Groups that one line names."""
 
+END = "evenkeel silence --end NUMBER"
+
 Group = tuple[str, str]
 """A cluster's name and the id of one of its groups."""
 
@@ -81,6 +83,17 @@ class Scene:
             if (cluster, course.name) in own
         ]
 
+    def said_of(self, groups: Sequence[Group]) -> str:
+        """What a silence covers, in words."""
+        if not groups:
+            return "It covers no group of the newest snapshots."
+        said, courses = f"It covers {several(len(groups), 'group')} here", self.open_of(groups)
+        return (
+            f"{said}, {len(courses)} of them open: {_incidents(courses)}."
+            if courses
+            else f"{said}."
+        )
+
     def acknowledged(self, ack: SilenceRow) -> list[tuple[str, IncidentCourse]]:
         """The open incidents that an ack means, each with its cluster."""
         return [
@@ -128,7 +141,7 @@ def _begins(silence: SilenceRow, scene: Scene) -> list[Posting]:
         Posting(
             key=f"silence {silence.silence_id} begins {channel}",
             channel=channel,
-            message=_message(scene, title, f"{_why(silence)} {_covers(scene, groups)}"),
+            message=_message(scene.now, title, f"{_why(silence)} {scene.said_of(groups)}"),
         )
         for channel, groups in scene.channels(silence).items()
         if channel not in silence.channels
@@ -145,12 +158,13 @@ def _ends(silence: SilenceRow, scene: Scene) -> list[Posting]:
             key=f"silence {silence.silence_id} ends {over} {channel}",
             channel=channel,
             message=_message(
-                scene,
+                scene.now,
                 f"{_name(silence)}: no longer {_VERBS[silence.kind]}",
-                _still_open(scene.open_of(by_channel.get(channel, ()))),
+                f"Still open: {_incidents(its)}." if its else "Nothing is open among its groups.",
             ),
         )
         for channel in silence.channels
+        for its in [scene.open_of(by_channel.get(channel, ()))]
     ]
 
 
@@ -163,20 +177,6 @@ def _name(silence: SilenceRow | MaintenanceWindow) -> str:
 
 def _why(silence: SilenceRow) -> str:
     return sentence(f"By {silence.who}: {fitted(silence.reason)}")
-
-
-def _covers(scene: Scene, groups: Sequence[Group]) -> str:
-    if not groups:
-        return "It covers no group of the newest snapshots."
-    said = f"It covers {several(len(groups), 'group')} here"
-    courses = scene.open_of(groups)
-    return f"{said}, {len(courses)} of them open: {_incidents(courses)}." if courses else f"{said}."
-
-
-def _still_open(courses: Sequence[IncidentCourse]) -> str:
-    if not courses:
-        return "Nothing is open among its groups."
-    return f"Still open: {_incidents(courses)}."
 
 
 def _incidents(courses: Sequence[IncidentCourse]) -> str:
@@ -203,7 +203,15 @@ def stale_postings(silences: Sequence[SilenceRow], scene: Scene) -> list[Posting
         Posting(
             key=f"stale silences {year}-W{week:02} {channel}",
             channel=channel,
-            message=_stale_message(scene, its),
+            message=replace(
+                _message(
+                    scene.now,
+                    f"{several(len(its), 'silence')}: still needed?",
+                    "They are old, or cover nothing. You hear of them once a week.",
+                ),
+                sections=(Section(heading="Which", lines=tuple(its), code=(END,)),),
+                more="All of them: evenkeel query silences",
+            ),
         )
         for channel, its in lines.items()
     ]
@@ -227,31 +235,9 @@ def _covers_nothing(silence: SilenceRow | MaintenanceWindow, scene: Scene) -> bo
     return not scene.covered(silence) and not unread
 
 
-def _stale_message(scene: Scene, lines: Sequence[str]) -> AlertMessage:
-    return replace(
-        _message(
-            scene,
-            f"{several(len(lines), 'silence')}: still needed?",
-            "They are old, or cover nothing. You hear of them once a week.",
-        ),
-        sections=(
-            Section(
-                heading="Which",
-                lines=tuple(lines),
-                code=("evenkeel silence --end NUMBER",),
-            ),
-        ),
-        more="All of them: evenkeel query silences",
-    )
-
-
-def _message(scene: Scene, title: str, summary: str) -> AlertMessage:
+def _message(now: datetime, title: str, summary: str) -> AlertMessage:
     return AlertMessage(
-        kind=MessageKind.QUIET,
-        severity=Severity.INFO,
-        at=scene.now,
-        title=title,
-        summary=summary,
+        kind=MessageKind.QUIET, severity=Severity.INFO, at=now, title=title, summary=summary
     )
 
 
@@ -276,6 +262,7 @@ def acknowledging(
         None where there is nothing to say, or nothing that could say so.
     """
     readers, is_over = course.readers, not ack.holds(now)
+    clause = sentence(quiet_clause(ack.kind, ack.who, ack.ends_at, ack.reason))
     if readers is None or standing is None:
         return None
     key, message = standing
@@ -283,32 +270,20 @@ def acknowledging(
         return None  # whoever wrote it knew of the ack
     if readers.in_digest:
         title = f"{fitted(course.name)}: {'no longer ' if is_over else ''}acknowledged"
-        line = AlertMessage(
-            kind=MessageKind.QUIET,
-            severity=Severity.INFO,
-            at=now,
-            title=title,
-            summary=sentence(_clause(ack)),
-        )
-        what = "over " if is_over else ""
         return Posting(
-            key=f"ack {ack.silence_id} {what}of {course.key}",
+            key=f"ack {ack.silence_id} {'over ' if is_over else ''}of {course.key}",
             channel=readers.channel,
-            message=line,
+            message=_message(now, title, clause),
             answers=readers.alert_key,
         )
     if not is_over:
-        message = replace(message, footer=(*message.footer, sentence(_clause(ack))))
+        message = replace(message, footer=(*message.footer, clause))
     return Posting(
         key=f"ack {ack.silence_id} {'over ' if is_over else ''}on {key}",
         channel=readers.channel,
         message=message,
         replaces=readers.alert_key,
     )
-
-
-def _clause(ack: SilenceRow) -> str:
-    return quiet_clause(ack.kind, ack.who, ack.ends_at, ack.reason)
 
 
 def quiet_clause(kind: SilenceKind, who: str, until: datetime | None, reason: str) -> str:

@@ -18,8 +18,7 @@ from evenkeel.engine.adapters.slack.blocks import body
 from evenkeel.engine.cli import app
 from evenkeel.engine.cli.patterns import matching
 from evenkeel.engine.messages.events import EventKind
-from evenkeel.engine.messages.group_incident import line_of, message_of
-from evenkeel.engine.messages.incident_message import Incident
+from evenkeel.engine.messages.incident_message import Incident, line_of, message_of
 from evenkeel.engine.messages.length import plain_text
 from evenkeel.engine.messages.wording.incidents import called
 from evenkeel.engine.model.facts import FactKind, fact, note

@@ -16,7 +16,7 @@ from evenkeel.engine.incidents.judgement import Judged, Judgement, Trouble
 from evenkeel.engine.incidents.quiet import Quiet
 from evenkeel.engine.messages import rounds
 from evenkeel.engine.messages.events import EventKind
-from evenkeel.engine.messages.group_incident import message_of
+from evenkeel.engine.messages.incident_message import message_of
 from evenkeel.engine.messages.length import plain_text
 from evenkeel.engine.messages.rounds import ToldRound, round_of
 from evenkeel.engine.model.facts import FactKind, fact
