@@ -1,6 +1,6 @@
 """
 What people are told: which facts are news (of advice: `advice_news`; of what is wrong with groups and pipelines:
-`rounds`, `group_news`), how they read (of advice `digest`; of an incident `incident_message`, of many at once
-`group_digest`), where they go (`channels`, `postings`, `outbox_entries`), and how each gets there once (`outbox`).
+`rounds`, `events`), how they read (of advice `digest`; of an incident `incident_message`, of many at once
+`group_digest`), where they go (`channels`, `outbox_entries`), and how each gets there once (`outbox`).
 Knows no Slack and no SQL: ports only.
 """

@@ -20,9 +20,9 @@ from ..model.states import IncidentState
 from ..model.text import listed
 from ..ports import Incidents, IncidentWatch, Posting
 from ..records import IncidentCourse, Readers
+from .channels import Postings
 from .events import EventKind
 from .incident_message import LINE, NAME, Incident, fitted, headline_of, message_of
-from .postings import Postings
 from .rounds import owner_of
 from .wording import moment, sentence, since
 

@@ -16,8 +16,7 @@ from ..model.message import AlertMessage, MessageKind, Section, Severity, Subjec
 from ..model.states import CAPACITY, Diagnosis, IncidentKind
 from ..model.text import printable
 from ..records import CauseSpan, IncidentCourse
-from .events import EventKind
-from .group_news import LOSSES, new_losses, rose, seen_now
+from .events import LOSSES, EventKind, new_losses, rose, seen_now
 from .next_command import next_command
 from .wording import duration, moment, sentence, shortened, since, words
 from .wording import incidents as wording

@@ -27,11 +27,10 @@ from ..model.message import AlertMessage
 from ..model.states import Diagnosis, IncidentState
 from ..ports import IncidentWatch, Posting
 from ..records import IncidentCourse, IncidentRow, Readers
-from .events import EventKind, GroupEvent
+from .channels import Postings
+from .events import EventKind, GroupEvent, amount_of, loses, news_of, rose
 from .group_digest import DigestKind, digest_message
-from .group_news import amount_of, loses, news_of, rose
 from .incident_message import Incident, headline_of, line_of, message_of
-from .postings import Postings
 from .quiet import quiet_clause
 from .wording.incidents import summary_of
 
