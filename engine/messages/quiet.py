@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 
-from ..config import MaintenanceWindow, Settings
+from ..config import Settings
+from ..incidents.quiet import as_row
 from ..model.message import AlertMessage, MessageKind, Section, Severity
 from ..model.states import IncidentState
 from ..ports import Posting
@@ -57,14 +58,13 @@ class Scene:
         known = sorted({*self.settings.clusters, *self.groups, *self.courses})
         return [cluster for cluster in known if fnmatchcase(cluster, pattern)]
 
-    def covered(self, silence: SilenceRow | MaintenanceWindow) -> dict[str, list[Group]]:
+    def covered(self, silence: SilenceRow) -> dict[str, list[Group]]:
         """The groups that something covers, those that are gone and missed among them, by their channel."""
-        clusters, pattern = _patterns(silence)
         by_channel: dict[str, list[Group]] = {}
-        for cluster in self.clusters(clusters):
+        for cluster in self.clusters(silence.cluster):
             missed = {course.name for course in self._open(cluster)}
             for group in sorted(missed.union(self.groups.get(cluster, ()))):
-                if fnmatchcase(group, pattern):
+                if silence.covers(cluster, group):
                     channel = channel_of(self.settings, cluster, group)
                     by_channel.setdefault(channel, []).append((cluster, group))
         return by_channel
@@ -108,12 +108,6 @@ class Scene:
     def _open(self, cluster: str) -> list[IncidentCourse]:
         courses = self.courses.get(cluster, ())
         return [course for course in courses if course.state is IncidentState.OPEN]
-
-
-def _patterns(silence: SilenceRow | MaintenanceWindow) -> tuple[str, str]:
-    if isinstance(silence, MaintenanceWindow):
-        return silence.clusters, silence.groups
-    return silence.cluster, silence.groups
 
 
 def quiet_postings(silence: SilenceRow, scene: Scene) -> list[Posting]:
@@ -168,11 +162,9 @@ def _ends(silence: SilenceRow, scene: Scene) -> list[Posting]:
     ]
 
 
-def _name(silence: SilenceRow | MaintenanceWindow) -> str:
-    clusters, groups = _patterns(silence)
-    return (
-        f"{fitted(groups, NAME)} ({'every cluster' if clusters == '*' else fitted(clusters, NAME)})"
-    )
+def _name(silence: SilenceRow) -> str:
+    where = "every cluster" if silence.cluster == "*" else fitted(silence.cluster, NAME)
+    return f"{fitted(silence.groups, NAME)} ({where})"
 
 
 def _why(silence: SilenceRow) -> str:
@@ -193,10 +185,10 @@ def stale_postings(silences: Sequence[SilenceRow], scene: Scene) -> list[Posting
             for channel in scene.channels(each):
                 lines.setdefault(channel, []).append(line)
     for window in scene.settings.maintenance:
-        if not window.is_over(scene.now) and _covers_nothing(window, scene):
-            line = (
-                f"maintenance, {_name(window)}, matches no group. {sentence(fitted(window.reason))}"
-            )
+        as_silence = as_row(window, (scene.now, None))
+        if not window.is_over(scene.now) and _covers_nothing(as_silence, scene):
+            reason = sentence(fitted(window.reason))
+            line = f"maintenance, {_name(as_silence)}, matches no group. {reason}"
             lines.setdefault(scene.settings.slack_channel, []).append(line)
     year, week, _ = scene.now.isocalendar()
     return [
@@ -228,10 +220,9 @@ def _why_stale(silence: SilenceRow, scene: Scene) -> str | None:
     return None
 
 
-def _covers_nothing(silence: SilenceRow | MaintenanceWindow, scene: Scene) -> bool:
+def _covers_nothing(silence: SilenceRow, scene: Scene) -> bool:
     """Whether it is certain that something covers no group: of a cluster without a snapshot nobody knows."""
-    clusters, _ = _patterns(silence)
-    unread = [cluster for cluster in scene.clusters(clusters) if cluster not in scene.groups]
+    unread = [each for each in scene.clusters(silence.cluster) if each not in scene.groups]
     return not scene.covered(silence) and not unread
 
 
