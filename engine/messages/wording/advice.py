@@ -96,14 +96,14 @@ _VERDICTS: Mapping[str, str] = {
     "to_be_confirmed": "{by} would pay{why}, to be confirmed: won in {last}",
     "has_won": "{by} won in {last}{why}",
     "still_advised": "{by} would pay by what was seen before{why}: won in {last}",
-    "nothing_to_gain": "nothing to gain: {by} {is} no better by as much as the policy asks",
+    "nothing_to_gain": "nothing to gain: {by} {verb} no better by as much as the policy asks",
     "unknown_lag": "{lag} is unknown, and nothing else is to gain",
     "assignment_not_to_blame": "{by}: no other assignment mends that",
     "restarting_no_help": "{by}: over too soon, or too little known, to restart anybody",
 }
 """
 Reasons that speak of the facts beside them: *by*, the strategies; *how*, the remarks right behind it; *gains* and
-*losses*, *why* with the gains in brackets; in which of the *last* snapshots it won.
+*losses*, *why*, the gains in brackets; *last*, in how many of the last snapshots it won.
 """
 
 
@@ -119,5 +119,5 @@ def _reason(fact: Fact, gains: str, losses: str, facts: Sequence[Fact]) -> str:
         why=f" ({gains})" if gains else "",
         last=filled(LAST_SNAPSHOTS, fact) if "{last}" in said else "",
         lag=f"the lag of {partitions(fact)}" if fact.partitions else "its lag",
-        **{"is": "is" if len(fact.subjects) == 1 else "are"},
+        verb="is" if len(fact.subjects) == 1 else "are",
     )
