@@ -23,7 +23,7 @@ once, for it waited before it was found, and what is not found any more is over.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -33,6 +33,7 @@ from ..model.states import Diagnosis, IncidentState, TroubleKind
 from ..ports import IncidentWatch
 from ..records import CauseSpan, IncidentCourse
 from .judgement import Judged, Judgement, Trouble
+from .kinds import KINDS, OTHER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,31 +59,15 @@ class Occasion:
 AGAIN = 1.5
 """What comes back is over when the group has been well for so many times as long as before it came back."""
 
-AT_ONCE = frozenset({Diagnosis.LOSING_RECORDS, Diagnosis.SKIPPED_RECORDS})
-"""Causes of which one snapshot is enough: what is lost does not come back."""
-
-LASTING: Mapping[TroubleKind, str] = {
-    Diagnosis.STOPPED: "silent_seconds",
-    Diagnosis.SILENT_MEMBER: "silent_seconds",
-    Diagnosis.STUCK_PARTITION: "silent_seconds",
-    Diagnosis.CATCHING_UP: "behind_seconds",
-    Diagnosis.SKEWED_LOAD: "behind_seconds",
-    Diagnosis.REBALANCING: "rebalancing_seconds",
-    Diagnosis.TOO_FEW_MEMBERS: "capacity_seconds",
-    Diagnosis.SLOW_MEMBER: "capacity_seconds",
-    Diagnosis.HOT_PARTITION: "capacity_seconds",
-}
-"""The rule that says how long a cause must last; all others must be seen often enough only."""
-
-
 OF_PIPELINES = IncidentRules(looks=1, well_seconds=0, again_seconds=0, vanished_seconds=1e9)
 """The rules of what is wrong with a pipeline."""
 
 
 def lasting(cause: TroubleKind, rules: IncidentRules) -> tuple[int, timedelta]:
     """In how many snapshots in a row a cause must be seen to be told, and for how long."""
-    looks = 1 if cause in AT_ONCE else rules.looks
-    return looks, timedelta(seconds=getattr(rules, LASTING[cause]) if cause in LASTING else 0)
+    kind = KINDS.get(cause, OTHER)
+    seconds = getattr(rules, kind.lasts) if kind.lasts else 0
+    return 1 if kind.at_once else rules.looks, timedelta(seconds=seconds)
 
 
 def stepped(
@@ -116,18 +101,16 @@ def stepped(
     listed = frozenset(judgement.listed) if known else frozenset()
     courses = {}
     for name in sorted(known.keys() | judgement.odd.keys()):
-        judged = judgement.odd.get(name) or _plain(name, name in listed)
+        # of which the snapshot has nothing odd to say: it is well, or it is not there
+        plain = Diagnosis.KEEPS_UP if name in listed else Diagnosis.UNKNOWN
+        judged = judgement.odd.get(name) or Judged(
+            group_id=name, diagnosis=plain, known=name in listed
+        )
         rules = OF_PIPELINES if is_pipeline else settings.incidents(cluster, name)
         course = step(known.get(name), judged, look, rules)
         if course is not None:
             courses[name] = course
     return courses
-
-
-def _plain(group: str, is_listed: bool) -> Judged:
-    """A group of which the snapshot has nothing odd to say: it is well, or it is not there."""
-    diagnosis = Diagnosis.KEEPS_UP if is_listed else Diagnosis.UNKNOWN
-    return Judged(group_id=group, diagnosis=diagnosis, known=is_listed)
 
 
 def step(
@@ -245,10 +228,6 @@ def _spans(
     return tuple(sorted(left or unseen, key=lambda span: span.cause.precedence))
 
 
-TIMED = frozenset({Diagnosis.REBALANCING, Diagnosis.VANISHED})
-"""Causes that are as bad as they are long, which is more than the snapshots that are looked back on can tell."""
-
-
 def _renewed(span: CauseSpan | None, trouble: Trouble, at: datetime) -> CauseSpan:
     since = min(trouble.since or at, span.since if span else at)
     lasted = (at - since).total_seconds()
@@ -257,7 +236,7 @@ def _renewed(span: CauseSpan | None, trouble: Trouble, at: datetime) -> CauseSpa
         since=since,
         last_seen_at=at,
         looks=span.looks + 1 if span else 1,
-        amount=lasted if trouble.kind in TIMED else trouble.amount,
+        amount=lasted if KINDS.get(trouble.kind, OTHER).timed else trouble.amount,
         facts=trouble.facts,
         known=trouble.known,
     )

@@ -7,7 +7,7 @@ What becomes of what they find is the matter of the one lifecycle of incidents (
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,6 +16,9 @@ from ..model.states import IncidentKind
 from ..ports import ClusterFacts, FailingStep
 from ..records import IncidentCourse
 from .judgement import Judged, Judgement, Trouble
+
+Known = dict[str, Any]
+"""What is known of something wrong with a pipeline, by name; JSON-able."""
 
 EVERY_CLUSTER = "*"
 """The cluster of an incident that concerns all of them."""
@@ -67,8 +70,16 @@ def pipeline_judgement(
         now: The moment.
     """
     found = {trouble.kind: trouble for trouble in findings(facts, late_after, now)}
-    doubtful = set(_lasting(facts)) - found.keys()
-    waiting = set(OF_WAITING) if _rests(facts, late_after, now) else set()
+    taking = _taking(facts)
+    # what is not over as long as nothing proves it, though it is not found
+    unproven = {
+        IncidentKind.UNREACHABLE: taking is not None and taking.skipped,
+        IncidentKind.PARTIAL: facts.whole_snapshots < IN_A_ROW,
+    }
+    doubtful = {kind for kind, is_so in unproven.items() if is_so} - found.keys()
+    # an outage of all clusters was over a moment ago
+    rests = facts.outage_until is not None and now - facts.outage_until <= late_after
+    waiting = set(OF_WAITING) if rests else set()
     if IncidentKind.UNREACHABLE in found.keys() | (doubtful & set(opened)):
         waiting.add(IncidentKind.LATE)
     odd = {kind.value: Judged(known=False) for kind in doubtful} | {
@@ -87,136 +98,84 @@ def pipeline_judgement(
     )
 
 
-def _lasting(facts: ClusterFacts) -> Iterator[IncidentKind]:
-    """What is not over as long as nothing proves it, though it is not found."""
-    taking = _taking(facts)
-    if taking is not None and taking.skipped:
-        yield IncidentKind.UNREACHABLE
-    # one of the newest snapshots is still partial
-    if facts.whole_snapshots < IN_A_ROW:
-        yield IncidentKind.PARTIAL
-
-
-def _rests(facts: ClusterFacts, late_after: timedelta, now: datetime) -> bool:
-    """Whether an outage of all clusters was over a moment ago."""
-    return facts.outage_until is not None and now - facts.outage_until <= late_after
-
-
-def findings(facts: ClusterFacts, late_after: timedelta, now: datetime) -> list[Trouble]:
-    """What is wrong with one cluster's pipeline at this moment."""
-    checks = (
-        _unreachable,
-        _late,
-        _partial,
-        _rejected,
-        _unwatched,
-        _stuck,
-        _step_failed,
-        _unsent,
-    )
-    return [found for check in checks if (found := check(facts, late_after, now))]
-
-
 def _taking(facts: ClusterFacts) -> FailingStep | None:
     return next((step for step in facts.failing if step.step == TAKING), None)
 
 
-def _unreachable(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Trouble | None:
+def _unreachable(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Known | None:
     taking = _taking(facts)
     if taking is None or taking.skipped:
         return None
     if taking.runs < IN_A_ROW and now - taking.failing_since <= late_after:
         return None
     newest = facts.newest_finished_at
-    return _trouble(
-        IncidentKind.UNREACHABLE,
-        _step(taking) | {"newest_finished_at": newest and newest.isoformat()},
-    )
+    return _step(taking) | {"newest_finished_at": newest and newest.isoformat()}
 
 
-def _late(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Trouble | None:
+def _late(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Known | None:
     last_sign = facts.newest_finished_at or facts.watched_since
     if last_sign is None or now - last_sign <= late_after:
         return None
     newest, taking = facts.newest_finished_at, _taking(facts)
-    return _trouble(
-        IncidentKind.LATE,
-        {
-            "newest_snapshot_id": facts.newest_snapshot_id,
-            "newest_finished_at": newest and newest.isoformat(),
-            "since": last_sign.isoformat(),
-            "late_after_seconds": late_after.total_seconds(),
-            "error": taking and taking.error,
-        },
-    )
+    return {
+        "newest_snapshot_id": facts.newest_snapshot_id,
+        "newest_finished_at": newest and newest.isoformat(),
+        "since": last_sign.isoformat(),
+        "late_after_seconds": late_after.total_seconds(),
+        "error": taking and taking.error,
+    }
 
 
-def _partial(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Trouble | None:
+def _partial(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Known | None:
     if facts.partial_since is None or facts.partial_snapshots < IN_A_ROW:
         return None
-    return _trouble(
-        IncidentKind.PARTIAL,
-        {
-            "since": facts.partial_since.isoformat(),
-            "snapshot_id": facts.newest_snapshot_id,
-            "snapshots": facts.partial_snapshots,
-            "problems": list(facts.partial_problems[:PROBLEMS]),
-            "left_out": max(len(facts.partial_problems) - PROBLEMS, 0),
-        },
-    )
+    return {
+        "since": facts.partial_since.isoformat(),
+        "snapshot_id": facts.newest_snapshot_id,
+        "snapshots": facts.partial_snapshots,
+        "problems": list(facts.partial_problems[:PROBLEMS]),
+        "left_out": max(len(facts.partial_problems) - PROBLEMS, 0),
+    }
 
 
-def _rejected(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Trouble | None:
+def _rejected(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Known | None:
     if facts.rejected_at is None:
         return None
-    return _trouble(
-        IncidentKind.REJECTED,
-        {
-            "snapshot_id": facts.rejected_snapshot_id,
-            "since": facts.rejected_at.isoformat(),
-            "error": facts.rejection,
-        },
-    )
+    return {
+        "snapshot_id": facts.rejected_snapshot_id,
+        "since": facts.rejected_at.isoformat(),
+        "error": facts.rejection,
+    }
 
 
-def _unwatched(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Trouble | None:
+def _unwatched(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Known | None:
     """Snapshots come, and nobody looks at their groups; a step that fails says so itself."""
     since = facts.unwatched_since
     if since is None or now - since <= late_after:
         return None
     if any(step.step == WATCHING for step in facts.failing):
         return None
-    return _trouble(
-        IncidentKind.UNWATCHED,
-        {"since": since.isoformat(), "snapshot_id": facts.newest_snapshot_id},
-    )
+    return {"since": since.isoformat(), "snapshot_id": facts.newest_snapshot_id}
 
 
-def _stuck(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Trouble | None:
+def _stuck(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Known | None:
     oldest = facts.oldest_unadvised_at
     if oldest is None or now - oldest <= late_after:
         return None
-    return _trouble(
-        IncidentKind.STUCK,
-        {
-            "snapshot_id": facts.oldest_unadvised_id,
-            "since": oldest.isoformat(),
-            "snapshots": facts.unadvised,
-            "run_seconds": facts.run_seconds,
-            "gap_seconds": facts.gap_seconds,
-        },
-    )
+    return {
+        "snapshot_id": facts.oldest_unadvised_id,
+        "since": oldest.isoformat(),
+        "snapshots": facts.unadvised,
+        "run_seconds": facts.run_seconds,
+        "gap_seconds": facts.gap_seconds,
+    }
 
 
-def _is_of_delivery(step: FailingStep) -> bool:
-    return bool(re.match(rf"\d+ of \d+ {UNDELIVERED}", step.error or ""))
-
-
-def _step_failed(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Trouble | None:
-
+def _step_failed(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Known | None:
     def explained(step: FailingStep) -> bool:
         soon = step.runs < IN_A_ROW and now - step.failing_since <= late_after
-        unsent = facts.unsent > 0 and _is_of_delivery(step)
+        of_delivery = bool(re.match(rf"\d+ of \d+ {UNDELIVERED}", step.error or ""))
+        unsent = facts.unsent > 0 and of_delivery
         return step.step == TAKING or (step.step in TELLING and (unsent or soon))
 
     failed = [
@@ -227,28 +186,22 @@ def _step_failed(facts: ClusterFacts, late_after: timedelta, now: datetime) -> T
     if not failed:
         return None
     first = min(failed, key=lambda step: step.failing_since)
-    return _trouble(
-        IncidentKind.STEP_FAILED,
-        {"since": first.failing_since.isoformat(), "steps": [_step(s) for s in failed]},
-    )
+    return {"since": first.failing_since.isoformat(), "steps": [_step(s) for s in failed]}
 
 
-def _unsent(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Trouble | None:
+def _unsent(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Known | None:
     oldest = facts.oldest_unsent_at
     if oldest is None or now - oldest <= late_after:
         return None
-    return _trouble(
-        IncidentKind.UNSENT,
-        {
-            "since": oldest.isoformat(),
-            "alerts": facts.unsent,
-            "channels": list(facts.unsent_channels),
-            "error": facts.unsent_error,
-        },
-    )
+    return {
+        "since": oldest.isoformat(),
+        "alerts": facts.unsent,
+        "channels": list(facts.unsent_channels),
+        "error": facts.unsent_error,
+    }
 
 
-def _step(step: FailingStep) -> dict[str, Any]:
+def _step(step: FailingStep) -> Known:
     return {
         "step": step.step,
         "runs": step.runs,
@@ -260,8 +213,27 @@ def _step(step: FailingStep) -> dict[str, Any]:
     }
 
 
-def _trouble(kind: IncidentKind, known: Mapping[str, Any]) -> Trouble:
-    return Trouble(kind=kind, known=known, since=datetime.fromisoformat(known["since"]))
+RULES: Mapping[IncidentKind, Callable[[ClusterFacts, timedelta, datetime], Known | None]] = {
+    IncidentKind.UNREACHABLE: _unreachable,
+    IncidentKind.LATE: _late,
+    IncidentKind.PARTIAL: _partial,
+    IncidentKind.REJECTED: _rejected,
+    IncidentKind.UNWATCHED: _unwatched,
+    IncidentKind.STUCK: _stuck,
+    IncidentKind.STEP_FAILED: _step_failed,
+    IncidentKind.UNSENT: _unsent,
+}
+"""What finds each kind, and says what is known of it, *since* when above all; `pipeline.outage` finds the others."""
+
+
+def findings(facts: ClusterFacts, late_after: timedelta, now: datetime) -> list[Trouble]:
+    """What is wrong with one cluster's pipeline at this moment."""
+    found = ((kind, rule(facts, late_after, now)) for kind, rule in RULES.items())
+    return [
+        Trouble(kind=kind, known=known, since=datetime.fromisoformat(known["since"]))
+        for kind, known in found
+        if known is not None
+    ]
 
 
 def deaf_to(course: IncidentCourse) -> Sequence[str]:

@@ -70,40 +70,37 @@ def _holding(
 def _strongest(
     holding: Sequence[SilenceRow], cluster: str, group: str, opened_at: datetime | None
 ) -> Quiet | None:
-    own = [each for each in holding if each.covers(cluster, group) and _means(each, opened_at)]
+    # an ack means what was open when it was made, and nothing that comes later
+    own = [
+        each
+        for each in holding
+        if each.covers(cluster, group)
+        and (each.kind is not SilenceKind.ACK or (opened_at and opened_at <= each.starts_at))
+    ]
     if not own:
         return None
-    first = max(own, key=_strength)
-    return Quiet(kind=first.kind, reason=first.reason, until=first.ends_at, who=first.who)
-
-
-def _means(silence: SilenceRow, opened_at: datetime | None) -> bool:
-    """An ack means what was open when it was made, and nothing that comes later."""
-    if silence.kind is not SilenceKind.ACK:
-        return True
-    return opened_at is not None and opened_at <= silence.starts_at
-
-
-def _strength(silence: SilenceRow) -> tuple[bool, datetime]:
     forever = datetime.max.replace(tzinfo=UTC)
-    return (silence.kind is not SilenceKind.ACK, silence.ends_at or forever)
+    first = max(own, key=lambda its: (its.kind is not SilenceKind.ACK, its.ends_at or forever))
+    return Quiet(kind=first.kind, reason=first.reason, until=first.ends_at, who=first.who)
 
 
 def planned(windows: Iterable[MaintenanceWindow], at: datetime) -> list[SilenceRow]:
     """The maintenance windows that a moment lies in, as silences that nobody has stored yet."""
-    return [
-        SilenceRow(
-            kind=SilenceKind.MAINTENANCE,
-            cluster=window.clusters,
-            groups=window.groups,
-            starts_at=span[0],
-            ends_at=span[1],
-            reason=window.reason,
-            who=PLANNER,
-        )
-        for window in windows
-        if (span := window.span_at(at)) is not None
-    ]
+    spans = ((window, window.span_at(at)) for window in windows)
+    return [as_row(window, span) for window, span in spans if span is not None]
+
+
+def as_row(window: MaintenanceWindow, span: tuple[datetime, datetime | None]) -> SilenceRow:
+    """A maintenance window from when to when, as a silence."""
+    return SilenceRow(
+        kind=SilenceKind.MAINTENANCE,
+        cluster=window.clusters,
+        groups=window.groups,
+        starts_at=span[0],
+        ends_at=span[1],
+        reason=window.reason,
+        who=PLANNER,
+    )
 
 
 def quieting(

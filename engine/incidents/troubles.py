@@ -18,11 +18,12 @@ import numpy as np
 from ..config import IncidentRules
 from ..metrics.diagnosis.rules import RULES
 from ..metrics.observe import Observation
-from ..model.arrays import NONE, Flags, Floats
+from ..model.arrays import NONE, Flags
 from ..model.batch import GroupBatch, max_by
 from ..model.facts import Fact, FactKind, fact
-from ..model.states import Diagnosis, LagBasis, TroubleKind
+from ..model.states import CAPACITY, Diagnosis, LagBasis
 from .judgement import Judged, Trouble
+from .kinds import DELAY, KINDS, LAG, OTHER, PRODUCTION
 from .traces import last_commit, last_members, silent_hosts, stuck_at
 
 NOBODY: Mapping[str, str] = MappingProxyType({})
@@ -30,27 +31,6 @@ NOBODY: Mapping[str, str] = MappingProxyType({})
 
 ON_THEIR_OWN = 2
 """In so many intervals commits went on without members: then somebody consumes who is none (`assign()`, Spark)."""
-
-LAG, DELAY, PRODUCTION = "total_lag", "delay_seconds", "production_per_second"
-
-HOW_BAD: Mapping[TroubleKind, tuple[str, ...]] = MappingProxyType(
-    {
-        Diagnosis.NO_MEMBERS: (LAG, DELAY),
-        Diagnosis.REBALANCING: (LAG, DELAY, PRODUCTION),
-        Diagnosis.LOSING_RECORDS: (LAG, PRODUCTION),
-        Diagnosis.SKIPPED_RECORDS: (LAG,),
-        Diagnosis.LOSS_AHEAD: (LAG, DELAY),
-        Diagnosis.STOPPED: (LAG,),
-        Diagnosis.SILENT_MEMBER: (LAG,),
-        Diagnosis.STUCK_PARTITION: (LAG,),
-        Diagnosis.SLOW_MEMBER: (LAG, DELAY),
-        Diagnosis.HOT_PARTITION: (LAG, DELAY),
-        Diagnosis.TOO_FEW_MEMBERS: (LAG, DELAY),
-        Diagnosis.SKEWED_LOAD: (LAG, PRODUCTION),
-        Diagnosis.CATCHING_UP: (LAG, PRODUCTION),
-    }
-)
-"""What else of a group is said of a trouble, by columns of `GroupMetrics`: what its own facts do not say."""
 
 
 def judged_of(
@@ -70,7 +50,8 @@ def judged_of(
     """
     batch = seen.batch
     bands = np.array([each.dead_band for each in rules], np.float64) * seen.evidence.objective
-    late = _most_by(np.where(seen.counted, seen.delay, np.nan), batch) > bands
+    delays = np.nan_to_num(np.where(seen.counted, seen.delay, np.nan))
+    late = max_by(delays, batch.start, 0) > bands
     return [
         Judged(group_id=header.group, diagnosis=diagnosed.diagnosis)
         if diagnosed.diagnosis is Diagnosis.KEEPS_UP and not slow and header.group not in withheld
@@ -79,12 +60,6 @@ def judged_of(
             zip(batch.headers, seen.diagnoses, late.tolist(), strict=True)
         )
     ]
-
-
-def _most_by(values: Floats, batch: GroupBatch) -> Floats:
-    """(G) the largest of each group's known rows; 0 without any."""
-    most: Floats = max_by(np.nan_to_num(values), batch.start, 0)
-    return most
 
 
 def _judged(look: Circumstances, late: bool) -> Judged:
@@ -103,12 +78,10 @@ def _troubles(look: Circumstances) -> Iterator[Trouble]:
     if unreadable := _unreadable(look):
         yield unreadable
     for kind, rule in RULES:
-        if (
-            kind in TOLD
-            and (facts := tuple(rule(look.group)))
-            and (found := TOLD[kind](look, facts))
-        ):
-            yield found
+        if kind in KINDS and (facts := tuple(rule(look.group))):
+            told = TOLD.get(kind, _behind_by if kind in CAPACITY else _plain)
+            if found := told(look, kind, facts):
+                yield found
 
 
 class Circumstances:
@@ -222,24 +195,19 @@ class Circumstances:
 
     def with_numbers(self, trouble: Trouble) -> Trouble:
         """A trouble, and how bad it is beside what its own facts say of that."""
-        wanted = HOW_BAD.get(trouble.kind, ())
-        more = (_stated(measure, after=self._number(measure)) for measure in wanted)
+        wanted = KINDS.get(trouble.kind, OTHER).numbers
+        more = (_stated(measure, after=self._numbers[measure]) for measure in wanted)
         return replace(trouble, facts=(*trouble.facts, *more))
 
-    def _number(self, measure: str) -> float | None:
-        if measure == LAG:
-            return self._lag
-        return self.group.arriving if measure == PRODUCTION else self._delay
-
     @cached_property
-    def _lag(self) -> int | None:
-        """Records that wait in all that counts; None unknown."""
-        return self.seen.lag.for_people.take(self.rows).take(self.group.counted).total()
-
-    @cached_property
-    def _delay(self) -> float | None:
-        """By how many seconds the worst of all that counts is behind; None unknown."""
-        return self.delay(self.group.counted)
+    def _numbers(self) -> Mapping[str, float | None]:
+        """Of all that counts what waits, by how many seconds the worst is behind, and what arrives; None unknown."""
+        counted = self.group.counted
+        return {
+            LAG: self.seen.lag.for_people.take(self.rows).take(counted).total(),
+            DELAY: self.delay(counted),
+            PRODUCTION: self.group.arriving,
+        }
 
 
 def _snapshots(group: str, earlier: Sequence[GroupBatch]) -> Iterable[tuple[GroupBatch, int]]:
@@ -257,11 +225,15 @@ Facts = tuple[Fact, ...]
 """What the rule of a trouble sees."""
 
 
-def _no_members(look: Circumstances, facts: Facts) -> Trouble | None:
+def _plain(look: Circumstances, kind: Diagnosis, facts: Facts) -> Trouble:
+    return Trouble(kind=kind, facts=facts)
+
+
+def _no_members(look: Circumstances, kind: Diagnosis, facts: Facts) -> Trouble | None:
     if not look.lacks_members:
         return None
     return Trouble(
-        kind=Diagnosis.NO_MEMBERS,
+        kind=kind,
         facts=(
             *facts,
             *last_members(look.snapshots),
@@ -272,83 +244,53 @@ def _no_members(look: Circumstances, facts: Facts) -> Trouble | None:
     )
 
 
-def _rebalancing(look: Circumstances, facts: Facts) -> Trouble:
+def _rebalancing(look: Circumstances, kind: Diagnosis, facts: Facts) -> Trouble:
     since = look.since(batch.headers[number].rebalancing for batch, number in look.snapshots)
-    return Trouble(kind=Diagnosis.REBALANCING, facts=facts, since=since)
+    return Trouble(kind=kind, facts=facts, since=since)
 
 
-def _losing_records(look: Circumstances, facts: Facts) -> Trouble | None:
+def _losing_records(look: Circumstances, kind: Diagnosis, facts: Facts) -> Trouble | None:
     if look.nobody and not look.something_to_read:
         return None
     samples, rows = look.seen.samples, look.rows
     lost = (samples.begin[:, rows] > samples.committed[:, rows]) & look.group.counted
-    return Trouble(
-        kind=Diagnosis.LOSING_RECORDS,
-        facts=facts,
-        amount=facts[0].after,
-        since=look.since_any(lost),
-    )
+    return Trouble(kind=kind, facts=facts, amount=facts[0].after, since=look.since_any(lost))
 
 
-def _skipped_records(look: Circumstances, facts: Facts) -> Trouble:
-    return Trouble(kind=Diagnosis.SKIPPED_RECORDS, facts=facts, amount=facts[0].after)
+def _skipped_records(look: Circumstances, kind: Diagnosis, facts: Facts) -> Trouble:
+    return Trouble(kind=kind, facts=facts, amount=facts[0].after)
 
 
-def _loss_ahead(look: Circumstances, facts: Facts) -> Trouble:
-    return Trouble(kind=Diagnosis.LOSS_AHEAD, facts=facts)
-
-
-def _stopped(look: Circumstances, facts: Facts) -> Trouble:
-    return _of_standing(look, Diagnosis.STOPPED, look.group.still, facts)
-
-
-def _silent_member(look: Circumstances, facts: Facts) -> Trouble | None:
-    rows = look.group.still & ~look.group.stuck
-    where = (*facts, *silent_hosts(look.group))
-    return None if look.group.stopped else _of_standing(look, Diagnosis.SILENT_MEMBER, rows, where)
-
-
-def _stuck_partition(look: Circumstances, facts: Facts) -> Trouble | None:
-    rows = look.group.stuck
-    where = (*facts, *stuck_at(look.group, look.seen.samples, look.rows))
-    return (
-        None if look.group.stopped else _of_standing(look, Diagnosis.STUCK_PARTITION, rows, where)
-    )
-
-
-def _of_standing(look: Circumstances, kind: Diagnosis, rows: Flags, facts: Facts) -> Trouble:
+def _standing(look: Circumstances, kind: Diagnosis, facts: Facts) -> Trouble | None:
     """Partitions that stand still; where all do that wait, neither member nor partition is told by itself."""
+    group, rows = look.group, look.group.still
+    if group.stopped and kind is not Diagnosis.STOPPED:
+        return None
+    if kind is Diagnosis.SILENT_MEMBER:
+        rows, facts = group.still & ~group.stuck, (*facts, *silent_hosts(group))
+    elif kind is Diagnosis.STUCK_PARTITION:
+        rows, facts = group.stuck, (*facts, *stuck_at(group, look.seen.samples, look.rows))
     return Trouble(kind=kind, facts=facts, amount=look.delay(rows), since=look.since_still(rows))
 
 
-def _of_capacity(kind: Diagnosis) -> Told:
+def _behind_by(look: Circumstances, kind: Diagnosis, facts: Facts) -> Trouble | None:
     """What members cannot do, in seconds by which that leaves the group behind."""
-
-    def behind_by(look: Circumstances, facts: Facts) -> Trouble | None:
-        behind = look.group.behind
-        return Trouble(kind=kind, facts=facts, amount=look.delay(behind)) if behind.any() else None
-
-    return behind_by
+    behind = look.group.behind
+    return Trouble(kind=kind, facts=facts, amount=look.delay(behind)) if behind.any() else None
 
 
-def _skewed_load(look: Circumstances, facts: Facts) -> Trouble | None:
+def _skewed_load(look: Circumstances, kind: Diagnosis, facts: Facts) -> Trouble | None:
     # of whom is slow, or has what is hot, that is said already
-    if look.diagnosis is not Diagnosis.SKEWED_LOAD:
-        return None
-    return _of_capacity(Diagnosis.SKEWED_LOAD)(look, facts)
+    return _behind_by(look, kind, facts) if look.diagnosis is kind else None
 
 
-def _catching_up(look: Circumstances, facts: Facts) -> Trouble | None:
+def _catching_up(look: Circumstances, kind: Diagnosis, facts: Facts) -> Trouble | None:
     # that nobody reads says so already, and by how much
     if look.lacks_members:
         return None
     behind: Flags = look.seen.evidence.behind[:, look.rows] & look.group.counted
-    return Trouble(
-        kind=Diagnosis.CATCHING_UP,
-        facts=facts,
-        amount=look.delay(behind[0]),
-        since=look.since_any(behind),
-    )
+    amount, since = look.delay(behind[0]), look.since_any(behind)
+    return Trouble(kind=kind, facts=facts, amount=amount, since=since)
 
 
 def _unreadable(look: Circumstances) -> Trouble | None:
@@ -362,21 +304,15 @@ def _unreadable(look: Circumstances) -> Trouble | None:
     return Trouble(kind=Diagnosis.UNKNOWN, facts=(unread,))
 
 
-Told = Callable[[Circumstances, Facts], Trouble | None]
-
-TOLD: Mapping[Diagnosis, Told] = {
+TOLD: Mapping[Diagnosis, Callable[[Circumstances, Diagnosis, Facts], Trouble | None]] = {
     Diagnosis.NO_MEMBERS: _no_members,
     Diagnosis.REBALANCING: _rebalancing,
     Diagnosis.LOSING_RECORDS: _losing_records,
     Diagnosis.SKIPPED_RECORDS: _skipped_records,
-    Diagnosis.LOSS_AHEAD: _loss_ahead,
-    Diagnosis.STOPPED: _stopped,
-    Diagnosis.SILENT_MEMBER: _silent_member,
-    Diagnosis.STUCK_PARTITION: _stuck_partition,
-    Diagnosis.SLOW_MEMBER: _of_capacity(Diagnosis.SLOW_MEMBER),
-    Diagnosis.HOT_PARTITION: _of_capacity(Diagnosis.HOT_PARTITION),
-    Diagnosis.TOO_FEW_MEMBERS: _of_capacity(Diagnosis.TOO_FEW_MEMBERS),
+    Diagnosis.STOPPED: _standing,
+    Diagnosis.SILENT_MEMBER: _standing,
+    Diagnosis.STUCK_PARTITION: _standing,
     Diagnosis.SKEWED_LOAD: _skewed_load,
     Diagnosis.CATCHING_UP: _catching_up,
 }
-"""What a trouble is beside what its rule sees; None where nobody need act. The one left is in `vanished_groups`."""
+"""What a trouble is beside what its rule sees, where that is more; None where nobody need act."""

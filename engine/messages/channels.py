@@ -1,13 +1,18 @@
 """
-Channels: where a message goes.
+Where a message goes, and for incidents under which key and in place of what.
 
 A channel is one of Slack, or `webhook:NAME`: a program that pages people.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+
 from ..config import Settings
-from ..model.message import Severity
+from ..model.message import AlertMessage, Severity, severity_of
+from ..ports import Posting
+from ..records import IncidentCourse, Readers
 
 PAGERS = "webhook:"
 """What the channels of programs begin with; what follows is a name of the configuration."""
@@ -61,3 +66,89 @@ def receivers_of(
             if webhook.takes(cluster, group, critical=critical)
         ),
     ]
+
+
+@dataclass(kw_only=True, eq=False)
+class Postings:
+    """What is to be told of the groups of a cluster or its pipeline, in this order."""
+
+    cluster: str
+    settings: Settings
+    queued: list[Posting] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Posting]:
+        return iter(self.queued)
+
+    def post(self, key: str, channel: str, message: AlertMessage) -> None:
+        """A message of its own."""
+        self.queued.append(Posting(key=key, channel=channel, message=message))
+
+    def change(
+        self, course: IncidentCourse, readers: Readers, key: str, message: AlertMessage
+    ) -> None:
+        """The message that stands for an incident becomes another."""
+        self.queued.append(
+            Posting(
+                key=f"incident {course.key} {key}",
+                channel=readers.channel,
+                message=message,
+                replaces=readers.alert_key,
+            )
+        )
+
+    def answer(
+        self,
+        course: IncidentCourse,
+        readers: Readers,
+        key: str,
+        line: AlertMessage,
+        *,
+        broadcast: bool,
+    ) -> None:
+        """Something is said in the thread of the message that stands for an incident."""
+        self.queued.append(
+            Posting(
+                key=f"incident {course.key} {key} thread",
+                channel=readers.channel,
+                message=line,
+                answers=readers.alert_key,
+                broadcast=broadcast,
+            )
+        )
+
+    def page(
+        self, course: IncidentCourse, key: str, message: AlertMessage, *, but: Collection[str] = ()
+    ) -> None:
+        """
+        The same for programs that page, each incident by itself: they bundle on their own.
+
+        What they are told later takes the place of the opening, whether they had that or not: it never overtakes it,
+        and what waits gives way to it.
+        """
+        for pager in self.pagers(course):
+            if pager in but:
+                continue
+            first, its = (f"incident {course.key} {each} {pager}" for each in ("opened", key))
+            self.queued.append(
+                Posting(
+                    key=its,
+                    channel=pager,
+                    message=message,
+                    replaces=None if its == first else first,
+                )
+            )
+
+    def channel(self, course: IncidentCourse) -> str:
+        """Where people read of it."""
+        return self._receivers(course)[0]
+
+    def pagers(self, course: IncidentCourse) -> tuple[str, ...]:
+        """The webhooks that take an incident now, and those that know of it: they hear of its end, too."""
+        _, *pagers = self._receivers(course)
+        known = course.readers.pagers if course.readers else ()
+        pagers += [pager for pager in known if not is_gone(self.settings, pager)]
+        return tuple(dict.fromkeys(pagers))
+
+    def _receivers(self, course: IncidentCourse) -> list[str]:
+        severity = severity_of(course.cause)
+        return receivers_of(self.settings, self.cluster, course.group_id, severity)

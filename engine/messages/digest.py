@@ -10,7 +10,6 @@ from typing import TypeVar
 
 from ..model.assignments import AdviceState, Move, Verdict
 from ..model.facts import Fact, FactKind
-from ..model.figures import Score
 from ..model.message import AlertMessage, MessageKind, NewsKind, Section, Severity
 from ..ports import AdvisedSnapshot, ScoredAdvice
 from ..records.course import AT_ONCE, VERDICT_SECONDS, AdvicePromise
@@ -82,19 +81,29 @@ def advice_message(
     """
     full, rest = news[:worst], news[worst:]
     sections = [section(one, moves.get(one.group_id, ()), owners or NO_OWNERS) for one in full]
-    summary = _summary(full[0])
-    sections[0] = _without(sections[0], summary)
+    # what is told first, and why; the section says the rest
+    what = _what(full[0].advice)
+    why = [line for line in _lines(full[0]) if line not in what]
+    summary = " ".join([f"{_heading(full[0])}.", *why[:1]])
+    left = tuple(line for line in sections[0].lines if line not in summary)
+    sections[0] = replace(sections[0], lines=left)
     if rest:
-        names = [f"{one.group_id} ({_short(one)})" for one in rest]
-        more = Section(
-            heading=f"and {several(len(rest), 'more group')}", lines=(listed(names, NAMED),)
-        )
-        sections.append(more)
+        switch = NewsKind.SWITCH
+        told = [f"{one.kind} to {one.strategy}" if one.kind is switch else one.kind for one in rest]
+        names = [f"{one.group_id} ({what})" for one, what in zip(rest, told, strict=True)]
+        heading = f"and {several(len(rest), 'more group')}"
+        sections.append(Section(heading=heading, lines=(listed(names, NAMED),)))
+    number = Counter(one.kind for one in news)
+    counted = [
+        f"{several(number[kind], 'group')} {clause}"
+        for kind, clause in _TITLES.items()
+        if number[kind]
+    ]
     return AlertMessage(
         kind=MessageKind.ADVICE,
         severity=Severity.INFO,
         at=snapshot.finished_at,
-        title=f"{cluster}: {_title(news)}",
+        title=f"{cluster}: {', '.join(counted)}",
         summary=summary,
         sections=tuple(sections),
         more=(
@@ -114,30 +123,6 @@ _TITLES: Mapping[NewsKind, str] = {
     NewsKind.TAKEN_UP: "took up the advice",
     NewsKind.VERIFIED: "took up the advice and got what was predicted",
 }
-
-
-def _title(news: Sequence[News]) -> str:
-    number = Counter(one.kind for one in news)
-    return ", ".join(
-        f"{several(number[kind], 'group')} {clause}"
-        for kind, clause in _TITLES.items()
-        if number[kind]
-    )
-
-
-def _short(news: News) -> str:
-    return f"{news.kind} to {news.strategy}" if news.kind is NewsKind.SWITCH else news.kind
-
-
-def _summary(news: News) -> str:
-    """What is told first, and why."""
-    lines = [line for line in _lines(news) if line not in _what(news.advice)]
-    return " ".join([f"{_heading(news)}.", *lines[:1]])
-
-
-def _without(section: Section, summary: str) -> Section:
-    """A section but for what is said above it."""
-    return replace(section, lines=tuple(line for line in section.lines if line not in summary))
 
 
 def _heading(news: News) -> str:
@@ -240,58 +225,40 @@ def _what(advice: ScoredAdvice) -> list[str]:
 
 def _switch(advice: ScoredAdvice) -> list[str]:
     """What a switch brings and costs, how it is made, and how sure that is."""
-    lines = _ahead(advice)
-    lines += _effects(advice)
-    lines.append(_cost(advice))
+    lines = []
+    if advice.live_forecast is not None and advice.forecast is not None:
+        lines.append(sentence(ahead(advice.live_forecast, advice.forecast, str(advice.strategy))))
+    lines += [*_effects(advice), _cost(advice)]
     lines.append(f"How: {sentence(advice.how)}" if advice.how else "How: not known.")
     lines.append(
         f"Step by step, and back: evenkeel apply {quote(advice.group_id)} --strategy {advice.strategy}"
     )
     lines.append(_certainty(advice))
-    lines += _notes(advice)
+    if advice.notes:
+        lines.append(f"Note: {sentence(shortened('; '.join(advice.notes), REASON))}")
     if advice.yardstick:
         reason = sentence(advice.yardstick_reason or "it would do better still")
         lines.append(f"Possible, not deployable here: {advice.yardstick}. {reason}")
     return lines
 
 
-def _ahead(advice: ScoredAdvice) -> list[str]:
-    if advice.live_forecast is None or advice.forecast is None:
-        return []
-    return [sentence(ahead(advice.live_forecast, advice.forecast, str(advice.strategy)))]
-
-
-def _notes(advice: ScoredAdvice) -> list[str]:
-    """What was taken for what is not known, and what else is to be said of the answer."""
-    notes = "; ".join(advice.notes)
-    return [f"Note: {sentence(shortened(notes, REASON))}"] if notes else []
-
-
 def _effects(advice: ScoredAdvice) -> list[str]:
-    """What the reason leaves out: smaller gains, and what gets worse."""
-    better, worse = _differences(advice)
-    lines = [f"Besides: {'; '.join(better)}."] if better else []
-    return [*lines, f"Worse: {'; '.join(worse)}."] if worse else lines
-
-
-def _differences(advice: ScoredAdvice) -> tuple[list[str], list[str]]:
-    """What falls and what rises, unless the reason speaks of it; the unknown is left out."""
+    """What the reason leaves out, smaller gains and what gets worse; the unknown is left out."""
     reason_measures = {fact.measure for fact in advice.facts or ()}
     better: list[str] = []
     worse: list[str] = []
     for measure in COMPARED:
-        before, after = _figure(advice.live, measure), _figure(advice.proposed, measure)
+        before, after = (
+            None if score is None else getattr(score, measure)
+            for score in (advice.live, advice.proposed)
+        )
         if measure in reason_measures or before is None or after is None:
             continue
         if formatted(measure, before) != formatted(measure, after):
             fact = Fact(kind=FactKind.REMARK, measure=measure, before=before, after=after)
             (better if after < before else worse).append(words(fact))
-    return better, worse
-
-
-def _figure(score: Score | None, measure: str) -> float | None:
-    figure: float | None = None if score is None else getattr(score, measure)
-    return figure
+    lines = [f"Besides: {'; '.join(better)}."] if better else []
+    return [*lines, f"Worse: {'; '.join(worse)}."] if worse else lines
 
 
 def _cost(advice: ScoredAdvice) -> str:
@@ -312,28 +279,24 @@ def _cost(advice: ScoredAdvice) -> str:
 
 
 def _certainty(advice: ScoredAdvice) -> str:
+    """How often it won, and what of its reason is unknown, or that nothing is: racks only where it speaks of them."""
     times = advice.seen
-    began = advice.seen_since
-    sure = (
+    sure = [
         f"won in {several(times, 'snapshot')} in a row"
         if times > 1
         else "won in one snapshot so far"
-    )
-    since = f", since {moment(began)}" if began else ""
-    return f"How sure: {'; '.join([f'{sure}{since}', *_doubts(advice)])}."
-
-
-def _doubts(advice: ScoredAdvice) -> list[str]:
-    """What of its reason is unknown, or that nothing is: racks only where it speaks of them."""
+    ]
+    if advice.seen_since:
+        sure = [f"{sure[0]}, since {moment(advice.seen_since)}"]
     lag = advice.metrics.unknown_lag_partitions if advice.metrics else None
     racks = advice.proposed.racks_left_out if advice.proposed else None
     about_racks = any(fact.measure.startswith("cross_rack") for fact in advice.facts or ())
     doubts = [f"the lag of {several(lag, 'partition')} is unknown"] if lag else []
     if about_racks and racks:
         doubts.append(f"racks of {several(racks, 'partition')} are unknown")
-    if doubts or lag is None:
-        return doubts
-    return ["no lag and no rack is unknown" if about_racks else "no lag is unknown"]
+    if not doubts and lag is not None:
+        doubts = ["no lag and no rack is unknown" if about_racks else "no lag is unknown"]
+    return f"How sure: {'; '.join([*sure, *doubts])}."
 
 
 def _moves(advice: ScoredAdvice, moves: Sequence[Move]) -> list[str]:

@@ -20,10 +20,9 @@ from ..model.states import IncidentState
 from ..model.text import listed
 from ..ports import Incidents, IncidentWatch, Posting
 from ..records import IncidentCourse, Readers
+from .channels import Postings
 from .events import EventKind
-from .group_incident import headline_of, message_of
-from .incident_message import LINE, NAME, Incident, fitted
-from .postings import Postings
+from .incident_message import LINE, NAME, Incident, fitted, headline_of, message_of
 from .rounds import owner_of
 from .wording import moment, sentence, since
 
@@ -67,27 +66,31 @@ def last_postings(watch: IncidentWatch, settings: Settings, now: datetime) -> tu
     digests: dict[tuple[str, str], list[IncidentCourse]] = {}
     for course, readers in known:
         try:
-            _end(postings, _incident(watch, course, settings), readers, now)
+            incident = Incident(
+                cluster=watch.cluster,
+                course=course,
+                at=watch.at or course.began_at,
+                snapshot_id=watch.snapshot_id or course.began_snapshot_id,
+                owner=owner_of(settings, watch.cluster, course),
+                unwatched=True,
+            )
+            _end(postings, incident, readers, now)
         except Exception:
             # what cannot be said of one keeps no other from its end
             log.exception("of %s nothing can be said", course.name)
         if readers.in_digest:
             digests.setdefault((readers.alert_key, readers.channel), []).append(course)
-    for (key, channel), courses in digests.items():
-        _end_digest(postings, key, channel, _of_digest(watch, courses, now))
-    return tuple(postings)
-
-
-def _incident(watch: IncidentWatch, course: IncidentCourse, settings: Settings) -> Incident:
-    """As it was seen last."""
-    return Incident(
-        cluster=watch.cluster,
-        course=course,
-        at=watch.at or course.began_at,
-        snapshot_id=watch.snapshot_id or course.began_snapshot_id,
-        owner=owner_of(settings, watch.cluster, course),
-        unwatched=True,
+    last = AlertMessage(
+        kind=MessageKind.DIGEST,
+        severity=Severity.RESOLVED,
+        at=now,
+        title=f"{watch.cluster}: no longer watched",
+        summary=WHY,
+        footer=(f"Snapshot {watch.snapshot_id}",),
     )
+    for (key, channel), courses in digests.items():
+        _end_digest(postings, key, channel, courses, last)
+    return tuple(postings)
 
 
 def _end(postings: Postings, incident: Incident, readers: Readers, now: datetime) -> None:
@@ -115,26 +118,18 @@ def _message(incident: Incident, now: datetime) -> AlertMessage:
     )
 
 
-def _of_digest(
-    watch: IncidentWatch, courses: Iterable[IncidentCourse], now: datetime
-) -> AlertMessage:
-    """What takes the place of a digest."""
+def _end_digest(
+    postings: Postings,
+    key: str,
+    channel: str,
+    courses: Iterable[IncidentCourse],
+    last: AlertMessage,
+) -> None:
+    """What takes the place of a digest, with the names of those that were not over, and a line in its thread."""
     names = listed([fitted(course.name, NAME) for course in courses], NAMES)
-    return AlertMessage(
-        kind=MessageKind.DIGEST,
-        severity=Severity.RESOLVED,
-        at=now,
-        title=f"{watch.cluster}: no longer watched",
-        summary=WHY,
-        sections=(Section(heading="Not over when last seen", lines=(fitted(names, 2 * LINE),)),),
-        footer=(f"Snapshot {watch.snapshot_id}",),
-    )
-
-
-def _end_digest(postings: Postings, key: str, channel: str, message: AlertMessage) -> None:
-    line = replace(message, sections=())
+    left = Section(heading="Not over when last seen", lines=(fitted(names, 2 * LINE),))
     its = f"{key} unwatched"
     postings.queued += [
-        Posting(key=its, channel=channel, message=message, replaces=key),
-        Posting(key=f"{its} thread", channel=channel, message=line, answers=key),
+        Posting(key=its, channel=channel, message=replace(last, sections=(left,)), replaces=key),
+        Posting(key=f"{its} thread", channel=channel, message=last, answers=key),
     ]

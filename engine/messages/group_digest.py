@@ -6,12 +6,11 @@ import enum
 import html
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ..model.message import AlertMessage, MessageKind, Section, Severity, severity_of
 from ..model.states import TroubleKind
-from .group_incident import headline_of, length_of
-from .incident_message import Incident, fitted
+from .incident_message import Incident, fitted, headline_of, length_of
 from .wording import sentence, several
 from .wording.incidents import called
 
@@ -67,11 +66,19 @@ def digest_message(
     line = _line_of_end if kind is DigestKind.RESOLVED else _line
     named, others = _split(ordered, line)
     first, over = ordered[0], kind is DigestKind.RESOLVED
-    sections = [part for heading, some in _headed(named, over) for part in _parts(heading, some)]
-    sections += _by_cause(others)
+    sections = [part for heading, lines in _headed(named, over) for part in _parts(heading, lines)]
+    by: dict[TroubleKind, list[str]] = {}
+    for each, name in others:
+        by.setdefault(each.course.cause, []).append(name)
+    for cause, names in by.items():
+        heading = f"{sentence(called(cause))[:-1]}, {len(names):,} more"
+        sections += _parts(heading, names, joined=", ")
     if left := len(ordered) - len(named) - len(others):
         more = "They are told with the next snapshot."
         sections.append(Section(heading=f"and {several(left, 'more group')}", lines=(more,)))
+    # each once
+    who = list(dict.fromkeys(each.mention for each, _ in (*named, *others) if each.mention))
+    mention = " ".join(who[:CALLED]) or None
     message = AlertMessage(
         kind=MessageKind.DIGEST,
         severity=Severity.RESOLVED if over else severity_of(first.course.cause),
@@ -81,7 +88,7 @@ def digest_message(
         sections=tuple(sections),
         more=None if over else "All that is open: evenkeel query open_incidents",
         footer=(f"Snapshot {first.snapshot_id}",),
-        mention=_called([*named, *others]) if kind is DigestKind.OPENED else None,
+        mention=mention if kind is DigestKind.OPENED else None,
         link=first.link,
     )
     return message, tuple(each.course.name for each, _ in (*named, *others))
@@ -101,25 +108,14 @@ def _line_of_end(incident: Incident) -> str:
     return f"{fitted(incident.course.name, 80)}: {called(incident.course.cause)} for {length_of(incident)}"
 
 
-def _fitting(incidents: Iterable[Incident], line: Callable[[Incident], str]) -> Iterator[Named]:
-    """The first ones that one message holds; one at least."""
-    room = ROOM
-    for place, incident in enumerate(incidents):
-        text = line(incident)
-        room -= _size(text)
-        if place and room < 0:
-            return
-        yield incident, text
-
-
 def _split(
     incidents: Sequence[Incident], line: Callable[[Incident], str]
 ) -> tuple[list[Named], list[Named]]:
     """The worst with their lines, as many as leave room for the names of all others, and those names."""
-    lines = list(_fitting(incidents[:FITTING], line))
+    lines = _fitting([(each, line(each)) for each in incidents[:FITTING]], ROOM, least=1)
     if len(lines) == len(incidents):
         return lines, []
-    names = [(each, _name(each)) for each in incidents]
+    names = [(each, fitted(each.course.name, 80)) for each in incidents]
     spare = ROOM_WITH_NAMES - sum(_size(name) for _, name in names)
     in_lines: list[Named] = []
     for (each, text), (_, name) in zip(lines, names, strict=False):
@@ -128,42 +124,18 @@ def _split(
             break
         in_lines.append((each, text))
     room = ROOM_WITH_NAMES - sum(_size(text) for _, text in in_lines)
-    others: list[Named] = []
-    for each, name in names[len(in_lines) :]:
-        room -= _size(name)
-        if room < 0:
+    return in_lines, _fitting(names[len(in_lines) :], room)
+
+
+def _fitting(named: Sequence[Named], room: int, least: int = 0) -> list[Named]:
+    """The first ones that there is room for."""
+    fitting: list[Named] = []
+    for each in named:
+        room -= _size(each[1])
+        if len(fitting) >= least and room < 0:
             break
-        others.append((each, name))
-    return in_lines, others
-
-
-def _name(incident: Incident) -> str:
-    return fitted(incident.course.name, 80)
-
-
-def _by_cause(others: Iterable[Named]) -> Iterator[Section]:
-    """Names only, those of one cause together: as many in a line as a part of the message holds."""
-    by: dict[TroubleKind, list[str]] = {}
-    for each, name in others:
-        by.setdefault(each.course.cause, []).append(name)
-    for cause, names in by.items():
-        heading = f"{sentence(called(cause))[:-1]}, {len(names):,} more"
-        for part in _cut(names):
-            yield Section(heading=heading, lines=(", ".join(part),))
-            heading = f"{sentence(called(cause))[:-1]}, further"
-
-
-def _cut(names: Sequence[str]) -> Iterator[list[str]]:
-    """Names in as few parts as hold them."""
-    part: list[str] = []
-    room = PART
-    for name in names:
-        room -= _size(name)
-        if part and room < 0:
-            yield part
-            part, room = [], PART - _size(name)
-        part.append(name)
-    yield part
+        fitting.append(each)
+    return fitting
 
 
 def _size(line: str) -> int:
@@ -181,17 +153,20 @@ def _headed(named: Sequence[Named], over: bool) -> Iterator[tuple[str, list[str]
             yield severity.value.capitalize(), lines
 
 
-def _parts(heading: str, lines: Sequence[str]) -> Iterator[Section]:
-    """The lines under as few headings as hold them."""
-    part: list[str] = []
+def _parts(heading: str, lines: Sequence[str], joined: str | None = None) -> Iterator[Section]:
+    """Lines under as few headings as hold them; names that are *joined* by something are one line of each."""
+    parts: list[list[str]] = [[]]
     room = PART
     for line in lines:
         room -= _size(line)
-        if part and room < 0:
-            yield Section(heading=heading, lines=tuple(part))
-            part, room, heading = [], PART - _size(line), f"{heading.split(',')[0]}, further"
-        part.append(line)
-    yield Section(heading=heading, lines=tuple(part))
+        if parts[-1] and room < 0:
+            parts.append([])
+            room = PART - _size(line)
+        parts[-1].append(line)
+    for part in parts:
+        its = part if joined is None else [joined.join(part)]
+        yield Section(heading=heading, lines=tuple(its))
+        heading = f"{heading.split(',')[0]}, further"
 
 
 def _summary(incidents: Sequence[Incident], over: bool) -> str:
@@ -200,9 +175,3 @@ def _summary(incidents: Sequence[Incident], over: bool) -> str:
     number = Counter(severity_of(each.course.cause) for each in incidents)
     counted = [f"{number[each]:,} {each}" for each in Severity if number[each]]
     return f"{', '.join(counted[::-1])}; the most severe first."
-
-
-def _called(named: Sequence[Named]) -> str | None:
-    """Who is called: each once."""
-    who = dict.fromkeys(each.mention for each, _ in named if each.mention)
-    return " ".join(list(who)[:CALLED]) or None

@@ -12,7 +12,6 @@ from typing import Protocol
 from ..config import Settings
 from ..incidents.policy import pipeline_judgement
 from ..incidents.quiet import quieting_pipeline
-from ..model.assignments import Move
 from ..model.errors import HistoryError
 from ..model.groups import WatchOf
 from ..model.message import Announcement
@@ -83,7 +82,12 @@ def queue_advice(
 
 def advice_news(history: AdviceToTell, settings: Settings, snapshot_id: str) -> AdviceNews | None:
     """What `queue_advice` would queue; None where nothing is said of the snapshot."""
-    snapshot = _snapshot(history, snapshot_id)
+    snapshot = history.advised_snapshot(snapshot_id)
+    if snapshot is None:
+        raise HistoryError(
+            f"the history has no snapshot {snapshot_id}.",
+            fix="Run the steps before `alert` for it: they write what is missing from the lake.",
+        )
     silence = _why_silent(snapshot, settings)
     if silence is not None:
         log.info("%s %s: nothing is told.", snapshot_id, silence)
@@ -98,12 +102,17 @@ def queue_news(
     history: AdviceToTell, settings: Settings, found: AdviceNews, link: str | None = None
 ) -> int:
     """Queue what is new: how many alerts that were."""
-    snapshot, news = found.snapshot, found.news
+    snapshot = found.snapshot
+    channels: dict[str, list[News]] = {}
+    for one in found.news:
+        channel = channel_of(settings, snapshot.cluster, one.group_id)
+        channels.setdefault(channel, []).append(one)
     queued = sum(
-        _queue_digest(history, settings, snapshot, channel, its, found.given, link)
-        for channel, its in _by_channel(settings, snapshot.cluster, news).items()
+        _queue_digest(history, settings, found, channel, its, link)
+        for channel, its in channels.items()
     )
-    log.info("%s: %d groups with news, %d alerts queued.", snapshot.snapshot_id, len(news), queued)
+    told = "%s: %d groups with news, %d alerts queued."
+    log.info(told, snapshot.snapshot_id, len(found.news), queued)
     return queued
 
 
@@ -128,16 +137,6 @@ def owners_of(settings: Settings, cluster: str, news: Iterable[News]) -> dict[st
     return {group: owner for group, owner in owners.items() if owner}
 
 
-def _snapshot(history: AdviceHistory, snapshot_id: str) -> AdvisedSnapshot:
-    snapshot = history.advised_snapshot(snapshot_id)
-    if snapshot is None:
-        raise HistoryError(
-            f"the history has no snapshot {snapshot_id}.",
-            fix="Run the steps before `alert` for it: they write what is missing from the lake.",
-        )
-    return snapshot
-
-
 def _why_silent(snapshot: AdvisedSnapshot, settings: Settings) -> str | None:
     """Why nothing is told for a snapshot: its advice is no longer what a reader could act on."""
     newest = snapshot.newest_advised_id
@@ -149,43 +148,31 @@ def _why_silent(snapshot: AdvisedSnapshot, settings: Settings) -> str | None:
     return None
 
 
-def _by_channel(settings: Settings, cluster: str, news: Sequence[News]) -> dict[str, list[News]]:
-    channels: dict[str, list[News]] = {}
-    for one in news:
-        channel = channel_of(settings, cluster, one.group_id)
-        channels.setdefault(channel, []).append(one)
-    return channels
-
-
 def _queue_digest(
     history: AdviceToTell,
     settings: Settings,
-    snapshot: AdvisedSnapshot,
+    found: AdviceNews,
     channel: str,
     news: Sequence[News],
-    given: Sequence[ScoredAdvice],
     link: str | None,
 ) -> bool:
-    cluster = snapshot.cluster
+    snapshot = found.snapshot
+    groups = {one.advice.advice_id: one.group_id for one in news[:WORST]}
+    moves = history.first_moves([number for number in groups if number is not None], MOVES)
     message = advice_message(
-        cluster,
+        snapshot.cluster,
         snapshot,
         news,
-        _moves(history, news[:WORST]),
-        verdicts=Counter(advice.verdict for advice in given),
-        owners=owners_of(settings, cluster, news),
+        {groups[number]: some for number, some in moves.items()},
+        verdicts=Counter(advice.verdict for advice in found.given),
+        owners=owners_of(settings, snapshot.cluster, news),
         link=link,
     )
-    posting = Posting(
-        key=f"advice {snapshot.snapshot_id} {channel}", channel=channel, message=message
+    key = f"advice {snapshot.snapshot_id} {channel}"
+    posting = Posting(key=key, channel=channel, message=message)
+    return history.enqueue_alert(
+        posting, cluster=snapshot.cluster, snapshot_id=snapshot.snapshot_id
     )
-    return history.enqueue_alert(posting, cluster=cluster, snapshot_id=snapshot.snapshot_id)
-
-
-def _moves(history: AdviceHistory, news: Sequence[News]) -> Mapping[str, Sequence[Move]]:
-    groups = {n.advice.advice_id: n.group_id for n in news}
-    moves = history.first_moves([number for number in groups if number is not None], MOVES)
-    return {groups[number]: some for number, some in moves.items()}
 
 
 def queue_incidents(history: PipelineToTell, settings: Settings, now: datetime) -> int:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 
-from ..config import MaintenanceWindow, Settings
+from ..config import Settings
+from ..incidents.quiet import as_row
 from ..model.message import AlertMessage, MessageKind, Section, Severity
 from ..model.states import IncidentState
 from ..ports import Posting
@@ -28,6 +29,8 @@ NEW = timedelta(days=1)
 
 NAMED = 10
 """Groups that one line names."""
+
+END = "evenkeel silence --end NUMBER"
 
 Group = tuple[str, str]
 """A cluster's name and the id of one of its groups."""
@@ -55,14 +58,13 @@ class Scene:
         known = sorted({*self.settings.clusters, *self.groups, *self.courses})
         return [cluster for cluster in known if fnmatchcase(cluster, pattern)]
 
-    def covered(self, silence: SilenceRow | MaintenanceWindow) -> dict[str, list[Group]]:
+    def covered(self, silence: SilenceRow) -> dict[str, list[Group]]:
         """The groups that something covers, those that are gone and missed among them, by their channel."""
-        clusters, pattern = _patterns(silence)
         by_channel: dict[str, list[Group]] = {}
-        for cluster in self.clusters(clusters):
+        for cluster in self.clusters(silence.cluster):
             missed = {course.name for course in self._open(cluster)}
             for group in sorted(missed.union(self.groups.get(cluster, ()))):
-                if fnmatchcase(group, pattern):
+                if silence.covers(cluster, group):
                     channel = channel_of(self.settings, cluster, group)
                     by_channel.setdefault(channel, []).append((cluster, group))
         return by_channel
@@ -81,6 +83,17 @@ class Scene:
             if (cluster, course.name) in own
         ]
 
+    def said_of(self, groups: Sequence[Group]) -> str:
+        """What a silence covers, in words."""
+        if not groups:
+            return "It covers no group of the newest snapshots."
+        said, courses = f"It covers {several(len(groups), 'group')} here", self.open_of(groups)
+        return (
+            f"{said}, {len(courses)} of them open: {_incidents(courses)}."
+            if courses
+            else f"{said}."
+        )
+
     def acknowledged(self, ack: SilenceRow) -> list[tuple[str, IncidentCourse]]:
         """The open incidents that an ack means, each with its cluster."""
         return [
@@ -95,12 +108,6 @@ class Scene:
     def _open(self, cluster: str) -> list[IncidentCourse]:
         courses = self.courses.get(cluster, ())
         return [course for course in courses if course.state is IncidentState.OPEN]
-
-
-def _patterns(silence: SilenceRow | MaintenanceWindow) -> tuple[str, str]:
-    if isinstance(silence, MaintenanceWindow):
-        return silence.clusters, silence.groups
-    return silence.cluster, silence.groups
 
 
 def quiet_postings(silence: SilenceRow, scene: Scene) -> list[Posting]:
@@ -128,7 +135,7 @@ def _begins(silence: SilenceRow, scene: Scene) -> list[Posting]:
         Posting(
             key=f"silence {silence.silence_id} begins {channel}",
             channel=channel,
-            message=_message(scene, title, f"{_why(silence)} {_covers(scene, groups)}"),
+            message=_message(scene.now, title, f"{_why(silence)} {scene.said_of(groups)}"),
         )
         for channel, groups in scene.channels(silence).items()
         if channel not in silence.channels
@@ -145,38 +152,23 @@ def _ends(silence: SilenceRow, scene: Scene) -> list[Posting]:
             key=f"silence {silence.silence_id} ends {over} {channel}",
             channel=channel,
             message=_message(
-                scene,
+                scene.now,
                 f"{_name(silence)}: no longer {_VERBS[silence.kind]}",
-                _still_open(scene.open_of(by_channel.get(channel, ()))),
+                f"Still open: {_incidents(its)}." if its else "Nothing is open among its groups.",
             ),
         )
         for channel in silence.channels
+        for its in [scene.open_of(by_channel.get(channel, ()))]
     ]
 
 
-def _name(silence: SilenceRow | MaintenanceWindow) -> str:
-    clusters, groups = _patterns(silence)
-    return (
-        f"{fitted(groups, NAME)} ({'every cluster' if clusters == '*' else fitted(clusters, NAME)})"
-    )
+def _name(silence: SilenceRow) -> str:
+    where = "every cluster" if silence.cluster == "*" else fitted(silence.cluster, NAME)
+    return f"{fitted(silence.groups, NAME)} ({where})"
 
 
 def _why(silence: SilenceRow) -> str:
     return sentence(f"By {silence.who}: {fitted(silence.reason)}")
-
-
-def _covers(scene: Scene, groups: Sequence[Group]) -> str:
-    if not groups:
-        return "It covers no group of the newest snapshots."
-    said = f"It covers {several(len(groups), 'group')} here"
-    courses = scene.open_of(groups)
-    return f"{said}, {len(courses)} of them open: {_incidents(courses)}." if courses else f"{said}."
-
-
-def _still_open(courses: Sequence[IncidentCourse]) -> str:
-    if not courses:
-        return "Nothing is open among its groups."
-    return f"Still open: {_incidents(courses)}."
 
 
 def _incidents(courses: Sequence[IncidentCourse]) -> str:
@@ -193,17 +185,25 @@ def stale_postings(silences: Sequence[SilenceRow], scene: Scene) -> list[Posting
             for channel in scene.channels(each):
                 lines.setdefault(channel, []).append(line)
     for window in scene.settings.maintenance:
-        if not window.is_over(scene.now) and _covers_nothing(window, scene):
-            line = (
-                f"maintenance, {_name(window)}, matches no group. {sentence(fitted(window.reason))}"
-            )
+        as_silence = as_row(window, (scene.now, None))
+        if not window.is_over(scene.now) and _covers_nothing(as_silence, scene):
+            reason = sentence(fitted(window.reason))
+            line = f"maintenance, {_name(as_silence)}, matches no group. {reason}"
             lines.setdefault(scene.settings.slack_channel, []).append(line)
     year, week, _ = scene.now.isocalendar()
     return [
         Posting(
             key=f"stale silences {year}-W{week:02} {channel}",
             channel=channel,
-            message=_stale_message(scene, its),
+            message=replace(
+                _message(
+                    scene.now,
+                    f"{several(len(its), 'silence')}: still needed?",
+                    "They are old, or cover nothing. You hear of them once a week.",
+                ),
+                sections=(Section(heading="Which", lines=tuple(its), code=(END,)),),
+                more="All of them: evenkeel query silences",
+            ),
         )
         for channel, its in lines.items()
     ]
@@ -220,38 +220,15 @@ def _why_stale(silence: SilenceRow, scene: Scene) -> str | None:
     return None
 
 
-def _covers_nothing(silence: SilenceRow | MaintenanceWindow, scene: Scene) -> bool:
+def _covers_nothing(silence: SilenceRow, scene: Scene) -> bool:
     """Whether it is certain that something covers no group: of a cluster without a snapshot nobody knows."""
-    clusters, _ = _patterns(silence)
-    unread = [cluster for cluster in scene.clusters(clusters) if cluster not in scene.groups]
+    unread = [each for each in scene.clusters(silence.cluster) if each not in scene.groups]
     return not scene.covered(silence) and not unread
 
 
-def _stale_message(scene: Scene, lines: Sequence[str]) -> AlertMessage:
-    return replace(
-        _message(
-            scene,
-            f"{several(len(lines), 'silence')}: still needed?",
-            "They are old, or cover nothing. You hear of them once a week.",
-        ),
-        sections=(
-            Section(
-                heading="Which",
-                lines=tuple(lines),
-                code=("evenkeel silence --end NUMBER",),
-            ),
-        ),
-        more="All of them: evenkeel query silences",
-    )
-
-
-def _message(scene: Scene, title: str, summary: str) -> AlertMessage:
+def _message(now: datetime, title: str, summary: str) -> AlertMessage:
     return AlertMessage(
-        kind=MessageKind.QUIET,
-        severity=Severity.INFO,
-        at=scene.now,
-        title=title,
-        summary=summary,
+        kind=MessageKind.QUIET, severity=Severity.INFO, at=now, title=title, summary=summary
     )
 
 
@@ -276,6 +253,7 @@ def acknowledging(
         None where there is nothing to say, or nothing that could say so.
     """
     readers, is_over = course.readers, not ack.holds(now)
+    clause = sentence(quiet_clause(ack.kind, ack.who, ack.ends_at, ack.reason))
     if readers is None or standing is None:
         return None
     key, message = standing
@@ -283,32 +261,20 @@ def acknowledging(
         return None  # whoever wrote it knew of the ack
     if readers.in_digest:
         title = f"{fitted(course.name)}: {'no longer ' if is_over else ''}acknowledged"
-        line = AlertMessage(
-            kind=MessageKind.QUIET,
-            severity=Severity.INFO,
-            at=now,
-            title=title,
-            summary=sentence(_clause(ack)),
-        )
-        what = "over " if is_over else ""
         return Posting(
-            key=f"ack {ack.silence_id} {what}of {course.key}",
+            key=f"ack {ack.silence_id} {'over ' if is_over else ''}of {course.key}",
             channel=readers.channel,
-            message=line,
+            message=_message(now, title, clause),
             answers=readers.alert_key,
         )
     if not is_over:
-        message = replace(message, footer=(*message.footer, sentence(_clause(ack))))
+        message = replace(message, footer=(*message.footer, clause))
     return Posting(
         key=f"ack {ack.silence_id} {'over ' if is_over else ''}on {key}",
         channel=readers.channel,
         message=message,
         replaces=readers.alert_key,
     )
-
-
-def _clause(ack: SilenceRow) -> str:
-    return quiet_clause(ack.kind, ack.who, ack.ends_at, ack.reason)
 
 
 def quiet_clause(kind: SilenceKind, who: str, until: datetime | None, reason: str) -> str:

@@ -27,12 +27,10 @@ from ..model.message import AlertMessage
 from ..model.states import Diagnosis, IncidentState
 from ..ports import IncidentWatch, Posting
 from ..records import IncidentCourse, IncidentRow, Readers
-from .events import EventKind, GroupEvent
+from .channels import Postings
+from .events import EventKind, GroupEvent, amount_of, loses, news_of, rose
 from .group_digest import DigestKind, digest_message
-from .group_incident import headline_of, line_of, message_of
-from .group_news import amount_of, loses, news_of, rose
-from .incident_message import Incident
-from .postings import Postings
+from .incident_message import Incident, headline_of, line_of, message_of
 from .quiet import quiet_clause
 from .wording.incidents import summary_of
 
@@ -136,20 +134,20 @@ class _Telling:
             readers = course.readers
             if course.state is IncidentState.RESOLVED:
                 resolved += [course] if readers else []
-            elif course.state is IncidentState.OPEN and (news := self._news(course)):
+            elif course.state is IncidentState.OPEN:
+                rules = self.settings.incidents(self.judgement.cluster, course.name)
+                news = news_of(course, self._quiet(course), rules, self.judgement.at)
+                if news is None:
+                    continue
                 if readers is None or readers.in_digest:
                     opening.append(course)
                 else:
                     with _by_itself(course):
                         self._changed(course, readers, news)
-        for channel, some in _by(self.postings.channel, opening).items():
+        for channel, some in _by(self.postings.channel, opening):
             self._opened(channel, some)
-        for channel, some in _by(_channel_told, resolved).items():
+        for channel, some in _by(lambda its: its.readers.channel if its.readers else "", resolved):
             self._resolved(channel, some)
-
-    def _news(self, course: IncidentCourse) -> EventKind | None:
-        rules = self.settings.incidents(self.judgement.cluster, course.name)
-        return news_of(course, self._quiet(course), rules, self.judgement.at)
 
     def _opened(self, channel: str, courses: Sequence[IncidentCourse]) -> None:
         """Of groups, what was so already is a digest, and what is too much for single messages."""
@@ -318,20 +316,15 @@ def owner_of(settings: Settings, cluster: str, course: IncidentCourse) -> str | 
 
 
 def _shown(settings: Settings, judgement: Judgement, course: IncidentCourse) -> IncidentRow | None:
-    """What people are shown of an incident who ask the history."""
+    """What people are shown of an incident who ask the history; what cannot be worded costs the others nothing."""
     cluster, at = judgement.cluster, judgement.at
-    owner = owner_of(settings, cluster, course)
-    summary = _summary(cluster, course)
-    return IncidentRow.of_course(course, cluster=cluster, at=at, owner=owner, summary=summary)
-
-
-def _summary(cluster: str, course: IncidentCourse) -> str:
-    """What is wrong, in words; one that cannot be put into words costs the others nothing."""
     try:
-        return summary_of(course, cluster)
+        summary = summary_of(course, cluster)
     except Exception:
         log.exception("what is wrong with %s cannot be put into words", course.name)
-        return course.cause.value
+        summary = course.cause.value
+    owner = owner_of(settings, cluster, course)
+    return IncidentRow.of_course(course, cluster=cluster, at=at, owner=owner, summary=summary)
 
 
 @contextmanager
@@ -372,15 +365,11 @@ def _bare(incident: Incident) -> Incident:
     return replace(incident, course=replace(incident.course, causes=causes), changed=None)
 
 
-def _channel_told(course: IncidentCourse) -> str:
-    return course.readers.channel if course.readers else ""
-
-
 def _by(
     key: Callable[[IncidentCourse], str], courses: Iterable[IncidentCourse]
-) -> dict[str, list[IncidentCourse]]:
+) -> list[tuple[str, list[IncidentCourse]]]:
     """Incidents by something, in their order."""
     grouped: dict[str, list[IncidentCourse]] = {}
     for course in courses:
         grouped.setdefault(key(course), []).append(course)
-    return grouped
+    return list(grouped.items())

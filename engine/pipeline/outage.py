@@ -14,8 +14,7 @@ from typing import Any
 
 from ..incidents.policy import EVERY_CLUSTER
 from ..messages.events import EventKind
-from ..messages.group_incident import message_of
-from ..messages.incident_message import Incident
+from ..messages.incident_message import Incident, message_of
 from ..model.columns import column
 from ..model.message import AlertMessage
 from ..model.states import IncidentKind, IncidentState

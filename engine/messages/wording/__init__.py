@@ -1,11 +1,12 @@
 """
 The one place where values become words: for the command line, for messages, and for the sentences stored beside them.
 
-`numbers` and `names` have one form for each quantity and one short name for each member; `facts` puts a fact into
-words with the clauses of `diagnosing`, `changing`, `deploying`, `electing`, `streams`, `supposing` and `reading`, and
-with the sentences of the `manual`, which are templates as is all that `evenkeel apply` prints;
-`advice` explains a verdict or a candidate by its facts; `outlook` says what a switch brings and costs, and what came of
-it; `incidents` says what somebody is woken for, and what to do about it, of a pipeline by the lines of `pipelines`.
+`numbers` and `names` have one form for each quantity and one short name for each member. `facts` puts a fact into
+words by the tables `CLAUSES` of `troubles`, `changes`, `course`, `deployment`, `election`, `streams`, `assumptions`,
+`unread` and `gains_and_losses`, which hold templates (`clauses` says what these may name), and by the sentences of the
+`manual`, templates of what `evenkeel apply` prints. `advice` explains a verdict or a candidate by its facts; `outlook`
+says what a switch brings and costs, and what came of it; `incidents` says what somebody is woken for, and what to do
+about it, by the lines of `troubles` and `pipelines`.
 """
 
 from ...model.text import and_more, does, listed, named, several, shortened

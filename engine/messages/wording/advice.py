@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import takewhile
 
 from ...model.facts import Fact, FactKind, of_kind
-from ...model.text import several
-from .course import last_snapshots
+from .clauses import filled, partitions
+from .course import LAST_SNAPSHOTS
 from .facts import joined, strategies, words
 
 
@@ -81,51 +81,43 @@ def _behind(facts: Sequence[Fact], reason: Fact) -> str:
     return ", ".join(map(words, takewhile(lambda fact: fact.kind is FactKind.REMARK, after)))
 
 
-_ALWAYS_THE_SAME: Mapping[str, str] = {
+_VERDICTS: Mapping[str, str] = {
     "nothing_deployable": "there is no strategy that it could deploy",
     "no_live_assignment": "there is no live assignment to compare with",
     "diagnosis_unknown": "too little is known yet to blame the assignment",
     "no_forecast": "what a switch would bring is not known yet: a forecast needs two snapshots",
-}
-
-
-_OF_REMARKS: Mapping[str, str] = {
     "gain_not_sure": "{by} would do better, but not for sure by as much as the policy asks ({how})",
     "could_be_more_even": "could be more even with {by} ({how}), by itself no reason to switch",
     "saves_too_little": "what {by} would save is too little for a switch: {how}",
     "could_be_nearer": (
         "fewer partitions would cross racks with {by} ({how}); what these carry is not known yet"
     ),
+    "gain_with_loss": "{by} would gain ({gains}) but lose ({losses})",
+    "to_be_confirmed": "{by} would pay{why}, to be confirmed: won in {last}",
+    "has_won": "{by} won in {last}{why}",
+    "still_advised": "{by} would pay by what was seen before{why}: won in {last}",
+    "nothing_to_gain": "nothing to gain: {by} {verb} no better by as much as the policy asks",
+    "unknown_lag": "{lag} is unknown, and nothing else is to gain",
+    "assignment_not_to_blame": "{by}: no other assignment mends that",
+    "restarting_no_help": "{by}: over too soon, or too little known, to restart anybody",
 }
-"""Reasons that speak of the remarks behind them."""
+"""
+Reasons that speak of the facts beside them: *by*, the strategies; *how*, the remarks right behind it; *gains* and
+*losses*, *why*, the gains in brackets; *last*, in how many of the last snapshots it won.
+"""
 
 
 def _reason(fact: Fact, gains: str, losses: str, facts: Sequence[Fact]) -> str:
-    names, why = strategies(fact), f" ({gains})" if gains else ""
-    if fact.measure in _OF_REMARKS:
-        return _OF_REMARKS[fact.measure].format(by=names, how=_behind(facts, fact))
-    match fact.measure:
-        case "gain_with_loss":
-            return f"{names} would gain ({gains}) but lose ({losses})"
-        case "to_be_confirmed":
-            return f"{names} would pay{why}, to be confirmed: won in {last_snapshots(fact)}"
-        case "has_won":
-            return f"{names} won in {last_snapshots(fact)}{why}"
-        case "still_advised":
-            return f"{names} would pay by what was seen before{why}: won in {last_snapshots(fact)}"
-        case "nothing_to_gain":
-            verb = "is" if len(fact.subjects) == 1 else "are"
-            return f"nothing to gain: {names} {verb} no better by as much as the policy asks"
-        case "unknown_lag":
-            whose = (
-                f"the lag of {several(fact.partitions, 'partition')}"
-                if fact.partitions
-                else "its lag"
-            )
-            return f"{whose} is unknown, and nothing else is to gain"
-        case "assignment_not_to_blame":
-            return f"{names}: no other assignment mends that"
-        case "restarting_no_help":
-            return f"{names}: over too soon, or too little known, to restart anybody"
-        case _:
-            return _ALWAYS_THE_SAME.get(fact.measure) or words(fact)
+    if fact.measure not in _VERDICTS:
+        return words(fact)
+    said = _VERDICTS[fact.measure]
+    return said.format(
+        by=strategies(fact),
+        how=_behind(facts, fact),
+        gains=gains,
+        losses=losses,
+        why=f" ({gains})" if gains else "",
+        last=filled(LAST_SNAPSHOTS, fact) if "{last}" in said else "",
+        lag=f"the lag of {partitions(fact)}" if fact.partitions else "its lag",
+        verb="is" if len(fact.subjects) == 1 else "are",
+    )

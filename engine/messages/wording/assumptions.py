@@ -5,117 +5,97 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...model.facts import Fact
-from ...model.text import and_more, does, several
-from .clauses import Clause, count, known, partitions, subjects, whole
-from .numbers import arriving, record_rate
+from ...model.text import and_more
+from .clauses import Clause, count, filled, whole
 
 
-def _asked_for(what: str) -> Clause:
+def _asked(what: str) -> Clause:
     return lambda fact: f"asked {what}: {', '.join(fact.subjects)}{and_more(fact.more)}"
 
 
-def _leave(fact: Fact, why: str = "") -> str:
-    return f"{subjects(fact)} {'leaves' if count(fact) == 1 else 'leave'}{why}"
-
-
-def _static(fact: Fact) -> str:
-    whose = "is a static member" if count(fact) == 1 else "are static members"
-    return f"{subjects(fact)} {whose}: what it had stands still until its session ends"
-
-
 def _subscribed(fact: Fact) -> str:
-    as_many = whole(fact.after), whole(fact.bound)
-    others = "all do" if as_many[0] == as_many[1] else f"{as_many[0]} of {as_many[1]} members do"
-    return f"who joins subscribes to {subjects(fact)}, as {others}"
+    others = "all do" if whole(fact.after) == whole(fact.bound) else "{after} of {bound} members do"
+    return filled(f"who joins subscribes to {{names}}, as {others}", fact)
 
 
 def _able(fact: Fact) -> str:
     if fact.after is None:
         return "what who joins can do is not known: say it with --capacity"
-    return f"who joins does {record_rate(fact.after)}, the median of its peers"
-
-
-def _grows(fact: Fact) -> str:
-    has = several(whole(fact.after), "partition")
-    return (
-        f"topic {fact.subjects[0]} has {has}, {fact.partitions} of them new: what arrives is spread evenly over all,"
-        " for keys hash anew; what waits stays where it is; the racks of new replicas are unknown"
-    )
-
-
-def _dropped(fact: Fact) -> str:
-    unread = does(fact.partitions or 0, "partition", "is", "are")
-    return f"nobody subscribes to {subjects(fact)} any more: {unread} read by nobody"
-
-
-def _stands(fact: Fact) -> str:
-    rack = fact.subjects[0]
-    return f"{subjects(fact, 1)} {'is' if count(fact) == 2 else 'are'} in rack {rack}"
+    return filled("who joins does {after:rate}, the median of its peers", fact)
 
 
 def _best(fact: Fact) -> str:
-    some = (
-        "the best member does"
-        if fact.before == 1
-        else f"the best {whole(fact.before):,} members do"
-    )
-    return f"{arriving(known(fact.after))}, {some} {record_rate(known(fact.bound))}"
+    best = "member does" if fact.before == 1 else "{before:,} members do"
+    return filled(f"{{after:arriving}}, the best {best} {{bound:rate}}", fact)
+
+
+def _stand(fact: Fact) -> str:
+    return filled(f"{{others}} {'is' if count(fact) == 2 else 'are'} in rack {{first}}", fact)
+
+
+_LEAVE = "{names} {leaves|leave}"
+
+
+def _by(fact: Fact) -> str:
+    """Whom a plan is by, where that is known."""
+    return " (by {quote})" if fact.quote else ""
 
 
 CLAUSES: Mapping[str, Clause] = {
-    "runs_not_asked": lambda f: f"what the group runs, {f.subjects[0]}, is not asked here",
-    "asked_next_rebalance": _asked_for(
+    "runs_not_asked": "what the group runs, {first}, is not asked here",
+    "asked_next_rebalance": _asked(
         "for the next rebalance of the group, with what its members own now"
     ),
-    "plan_supposed": lambda f: (
-        f"the plan that the group follows{f' (by {f.quote})' if f.quote else ''} is taken to be what members own now,"
-        f" and {f.subjects[0]}, the default, to be its fallback: --plan FILE says what both are"
+    "plan_supposed": lambda f: filled(
+        f"the plan that the group follows{_by(f)} is taken to be what members own now, and {{first}}, the default, to"
+        " be its fallback: --plan FILE says what both are",
+        f,
     ),
-    "plan_given": lambda f: (
-        f"the group follows the plan that is given{f' (by {f.quote})' if f.quote else ''}; what it does not say,"
-        f" {f.subjects[0]} decides"
+    "plan_given": lambda f: filled(
+        f"the group follows the plan that is given{_by(f)}; what it does not say, {{first}} decides",
+        f,
     ),
-    "plan_unfit": lambda f: (
-        f"nobody follows the plan that is given ({f.quote}): {f.subjects[0]} decides alone"
+    "plan_unfit": "nobody follows the plan that is given ({quote}): {first} decides alone",
+    "plan_none": (
+        "its leader says that no plan is followed now: the fallback decides alone, taken to be {first}, the default"
     ),
-    "plan_none": lambda f: (
-        f"its leader says that no plan is followed now: the fallback decides alone, taken to be {f.subjects[0]}, the"
-        " default"
+    "plan_strangers": (
+        "the plan does not know {names}: what the fallback gives to who is unknown is taken from the plan's members"
     ),
-    "plan_strangers": lambda f: (
-        f"the plan does not know {subjects(f)}: what the fallback gives to who is unknown is taken from the plan's"
-        " members"
+    "plan_misfit": "the plan does not fit: {quote}",
+    "asked_afresh": _asked("for a fresh assignment, as after a restart of everybody"),
+    "members_leave": _LEAVE,
+    "last_members_leave": (
+        f"{_LEAVE}: the last by name, as a StatefulSet takes its highest ordinal first"
     ),
-    "plan_misfit": lambda f: f"the plan does not fit: {f.quote}",
-    "asked_afresh": _asked_for("for a fresh assignment, as after a restart of everybody"),
-    "members_leave": _leave,
-    "last_members_leave": lambda f: _leave(
-        f, ": the last by name, as a StatefulSet takes its highest ordinal first"
+    "static_members_leave": (
+        "{names} {is a static member|are static members}: what it had stands still until its session ends"
     ),
-    "static_members_leave": _static,
-    "members_join": lambda f: (
-        f"{subjects(f)} {'joins' if count(f) == 1 else 'join'}, sorted by that name; real ids are drawn when members"
-        " join, which may swap who gets what"
+    "members_join": (
+        "{names} {joins|join}, sorted by that name; real ids are drawn when members join, which may swap who gets what"
     ),
     "members_join_subscribed": _subscribed,
     "members_join_able": _able,
-    "members_join_nowhere": lambda f: f"the rack of {subjects(f)} is unknown: say it with --rack",
-    "topic_grows": _grows,
-    "topics_dropped": _dropped,
-    "members_stand": _stands,
-    "members_stand_alone": lambda f: f"{_stands(f)}, in which no replica is known",
-    "members_can": lambda f: (
-        f"{subjects(f)} {'does' if count(f) == 1 else 'do'} {record_rate(known(f.after))}"
-        + (" each" if count(f) > 1 else "")
+    "members_join_nowhere": "the rack of {names} is unknown: say it with --rack",
+    "topic_grows": lambda f: filled(
+        f"topic {{first}} has {{after:partition}}, {f.partitions} of them new: what arrives is spread evenly over all,"
+        " for keys hash anew; what waits stays where it is; the racks of new replicas are unknown",
+        f,
     ),
-    "change_at_once": lambda _: (
+    "topics_dropped": lambda f: filled(
+        f"nobody subscribes to {{names}} any more: {{partitions}} {'is' if f.partitions == 1 else 'are'} read by"
+        " nobody",
+        f,
+    ),
+    "members_stand": _stand,
+    "members_stand_alone": lambda f: f"{_stand(f)}, in which no replica is known",
+    "members_can": lambda f: filled(
+        "{names} {does|do} {after:rate}" + (" each" if count(f) > 1 else ""), f
+    ),
+    "change_at_once": (
         "all of that is so from now on: forecasts leave out how long a rebalance or a session lasts"
     ),
     "best_do_too_little": _best,
-    "too_large_to_try": lambda f: (
-        f"{several(whole(f.after), 'member')} on {partitions(f)} are too many to try"
-    ),
-    "tried_in_vain": lambda f: (
-        f"none up to {several(whole(f.after), 'member')} does, and more take too long to try"
-    ),
+    "too_large_to_try": "{after:member} on {partitions} are too many to try",
+    "tried_in_vain": "none up to {after:member} does, and more take too long to try",
 }

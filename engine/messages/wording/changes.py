@@ -6,25 +6,21 @@ from collections.abc import Mapping
 
 from ...model.facts import Fact
 from ...model.text import several
-from .clauses import Clause, partitions, subjects, whole
+from .clauses import Clause, whole
 from .numbers import change, duration
 
 
-def _became(what: str) -> Clause:
-    """Two subjects: what was and what is."""
-    return lambda fact: f"{what} {change(*fact.subjects)}"
-
-
-def _of_topic(fact: Fact) -> str:
-    """Partitions of a topic, as far as they are known."""
-    counts = [whole(value) for value in (fact.before, fact.after) if value is not None]
-    if len(counts) == 2:
-        return f"{fact.subjects[0]}, {change(f'{counts[0]:,}', several(counts[1], 'partition'))}"
-    return f"{fact.subjects[0]}, {several(counts[0], 'partition')}" if counts else fact.subjects[0]
-
-
 def _topic(what: str) -> Clause:
-    return lambda fact: f"{what} {_of_topic(fact)}"
+    """A topic, with its partitions as far as they are known."""
+
+    def clause(fact: Fact) -> str:
+        counts = [whole(value) for value in (fact.before, fact.after) if value is not None]
+        told = [several(number, "partition") for number in counts[-1:]]
+        if len(counts) == 2:
+            told = [change(f"{counts[0]:,}", *told)]
+        return f"{what} {', '.join([fact.subjects[0], *told])}"
+
+    return clause
 
 
 def _retention(fact: Fact) -> str:
@@ -35,18 +31,16 @@ def _retention(fact: Fact) -> str:
 
 
 CLAUSES: Mapping[str, Clause] = {
-    "members_left": lambda f: f"{subjects(f)} left",
-    "members_joined": lambda f: f"{subjects(f)} joined",
-    "members_restarted": lambda f: f"{subjects(f)} restarted",
-    "strategy_changed": _became("strategy"),
-    "type_changed": _became("type of the group"),
-    "kafka_cluster_changed": _became("Kafka's cluster id"),
-    "listed_strategies_changed": _became("configured strategies"),
-    "topology_changed": _became("epoch of the topology"),
-    "follower_fetching_changed": _became("reads from followers"),
-    "cleanup_policy_changed": lambda f: (
-        f"cleanup policy of {f.subjects[0]} {change(*f.subjects[1:])}"
-    ),
+    "members_left": "{names} left",
+    "members_joined": "{names} joined",
+    "members_restarted": "{names} restarted",
+    "strategy_changed": "strategy {first} -> {second}",
+    "type_changed": "type of the group {first} -> {second}",
+    "kafka_cluster_changed": "Kafka's cluster id {first} -> {second}",
+    "listed_strategies_changed": "configured strategies {first} -> {second}",
+    "topology_changed": "epoch of the topology {first} -> {second}",
+    "follower_fetching_changed": "reads from followers {first} -> {second}",
+    "cleanup_policy_changed": "cleanup policy of {first} {second} -> {third}",
     "retention_changed": _retention,
     "topic_created": _topic("new topic"),
     "topic_gone": _topic("deleted topic"),
@@ -54,13 +48,12 @@ CLAUSES: Mapping[str, Clause] = {
     "partitions_added": _topic("partitions added to"),
     "topic_subscribed": _topic("now subscribes to"),
     "topic_unsubscribed": _topic("no longer subscribes to"),
-    "subscriptions_changed": lambda f: f"other subscription of {subjects(f)}",
-    "member_racks_changed": lambda f: f"other rack of {subjects(f)}",
-    "member_protocols_changed": lambda f: f"other protocol of {subjects(f)}",
-    "replica_racks_changed": lambda f: f"replicas of {partitions(f)} in other racks",
-    "owners_changed": lambda f: f"other owner of {partitions(f)}",
-    "rules_changed": _became("configuration of evenkeel"),
-    "group_is_new": lambda _: "the group is new",
-    "not_compared": lambda f: f"not known: {f.quote}",
+    "subscriptions_changed": "other subscription of {names}",
+    "member_racks_changed": "other rack of {names}",
+    "member_protocols_changed": "other protocol of {names}",
+    "replica_racks_changed": "replicas of {partitions} in other racks",
+    "owners_changed": "other owner of {partitions}",
+    "rules_changed": "configuration of evenkeel {first} -> {second}",
+    "group_is_new": "the group is new",
+    "not_compared": "not known: {quote}",
 }
-"""Each measure in words."""

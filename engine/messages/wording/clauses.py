@@ -1,53 +1,112 @@
-"""What the clauses of facts are made of: their subjects, their counts, their values."""
+"""
+How a fact becomes a clause: by a template of a table `CLAUSES`, or by a function where a template will not do.
+
+A template reads like its clause: `"{names} {has|have} committed nothing for {after:duration}, {partitions}"`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from datetime import UTC, datetime
 
 from ...model.facts import Fact
-from ...model.text import and_more, several
-from .numbers import duration
+from ...model.text import and_more, does, several
+from .numbers import arriving, duration, moment, percent, record_rate
 
 NAMED = 3
 """Subjects named in a clause."""
 
-Clause = Callable[[Fact], str]
+Clause = str | Callable[[Fact], str]
 
-Known = Mapping[str, Any]
-"""What is known of something wrong with a pipeline, by name."""
+FORMS: Mapping[str, Callable[[float], str]] = {
+    "arriving": arriving,
+    "duration": duration,
+    "moment": lambda seconds: moment(datetime.fromtimestamp(seconds, UTC)),
+    "percent": percent,
+    "rate": record_rate,
+}
+"""How a value of a fact may read in a template."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+@dataclass(frozen=True, slots=True)
+class Figure:
     """
-    How one kind of trouble reads, of a group or of a pipeline.
+    A value in a template: in one of the `FORMS`, as a count, or as a count of things with or without their verb.
 
-    Attributes:
-        to_do: What to do next, in a sentence or two; of a pipeline a line each.
-        to_do_about: The same by the fact that says what is wrong: with names or numbers; None where it has none.
-        headline: What is wrong in a few words, by that fact; None: by its name, and how bad it is.
-        amount: How bad it is, as `CauseSpan.amount` counts it.
-        says_it_all: Whether that alone says what is wrong.
-        called: Its name, where its value will not do.
-        what: Of a pipeline, what is wrong, by the cluster, what is known and the moment: sentences, the first alone.
-        effect: Of a pipeline, how bad that is.
-        over: Of a pipeline, what it is called when it is over.
-        afterwards: Of a pipeline, what is left of it then.
+    >>> "{0:duration}, {0:,}, {0:member}, {1:member stays|stay}".format(Figure(1204), Figure(1))
+    '20 min 4 s, 1,204, 1,204 members, 1 member stays'
     """
 
-    to_do: str
-    to_do_about: Callable[[Fact], str | None] | None = None
-    headline: Clause | None = None
-    amount: Callable[[float], str] = lambda value: f"{duration(value)} behind"
-    says_it_all: bool = False
-    called: str | None = None
-    what: Callable[[str, Known, datetime], tuple[str, ...]] = lambda cluster, known, now: ()
-    effect: str = ""
-    over: str = ""
-    afterwards: str = ""
+    value: float | None
+
+    def __format__(self, form: str) -> str:
+        if form in FORMS:
+            return FORMS[form](known(self.value))
+        number = whole(self.value)
+        if form in ("", ","):
+            return format(number, form)
+        one, _, many = form.partition("|")
+        if not many:
+            return several(number, form)
+        noun, _, verb = one.rpartition(" ")
+        return does(number, noun, verb, many)
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """What the templates of a fact may name; of two words with a bar between them one, by the number of subjects."""
+
+    fact: Fact
+
+    def __getitem__(self, name: str) -> object:
+        fact = self.fact
+        if "|" in name:
+            return name.split("|")[count(fact) != 1]
+        match name:
+            case "before" | "after" | "bound":
+                return Figure(getattr(fact, name))
+            case "count":
+                return Figure(count(fact))
+            case "partitions":
+                return partitions(fact)
+            case "who":
+                return _Who(fact)
+            case "names":
+                return subjects(fact)
+            case "others":
+                return subjects(fact, 1)
+            case "every":
+                return ", ".join(fact.subjects)
+            case "first" | "second" | "third":
+                return fact.subjects[("first", "second", "third").index(name)]
+        return getattr(fact, name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Who:
+    """The one subject by its name, several as so many of a noun."""
+
+    fact: Fact
+
+    def __format__(self, noun: str) -> str:
+        number = count(self.fact)
+        return subjects(self.fact) if number == 1 else several(number, noun)
+
+
+def filled(clause: Clause, fact: Fact) -> str:
+    """
+    The clause of a fact.
+
+    A template may name *before*, *after* and *bound* as `Figure`, and *count*, that of the subjects; *partitions*,
+    counted; *names*, the first few subjects, *others*, the same without the first, *every*, *first*, *second* and
+    *third*; *who*, the one subject or how many of a noun (`{who:member}`); *quote* and *unit*.
+
+    >>> from evenkeel.engine.model.facts import note
+    >>> filled("{count:task} ({names}) {runs|run} nowhere", note("tasks_run_nowhere", ["0_0"]))
+    '1 task (0_0) runs nowhere'
+    """
+    return clause.format_map(_Values(fact)) if isinstance(clause, str) else clause(fact)
 
 
 def subjects(fact: Fact, after: int = 0) -> str:
@@ -65,18 +124,6 @@ def subjects(fact: Fact, after: int = 0) -> str:
 def count(fact: Fact) -> int:
     """How many subjects it has, those without a name included."""
     return len(fact.subjects) + fact.more
-
-
-def those(fact: Fact, noun: str, for_one: str, for_many: str) -> str:
-    """
-    How many subjects, the first few names, and the verb for it.
-
-    >>> from evenkeel.engine.model.facts import note
-    >>> those(note("tasks_run_nowhere", ["0_0"]), "task", "runs", "run")
-    '1 task (0_0) runs'
-    """
-    number = count(fact)
-    return f"{several(number, noun)} ({subjects(fact)}) {for_one if number == 1 else for_many}"
 
 
 def partitions(fact: Fact) -> str:

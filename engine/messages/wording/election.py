@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...assignors.kafka.election import Poll
-from ...model.facts import Fact
-from .clauses import Clause, whole
+from .clauses import Clause
 
 
 def why_elected(poll: Poll) -> str:
@@ -32,40 +31,24 @@ def why_elected(poll: Poll) -> str:
     return f"it has {count} of {total} votes, {rest}"
 
 
-def _by_broker(fact: Fact) -> str:
-    by = f" by {fact.subjects[0]}" if fact.subjects else ""
-    return f"a KIP-848 group: it elects nothing and has no leader, its broker assigns{by}"
-
-
-def _some_unknown(fact: Fact) -> str:
-    some = f"{whole(fact.after)} of {whole(fact.bound)} members"
-    return f"what {some} list is not known: no pattern fits them"
-
-
-def _some_eager(fact: Fact) -> str:
-    return (
-        f"{whole(fact.after)} of {whole(fact.bound)} members list eager strategies beside {fact.subjects[0]}: as Java"
-        " clients they give everything up at each rebalance"
-    )
-
-
 CLAUSES: Mapping[str, Clause] = {
-    "elects_nothing": _by_broker,
-    "elected_untold": lambda f: (
-        f"rebalancing ({f.subjects[0]}): what it has elected is not told meanwhile"
+    "elects_nothing": lambda f: (
+        "a KIP-848 group: it elects nothing and has no leader, its broker assigns"
+        + (f" by {f.subjects[0]}" if f.subjects else "")
     ),
-    "lists_untold": lambda _: (
+    "elected_untold": "rebalancing ({first}): what it has elected is not told meanwhile",
+    "lists_untold": (
         "what members list is not on the wire: give --assignors, or assignors in evenkeel.toml"
     ),
-    "lists_of_some_unknown": _some_unknown,
-    "assignor_not_emulated": lambda f: f"{f.subjects[0]} is not emulated",
-    "unknown_assignor": lambda f: (
-        f"{f.subjects[0]} is none of the known ones, it is taken as it is"
+    "lists_of_some_unknown": (
+        "what {after} of {bound} members list is not known: no pattern fits them"
     ),
-    "eager_beside_cooperative": _some_eager,
+    "assignor_not_emulated": "{first} is not emulated",
+    "unknown_assignor": "{first} is none of the known ones, it is taken as it is",
+    "eager_beside_cooperative": (
+        "{after} of {bound} members list eager strategies beside {first}: as Java clients they give everything up at"
+        " each rebalance"
+    ),
     "no_way": lambda f: f.quote or f"there is no way to {f.subjects[0]} for it.",
-    "no_way_planned": lambda f: (
-        f"no way to {f.subjects[0]} is planned while it is not known what it runs."
-    ),
+    "no_way_planned": "no way to {first} is planned while it is not known what it runs.",
 }
-"""Each remark in words."""

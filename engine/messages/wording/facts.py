@@ -6,20 +6,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import ceil, floor
 
 from ...model.facts import PROOF, Fact, FactKind, of_kind
-from ...model.text import and_more, does, listed, plural, several
+from ...model.text import and_more, does, listed, plural
 from . import (
     assumptions,
     changes,
     course,
     deployment,
-    diagnosis,
     election,
     gains_and_losses,
     manual,
     streams,
+    troubles,
     unread,
 )
-from .clauses import Clause, known, partitions, subjects, whole
+from .clauses import Clause, filled, known, partitions, subjects, whole
 from .numbers import byte_rate, change, duration, offsets, percent
 
 MEASURES: Mapping[str, tuple[str, Callable[[float], str]]] = {
@@ -54,9 +54,9 @@ def words(fact: Fact) -> str:
 
 
 def _clause(fact: Fact) -> str:
-    clauses = diagnosis.CLAUSES if fact.kind is FactKind.DIAGNOSIS else CLAUSES
+    clauses = troubles.CLAUSES if fact.kind is FactKind.DIAGNOSIS else CLAUSES
     if fact.measure in clauses:
-        return clauses[fact.measure](fact)
+        return filled(clauses[fact.measure], fact)
     is_of_a_way = fact.kind in _OF_A_WAY and fact.quote is None
     return (manual.sentence_of(fact) if is_of_a_way else None) or _plain(fact)
 
@@ -85,21 +85,21 @@ def _plain(fact: Fact) -> str:
     return f"{told} ({subjects(fact)})" if fact.subjects else told
 
 
-# What is weighed
-
-
 def _lag(fact: Fact) -> str:
-    if fact.kind is FactKind.FINDING:
-        return _floor(fact)
-    before, after = whole(fact.before), whole(fact.after)
-    told = f"largest member lag {change(f'{before:,}', offsets(after))}"
-    return f"{told} ({percent(after / before - 1)})" if fact.kind is FactKind.GAIN else told
+    floor = fact.kind is FactKind.FINDING
+    return filled(_AT_ITS_FLOOR if floor else gains_and_losses.lag("largest member lag"), fact)
+
+
+_AT_ITS_FLOOR = (
+    "the largest member lag ({after:offset}) is at its floor ({bound:,}): no assignment can lower it, look at the"
+    " hottest partition or at capacity"
+)
 
 
 def _moves(fact: Fact) -> str:
     if fact.kind is not FactKind.LOSS:
         return _plain(fact)
-    return f"{several(whole(fact.after), 'partition')} would move, the policy allows {whole(fact.bound):,}"
+    return filled("{after:partition} would move, the policy allows {bound:,}", fact)
 
 
 def _unowned(fact: Fact) -> str:
@@ -109,70 +109,15 @@ def _unowned(fact: Fact) -> str:
     return f"{does(-more, 'unowned partition', 'gets', 'get')} an owner"
 
 
-def _floor(fact: Fact) -> str:
-    return (
-        f"the largest member lag ({offsets(whole(fact.after))}) is at its floor ({whole(fact.bound):,}): no"
-        " assignment can lower it, look at the hottest partition or at capacity"
-    )
-
-
-# What is remarkable about a group
-
-
-def _idle(fact: Fact) -> str:
-    return f"{whole(fact.after)} of {several(whole(fact.bound), 'member')} own none of the {partitions(fact)}"
-
-
-def _lost(fact: Fact) -> str:
-    records = several(whole(fact.after), "record")
-    return f"retention removed {records} unread on {partitions(fact)}"
-
-
-def _compacted(fact: Fact) -> str:
-    return (
-        f"lag on {partitions(fact)} of compacted topics ({subjects(fact)}) counts offsets, of which compaction may"
-        " have removed the records: it is an upper bound"
-    )
-
-
-def _no_reset(fact: Fact) -> str:
-    return (
-        f"nothing is committed on {partitions(fact)}, and where the group would begin is not known: set"
-        " auto_offset_reset in a rule of evenkeel.toml"
-    )
-
-
 def _lost_racks(fact: Fact) -> str:
-    now, would = percent(known(fact.before)), percent(known(fact.after))
     cure = "racks-server, which they have, does"
     if not fact.subjects:
         cure = "evenkeel's for brokers does: evenkeel apply GROUP --strategy racks-server"
-    return (
-        f"lost rack awareness: {now} of its partitions are read across racks, {would} would have to be; Kafka's"
-        f" assignors for brokers (KIP-848) look at no rack, though all members tell theirs; {cure}"
+    lost = (
+        "lost rack awareness: {before:percent} of its partitions are read across racks, {after:percent} would have to"
+        " be; Kafka's assignors for brokers (KIP-848) look at no rack, though all members tell theirs; "
     )
-
-
-def _leaders_only(fact: Fact) -> str:
-    now, would = percent(known(fact.before)), percent(known(fact.after))
-    return (
-        f"{now} of its partitions are read across racks because brokers serve reads from leaders only; with"
-        f" replica.selector.class set to RackAwareReplicaSelector (KIP-392) it would be {would}"
-    )
-
-
-def _no_sizes(fact: Fact) -> str:
-    return (
-        f"what crosses racks cannot be priced: the size of records is unknown on {partitions(fact)}"
-        f" ({subjects(fact)}); grant DESCRIBE on the cluster, for log directories, and DESCRIBE_CONFIGS on topics, or"
-        " set bytes_per_record in a rule (compacted and purged topics always need that)"
-    )
-
-
-_NO_FETCHING = (
-    "what crosses racks cannot be priced: whether brokers serve reads from followers is unknown; grant DESCRIBE_CONFIGS"
-    " on the cluster, or set follower_fetching of the cluster in evenkeel.toml"
-)
+    return filled(lost, fact) + cure
 
 
 def _given(what: str) -> Clause:
@@ -204,46 +149,46 @@ CLAUSES: Mapping[str, Clause] = {
     **unread.CLAUSES,
     **streams.CLAUSES,
     **assumptions.CLAUSES,
-    "rebalancing": lambda f: f"rebalancing ({subjects(f)}): who owns what is in motion",
-    "idle_members": _idle,
-    "lost_records": _lost,
-    "commits_beyond_end": lambda f: f"commit beyond end on {partitions(f)}",
-    "compacted_lag": _compacted,
-    "commits_of_no_partition": lambda f: (
-        f"commits for {partitions(f)} that no longer exist: {subjects(f)}"
+    "rebalancing": "rebalancing ({names}): who owns what is in motion",
+    "idle_members": "{after} of {bound:member} own none of the {partitions}",
+    "lost_records": "retention removed {after:record} unread on {partitions}",
+    "commits_beyond_end": "commit beyond end on {partitions}",
+    "compacted_lag": (
+        "lag on {partitions} of compacted topics ({names}) counts offsets, of which compaction may have removed the"
+        " records: it is an upper bound"
     ),
-    "unsubscribed_commits": lambda f: (
-        f"commits on {partitions(f)} nobody subscribes to, left out of totals"
+    "commits_of_no_partition": "commits for {partitions} that no longer exist: {names}",
+    "unsubscribed_commits": ("commits on {partitions} nobody subscribes to, left out of totals"),
+    "no_offset_reset": (
+        "nothing is committed on {partitions}, and where the group would begin is not known: set auto_offset_reset in a"
+        " rule of evenkeel.toml"
     ),
-    "no_offset_reset": _no_reset,
     "lost_rack_awareness": _lost_racks,
-    "leaders_only": _leaders_only,
-    "unknown_follower_fetching": lambda _: _NO_FETCHING,
-    "unknown_record_size": _no_sizes,
+    "leaders_only": (
+        "{before:percent} of its partitions are read across racks because brokers serve reads from leaders only; with"
+        " replica.selector.class set to RackAwareReplicaSelector (KIP-392) it would be {after:percent}"
+    ),
+    "unknown_follower_fetching": (
+        "what crosses racks cannot be priced: whether brokers serve reads from followers is unknown; grant"
+        " DESCRIBE_CONFIGS on the cluster, or set follower_fetching of the cluster in evenkeel.toml"
+    ),
+    "unknown_record_size": (
+        "what crosses racks cannot be priced: the size of records is unknown on {partitions} ({names}); grant DESCRIBE"
+        " on the cluster, for log directories, and DESCRIBE_CONFIGS on topics, or set bytes_per_record in a rule"
+        " (compacted and purged topics always need that)"
+    ),
     "gone_but_kept": _given("is kept though it no longer exists"),
     "given_twice": _given("is given to more than one member"),
     "given_unsubscribed": _given("goes to a member that does not subscribe to its topic"),
-    "racks_equal": lambda _: (
-        "racks have nothing to gain, each partition costs the same on every member"
-    ),
-    "raised_limits": lambda f: (
-        f"limits per topic raised by {whole(f.after)}, because subscriptions differ"
-    ),
-    "cross_rack_partitions": lambda f: (
-        f"{whole(f.after):,} of {several(whole(f.bound), 'partition')} cross racks"
-    ),
-    "new_owners": lambda f: f"{whole(f.after):,} new to their owner",
-    "cross_rack_sources": lambda f: (
-        f"{does(whole(f.after), 'source partition', 'crosses', 'cross')} racks"
-    ),
-    "unknown_rates": lambda f: (
-        f"{partitions(f)} of unknown arrivals taken as the mean of the others"
-    ),
-    "task_moves": lambda f: f"{whole(f.after):,} of {several(whole(f.bound), 'task')} move",
-    "assignment_cost": lambda f: (
-        f"total cost {whole(f.after)}, no assignment with these counts costs less"
-    ),
-    "placement_cost": lambda _: "no placement with these counts costs less",
+    "racks_equal": ("racks have nothing to gain, each partition costs the same on every member"),
+    "raised_limits": "limits per topic raised by {after}, because subscriptions differ",
+    "cross_rack_partitions": "{after:,} of {bound:partition} cross racks",
+    "new_owners": "{after:,} new to their owner",
+    "cross_rack_sources": "{after:source partition crosses|cross} racks",
+    "unknown_rates": "{partitions} of unknown arrivals taken as the mean of the others",
+    "task_moves": "{after:,} of {bound:task} move",
+    "assignment_cost": "total cost {after}, no assignment with these counts costs less",
+    "placement_cost": "no placement with these counts costs less",
 }
 """Each measure that has words of its own."""
 
@@ -351,24 +296,19 @@ def replay(facts: Iterable[Fact]) -> str | None:
     >>> replay([Fact(kind=FactKind.REPLAY, measure="next_rebalance", after=2, partitions=1)])
     'next rebalance, settled in 2 rounds; 1 partition pauses in between'
     """
-    sentence = None
+    told = None
     for fact in of_kind(facts, FactKind.REPLAY):
         if fact.measure == "warming_copies":
-            one = fact.after == 1
-            sentence = (
-                f"{sentence}, {whole(fact.after)} {'copy warms' if one else 'copies warm'} up first"
-            )
-            continue
-        if fact.measure == "probing_rebalances":
-            sentence = (
-                f"{sentence}; probing rebalances follow until its tasks are where they are to be"
-            )
-            continue
-        sentence = fact.measure.replace("_", " ")
-        if (fact.after or 1) > 1:
-            waits = f"{does(fact.partitions or 0, 'partition', 'pauses', 'pause')} in between"
-            sentence += f", settled in {whole(fact.after)} rounds; {waits}"
-    return sentence
+            warm = "copy warms" if fact.after == 1 else "copies warm"
+            told = f"{told}, {whole(fact.after)} {warm} up first"
+        elif fact.measure == "probing_rebalances":
+            told = f"{told}; probing rebalances follow until its tasks are where they are to be"
+        else:
+            told = fact.measure.replace("_", " ")
+            if (fact.after or 1) > 1:
+                waits = does(fact.partitions or 0, "partition", "pauses", "pause")
+                told += filled(f", settled in {{after}} rounds; {waits} in between", fact)
+    return told
 
 
 def strategies(fact: Fact) -> str:

@@ -14,15 +14,13 @@ HOUR = 3600
 DAY = 24 * HOUR
 
 
-def _lag(fact: Fact) -> str:
-    before, after = whole(fact.before), whole(fact.after)
-    told = f"lag in an hour {change(f'{before:,}', offsets(after))}"
-    return f"{told} ({percent(after / before - 1)})" if fact.kind is FactKind.GAIN else told
+def lag(name: str) -> Clause:
+    """How a lag changes; of a gain also by which share."""
 
-
-def _end(name: str) -> Clause:
     def clause(fact: Fact) -> str:
-        return f"{name} {change(f'{whole(fact.before):,}', f'{whole(fact.after):,}')}"
+        before, after = whole(fact.before), whole(fact.after)
+        told = f"{name} {change(f'{before:,}', offsets(after))}"
+        return f"{told} ({percent(after / before - 1)})" if fact.kind is FactKind.GAIN else told
 
     return clause
 
@@ -40,10 +38,16 @@ def _when(seconds: float) -> str:
     return f"in {duration(seconds)}" if seconds > 0 else "already"
 
 
+def _saved(fact: Fact) -> tuple[float, str]:
+    """By how much something falls or rises, and the word for that."""
+    saved = known(fact.before) - known(fact.after)
+    return abs(saved), "less" if saved > 0 else "more"
+
+
 def _integral(fact: Fact) -> str:
-    fall = known(fact.before) - known(fact.after)
-    mean = f"{offsets(round(abs(fall) / HOUR))} {'less' if fall > 0 else 'more'} behind"
-    return f"over the hour {mean} on average ({_offset_seconds(abs(fall))})"
+    fall, less = _saved(fact)
+    mean = f"{offsets(round(fall / HOUR))} {less} behind"
+    return f"over the hour {mean} on average ({_offset_seconds(fall)})"
 
 
 def _offset_seconds(amount: float) -> str:
@@ -53,19 +57,15 @@ def _offset_seconds(amount: float) -> str:
 def _held_up(fact: Fact) -> str:
     restarts, records = whole(fact.bound), whole(fact.after)
     who = several(restarts, "restart") if restarts else "handing over"
-    verb = "hold up" if restarts > 1 else "holds up"
-    return f"{who} {verb} " + (
-        f"about {several(records, 'record')}" if records else "next to nothing"
-    )
+    much = f"about {several(records, 'record')}" if records else "next to nothing"
+    return f"{who} {'hold up' if restarts > 1 else 'holds up'} {much}"
 
 
 def _price(fact: Fact) -> str:
-    costs = _offset_seconds(known(fact.after))
+    price = f"a price of {_offset_seconds(known(fact.after))}"
     if fact.kind is not FactKind.LOSS:
-        return f"a price of {costs}"
-    return (
-        f"a price of {costs}, more than the {_offset_seconds(max(known(fact.bound), 0))} it gains"
-    )
+        return price
+    return f"{price}, more than the {_offset_seconds(max(known(fact.bound), 0))} it gains"
 
 
 def _busiest(fact: Fact) -> str:
@@ -74,36 +74,28 @@ def _busiest(fact: Fact) -> str:
     return f"its busiest member gets {values} of what it can do"
 
 
-def _counts(fact: Fact) -> str:
-    return change(*fact.subjects) if len(fact.subjects) == 2 else fact.subjects[0]
-
-
 def _bytes(fact: Fact) -> str:
-    saved = known(fact.before) - known(fact.after)
-    return f"{size(abs(saved) * DAY)} a day {_less(saved)} across racks"
+    saved, less = _saved(fact)
+    return f"{size(saved * DAY)} a day {less} across racks"
 
 
 def _records(fact: Fact) -> str:
-    saved = known(fact.before) - known(fact.after)
-    told = f"{several(round(abs(saved) * DAY), 'record')} a day {_less(saved)} across racks"
+    saved, less = _saved(fact)
+    told = f"{several(round(saved * DAY), 'record')} a day {less} across racks"
     if fact.kind is FactKind.REMARK and fact.bound is None:
         return told
     return f"{told} (their size is unknown: bytes_per_record can be configured)"
 
 
-def _less(saved: float) -> str:
-    return "less" if saved > 0 else "more"
-
-
 def _cost(fact: Fact) -> str:
-    saved = known(fact.before) - known(fact.after)
-    return f"{money(abs(saved), fact.unit or '')} a month {'saved' if saved > 0 else 'more'}"
+    saved, less = _saved(fact)
+    return f"{money(saved, fact.unit or '')} a month {'saved' if less == 'less' else less}"
 
 
 CLAUSES: Mapping[str, Clause] = {
-    "forecast_lag_expected": _lag,
-    "forecast_lag_low": _end("low"),
-    "forecast_lag_high": _end("high"),
+    "forecast_lag_expected": lag("lag in an hour"),
+    "forecast_lag_low": "low {before:,} -> {after:,}",
+    "forecast_lag_high": "high {before:,} -> {after:,}",
     "forecast_drained_seconds_expected": _drained,
     "forecast_lag_integral_expected": _integral,
     "forecast_utilisation_expected": _busiest,
@@ -112,8 +104,7 @@ CLAUSES: Mapping[str, Clause] = {
     "cross_rack_bytes_per_second": _bytes,
     "cross_rack_records_per_second": _records,
     "cross_rack_cost_per_month": _cost,
-    "member_counts": _counts,
-    "most_partitions": _end("most"),
-    "fewest_partitions": _end("fewest"),
+    "member_counts": lambda f: change(*f.subjects) if len(f.subjects) == 2 else f.subjects[0],
+    "most_partitions": "most {before:,} -> {after:,}",
+    "fewest_partitions": "fewest {before:,} -> {after:,}",
 }
-"""Each measure of what is weighed that has words of its own here."""

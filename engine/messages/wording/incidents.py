@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from ...model.facts import Fact
-from ...model.states import Diagnosis, TroubleKind
+from ...model.states import Diagnosis, IncidentKind, TroubleKind
 from ...model.text import several
 from ...records import CauseSpan, IncidentCourse
-from .clauses import Clause, Known, Words, count, known, partitions, subjects, whole
+from .clauses import Figure, filled
 from .facts import words
-from .numbers import arriving, duration, offsets, record_rate
-from .pipelines import PIPELINES
+from .numbers import arriving, duration, offsets
+from .pipelines import PIPELINES, Known, what_is_wrong
+from .troubles import TROUBLES, Words
 
 
 def called(kind: TroubleKind) -> str:
@@ -26,7 +27,9 @@ def called(kind: TroubleKind) -> str:
     >>> called(Diagnosis.UNKNOWN), called(Diagnosis.STOPPED)
     ('unreadable', 'stopped')
     """
-    return WORDS[kind].called or kind.value
+    if isinstance(kind, IncidentKind):
+        return PIPELINES[kind].called
+    return TROUBLES[kind].called or kind.value
 
 
 def headline(span: CauseSpan) -> str:
@@ -38,9 +41,9 @@ def headline(span: CauseSpan) -> str:
     >>> headline(CauseSpan(cause=Diagnosis.NO_MEMBERS, since=at, last_seen_at=at, looks=2, amount=1200))
     'no members, 20 min behind'
     """
-    kind, first = WORDS[span.cause], _first(span)
+    kind, first = _words(span.cause), _first(span)
     if kind.headline is not None and first is not None:
-        return kind.headline(first)
+        return filled(kind.headline, first)
     many = amount(span.cause, span.amount) if span.amount else None
     if many is None or kind.says_it_all:
         return many or called(span.cause)
@@ -54,14 +57,23 @@ def amount(cause: TroubleKind, value: float) -> str:
     >>> amount(Diagnosis.LOSING_RECORDS, 1_600_000), amount(Diagnosis.STOPPED, 720), amount(Diagnosis.REBALANCING, 4500)
     ('1,600,000 records lost', '12 min behind', 'rebalancing for 1 h 15 min')
     """
-    return WORDS[cause].amount(value)
+    return _words(cause).amount.format(Figure(value))
 
 
 def what_to_do(span: CauseSpan) -> str:
     """What to do next about a cause, in a sentence or two."""
-    kind, first = WORDS[span.cause], _first(span)
-    special = kind.to_do_about(first) if kind.to_do_about and first is not None else None
-    return special or kind.to_do
+    kind, first = _words(span.cause), _first(span)
+    about = kind.to_do_about
+    if first is None or about is None:
+        return kind.to_do
+    if isinstance(about, str):
+        return filled(about, first) if first.subjects else kind.to_do
+    return about(first) or kind.to_do
+
+
+def _words(kind: TroubleKind) -> Words:
+    assert isinstance(kind, Diagnosis), f"{kind} is no trouble of a group"
+    return TROUBLES[kind]
 
 
 def known_of(course: IncidentCourse) -> Known:
@@ -74,9 +86,9 @@ def summary_of(course: IncidentCourse, cluster: str) -> str:
     An incident in a few words: the cause that it is called by, or what is left once that is over; whether it came back.
     Of a pipeline, what is told first when it opens.
     """
-    if course.group_id is None:
+    if isinstance(course.cause, IncidentKind):
         at = course.opened_at or course.began_at
-        return WORDS[course.cause].what(cluster, known_of(course), at)[0]
+        return what_is_wrong(course.cause, cluster, known_of(course), at)[0]
     named = next((span for span in course.causes if span.cause is course.cause), None)
     left = next((span for span in course.causes if not span.missed), None)
     clauses = [headline(named) if named else called(course.cause)]
@@ -129,14 +141,9 @@ def traces(facts: Iterable[Fact]) -> Mapping[str, str]:
     return {heading: "; ".join(its) for heading, its in clauses.items()}
 
 
-_SAYS_TOO: Mapping[str, str] = {
-    "no_members": "production_per_second",
-    "vanished": "production_per_second",
-    "stopped": "production_per_second",
+_SAYS_TOO: Mapping[str, str | None] = {
+    **{kind.measure: its.says_too for kind, its in TROUBLES.items()},
     "group_load": "production_per_second",
-    "catching_up": "delay_seconds",
-    "losing_records": "lost_records",
-    "loss_ahead": "time_to_loss_seconds",
 }
 """What a clause about a measure says of how bad it is, so that it is not said again."""
 
@@ -174,7 +181,7 @@ def beside(span: CauseSpan) -> str:
     """A cause beside a worse one as one clause; when the group has caught up depends on the worse one."""
     late = next((fact for fact in span.facts if fact.measure == "catching_up"), None)
     if late is not None:
-        return f"{duration(known(late.before))} behind in {partitions(late)}"
+        return filled("{before:duration} behind in {partitions}", late)
     clause = what(span.facts)
     return f"{called(span.cause)}: {clause}" if clause else called(span.cause)
 
@@ -206,134 +213,3 @@ def came_back(over_at: datetime, began_at: datetime) -> str:
     'came back 20 min after it was over'
     """
     return f"came back {duration((began_at - over_at).total_seconds())} after it was over"
-
-
-def _still(noun: str, state: str) -> Clause:
-    """Whom or what nothing has been heard of, and for how long."""
-    return lambda fact: f"{_named(fact, noun)} {state} for {duration(known(fact.after))}"
-
-
-def _named(fact: Fact, noun: str) -> str:
-    return subjects(fact) if count(fact) == 1 else several(count(fact), noun)
-
-
-def _unread(state: str) -> Clause:
-    """That nobody reads what arrives."""
-    return lambda fact: (
-        state if fact.after is None else f"{state}, {record_rate(fact.after)} unread"
-    )
-
-
-def _about(noun: str, text: str) -> Callable[[Fact], str | None]:
-    """With the name of whom it is about."""
-    return lambda fact: text.format(_named(fact, noun)) if fact.subjects else None
-
-
-def _more_members(fact: Fact) -> str:
-    needed, most = whole(fact.after), whole(fact.bound)
-    more = min(needed, most) - whole(fact.before)
-    start = [f"Start {several(more, 'more member')}."] if more > 0 else []
-    if needed > most:
-        start.append(
-            f"Its {several(most, 'partition')} keep no more busy: add partitions, or make members faster."
-        )
-    return " ".join(start)
-
-
-def _by_itself(fact: Fact) -> str | None:
-    if fact.after is None:
-        return None
-    return "It catches up by itself; more members, or faster ones, make that sooner."
-
-
-def _not_judged(fact: Fact) -> str | None:
-    if fact.measure != "not_judged":
-        return None
-    return "Report it with the log of the task watch_groups: nothing else is told of this group meanwhile."
-
-
-WORDS: Mapping[TroubleKind, Words] = {
-    Diagnosis.UNKNOWN: Words(
-        called="unreadable",
-        headline=lambda f: f"unreadable: {f.quote}" if f.quote else f"{partitions(f)} unreadable",
-        to_do="Its lag is unknown until it can be read. Check its coordinator, and the rights of evenkeel's client.",
-        to_do_about=_not_judged,
-    ),
-    Diagnosis.NO_MEMBERS: Words(
-        headline=_unread("no members"),
-        to_do="Start its members again; their last log lines say why they left. They go on where they committed.",
-    ),
-    Diagnosis.VANISHED: Words(
-        headline=_unread("vanished"),
-        amount=lambda value: f"gone for {duration(value)}",
-        to_do=(
-            "Somebody deleted it, or its commits expired. Set its offsets before its members start again: without"
-            " commits they begin where auto.offset.reset says."
-        ),
-    ),
-    Diagnosis.REBALANCING: Words(
-        amount=lambda value: f"rebalancing for {duration(value)}",
-        says_it_all=True,
-        to_do="Look for members that come and go: crashes, or polls that take longer than max.poll.interval.ms.",
-    ),
-    Diagnosis.LOSING_RECORDS: Words(
-        amount=lambda value: f"{several(round(value), 'record')} lost",
-        says_it_all=True,
-        to_do="Raise retention.ms of these topics now, then let it catch up. What is lost is not in Kafka any more.",
-    ),
-    Diagnosis.SKIPPED_RECORDS: Words(
-        amount=lambda value: f"{several(round(value), 'record')} skipped",
-        says_it_all=True,
-        to_do="Ask who set its offsets. To read what was skipped, stop its members and set the offsets back.",
-    ),
-    Diagnosis.LOSS_AHEAD: Words(
-        headline=lambda f: f"records lost in {duration(known(f.after))}",
-        to_do="Raise retention.ms of these topics now, then let it catch up.",
-    ),
-    Diagnosis.STOPPED: Words(
-        to_do="Look in the logs of its members for a record they fail on or a service they wait for, then restart them."
-    ),
-    Diagnosis.SILENT_MEMBER: Words(
-        headline=_still("member", "silent"),
-        to_do="Look in its log for what it waits for, then restart it: others take over its partitions.",
-        to_do_about=_about(
-            "member",
-            "Look in the log of {} for what it waits for, then restart it: others take over its partitions.",
-        ),
-    ),
-    Diagnosis.STUCK_PARTITION: Words(
-        headline=_still("partition", "stuck"),
-        to_do="Look in its owner's log for a record that cannot be processed, and correct or skip that record.",
-    ),
-    Diagnosis.SLOW_MEMBER: Words(
-        headline=lambda f: f"{subjects(f)} slow, {record_rate(known(f.after))}",
-        to_do="Compare its host with those of its peers, or move it elsewhere.",
-        to_do_about=_about(
-            "member",
-            "Compare the host of {} with those of its peers (processor, memory, network), or move it elsewhere.",
-        ),
-    ),
-    Diagnosis.HOT_PARTITION: Words(
-        headline=lambda f: f"{subjects(f)} hot, {record_rate(known(f.after))}",
-        to_do="Spread its keys, add partitions, or make its consumer faster.",
-        to_do_about=_about(
-            "partition",
-            "More members do not help {}: spread its keys, add partitions, or make its consumer faster.",
-        ),
-    ),
-    Diagnosis.TOO_FEW_MEMBERS: Words(
-        headline=lambda f: f"{several(whole(f.before), 'member')}, {whole(f.after):,} needed",
-        to_do="Start more members.",
-        to_do_about=_more_members,
-    ),
-    Diagnosis.SKEWED_LOAD: Words(
-        to_do="Its load is uneven. See which assignment would help; evenkeel says so once that has paid for a while."
-    ),
-    Diagnosis.CATCHING_UP: Words(
-        says_it_all=True,
-        to_do="Look whether one member or partition lags, or all: then more members, or faster ones, help.",
-        to_do_about=_by_itself,
-    ),
-    **PIPELINES,
-}
-"""One line per kind of trouble that somebody is told."""

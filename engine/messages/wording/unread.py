@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...model.facts import Fact
-from ...model.text import and_more, does, listed, several
-from .clauses import Clause, known, whole
+from ...model.text import and_more, does
+from .clauses import Clause, known
 
 _PARTITIONS = 5
 """Partitions named of those that could not be read for one cause."""
@@ -19,70 +19,45 @@ def _leaderless(fact: Fact) -> str:
 
 
 def _some(fact: Fact) -> str:
-    names = fact.subjects[:_PARTITIONS]
-    left = len(fact.subjects) - len(names) + fact.more
-    return f"partition {listed(names, _PARTITIONS)}{and_more(left)}: {fact.quote}"
+    left = max(0, len(fact.subjects) - _PARTITIONS) + fact.more
+    names = ", ".join(fact.subjects[:_PARTITIONS])
+    return f"partition {names}{and_more(left)}: {fact.quote}"
 
 
-def _before_ends(fact: Fact) -> str:
-    return (
-        f"commits were read up to {known(fact.after):.0f} s before ends, as brokers had to be waited for: lag counts"
-        " what was produced in between"
-    )
+_OLD = "brokers of about Kafka {first} do not tell "
+_TOLD = " (told from {second} on)"
+"""What brokers are too old to tell: the fact names their version, and the first that tells it."""
 
-
-def _untold(what: str) -> Clause:
-    """What brokers are too old to tell: the fact names their version, and the first that tells it."""
-
-    def clause(fact: Fact) -> str:
-        version, since = fact.subjects
-        return f"brokers of about Kafka {version} do not tell {what} (told from {since} on)"
-
-    return clause
-
-
-def _withheld(what: str, noun: str, right: str | None = None) -> Clause:
-    """Of how many things something is unknown, for want of a right or for the cause that is quoted."""
-
-    def clause(fact: Fact) -> str:
-        cause = f"not allowed (grant this client {right})" if right else fact.quote
-        return f"{what} of {several(whole(fact.after), noun)}: {cause}"
-
-    return clause
-
-
-_NOTES: Mapping[str, Clause] = {
-    "topic_ids_untold": _untold(
-        "topic ids, so that a topic made again under its name cannot be told from the first"
-    ),
-    "down_brokers_untold": _untold("which brokers are down, nor their racks"),
-    "classic_members_untold": _untold(
-        "which members of a KIP-848 group still speak the classic protocol"
-    ),
-    "commits_before_ends": _before_ends,
-    "configs_not_served": lambda _: "configurations: the brokers do not know DescribeConfigs",
-    "topic_configs_unread": _withheld("configurations", "topic"),
-    "topic_configs_refused": _withheld("configurations", "topic", "DESCRIBE_CONFIGS"),
-    "broker_configs_unread": _withheld("configurations", "broker"),
-    "broker_configs_refused": _withheld("configurations", "broker", "DESCRIBE_CONFIGS"),
-    "log_sizes_not_served": lambda _: "log directories: the brokers do not know DescribeLogDirs",
-    "log_sizes_unread": _withheld("log directories", "broker"),
-    "log_sizes_refused": _withheld("log directories", "broker", "DESCRIBE on the cluster"),
-}
+_CONFIGS_REFUSED = "not allowed (grant this client DESCRIBE_CONFIGS)"
 
 CLAUSES: Mapping[str, Clause] = {
-    "group_unread": lambda f: f"group {f.subjects[0]}: {f.quote}",
-    "commits_unread": lambda f: (
-        f"group {f.subjects[0]}: committed offsets of topic {f.subjects[1]}: {f.quote}"
-    ),
-    "topic_unread": lambda f: f"topic {f.subjects[0]}: {f.quote}",
-    "topics_unread": lambda f: f"topics: {f.quote}",
+    "group_unread": "group {first}: {quote}",
+    "commits_unread": "group {first}: committed offsets of topic {second}: {quote}",
+    "topic_unread": "topic {first}: {quote}",
+    "topics_unread": "topics: {quote}",
     "partitions_unread": _some,
-    "coordinator_unread": lambda f: f"{f.quote}; the groups it coordinates are missing",
-    "groups_kept_moving": lambda _: (
-        "groups kept moving between brokers while listed; some may be missing"
-    ),
+    "coordinator_unread": "{quote}; the groups it coordinates are missing",
+    "groups_kept_moving": "groups kept moving between brokers while listed; some may be missing",
     "groups_without_leader": _leaderless,
-    **_NOTES,
+    "topic_ids_untold": (
+        f"{_OLD}topic ids, so that a topic made again under its name cannot be told from the first{_TOLD}"
+    ),
+    "down_brokers_untold": f"{_OLD}which brokers are down, nor their racks{_TOLD}",
+    "classic_members_untold": (
+        f"{_OLD}which members of a KIP-848 group still speak the classic protocol{_TOLD}"
+    ),
+    "commits_before_ends": lambda f: (
+        f"commits were read up to {known(f.after):.0f} s before ends, as brokers had to be waited for: lag counts what"
+        " was produced in between"
+    ),
+    "configs_not_served": "configurations: the brokers do not know DescribeConfigs",
+    "topic_configs_unread": "configurations of {after:topic}: {quote}",
+    "topic_configs_refused": f"configurations of {{after:topic}}: {_CONFIGS_REFUSED}",
+    "broker_configs_unread": "configurations of {after:broker}: {quote}",
+    "broker_configs_refused": f"configurations of {{after:broker}}: {_CONFIGS_REFUSED}",
+    "log_sizes_not_served": "log directories: the brokers do not know DescribeLogDirs",
+    "log_sizes_unread": "log directories of {after:broker}: {quote}",
+    "log_sizes_refused": (
+        "log directories of {after:broker}: not allowed (grant this client DESCRIBE on the cluster)"
+    ),
 }
-"""Each measure in words."""

@@ -10,8 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evenkeel.engine.config import IncidentRules
-from evenkeel.engine.incidents.course import LASTING, Occasion, lasting, step
+from evenkeel.engine.incidents.course import Occasion, lasting, step
 from evenkeel.engine.incidents.judgement import Judged, Trouble
+from evenkeel.engine.incidents.kinds import KINDS
 from evenkeel.engine.model.states import Diagnosis, IncidentState
 from evenkeel.engine.records import IncidentCourse
 
@@ -127,7 +128,7 @@ def test_every_cause_has_its_patience():
     critical = max(long for cause, long in patience.items() if cause.is_critical)
 
     assert critical <= patience[Diagnosis.SILENT_MEMBER] < patience[Diagnosis.SLOW_MEMBER]
-    assert all(getattr(RULES, key) > 0 for key in LASTING.values())
+    assert all(getattr(RULES, kind.lasts) > 0 for kind in KINDS.values() if kind.lasts)
 
 
 def test_what_comes_and_goes_is_over_when_it_stays_away():

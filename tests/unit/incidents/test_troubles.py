@@ -13,8 +13,9 @@ import pytest
 from evenkeel.engine.config import IncidentRules, Settings
 from evenkeel.engine.incidents.judgement import Judged, Trouble
 from evenkeel.engine.incidents.troubles import judged_of
-from evenkeel.engine.messages.wording import diagnosis, incidents
+from evenkeel.engine.messages.wording import incidents
 from evenkeel.engine.messages.wording.facts import words
+from evenkeel.engine.messages.wording.troubles import CLAUSES
 from evenkeel.engine.metrics.observe import Observation
 from evenkeel.engine.model.batch import GroupBatch
 from evenkeel.engine.model.facts import Fact
@@ -269,4 +270,4 @@ def test_every_trouble_has_words(name: str) -> None:
     troubles = [each for judged_at in judged()[name].values() for each in judged_at.troubles]
     measures = {fact.measure for each in troubles for fact in each.facts}
 
-    assert measures <= {*diagnosis.CLAUSES, *incidents.HOW_BAD}
+    assert measures <= {*CLAUSES, *incidents.HOW_BAD}

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from evenkeel.engine.messages.events import EventKind
-from evenkeel.engine.messages.group_incident import message_of
-from evenkeel.engine.messages.incident_message import Incident
+from evenkeel.engine.messages.incident_message import Incident, message_of
 from evenkeel.engine.messages.length import plain_text
 from evenkeel.engine.model.message import AlertMessage, MessageKind, Severity
 from evenkeel.engine.model.states import IncidentKind, IncidentState

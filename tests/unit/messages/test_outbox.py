@@ -58,19 +58,13 @@ def test_a_run_with_news_is_one_message(history: FaredHistory) -> None:
     assert [known.group_id for known in message.announcements] == ["a", "b"]
 
 
-def test_the_same_run_again_queues_nothing(history: FaredHistory) -> None:
-    """A retry of the step finds everything told, whether or not it was sent meanwhile."""
-    run = take(history, "s1", advice("a"))
-    queue_advice(history, settings(), run)
-    assert queue_advice(history, settings(), run) == 0
-    deliver(history, MemoryNotifier(), settings())
-    assert queue_advice(history, settings(), run) == 0
-
-
 def test_unchanged_advice_is_told_once(history: FaredHistory) -> None:
-    """The next snapshots with the same advice are silent, even while the first message still waits."""
-    for number in range(3):
-        queue_advice(history, settings(), take(history, f"s{number}", advice("a")))
+    """The next snapshots with the same advice are silent, while the first message still waits and once it is sent."""
+    for number in range(4):
+        for _ in range(2):
+            queue_advice(history, settings(), take(history, f"s{number}", advice("a")))
+        if number == 2:
+            deliver(history, MemoryNotifier(), settings())
     assert len(history.tables.alerts) == 1
 
 
@@ -137,13 +131,6 @@ def test_advice_on_a_reading_long_past_is_not_told(
     assert "s1 is 7200 seconds older than the newest snapshot" in caplog.text
 
 
-def test_clusters_do_not_share_what_was_told(history: FaredHistory) -> None:
-    """A group of the same name in another cluster is another group."""
-    queue_advice(history, settings(), take(history, "s1", advice("a")))
-    other = take(history, "o1", advice("a"), cluster="other")
-    assert queue_advice(history, settings(), other) == 1
-
-
 def test_each_channel_gets_its_own_groups(history: FaredHistory) -> None:
     """A rule's channel hears of its groups only, and their owner is named."""
     rule = Rule(groups="pay*", channel="#money", owner="team money")
@@ -169,15 +156,23 @@ def test_an_unknown_snapshot_is_an_error(history: FaredHistory) -> None:
         queue_advice(history, settings(), "s9")
 
 
-def test_everything_pending_is_delivered_oldest_first(history: FaredHistory) -> None:
-    """Alerts arrive in the order they were made, and are sent from then on."""
+def test_what_waits_is_delivered_oldest_first_where_the_configuration_says(
+    history: FaredHistory,
+) -> None:
+    """Once; what is for a channel that is not configured any more goes to the default one."""
+    wrong = settings(Rule(groups="g1", channel="#tpyo"))
     for number in range(3):
-        queue_advice(history, settings(), take(history, f"s{number}", advice(f"g{number}")))
+        queue_advice(history, wrong, take(history, f"s{number}", advice(f"g{number}")))
     slack = MemoryNotifier()
-    assert deliver(history, slack, settings()) == DeliveryReport(sent=3)
-    assert [key for _, key, _ in slack.sent] == [f"advice s{n} #kafka" for n in range(3)]
-    assert deliver(history, slack, settings()) == DeliveryReport()
-    assert len(slack.sent) == 3
+    assert deliver(history, slack, wrong) == DeliveryReport(sent=3)
+    assert sorted(channel for channel, _, _ in slack.sent) == ["#kafka", "#kafka", "#tpyo"]
+    assert [key for _, key, _ in slack.sent if "#kafka" in key] == [
+        f"advice s{n} #kafka" for n in (0, 2)
+    ]
+    assert deliver(history, slack, wrong) == DeliveryReport()
+    queue_advice(history, wrong, take(history, "s3", advice("g1", "withdrawn"), at=later(60 * 30)))
+    deliver(history, slack, settings())
+    assert slack.sent[-1][0] == "#kafka"
 
 
 def test_all_are_tried_before_a_failure_is_raised(history: FaredHistory) -> None:
@@ -197,16 +192,6 @@ def test_all_are_tried_before_a_failure_is_raised(history: FaredHistory) -> None
     assert "channel_not_found" in (failed.last_error or "")
 
 
-def test_what_failed_is_sent_by_the_next_call(history: FaredHistory) -> None:
-    """A failure loses nothing: the same alert goes out once Slack is back."""
-    queue_advice(history, settings(), take(history, "s1", advice("a")))
-    with pytest.raises(NotifierError):
-        deliver(history, MemoryNotifier({"#kafka": refusal()}), settings())
-    slack = MemoryNotifier()
-    assert deliver(history, slack, settings()) == DeliveryReport(sent=1)
-    assert history.tables.alerts[0].attempts == 2
-
-
 def test_a_fault_of_ours_in_one_message_keeps_no_other_back(history: FaredHistory) -> None:
     """Even an error nobody foresaw is stored with its alert, and the rest is delivered."""
     rules = (Rule(groups="a", channel="#odd"),)
@@ -215,26 +200,6 @@ def test_a_fault_of_ours_in_one_message_keeps_no_other_back(history: FaredHistor
     with pytest.raises(NotifierError, match="surprise"):
         deliver(history, slack, settings(*rules))
     assert len(slack.sent) == 1
-
-
-def test_an_alert_under_way_elsewhere_is_left_alone(history: FaredHistory) -> None:
-    """Two processes that deliver at the same time do not both send one alert."""
-    queue_advice(history, settings(), take(history, "s1", advice("a")))
-    slack = MemoryNotifier()
-    with history.attempt_alert(history.tables.alerts[0], LEASE):
-        assert deliver(history, slack, settings()) == DeliveryReport(busy=1)
-    assert slack.tried == []
-
-
-def test_an_alert_for_a_channel_taken_out_of_the_configuration_goes_to_the_default(
-    history: FaredHistory,
-) -> None:
-    """Correcting a wrong channel in the file is enough to get its alerts out."""
-    wrong = settings(Rule(channel="#tpyo"))
-    queue_advice(history, wrong, take(history, "s1", advice("a")))
-    slack = MemoryNotifier()
-    deliver(history, slack, settings())
-    assert [channel for channel, _, _ in slack.sent] == ["#kafka"]
 
 
 def watched(history: FaredHistory, *failing: FailingStep, **more: Any) -> None:
@@ -270,20 +235,33 @@ def later(minutes: float) -> datetime:
 def test_an_unreachable_cluster_is_told_once_and_once_when_it_is_back(
     history: FaredHistory,
 ) -> None:
-    """However often one looks: one message when it goes, which says that it is back, as its thread does."""
-    slack = MemoryNotifier()
+    """One message when it goes, which says later that it is back, as its thread does; to be down again is new."""
+    slack, down, downer = MemoryNotifier(), [unreachable()], [unreachable(failures=3)]
     queued = []
-    for minutes, steps in ((1, [unreachable()]), (5, [unreachable(failures=3)]), (9, []), (12, [])):
+    looks = ((1, down), (5, downer), (9, []), (12, []), (13, down), (14, []))
+    for minutes, steps in looks:
         watched(history, *steps)
         queued.append(look(history, minutes))
         deliver(history, slack, settings())
-    assert queued == [1, 0, 2, 0]
-    assert [m.title for _, _, m in slack.sent] == ["test: the cluster can be read again"] * 2
-    assert slack.threads == [None, "1"]
-    assert slack.broadcasts == [False, True]
+    assert queued == [1, 0, 2, 0, 1, 2]
+    assert [m.title for _, _, m in slack.sent] == ["test: the cluster can be read again"] * 4
+    assert slack.threads == [None, "1", None, "3"]
+    assert slack.broadcasts == [False, True] * 2
     key = "test/cluster unreachable/20260301T090100Z"
-    assert slack.changes == [("1", f"incident {key} resolved")]
+    assert slack.changes[0] == ("1", f"incident {key} resolved")
     assert history.tables.incidents[0].closed_at == later(9)
+
+
+def test_a_rule_for_all_groups_is_one_for_their_pipeline(history: FaredHistory) -> None:
+    """It says who is called, and where; a rule for some groups moves nothing."""
+    watched(history, unreachable())
+    rules = (
+        Rule(clusters="te*", channel="#platform", mention="@here"),
+        Rule(groups="pay*", channel="#money"),
+    )
+    queue_incidents(history, settings(*rules), later(1))
+    assert [alert.channel for alert in history.tables.alerts] == ["#platform"]
+    assert [message.mention for message in history.messages()] == ["@here"]
 
 
 @pytest.mark.parametrize(
@@ -331,17 +309,6 @@ def test_an_open_incident_keeps_its_beginning_and_its_newest_facts(history: Fare
     assert incident.last_seen_at == later(5)
 
 
-def test_a_second_incident_of_the_kind_is_told_again(history: FaredHistory) -> None:
-    """Being down again after being back is new."""
-    slack = MemoryNotifier()
-    for minutes, steps in enumerate(([unreachable()], [], [unreachable()], [])):
-        watched(history, *steps)
-        look(history, minutes)
-        deliver(history, slack, settings())
-    assert slack.threads == [None, "1", None, "3"]
-    assert len({alert.key for alert in history.tables.alerts}) == 6
-
-
 def test_what_is_wrong_with_a_pipeline_is_told_one_by_one(history: FaredHistory) -> None:
     """Already at the first look, however many things that are, and so is their end: digests are for groups."""
     flooded = settings().model_copy(update={"flood": 1})
@@ -377,21 +344,6 @@ def test_unsent_alerts_are_an_incident_without_a_message_into_the_dead_channel(
     look(history, 21)
     [told] = history.messages()
     assert told.title == "test: alerts arrive again"
-
-
-def test_who_is_called_for_all_groups_is_called_for_their_pipeline(history: FaredHistory) -> None:
-    """A rule for all groups says who; the end calls nobody."""
-    watched(history, unreachable())
-    queue_incidents(history, settings(Rule(groups="*", mention="@here")), later(1))
-    assert [message.mention for message in history.messages()] == ["@here"]
-
-
-def test_incidents_go_to_the_channel_of_the_whole_cluster(history: FaredHistory) -> None:
-    """A rule for some groups does not move the pipeline's messages, one for all groups does."""
-    watched(history, unreachable())
-    rules = (Rule(clusters="te*", channel="#platform"), Rule(groups="pay*", channel="#money"))
-    queue_incidents(history, settings(*rules), later(1))
-    assert [alert.channel for alert in history.tables.alerts] == ["#platform"]
 
 
 def test_a_cluster_taken_out_of_the_configuration_closes_its_incidents(
@@ -488,20 +440,6 @@ def test_what_is_about_a_message_waits_while_another_process_sends_that(
         tell(history, "worse 1", "worse 1 thread")
         assert deliver(history, slack, settings()) == DeliveryReport(busy=1, waiting=2)
     assert slack.tried == []
-
-
-def test_a_deleted_message_is_posted_anew_and_answered_there(history: FaredHistory) -> None:
-    """Somebody tidied up: the change stands in the channel, and what follows finds it."""
-    slack = MemoryNotifier()
-    tell(history, "opened")
-    deliver(history, slack, settings())
-    slack.gone.add("1")
-    tell(history, "worse 1", "worse 1 thread")
-    deliver(history, slack, settings())
-    tell(history, "resolved", "resolved thread")
-    deliver(history, slack, settings())
-    assert titles(slack) == ["opened", "resolved", "worse 1 thread", "resolved thread"]
-    assert slack.threads == [None, None, "2", "2"]
 
 
 def test_a_message_that_cannot_be_read_gives_way(history: FaredHistory) -> None:

@@ -91,13 +91,6 @@ def test_a_cluster_that_cannot_be_read_pages_until_it_can(settings: Settings, pa
     assert closed[0]["endsAt"] == "2026-03-01T09:09:00.000+00:00"
 
 
-def test_what_people_only_are_told_pages_nobody(settings: Settings, pages: Pages) -> None:
-    """A warning about the pipeline, as long as a webhook asks for what is critical only."""
-    failing = replace(UNREACHABLE, step="advise")
-    look(Failing(), settings, 1, failing)
-    assert pages.calls == []
-
-
 def wrong(
     history: History, settings: Settings, pages: Pages, *looks: Diagnosis | None, first: int = 1
 ) -> None:
@@ -151,13 +144,6 @@ def test_an_incident_that_gets_worse_is_one_alert_until_it_is_over(
     ]
 
 
-def test_who_takes_what_is_critical_is_paged_once_it_is(settings: Settings, pages: Pages) -> None:
-    """The first that a pager hears is then that it got worse."""
-    wrong(Failing(), settings, pages, *LIFE)
-    key = f"{CLUSTER}/pay-in/s3"
-    assert actions(pages) == [("trigger", key), ("resolve", key)]
-
-
 def test_who_was_paged_hears_of_the_end(settings: Settings, pages: Pages) -> None:
     """Though the configuration gives the group to others by now."""
     history, open_looks = Failing(), LIFE[:-3]
@@ -189,31 +175,6 @@ def test_what_waits_for_a_webhook_that_is_gone_is_told_nobody(
         f"is not configured any more: nobody is told incident {CLUSTER}/cluster unreachable/"
         in caplog.text
     )
-
-
-def test_a_page_that_failed_is_sent_by_the_next_run(settings: Settings, pages: Pages) -> None:
-    """What else waits is sent meanwhile, and nobody is paged twice."""
-    history = Failing()
-    pages.troubles.append(Trouble(status=503))
-    with pytest.raises(NotifierError, match=r"1 of 3 .* webhook '\w+' .* HTTP status 503"):
-        look(history, settings, 1, UNREACHABLE)
-    assert len(pages.events) + len(pages.posted) == 1
-    look(history, settings, 2, UNREACHABLE)
-    assert (len(pages.events), len(pages.posted)) == (1, 1)
-
-
-def test_an_opening_that_was_never_heard_gives_way_to_the_end(
-    settings: Settings, pages: Pages
-) -> None:
-    """Nobody is woken by what is over."""
-    history = Failing()
-    pages.troubles += [Trouble(status=429)] * 2
-    with pytest.raises(NotifierError):
-        look(history, settings, 1, UNREACHABLE)
-    look(history, settings, 5)
-    assert [action for action, _ in actions(pages)] == ["resolve"]
-    [[ended]] = pages.posted
-    assert ended["endsAt"] == "2026-03-01T09:05:00.000+00:00"
 
 
 TROUBLES = [

@@ -16,7 +16,7 @@ from evenkeel.engine.incidents.judgement import Judged, Judgement, Trouble
 from evenkeel.engine.incidents.quiet import Quiet
 from evenkeel.engine.messages import rounds
 from evenkeel.engine.messages.events import EventKind
-from evenkeel.engine.messages.group_incident import message_of
+from evenkeel.engine.messages.incident_message import message_of
 from evenkeel.engine.messages.length import plain_text
 from evenkeel.engine.messages.rounds import ToldRound, round_of
 from evenkeel.engine.model.facts import FactKind, fact
@@ -120,40 +120,24 @@ def keys(postings: list[Posting]) -> list[str]:
     return [posting.key for posting in postings]
 
 
-def test_who_is_named_by_the_rule_is_called():
-    """At the opening and when it becomes critical; nobody is called for its end, nor for what was so before."""
+def test_an_incident_is_opened_changed_and_resolved_in_one_place():
+    """One message with a line in its thread each time; who is called is so until it is over, and not on day one."""
     rules = (Rule(groups="g001", owner="payments", mention="S012ABCDEF"),)
     watcher = settled(settings=Settings(rules=rules))
-    worse = {"g001": SILENT}
+    worse, two = {"g001": SILENT}, {"g001": NOBODY, "g002": SILENT}
 
     postings = watcher.looks(worse, worse, worse, {"g001": NOBODY}, {"g001": NOBODY}, {}, {}, {})
-    two = {"g001": NOBODY, "g002": SILENT}
     first = Watcher(settings=Settings(rules=rules)).looks(two, two, two)
 
-    assert [(posting.key.split()[2:], posting.message.mention) for posting in postings] == [
-        (["opened"], "S012ABCDEF"),
-        (["worse", "1"], "S012ABCDEF"),
-        (["worse", "1", "thread"], "S012ABCDEF"),
-        (["resolved"], None),
-        (["resolved", "thread"], None),
-    ]
-    assert [posting.message.mention for posting in first] == [None]
-
-
-def test_an_incident_is_opened_changed_and_resolved_in_one_place():
-    """One message, changed as it gets worse and when it is over, with a line in its thread each time."""
-    watcher = settled()
-    worse = {"g001": SILENT}
-
-    postings = watcher.looks(worse, worse, worse, {"g001": NOBODY}, {"g001": NOBODY}, {}, {}, {})
-
     incident = "incident c/g001/s2"
-    assert [(one.key, one.answers, one.replaces, one.broadcast) for one in postings] == [
-        (f"{incident} opened", None, None, False),
-        (f"{incident} worse 1", None, f"{incident} opened", False),
-        (f"{incident} worse 1 thread", f"{incident} opened", None, True),
-        (f"{incident} resolved", None, f"{incident} opened", False),
-        (f"{incident} resolved thread", f"{incident} opened", None, True),
+    assert [
+        (one.key, one.answers, one.replaces, one.broadcast, one.message.mention) for one in postings
+    ] == [
+        (f"{incident} opened", None, None, False, "S012ABCDEF"),
+        (f"{incident} worse 1", None, f"{incident} opened", False, "S012ABCDEF"),
+        (f"{incident} worse 1 thread", f"{incident} opened", None, True, "S012ABCDEF"),
+        (f"{incident} resolved", None, f"{incident} opened", False, None),
+        (f"{incident} resolved thread", f"{incident} opened", None, True, None),
     ]
     assert {one.channel for one in postings} == {"#kafka"}
     assert [one.message.kind for one in postings] == [
@@ -161,6 +145,10 @@ def test_an_incident_is_opened_changed_and_resolved_in_one_place():
         *(MessageKind.INCIDENT_WORSE,) * 2,
         *(MessageKind.INCIDENT_CLOSED,) * 2,
     ]
+    assert {(one.message.subject.owner, one.message.link) for one in postings} == {
+        ("payments", "http://run")
+    }
+    assert [posting.message.mention for posting in first] == [None]
     assert watcher.watched == []
 
 
@@ -205,20 +193,23 @@ def test_day_one_is_a_digest():
     assert (event.kind, event.groups) == (EventKind.DIGEST, ("g001", "g002"))
 
 
-def test_that_the_worst_has_ended_is_not_told():
-    """Members are back, records still wait: it goes on, and its end says all of it."""
+@pytest.mark.parametrize(
+    ("opened", "then"),
+    [
+        (NOBODY, trouble(BEHIND, 2400)),
+        (Diagnosis.LOSING_RECORDS, Diagnosis.SKIPPED_RECORDS),
+        (NOBODY, None),
+    ],
+    ids=["the worst has ended", "what was lost is skipped", "it could not be judged"],
+)
+def test_what_is_neither_worse_nor_over_is_not_told(opened: Wrong, then: Wrong) -> None:
+    """It goes on, and its end says all of it: in its message and in the thread."""
     watcher = settled()
-    watcher.looks({"g001": NOBODY}, {"g001": NOBODY})
+    watcher.looks({"g001": opened}, {"g001": opened})
 
-    assert watcher.looks(*({"g001": trouble(BEHIND, 2400)},) * 6) == []
+    assert watcher.looks(*({"g001": then},) * 6) == []
+    assert watcher.watch.courses[0].state is IncidentState.OPEN
     assert len(watcher.looks({}, {}, {})) == 2
-
-
-def test_what_was_lost_and_then_skipped_is_one_loss():
-    """The commit jumps to where retention has come to: that is no second trouble, and no end of the first."""
-    watcher = settled()
-    watcher.looks({"g": Diagnosis.LOSING_RECORDS}, {"g": Diagnosis.LOSING_RECORDS})
-    assert watcher.looks(*({"g": Diagnosis.SKIPPED_RECORDS},) * 6) == []
 
 
 def test_what_a_digest_told_gets_its_own_message_when_it_is_worse_and_a_line_when_it_is_over():
@@ -320,21 +311,6 @@ def test_pagers_get_each_incident_by_itself():
     assert [one.channel for one in warning] == ["#kafka"]
 
 
-def test_what_a_pager_is_told_later_takes_the_place_of_the_opening():
-    """It never overtakes it, and what waits gives way to what is newer."""
-    pager = Webhook(format="pagerduty", severity="warning")
-    watcher = settled(settings=Settings(webhooks={"oncall": pager}))
-
-    postings = watcher.looks(*({"g001": SILENT},) * 3, *({"g001": NOBODY},) * 2, {}, {}, {})
-
-    opened = "incident c/g001/s2 opened webhook:oncall"
-    assert [(one.key, one.replaces) for one in postings if one.channel == "webhook:oncall"] == [
-        (opened, None),
-        ("incident c/g001/s2 worse 1 webhook:oncall", opened),
-        ("incident c/g001/s2 resolved webhook:oncall", opened),
-    ]
-
-
 def test_a_pager_that_knows_a_flood_hears_what_becomes_worse_of_it():
     """What people read in a digest first is a message of its own then, to a pager it is the same incident."""
     pager = Webhook(format="pagerduty", severity="warning")
@@ -428,15 +404,6 @@ def test_a_batch_job_pages_twice_and_not_every_hour() -> None:
     assert watcher.watch.courses[0].state is IncidentState.OPEN
 
 
-def test_of_a_group_that_could_not_be_judged_nothing_is_said():
-    """Neither that it is over, nor that it is worse."""
-    watcher = settled()
-    watcher.looks({"g001": NOBODY}, {"g001": NOBODY})
-
-    assert watcher.looks(*({"g001": None},) * 5) == []
-    assert watcher.watch.courses[0].state is IncidentState.OPEN
-
-
 ODD = st.dictionaries(
     st.sampled_from([f"g{n:03}" for n in range(9)]),
     st.one_of(
@@ -466,14 +433,3 @@ def test_nothing_is_said_twice_or_left_open(looks, flood, quieted):
     assert len(keys(postings)) == len(set(keys(postings)))
     roots = {one.key for one in postings}
     assert {one.answers or one.replaces for one in postings} - {None} <= roots
-
-
-@pytest.mark.parametrize("owner", [None, "payments"])
-def test_a_message_names_the_owner_and_the_run(owner):
-    """Whoever reads it knows whose it is and where it comes from."""
-    watcher = settled(settings=Settings(rules=(Rule(owner=owner),)))
-
-    message = watcher.looks({"g001": NOBODY}, {"g001": NOBODY})[0].message
-
-    assert message.subject.owner == owner
-    assert message.link == "http://run"

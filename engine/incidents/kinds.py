@@ -1,0 +1,55 @@
+"""The table of what may be wrong with a group: how long each kind must last to be told, and how bad it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from ..model.states import Diagnosis, TroubleKind
+
+LAG, DELAY, PRODUCTION = "total_lag", "delay_seconds", "production_per_second"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """
+    How one kind of trouble is told.
+
+    Attributes:
+        lasts: The key of `IncidentRules` that says how long it must last; None: it must be seen often enough only.
+        numbers: What else of the group is said of it, by columns of `GroupMetrics`: what its own facts do not say.
+        at_once: Whether one snapshot is enough: what is lost does not come back.
+        timed: Whether it is as bad as it is long, which is more than the snapshots that are looked back on can tell.
+    """
+
+    lasts: str | None = None
+    numbers: tuple[str, ...] = ()
+    at_once: bool = False
+    timed: bool = False
+
+
+KINDS: Mapping[TroubleKind, Kind] = MappingProxyType(
+    {
+        Diagnosis.NO_MEMBERS: Kind(numbers=(LAG, DELAY)),
+        Diagnosis.VANISHED: Kind(timed=True),
+        Diagnosis.REBALANCING: Kind(
+            lasts="rebalancing_seconds", numbers=(LAG, DELAY, PRODUCTION), timed=True
+        ),
+        Diagnosis.LOSING_RECORDS: Kind(numbers=(LAG, PRODUCTION), at_once=True),
+        Diagnosis.SKIPPED_RECORDS: Kind(numbers=(LAG,), at_once=True),
+        Diagnosis.LOSS_AHEAD: Kind(numbers=(LAG, DELAY)),
+        Diagnosis.STOPPED: Kind(lasts="silent_seconds", numbers=(LAG,)),
+        Diagnosis.SILENT_MEMBER: Kind(lasts="silent_seconds", numbers=(LAG,)),
+        Diagnosis.STUCK_PARTITION: Kind(lasts="silent_seconds", numbers=(LAG,)),
+        Diagnosis.SLOW_MEMBER: Kind(lasts="capacity_seconds", numbers=(LAG, DELAY)),
+        Diagnosis.HOT_PARTITION: Kind(lasts="capacity_seconds", numbers=(LAG, DELAY)),
+        Diagnosis.TOO_FEW_MEMBERS: Kind(lasts="capacity_seconds", numbers=(LAG, DELAY)),
+        Diagnosis.SKEWED_LOAD: Kind(lasts="behind_seconds", numbers=(LAG, PRODUCTION)),
+        Diagnosis.CATCHING_UP: Kind(lasts="behind_seconds", numbers=(LAG, PRODUCTION)),
+    }
+)
+"""A line per kind whose rule finds something to be told; what cannot be read says so itself."""
+
+OTHER = Kind()
+"""Of what has no line, what is wrong with a pipeline among it."""
