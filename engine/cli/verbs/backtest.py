@@ -156,7 +156,7 @@ def table(changes: Sequence[DiagnosisChange], messages: Sequence[Said]) -> Table
 
 def held(checks: Sequence[ForecastCheck], seconds: float) -> str:
     """How many forecasts so far ahead held."""
-    from ...messages.wording.numbers import duration, percent
+    from ...model.formats import duration, percent
     from ...pipeline.backtest import coverage
 
     inside, known = coverage(checks, seconds)

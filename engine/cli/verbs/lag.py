@@ -254,7 +254,8 @@ def _by_column(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _title(head: Mapping[str, Any]) -> str:
     from ...messages.wording import several
-    from ..views.tables import number, text
+    from ...model.formats import number
+    from ..views.tables import text
 
     kind = "/".join(text(head[k]) for k in ("group_type", "assignor") if head[k])
     idle = f" ({head['idle_members']} idle)" if head["idle_members"] else ""

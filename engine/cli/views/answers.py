@@ -8,10 +8,11 @@ from operator import attrgetter
 from typing import Any
 
 from ...messages.wording import member_names
+from ...model.formats import NOTHING
 from ...model.groups import Member
 from ...records import MemberMetrics, columns_of_query
 from .columns import cells, heads
-from .tables import NOTHING, Table
+from .tables import Table
 
 
 def question(summary: str) -> str:

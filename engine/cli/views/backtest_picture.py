@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...messages.wording.numbers import duration
+from ...model.formats import duration
 from ...model.states import Diagnosis
 from ...model.text import printable
 from .pictures import save

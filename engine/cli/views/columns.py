@@ -9,19 +9,28 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from ...messages.wording import byte_rate
 from ...model.columns import ColumnSpec, Unit, columns_of
+from ...model.formats import (
+    NOTHING,
+    UNKNOWN,
+    byte_rate,
+    duration,
+    number,
+    percent,
+    ratio,
+    timestamp,
+)
 from .layout import plain_heading, wrap
-from .tables import NOTHING, UNKNOWN, duration, number, ratio, share, text, to_json
+from .tables import text, to_json
 
 _SAID: Mapping[Unit | None, Callable[[Any], str]] = {
     None: str,
     Unit.SECONDS: duration,
-    Unit.SHARE: share,
+    Unit.SHARE: percent,
     Unit.RATIO: ratio,
     Unit.OFFSETS_PER_SECOND: ratio,
     Unit.BYTES_PER_SECOND: byte_rate,
@@ -139,7 +148,7 @@ def cells(
 
 def _text(value: Any, empty: str) -> str:
     if isinstance(value, datetime):
-        return f"{value.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
+        return timestamp(value)
     if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
         return text("; ".join(value))
     if isinstance(value, list | dict):

@@ -6,12 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ...messages.wording import member_names, moment, several
+from ...messages.wording import member_names, several
+from ...model.formats import NOTHING, UNKNOWN, duration, moment, number
 from ...model.groups import Member
 from ...model.text import printable
 from ...snapshots.difference import Changed, Difference, Racks
 from ..sources import SnapshotSource
-from .tables import NOTHING, UNKNOWN, Table, duration, number, text, to_json
+from .tables import Table, text, to_json
 
 SHOWN = 60
 """As many changes fit a screen; --json has all."""

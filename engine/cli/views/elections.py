@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from ...advice.bounce import RestartPlan
 from ...assignors.kafka.election import REFUSED
 from ...messages.wording import ARROW, how, member_names, several, why_elected, words
+from ...model.formats import NOTHING, UNKNOWN
 from ..election_source import HeldElection
-from .tables import NOTHING, UNKNOWN, Table, show, tell, text
+from .tables import Table, show, tell, text
 
 _REBALANCE = {True: "eager", False: "cooperative", None: UNKNOWN}
 

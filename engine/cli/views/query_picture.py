@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...messages.wording.numbers import moment
 from ...model.columns import ColumnSpec, Unit
+from ...model.formats import moment
 from ...model.text import printable
 from ...records import columns_of_query
 from .columns import named

@@ -22,11 +22,12 @@ from ...metrics.money import CENT
 from ...model.assignments import Advice, Deployment, Verdict
 from ...model.columns import Unit
 from ...model.facts import Fact, FactKind, of_kind
+from ...model.formats import number
 from ...model.states import places_tasks
 from ...model.text import pasted
 from ...records import AdviceColumns, CandidateRow, GroupMetrics, record_of
 from .columns import cell, cells, head, heads, pick
-from .tables import Table, number, show, tell, text
+from .tables import Table, show, tell, text
 
 if TYPE_CHECKING:
     from ..judgement import JudgedGroup

@@ -11,13 +11,14 @@ import numpy as np
 
 from ...messages.wording import words
 from ...model.columns import columns_of
+from ...model.formats import number
 from ...model.groups import GroupSnapshot
 from ...model.text import printable
 from ...records import PlacementRow, row_of
 from ...streams.compare import PlacementOutcome
 from ...streams.live import Running
 from .columns import cells, head, heads
-from .tables import Table, number, show, tell, text
+from .tables import Table, show, tell, text
 
 TASKS_SHOWN = 60
 """As many tasks fit a screen; elsewhere all are printed."""

@@ -19,11 +19,12 @@ from ...messages.wording import (
     words,
 )
 from ...model.assignments import Deployment, Feasibility
+from ...model.formats import NOTHING, UNKNOWN, number
 from ...pipeline.whatif import Sizes, WhatIfAnswer, WhatIfOutcome
 from ...records import WhatIfRow, row_of, to_json
 from .columns import cell, cells, heads, pick
 from .scoreboard import MOVES_SHOWN
-from .tables import NOTHING, UNKNOWN, Table, number, show, tell, text
+from .tables import Table, show, tell, text
 
 
 def objects(answer: WhatIfAnswer) -> Iterator[dict[str, Any]]:

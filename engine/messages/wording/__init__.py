@@ -1,20 +1,14 @@
 """
 The one place where values become words: for the command line, for messages, and for the sentences stored beside them.
 
-`numbers` and `names` have one form for each quantity and one short name for each member; `facts` puts a fact into
+`names` has one short name for each member, as `model.formats` has one form for each quantity; `facts` puts a fact into
 words with the clauses of `diagnosing`, `changing`, `deploying`, `electing`, `streams`, `supposing` and `reading`, and
 with the sentences of the `manual`, which are templates as is all that `evenkeel apply` prints;
 `advice` explains a verdict or a candidate by its facts; `outlook` says what a switch brings and costs, and what came of
 it; `incidents` says what somebody is woken for, and what to do about it, of a pipeline by the lines of `pipelines`.
 """
 
-from ...model.text import and_more, does, listed, named, several, shortened
-from .advice import because, how, reasons
-from .deployment import look_again
-from .election import why_elected
-from .facts import formatted, proof, replay, words
-from .names import member_names
-from .numbers import (
+from ...model.formats import (
     ARROW,
     byte_rate,
     change,
@@ -24,9 +18,14 @@ from .numbers import (
     money,
     offsets,
     percent,
-    sentence,
     since,
 )
+from ...model.text import and_more, does, listed, named, sentence, several, shortened
+from .advice import because, how, reasons
+from .deployment import look_again
+from .election import why_elected
+from .facts import formatted, proof, replay, words
+from .names import member_names
 from .outlook import across, ahead, band, came, price, promised
 
 __all__ = [

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...model.facts import Fact
+from ...model.formats import arriving, record_rate
 from ...model.text import and_more, does, several
 from .clauses import Clause, count, known, partitions, subjects, whole
-from .numbers import arriving, record_rate
 
 
 def _asked_for(what: str) -> Clause:

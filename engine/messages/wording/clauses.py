@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from ...model.facts import Fact
+from ...model.formats import duration
 from ...model.text import and_more, several
-from .numbers import duration
 
 NAMED = 3
 """Subjects named in a clause."""

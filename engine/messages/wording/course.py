@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 from ...model.facts import Fact
+from ...model.formats import duration, moment, offsets, percent
 from ...model.text import several
 from .clauses import Clause, known, subjects, whole
-from .numbers import duration, moment, offsets, percent
 from .outlook import across
 
 _VALUES: Mapping[str | None, Callable[[float], str]] = {

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from math import isnan
 
 from ...model.facts import Fact
+from ...model.formats import arriving, duration, moment, offsets, record_rate
 from ...model.text import does, several
 from .clauses import Clause, count, known, partitions, subjects, whole
-from .numbers import arriving, duration, moment, offsets, record_rate
 
 
 def _no_members(fact: Fact) -> str:

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from ...model.facts import Fact
+from ...model.formats import arriving, duration, offsets, record_rate
 from ...model.states import Diagnosis, TroubleKind
 from ...model.text import several
 from ...records import CauseSpan, IncidentCourse
 from .clauses import Clause, Known, Words, count, known, partitions, subjects, whole
 from .facts import words
-from .numbers import arriving, duration, offsets, record_rate
 from .pipelines import PIPELINES
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from ...model.formats import duration, moment, since
 from ...model.states import IncidentKind, TroubleKind
-from ...model.text import listed, several, shortened
+from ...model.text import listed, sentence, several, shortened
 from .clauses import Known, Words
-from .numbers import duration, moment, sentence, since
 
 ERROR = 500
 """Characters of a quoted error."""

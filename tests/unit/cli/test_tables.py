@@ -12,7 +12,8 @@ from decimal import Decimal
 
 from rich.console import Console
 
-from evenkeel.engine.cli.views.tables import Table, number, plain, show, tell, to_json
+from evenkeel.engine.cli.views.tables import Table, plain, show, tell, to_json
+from evenkeel.engine.model.formats import number
 
 WIDE = Table(
     title="A title",
