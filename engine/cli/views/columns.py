@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -25,7 +25,7 @@ from ...model.formats import (
     timestamp,
 )
 from .layout import plain_heading, wrap
-from .tables import text, to_json
+from .tables import Table, text, to_json
 
 _SAID: Mapping[Unit | None, Callable[[Any], str]] = {
     None: str,
@@ -119,7 +119,13 @@ def cell(
     if isinstance(value, int | float | Decimal):
         plain = ratio if spec.kind is float else number
         return _SAID.get(spec.meaning.unit, plain)(value)
-    return _text(value, NOTHING if spec.meaning.none else UNKNOWN)
+    if isinstance(value, datetime):
+        return timestamp(value)
+    if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
+        return text("; ".join(value))
+    if isinstance(value, list | dict):
+        return text(to_json({"": value})[5:-1])
+    return text(f"{value}", NOTHING if spec.meaning.none else UNKNOWN)
 
 
 def named(spec: ColumnSpec) -> str:
@@ -146,14 +152,48 @@ def cells(
     return [cell(spec, row[spec.name], row, names) for spec in specs]
 
 
-def _text(value: Any, empty: str) -> str:
-    if isinstance(value, datetime):
-        return timestamp(value)
-    if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
-        return text("; ".join(value))
-    if isinstance(value, list | dict):
-        return text(to_json({"": value})[5:-1])
-    return text(f"{value}", empty)
+Shown = ColumnSpec | tuple[str, Callable[[Any], str]]
+"""A column of a view: one that a record declares, or a head of its own and what is said of a row below it."""
+
+
+def table(
+    columns: Sequence[Shown],
+    rows: Iterable[Any],
+    *,
+    stored: Callable[[Any], Mapping[str, Any]] = lambda row: row,
+    names: Mapping[str, str] | None = None,
+    currency: str | None = None,
+    **more: Any,
+) -> Table:
+    """
+    A view: what its columns say of each row.
+
+    >>> from evenkeel.engine.records import GroupMetrics
+    >>> shown = [("Name", str.upper), *pick(GroupMetrics, "total_lag")]
+    >>> view = table(shown, ["orders"], stored=lambda name: {"total_lag": 1200})
+    >>> view.headings, view.rows
+    (['Name', '>Lag\\n(offsets)'], [['ORDERS', '1,200']])
+
+    Args:
+        columns: In order.
+        rows: One per line, of any kind.
+        stored: What the declared columns say of a row, by their names; without it the row itself.
+        names: Short names of members, by id.
+        currency: What amounts of money are in, where all rows have the same.
+        more: What else a `Table` has.
+    """
+
+    def line(row: Any) -> list[str]:
+        values = stored(row)
+        return [
+            cell(one, values[one.name], values, names)
+            if isinstance(one, ColumnSpec)
+            else one[1](row)
+            for one in columns
+        ]
+
+    headings = [head(c, currency) if isinstance(c, ColumnSpec) else c[0] for c in columns]
+    return Table(headings=headings, rows=[line(row) for row in rows], **more)
 
 
 @functools.cache
