@@ -140,18 +140,6 @@ def named(spec: ColumnSpec) -> str:
     return said.removesuffix(f"({spec.meaning.unit})").strip()
 
 
-def heads(specs: Sequence[ColumnSpec], currency: str | None = None) -> list[str]:
-    """The head of each column."""
-    return [head(spec, currency) for spec in specs]
-
-
-def cells(
-    specs: Sequence[ColumnSpec], row: Mapping[str, Any], names: Mapping[str, str] | None = None
-) -> list[str]:
-    """The cells of a row, by columns' names."""
-    return [cell(spec, row[spec.name], row, names) for spec in specs]
-
-
 Shown = ColumnSpec | tuple[str, Callable[[Any], str]]
 """A column of a view: one that a record declares, or a head of its own and what is said of a row below it."""
 

@@ -192,13 +192,8 @@ def emit_csv(rows: Iterable[Mapping[str, Any]]) -> None:
     for place, row in enumerate(rows):
         if not place:
             writer.writerow(row)
-        writer.writerow([_csv_cell(_plain(value)) for value in row.values()])
-
-
-def _csv_cell(value: Any) -> Any:
-    if isinstance(value, bool | list | dict):
-        return json.dumps(value, allow_nan=False)
-    return value
+        values = map(_plain, row.values())
+        writer.writerow([json.dumps(v) if isinstance(v, bool | list | dict) else v for v in values])
 
 
 def to_json(row: Mapping[str, Any]) -> str:
