@@ -21,24 +21,21 @@ def show_elections(elections: Sequence[HeldElection]) -> None:
     for place, held in enumerate(elections):
         if place:
             print()
-        _show(held)
-
-
-def _show(held: HeldElection) -> None:
-    names = member_names(held.members)
-    tell([text(line) for line in [_head(held), *_outcome(held, names)]])
-    if any(listed is not None for listed in held.lists.values()):
-        print()
-        show([_ballots(held, names)])
-    if held.plan:
-        _show_plan(held.plan)
+        names = member_names(held.members)
+        tell([text(line) for line in [_head(held), *_outcome(held, names)]])
+        if any(listed is not None for listed in held.lists.values()):
+            print()
+            show([_ballots(held, names)])
+        if held.plan:
+            _show_plan(held.plan)
 
 
 def _head(held: HeldElection) -> str:
+    members = several(len(held.members), "member")
     if held.group is None:
-        return f"A made-up group of {several(len(held.members), 'member')}"
+        return f"A made-up group of {members}"
     runs = f", runs {held.runs}" if held.runs else ""
-    return f"{held.group}: {held.state}, {held.type.value}, {several(len(held.members), 'member')}{runs}"
+    return f"{held.group}: {held.state}, {held.type.value}, {members}{runs}"
 
 
 def _outcome(held: HeldElection, names: dict[str, str]) -> list[str]:

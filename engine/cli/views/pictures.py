@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -90,8 +91,11 @@ def lines_of(plot: Plot, rows: Sequence[Row]) -> dict[tuple[str, ...], list[Row]
 
 def heights(rows: Sequence[Row], column: str) -> list[float]:
     """The values of a column that can be drawn: what is unknown or infinite has no place."""
-    values = (row[column] for row in rows)
-    return [float(v) for v in values if v is not None and math.isfinite(v)]
+    return [height for row in rows if math.isfinite(height := _height(row[column]))]
+
+
+def _height(value: float | None) -> float:
+    return math.nan if value is None or not math.isfinite(value) else float(value)
 
 
 def query_figure(query: str, question: str, plot: Plot, rows: Sequence[Row]) -> Figure:
@@ -144,7 +148,8 @@ def _panel(
             linewidth=1.2,
             color=f"C{number % _COLOURS}",
             linestyle=_STYLES[number // _COLOURS % len(_STYLES)],
-            label=_plain(_apart(key, lines)),
+            # not as mathematics, and a leading underscore would hide it
+            label=re.sub("^_", " _", _names(key, lines, shared=False).replace("$", r"\$")),
         )
     axes.set_ylabel(label, parse_math=False)
     low, high = min([0.0, *drawn]) / size, max([0.0, *drawn]) / size
@@ -188,10 +193,6 @@ def _scale(spec: ColumnSpec, drawn: Sequence[float], rows: Sequence[Row]) -> tup
     return f"{named(spec)} ({unit})" if unit else named(spec), 1.0
 
 
-def _height(value: float | None) -> float:
-    return math.nan if value is None or not math.isfinite(value) else float(value)
-
-
 def _tick(height: float, _: int) -> str:
     """
     A number at the axis: thousands and more in short, below that as it is.
@@ -205,30 +206,18 @@ def _tick(height: float, _: int) -> str:
     return f"{height:g}"
 
 
-def _apart(key: tuple[str, ...], lines: Iterable[tuple[str, ...]]) -> str:
-    """What of a line's names the others do not share; what they do stands in the title."""
-    names = [set(each) for each in zip(*lines, strict=True)]
-    own = [name for name, known in zip(key, names, strict=True) if len(known) > 1]
-    return " · ".join(own)
-
-
-def _shared(lines: Iterable[tuple[str, ...]]) -> str:
-    """What the names of all lines have in common."""
-    names = [set(each) for each in zip(*lines, strict=True)]
-    return " · ".join(name for known in names if len(known) == 1 for name in known)
-
-
-def _plain(name: str) -> str:
-    """A name as a legend shows it: not as mathematics, and a leading underscore does not hide it."""
-    shown = printable(name).replace("$", r"\$")
-    return f" {shown}" if shown.startswith("_") else shown
+def _names(key: Sequence[str], lines: Iterable[Sequence[str]], *, shared: bool) -> str:
+    """What of a line's names the others have, too, which stands in the title; or what they have not."""
+    alike = [len(set(each)) == 1 for each in zip(*lines, strict=True)]
+    own = (name for name, same in zip(key, alike, strict=True) if same is shared)
+    return printable(" · ".join(own))
 
 
 def _title(question: str, plot: Plot, lines: Mapping[tuple[str, ...], Sequence[Row]]) -> str:
     """The question, of what and from when to when, and what is not there to be seen."""
     moments: list[datetime] = [row[plot.over] for own in lines.values() for row in own]
     span = f"{moment(min(moments))} to {moment(max(moments))}"
-    parts = [printable(_shared(lines)), span]
+    parts = [_names(next(iter(lines)), lines, shared=True), span]
     courses = [course(own, plot.over, name) for own in lines.values() for name in plot.values]
     if any(math.isnan(value) for _, values in courses for value in values):
         parts.append("gap: unknown")

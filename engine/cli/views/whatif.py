@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
@@ -81,57 +82,64 @@ def print_answer(answer: WhatIfAnswer) -> None:
 _Line = tuple[WhatIfOutcome, Mapping[str, Any]]
 """An outcome, and its row."""
 
+_COLUMNS = {spec.name: spec for spec in columns_of(WhatIfRow)}
+
+
+def _told(name: str, row: Mapping[str, Any]) -> str:
+    return cell(_COLUMNS[name], row[name], row)
+
+
+def _forecast(told: Callable[[Mapping[str, Any]], str]) -> Callable[[_Line], str]:
+    """What is to come: all of it is unknown, or none."""
+
+    def said(line: _Line) -> str:
+        row = line[1]
+        if row["moves"] is None:
+            return NOTHING
+        return UNKNOWN if row["forecast_lag_expected"] is None else told(row)
+
+    return said
+
+
+def _busiest(row: Mapping[str, Any]) -> str:
+    name = "forecast_utilisation_expected"
+    return UNKNOWN if row[name] is None else _told(name, row)
+
+
+def _diagnosis(line: _Line) -> str:
+    outcome, row = line
+    return _told("diagnosis", row) if outcome.diagnosed else NOTHING
+
+
+def _refusal(line: _Line) -> str:
+    why = line[0].candidate
+    return text(reasons(why.reason)) if why.feasibility is Feasibility.INFEASIBLE else ""
+
 
 def _table(answer: WhatIfAnswer) -> Table:
-    columns = {spec.name: spec for spec in columns_of(WhatIfRow)}
-    outcomes = (answer.today, *answer.outcomes)
-    infeasible = Feasibility.INFEASIBLE
-    refused = any(outcome.candidate.feasibility is infeasible for outcome in outcomes)
-
-    def ahead(told: Callable[[Mapping[str, Any]], str]) -> Callable[[_Line], str]:
-        """What a forecast says: all of it is unknown, or none."""
-
-        def said(line: _Line) -> str:
-            row = line[1]
-            if row["moves"] is None:
-                return NOTHING
-            return UNKNOWN if row["forecast_lag_expected"] is None else told(row)
-
-        return said
-
-    def busiest(row: Mapping[str, Any]) -> str:
-        name = "forecast_utilisation_expected"
-        return UNKNOWN if row[name] is None else cell(columns[name], row[name], row)
-
-    def drained(row: Mapping[str, Any]) -> str:
-        name = "forecast_drained_seconds_expected"
-        return cell(columns[name], row[name], row)
+    rows = [
+        (one, row_of(_row(one, answer.sizes.get(one.candidate.strategy))))
+        for one in (answer.today, *answer.outcomes)
+    ]
+    refused = any(map(_refusal, rows))
 
     def needed(line: _Line) -> str:
         sizes = answer.sizes.get(line[0].candidate.strategy)
         return NOTHING if sizes is None or sizes.keeps_up is False else number(sizes.fewest)
 
-    def diagnosis(line: _Line) -> str:
-        outcome, row = line
-        return cell(columns["diagnosis"], row["diagnosis"], row) if outcome.diagnosed else NOTHING
-
-    def refusal(line: _Line) -> str:
-        why = line[0].candidate
-        return text(reasons(why.reason)) if why.feasibility is infeasible else ""
-
     return table(
         [
             ("Strategy", _name),
-            *(columns[name] for name in ("members", "partitions", "moves")),
-            (">Busiest\nmember", ahead(busiest)),
-            (AHEAD, ahead(lag_ahead)),
-            (DRAINED, ahead(drained)),
-            columns["cross_rack_share"],
-            (head(columns["fewest_members"]), needed),
-            (head(columns["diagnosis"]), diagnosis),
-            *([(head(columns["reason"]), refusal)] if refused else []),
+            *(_COLUMNS[name] for name in ("members", "partitions", "moves")),
+            (">Busiest\nmember", _forecast(_busiest)),
+            (AHEAD, _forecast(lag_ahead)),
+            (DRAINED, _forecast(partial(_told, "forecast_drained_seconds_expected"))),
+            _COLUMNS["cross_rack_share"],
+            (head(_COLUMNS["fewest_members"]), needed),
+            (head(_COLUMNS["diagnosis"]), _diagnosis),
+            *([(head(_COLUMNS["reason"]), _refusal)] if refused else []),
         ],
-        [(one, row_of(_row(one, answer.sizes.get(one.candidate.strategy)))) for one in outcomes],
+        rows,
         stored=itemgetter(1),
         title=f"What if: {text(answer.supposed.seen.group.group)}",
         apart=refused,
