@@ -1,4 +1,4 @@
-"""Text helpers for every layer: what errors and problems are written with. Values get their words in `wording`."""
+"""Names, lists, plurals and sentences, for every layer. Numbers are in `formats`; values become words in `wording`."""
 
 from __future__ import annotations
 
@@ -90,6 +90,22 @@ def one_line(value: object) -> str:
     return " ".join(str(value).split())
 
 
+def sentence(text: str) -> str:
+    """
+    A clause of somebody else's as a sentence of ours.
+
+    >>> sentence("lag falls by half"), sentence("No broker answered."), sentence("is it?")
+    ('Lag falls by half.', 'No broker answered.', 'Is it?')
+    """
+    clean = one_line(text)
+    if not clean:
+        return ""
+    ended = clean if clean[-1] in ".!?" else f"{clean}."
+    # A first word with a capital, dot or hyphen inside is a name (a strategy, a setting): as is.
+    first = ended.split()[0].rstrip(".,:;!?")
+    return ended[0].upper() + ended[1:] if first.isalpha() and first.islower() else ended
+
+
 def host_of(url: str) -> str | None:
     """
     Host and port of an address, all that may be shown of it; None when it is none of HTTP.
@@ -142,6 +158,16 @@ def pasted(name: str) -> str:
     orders-app 'it'"'"'s; $(x)' 'a\x1b[31mb'
     """
     return shlex.quote(printable(name))
+
+
+def group_name(value: str) -> str:
+    """
+    What a group or a cluster is called; a name of which nothing can be seen stands in quotes.
+
+    >>> group_name("orders"), group_name("")
+    ('orders', '""')
+    """
+    return printable(value) if value.strip() else f'"{printable(value)}"'
 
 
 _UUID = re.compile(

@@ -6,7 +6,7 @@ The report: what is known of a fleet of groups as values, and the one HTML file 
 Nothing here reads anything, and nothing in the file asks for anything.
 """
 
-from .formats import group_name
+from ..model.text import group_name
 from .page import Served, notice, policy, render
 from .values import FleetReport
 

@@ -17,21 +17,19 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from ..messages.wording.numbers import duration, moment, percent, sentence
 from ..model.assignments import Verdict
-from ..model.states import CAPACITY, Diagnosis
-from ..model.text import printable, report_place, several
-from .formats import (
-    MEASURES,
-    UNKNOWN,
+from ..model.formats import (
     clock,
     difference,
-    group_name,
-    level,
-    name,
+    duration,
+    moment,
     number,
+    or_unknown,
+    percent,
     utilisation,
 )
+from ..model.states import CAPACITY, Diagnosis
+from ..model.text import group_name, printable, report_place, sentence, several
 from .series import chart_data
 from .values import WORST_FIRST, FleetReport, GroupReport, PromiseKept
 
@@ -53,6 +51,13 @@ ERROR_LENGTH = 300
 
 REASON_LENGTH = 600
 """As many characters of why a strategy cannot be replayed."""
+
+MEASURES = {
+    "delay_seconds": "delay",
+    "utilisation": "load of the busiest member",
+    "cross_rack_share": "share across racks",
+}
+"""Names of what was promised, where they are not those of the columns."""
 
 MOST_BYTES = 4_800_000
 """Of the file, so that it can be mailed: once that is spent, the best groups are shown in brief."""
@@ -207,13 +212,13 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "number": number,
-        "seconds": lambda value: UNKNOWN if value is None else duration(value),
-        "share": lambda value: UNKNOWN if value is None else percent(value),
-        "utilisation": utilisation,
+        "seconds": or_unknown(duration),
+        "share": or_unknown(percent),
+        "utilisation": or_unknown(utilisation),
         "sentence": lambda text: sentence(printable(text)),
-        "moment": lambda value: UNKNOWN if value is None else moment(value),
+        "moment": or_unknown(moment),
         "clock": clock,
-        "name": name,
+        "name": or_unknown(printable),
         "group_name": group_name,
         "several": several,
         "level": level,
@@ -258,3 +263,13 @@ def _kept(scorecard: Sequence[PromiseKept]) -> tuple[int, float, float]:
     inside = sum((one.inside_share or 0) * one.known for one in scorecard)
     no_worse = sum((one.no_worse_share or 0) * one.known for one in scorecard)
     return known, inside / (known or 1), no_worse / (known or 1)
+
+
+def level(count: int, most: int) -> int:
+    """
+    How dark a cell of a matrix is, from 0 (nothing) to 4 (the most).
+
+    >>> level(0, 9), level(1, 9), level(9, 9)
+    (0, 1, 4)
+    """
+    return 0 if not count else 1 + round(3 * count / most)

@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 
 from evenkeel.engine.adapters.postgres import PostgresHistory
-from evenkeel.engine.cli.views.columns import cells, heads
+from evenkeel.engine.cli.views.columns import head, table
 from evenkeel.engine.cli.views.scoreboard import why
 from evenkeel.engine.cli.views.tables import Table, text
 from evenkeel.engine.cli.views.tables import show as show_tables
@@ -130,20 +130,22 @@ _COLUMNS = (
 def _table(groups: list[dict[str, Any]]) -> Table:
     declared = columns_of_query("groups")
     *columns, advice, reason = (declared[name] for name in _COLUMNS)
-    return Table(
-        headings=heads([*columns, advice, reason]),
-        rows=[[*cells(columns, group), *_advice(group)] for group in groups],
+    return table(
+        [*columns, (head(advice), _advice), (head(reason), _reason)],
+        groups,
         apart=True,
     )
 
 
-def _advice(group: dict[str, Any]) -> list[str]:
-    """Verdict with strategy, and why."""
-    verdict = group["verdict"]
-    if verdict == "switch":
-        verdict += f" to {group['strategy']}"
-    told = why(group["reason"] or group["error"], group["yardstick"], group["yardstick_reason"])
-    return [text(verdict), text(told)]
+def _advice(group: dict[str, Any]) -> str:
+    """Verdict with strategy."""
+    to = f" to {group['strategy']}" if group["verdict"] == "switch" else ""
+    return text(group["verdict"] and group["verdict"] + to)
+
+
+def _reason(group: dict[str, Any]) -> str:
+    told = group["reason"] or group["error"]
+    return text(why(told, group["yardstick"], group["yardstick_reason"]))
 
 
 def _message(demo: Demo, state: dict[str, Any]) -> str:

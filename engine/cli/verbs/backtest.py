@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -59,7 +60,7 @@ def backtest(
     from ... import wiring
     from ...pipeline import backtest as walk
     from .. import sources
-    from ..views import backtest_picture, pictures
+    from ..views import pictures
     from ..views.tables import emit, show, tell
 
     if plot is not None:
@@ -75,7 +76,7 @@ def backtest(
     messages = [event for event in events if isinstance(event, walk.Said)]
     checks = [event for event in events if isinstance(event, walk.ForecastCheck)]
     if plot is not None:
-        complain(f"drawn: {backtest_picture.draw(changes, messages, checks, walk.AHEAD[0], plot)}")
+        complain(f"drawn: {pictures.draw_backtest(changes, messages, checks, walk.AHEAD[0], plot)}")
     if as_json:
         emit(to_json(event) for event in sorted(events, key=lambda e: (e.at, e.group or "")))
         return
@@ -127,13 +128,14 @@ def table(changes: Sequence[DiagnosisChange], messages: Sequence[Said]) -> Table
     """Changes of diagnoses and messages, group by group."""
     from ...messages.wording import because
     from ...records import GroupMetrics, Taken
-    from ..views.columns import cells, heads, pick
-    from ..views.tables import Table
+    from ..views import columns
+    from ..views.columns import pick
 
-    columns = [
+    shown: list[columns.Shown] = [
         *pick(GroupMetrics, "group_id"),
         *pick(Taken, "taken_at"),
         *pick(GroupMetrics, "diagnosis", "diagnosis_reason"),
+        ("Message", itemgetter("message")),
     ]
     headings: dict[tuple[str, datetime], list[str]] = {}
     for one in messages:
@@ -149,14 +151,15 @@ def table(changes: Sequence[DiagnosisChange], messages: Sequence[Said]) -> Table
             "taken_at": at,
             "diagnosis": diagnosis,
             "diagnosis_reason": (change and because(change.facts)) or None,
+            "message": "\n".join(headings.get((group, at), ())),
         }
-        rows.append([*cells(columns, row), "\n".join(headings.get((group, at), ()))])
-    return Table(headings=[*heads(columns), "Message"], rows=rows, apart=True, beside=2)
+        rows.append(row)
+    return columns.table(shown, rows, apart=True, beside=2)
 
 
 def held(checks: Sequence[ForecastCheck], seconds: float) -> str:
     """How many forecasts so far ahead held."""
-    from ...messages.wording.numbers import duration, percent
+    from ...model.formats import duration, percent
     from ...pipeline.backtest import coverage
 
     inside, known = coverage(checks, seconds)

@@ -171,7 +171,8 @@ def _violation(outcome: PromiseOutcome) -> list[str]:
 
 def _tables(sketch: Sketch, answers: Mapping[str, Mapping[str, Any]]) -> Iterator[Table]:
     """A group and what a strategy gives its members; only columns that say something."""
-    from ..views.tables import NOTHING, Table, text
+    from ...model.formats import NOTHING
+    from ..views.tables import Table, text
 
     topics: dict[str, list[str | None]] = {
         "topic": [t.name for t in sketch.topics],

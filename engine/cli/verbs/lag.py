@@ -190,25 +190,21 @@ def _without_partition(
 ) -> Table:
     from ...messages.wording import several
     from ...records import GroupMetrics, GroupRow
-    from ..views import columns
-    from ..views.tables import Table
+    from ..views.columns import pick, table
 
-    specs = [
-        *columns.pick(GroupRow, "group_id", "state", "group_type", "protocol_type"),
-        *columns.pick(GroupMetrics, "members"),
-    ]
-    known = [_by_column(row) | {"members": heads[row["group"]]["members"]} for row in rows]
-    return Table(
+    return table(
+        [
+            *pick(GroupRow, "group_id", "state", "group_type", "protocol_type"),
+            *pick(GroupMetrics, "members"),
+        ],
+        [_by_column(row) | {"members": heads[row["group"]]["members"]} for row in rows],
         title=f"No partition: {several(len(rows), 'group')}",
-        headings=columns.heads(specs),
-        rows=[columns.cells(specs, row) for row in known],
     )
 
 
 def _table(head: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Table:
     from ...records import MemberMetrics, PartitionMetrics
-    from ..views import columns
-    from ..views.tables import Table
+    from ..views.columns import pick, table
 
     idle = {
         "status": all(row["status"] == "UNKNOWN" for row in rows),
@@ -216,16 +212,15 @@ def _table(head: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Table:
         "rack": not any(row["rack"] for row in rows),
     }
     every = [
-        *columns.pick(PartitionMetrics, *_OF_PARTITION),
-        *columns.pick(MemberMetrics, "rack"),
-        *columns.pick(PartitionMetrics, "member_id"),
+        *pick(PartitionMetrics, *_OF_PARTITION),
+        *pick(MemberMetrics, "rack"),
+        *pick(PartitionMetrics, "member_id"),
     ]
-    specs = [spec for spec in every if not idle.get(spec.name)]
-    names = _names(rows)
-    return Table(
+    return table(
+        [spec for spec in every if not idle.get(spec.name)],
+        map(_by_column, rows),
+        names=_names(rows),
         title=_title(head),
-        headings=columns.heads(specs),
-        rows=[columns.cells(specs, _by_column(row), names) for row in rows],
         spare=["Begin", "End", "Rack", "Lag is", "Committed"],
     )
 
@@ -254,7 +249,8 @@ def _by_column(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _title(head: Mapping[str, Any]) -> str:
     from ...messages.wording import several
-    from ..views.tables import number, text
+    from ...model.formats import number
+    from ..views.tables import text
 
     kind = "/".join(text(head[k]) for k in ("group_type", "assignor") if head[k])
     idle = f" ({head['idle_members']} idle)" if head["idle_members"] else ""

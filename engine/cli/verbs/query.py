@@ -55,7 +55,7 @@ def query(
     from ... import wiring
     from .. import questions
     from ..database import database
-    from ..views import answers, pictures, query_picture
+    from ..views import answers, pictures
     from ..views.tables import emit, emit_csv, show
 
     one_format(as_json, as_csv)
@@ -80,7 +80,8 @@ def query(
         raise NothingFound(f"query {name} found no row.")
     if plot is not None and drawn is not None:
         question = answers.question(statement.summary)
-        complain(f"drawn: {query_picture.draw(name, question, drawn, rows, plot)}")
+        figure = pictures.query_figure(name, question, drawn, rows)
+        complain(f"drawn: {pictures.save(figure, plot, '--plot')}")
     if as_json or as_csv:
         (emit if as_json else emit_csv)(rows)
     else:

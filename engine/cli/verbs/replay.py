@@ -61,12 +61,9 @@ def contents(manifests: Sequence[Manifest]) -> Table:
     """What was recorded, one line per snapshot."""
     from ...model.columns import columns_of
     from ...records import RecordedSnapshot, row_of
-    from ..views.columns import cells, heads
-    from ..views.tables import Table
+    from ..views.columns import table
 
-    columns = columns_of(RecordedSnapshot)
-    rows = [cells(columns, row_of(_recorded(manifest))) for manifest in manifests]
-    return Table(headings=heads(columns), rows=rows)
+    return table(columns_of(RecordedSnapshot), [row_of(_recorded(one)) for one in manifests])
 
 
 def _recorded(manifest: Manifest) -> RecordedSnapshot:

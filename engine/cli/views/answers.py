@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from ...messages.wording import member_names
+from ...model.formats import NOTHING
 from ...model.groups import Member
 from ...records import MemberMetrics, columns_of_query
-from .columns import cells, heads
-from .tables import NOTHING, Table
+from .columns import table
+from .tables import Table
 
 
 def question(summary: str) -> str:
@@ -29,12 +30,13 @@ def catalogue_table(rows: Sequence[Mapping[str, Any]]) -> Table:
         default = parameter["default"]
         return f"{parameter['name']}={default}" if default else str(parameter["name"])
 
-    return Table(
-        headings=["Query", "Answers", "Parameters"],
-        rows=[
-            [r["query"], question(r["summary"]), ", ".join(map(usage, r["parameters"])) or NOTHING]
-            for r in rows
+    return table(
+        [
+            ("Query", itemgetter("query")),
+            ("Answers", lambda row: question(row["summary"])),
+            ("Parameters", lambda row: ", ".join(map(usage, row["parameters"])) or NOTHING),
         ],
+        rows,
     )
 
 
@@ -55,7 +57,7 @@ def result_table(
     """
     declared = columns_of_query(name)
     columns = [declared[column] for column in rows[0]]
-    return Table(headings=heads(columns), rows=[cells(columns, row, names) for row in rows])
+    return table(columns, rows, names=names)
 
 
 def named_members(name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:

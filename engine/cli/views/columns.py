@@ -8,20 +8,29 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from ...messages.wording import byte_rate
 from ...model.columns import ColumnSpec, Unit, columns_of
+from ...model.formats import (
+    NOTHING,
+    UNKNOWN,
+    byte_rate,
+    duration,
+    number,
+    percent,
+    ratio,
+    timestamp,
+)
 from .layout import plain_heading, wrap
-from .tables import NOTHING, UNKNOWN, duration, number, ratio, share, text, to_json
+from .tables import Table, text, to_json
 
 _SAID: Mapping[Unit | None, Callable[[Any], str]] = {
     None: str,
     Unit.SECONDS: duration,
-    Unit.SHARE: share,
+    Unit.SHARE: percent,
     Unit.RATIO: ratio,
     Unit.OFFSETS_PER_SECOND: ratio,
     Unit.BYTES_PER_SECOND: byte_rate,
@@ -110,7 +119,13 @@ def cell(
     if isinstance(value, int | float | Decimal):
         plain = ratio if spec.kind is float else number
         return _SAID.get(spec.meaning.unit, plain)(value)
-    return _text(value, NOTHING if spec.meaning.none else UNKNOWN)
+    if isinstance(value, datetime):
+        return timestamp(value)
+    if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
+        return text("; ".join(value))
+    if isinstance(value, list | dict):
+        return text(to_json({"": value})[5:-1])
+    return text(f"{value}", NOTHING if spec.meaning.none else UNKNOWN)
 
 
 def named(spec: ColumnSpec) -> str:
@@ -125,26 +140,48 @@ def named(spec: ColumnSpec) -> str:
     return said.removesuffix(f"({spec.meaning.unit})").strip()
 
 
-def heads(specs: Sequence[ColumnSpec], currency: str | None = None) -> list[str]:
-    """The head of each column."""
-    return [head(spec, currency) for spec in specs]
+Shown = ColumnSpec | tuple[str, Callable[[Any], str]]
+"""A column of a view: one that a record declares, or a head of its own and what is said of a row below it."""
 
 
-def cells(
-    specs: Sequence[ColumnSpec], row: Mapping[str, Any], names: Mapping[str, str] | None = None
-) -> list[str]:
-    """The cells of a row, by columns' names."""
-    return [cell(spec, row[spec.name], row, names) for spec in specs]
+def table(
+    columns: Sequence[Shown],
+    rows: Iterable[Any],
+    *,
+    stored: Callable[[Any], Mapping[str, Any]] = lambda row: row,
+    names: Mapping[str, str] | None = None,
+    currency: str | None = None,
+    **more: Any,
+) -> Table:
+    """
+    A view: what its columns say of each row.
 
+    >>> from evenkeel.engine.records import GroupMetrics
+    >>> shown = [("Name", str.upper), *pick(GroupMetrics, "total_lag")]
+    >>> view = table(shown, ["orders"], stored=lambda name: {"total_lag": 1200})
+    >>> view.headings, view.rows
+    (['Name', '>Lag\\n(offsets)'], [['ORDERS', '1,200']])
 
-def _text(value: Any, empty: str) -> str:
-    if isinstance(value, datetime):
-        return f"{value.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
-    if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
-        return text("; ".join(value))
-    if isinstance(value, list | dict):
-        return text(to_json({"": value})[5:-1])
-    return text(f"{value}", empty)
+    Args:
+        columns: In order.
+        rows: One per line, of any kind.
+        stored: What the declared columns say of a row, by their names; without it the row itself.
+        names: Short names of members, by id.
+        currency: What amounts of money are in, where all rows have the same.
+        more: What else a `Table` has.
+    """
+
+    def line(row: Any) -> list[str]:
+        values = stored(row)
+        return [
+            cell(one, values[one.name], values, names)
+            if isinstance(one, ColumnSpec)
+            else one[1](row)
+            for one in columns
+        ]
+
+    headings = [head(c, currency) if isinstance(c, ColumnSpec) else c[0] for c in columns]
+    return Table(headings=headings, rows=[line(row) for row in rows], **more)
 
 
 @functools.cache

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ...messages.wording import member_names, moment, several
+from ...messages.wording import member_names, several
+from ...model.formats import NOTHING, UNKNOWN, duration, moment, number
 from ...model.groups import Member
 from ...model.text import printable
-from ...snapshots.difference import Changed, Difference, Racks
+from ...snapshots.difference import Changed, Difference
 from ..sources import SnapshotSource
-from .tables import NOTHING, UNKNOWN, Table, duration, number, text, to_json
+from .columns import table
+from .tables import Table, text, to_json
 
 SHOWN = 60
 """As many changes fit a screen; --json has all."""
@@ -59,12 +61,10 @@ def rows(difference: Difference) -> Iterator[dict[str, Any]]:
 def _row(change: Changed) -> dict[str, Any]:
     member = change.member
     before, after = (v.id if isinstance(v, Member) else v for v in (change.before, change.after))
+    who = {"member": "id", "client_id": "client_id", "host": "host", "instance_id": "instance_id"}
     return {
         "change": change.what,
-        "member": None if member is None else member.id,
-        "client_id": None if member is None else member.client_id,
-        "host": None if member is None else member.host,
-        "instance_id": None if member is None else member.instance_id,
+        **{key: getattr(member, attribute, None) for key, attribute in who.items()},
         "topic": change.topic,
         "partition": change.partition,
         "before": before,
@@ -83,29 +83,28 @@ def headline(group: str, source: SnapshotSource, moments: Sequence[Any], span: f
 def tables(difference: Difference) -> Iterator[Table]:
     """What changed of group and members, which partitions changed owner, and whose replicas moved to other racks."""
     names = _names(difference)
-    if changes := list(_changes(difference, names)):
-        yield Table(
+    changes = sorted((one for one in difference.changes if one.what in _WORDS), key=_turn)
+    if changes:
+        yield table(
+            [
+                ("What", lambda one: _WORDS[one.what]),
+                ("Whose", lambda one: names[one.member.id] if one.member else text(one.topic)),
+                ("Before", lambda one: _value(one.what, one.before)),
+                ("After", lambda one: _value(one.what, one.after)),
+            ],
+            changes[:SHOWN],
             title=_title("Changed", len(changes)),
-            headings=["What", "Whose", "Before", "After"],
-            rows=changes[:SHOWN],
         )
-    owners: _Spans = defaultdict(lambda: defaultdict(list))
-    racks: _Spans = defaultdict(lambda: defaultdict(list))
-    for change in difference.of("owner", "replica_racks"):
-        both = change.before, change.after
-        if change.what == "owner":
-            spans, (before, after) = owners, (_name(names, each) for each in both)
-        else:
-            spans, (before, after) = racks, map(_racks, both)
-        spans[before, after][str(change.topic)].append(change.partition or 0)
-    if owners:
-        yield _ranges("Partitions that changed owner", owners)
-    if racks:
-        yield _ranges("Partitions whose replicas are in other racks", racks)
-
-
-_Spans = dict[tuple[str, str], dict[str, list[int]]]
-"""(before, after) -> topic -> partitions."""
+    yield from _ranges(
+        "Partitions that changed owner",
+        difference.of("owner"),
+        lambda member: "(nobody)" if member is None else names[member.id],
+    )
+    yield from _ranges(
+        "Partitions whose replicas are in other racks",
+        difference.of("replica_racks"),
+        lambda racks: printable(", ".join(rack or UNKNOWN for rack in racks)),
+    )
 
 
 def _title(what: str, count: int) -> str:
@@ -113,18 +112,24 @@ def _title(what: str, count: int) -> str:
     return f"{what}{shown}"
 
 
-def _ranges(what: str, spans: _Spans) -> Table:
-    """One line per (before, after) and topic, with the partitions as ranges."""
-    lines = [
-        [before, after, text(topic), f"{len(own):,}", ranges(own)]
-        for (before, after), topics in sorted(spans.items())
-        for topic, own in sorted(topics.items())
-    ]
-    total = sum(len(own) for topics in spans.values() for own in topics.values())
-    return Table(
-        title=_title(f"{what}: {several(total, 'partition')}", len(lines)),
-        headings=["From", "To", "Topic", ">Count", "Partitions"],
-        rows=lines[:SHOWN],
+def _ranges(what: str, changes: Iterable[Changed], told: Callable[[Any], str]) -> Iterator[Table]:
+    """One line per (before, after) and topic, with the partitions as ranges; nothing where none changed."""
+    spans: dict[tuple[str, str, str], list[int]] = defaultdict(list)
+    for one in changes:
+        spans[told(one.before), told(one.after), str(one.topic)].append(one.partition or 0)
+    if not spans:
+        return
+    total = sum(map(len, spans.values()))
+    yield table(
+        [
+            ("From", lambda span: span[0][0]),
+            ("To", lambda span: span[0][1]),
+            ("Topic", lambda span: text(span[0][2])),
+            (">Count", lambda span: number(len(span[1]))),
+            ("Partitions", lambda span: ranges(span[1])),
+        ],
+        sorted(spans.items())[:SHOWN],
+        title=_title(f"{what}: {several(total, 'partition')}", len(spans)),
     )
 
 
@@ -153,26 +158,13 @@ def _names(difference: Difference) -> dict[str, str]:
     return names | {old: names[new] for old, new in stayed.items()}
 
 
-def _name(names: Mapping[str, str], member: Member | None) -> str:
-    return "(nobody)" if member is None else names[member.id]
-
-
-def _racks(racks: Racks) -> str:
-    return printable(", ".join(rack or "?" for rack in racks))
-
-
-def _changes(difference: Difference, names: Mapping[str, str]) -> Iterator[list[str]]:
-    """The group, then who came and went, then those who stayed, then topics."""
-    told = [each for each in difference.changes if each.what in _WORDS]
-    for change in sorted(told, key=_turn):
-        whose = text(change.topic) if change.member is None else names[change.member.id]
-        values = [_value(change.what, value) for value in (change.before, change.after)]
-        yield [_WORDS[change.what], whose, *values]
-
-
 def _turn(change: Changed) -> int:
-    kinds = change.what.startswith("topic_"), change.member is not None
-    return 3 if kinds[0] else 0 if not kinds[1] else 1 if change.what.startswith("member_") else 2
+    """The group, then who came and went, then those who stayed, then topics."""
+    if change.what.startswith("topic_"):
+        return 3
+    if change.member is None:
+        return 0
+    return 1 if change.what.startswith("member_") else 2
 
 
 def _value(what: str, value: Any) -> str:

@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from ...advice.bounce import RestartPlan
 from ...assignors.kafka.election import REFUSED
 from ...messages.wording import ARROW, how, member_names, several, why_elected, words
+from ...model.formats import NOTHING, UNKNOWN
+from ...model.groups import Member
 from ..election_source import HeldElection
-from .tables import NOTHING, UNKNOWN, Table, show, tell, text
+from .columns import Shown, table
+from .tables import Table, show, tell, text
 
 _REBALANCE = {True: "eager", False: "cooperative", None: UNKNOWN}
 
@@ -18,24 +21,21 @@ def show_elections(elections: Sequence[HeldElection]) -> None:
     for place, held in enumerate(elections):
         if place:
             print()
-        _show(held)
-
-
-def _show(held: HeldElection) -> None:
-    names = member_names(held.members)
-    tell([text(line) for line in [_head(held), *_outcome(held, names)]])
-    if any(listed is not None for listed in held.lists.values()):
-        print()
-        show([_ballots(held, names)])
-    if held.plan:
-        _show_plan(held.plan)
+        names = member_names(held.members)
+        tell([text(line) for line in [_head(held), *_outcome(held, names)]])
+        if any(listed is not None for listed in held.lists.values()):
+            print()
+            show([_ballots(held, names)])
+        if held.plan:
+            _show_plan(held.plan)
 
 
 def _head(held: HeldElection) -> str:
+    members = several(len(held.members), "member")
     if held.group is None:
-        return f"A made-up group of {several(len(held.members), 'member')}"
+        return f"A made-up group of {members}"
     runs = f", runs {held.runs}" if held.runs else ""
-    return f"{held.group}: {held.state}, {held.type.value}, {several(len(held.members), 'member')}{runs}"
+    return f"{held.group}: {held.state}, {held.type.value}, {members}{runs}"
 
 
 def _outcome(held: HeldElection, names: dict[str, str]) -> list[str]:
@@ -66,28 +66,30 @@ def _leader(held: HeldElection, names: dict[str, str]) -> list[str]:
 
 
 def _ballots(held: HeldElection, names: dict[str, str]) -> Table:
-    election, rows = held.election, list[list[str]]()
-    for member in held.members:
-        listed = held.lists.get(member.id)
-        vote = election.ballots.get(member.id) if election else None
-        rows.append(
-            [
-                text(names[member.id]),
-                text(", ".join(listed)) if listed else UNKNOWN,
-                text(vote, NOTHING if election else UNKNOWN),
-                *([_standing(held, member.id)] if election and election.refused else []),
-            ]
+    election = held.election
+    refused = election.refused if election else {}
+
+    def standing(member: Member) -> str:
+        if member.id not in refused:
+            return "yes"
+        shared = ", ".join(refused[member.id])
+        return text(
+            f"no, {REFUSED}: those before it share {shared}" if shared else f"no, {REFUSED}"
         )
-    refusals = ["Let in"] if election and election.refused else []
-    return Table(headings=["Member", "Lists", "Votes for", *refusals], rows=rows)
 
+    def vote(member: Member) -> str:
+        ballot = election.ballots.get(member.id) if election else None
+        return text(ballot, NOTHING if election else UNKNOWN)
 
-def _standing(held: HeldElection, member: str) -> str:
-    refused = held.election.refused if held.election else {}
-    if member not in refused:
-        return "yes"
-    shared = ", ".join(refused[member])
-    return text(f"no, {REFUSED}: those before it share {shared}" if shared else f"no, {REFUSED}")
+    return table(
+        [
+            ("Member", lambda member: text(names[member.id])),
+            ("Lists", lambda member: text(", ".join(held.lists.get(member.id) or ()), UNKNOWN)),
+            ("Votes for", vote),
+            *([("Let in", standing)] if refused else []),
+        ],
+        held.members,
+    )
 
 
 def _show_plan(plan: RestartPlan) -> None:
@@ -100,26 +102,18 @@ def _show_plan(plan: RestartPlan) -> None:
     for number, step in enumerate(plan.steps, 1):
         spare = "" if step.needed else " (may be left out)"
         tell([text(f"  {number}. {step.setting}{spare}"), text(f"     {words(step.why)}")])
-    rows = [
-        [
-            str(number),
-            _count(stage.first, stage.last, plan.members),
-            text(stage.elected, NOTHING),
-            _REBALANCE[step.eager],
-        ]
-        for number, step in enumerate(plan.steps, 1)
-        for stage in step.stages
+    stages = [
+        (number, step, stage) for number, step in enumerate(plan.steps, 1) for stage in step.stages
     ]
-    if rows:
+    if stages:
+        columns: list[Shown] = [
+            ("Restart", lambda one: str(one[0])),
+            ("Restarted", lambda one: _count(one[2].first, one[2].last, plan.members)),
+            ("Elected", lambda one: text(one[2].elected)),
+            ("Restarted ones\nrebalance", lambda one: _REBALANCE[one[1].eager]),
+        ]
         print()
-        show(
-            [
-                Table(
-                    headings=["Restart", "Restarted", "Elected", "Restarted ones\nrebalance"],
-                    rows=rows,
-                )
-            ]
-        )
+        show([table(columns, stages)])
     remarks = [
         ("Assumed", plan.assumed and words(plan.assumed)),
         ("In one step", how(plan.in_one_step)),

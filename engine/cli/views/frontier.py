@@ -24,7 +24,7 @@ from ...pipeline.measure import observe_group
 from ...records import FrontierRow, row_of, to_json
 from ...snapshots.groups_with_past import GroupWithPast
 from ...streams.live import running
-from .columns import cells, heads
+from .columns import table
 from .tables import Table, show, tell, text
 
 STREAMS_DEFAULT = 10
@@ -113,17 +113,21 @@ def _row(strategy: str, point: Point) -> FrontierRow:
 
 def _table(group: str, now: Point, swept: Sequence[Frontier]) -> Table:
     points = [("live", now), *((one.strategy, corner) for one in swept for corner in one.corners)]
-    rows = [row_of(_row(strategy, point)) for strategy, point in points]
     idle = {
         "cross_rack_per_second": all(point.rate is None for _, point in points),
         "newly_owned": not any(point.newly_owned for _, point in points),
     }
-    columns = [spec for spec in columns_of(FrontierRow) if not idle.get(spec.name)]
-    worth = [_worth(point) if name != "live" else "(as it is)" for name, point in points]
-    return Table(
+    return table(
+        [
+            *(spec for spec in columns_of(FrontierRow) if not idle.get(spec.name)),
+            (
+                "Cheapest where a\ncrossing partition\nis worth",
+                lambda line: "(as it is)" if line[1] is now else _worth(line[1]),
+            ),
+        ],
+        points,
+        stored=lambda line: row_of(_row(*line)),
         title=f"Cross-rack traffic against moves for {text(group)}",
-        headings=[*heads(columns), "Cheapest where a\ncrossing partition\nis worth"],
-        rows=[[*cells(columns, row), told] for row, told in zip(rows, worth, strict=True)],
         spare=["Cross rack", "Offsets/s that cross", "Newly owned"],
     )
 

@@ -61,7 +61,7 @@ def lay_out(table: Table, width: int) -> list[Line]:
         table: Any table.
         width: Columns of the screen. Only a word longer than that makes a longer line.
     """
-    title = _sentence(table.title or "", width, "title")
+    title = _sentence(table.title, width, "title") if table.title else []
     measures = [_measure(table, place) for place in range(len(table.headings))]
     every = range(len(table.headings))
     if (widths := _widths(measures, width)) is not None:
@@ -75,11 +75,16 @@ def lay_out(table: Table, width: int) -> list[Line]:
     widths = _widths([measures[p] for p in kept], width)
     assert widths is not None
     left_out = [plain_heading(table.headings[p]) for p in every if p not in {*kept, *same}]
+    once = (f"{plain_heading(table.headings[p])} {table.rows[0][p]}" for p in same)
+    note = (
+        f"Left out on this narrow screen: {', '.join(left_out)} "
+        "(--json or a pipe, as in | less -S, shows all)"
+    )
     return [
         *title,
-        *_sentence(_said_once(table, same), width),
+        *(_sentence(f"In every row: {'; '.join(once)}", width) if same else ()),
         *_drawn(table, kept, widths),
-        *_sentence(_omission(left_out), width),
+        *(_sentence(note, width) if left_out else ()),
     ]
 
 
@@ -103,20 +108,6 @@ def _same(table: Table, measures: Sequence[_Measure], width: int) -> list[int]:
             break
         taken.append(place)
     return sorted(taken)
-
-
-def _said_once(table: Table, same: Sequence[int]) -> str:
-    values = (f"{plain_heading(table.headings[p])} {table.rows[0][p]}" for p in same)
-    return f"In every row: {'; '.join(values)}" if same else ""
-
-
-def _omission(left_out: Sequence[str]) -> str:
-    names = ", ".join(left_out)
-    return (
-        f"Left out on this narrow screen: {names} (--json or a pipe, as in | less -S, shows all)"
-        if left_out
-        else ""
-    )
 
 
 def _measure(table: Table, place: int) -> _Measure:
@@ -242,7 +233,7 @@ def _blocks(table: Table, width: int) -> list[Line]:
 
 
 def _sentence(text: str, width: int, style: str = "dim") -> list[Line]:
-    return [[Span(text=line, style=style)] for line in wrap(text, width)] if text else []
+    return [[Span(text=line, style=style)] for line in wrap(text, width)]
 
 
 def wrap(text: str, width: int) -> list[str]:

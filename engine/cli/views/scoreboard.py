@@ -19,14 +19,15 @@ from ...messages.wording import (
     several,
 )
 from ...metrics.money import CENT
-from ...model.assignments import Advice, Deployment, Verdict
+from ...model.assignments import Deployment, Move, Verdict
 from ...model.columns import Unit
 from ...model.facts import Fact, FactKind, of_kind
+from ...model.formats import number
 from ...model.states import places_tasks
 from ...model.text import pasted
 from ...records import AdviceColumns, CandidateRow, GroupMetrics, record_of
-from .columns import cell, cells, head, heads, pick
-from .tables import Table, number, show, tell, text
+from .columns import Shown, cell, head, pick, table
+from .tables import Table, show, tell, text
 
 if TYPE_CHECKING:
     from ..judgement import JudgedGroup
@@ -40,6 +41,21 @@ TASKS = "Task by task: evenkeel tasks {}"
 MOVES_SHOWN = 20
 """As many moves fit a screen; elsewhere all are printed."""
 
+_OVERVIEW = [
+    *pick(GroupMetrics, "group_id", "state", "members", "partitions", "total_lag", "lag_skew"),
+    *pick(GroupMetrics, "cross_rack_share", "status", "diagnosis"),
+    *pick(AdviceColumns, "verdict", "reason"),
+]
+_STRATEGY = pick(
+    CandidateRow,
+    *("strategy", "deployment", "feasibility"),
+    *("largest_member_lag", "lag_skew", "partition_spread", "cross_rack_share"),
+    *("cross_rack_cost_per_month", "moves", "leave_moves_mean", "join_moves", "restart_moves"),
+    "drain_seconds",
+)
+AHEAD, DRAINED = ">Lag in 1 h:\nexpected\n(low to high)", ">Drained\nin"
+"""What is to come, shorter than the records have it: lag with its band, and when nothing is left."""
+
 
 def why(reason: str | None, yardstick: str | None, gains: str | None) -> str | None:
     """The reason of an advice, and beside it the best strategy that the group cannot deploy."""
@@ -48,27 +64,22 @@ def why(reason: str | None, yardstick: str | None, gains: str | None) -> str | N
     return f"{reason}; possible, not deployable: {yardstick} ({gains})"
 
 
-_OVERVIEW = pick(
-    GroupMetrics,
-    *("group_id", "state", "members", "partitions", "total_lag", "lag_skew", "cross_rack_share"),
-    *("status", "diagnosis"),
-)
-_VERDICT, _WHY = pick(AdviceColumns, "verdict", "reason")
-
-
 def overview(groups: Sequence[JudgedGroup]) -> Table:
     """All groups, one line each."""
-    return Table(
-        headings=heads([*_OVERVIEW, _VERDICT, _WHY]),
-        rows=[_overview_row(one.metrics, one.advice) for one in groups],
+
+    def row(one: JudgedGroup) -> Mapping[str, Any]:
+        advice = one.advice
+        gains = because(advice.yardstick_facts)
+        reason = why(because(advice.facts), advice.yardstick, gains)
+        return {**one.metrics, "verdict": advice.verdict.value, "reason": reason}
+
+    return table(
+        _OVERVIEW,
+        groups,
+        stored=row,
         apart=True,
         spare=["Partitions", "Members", "Skew", "State", "Status"],
     )
-
-
-def _overview_row(metrics: Mapping[str, Any], advice: Advice) -> list[str]:
-    reason = why(because(advice.facts), advice.yardstick, because(advice.yardstick_facts))
-    return [*cells(_OVERVIEW, metrics), cell(_VERDICT, advice.verdict.value), text(reason)]
 
 
 def print_group(judged: JudgedGroup) -> None:
@@ -82,7 +93,7 @@ def print_group(judged: JudgedGroup) -> None:
             "",
             *cost_lines(judged.metrics),
             *advice_lines(judged),
-            *move_lines(judged),
+            *move_lines("Moves", judged.advice.moves, member_names(judged.members)),
             *past_lines(judged),
             "",
             further.format(pasted(judged.advice.group)),
@@ -95,41 +106,44 @@ def cost_lines(metrics: Mapping[str, Any]) -> list[str]:
     carried, cost = metrics["cross_rack_bytes_per_second"], metrics["cross_rack_cost_per_month"]
     if carried is None:
         return []
-    priced = (
-        ""
-        if cost is None or 0 < cost < CENT
-        else f", {money(cost, metrics['currency'])} in 30 days"
-    )
+    told = cost is not None and not 0 < cost < CENT
+    priced = f", {money(cost, metrics['currency'])} in 30 days" if told else ""
     return [f"Read across racks: {byte_rate(carried)}{priced}"]
 
 
-_STRATEGY = pick(
-    CandidateRow,
-    *("strategy", "deployment", "feasibility"),
-    *("largest_member_lag", "lag_skew", "partition_spread", "cross_rack_share"),
-    *("cross_rack_cost_per_month", "moves", "leave_moves_mean", "join_moves", "restart_moves"),
-    *("drain_seconds", "reason"),
-)
-
-
-_AHEAD = pick(CandidateRow, "forecast_lag_low", "forecast_lag_expected", "forecast_lag_high")
-_DRAINED, _RESTARTS = pick(CandidateRow, "forecast_drained_seconds_expected", "price_restarts")
-_FORECAST = (">Lag in 1 h:\nexpected\n(low to high)", ">Drained\nin", head(_RESTARTS))
+def lag_ahead(row: Mapping[str, Any]) -> str:
+    """The lag in an hour of a row that has a forecast, as `AHEAD` says."""
+    ends = [row[f"forecast_lag_{end}"] for end in ("low", "expected", "high")]
+    return band([end for end in ends if end is not None], lambda lag: number(round(lag)))
 
 
 def strategies(judged: JudgedGroup) -> Table:
     """Every strategy of one group, the live one first; what they cost and what becomes of it where that is known."""
-    currency = next((row["currency"] for row in judged.candidates if row["currency"]), None)
-    shown = [c for c in _STRATEGY if currency or c.meaning.unit is not Unit.MONEY_PER_MONTH]
-    *numbers, story = shown
-    ahead = any(row["forecast_lag_expected"] is not None for row in judged.candidates)
-    return Table(
-        title=f"Strategies for {text(judged.advice.group)}",
-        headings=[*heads(numbers, currency), *(_FORECAST if ahead else ()), head(story)],
-        rows=[
-            [*cells(numbers, row), *(_ahead(row) if ahead else ()), text(_whole_story(row))]
-            for row in judged.candidates
+    rows = judged.candidates
+    currency = next((row["currency"] for row in rows if row["currency"]), None)
+    expected, drained, restarts, reason = pick(
+        CandidateRow,
+        *("forecast_lag_expected", "forecast_drained_seconds_expected", "price_restarts", "reason"),
+    )
+
+    def ahead(row: Mapping[str, Any]) -> str:
+        known = row["forecast_lag_expected"] is not None
+        return lag_ahead(row) if known else cell(expected, None, row)
+
+    forecast: list[Shown] = [
+        (AHEAD, ahead),
+        (DRAINED, lambda row: cell(drained, row[drained.name], row)),
+        restarts,
+    ]
+    return table(
+        [
+            *(c for c in _STRATEGY if currency or c.meaning.unit is not Unit.MONEY_PER_MONTH),
+            *(forecast if any(row["forecast_lag_expected"] is not None for row in rows) else ()),
+            (head(reason), _whole_story),
         ],
+        rows,
+        currency=currency,
+        title=f"Strategies for {text(judged.advice.group)}",
         apart=True,
         spare=[
             "Drain time",
@@ -139,19 +153,7 @@ def strategies(judged: JudgedGroup) -> Table:
     )
 
 
-def _ahead(row: Mapping[str, Any]) -> list[str]:
-    """The lag in an hour, when nothing is left, and how many restarts that takes."""
-    ends = [row[spec.name] for spec in _AHEAD if row[spec.name] is not None]
-    _, expected, _ = _AHEAD
-    lag = band(ends, lambda offsets: number(round(offsets))) if ends else cell(expected, None, row)
-    return [lag, *cells([_DRAINED, _RESTARTS], row)]
-
-
 def _whole_story(row: Mapping[str, Any]) -> str:
-    return ". ".join(part.rstrip(".") for part in _story_parts(row) if part)
-
-
-def _story_parts(row: Mapping[str, Any]) -> list[str | None]:
     """Why it can be had or not; what is wrong with the assignment; what is proven of it; what it takes."""
     facts = [record_of(Fact, fact) for fact in row["facts"] or ()]
     found = () if row["deployment"] == Deployment.LIVE else row["findings"] or ()
@@ -164,7 +166,8 @@ def _story_parts(row: Mapping[str, Any]) -> list[str | None]:
         if fact.measure in ("warming_copies", "probing_rebalances") or (fact.after or 1) > 1
     ]
     replayed = f"Replayed as {row['replay']}" if several_steps else None
-    return [row["reason"], *flaws, proof, replayed, *(row["notes"] or ())]
+    parts = [row["reason"], *flaws, proof, replayed, *(row["notes"] or ())]
+    return text(". ".join(part.rstrip(".") for part in parts if part))
 
 
 def advice_lines(judged: JudgedGroup) -> list[str]:
@@ -188,23 +191,28 @@ def advice_lines(judged: JudgedGroup) -> list[str]:
     return [text(line) for line in lines]
 
 
-def move_lines(judged: JudgedGroup) -> list[str]:
-    """What would change hands if the advice was followed."""
-    moves = judged.advice.moves
-    names = member_names(judged.members)
+def move_lines(heading: str, moves: Sequence[Move], names: Mapping[str, str]) -> list[str]:
+    """
+    What would change hands, as many lines as a screen has room for.
 
-    def owner(member: str | None) -> str:
-        return "nobody" if member is None else names.get(member, member)
-
+    Args:
+        heading: What stands above, before their number.
+        moves: They; nothing is said of none.
+        names: Short names of members, by id.
+    """
+    if not moves:
+        return []
     limit = MOVES_SHOWN if sys.stdout.isatty() else len(moves)
-    lines = [
-        f"  {move.topic}-{move.partition}: {change(owner(move.from_member), owner(move.to_member))}"
-        for move in moves[:limit]
-    ]
+    lines = [f"{heading}: {several(len(moves), 'partition')}"]
+    for move in moves[:limit]:
+        ends = [
+            "nobody" if member is None else names.get(member, member)
+            for member in (move.from_member, move.to_member)
+        ]
+        lines.append(f"  {move.topic}-{move.partition}: {change(*ends)}")
     if len(moves) > limit:
         lines.append(f" {and_more(len(moves) - limit)} (--json has all of them)")
-    head = [f"Moves: {several(len(moves), 'partition')}"] if moves else []
-    return [text(line) for line in [*head, *lines]]
+    return [text(line) for line in lines]
 
 
 def past_lines(judged: JudgedGroup) -> list[str]:

@@ -17,14 +17,12 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from ...messages import wording
+from ...model.formats import NOTHING, UNKNOWN
 from ...model.text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-UNKNOWN = "?"
-NOTHING = "-"
 _LEGEND = {UNKNOWN: "unknown", NOTHING: "none"}
 _STYLES = {
     "OK": "green",
@@ -36,46 +34,6 @@ _STYLES = {
     "switch": "bold",
 }
 _LOOKS = {"title": "bold", "head": "bold", "dim": "dim"}
-
-
-def number(value: int | None) -> str:
-    """
-    A whole number with thousands separators.
-
-    >>> number(1234567), number(None)
-    ('1,234,567', '?')
-    """
-    return UNKNOWN if value is None else f"{value:,}"
-
-
-def ratio(value: float | None, unknown: str = UNKNOWN) -> str:
-    """
-    A ratio with two decimals.
-
-    >>> ratio(1.5), ratio(None)
-    ('1.50', '?')
-    """
-    return unknown if value is None else f"{value:,.2f}"
-
-
-def share(value: float | None) -> str:
-    """
-    A fraction of 1 as percent.
-
-    >>> share(0.125), share(None)
-    ('12%', '?')
-    """
-    return UNKNOWN if value is None else wording.percent(value)
-
-
-def duration(seconds: float | None) -> str:
-    """
-    Seconds in their two largest units; infinity is never.
-
-    >>> duration(0), duration(5400), duration(math.inf), duration(None)
-    ('0 s', '1 h 30 min', 'never', '?')
-    """
-    return UNKNOWN if seconds is None else wording.duration(seconds)
 
 
 def text(value: str | None, absent: str = NOTHING) -> str:
@@ -234,13 +192,8 @@ def emit_csv(rows: Iterable[Mapping[str, Any]]) -> None:
     for place, row in enumerate(rows):
         if not place:
             writer.writerow(row)
-        writer.writerow([_csv_cell(_plain(value)) for value in row.values()])
-
-
-def _csv_cell(value: Any) -> Any:
-    if isinstance(value, bool | list | dict):
-        return json.dumps(value, allow_nan=False)
-    return value
+        values = map(_plain, row.values())
+        writer.writerow([json.dumps(v) if isinstance(v, bool | list | dict) else v for v in values])
 
 
 def to_json(row: Mapping[str, Any]) -> str:

@@ -11,13 +11,14 @@ import numpy as np
 
 from ...messages.wording import words
 from ...model.columns import columns_of
+from ...model.formats import NOTHING, UNKNOWN, number
 from ...model.groups import GroupSnapshot
 from ...model.text import printable
 from ...records import PlacementRow, row_of
 from ...streams.compare import PlacementOutcome
 from ...streams.live import Running
-from .columns import cells, head, heads
-from .tables import Table, number, show, tell, text
+from .columns import Shown, head, table
+from .tables import Table, show, tell, text
 
 TASKS_SHOWN = 60
 """As many tasks fit a screen; elsewhere all are printed."""
@@ -67,29 +68,36 @@ def _of(outcome: PlacementOutcome) -> str:
 
 def _summary(group: str, application: Running, outcomes: Sequence[PlacementOutcome]) -> Table:
     strategy, *measured = columns_of(PlacementRow)
-    return Table(
-        title=f"{printable(group)}: {len(application.app.tasks):,} tasks on {len(application.app.clients):,} clients",
-        headings=[
-            head(strategy),
-            ">Source partitions\nacross racks",
-            ">Copies' changelogs\nacross racks",
-            *heads(measured),
-            "Racks",
-        ],
-        rows=[
-            [
-                text(_of(one) + " *" * _runs(application, one)),
-                _share(
-                    int(one.crossing.sum()), len(application.app.source), int(one.unknown.sum())
+    sources = len(application.app.source)
+
+    def name(one: PlacementOutcome) -> str:
+        runs = one.strategy is not None and one.strategy is application.runs
+        return text(_of(one) + " *" * runs)
+
+    def racks(one: PlacementOutcome) -> str:
+        if one.strategy is None:
+            return NOTHING
+        return text(words(one.racks_off) if one.racks_off else "counted")
+
+    return table(
+        [
+            (head(strategy), name),
+            (
+                ">Source partitions\nacross racks",
+                lambda one: _share(int(one.crossing.sum()), sources, int(one.unknown.sum())),
+            ),
+            (
+                ">Copies' changelogs\nacross racks",
+                lambda one: _share(
+                    one.copies_crossing, _restored(application, one), one.copies_unknown
                 ),
-                _share(one.copies_crossing, _restored(application, one), one.copies_unknown),
-                *cells(measured, row_of(_placed(application, one))),
-                "-"
-                if one.strategy is None
-                else text(words(one.racks_off) if one.racks_off else "counted"),
-            ]
-            for one in outcomes
+            ),
+            *measured,
+            ("Racks", racks),
         ],
+        outcomes,
+        stored=lambda one: row_of(_placed(application, one)),
+        title=f"{printable(group)}: {len(application.app.tasks):,} tasks on {len(application.app.clients):,} clients",
         apart=True,
         spare=["Fewest", "Most tasks on a client"],
     )
@@ -97,28 +105,24 @@ def _summary(group: str, application: Running, outcomes: Sequence[PlacementOutco
 
 def _placed(application: Running, outcome: PlacementOutcome) -> PlacementRow:
     """What runs now has nothing to move or to warm up."""
-    most, fewest = _extremes(application, outcome)
+    counts = Counter(outcome.owner[outcome.owner >= 0].tolist())
+    each = [counts[client] for client in range(len(application.app.clients))]
     return PlacementRow(
         strategy=_of(outcome),
         cost=None if outcome.unknown.any() else outcome.cost,
         moves=None if outcome.strategy is None else outcome.moves,
         warming=None if outcome.strategy is None else outcome.warming,
-        most_tasks=most,
-        fewest_tasks=fewest,
+        most_tasks=max(each),
+        fewest_tasks=min(each),
     )
-
-
-def _runs(application: Running, outcome: PlacementOutcome) -> bool:
-    """Whether this is of the strategy it runs."""
-    return outcome.strategy is not None and outcome.strategy is application.runs
 
 
 def _share(crossing: int, total: int, unknown: int) -> str:
     """`2 of 12`, and how many of them are not known."""
     if not total:
-        return "-"
+        return NOTHING
     if unknown == total:
-        return "?"
+        return UNKNOWN
     return f"{crossing:,} of {total - unknown:,}" + (f", {unknown:,} ?" if unknown else "")
 
 
@@ -128,42 +132,34 @@ def _restored(application: Running, outcome: PlacementOutcome) -> int:
     return int((stores * np.diff(outcome.copies_start)).sum())
 
 
-def _extremes(application: Running, outcome: PlacementOutcome) -> tuple[int, int]:
-    counts = Counter(outcome.owner[outcome.owner >= 0].tolist())
-    each = [counts[client] for client in range(len(application.app.clients))]
-    return max(each), min(each)
-
-
 def _clients(
     application: Running, outcomes: Sequence[PlacementOutcome], names: Sequence[str]
 ) -> Table:
     app = application.app
-    counts = [Counter(one.owner.tolist()) for one in outcomes]
-    kept = [Counter(one.copies.tolist()) for one in outcomes]
-    return Table(
+
+    def placed(one: PlacementOutcome) -> Shown:
+        active, copies = Counter(one.owner.tolist()), Counter(one.copies.tolist())
+
+        def counted(client: int) -> str:
+            kept = f" + {copies[client]:,}" if copies[client] else ""
+            return f"{active[client]:,}{kept}"
+
+        return f">{_of(one)}", counted
+
+    def tags(client: int) -> str:
+        return text(", ".join(f"{k}={v}" for k, v in sorted(app.tags[client].items())))
+
+    return table(
+        [
+            ("Client", lambda client: names[client]),
+            ("Process", lambda client: text(app.clients[client])),
+            ("Rack", lambda client: text(_rack(application, client), UNKNOWN)),
+            ("Tags", tags),
+            (">Threads", lambda client: number(int(app.threads[client]))),
+            *map(placed, outcomes),
+        ],
+        range(len(app.clients)),
         title="Clients: active tasks, and copies after a +",
-        headings=[
-            "Client",
-            "Process",
-            "Rack",
-            "Tags",
-            ">Threads",
-            *(f">{_of(o)}" for o in outcomes),
-        ],
-        rows=[
-            [
-                names[client],
-                text(process),
-                text(_rack(application, client), "?"),
-                text(", ".join(f"{k}={v}" for k, v in sorted(app.tags[client].items()))),
-                number(int(app.threads[client])),
-                *(
-                    f"{has[client]:,}" + (f" + {copies[client]:,}" if copies[client] else "")
-                    for has, copies in zip(counts, kept, strict=True)
-                ),
-            ]
-            for client, process in enumerate(app.clients)
-        ],
     )
 
 
@@ -180,39 +176,46 @@ def _tasks(
     title = "Tasks: who runs them, with the partitions that are read across racks in brackets"
     if limit < every:
         title += f"; the first {limit:,} of {every:,} (--json has all)"
-    return Table(
-        title=title,
-        headings=["Task", "Reads", "Replicas in", "State", "Copies now", *map(_of, outcomes)],
-        spare=["State", "Replicas in", "Copies now", "Reads"],
-        rows=[
-            [
-                app.tasks[task],
-                text(", ".join(f"{t}-{p}" for t, p in _read(application, task))),
-                text(" / ".join(_racks_of(application, task)), "?"),
-                "stateful" if app.stateful[task] else "-",
-                text(", ".join(names[c] for c in _copies(outcomes[0], task))),
-                *(_owner(one, task, names) for one in outcomes),
-            ]
-            for task in range(limit)
+
+    def owner(one: PlacementOutcome) -> Shown:
+        def told(task: int) -> str:
+            client, crossing = int(one.owner[task]), int(one.crossing[task])
+            if client < 0:
+                return "nobody"
+            if one.unknown[task]:
+                return f"{names[client]} (?)"
+            return f"{names[client]} ({crossing})" if crossing else names[client]
+
+        return _of(one), told
+
+    def reads(task: int) -> str:
+        return text(", ".join(f"{t}-{p}" for t, p in _read(application, task)))
+
+    def copies(task: int) -> str:
+        return text(", ".join(names[client] for client in _copies(outcomes[0], task)))
+
+    return table(
+        [
+            ("Task", lambda task: app.tasks[task]),
+            ("Reads", reads),
+            (
+                "Replicas in",
+                lambda task: text(" / ".join(_racks_of(application, task)), UNKNOWN),
+            ),
+            ("State", lambda task: "stateful" if app.stateful[task] else NOTHING),
+            ("Copies now", copies),
+            *map(owner, outcomes),
         ],
+        range(limit),
+        title=title,
+        spare=["State", "Replicas in", "Copies now", "Reads"],
     )
-
-
-def _owner(outcome: PlacementOutcome, task: int, names: Sequence[str]) -> str:
-    client = int(outcome.owner[task])
-    if client < 0:
-        return "nobody"
-    crossing, unknown = int(outcome.crossing[task]), int(outcome.unknown[task])
-    mark = f" ({'?' if unknown else crossing})" if crossing or unknown else ""
-    return names[client] + mark
 
 
 def _read(application: Running, task: int) -> list[tuple[str, int]]:
     app = application.app
-    return [
-        app.partitions[p]
-        for p in app.source[app.source_start[task] : app.source_start[task + 1]].tolist()
-    ]
+    own = app.source[app.source_start[task] : app.source_start[task + 1]]
+    return [app.partitions[p] for p in own.tolist()]
 
 
 def _racks_of(application: Running, task: int) -> list[str]:
@@ -220,7 +223,8 @@ def _racks_of(application: Running, task: int) -> list[str]:
     app, told = application.app, []
     for p in app.source[app.source_start[task] : app.source_start[task + 1]].tolist():
         racks = app.replica_rack[app.replica_start[p] : app.replica_start[p + 1]].tolist()
-        told.append(",".join(sorted({app.racks[r] if r >= 0 else "?" for r in racks})) or "?")
+        known = {app.racks[r] if r >= 0 else UNKNOWN for r in racks}
+        told.append(",".join(sorted(known)) or UNKNOWN)
     return told
 
 

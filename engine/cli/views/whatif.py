@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
+from operator import itemgetter
 from typing import Any
 
-from ...messages.wording import (
-    and_more,
-    band,
-    because,
-    change,
-    reasons,
-    replay,
-    sentence,
-    several,
-    words,
-)
+from ...messages.wording import because, reasons, replay, sentence, several, words
 from ...model.assignments import Deployment, Feasibility
+from ...model.columns import columns_of
+from ...model.formats import NOTHING, UNKNOWN, number
 from ...pipeline.whatif import Sizes, WhatIfAnswer, WhatIfOutcome
 from ...records import WhatIfRow, row_of, to_json
-from .columns import cell, cells, heads, pick
-from .scoreboard import MOVES_SHOWN
-from .tables import NOTHING, UNKNOWN, Table, number, show, tell, text
+from .columns import cell, head, table
+from .scoreboard import AHEAD, DRAINED, lag_ahead, move_lines
+from .tables import Table, show, tell, text
 
 
 def objects(answer: WhatIfAnswer) -> Iterator[dict[str, Any]]:
@@ -71,12 +64,14 @@ def because_of(sizes: Sizes) -> str | None:
 
 def print_answer(answer: WhatIfAnswer) -> None:
     """A table, then the diagnoses, the moves, the sizes and the assumptions in sentences."""
+    [first] = answer.outcomes[:1] or [answer.today]
+    changes = f"Changes hands with {first.candidate.strategy}"
     show([_table(answer)])
     tell(
         [
             "",
             *map(text, _diagnoses(answer)),
-            *map(text, _moves(answer)),
+            *move_lines(changes, first.moves, answer.supposed.names),
             *map(text, _sizes(answer)),
             "Assumed:",
             *(text(f"  {sentence(words(fact))}") for fact in answer.assumed),
@@ -84,87 +79,79 @@ def print_answer(answer: WhatIfAnswer) -> None:
     )
 
 
-_COUNTS = pick(WhatIfRow, "members", "partitions", "moves")
-_BUSIEST, _DRAINED, _RACKS, _DIAGNOSIS = pick(
-    WhatIfRow,
-    "forecast_utilisation_expected",
-    "forecast_drained_seconds_expected",
-    "cross_rack_share",
-    "diagnosis",
-)
-_NEEDED, _WHY = pick(WhatIfRow, "fewest_members", "reason")
-_AHEAD = pick(WhatIfRow, "forecast_lag_low", "forecast_lag_expected", "forecast_lag_high")
+_Line = tuple[WhatIfOutcome, Mapping[str, Any]]
+"""An outcome, and its row."""
+
+_COLUMNS = {spec.name: spec for spec in columns_of(WhatIfRow)}
+
+
+def _told(name: str, row: Mapping[str, Any]) -> str:
+    return cell(_COLUMNS[name], row[name], row)
+
+
+def _forecast(told: Callable[[Mapping[str, Any]], str]) -> Callable[[_Line], str]:
+    """What is to come: all of it is unknown, or none."""
+
+    def said(line: _Line) -> str:
+        row = line[1]
+        if row["moves"] is None:
+            return NOTHING
+        return UNKNOWN if row["forecast_lag_expected"] is None else told(row)
+
+    return said
+
+
+def _busiest(row: Mapping[str, Any]) -> str:
+    name = "forecast_utilisation_expected"
+    return UNKNOWN if row[name] is None else _told(name, row)
+
+
+def _diagnosis(line: _Line) -> str:
+    outcome, row = line
+    return _told("diagnosis", row) if outcome.diagnosed else NOTHING
+
+
+def _refusal(line: _Line) -> str:
+    why = line[0].candidate
+    return text(reasons(why.reason)) if why.feasibility is Feasibility.INFEASIBLE else ""
 
 
 def _table(answer: WhatIfAnswer) -> Table:
     rows = [
-        (outcome, row_of(_row(outcome, answer.sizes.get(outcome.candidate.strategy))))
-        for outcome in (answer.today, *answer.outcomes)
+        (one, row_of(_row(one, answer.sizes.get(one.candidate.strategy))))
+        for one in (answer.today, *answer.outcomes)
     ]
-    refused = any(outcome.candidate.feasibility is Feasibility.INFEASIBLE for outcome, _ in rows)
-    last = heads([_WHY]) if refused else []
-    return Table(
+    refused = any(map(_refusal, rows))
+
+    def needed(line: _Line) -> str:
+        sizes = answer.sizes.get(line[0].candidate.strategy)
+        return NOTHING if sizes is None or sizes.keeps_up is False else number(sizes.fewest)
+
+    return table(
+        [
+            ("Strategy", _name),
+            *(_COLUMNS[name] for name in ("members", "partitions", "moves")),
+            (">Busiest\nmember", _forecast(_busiest)),
+            (AHEAD, _forecast(lag_ahead)),
+            (DRAINED, _forecast(partial(_told, "forecast_drained_seconds_expected"))),
+            _COLUMNS["cross_rack_share"],
+            (head(_COLUMNS["fewest_members"]), needed),
+            (head(_COLUMNS["diagnosis"]), _diagnosis),
+            *([(head(_COLUMNS["reason"]), _refusal)] if refused else []),
+        ],
+        rows,
+        stored=itemgetter(1),
         title=f"What if: {text(answer.supposed.seen.group.group)}",
-        headings=[
-            "Strategy",
-            *heads(_COUNTS),
-            ">Busiest\nmember",
-            ">Lag in 1 h:\nexpected\n(low to high)",
-            ">Drained\nin",
-            *heads([_RACKS]),
-            ">Members\nneeded",
-            "Diagnosis",
-            *last,
-        ],
-        rows=[
-            [
-                _name(outcome),
-                *cells(_COUNTS, row),
-                *_ahead(row),
-                cell(_RACKS, row[_RACKS.name], row),
-                _needed(answer, outcome),
-                cell(_DIAGNOSIS, row[_DIAGNOSIS.name], row) if outcome.diagnosed else NOTHING,
-                *([_refusal(outcome)] if refused else []),
-            ]
-            for outcome, row in rows
-        ],
         apart=refused,
         spare=["Drained in", "Partitions", "Members needed", "Cross rack"],
     )
 
 
-def _name(outcome: WhatIfOutcome) -> str:
-    candidate = outcome.candidate
+def _name(line: _Line) -> str:
+    candidate = line[0].candidate
     if candidate.deployment is Deployment.LIVE:
         return "(as it is)"
     return text(candidate.strategy) + (" (runs)" if candidate.is_running else "")
-
-
-def _refusal(outcome: WhatIfOutcome) -> str:
-    why = outcome.candidate
-    return text(reasons(why.reason)) if why.feasibility is Feasibility.INFEASIBLE else ""
-
-
-def _ahead(row: Mapping[str, Any]) -> list[str]:
-    """How busy the busiest member is, the lag in an hour, and when nothing is left; all unknown, or none of them."""
-    if row["moves"] is None:
-        return [NOTHING] * 3
-    if row["forecast_lag_expected"] is None:
-        return [UNKNOWN] * 3
-    busiest = row[_BUSIEST.name]
-    ends = [row[spec.name] for spec in _AHEAD]
-    return [
-        UNKNOWN if busiest is None else cell(_BUSIEST, busiest, row),
-        band(ends, lambda offsets: number(round(offsets))),
-        cell(_DRAINED, row[_DRAINED.name], row),
-    ]
-
-
-def _needed(answer: WhatIfAnswer, outcome: WhatIfOutcome) -> str:
-    sizes = answer.sizes.get(outcome.candidate.strategy)
-    if sizes is None:
-        return NOTHING
-    return NOTHING if sizes.keeps_up is False else number(sizes.fewest)
 
 
 def _diagnoses(answer: WhatIfAnswer) -> list[str]:
@@ -183,29 +170,6 @@ def _diagnosed(outcome: WhatIfOutcome) -> str:
     assert outcome.diagnosed is not None
     why = because(outcome.facts)
     return f"{outcome.diagnosed.diagnosis.value}{f' ({why})' if why else ''}"
-
-
-def _moves(answer: WhatIfAnswer) -> list[str]:
-    """What would change hands with the first strategy: the one that the group runs, where that is asked."""
-    [first] = answer.outcomes[:1] or [answer.today]
-    if not first.moves:
-        return []
-    names = answer.supposed.names
-    limit = MOVES_SHOWN if sys.stdout.isatty() else len(first.moves)
-
-    def owner(member: str | None) -> str:
-        return "nobody" if member is None else names.get(member, member)
-
-    lines = [
-        f"  {move.topic}-{move.partition}: {change(owner(move.from_member), owner(move.to_member))}"
-        for move in first.moves[:limit]
-    ]
-    if len(first.moves) > limit:
-        lines.append(f" {and_more(len(first.moves) - limit)} (--json has all of them)")
-    return [
-        f"Changes hands with {first.candidate.strategy}: {several(len(first.moves), 'partition')}",
-        *lines,
-    ]
 
 
 def _sizes(answer: WhatIfAnswer) -> Sequence[str]:

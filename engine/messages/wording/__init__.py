@@ -1,7 +1,7 @@
 """
 The one place where values become words: for the command line, for messages, and for the sentences stored beside them.
 
-`numbers` and `names` have one form for each quantity and one short name for each member. `facts` puts a fact into
+`names` has one short name for each member, as `model.formats` has one form for each quantity. `facts` puts a fact into
 words by the tables `CLAUSES` of `troubles`, `changes`, `course`, `deployment`, `election`, `streams`, `assumptions`,
 `unread` and `gains_and_losses`, which hold templates (`clauses` says what these may name), and by the sentences of the
 `manual`, templates of what `evenkeel apply` prints. `advice` explains a verdict or a candidate by its facts; `outlook`
@@ -9,13 +9,7 @@ says what a switch brings and costs, and what came of it; `incidents` says what 
 about it, by the lines of `troubles` and `pipelines`.
 """
 
-from ...model.text import and_more, does, listed, named, several, shortened
-from .advice import because, how, reasons
-from .deployment import look_again
-from .election import why_elected
-from .facts import formatted, proof, replay, words
-from .names import member_names
-from .numbers import (
+from ...model.formats import (
     ARROW,
     byte_rate,
     change,
@@ -25,9 +19,14 @@ from .numbers import (
     money,
     offsets,
     percent,
-    sentence,
     since,
 )
+from ...model.text import and_more, does, listed, named, sentence, several, shortened
+from .advice import because, how, reasons
+from .deployment import look_again
+from .election import why_elected
+from .facts import formatted, proof, replay, words
+from .names import member_names
 from .outlook import across, ahead, band, came, price, promised
 
 __all__ = [

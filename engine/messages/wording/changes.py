@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...model.facts import Fact
+from ...model.formats import change, duration
 from ...model.text import several
 from .clauses import Clause, whole
-from .numbers import change, duration
 
 
 def _topic(what: str) -> Clause:

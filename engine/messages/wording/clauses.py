@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ...model.facts import Fact
+from ...model.formats import arriving, duration, moment, percent, record_rate
 from ...model.text import and_more, does, several
-from .numbers import arriving, duration, moment, percent, record_rate
 
 NAMED = 3
 """Subjects named in a clause."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ...model.facts import Fact
+from ...model.formats import duration, offsets, percent
 from .clauses import Clause, known
-from .numbers import duration, offsets, percent
 from .outlook import across
 
 _VALUES: Mapping[str | None, Callable[[float], str]] = {

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import ceil, floor
 
 from ...model.facts import PROOF, Fact, FactKind, of_kind
+from ...model.formats import byte_rate, change, duration, offsets, percent
 from ...model.text import and_more, does, listed, plural
 from . import (
     assumptions,
@@ -20,7 +21,6 @@ from . import (
     unread,
 )
 from .clauses import Clause, filled, known, partitions, subjects, whole
-from .numbers import byte_rate, change, duration, offsets, percent
 
 MEASURES: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "largest_member_lag": ("largest member lag", lambda n: offsets(round(n))),

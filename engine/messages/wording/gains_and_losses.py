@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping
 
 from ...model.facts import Fact, FactKind
+from ...model.formats import change, duration, money, offsets, percent, size
 from ...model.text import several
 from .clauses import Clause, known, whole
-from .numbers import change, duration, money, offsets, percent, size
 
 HOUR = 3600
 DAY = 24 * HOUR

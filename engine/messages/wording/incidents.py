@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from ...model.facts import Fact
+from ...model.formats import arriving, duration, offsets
 from ...model.states import Diagnosis, IncidentKind, TroubleKind
 from ...model.text import several
 from ...records import CauseSpan, IncidentCourse
 from .clauses import Figure, filled
 from .facts import words
-from .numbers import arriving, duration, offsets
 from .pipelines import PIPELINES, Known, what_is_wrong
 from .troubles import TROUBLES, Words
 

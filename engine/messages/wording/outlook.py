@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from math import floor, log10
 
 from ...model.figures import Forecast
+from ...model.formats import duration, percent
 from ...model.text import several
 from ...records.course import AdviceCheck, AdvicePromise
-from .numbers import duration, percent
 
 DIGITS = 2
 """As many digits of what is to come are told: it is no more exact."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from ...model.formats import moment, since
 from ...model.states import IncidentKind
-from ...model.text import listed, several, shortened
+from ...model.text import listed, sentence, several, shortened
 from .clauses import Figure
-from .numbers import moment, sentence, since
 
 ERROR = 500
 """Characters of a quoted error."""

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from math import isnan
 
 from ...model.facts import Fact
+from ...model.formats import arriving, record_rate
 from ...model.states import Diagnosis
 from ...model.text import does, several
 from .clauses import Clause, filled, partitions, subjects, whole
-from .numbers import arriving, record_rate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

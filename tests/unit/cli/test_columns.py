@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from evenkeel.engine.cli.views.columns import cell, cells, head, heads, pick
+from evenkeel.engine.cli.views.columns import cell, head, pick, table
 from evenkeel.engine.model.columns import Unit, Where, column, columns_of, missing_where
 from evenkeel.engine.records import CandidateRow, GroupMetrics, MemberMetrics, PartitionMetrics
 
@@ -128,11 +128,6 @@ def test_a_candidate_without_score_has_nothing_to_show():
     """There are no numbers of what could not be asked, which is not the same as unknown ones."""
     columns = pick(CandidateRow, "largest_member_lag", "lag_skew", "moves")
     nothing = dict.fromkeys(("largest_member_lag", "lag_skew", "moves"))
-    assert cells(columns, nothing) == ["-", "-", "-"]
-    assert cells(columns, nothing | {"moves": 0}) == ["?", "?", "0"]
-
-
-@pytest.mark.parametrize("columns", [pick(GroupMetrics, "total_lag", "members", "partitions")])
-def test_heads_of_several_columns_are_those_of_each(columns):
-    """In the order of the columns."""
-    assert heads(columns) == [head(one) for one in columns]
+    shown = table(columns, [nothing, nothing | {"moves": 0}])
+    assert shown.headings == [head(one) for one in columns]
+    assert shown.rows == [["-", "-", "-"], ["?", "?", "0"]]

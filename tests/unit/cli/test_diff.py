@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from evenkeel.engine.adapters.lake import FileLake
@@ -132,20 +134,13 @@ def test_without_from_it_is_the_configured_lake(run, tmp_path):
     assert _lines(run("diff", "app"))[1:] == ["Nothing changed."]
 
 
-def test_an_empty_lake_says_how_to_fill_it(run):
-    """No snapshot is no crash."""
-    result = run("diff", "app")
+def test_where_nothing_can_be_compared_the_fix_is_said(run, recording):
+    """An empty lake, and a group that is in neither snapshot."""
+    empty, nobody = run("diff", "app"), run("diff", "nobody", "--from", recording)
 
-    assert result.exit_code == 1
-    assert "holds no snapshot" in result.stderr
-
-
-def test_no_such_group(run, recording):
-    """In neither snapshot."""
-    result = run("diff", "nobody", "--from", recording)
-
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert "matches 'nobody'" in result.stderr
+    assert (empty.exit_code, nobody.exit_code, nobody.stdout) == (1, 1, "")
+    assert "holds no snapshot" in empty.stderr
+    assert "matches 'nobody'" in nobody.stderr
 
 
 def test_a_group_that_came_or_went(run, tmp_path):
@@ -161,6 +156,14 @@ def test_a_group_that_came_or_went(run, tmp_path):
     assert _lines(went)[1:] == ["The group is not in the later snapshot."]
     (row,) = objects(run("diff", "came", "--from", "lake", "--json"))
     assert (row["change"], row["before"], row["after"]) == ("group", False, True)
+
+
+def test_names_that_are_not_for_terminals_are_made_safe(run, recording):
+    """A group may be called anything."""
+    result = run("diff", "bad\x1b[31m[red]name", "--from", recording)
+
+    assert "\x1b" not in result.stdout
+    assert result.stdout.startswith(r"bad\x1b[31m[red]name on prod")
 
 
 def test_what_is_not_known_is_said_and_no_change(run, recording):
@@ -205,15 +208,16 @@ def test_topics_racks_and_subscriptions_read_plainly(run, tmp_path):
     store(FileLake(tmp_path / "lake"), before, after)
     lines = _lines(run("diff", "app", "--from", "lake"))
 
-    cells = [[cell for cell in line.split("  ") if cell.strip()] for line in lines]
-    told = [[cell.strip() for cell in row] for row in cells]
-    assert ["Subscription", "a", "orders", "orders, pay"] in told
-    assert ["Rack", "a", "?", "rack-a"] in told
-    assert ["Retention (ms)", "orders", "-1", "9,000"] in told
-    assert ["Reads from followers", "-", "no", "yes"] in told
-    assert ["Topic created", "pay", "-", "1 partition"] in told
-    assert ["Topic subscribed", "pay", "-", "1 partition"] in told
-    assert ["rack-a, rack-b", "rack-a, rack-c", "orders", "2", "0-1"] in told
+    told = {tuple(re.split("  +", line)) for line in lines}
+    assert told >= {
+        ("Subscription", "a", "orders", "orders, pay"),
+        ("Rack", "a", "?", "rack-a"),
+        ("Retention (ms)", "orders", "-1", "9,000"),
+        ("Reads from followers", "-", "no", "yes"),
+        ("Topic created", "pay", "-", "1 partition"),
+        ("Topic subscribed", "pay", "-", "1 partition"),
+        ("rack-a, rack-b", "rack-a, rack-c", "orders", "2", "0-1"),
+    }
 
 
 def test_a_long_table_is_cut_and_says_so(shown):
@@ -224,12 +228,3 @@ def test_a_long_table_is_cut_and_says_so(shown):
     assert f"Changed; the first {SHOWN} of {SHOWN + 10} (--json has all)" in result.stdout
     assert result.stdout.count("Member joined") == SHOWN
     assert len(objects(shown(ONE, [*ONE, *many], arguments=["--json"]))) == SHOWN + 10
-
-
-def test_names_that_are_not_for_terminals_are_made_safe(run, recording):
-    """A group may be called anything."""
-    result = run("diff", "bad\x1b[31m[red]name", "--from", recording)
-
-    assert result.exit_code == 0, result.output
-    assert "\x1b" not in result.stdout
-    assert r"bad\x1b[31m[red]name on prod" in result.stdout

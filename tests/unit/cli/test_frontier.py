@@ -40,11 +40,8 @@ def test_json_has_every_corner_with_its_weights(asked, recording):
     least = [row for row in rows if row["strategy"] == "min_traffic"]
 
     assert (told["group"], told["frontier_reason"]) == ("uneven", None)
-    assert (rows[0]["strategy"], rows[0]["cross_rack_partitions"], rows[0]["moves"]) == (
-        "live",
-        4,
-        0,
-    )
+    live = [rows[0][key] for key in ("strategy", "cross_rack_partitions", "moves")]
+    assert live == ["live", 4, 0]
     assert [row["moves"] for row in least] == sorted(row["moves"] for row in least)
     assert (least[0]["worth_from"], least[-1]["worth_to"]) == (0, None)
     assert [row["worth_from"] for row in least[1:]] == [row["worth_to"] for row in least[:-1]]
@@ -80,40 +77,42 @@ def test_several_groups_are_for_machines(asked, recording):
     assert len(objects(asked("*", recording, "--json"))) == 7
 
 
-def test_a_group_id_is_a_name_not_a_pattern(asked, tmp_path):
-    """Brackets and stars in an id mean themselves."""
-    members = [
-        member("a", ["t"], {"t": [0]}, rack="rack-a"),
-        member("b", ["t"], {"t": [1]}, rack="rack-b"),
-    ]
-    described = [group(name, members=members) for name in ("odd[1]*", "odd1")]
-    store(FileLake(tmp_path / "lake"), make_snapshot(topics=[topic("t", 2)], groups=described))
+@pytest.fixture
+def racked(tmp_path):
+    """Stores one snapshot of groups of two members, each on a partition across racks."""
 
-    result = asked("odd[1]*", tmp_path / "lake")
+    def stored(*names):
+        members = [
+            member("a", ["t"], {"t": [0]}, rack="rack-b"),
+            member("b", ["t"], {"t": [1]}, rack="rack-a"),
+        ]
+        described = [group(name, members=members) for name in names]
+        folder = tmp_path / "lake"
+        store(FileLake(folder), make_snapshot(topics=[topic("t", 2)], groups=described))
+        return folder
+
+    return stored
+
+
+def test_a_group_id_is_a_name_not_a_pattern(asked, racked):
+    """Brackets and stars in an id mean themselves."""
+    result = asked("odd[1]*", racked("odd[1]*", "odd1"))
 
     assert result.exit_code == 0, result.output
     assert "Cross-rack traffic against moves for odd[1]*" in result.stdout
 
 
-def test_unknown_rates_are_left_out_of_the_table(asked, tmp_path):
+def test_unknown_rates_are_left_out_of_the_table(asked, racked):
     """One snapshot tells no rates: no such column, and null for machines."""
-    lake = tmp_path / "lake"
-    members = [
-        member("a", ["t"], {"t": [0]}, rack="rack-b"),
-        member("b", ["t"], {"t": [1]}, rack="rack-a"),
-    ]
-    store(
-        FileLake(lake), make_snapshot(topics=[topic("t", 2)], groups=[group("g", members=members)])
-    )
-
-    shown = asked("g", lake).stdout
+    folder = racked("g")
+    shown = asked("g", folder).stdout
     table = shown[shown.index("Cross-rack traffic against moves") :]
     assert "Offsets/s" not in table
     assert [line.split("  ")[-1] for line in table.splitlines() if line.startswith("min")] == [
         "up to 1 move",
         "1 move or more (so by default)",
     ]
-    [told] = objects(asked("g", lake, "--json"))
+    [told] = objects(asked("g", folder, "--json"))
     rows = told["frontier"]
     assert {row["cross_rack_per_second"] for row in rows} == {None}
     corners = [(r["moves"], r["worth_to"]) for r in rows if r["strategy"] == "min_traffic"]

@@ -11,6 +11,7 @@ from evenkeel.engine.cli.views.layout import lay_out, plain_heading
 from evenkeel.engine.cli.views.tables import Table
 
 NAME = st.text("abc-_0 é界", min_size=1, max_size=24).map(str.strip).filter(bool)
+WORDS = NAME | st.just("because it pays " * 5)
 NUMBER = st.integers(0, 10**12).map("{:,}".format)
 
 
@@ -20,13 +21,7 @@ def tables(draw: st.DrawFn) -> Table:
     columns = draw(st.lists(st.booleans(), min_size=1, max_size=9))
     rows = draw(st.integers(1, 7))
     cells = [
-        draw(
-            st.lists(
-                NUMBER if numeric else NAME | st.just("because it pays " * 5),
-                min_size=rows,
-                max_size=rows,
-            )
-        )
+        draw(st.lists(NUMBER if numeric else WORDS, min_size=rows, max_size=rows))
         for numeric in columns
     ]
     headings = [f"{'>' * numeric}heading_{place}_of_it" for place, numeric in enumerate(columns)]
@@ -93,7 +88,7 @@ def test_what_is_the_same_in_every_row_is_said_once():
 )
 def test_the_columns_a_table_can_spare_go_first(width, left):
     """What is left out is named; where too little would be left, rows become blocks and nothing is."""
-    lines = shown(Table(headings=WIDE.headings, rows=WIDE.rows, spare=WIDE.spare), width)
+    lines = shown(WIDE, width)
     note = " ".join(lines).partition("Left out on this narrow screen: ")[2]
     assert [name for name in left if name not in note] == []
     assert bool(left) == bool(note)

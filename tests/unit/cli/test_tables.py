@@ -12,7 +12,8 @@ from decimal import Decimal
 
 from rich.console import Console
 
-from evenkeel.engine.cli.views.tables import Table, number, plain, show, tell, to_json
+from evenkeel.engine.cli.views.tables import Table, plain, show, tell, to_json
+from evenkeel.engine.model.formats import number
 
 WIDE = Table(
     title="A title",
@@ -62,26 +63,18 @@ def test_what_stands_apart_keeps_its_first_columns_where_it_has_a_word():
 
 
 def test_a_wide_terminal_gets_one_table():
-    """Where all columns fit they stay together."""
-    assert drawn(WIDE, 220).count("orders") == 1
-
-
-def test_brackets_in_a_name_are_text():
-    """A name that looks like markup is shown as it is."""
-    assert "[red]x" in drawn(WIDE, 220)
+    """Where all columns fit they stay together; a name that looks like markup is shown as it is."""
+    text = drawn(WIDE, 220)
+    assert text.count("orders") == 1
+    assert "[red]x" in text
 
 
 def test_sentences_on_a_terminal_break_between_words_and_keep_their_indent(capsys, monkeypatch):
     """A class or a path stays in one piece; what hangs stands below its own beginning."""
     monkeypatch.setenv("COLUMNS", "24")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    tell(
-        [
-            "  How: org.apache.kafka.StickyAssignor first",
-            "",
-            "OK  lake folder/of/the/lake is writable",
-        ]
-    )
+    tell(["  How: org.apache.kafka.StickyAssignor first", ""])
+    tell(["OK  lake folder/of/the/lake is writable"])
     tell(["OK  lake  it is a folder of snapshots"], hanging=10)
     assert capsys.readouterr().out.splitlines() == [
         "  How:",

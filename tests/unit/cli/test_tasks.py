@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -67,28 +66,15 @@ def test_what_runs_now_and_under_each_strategy_is_summed_up(shown):
     assert told["min_traffic"].endswith(" 0 2 0 2 2 counted")
 
 
-def test_clients_are_listed_with_what_they_have(shown):
-    """Name, process, rack, tags, threads; active tasks and copies."""
+def test_clients_and_tasks_are_listed(shown):
+    """Clients with what they have; tasks with what they read, in brackets how much of it across racks."""
     result = shown()
 
     assert _line(result, "one ", "Clients:")[:7] == ["one", ONE, "a", "zone=x", "2", "2", "+"]
     assert _line(result, "two ", "Clients:")[:6] == ["two", TWO, "b", "-", "2", "2"]
-
-
-def test_tasks_are_listed_with_what_they_read(shown):
-    """Racks of replicas, state, copies, and the owner with what it reads across racks in brackets."""
-    result = shown()
-
-    assert _line(result, "0_0", "Tasks:")[:6] == ["0_0", "source-0-0", "b", "-", "-", "one"]
-    assert _line(result, "0_0", "Tasks:")[6] == "(1)"
-    assert _line(result, "1_1", "Tasks:")[:6] == [
-        "1_1",
-        "source-1-1",
-        "b,c",
-        "stateful",
-        "one",
-        "two",
-    ]
+    told = {task: " ".join(_line(result, task, "Tasks:")) for task in ("0_0", "1_1")}
+    assert told["0_0"].startswith("0_0 source-0-0 b - - one (1)")
+    assert told["1_1"].startswith("1_1 source-1-1 b,c stateful one two")
 
 
 def test_what_was_taken_for_unknown_settings_is_said_below(shown):
@@ -144,13 +130,9 @@ def test_unknown_racks_are_question_marks(shown):
     assert "(?)" in _line(result, "0_0", "Tasks:")
     assert "? unknown" in result.stdout
     assert "tells no rack; set client.rack" in result.stdout
-
-
-def test_what_is_partly_unknown_is_counted_beside(shown):
-    """One of four source partitions lies on a broker without rack."""
-    result = shown(replicas=REPLICAS | on("source-1", "a ?"))
-
-    assert _line(result, "now")[1:6] == ["2", "of", "3,", "1", "?"]
+    # one of four source partitions lies on a broker without rack
+    partly = shown(replicas=REPLICAS | on("source-1", "a ?"))
+    assert _line(partly, "now")[1:6] == ["2", "of", "3,", "1", "?"]
 
 
 def test_a_task_that_runs_nowhere_is_nobodys(shown):
@@ -179,24 +161,17 @@ def test_clients_that_share_a_client_id_go_by_their_process(shown):
 
 
 def test_names_cannot_drive_the_terminal(shown):
-    """Control characters of a client id, a tag and a topic are shown, not obeyed."""
+    """Control characters of an application, a client id, a tag and a topic are shown, not obeyed."""
     bad = "\x1b[31mred-StreamThread-1-consumer"
     threads = [Thread(1, "0_0", rack="a", client_id=bad, tags={"z": "\x1b[2J"})]
     subs = {"0": Sub(1), "7": Sub(3, ["app-\x1b[5m-changelog"])}
+    named = shown(columns={"group_id": "a\x1b[2Jb"}, name="a\x1b[2Jb")
     result = shown(threads, subs)
 
-    assert "\x1b" not in result.stdout
+    assert "\x1b" not in result.stdout + named.stdout
+    assert named.stdout.startswith("a\\x1b[2Jb: 4 tasks")
     assert "\\x1b[31mred" in result.stdout
     assert "changelog app-\\x1b[5m-changelog has 3 partitions" in result.stdout
-
-
-def test_the_name_of_an_application_cannot_drive_the_terminal(shown):
-    """It stands in the title."""
-    result = shown(columns={"group_id": "a\x1b[2Jb"}, name="a\x1b[2Jb")
-
-    assert result.exit_code == 0
-    assert "\x1b" not in result.stdout
-    assert result.stdout.startswith("a\\x1b[2Jb: 4 tasks")
 
 
 @pytest.mark.parametrize(("terminal", "listed"), [(True, ["0_0"]), (False, TASKS)])
@@ -212,7 +187,7 @@ def test_a_terminal_shows_the_first_tasks_and_says_so(shown, monkeypatch, termin
 
 
 def test_json_tells_the_same(shown):
-    """One object: settings, clients, tasks with a placement per strategy, strategies."""
+    """One object on one line: settings, clients, tasks with a placement per strategy, strategies."""
     (told,) = objects(shown(THREADS, SUBS, "--json"))
 
     assert (told["group"], told["strategy_configured"]) == ("app", False)
@@ -276,54 +251,40 @@ def test_a_plain_group_is_sent_elsewhere(run, tmp_path):
     )
 
 
-def test_an_unknown_group_is_not_found(shown):
-    """Exit code 1, and how many there are."""
-    result = shown(name="nobody")
-
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert "no group of cluster test matches 'nobody' (1 groups" in result.stderr
-
-
 def test_a_pattern_shows_every_application_that_matches(shown):
     """As in every verb."""
     assert shown(name="a*").stdout == shown(name="app").stdout
 
 
-@pytest.mark.parametrize("kip_1071", [False, True])
-def test_a_rebalancing_application_is_not_shown(shown, kip_1071):
-    """Its tasks are changing hands."""
-    result = shown(kip_1071=kip_1071, columns={"state": "PreparingRebalance"})
+MOVING = {"columns": {"state": "PreparingRebalance"}}
+REBALANCES = (
+    "the tasks of group app cannot be shown: rebalancing (PreparingRebalance). "
+    "Ask again once it is Stable.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("threads", "subs", "more", "told"),
+    [
+        (THREADS, SUBS, {"name": "nobody"}, "no group of cluster test matches 'nobody' (1 groups"),
+        (THREADS, SUBS, MOVING, REBALANCES),
+        (THREADS, SUBS, MOVING | {"kip_1071": True}, REBALANCES),
+        ([], SUBS, {}, "the tasks of group app cannot be shown: no members (Empty)"),
+        (
+            [Thread(1, "0_0"), Thread(2, "0_0")],
+            {"0": Sub(1)},
+            {},
+            "task 0_0 of app is active on two members.",
+        ),
+    ],
+)
+def test_an_application_that_cannot_be_shown_says_why(shown, threads, subs, more, told):
+    """Exit code 1, and one line with what helps."""
+    result = shown(threads, subs, **more)
 
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == (
-        "evenkeel: the tasks of group app cannot be shown: rebalancing (PreparingRebalance). "
-        "Ask again once it is Stable.\n"
-    )
-
-
-def test_an_application_without_members_is_not_shown(shown):
-    """There is nobody to run anything."""
-    result = shown([])
-
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert "no members (Empty)" in result.stderr
-
-
-def test_an_application_that_cannot_be_understood_says_why(shown):
-    """The reason and what helps, in one line."""
-    result = shown([Thread(1, "0_0"), Thread(2, "0_0")], {"0": Sub(1)})
-
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr.startswith("evenkeel: task 0_0 of app is active on two members.")
+    assert result.stderr.startswith(f"evenkeel: {told}")
     assert len(result.stderr.splitlines()) == 1
-
-
-def test_the_object_is_one_line_of_json(shown):
-    """For jq and friends."""
-    result = shown(THREADS, SUBS, "--json")
-
-    assert len(result.stdout.splitlines()) == 1
-    assert json.loads(result.stdout)["group"] == "app"
 
 
 def test_the_sticky_assignor_is_shown_where_it_is_configured(shown):

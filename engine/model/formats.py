@@ -1,18 +1,56 @@
-"""Numbers, shares, durations and moments, each in one form."""
+"""
+Numbers, shares, durations, bytes, money and moments, each in one form wherever people read it.
+
+Names, lists and plurals are in `text`. What is not known is `?`; what there is none of is `-`.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
-from ...model.text import one_line, several
+from .text import several
+
+UNKNOWN = "?"
+NOTHING = "-"
 
 ARROW = "->"
 """Between what was and what is."""
 
 LISTED = 8
 """As many numbers are told one by one."""
+
+
+def or_unknown(form: Callable[[Any], str]) -> Callable[[Any], str]:
+    """
+    A form that also says what is not known.
+
+    >>> or_unknown(percent)(0.5), or_unknown(percent)(None)
+    ('50%', '?')
+    """
+    return lambda value: UNKNOWN if value is None else form(value)
+
+
+def number(value: float | None) -> str:
+    """
+    A whole number with separators.
+
+    >>> number(1234567), number(0), number(None), number(2.6)
+    ('1,234,567', '0', '?', '3')
+    """
+    return UNKNOWN if value is None else f"{round(value):,}"
+
+
+def ratio(value: float) -> str:
+    """
+    A ratio, a mean or an amount, with two decimals.
+
+    >>> ratio(1.5), ratio(1234)
+    ('1.50', '1,234.00')
+    """
+    return f"{value:,.2f}"
 
 
 def change(before: str, after: str) -> str:
@@ -70,6 +108,16 @@ def percent(share: float) -> str:
     return f"{whole}%"
 
 
+def utilisation(share: float) -> str:
+    """
+    How busy a member is, as percent; about all that it can do is 100%.
+
+    >>> utilisation(1.00004), utilisation(0.42), utilisation(3.29)
+    ('100%', '42%', '329%')
+    """
+    return percent(round(share, 2)) if 0.5 < share < 10 else percent(share)
+
+
 def duration(seconds: float) -> str:
     """
     A span of time in its two largest units, tenths of a second below ten; infinity is never.
@@ -99,7 +147,27 @@ def moment(at: datetime) -> str:
     >>> moment(datetime(2026, 3, 1, 9, 5, tzinfo=UTC))
     '2026-03-01 09:05:00 UTC'
     """
-    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    return f"{timestamp(at)} UTC"
+
+
+def timestamp(at: datetime) -> str:
+    """
+    The same below a heading, where all moments are in UTC.
+
+    >>> timestamp(datetime(2026, 3, 1, 9, 5, tzinfo=UTC))
+    '2026-03-01 09:05:00'
+    """
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
+
+
+def clock(at: datetime) -> str:
+    """
+    Day and time in UTC, without the year: for lists under a heading that has it.
+
+    >>> clock(datetime(2026, 3, 1, 9, 5, tzinfo=UTC))
+    '03-01 09:05'
+    """
+    return f"{at.astimezone(UTC):%m-%d %H:%M}"
 
 
 def since(start: datetime, now: datetime) -> str:
@@ -110,22 +178,6 @@ def since(start: datetime, now: datetime) -> str:
     'since 2026-03-01 09:05:00 UTC (25 min)'
     """
     return f"since {moment(start)} ({duration((now - start).total_seconds())})"
-
-
-def sentence(text: str) -> str:
-    """
-    A clause of somebody else's as a sentence of ours.
-
-    >>> sentence("lag falls by half"), sentence("No broker answered."), sentence("is it?")
-    ('Lag falls by half.', 'No broker answered.', 'Is it?')
-    """
-    clean = one_line(text)
-    if not clean:
-        return ""
-    ended = clean if clean[-1] in ".!?" else f"{clean}."
-    # A first word with a capital, dot or hyphen inside is a name (a strategy, a setting): as is.
-    first = ended.split()[0].rstrip(".,:;!?")
-    return ended[0].upper() + ended[1:] if first.isalpha() and first.islower() else ended
 
 
 def size(amount: float) -> str:
@@ -158,7 +210,7 @@ def money(amount: float, currency: str) -> str:
     >>> money(1234.5, "EUR"), money(0, "USD")
     ('1,234.50 EUR', '0.00 USD')
     """
-    return f"{amount:,.2f} {currency}"
+    return f"{ratio(amount)} {currency}"
 
 
 def record_rate(per_second: float) -> str:
@@ -181,3 +233,18 @@ def arriving(per_second: float) -> str:
     """
     rate = record_rate(per_second)
     return f"{rate} {'arrives' if rate.startswith('1 record/') else 'arrive'}"
+
+
+def difference(value: float | None, unit: str) -> str:
+    """
+    What came less what was expected, in its unit.
+
+    >>> difference(1234.0, "offsets"), difference(-95.0, "s"), difference(0.123, "share"), difference(None, "s")
+    ('+1,234', '-1 min 35 s', '+12 points', '?')
+    """
+    if value is None:
+        return UNKNOWN
+    sign, size = "-" if value < 0 else "+", abs(value)
+    if unit == "s":
+        return f"{sign}{duration(size)}"
+    return f"{sign}{number(size)}" if unit == "offsets" else f"{sign}{number(100 * size)} points"
