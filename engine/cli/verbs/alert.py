@@ -77,8 +77,7 @@ def _walked(stored: str, cluster: str | None, group: str) -> Iterable[Preview]:
     from ...pipeline import preview
     from .. import sources
 
-    settings = wiring.settings()
-    source = sources.from_lake(settings, wiring.recorded(stored, settings), cluster, stored)
+    source = sources.stored_source(stored, cluster)
     sources.select_ever(source, group)
     history = wiring.scratch_history()
     return preview.walked(source.lake, history, source.settings, source.cluster)
