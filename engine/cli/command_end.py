@@ -117,8 +117,7 @@ class VerbGroup(TyperGroup):
 
         if not standalone_mode:
             return run()
-        _quiet_libraries()
-        _any_name()
+        _prepare_streams()
         sys.exit(_ended(run))
 
     def invoke(self, ctx: Any) -> Any:
@@ -194,21 +193,16 @@ def explain(problem: Exception) -> list[str]:
         context = getattr(problem, "ctx", None)
         message = problem.format_message()  # type: ignore[attr-defined]
         path = context.command_path if context else "evenkeel"
-        return [f"evenkeel: {message}", *_meant_as_group(message, context), f"See `{path} --help`."]
+        options = getattr(getattr(context, "command", None), "params", ())
+        takes_groups = any("--group" in option.opts for option in options)
+        extra = takes_groups and message.startswith("Got unexpected extra argument")
+        how = ["Groups are named with --group."] if extra else []
+        return [f"evenkeel: {message}", *how, f"See `{path} --help`."]
     lines = str(problem).strip().splitlines() or [""]
     return [
         f"evenkeel: unexpected {type(problem).__name__}: {lines[0]}",
         "Run with EVENKEEL_DEBUG=1 for the traceback.",
     ]
-
-
-def _meant_as_group(message: str, context: Any) -> list[str]:
-    """Where a group may have been named as an argument: how it is."""
-    options = getattr(getattr(context, "command", None), "params", ())
-    takes_groups = any("--group" in option.opts for option in options)
-    if takes_groups and message.startswith("Got unexpected extra argument"):
-        return ["Groups are named with --group."]
-    return []
 
 
 def complain(line: str) -> None:
@@ -221,16 +215,17 @@ def debugging() -> bool:
     return os.environ.get("EVENKEEL_DEBUG", "") not in ("", "0")
 
 
-def _quiet_libraries() -> None:
-    """Client libraries log each failed attempt; the error that follows says it once."""
+def _prepare_streams() -> None:
+    """
+    Let no library log unless somebody debugs, and a name of any letters be shown.
+
+    Client libraries log each failed attempt; the error that follows says it once. A terminal of another encoding would
+    fail on a name it has no letters for.
+    """
     import logging
 
     level = logging.INFO if debugging() else logging.CRITICAL + 1
     logging.basicConfig(level=level, format="%(asctime)s %(name)s %(message)s")
-
-
-def _any_name() -> None:
-    """Let a terminal of another encoding show a name it has no letters for, instead of failing on it."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

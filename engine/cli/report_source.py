@@ -7,7 +7,6 @@ from pathlib import Path
 
 from .. import wiring
 from ..messages.wording import several
-from ..ports import ReportHistory
 from ..report import FleetReport
 from ..report import report as judging
 from ..report.from_history import SNAPSHOTS, stored_group, stored_report
@@ -104,19 +103,15 @@ def from_database(cluster: str | None, pattern: str, limit: int | None) -> Fleet
         history.report_clusters(), cluster, where, "The first run of the pipeline stores one."
     )
     limit = limit or SNAPSHOTS
-    fleet = _of_groups(history, name, pattern, limit)
+    alone = None if pattern == "*" else stored_group(history, name, pattern, snapshots=limit)
+    # a group of exactly that name is meant alone, whatever signs are in it
+    if alone is not None and (alone.groups or not is_pattern(pattern)):
+        fleet = alone
+    else:
+        fleet = stored_report(history, name, pattern, snapshots=limit)
     if fleet.groups:
         return fleet
     if not fleet.taken_at:
         raise NothingFound(f"the history of {name} has no snapshot with metrics yet.")
     known = {one.group_id for one in stored_report(history, name, snapshots=1).groups}
     raise NothingFound(f"no group of {name} matches {pattern!r}.", fix=meant(pattern, known))
-
-
-def _of_groups(history: ReportHistory, cluster: str, pattern: str, limit: int) -> FleetReport:
-    """A group of exactly that name is meant alone, whatever signs are in it."""
-    if pattern != "*":
-        alone = stored_group(history, cluster, pattern, snapshots=limit)
-        if alone.groups or not is_pattern(pattern):
-            return alone
-    return stored_report(history, cluster, pattern, snapshots=limit)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from ...model.moments import utc_now
+from ...model import moments
 from ...model.states import IncidentState
 from ...model.text import listed, printable, several
 from ..command_end import NothingFound
@@ -50,7 +50,9 @@ def ack(
     settings, history = silence_options.history_at()
     groups, incidents = _incidents(settings, history, cluster, wanted)
     # the clock that opened them may be ahead of ours: what opens after an ack begins, it does not mean
-    now = max([utc_now(), *(course.opened_at for _, course in incidents if course.opened_at)])
+    now = max(
+        [moments.utc_now(), *(course.opened_at for _, course in incidents if course.opened_at)]
+    )
     ends_at = silence_options.end_of(now, until, lasts)
     number = silence_options.keep(history, SilenceKind.ACK, cluster, groups, now, ends_at, why, by)
     names = [f"{printable(course.name)} ({of}, {course.cause})" for of, course in incidents]

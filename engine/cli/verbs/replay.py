@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +12,6 @@ from ..options import AsJson, epilog
 
 if TYPE_CHECKING:
     from ...ports import Manifest
-    from ...records import RecordedSnapshot
     from ..views.tables import Table
 
 EPILOG = epilog(
@@ -63,21 +62,17 @@ def contents(manifests: Sequence[Manifest]) -> Table:
     from ...records import RecordedSnapshot, row_of
     from ..views.columns import cells, heads
     from ..views.tables import Table
-
-    columns = columns_of(RecordedSnapshot)
-    rows = [cells(columns, row_of(_recorded(manifest))) for manifest in manifests]
-    return Table(headings=heads(columns), rows=rows)
-
-
-def _recorded(manifest: Manifest) -> RecordedSnapshot:
-    from ...records import RecordedSnapshot
     from .take import seconds
 
+    columns = columns_of(RecordedSnapshot)
     counted = ("groups", "members", "partitions", "brokers")
-    problems: Any = manifest.facts.get("problems", ())
-    return RecordedSnapshot(
-        snapshot_id=manifest.snapshot_id,
-        **{name: manifest.rows.get(name) for name in counted},
-        duration_seconds=seconds(manifest),
-        problem_count=len(problems),
-    )
+    rows = [
+        RecordedSnapshot(
+            snapshot_id=manifest.snapshot_id,
+            **{name: manifest.rows.get(name) for name in counted},
+            duration_seconds=seconds(manifest),
+            problem_count=len(manifest.facts.get("problems", ())),
+        )
+        for manifest in manifests
+    ]
+    return Table(headings=heads(columns), rows=[cells(columns, row_of(row)) for row in rows])

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from ...model import moments
 from ...model.errors import InputError
-from ...model.moments import utc_now
 from ...model.text import printable, several
 from ..command_end import NothingFound, complain
 from ..options import epilog
@@ -67,11 +67,11 @@ def silence(
         _end(end)
         return
     wanted = silence_options.pattern_of(pattern, group)
-    starts_at = silence_options.read("--from", read_moment, starts) if starts else utc_now()
+    starts_at = silence_options.read("--from", read_moment, starts) if starts else moments.utc_now()
     ends_at = silence_options.end_of(starts_at, until, lasts)
     if ends_at is None:
         raise InputError("a silence needs an end.", fix="Add --for 2h, or --until with a moment.")
-    if ends_at <= utc_now():
+    if ends_at <= moments.utc_now():
         raise InputError(f"its end, {moment(ends_at)}, is over.", fix="Give a later moment.")
     why = silence_options.given_reason(reason)
     _, history = silence_options.history_at()
@@ -105,7 +105,7 @@ def _end(number: int) -> None:
     from .. import silence_options
 
     _, history = silence_options.history_at()
-    now = utc_now()
+    now = moments.utc_now()
     held = {each.silence_id: each for each in history.silences(now)}
     if number in held and held[number].kind is SilenceKind.MAINTENANCE:
         raise InputError(

@@ -234,14 +234,6 @@ def test_a_live_cluster_is_asked_once(run, kafka):
     assert kafka["cluster"].closed
 
 
-def test_a_group_that_is_not_there_is_an_error(run):
-    """Exit code 1, as everywhere."""
-    result = run("elect", "nobody", "--from", RECORDED)
-
-    assert result.exit_code == 1
-    assert "no group of cluster" in result.stderr
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -276,54 +275,33 @@ def test_a_plain_group_is_sent_elsewhere(run, tmp_path):
     )
 
 
-def test_an_unknown_group_is_not_found(shown):
-    """Exit code 1, and how many there are."""
-    result = shown(name="nobody")
+@pytest.mark.parametrize(
+    ("given", "more", "told"),
+    [
+        (
+            (),
+            {"kip_1071": kip_1071, "columns": {"state": "PreparingRebalance"}},
+            "the tasks of group app cannot be shown: rebalancing (PreparingRebalance). "
+            "Ask again once it is Stable.\n",
+        )
+        for kip_1071 in (False, True)
+    ]
+    + [
+        (([],), {}, "the tasks of group app cannot be shown: no members (Empty)"),
+        (
+            ([Thread(1, "0_0"), Thread(2, "0_0")], {"0": Sub(1)}),
+            {},
+            "task 0_0 of app is active on two members.",
+        ),
+    ],
+)
+def test_an_application_that_cannot_be_shown_says_why(shown, given, more, told):
+    """Tasks that change hands, nobody to run them, two who do; in one line with what helps."""
+    result = shown(*given, **more)
 
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "no group of cluster test matches 'nobody' (1 groups" in result.stderr
-
-
-def test_a_pattern_shows_every_application_that_matches(shown):
-    """As in every verb."""
-    assert shown(name="a*").stdout == shown(name="app").stdout
-
-
-@pytest.mark.parametrize("kip_1071", [False, True])
-def test_a_rebalancing_application_is_not_shown(shown, kip_1071):
-    """Its tasks are changing hands."""
-    result = shown(kip_1071=kip_1071, columns={"state": "PreparingRebalance"})
-
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == (
-        "evenkeel: the tasks of group app cannot be shown: rebalancing (PreparingRebalance). "
-        "Ask again once it is Stable.\n"
-    )
-
-
-def test_an_application_without_members_is_not_shown(shown):
-    """There is nobody to run anything."""
-    result = shown([])
-
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert "no members (Empty)" in result.stderr
-
-
-def test_an_application_that_cannot_be_understood_says_why(shown):
-    """The reason and what helps, in one line."""
-    result = shown([Thread(1, "0_0"), Thread(2, "0_0")], {"0": Sub(1)})
-
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr.startswith("evenkeel: task 0_0 of app is active on two members.")
+    assert result.stderr.startswith(f"evenkeel: {told}")
     assert len(result.stderr.splitlines()) == 1
-
-
-def test_the_object_is_one_line_of_json(shown):
-    """For jq and friends."""
-    result = shown(THREADS, SUBS, "--json")
-
-    assert len(result.stdout.splitlines()) == 1
-    assert json.loads(result.stdout)["group"] == "app"
 
 
 def test_the_sticky_assignor_is_shown_where_it_is_configured(shown):
