@@ -302,12 +302,7 @@ def _field(path: Sequence[str | int]) -> str:
 
 
 def _weighing(assignor: Assignor, costs: CostsCase | None) -> Assignor:
-    """
-    The strategy with the costs of a case.
-
-    Raises:
-        InputError: It weighs no costs.
-    """
+    """The strategy with the costs of a case."""
     if costs is None:
         return assignor
     usual = getattr(assignor, "weights", None)
@@ -330,12 +325,7 @@ def _transferring(group: GroupSpec, to: Indices) -> list[list[Any]]:
 
 
 def _group_of(case: Case) -> GroupSpec:
-    """
-    The strategies' input of a case.
-
-    Raises:
-        InputError: User data that one of our strategies would read is not as it writes it.
-    """
+    """The strategies' input of a case."""
     claims = [member.owned or [] for member in case.members]
     reported = [_reported(member, case.strategy) for member in case.members]
     named = [

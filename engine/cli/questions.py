@@ -107,12 +107,7 @@ def read_parameters(query: sql.Statement, given: Sequence[str]) -> dict[str, str
 
 
 def _checked(parameter: sql.Parameter, value: str) -> str:
-    """
-    The text as the database takes it: a moment without a time zone is one in UTC.
-
-    Raises:
-        InputError: The text is not of the parameter's type, or out of range.
-    """
+    """The text as the database takes it: a moment without a time zone is one in UTC."""
     if parameter.type == "timestamptz":
         try:
             moment = datetime.fromisoformat(value)

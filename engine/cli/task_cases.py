@@ -196,12 +196,7 @@ def read_tasks(case: ApplicationCase) -> tuple[Application, TaskConfig]:
 
 
 def _application(case: ApplicationCase, *more: ClientLine) -> Application:
-    """
-    The application of a case, with more clients than it lists.
-
-    Raises:
-        InputError: A name is malformed, unknown or given twice.
-    """
+    """The application of a case, with more clients than it lists."""
     tasks = [TaskLine(**dict(task)) for task in case.tasks]
     clients = [ClientLine(**dict(client)) for client in case.clients]
     replicas = {
@@ -217,12 +212,7 @@ def _indices(names: Sequence[str]) -> dict[str, int]:
 
 
 def _arrivals(case: ApplicationCase, app: Application) -> Arrivals:
-    """
-    The orders in which the case lists what it has.
-
-    Raises:
-        InputError: `standby_order` does not list the tasks with changelogs.
-    """
+    """The orders in which the case lists what it has."""
     client_of, task_of = _indices(app.clients), _indices(app.tasks)
     usual = usual_arrivals(app)
     copied = usual.copied
@@ -241,12 +231,7 @@ def _arrivals(case: ApplicationCase, app: Application) -> Arrivals:
 
 
 def _threads_of(case: ApplicationCase) -> tuple[Application, Threads]:
-    """
-    The application and its members as indices; clients that are not listed are those of members.
-
-    Raises:
-        InputError: There are no members, one is listed twice, or names a task there is none of.
-    """
+    """The application and its members as indices; clients that are not listed are those of members."""
     members = case.members
     if members is None:
         raise InputError(
@@ -320,12 +305,7 @@ def _copies(app: Application, start: Ints, clients: Indices) -> dict[str, list[s
 
 
 def _initial(initial: Mapping[str, Sequence[str]], app: Application) -> Indices:
-    """
-    (N) owners as a case gives them.
-
-    Raises:
-        InputError: A task has no owner or two, or a name is unknown.
-    """
+    """(N) owners as a case gives them."""
     client_of, task_of = _indices(app.clients), _indices(app.tasks)
     owner = np.full(len(app.tasks), NONE, np.int32)
     for client, tasks in initial.items():

@@ -64,12 +64,7 @@ def ack(
 def _incidents(
     settings: Settings, history: History, clusters: str, pattern: str
 ) -> tuple[str, list[tuple[str, IncidentCourse]]]:
-    """
-    The pattern of groups that is meant, and the open incidents of such groups, each with its cluster.
-
-    Raises:
-        NothingFound: There is none.
-    """
+    """The pattern of groups that is meant, and the open incidents of such groups, each with its cluster."""
     from .. import silence_options
 
     known = sorted({*settings.clusters, *history.newest_groups()})

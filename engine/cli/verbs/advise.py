@@ -89,12 +89,7 @@ def advise(
 
 
 def _with_frontier(source: SnapshotSource, judged: Sequence[JudgedGroup], *, as_json: bool) -> None:
-    """
-    Each group's object with its frontier, or the scoreboard of one group and its frontier below.
-
-    Raises:
-        InputError: There are several groups to be shown.
-    """
+    """Each group's object with its frontier, or the scoreboard of one group and its frontier below."""
     from .. import sources
     from ..views import scoreboard
     from ..views.frontier import frontier_object, print_frontier

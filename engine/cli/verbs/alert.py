@@ -67,12 +67,7 @@ def alert(
 
 
 def _walked(stored: str, cluster: str | None, group: str) -> Iterable[Preview]:
-    """
-    What would have been told over the snapshots of a recording or a lake.
-
-    Raises:
-        NothingFound: No snapshot has such a group.
-    """
+    """What would have been told over the snapshots of a recording or a lake."""
     from ... import wiring
     from ...pipeline import preview
     from .. import sources

@@ -91,10 +91,6 @@ def check_assignor(
 
 
 def _object(text: str) -> Mapping[str, Any]:
-    """
-    Raises:
-        InputError: The text is no JSON object.
-    """
     try:
         content = json.loads(text)
     except ValueError:

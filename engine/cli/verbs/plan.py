@@ -97,12 +97,7 @@ def plan(
 
 
 def _record(plan: Plan) -> str:
-    """
-    Key and value on one line, as Kafka's console producer reads them.
-
-    Raises:
-        InputError: The group's id holds what ends a key or a line there.
-    """
+    """Key and value on one line, as Kafka's console producer reads them."""
     if any(sign in plan.group for sign in "\t\n\r"):
         raise InputError(
             f"the id of group {plan.group!r} holds a tab or an end of line.",

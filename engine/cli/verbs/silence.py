@@ -94,13 +94,7 @@ def silence(
 
 
 def _end(number: int) -> None:
-    """
-    End a silence or an acknowledgement.
-
-    Raises:
-        InputError: It is a maintenance window.
-        NothingFound: There is none of that number.
-    """
+    """End a silence or an acknowledgement."""
     from ...records import SilenceKind
     from .. import silence_options
 

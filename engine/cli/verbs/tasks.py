@@ -48,10 +48,6 @@ def tasks(
 
 
 def _print(source: SnapshotSource, selection: GroupWithPast, *, as_json: bool) -> None:
-    """
-    Raises:
-        Infeasible: The group has no tasks, or none that can be shown.
-    """
     from ...advice import blocked
     from ...messages.wording import look_again, words
     from ...streams.compare import outcomes, present, presumed

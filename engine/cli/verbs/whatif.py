@@ -112,11 +112,6 @@ def _print(
     *,
     as_json: bool,
 ) -> None:
-    """
-    Raises:
-        Infeasible: Nobody can say what would become of this group.
-        InputError: An option names what the group does not have.
-    """
     from ...pipeline.whatif import answer
     from ..judgement import PLAIN_FORM
     from ..views import whatif as view
