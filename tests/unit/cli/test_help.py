@@ -13,28 +13,11 @@ from evenkeel.engine.cli import app, verbs
 from evenkeel.engine.cli.command_end import EXIT_CODES
 from evenkeel.engine.cli.verbs import VERBS
 
-COMMANDS = (
-    "snapshot",
-    "lag",
-    "diff",
-    "advise",
-    "tasks",
-    "whatif",
-    "assign",
-    "elect",
-    "apply",
-    "plan",
-    "check-assignor",
-    "backtest",
-    "backfill",
-    "report",
-    "query",
-    "silence",
-    "ack",
-    "alert",
-    "admin",
-    "doctor",
-)
+ORDER = """
+    snapshot lag diff advise tasks whatif assign elect apply plan check-assignor backtest backfill report query silence
+    ack alert admin doctor
+"""
+COMMANDS = tuple(ORDER.split())
 FAMILIES = {
     "snapshot": ("take", "record", "replay"),
     "admin": ("migrate", "upkeep", "compile", "pack"),
