@@ -11,7 +11,7 @@ import importlib.abc
 import io
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -59,11 +59,25 @@ class VerbGroup(TyperGroup):
     def __init__(self, *, family: str | None = None, **given: Any) -> None:
         super().__init__(**given)
         self.table = FAMILIES[family] if family else VERBS
-        self.commands = _Commands(self.table)  # type: ignore[assignment]  # nobody adds to them
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The verbs in their order; none is loaded for it."""
         return list(self.table)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The verb of that name, loaded; None when there is none."""
+        if cmd_name not in self.table:
+            return None
+        if cmd_name in FAMILIES and self.table is VERBS:
+            shown = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+            return VerbGroup(
+                family=cmd_name,
+                name=cmd_name,
+                help=VERBS[cmd_name],
+                rich_markup_mode=None,
+                context_settings=shown,
+            )
+        return command(cmd_name)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write what each verb does, in full, without loading it."""
@@ -92,10 +106,9 @@ class VerbGroup(TyperGroup):
         self,
         args: Sequence[str] | None = None,
         prog_name: str | None = None,
-        complete_var: str | None = None,
+        *_: Any,
         standalone_mode: bool = True,
-        windows_expand_args: bool = True,
-        **extra: Any,
+        **more: Any,
     ) -> Any:
         """
         Run the command line and leave with its exit code.
@@ -103,22 +116,19 @@ class VerbGroup(TyperGroup):
         Args:
             args: Arguments without the program's name; without them those of the process.
             prog_name: What help calls the program.
-            complete_var: As typer.
+            _: Nobody gives more by position.
             standalone_mode: As typer; False lets errors through to the caller.
-            windows_expand_args: As typer.
-            extra: As typer.
+            more: As typer.
         """
         given = list(sys.argv[1:] if args is None else args)
 
         def run() -> Any:
-            return super(VerbGroup, self).main(
-                given, prog_name or "evenkeel", complete_var, False, windows_expand_args, **extra
-            )
+            name = prog_name or "evenkeel"
+            return super(VerbGroup, self).main(given, name, standalone_mode=False, **more)
 
         if not standalone_mode:
             return run()
-        _quiet_libraries()
-        _any_name()
+        _prepare_streams()
         sys.exit(_ended(run))
 
     def invoke(self, ctx: Any) -> Any:
@@ -127,33 +137,6 @@ class VerbGroup(TyperGroup):
             return super().invoke(ctx)
         except BrokenPipeError:
             raise typer.Exit(_closed_pipe()) from None
-
-
-class _Commands(Mapping[str, Any]):
-    """The commands of a table of verbs, each made when it is asked for."""
-
-    def __init__(self, table: Mapping[str, str]) -> None:
-        self._table = table
-
-    def __getitem__(self, verb: str) -> Any:
-        if verb not in self._table:
-            raise KeyError(verb)
-        if verb in FAMILIES and self._table is VERBS:
-            shown = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-            return VerbGroup(
-                family=verb,
-                name=verb,
-                help=VERBS[verb],
-                rich_markup_mode=None,
-                context_settings=shown,
-            )
-        return command(verb)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._table)
-
-    def __len__(self) -> int:
-        return len(self._table)
 
 
 def _ended(run: Any) -> int:
@@ -194,21 +177,16 @@ def explain(problem: Exception) -> list[str]:
         context = getattr(problem, "ctx", None)
         message = problem.format_message()  # type: ignore[attr-defined]
         path = context.command_path if context else "evenkeel"
-        return [f"evenkeel: {message}", *_meant_as_group(message, context), f"See `{path} --help`."]
+        options = getattr(getattr(context, "command", None), "params", ())
+        takes_groups = any("--group" in option.opts for option in options)
+        extra = takes_groups and message.startswith("Got unexpected extra argument")
+        how = ["Groups are named with --group."] if extra else []
+        return [f"evenkeel: {message}", *how, f"See `{path} --help`."]
     lines = str(problem).strip().splitlines() or [""]
     return [
         f"evenkeel: unexpected {type(problem).__name__}: {lines[0]}",
         "Run with EVENKEEL_DEBUG=1 for the traceback.",
     ]
-
-
-def _meant_as_group(message: str, context: Any) -> list[str]:
-    """Where a group may have been named as an argument: how it is."""
-    options = getattr(getattr(context, "command", None), "params", ())
-    takes_groups = any("--group" in option.opts for option in options)
-    if takes_groups and message.startswith("Got unexpected extra argument"):
-        return ["Groups are named with --group."]
-    return []
 
 
 def complain(line: str) -> None:
@@ -221,16 +199,17 @@ def debugging() -> bool:
     return os.environ.get("EVENKEEL_DEBUG", "") not in ("", "0")
 
 
-def _quiet_libraries() -> None:
-    """Client libraries log each failed attempt; the error that follows says it once."""
+def _prepare_streams() -> None:
+    """
+    Let no library log unless somebody debugs, and a name of any letters be shown.
+
+    Client libraries log each failed attempt; the error that follows says it once. A terminal of another encoding would
+    fail on a name it has no letters for.
+    """
     import logging
 
     level = logging.INFO if debugging() else logging.CRITICAL + 1
     logging.basicConfig(level=level, format="%(asctime)s %(name)s %(message)s")
-
-
-def _any_name() -> None:
-    """Let a terminal of another encoding show a name it has no letters for, instead of failing on it."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

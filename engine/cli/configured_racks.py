@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
 
 import pyarrow as pa
 
@@ -43,15 +42,14 @@ class RackedLake(OverLake):
             )
         more = None if columns is None else [*dict.fromkeys([*columns, *_ASKED])]
         table = self.lake.read(dataset, snapshot_ids, groups=groups, topics=topics, columns=more)
-        rows = [self._with_rack(row) for row in table.to_pylist()]
+        rows = table.to_pylist()
+        for row in rows:
+            if row["rack_source"] in (None, CONFIGURED):
+                rule = self.settings.rule(row["cluster"], row["group_id"])
+                host = (row["client_host"] or "").removeprefix("/")
+                rack = rule.rack_of(row["client_id"] or "", host)
+                row |= {} if rack is None else {"rack": rack, "rack_source": CONFIGURED}
         racked = pa.Table.from_pylist(rows, schema=table.schema)
         if columns is not None:
             racked = racked.select(list(columns))
         return racked.cast(coded_schema(racked.schema)) if coded else racked
-
-    def _with_rack(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
-        if row["rack_source"] not in (None, CONFIGURED):
-            return row
-        rule = self.settings.rule(row["cluster"], row["group_id"])
-        rack = rule.rack_of(row["client_id"] or "", (row["client_host"] or "").removeprefix("/"))
-        return row if rack is None else {**row, "rack": rack, "rack_source": CONFIGURED}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from ..assignors import ASSIGNORS, by_name, custom, every, include
 from ..assignors.interface import Assignor, shape_problem
@@ -43,20 +43,22 @@ def load(place: str) -> Assignor:
             fix=f"{there} One of your own is module:Class or path/to/file.py:Class.",
         )
     module = _file(Path(where)) if where.endswith(".py") else _module(where)
-    known = _assignors(module)
+    classes = [(n, c) for n, c in vars(module).items() if isinstance(c, type)]
+    known = [n for n, c in classes if hasattr(c, "assign") and c.__module__ == module.__name__]
+    has = ", ".join(known) or "no class with a method assign"
     if not name:
         if len(known) != 1:
-            has = ", ".join(known) or "no class with a method assign"
             raise InputError(f"{where} has {has}.", fix=f"Name one class: {where}:Class.")
         name = known[0]
     try:
         strategy = attrgetter(name)(module)
     except AttributeError:
-        has = ", ".join(known) or "no class with a method assign"
         raise InputError(f"{where} has no {name}; it has {has}.") from None
     made = (strategy, f"{name} cannot be made", "It is made without arguments.")
     assignor = _tried(*made) if isinstance(strategy, type) else strategy
-    _check_shape(place, assignor)
+    problem = _tried(lambda: shape_problem(assignor), f"{place} cannot say what it is", _MEND)
+    if problem is not None:
+        raise InputError(f"{place} is no assignor: {problem[0]}.", fix=problem[1])
     return cast(Assignor, assignor)
 
 
@@ -131,19 +133,3 @@ def _tried(call: Callable[[], T], failed: str, fix: str) -> T:
         line = f" ({Path(theirs[-1].filename).name}:{theirs[-1].lineno})" if theirs else ""
         told = f"{type(problem).__name__}: {problem}".rstrip(": ")
         raise InputError(f"{failed}: {told}{line}.", fix=fix) from problem
-
-
-def _assignors(module: ModuleType) -> list[str]:
-    """The classes of a module that have something to ask."""
-    classes = [(n, c) for n, c in vars(module).items() if isinstance(c, type)]
-    return [n for n, c in classes if hasattr(c, "assign") and c.__module__ == module.__name__]
-
-
-def _check_shape(place: str, assignor: Any) -> None:
-    """
-    Raises:
-        InputError: It is not of an assignor's shape, or raises when it is asked what it is.
-    """
-    problem = _tried(lambda: shape_problem(assignor), f"{place} cannot say what it is", _MEND)
-    if problem is not None:
-        raise InputError(f"{place} is no assignor: {problem[0]}.", fix=problem[1])

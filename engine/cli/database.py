@@ -25,24 +25,17 @@ def database() -> tuple[Settings, str]:
 
     settings = wiring.settings()
     if settings.database_url is not None:
-        return (
-            settings,
-            f"{place(settings.database_url.get_secret_value())} (EVENKEEL_DATABASE_URL)",
-        )
-    url = _demo_url()
-    return settings.model_copy(
-        update={"database_url": SecretStr(url)}
-    ), f"{place(url)} (the demo's)"
-
-
-def _demo_url() -> str:
+        where = place(settings.database_url.get_secret_value())
+        return settings, f"{where} (EVENKEEL_DATABASE_URL)"
     state = demo.state()
     if state is None:
         raise ConfigError(
             "no history database is configured, and there is no demo here.",
             fix="Set EVENKEEL_DATABASE_URL, or start one with `make demo`.",
         )
-    return str(state["database_url"])
+    url = str(state["database_url"])
+    own = settings.model_copy(update={"database_url": SecretStr(url)})
+    return own, f"{place(url)} (the demo's)"
 
 
 def secret_url(settings: Settings) -> str:

@@ -82,21 +82,20 @@ class HeldElection:
             "leader": leader,
             "next_leader": election.next_leader(leader) if election and leader else None,
             "coordinator_order": self.coordinator_order if self.elects else None,
-            "members": [self._member(member) for member in self.members],
+            "members": [
+                {
+                    "member": member.id,
+                    "client_id": member.client_id,
+                    "host": member.host or None,
+                    "instance_id": member.instance_id,
+                    "assignors": self.lists.get(member.id),
+                    "vote": election.ballots.get(member.id) if election else None,
+                    "refused": member.id in election.refused if election else None,
+                }
+                for member in self.members
+            ],
             "remarks": [words(remark) for remark in self.remarks],
             "plan": _plan_object(self.plan) if self.plan else None,
-        }
-
-    def _member(self, member: Member) -> dict[str, Any]:
-        election = self.election
-        return {
-            "member": member.id,
-            "client_id": member.client_id,
-            "host": member.host or None,
-            "instance_id": member.instance_id,
-            "assignors": self.lists.get(member.id),
-            "vote": election.ballots.get(member.id) if election else None,
-            "refused": member.id in election.refused if election else None,
         }
 
 
@@ -126,10 +125,15 @@ def made_up(described: Sequence[str], to: str | None = None) -> HeldElection:
     """
     lists: dict[str, tuple[str, ...]] = {}
     for text in described:
-        name, names = _described(text)
+        name, _, listed = text.rpartition("=")
+        if not name or not listed:
+            raise InputError(
+                f"--member {text!r} is not ID=LIST.",
+                fix="Write for example c1=range,cooperative-sticky.",
+            )
         if name in lists:
             raise InputError(f"--member {name} is there twice.", fix="Name each member once.")
-        lists[name] = names
+        lists[name] = _parsed(f"--member {name}", listed)
     election = elect(lists)
     held = HeldElection(
         group=None,
@@ -146,16 +150,6 @@ def made_up(described: Sequence[str], to: str | None = None) -> HeldElection:
         return held
     way = plan(target(to, lists), election.elected, list(election.lists.values()))
     return replace(held, plan=way)
-
-
-def _described(text: str) -> tuple[str, tuple[str, ...]]:
-    name, _, listed = text.rpartition("=")
-    if not name or not listed:
-        raise InputError(
-            f"--member {text!r} is not ID=LIST.",
-            fix="Write for example c1=range,cooperative-sticky.",
-        )
-    return name, _parsed(f"--member {name}", listed)
 
 
 def _parsed(where: str, listed: str) -> tuple[str, ...]:
@@ -183,10 +177,11 @@ def held_by(
     configured = settings.rule(group.cluster, group.group).assignors
     given = None if assignors is None else _parsed("--assignors", assignors)
     lists = lists_of(group.members, given or configured)
-    said_by = "command line" if given else "configuration"
-    none = all(listed is None for listed in lists.values())
-    why_none = _no_election(group)
+    why_none = unfit(group)
+    if why_none is None and group.type is GroupType.CONSUMER:
+        why_none = reason("elects_nothing", [group.assignor] if group.assignor else [])
     election = None if why_none else election_of(group, lists)
+    known = why_none is None and any(listed is not None for listed in lists.values())
     held = HeldElection(
         group=group.group,
         type=group.type,
@@ -194,26 +189,16 @@ def held_by(
         runs=group.assignor,
         members=group.members,
         lists={} if why_none else lists,
-        said_by=None if none or why_none else said_by,
+        said_by=("command line" if given else "configuration") if known else None,
         election=election,
         elects=why_none is None,
         remarks=(why_none,) if why_none else tuple(_remarks(group, lists, election)),
     )
-    if to is None:
-        return held
-    return _planned(held, group, target(to, lists), lists)
-
-
-def _no_election(group: GroupSnapshot) -> Fact | None:
-    """Why this group elects nothing."""
-    unfitting = unfit(group)
-    if unfitting is None and group.type is GroupType.CONSUMER:
-        return reason("elects_nothing", [group.assignor] if group.assignor else [])
-    return unfitting
+    return held if to is None else _planned(held, group, target(to, lists), lists)
 
 
 def _remarks(group: GroupSnapshot, lists: Listed, election: Election | None) -> list[Fact]:
-    remarks = []
+    remarks: list[Fact] = []
     if group.rebalancing:
         remarks.append(note("elected_untold", [group.state]))
     unknown = sum(listed is None for listed in lists.values())
@@ -278,18 +263,16 @@ def _planned(held: HeldElection, group: GroupSnapshot, to: str, lists: Listed) -
     """With the way to a strategy, or with why there is none."""
     present = group.assignor or (held.election.elected if held.election else None)
     try:
-        if group.type is GroupType.CONSUMER and unfit(group) is None:
+        if unfit(group) is not None:
+            remark = note("no_way", [to])
+        elif group.type is GroupType.CONSUMER:
             classic = sum(member.kind == "classic" for member in group.members)
             return replace(held, plan=plan_server(to, group.assignor, len(group.members), classic))
-        if unfit(group) is not None:
-            return _remarked(held, note("no_way", [to]))
-        if present is None:
-            return _remarked(held, note("no_way_planned", [to]))
-        static = [member.is_static for member in group.members]
-        return replace(held, plan=plan(to, present, list(lists.values()), static))
+        elif present is None:
+            remark = note("no_way_planned", [to])
+        else:
+            static = [member.is_static for member in group.members]
+            return replace(held, plan=plan(to, present, list(lists.values()), static))
     except InputError as problem:
-        return _remarked(held, note("no_way", [to], quote=str(problem)))
-
-
-def _remarked(held: HeldElection, remark: Fact) -> HeldElection:
+        remark = note("no_way", [to], quote=str(problem))
     return replace(held, remarks=(*held.remarks, remark))

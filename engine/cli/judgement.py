@@ -9,9 +9,9 @@ have been told to switch before, and that this is not withdrawn yet, only the pi
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from .. import wiring
@@ -37,9 +37,14 @@ PLAIN_FORM = "plain form: no Spark, no validation"
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedGroup:
-    """A group: its row of `group_metrics`, its rows of `candidates`, what it is told, and where its snapshots are."""
+    """
+    A group: its row of `group_metrics`, its rows of `candidates`, and what it is told.
 
-    groups: _Groups
+    *groups* gives the groups of one of the *snapshots*, oldest first, by their ids.
+    """
+
+    groups: Callable[[str], Mapping[str, GroupSnapshot]]
+    snapshots: Sequence[str]
     metrics: Mapping[str, Any]
     candidates: Sequence[Mapping[str, Any]]
     advice: Advice
@@ -47,14 +52,15 @@ class JudgedGroup:
     @property
     def members(self) -> Sequence[Member]:
         """Its members now."""
-        return self.groups.now(self.advice.group).members
+        return self.groups(self.snapshots[-1])[self.advice.group].members
 
     @cached_property
     def past(self) -> Mapping[str, PastChanges]:
         """What changes of its members would have moved, by strategies that it could run; nothing without a change."""
         runnable = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
         could = [row["strategy"] for row in self.candidates if row["feasibility"] in runnable]
-        return past_changes(self.groups.history(self.advice.group), could)
+        seen = (groups.get(self.advice.group) for groups in map(self.groups, self.snapshots))
+        return past_changes([group for group in seen if group is not None], could)
 
     def to_json(self) -> dict[str, Any]:
         """One object: the metrics, the advice with its moves, and every strategy's row."""
@@ -64,7 +70,11 @@ class JudgedGroup:
         # the group has a state, too: that of the broker
         advice["advice_state"] = advice.pop("state")
         metrics = {key: value for key, value in self.metrics.items() if key != "group_id"}
-        strategies = [_own(row) for row in self.candidates]
+        of_group = ("snapshot_id", "cluster", "group_id", "config_version", "position")
+        strategies = [
+            {key: value for key, value in row.items() if key not in of_group}
+            for row in self.candidates
+        ]
         return {
             "group": group,
             **metrics,
@@ -94,7 +104,12 @@ def judge(source: SnapshotSource, pattern: str = "*") -> list[JudgedGroup]:
     paying = {one.advice.group for one in advised(lake, settings, newest, {}) if one.course}
     followed = advised(lake, settings, newest, _courses(source, paying))
     read = of_lake(lake, newest)
-    groups = _Groups(source, pattern)
+
+    @cache
+    def groups(snapshot_id: str) -> Mapping[str, GroupSnapshot]:
+        found = groups_at(source.lake, settings, snapshot_id, pattern)
+        return {group.group: group for group in found}
+
     metrics = {row["group_id"]: row for row in lake.read("group_metrics", [newest]).to_pylist()}
     candidates: dict[str, list[Mapping[str, Any]]] = {name: [] for name in metrics}
     for row in lake.read("candidates", [newest]).sort_by("position").to_pylist():
@@ -102,6 +117,7 @@ def judge(source: SnapshotSource, pattern: str = "*") -> list[JudgedGroup]:
     return [
         JudgedGroup(
             groups=groups,
+            snapshots=source.ids(settings.lookback + 1),
             metrics=metrics[one.group],
             candidates=candidates[one.group],
             advice=one,
@@ -130,22 +146,22 @@ def look(source: SnapshotSource, pattern: str = "*") -> list[SeenGroup]:
 def _measured(source: SnapshotSource, pattern: str) -> WalkedLake:
     """The matching groups with the metrics of the newest snapshot; what shows only in older ones is in them, too."""
     lake = WalkedLake(source.lake, lambda name: fnmatch.fnmatchcase(name, pattern))
-    _measure(lake, source, source.newest)
+
+    def measure(lake: Lake, snapshot_id: str) -> None:
+        newest = snapshot_id == source.newest
+        tables = compute_metrics(lake, source.settings, snapshot_id, every=newest)
+        record_metrics(lake, snapshot_id, tables)
+
+    measure(lake, source.newest)
     older = source.ids(source.settings.lookback + 1)[:-1]
     if older and (unknown := _without_interval(lake, source.newest)):
         learning = WalkedLake(source.lake, unknown.__contains__)
         for snapshot_id in older:
-            _measure(learning, source, snapshot_id)
+            measure(learning, snapshot_id)
         if _without_interval(learning, older[-1]) != unknown:
             lake.write("metrics", older[-1], learning.made("metrics", older[-1]), {})
-            _measure(lake, source, source.newest)
+            measure(lake, source.newest)
     return lake
-
-
-def _measure(lake: Lake, source: SnapshotSource, snapshot_id: str) -> None:
-    newest = snapshot_id == source.newest
-    tables = compute_metrics(lake, source.settings, snapshot_id, every=newest)
-    record_metrics(lake, snapshot_id, tables)
 
 
 def _without_interval(lake: Lake, snapshot_id: str) -> set[str]:
@@ -174,34 +190,3 @@ def _courses(source: SnapshotSource, names: Collection[str]) -> Mapping[str, Cou
         )
     previous = history.previous_advice(source.newest)
     return {one.group_id: one.course for one in previous if one.course is not None}
-
-
-class _Groups:
-    """The matching groups of the snapshots that are judged, read when they are asked for."""
-
-    def __init__(self, source: SnapshotSource, pattern: str) -> None:
-        self._source, self._pattern = source, pattern
-        self._read: dict[str, dict[str, GroupSnapshot]] = {}
-
-    def at(self, snapshot_id: str) -> Mapping[str, GroupSnapshot]:
-        """Those of a snapshot, by their ids."""
-        if snapshot_id not in self._read:
-            source = self._source
-            found = groups_at(source.lake, source.settings, snapshot_id, self._pattern)
-            self._read[snapshot_id] = {group.group: group for group in found}
-        return self._read[snapshot_id]
-
-    def history(self, name: str) -> Sequence[GroupSnapshot]:
-        """One in all of them, oldest first."""
-        ids = self._source.ids(self._source.settings.lookback + 1)
-        return [own[name] for own in map(self.at, ids) if name in own]
-
-    def now(self, name: str) -> GroupSnapshot:
-        """One in the newest."""
-        return self.at(self._source.newest)[name]
-
-
-def _own(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What a candidate row says beyond its group."""
-    of_group = ("snapshot_id", "cluster", "group_id", "config_version", "position")
-    return {key: value for key, value in row.items() if key not in of_group}

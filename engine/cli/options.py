@@ -49,6 +49,13 @@ Strategies = Annotated[
         help="Also a strategy of your own: module:Class, FILE.py:Class or FILE.py; repeatable.",
     ),
 ]
+Samples = Annotated[
+    int, typer.Option("--samples", min=1, max=500, help="Snapshots to take of a live cluster.")
+]
+Every = Annotated[
+    float,
+    typer.Option("--every", metavar="SECONDS", min=0, help="From one of them to the next."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object per line, for machines.")]
 AsCsv = Annotated[
     bool, typer.Option("--csv", help="Comma-separated values below a line of column names.")

@@ -21,24 +21,19 @@ _TYPES: Mapping[str, tuple[str, type, str]] = {
 """What a parameter of a type is called, how its text is read, and an example of it; other types take any text."""
 
 
+_OF_PLOT = ("values", "over", "lines")
+_OF_PARAMETER = ("name", "type", "required", "default", "meaning")
+
+
 def catalogue() -> list[dict[str, Any]]:
     """The named queries: what each answers, and its parameters."""
     return [
         {
             "query": each.name,
             "summary": each.summary,
-            "plot": None
-            if each.plot is None
-            else {"values": each.plot.values, "over": each.plot.over, "lines": each.plot.lines},
+            "plot": each.plot and {key: getattr(each.plot, key) for key in _OF_PLOT},
             "parameters": [
-                {
-                    "name": p.name,
-                    "type": p.type,
-                    "required": p.required,
-                    "default": p.default,
-                    "meaning": p.meaning,
-                }
-                for p in each.parameters
+                {key: getattr(p, key) for key in _OF_PARAMETER} for p in each.parameters
             ],
         }
         for each in sql.queries().values()
@@ -112,14 +107,16 @@ def read_parameters(query: sql.Statement, given: Sequence[str]) -> dict[str, str
 
 
 def _checked(parameter: sql.Parameter, value: str) -> str:
-    """
-    The text as the database takes it: a moment without a time zone is one in UTC.
-
-    Raises:
-        InputError: The text is not of the parameter's type, or out of range.
-    """
+    """The text as the database takes it: a moment without a time zone is one in UTC."""
     if parameter.type == "timestamptz":
-        return _moment(parameter, value)
+        try:
+            moment = datetime.fromisoformat(value)
+        except ValueError:
+            raise InputError(
+                f"--param {parameter.name}={value} is no moment in ISO form.",
+                fix=f"Write for example --param {parameter.name}=2026-03-01T12:00Z; without a time zone it is UTC.",
+            ) from None
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
     if parameter.type is None or parameter.type not in _TYPES:
         return value
     what, read, example = _TYPES[parameter.type]
@@ -133,14 +130,3 @@ def _checked(parameter: sql.Parameter, value: str) -> str:
             fix=f"Write for example --param {parameter.name}={parameter.default or example}.",
         )
     return value
-
-
-def _moment(parameter: sql.Parameter, value: str) -> str:
-    try:
-        moment = datetime.fromisoformat(value)
-    except ValueError:
-        raise InputError(
-            f"--param {parameter.name}={value} is no moment in ISO form.",
-            fix=f"Write for example --param {parameter.name}=2026-03-01T12:00Z; without a time zone it is UTC.",
-        ) from None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()

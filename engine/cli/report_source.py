@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 from .. import wiring
 from ..messages.wording import several
-from ..model.errors import InputError
-from ..ports import ReportHistory
 from ..report import FleetReport
 from ..report import report as judging
 from ..report.from_history import SNAPSHOTS, stored_report
-from . import demo, sources
+from . import sources
 from .command_end import NothingFound, complain
 from .database import database
 from .patterns import is_pattern, matching, meant
@@ -53,9 +50,7 @@ def from_lake(
     Raises:
         NothingFound: No group could be judged.
     """
-    settings = demo.settings() if stored is None else wiring.settings()
-    stored = stored or "lake"
-    source = sources.from_lake(settings, wiring.recorded(stored, settings), cluster, stored)
+    source = sources.stored_source(stored, cluster)
     pattern = sources.select_ever(source, pattern)
     groups = len(matching(pattern, sources.group_ids(source, source.newest)))
     usual = snapshots_for(groups)
@@ -66,28 +61,25 @@ def from_lake(
             "each is judged each time. --snapshots says how many; --database takes what was judged before."
         )
     planned = min(there, limit or usual)
+
+    def tell(passed: int) -> None:
+        if passed % EVERY == 0 and passed < planned:
+            complain(f"{passed} of {several(planned, 'snapshot')} judged")
+
     fleet = judging.report(
         source.lake,
         wiring.scratch_history(),
         source.settings,
         source.cluster,
         datetime.now(UTC),
-        f"{'the lake' if stored == 'lake' else Path(stored).name}, plain form",
+        f"{'the lake' if stored in (None, 'lake') else Path(stored).name}, plain form",
         pattern,
         planned,
-        _progress(planned) if groups * planned > JUDGED else lambda passed: None,
+        tell if groups * planned > JUDGED else lambda passed: None,
     )
     if not fleet.groups:
-        raise NothingFound(f"no group of {stored} could be judged.")
+        raise NothingFound(f"no group of {stored or 'lake'} could be judged.")
     return fleet
-
-
-def _progress(planned: int) -> Callable[[int], None]:
-    def tell(passed: int) -> None:
-        if passed % EVERY == 0 and passed < planned:
-            complain(f"{passed} of {several(planned, 'snapshot')} judged")
-
-    return tell
 
 
 def from_database(cluster: str | None, pattern: str, limit: int | None) -> FleetReport:
@@ -107,39 +99,19 @@ def from_database(cluster: str | None, pattern: str, limit: int | None) -> Fleet
     settings, where = database()
     complain(f"database: {where}")
     history = wiring.report_history(settings)
-    name = _cluster(history, cluster, where)
+    name = sources.chosen(
+        history.report_clusters(), cluster, where, "The first run of the pipeline stores one."
+    )
     limit = limit or SNAPSHOTS
-    fleet = _of_groups(history, name, pattern, limit)
+    alone = None if pattern == "*" else stored_report(history, name, group=pattern, snapshots=limit)
+    # a group of exactly that name is meant alone, whatever signs are in it
+    if alone is not None and (alone.groups or not is_pattern(pattern)):
+        fleet = alone
+    else:
+        fleet = stored_report(history, name, pattern, snapshots=limit)
     if fleet.groups:
         return fleet
     if not fleet.taken_at:
         raise NothingFound(f"the history of {name} has no snapshot with metrics yet.")
     known = {one.group_id for one in stored_report(history, name, snapshots=1).groups}
     raise NothingFound(f"no group of {name} matches {pattern!r}.", fix=meant(pattern, known))
-
-
-def _of_groups(history: ReportHistory, cluster: str, pattern: str, limit: int) -> FleetReport:
-    """A group of exactly that name is meant alone, whatever signs are in it."""
-    if pattern != "*":
-        alone = stored_report(history, cluster, group=pattern, snapshots=limit)
-        if alone.groups or not is_pattern(pattern):
-            return alone
-    return stored_report(history, cluster, pattern, snapshots=limit)
-
-
-def _cluster(history: ReportHistory, named: str | None, where: str) -> str:
-    known = history.report_clusters()
-    if not known:
-        raise NothingFound(
-            f"{where} holds no snapshot.", fix="The first run of the pipeline stores one."
-        )
-    if named is None and len(known) > 1:
-        raise InputError(
-            f"{where} holds several clusters: {', '.join(known)}.", fix="Choose one with --cluster."
-        )
-    if named is not None and named not in known:
-        raise InputError(
-            f"{where} holds no snapshot of cluster {named!r} (it has {', '.join(known)}).",
-            fix="Name one of those with --cluster.",
-        )
-    return named or known[0]

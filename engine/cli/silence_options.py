@@ -7,17 +7,17 @@ import glob
 import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from ..model.errors import InputError
-from .patterns import is_pattern, meant
+from .patterns import is_pattern
 
 if TYPE_CHECKING:
     from ..config import Settings
     from ..ports import History
+    from ..records import SilenceKind
 
 Pattern = Annotated[
     str | None,
@@ -76,9 +76,30 @@ def history_at() -> tuple[Settings, History]:
     return settings, wiring.history(settings)
 
 
-def person(by: str | None) -> str:
-    """Who types."""
-    return by or os.environ.get("EVENKEEL_USER") or getpass.getuser()
+def keep(
+    history: History,
+    kind: SilenceKind,
+    cluster: str,
+    groups: str,
+    begins: datetime,
+    ends: datetime | None,
+    reason: str,
+    by: str | None,
+) -> int:
+    """Store a silence or an acknowledgement, on behalf of who types unless *by* says of whom; its number."""
+    from ..records import SilenceRow
+
+    return history.add_silence(
+        SilenceRow(
+            kind=kind,
+            cluster=cluster,
+            groups=groups,
+            starts_at=begins,
+            ends_at=ends,
+            reason=reason,
+            who=by or os.environ.get("EVENKEEL_USER") or getpass.getuser(),
+        )
+    )
 
 
 def pattern_of(pattern: str | None, group: str | None) -> str:
@@ -165,25 +186,3 @@ def exactly(pattern: str, known: Mapping[str, Sequence[str]]) -> str:
     """
     is_name = is_pattern(pattern) and any(pattern in groups for groups in known.values())
     return glob.escape(pattern) if is_name else pattern
-
-
-def covered(clusters: str, groups: str, known: Mapping[str, Sequence[str]]) -> int:
-    """How many of the known groups two patterns mean."""
-    return sum(
-        fnmatchcase(group, groups)
-        for cluster, names in known.items()
-        if fnmatchcase(cluster, clusters)
-        for group in names
-    )
-
-
-def why_none(clusters: str, groups: str, known: Mapping[str, Sequence[str]]) -> str:
-    """What to say where no known group is meant: which is wrong, and what is near."""
-    own = {cluster: names for cluster, names in known.items() if fnmatchcase(cluster, clusters)}
-    if not known:
-        return "no snapshot has been measured yet: nobody knows which groups that will be."
-    if not own:
-        near = meant(clusters, known) or f"There is {', '.join(sorted(known))}."
-        return f"--cluster {clusters} matches no cluster of the newest snapshots. {near}"
-    near = meant(groups, {name for names in own.values() for name in names}) or ""
-    return f"{groups} matches no group of the newest snapshots. {near}".strip()

@@ -80,17 +80,33 @@ def open_source(
         InputError: The options contradict each other, or name nothing that can be read.
         ClusterUnreachable: No broker answered.
     """
-    here = bootstrap is None and stored is None
-    settings = demo.settings() if here else wiring.settings()
     if stored is not None:
         if bootstrap is not None:
             raise InputError("--bootstrap and --from exclude each other.", fix="Give one of them.")
-        return from_lake(settings, wiring.recorded(stored, settings), cluster, stored)
+        return stored_source(stored, cluster)
+    settings = demo.settings() if bootstrap is None else wiring.settings()
     settings, name = live(settings, bootstrap, cluster)
     lake = wiring.scratch()
     ids = take(settings, name, lake, samples=samples, every=every)
     groups = settings.cluster(name).groups
     return SnapshotSource(settings=settings, lake=lake, cluster=name, newest=ids[-1], groups=groups)
+
+
+def stored_source(stored: str | None, cluster: str | None) -> SnapshotSource:
+    """
+    The newest snapshot of a recording or a lake.
+
+    Args:
+        stored: A recording, a lake folder, or `lake` for the configured one; so is None, and that may be a demo's.
+        cluster: Whose; may be left out where there is one.
+
+    Raises:
+        InputError: The cluster is not in it, or was not said.
+        NothingFound: It is empty.
+    """
+    settings = demo.settings() if stored is None else wiring.settings()
+    lake = wiring.lake(settings) if stored is None else wiring.recorded(stored, settings)
+    return from_lake(settings, lake, cluster, stored or settings.lake)
 
 
 def from_lake(settings: Settings, lake: Lake, cluster: str | None, place: str) -> SnapshotSource:
@@ -103,26 +119,34 @@ def from_lake(settings: Settings, lake: Lake, cluster: str | None, place: str) -
         InputError: The cluster is not in it, or was not said.
         NothingFound: The lake is empty.
     """
-    known = lake.clusters()
-    if not known:
-        raise NothingFound(
-            f"{place} holds no snapshot.", fix="Take one: `evenkeel snapshot take --help`."
-        )
-    if cluster is None and len(known) > 1:
-        raise InputError(
-            f"{place} holds several clusters: {', '.join(known)}.", fix="Choose one with --cluster."
-        )
-    name = cluster or known[0]
-    ids = lake.snapshots(name) if name in known else []
-    if not ids:
-        raise InputError(
-            f"{place} holds no snapshot of cluster {name!r} (it has {', '.join(known)}).",
-            fix="Name one of those with --cluster.",
-        )
+    name = chosen(lake.clusters(), cluster, place, "Take one: `evenkeel snapshot take --help`.")
+    ids = lake.snapshots(name)
     recorded = lake.manifest("snapshot", ids[0]).facts.get("listings", ())
     settings = settings.remembering(recorded)
     racked = RackedLake(lake, settings)
     return SnapshotSource(settings=settings, lake=racked, cluster=name, newest=ids[0])
+
+
+def chosen(known: Sequence[str], cluster: str | None, place: str, fix: str) -> str:
+    """
+    The cluster that is meant of those whose snapshots are kept in some place.
+
+    Raises:
+        InputError: It is not among them, or was not said.
+        NothingFound: There is none; *fix* says how to have one.
+    """
+    if not known:
+        raise NothingFound(f"{place} holds no snapshot.", fix=fix)
+    if cluster is None and len(known) > 1:
+        raise InputError(
+            f"{place} holds several clusters: {', '.join(known)}.", fix="Choose one with --cluster."
+        )
+    if cluster is not None and cluster not in known:
+        raise InputError(
+            f"{place} holds no snapshot of cluster {cluster!r} (it has {', '.join(known)}).",
+            fix="Name one of those with --cluster.",
+        )
+    return cluster or known[0]
 
 
 def live(settings: Settings, bootstrap: str | None, cluster: str | None) -> tuple[Settings, str]:
@@ -136,7 +160,15 @@ def live(settings: Settings, bootstrap: str | None, cluster: str | None) -> tupl
         ConfigError: The cluster is not configured.
     """
     if bootstrap is None:
-        return settings, _configured(settings, cluster)
+        if cluster is None and len(settings.clusters) != 1:
+            known = f"configured: {', '.join(sorted(settings.clusters)) or 'none'}"
+            raise InputError(
+                f"which cluster is not said ({known}).",
+                fix="Give --bootstrap HOST:PORT or --cluster NAME.",
+            )
+        name = cluster or next(iter(settings.clusters))
+        settings.cluster(name)
+        return settings, name
     name = cluster or slug(bootstrap)
     base = settings.clusters[name].model_dump() if name in settings.clusters else {}
     try:
@@ -146,18 +178,6 @@ def live(settings: Settings, bootstrap: str | None, cluster: str | None) -> tupl
         reason = told.removeprefix("Value error, ")
         raise InputError(f"--bootstrap: {reason}.") from None
     return settings.model_copy(update={"clusters": {**settings.clusters, name: named}}), name
-
-
-def _configured(settings: Settings, cluster: str | None) -> str:
-    if cluster is not None:
-        settings.cluster(cluster)
-        return cluster
-    if len(settings.clusters) == 1:
-        return next(iter(settings.clusters))
-    known = f"configured: {', '.join(sorted(settings.clusters)) or 'none'}"
-    raise InputError(
-        f"which cluster is not said ({known}).", fix="Give --bootstrap HOST:PORT or --cluster NAME."
-    )
 
 
 def slug(bootstrap: str) -> str:
@@ -264,10 +284,21 @@ def among(source: SnapshotSource, pattern: str, ids: Collection[str]) -> list[st
     Raises:
         NothingFound: There is none; near names are offered.
     """
-    found = matching(pattern, ids)
-    if not found:
-        raise _no_match(source, pattern, ids)
-    return found
+    if found := matching(pattern, ids):
+        return found
+    _, taken_at = split_snapshot_id(source.newest)
+    problem = (
+        f"no group of cluster {source.cluster} matches {pattern!r} "
+        f"({len(ids):,} groups at {moment(taken_at)})"
+    )
+    denied = source.groups and source.groups.denying(pattern)
+    if denied:
+        raise NothingFound(
+            f"{problem}: the cluster's filter leaves out {denied!r}.",
+            fix=f"`groups = {{deny = []}}` under [clusters.{source.cluster}] in evenkeel.toml admits all.",
+        )
+    listing = "`evenkeel lag` without --group lists them." if ids else None
+    raise NothingFound(f"{problem}.", fix=meant(pattern, ids) or listing)
 
 
 def selected(source: SnapshotSource, pattern: str) -> list[GroupWithPast]:
@@ -341,19 +372,3 @@ def each_of(groups: Sequence[T], act: Callable[[T], None], *, apart: bool) -> No
             complain(f"left out: {problem}")
     if not done:
         raise Infeasible(f"none of {len(groups):,} matching groups could be shown.")
-
-
-def _no_match(source: SnapshotSource, pattern: str, names: Collection[str]) -> NothingFound:
-    _, taken_at = split_snapshot_id(source.newest)
-    problem = (
-        f"no group of cluster {source.cluster} matches {pattern!r} "
-        f"({len(names):,} groups at {moment(taken_at)})"
-    )
-    denied = source.groups and source.groups.denying(pattern)
-    if denied:
-        return NothingFound(
-            f"{problem}: the cluster's filter leaves out {denied!r}.",
-            fix=f"`groups = {{deny = []}}` under [clusters.{source.cluster}] in evenkeel.toml admits all.",
-        )
-    listing = "`evenkeel lag` without --group lists them." if names else None
-    return NothingFound(f"{problem}.", fix=meant(pattern, names) or listing)

@@ -14,41 +14,109 @@ it, and `standby_order` lists the tasks in which order standbys are dealt. `stic
 `members` (`id`, `process_id`, `previous_active`, `previous_standby`) in the order in which the broker lists them, and
 answers by member besides.
 
-Unknown fields are passed over, wrong values are errors that name the field.
+Unknown fields are passed over, wrong values are errors that name the field. Fields are called as `TaskLine`,
+`ClientLine` and `TaskConfig` call what becomes of them, and read by the names above.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from statistics import median
-from time import perf_counter
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr
 
 from ..messages.wording import words
 from ..model.arrays import NONE, Indices, Ints, ragged
 from ..model.errors import InputError
 from ..streams.actives import optimise
-from ..streams.model import Application, Placement
+from ..streams.model import LAG_UNKNOWN, Application, ClientLine, Placement, TaskLine, application
 from ..streams.place import place
-from ..streams.settings import StickyTasks, TaskConfig
-from ..streams.simulate import converge
-from ..streams.sticky_tasks import place_sticky
-from ..streams.sticky_tasks_server import assign_sticky_server
-from .task_case import (
-    ApplicationCase,
-    ClientCase,
-    application_of,
-    arrivals_of,
-    is_sticky,
-    read_tasks,
-    threads_of,
+from ..streams.settings import (
+    ANY_LAG,
+    DEFAULT_COSTS,
+    Overlap,
+    RackStrategy,
+    StickyTasks,
+    TaskConfig,
+    costs_of,
 )
+from ..streams.simulate import converge
+from ..streams.sticky_tasks import Arrivals, place_sticky, usual_arrivals
+from ..streams.sticky_tasks_server import GivenTasks, Threads, assign_sticky_server
+from .cases import CostsCase, Number, Pair, Racks, StrategyName, timed
 
-__all__ = ["ApplicationCase", "answer_tasks", "read_tasks"]
+Offsets = Annotated[StrictInt, Field(ge=0, le=ANY_LAG)]
+Lag = Annotated[StrictInt, Field(ge=LAG_UNKNOWN, le=ANY_LAG)]
+Positive = Annotated[StrictInt, Field(ge=1, lt=1 << 31)]
+Names = list[StrictStr]
+
+
+class TaskCase(BaseModel):
+    """A task."""
+
+    id: StrictStr
+    sources: Annotated[list[Pair], Field(alias="partitions")]
+    changelogs: Annotated[list[Pair], Field(alias="changelog_partitions")] = []
+    stateful: StrictBool = False
+    log_size: Offsets = 0
+
+
+class PastCase(BaseModel):
+    """Who had which tasks, by process."""
+
+    process_id: StrictStr
+    previous_active: Names = []
+    previous_standby: Names = []
+
+
+class ClientCase(PastCase):
+    """A client; `task_lags`: -2 running there, -3 unknown, else offsets behind."""
+
+    threads: Positive = 1
+    rack: StrictStr | None = None
+    tags: dict[StrictStr, StrictStr] = {}
+    lags: Annotated[dict[StrictStr, Lag], Field(alias="task_lags")] = {}
+
+
+class TaskMemberCase(PastCase):
+    """A member of a KIP-1071 group: a thread of a client, and what it has in the target assignment."""
+
+    id: StrictStr
+
+
+class ConfigCase(BaseModel):
+    """The application's settings; the last two are ours."""
+
+    num_standby_replicas: Number = 0
+    acceptable_recovery_lag: Offsets = 10_000
+    max_warmup_replicas: Positive = 2
+    tags: Annotated[Names, Field(alias="rack_aware_assignment_tags")] = []
+    rack_as_tag: StrictBool = False
+    overlap: Overlap = Overlap.COMPUTED
+
+
+class ApplicationCase(BaseModel):
+    """One line of input."""
+
+    id: StrictStr | StrictInt | None = None
+    strategy: StrategyName
+    assignor: StrictStr = "high-availability"
+    topics: dict[StrictStr, Racks] = {}
+    tasks: list[TaskCase]
+    clients: list[ClientCase]
+    members: list[TaskMemberCase] | None = None
+    costs: CostsCase = CostsCase()
+    config: ConfigCase = ConfigCase()
+    initial: dict[StrictStr, Names] | None = None
+    standby_order: Names | None = None
+
+    @property
+    def is_sticky(self) -> bool:
+        """Whether Kafka's public sticky assignor is asked."""
+        return self.assignor == "sticky" or self.strategy == StickyTasks.CLIENT
 
 
 def answer_tasks(
@@ -68,28 +136,102 @@ def answer_tasks(
         Infeasible: There are tasks and no clients.
     """
     case = ApplicationCase.model_validate(dict(line))
-    if case.strategy == StickyTasks.SERVER:
-        return _given(case, repeat, settled)
-    app, config = read_tasks(case)
-    if case.initial is not None:
-        return _optimised(case, app, config, repeat)
     result: dict[str, Any] = {"id": case.id}
-    sticky = is_sticky(case)
-    assign = partial(place_sticky, arrivals=arrivals_of(case, app)) if sticky else place
-    if settled and not sticky:
-        end = converge(app, config)
-        result |= _placed(app, end.placement)
-        result["rounds"] = end.rounds
+    once, times = {"rounds": 1} if settled else {}, range(repeat or 0)
+    calls: Iterable[Callable[[], object]]
+    if case.strategy == StickyTasks.SERVER:
+        app, threads = _threads_of(case)
+        ask = partial(assign_sticky_server, app, threads, case.config.num_standby_replicas)
+        result |= _by_member(app, threads, ask()) | once
+        calls = (ask for _ in times)
+    elif case.initial is not None:
+        app, config = read_tasks(case)
+        owner, tasks = _initial(case.initial, app), np.arange(len(app.tasks))
+        best = partial(optimise, app, owner, tasks, config.costs, config.strategy)
+        result["active"] = app.named(best())
+        calls = (best for _ in times)
     else:
-        result |= _placed(app, assign(app, config)) | ({"rounds": 1} if settled else {})
-    if repeat is not None:
-        times = (_time(lambda: assign(replace(app), config)) for _ in range(repeat))
-        result["milliseconds"] = round(median(times), 3)
-    return result
+        app, config = read_tasks(case)
+        sticky = case.is_sticky
+        assign = partial(place_sticky, arrivals=_arrivals(case, app)) if sticky else place
+        if settled and not sticky:
+            end = converge(app, config)
+            result |= _placed(app, end.placement) | {"rounds": end.rounds}
+        else:
+            result |= _placed(app, assign(app, config)) | once
+        calls = (partial(assign, replace(app), config) for _ in times)
+    return result if repeat is None else result | timed(calls)
 
 
-def _given(case: ApplicationCase, repeat: int | None, settled: bool) -> dict[str, Any]:
-    """The answer of the broker's sticky assignor: by client as always, and by member."""
+def read_tasks(case: ApplicationCase) -> tuple[Application, TaskConfig]:
+    """
+    The application and its settings.
+
+    Raises:
+        InputError: A name, a strategy or an assignor is unknown.
+    """
+    if case.assignor not in DEFAULT_COSTS:
+        raise InputError(
+            f"assignor: {case.assignor!r} is not emulated.",
+            fix=f"Ask for {' or '.join(DEFAULT_COSTS)}.",
+        )
+    try:
+        racked = case.strategy != StickyTasks.CLIENT
+        strategy = RackStrategy(case.strategy) if racked else RackStrategy.NONE
+    except ValueError:
+        raise InputError(
+            f"strategy: there is no task strategy {case.strategy!r}.",
+            fix=f"Name one of {', '.join([*RackStrategy, *StickyTasks])}.",
+        ) from None
+    costs, settings = case.costs, dict(case.config)
+    config = TaskConfig(
+        **settings | {"tags": tuple(case.config.tags)},
+        strategy=strategy,
+        costs=costs_of(
+            "sticky" if case.is_sticky else case.assignor, costs.traffic, costs.non_overlap
+        ),
+        costs_told=None not in (costs.traffic, costs.non_overlap),
+    )
+    return _application(case), config
+
+
+def _application(case: ApplicationCase, *more: ClientLine) -> Application:
+    """The application of a case, with more clients than it lists."""
+    tasks = [TaskLine(**dict(task)) for task in case.tasks]
+    clients = [ClientLine(**dict(client)) for client in case.clients]
+    replicas = {
+        (name, number): racks
+        for name, topic in case.topics.items()
+        for number, racks in enumerate(topic.partitions)
+    }
+    return application(tasks, [*clients, *more], replicas)
+
+
+def _indices(names: Sequence[str]) -> dict[str, int]:
+    return {name: index for index, name in enumerate(names)}
+
+
+def _arrivals(case: ApplicationCase, app: Application) -> Arrivals:
+    """The orders in which the case lists what it has."""
+    client_of, task_of = _indices(app.clients), _indices(app.tasks)
+    usual = usual_arrivals(app)
+    copied = usual.copied
+    if case.standby_order is not None:
+        copied = [task_of.get(task, NONE) for task in case.standby_order]
+        if sorted(copied) != sorted(usual.copied):
+            raise InputError(
+                "standby_order: it does not list each task with changelogs once.",
+                fix="Leave it out, or list them in the order in which standbys are to be dealt.",
+            )
+    return Arrivals(
+        clients=[client_of[client.process_id] for client in case.clients],
+        tasks=[task_of[task.id] for task in case.tasks],
+        copied=copied,
+    )
+
+
+def _threads_of(case: ApplicationCase) -> tuple[Application, Threads]:
+    """The application and its members as indices; clients that are not listed are those of members."""
     members = case.members
     if members is None:
         raise InputError(
@@ -98,29 +240,42 @@ def _given(case: ApplicationCase, repeat: int | None, settled: bool) -> dict[str
         )
     known = {client.process_id for client in case.clients}
     others = dict.fromkeys(m.process_id for m in members if m.process_id not in known)
-    clients = [*case.clients, *(ClientCase(process_id=process) for process in others)]
-    app = application_of(case.model_copy(update={"clients": clients}))
-    threads = threads_of(members, app)
-    standbys = case.config.num_standby_replicas
-    given = assign_sticky_server(app, threads, standbys)
+    app = _application(case, *(ClientLine(process_id=process) for process in others))
+    client_of, task_of = _indices(app.clients), _indices(app.tasks)
+    ids = tuple(member.id for member in members)
+    if len(set(ids)) < len(ids):
+        raise InputError("members: a member is listed twice.", fix="List each once.")
+    for member in members:
+        for task in (*member.previous_active, *member.previous_standby):
+            if task not in task_of:
+                raise InputError(
+                    f"members: {member.id} names task {task!r}, which is not among the {len(task_of)} tasks.",
+                    fix="List the task, or leave it out of the member.",
+                )
+    return app, Threads(
+        ids=ids,
+        client_of=np.array([client_of[member.process_id] for member in members], np.int32),
+        active=[[task_of[task] for task in member.previous_active] for member in members],
+        standby=[[task_of[task] for task in member.previous_standby] for member in members],
+    )
+
+
+def _by_member(app: Application, threads: Threads, given: GivenTasks) -> dict[str, Any]:
+    """The answer of the broker's sticky assignor: by client as always, and by member."""
     of_client = threads.client_of
     start, copies = ragged([sorted(of_client[list(each)].tolist()) for each in given.standbys])
-    result: dict[str, Any] = {
-        "id": case.id,
-        "active": app.named(of_client[given.active]),
-        "standby": _copies(app, start, copies),
-        "members": {member.id: {"active": [], "standby": []} for member in members},
+    members: dict[str, dict[str, list[str]]] = {
+        member: {"active": [], "standby": []} for member in threads.ids
     }
     for task, name in enumerate(app.tasks):
-        result["members"][members[given.active[task]].id]["active"].append(name)
+        members[threads.ids[given.active[task]]]["active"].append(name)
         for member in given.standbys[task]:
-            result["members"][members[member].id]["standby"].append(name)
-    if settled:
-        result["rounds"] = 1
-    if repeat is not None:
-        times = (_time(lambda: assign_sticky_server(app, threads, standbys)) for _ in range(repeat))
-        result["milliseconds"] = round(median(times), 3)
-    return result
+            members[threads.ids[member]]["standby"].append(name)
+    return {
+        "active": app.named(of_client[given.active]),
+        "standby": _copies(app, start, copies),
+        "members": members,
+    }
 
 
 def _placed(app: Application, placement: Placement) -> dict[str, Any]:
@@ -149,33 +304,11 @@ def _copies(app: Application, start: Ints, clients: Indices) -> dict[str, list[s
     return found
 
 
-def _optimised(
-    case: ApplicationCase, app: Application, config: TaskConfig, repeat: int | None
-) -> dict[str, Any]:
-    """The active optimiser alone, on the assignment given in `initial`."""
-    owner = _initial(case, app)
-    tasks = np.arange(len(app.tasks))
-
-    def ask() -> Indices:
-        return optimise(app, owner, tasks, config.costs, config.strategy)
-
-    result: dict[str, Any] = {"id": case.id, "active": app.named(ask())}
-    if repeat is not None:
-        result["milliseconds"] = round(median(_time(ask) for _ in range(repeat)), 3)
-    return result
-
-
-def _initial(case: ApplicationCase, app: Application) -> Indices:
-    """
-    (N) owners as the case gives them.
-
-    Raises:
-        InputError: A task has no owner or two, or a name is unknown.
-    """
-    client_of = {name: i for i, name in enumerate(app.clients)}
-    task_of = {name: i for i, name in enumerate(app.tasks)}
+def _initial(initial: Mapping[str, Sequence[str]], app: Application) -> Indices:
+    """(N) owners as a case gives them."""
+    client_of, task_of = _indices(app.clients), _indices(app.tasks)
     owner = np.full(len(app.tasks), NONE, np.int32)
-    for client, tasks in (case.initial or {}).items():
+    for client, tasks in initial.items():
         for task in tasks:
             if client not in client_of or task not in task_of:
                 raise InputError(f"initial: there is no client {client!r} or no task {task!r}.")
@@ -186,10 +319,3 @@ def _initial(case: ApplicationCase, app: Application) -> Indices:
         bare = app.tasks[int((owner == NONE).argmax())]
         raise InputError(f"initial: task {bare!r} has no client.", fix="Give each task one.")
     return owner
-
-
-def _time(call: Callable[[], object]) -> float:
-    """Milliseconds of one call."""
-    began = perf_counter()
-    call()
-    return (perf_counter() - began) * 1000

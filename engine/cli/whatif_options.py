@@ -171,31 +171,24 @@ class _Known:
 
     def _ids(self, option: str, who: str) -> list[str]:
         """The member of that name, all who join, or whoever a shell pattern means."""
-        if found := _named(self.stay, who):
-            return [_member(self.stay, who, option).id] if len(found) > 1 else [found[0].id]
+        if _named(self.stay, who):
+            return [_member(self.stay, who, option).id]
         if who in self.names:
             return [who]
         if who == ALL_NEW and self.names:
             return list(self.names)
-        if is_pattern(who) and (matching := self._matching(who)):
-            return matching
+        short = member_names(self.stay)
+        called = {m.id: [m.id, m.client_id, m.instance_id or "", short[m.id]] for m in self.stay}
+        called |= {name: [name] for name in self.names}
+        meaning = [member for member, names in called.items() if fnmatch.filter(names, who)]
+        if is_pattern(who) and meaning:
+            return meaning
         if who == ALL_NEW or who.startswith(f"{ALL_NEW}-"):
             joins = (
                 f"those who join are {listed(self.names, SHOWN)}" if self.names else "nobody joins"
             )
             raise InputError(f"{option} {who}: {joins}.", fix="Let members join with --members +N.")
         return [_member(self.stay, who, option).id]
-
-    def _matching(self, pattern: str) -> list[str]:
-        short = member_names(self.stay)
-        ways = [
-            (m.id, [m.id, m.client_id, m.instance_id or "", short[m.id]]) for m in self.stay
-        ] + [(name, [name]) for name in self.names]
-        return [
-            member
-            for member, names in ways
-            if any(fnmatch.fnmatchcase(name, pattern) for name in names)
-        ]
 
 
 def _pair(option: str, text: str, form: str, example: str) -> tuple[str, str]:

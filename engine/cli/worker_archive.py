@@ -94,7 +94,9 @@ def content(more: Iterable[str] = (), without: Iterable[str] = ()) -> Content:
     """
     left_out = LEFT_OUT | {canonicalize_name(name) for name in without}
     gathered: dict[str, Distribution] = {}
-    for name in (OURS, *_of_strategies(), *more):
+    # with the distributions that bring custom strategies
+    points = importlib.metadata.entry_points(group=ENTRY_POINTS)
+    for name in (OURS, *(point.dist.name for point in points if point.dist), *more):
         _gather(name, left_out, gathered)
     packages = [f"{each.name} {each.version}" for each in gathered.values()]
     files = {name: path for each in gathered.values() for name, path in _files(each)}
@@ -122,28 +124,18 @@ def write(target: Path, held: Content, python_prefix: str | None = None) -> None
         partial.touch()
         venv.create(folder, symlinks=True)
         if python_prefix is not None:
-            _lead_to(Path(folder), Path(python_prefix, "bin", f"python{python_version()}"))
+            # another interpreter; `venv-pack` has an option for it that spoils the name of ours
+            python = Path(python_prefix, "bin", f"python{python_version()}")
+            link = Path(folder, "bin", python.name)
+            link.unlink()
+            link.symlink_to(python)
+            told = f"home = {python.parent}\ninclude-system-site-packages = false\n"
+            Path(folder, "pyvenv.cfg").write_text(told)
         environment = Env(folder)
         environment.files += [File(str(path), f"{site}/{name}") for name, path in held.files]
         # of level 1: the rest is a few hundredths smaller and takes three times as long
         environment.pack(str(partial), "tar.gz", force=True, compress_level=1)
         partial.chmod(0o644)
-
-
-def _lead_to(environment: Path, python: Path) -> None:
-    """Let an environment use another interpreter; `venv-pack` has an option for it that spoils the name of ours."""
-    link = environment / "bin" / python.name
-    link.unlink()
-    link.symlink_to(python)
-    (environment / "pyvenv.cfg").write_text(
-        f"home = {python.parent}\ninclude-system-site-packages = false\n"
-    )
-
-
-def _of_strategies() -> list[str]:
-    """The distributions that bring custom strategies."""
-    points = importlib.metadata.entry_points(group=ENTRY_POINTS)
-    return [point.dist.name for point in points if point.dist is not None]
 
 
 def _gather(name: str, left_out: Collection[str], distributions: dict[str, Distribution]) -> None:
@@ -172,8 +164,10 @@ def _files(each: Distribution) -> Iterator[tuple[PurePosixPath, Path]]:
         path = Path(str(each.locate_file(listed)))
         if _is_wanted(name) and path.is_file():
             yield name, path
-    if _is_editable(each):
-        for package in sorted(_packages(each)):
+    said = json.loads(each.read_text("direct_url.json") or "{}")
+    if said.get("dir_info", {}).get("editable"):
+        named = {point.module.partition(".")[0] for point in each.entry_points}
+        for package in sorted(named | {each.name.replace("-", "_")}):
             yield from _linked(package)
 
 
@@ -183,17 +177,6 @@ def _is_wanted(name: PurePosixPath) -> bool:
     if name.parent.suffix == ".dist-info":
         return name.name in ("METADATA", "entry_points.txt")
     return not (name.parts[0] in _LARGE and _UNUSED_FOLDERS & set(name.parts[1:-1]))
-
-
-def _is_editable(each: Distribution) -> bool:
-    said = json.loads(each.read_text("direct_url.json") or "{}")
-    return bool(said.get("dir_info", {}).get("editable"))
-
-
-def _packages(each: Distribution) -> set[str]:
-    """Names of the packages of an editable install: what its entry points name, and its own name."""
-    named = {point.module.partition(".")[0] for point in each.entry_points}
-    return named | {each.name.replace("-", "_")}
 
 
 def _linked(package: str) -> Iterator[tuple[PurePosixPath, Path]]:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from ...model import moments
+from ...model.states import IncidentState
+from ...model.text import listed, printable, several
+from ..command_end import NothingFound
 from ..options import epilog
+from ..patterns import meant
 from ..silence_options import By, Clusters, For, Group, Pattern, Reason, Until
 
 if TYPE_CHECKING:
@@ -35,10 +41,8 @@ def ack(
     by: By = None,
 ) -> None:
     """Say that somebody works on what is open about some groups."""
-    from ...messages.wording import listed, moment, several
-    from ...model.moments import utc_now
-    from ...model.text import printable
-    from ...records import SilenceKind, SilenceRow
+    from ...messages.wording import moment
+    from ...records import SilenceKind
     from .. import silence_options
 
     wanted = silence_options.pattern_of(pattern, group)
@@ -46,19 +50,11 @@ def ack(
     settings, history = silence_options.history_at()
     groups, incidents = _incidents(settings, history, cluster, wanted)
     # the clock that opened them may be ahead of ours: what opens after an ack begins, it does not mean
-    now = max([utc_now(), *(course.opened_at for _, course in incidents if course.opened_at)])
-    ends_at = silence_options.end_of(now, until, lasts)
-    number = history.add_silence(
-        SilenceRow(
-            kind=SilenceKind.ACK,
-            cluster=cluster,
-            groups=groups,
-            starts_at=now,
-            ends_at=ends_at,
-            reason=why,
-            who=silence_options.person(by),
-        )
+    now = max(
+        [moments.utc_now(), *(course.opened_at for _, course in incidents if course.opened_at)]
     )
+    ends_at = silence_options.end_of(now, until, lasts)
+    number = silence_options.keep(history, SilenceKind.ACK, cluster, groups, now, ends_at, why, by)
     names = [f"{printable(course.name)} ({of}, {course.cause})" for of, course in incidents]
     end = f"until {moment(ends_at)}" if ends_at else "until they are over"
     print(f"ack {number}: {several(len(names), 'incident')} {end}: {listed(names, 10)}")
@@ -68,18 +64,8 @@ def ack(
 def _incidents(
     settings: Settings, history: History, clusters: str, pattern: str
 ) -> tuple[str, list[tuple[str, IncidentCourse]]]:
-    """
-    The pattern of groups that is meant, and the open incidents of such groups, each with its cluster.
-
-    Raises:
-        NothingFound: There is none.
-    """
-    from fnmatch import fnmatchcase
-
-    from ...model.states import IncidentState
+    """The pattern of groups that is meant, and the open incidents of such groups, each with its cluster."""
     from .. import silence_options
-    from ..command_end import NothingFound
-    from ..patterns import meant
 
     known = sorted({*settings.clusters, *history.newest_groups()})
     opened = [

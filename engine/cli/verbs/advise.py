@@ -7,8 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ...model.errors import InputError
+from ...model.text import several
 from ..command_end import complain
-from ..options import AsJson, Bootstrap, ClusterName, GroupPattern, Stored, Strategies, epilog
+from ..options import (
+    AsJson,
+    Bootstrap,
+    ClusterName,
+    Every,
+    GroupPattern,
+    Samples,
+    Stored,
+    Strategies,
+    epilog,
+)
 
 if TYPE_CHECKING:
     from ..judgement import JudgedGroup
@@ -34,13 +46,8 @@ def advise(
     cluster: ClusterName = None,
     stored: Stored = None,
     group: GroupPattern = "*",
-    samples: Annotated[
-        int, typer.Option("--samples", min=1, max=500, help="Snapshots to take of a live cluster.")
-    ] = 3,
-    every: Annotated[
-        float,
-        typer.Option("--every", metavar="SECONDS", min=0, help="From one of them to the next."),
-    ] = 5,
+    samples: Samples = 3,
+    every: Every = 5,
     strategies: Strategies = None,
     frontier: Annotated[
         bool,
@@ -52,9 +59,11 @@ def advise(
     as_json: AsJson = False,
 ) -> None:
     """Say for each group whether another assignment strategy pays, and why."""
+    from ...messages.wording import moment
+    from ...snapshots import split_snapshot_id
     from .. import sources
     from ..custom import include_all
-    from ..judgement import judge
+    from ..judgement import PLAIN_FORM, judge
     from ..views import scoreboard
     from ..views.tables import emit, show
     from .lag import tell_unreadable
@@ -62,7 +71,12 @@ def advise(
     include_all(strategies)
     source = sources.open_source(bootstrap, cluster, stored, samples=samples, every=every)
     judged = judge(source, sources.select(source, group))
-    complain(_headline(source, len(judged)))
+    _, taken_at = split_snapshot_id(source.newest)
+    looked_at = len(source.ids(source.settings.lookback + 1))
+    complain(
+        f"{PLAIN_FORM}; cluster {source.cluster}, {several(len(judged), 'group')} "
+        f"at {moment(taken_at)}, from {several(looked_at, 'snapshot')}"
+    )
     if frontier:
         _with_frontier(source, judged, as_json=as_json)
     elif as_json:
@@ -75,13 +89,7 @@ def advise(
 
 
 def _with_frontier(source: SnapshotSource, judged: Sequence[JudgedGroup], *, as_json: bool) -> None:
-    """
-    Each group's object with its frontier, or the scoreboard of one group and its frontier below.
-
-    Raises:
-        InputError: There are several groups to be shown.
-    """
-    from ...model.errors import InputError
+    """Each group's object with its frontier, or the scoreboard of one group and its frontier below."""
     from .. import sources
     from ..views import scoreboard
     from ..views.frontier import frontier_object, print_frontier
@@ -98,16 +106,3 @@ def _with_frontier(source: SnapshotSource, judged: Sequence[JudgedGroup], *, as_
         else:
             scoreboard.print_group(one)
             print_frontier(source.settings, selection)
-
-
-def _headline(source: SnapshotSource, groups: int) -> str:
-    from ...messages.wording import moment, several
-    from ...snapshots import split_snapshot_id
-    from ..judgement import PLAIN_FORM
-
-    _, taken_at = split_snapshot_id(source.newest)
-    looked_at = len(source.ids(source.settings.lookback + 1))
-    return (
-        f"{PLAIN_FORM}; cluster {source.cluster}, {several(groups, 'group')} "
-        f"at {moment(taken_at)}, from {several(looked_at, 'snapshot')}"
-    )

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ...model.errors import InputError
+from ...model.text import printable, several
+from ..command_end import complain
 from ..options import AsJson, ClusterName, GroupPattern, epilog
 
 if TYPE_CHECKING:
@@ -43,9 +46,6 @@ def alert(
     as_json: AsJson = False,
 ) -> None:
     """Print what would be sent and where, and send nothing."""
-    from ...model.errors import InputError
-    from ...model.text import several
-    from ..command_end import complain
     from ..views.tables import emit, tell
 
     if not preview:
@@ -67,18 +67,12 @@ def alert(
 
 
 def _walked(stored: str, cluster: str | None, group: str) -> Iterable[Preview]:
-    """
-    What would have been told over the snapshots of a recording or a lake.
-
-    Raises:
-        NothingFound: No snapshot has such a group.
-    """
+    """What would have been told over the snapshots of a recording or a lake."""
     from ... import wiring
     from ...pipeline import preview
     from .. import sources
 
-    settings = wiring.settings()
-    source = sources.from_lake(settings, wiring.recorded(stored, settings), cluster, stored)
+    source = sources.stored_source(stored, cluster)
     sources.select_ever(source, group)
     history = wiring.scratch_history()
     return preview.walked(source.lake, history, source.settings, source.cluster)
@@ -128,28 +122,16 @@ def _lines(preview: Preview) -> list[str]:
     """Where it goes and how, then the message, indented."""
     from ...messages.length import plain_text
     from ...messages.wording import moment
-    from ...model.text import printable
 
     posting = preview.posting
-    owners = f"for {', '.join(preview.owners)}" if preview.owners else None
-    state = "waits in the outbox" if preview.waits else None
-    parts = [
-        moment(preview.at),
-        posting.channel,
-        posting.message.kind,
-        _place(preview),
-        owners,
-        state,
-    ]
-    text = plain_text(posting.message).splitlines()
-    return ["; ".join(part for part in parts if part), *(f"    {printable(line)}" for line in text)]
-
-
-def _place(preview: Preview) -> str:
-    posting = preview.posting
+    place = "a new message"
     if posting.replaces is not None:
-        return f"in place of '{posting.replaces}'"
-    if posting.answers is not None:
+        place = f"in place of '{posting.replaces}'"
+    elif posting.answers is not None:
         shown = ", shown in the channel" if posting.broadcast else ""
-        return f"in the thread of '{posting.answers}'{shown}"
-    return "a new message"
+        place = f"in the thread of '{posting.answers}'{shown}"
+    parts = [moment(preview.at), posting.channel, posting.message.kind, place]
+    parts += [f"for {', '.join(preview.owners)}"] if preview.owners else []
+    parts += ["waits in the outbox"] if preview.waits else []
+    text = plain_text(posting.message).splitlines()
+    return ["; ".join(parts), *(f"    {printable(line)}" for line in text)]

@@ -68,10 +68,6 @@ def assign(
 
 
 def _lines(stream: IO[bytes]) -> Iterator[bytes]:
-    """
-    Raises:
-        InputError: Standard input cannot be read (it is a folder, the disk fails).
-    """
     try:
         yield from stream
     except OSError as problem:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -9,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ...model.text import and_more, listed, printable, several
+from ..command_end import complain
 from ..options import GroupPattern, epilog
 
 if TYPE_CHECKING:
@@ -62,7 +65,6 @@ def backfill(
     from ... import wiring
     from ...pipeline.backfill import backfill as step
     from ...pipeline.backfill import outcome_of, planned, question, rules_of
-    from ..command_end import complain
     from ..database import database
 
     wanted = question(cluster, first, last, groups=group, candidates_every=candidates_every)
@@ -93,7 +95,6 @@ def _iso(at: datetime) -> str:
 
 def _ahead(plan: BackfillPlan) -> Iterator[str]:
     """What is to be done."""
-    from ...model.text import listed, printable, several
     from ...pipeline.backfill import EVENKEEL
 
     asked = plan.question
@@ -112,12 +113,19 @@ def _ahead(plan: BackfillPlan) -> Iterator[str]:
 @contextmanager
 def _progress() -> Iterator[Callable[[Progress], None]]:
     """Shows how far it is: a bar on a terminal, elsewhere a line now and then."""
-    import sys
-
-    from ..command_end import complain
-
     if not sys.stderr.isatty():
-        yield lambda progress: complain(_line(progress))
+        from ...messages.wording import duration, moment
+
+        def line(progress: Progress) -> None:
+            rest = (
+                f", about {duration(progress.left_seconds)} left"
+                if progress.of > progress.done
+                else ""
+            )
+            done = f"{progress.done:,} of {progress.of:,} snapshots"
+            complain(f"{done}, through {moment(progress.at)}{rest}")
+
+        yield line
         return
     from rich.console import Console
     from rich.progress import Progress as Bar
@@ -132,17 +140,7 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
         )
 
 
-def _line(progress: Progress) -> str:
-    from ...messages.wording import duration, moment
-
-    left = progress.of - progress.done
-    rest = f", about {duration(progress.left_seconds)} left" if left else ""
-    return f"{progress.done:,} of {progress.of:,} snapshots, through {moment(progress.at)}{rest}"
-
-
 def _summary(plan: BackfillPlan, outcome: BackfillOutcome) -> str:
-    from ...model.text import printable, several
-
     judged = several(len(plan.ids), "snapshot")
     if not outcome.groups:
         return f"{judged} judged: none has a group {printable(plan.question.groups)} that could be judged"
@@ -159,7 +157,6 @@ def _summary(plan: BackfillPlan, outcome: BackfillOutcome) -> str:
 def _named(outcome: BackfillOutcome) -> str:
     """A line for each of the groups of which most would have been said otherwise."""
     from ...messages.wording import duration
-    from ...model.text import and_more, printable
 
     lines: dict[str, list[str]] = {}
     for each in outcome.changes:
@@ -171,4 +168,4 @@ def _named(outcome: BackfillOutcome) -> str:
         own.append(f"{then} -> {now}{for_}{times}")
     shown = [f"{printable(group)}: {'; '.join(own)}" for group, own in lines.items()]
     rest = len(shown) - MOST_GROUPS
-    return "\n".join([*shown[:MOST_GROUPS], *([and_more(rest)] if rest > 0 else [])])
+    return "\n".join([*shown[:MOST_GROUPS], *filter(None, [and_more(rest)])])

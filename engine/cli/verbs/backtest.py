@@ -65,8 +65,7 @@ def backtest(
 
     if plot is not None:
         pictures.check_kind(plot, "--plot")
-    settings = wiring.settings()
-    source = sources.from_lake(settings, wiring.recorded(stored, settings), cluster, stored)
+    source = sources.stored_source(stored, cluster)
     pattern = sources.select_ever(source, group)
     history = wiring.scratch_history()
     events = list(walk.backtest(source.lake, history, source.settings, source.cluster, pattern))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...model.errors import InputError
+from ...model.text import printable, several
 from ..command_end import NothingFound, debugging
 from ..options import AsJson, epilog
 
@@ -69,7 +70,10 @@ def check_assignor(
     from ..views.tables import emit, tell
 
     drawn = [_object(text) for text in data] if data else DATA
-    with _apart():
+    with contextlib.ExitStack() as stack:
+        # what the class prints is no part of the answer, and thousands of lines of it are of no use
+        sink = sys.stderr if debugging() else stack.enter_context(open(os.devnull, "w"))
+        stack.enter_context(contextlib.redirect_stdout(sink))
         assignor = load(place)
         examined = examine(assignor, groups=groups, seed=seed, data=drawn)
     if as_json:
@@ -86,20 +90,7 @@ def check_assignor(
         )
 
 
-@contextlib.contextmanager
-def _apart() -> Iterator[None]:
-    """What the class prints is no part of the answer, and thousands of lines of it are of no use."""
-    with contextlib.ExitStack() as stack:
-        sink = sys.stderr if debugging() else stack.enter_context(open(os.devnull, "w"))
-        stack.enter_context(contextlib.redirect_stdout(sink))
-        yield
-
-
 def _object(text: str) -> Mapping[str, Any]:
-    """
-    Raises:
-        InputError: The text is no JSON object.
-    """
     try:
         content = json.loads(text)
     except ValueError:
@@ -112,9 +103,6 @@ def _object(text: str) -> Mapping[str, Any]:
 
 
 def _headline(place: str, assignor: Assignor, examined: Examined, seed: int) -> str:
-    from ...messages.wording import several
-    from ...model.text import printable
-
     parts = [f"{several(examined.groups, 'random group')}, seed {seed}"]
     if examined.infeasible:
         parts.append(f"infeasible on {examined.infeasible:,} (first: {examined.reason})")
@@ -127,15 +115,26 @@ def _report(assignor: Assignor, examined: Examined) -> None:
     from ..views.tables import Table, show, tell
 
     rows = [
-        (_outcome(outcome), _meaning(outcome), _count(outcome)) for outcome in examined.outcomes
+        (
+            _outcome(outcome),
+            _meaning(outcome),
+            f"broken on {outcome.broken:,} of {outcome.checked:,}"
+            if outcome.broken
+            else f"kept on {outcome.checked:,}",
+        )
+        for outcome in examined.outcomes
     ]
     show([Table(headings=("outcome", "promise", "groups"), rows=rows)])
     for outcome in examined.broken:
-        tell(["", f"FAIL: {_meaning(outcome)}", *_violation(outcome)])
+        tell(["", f"FAIL: {_meaning(outcome)}"])
+        if violation := outcome.violation:
+            where = [f"  in {violation.where}"] if violation.where else []
+            tell([printable(line) for line in (f"  {violation.what}", *where)])
         if outcome.smallest is not None:
             tell(["", "The smallest group found that shows it:", ""])
             show(list(_tables(outcome.smallest, outcome.answers)))
-            print(f"\nAs a case for `evenkeel assign`:\n{_case(assignor, outcome.smallest)}")
+            case = json.dumps(outcome.smallest.case(assignor.name, "smallest"))
+            print(f"\nAs a case for `evenkeel assign`:\n{case}")
 
 
 def _outcome(outcome: PromiseOutcome) -> str:
@@ -149,24 +148,6 @@ def _meaning(outcome: PromiseOutcome) -> str:
         return outcome.promise.value
     raised = outcome.violation.error if outcome.violation else None
     return f"{ANSWERS} ({raised})" if raised else ANSWERS
-
-
-def _count(outcome: PromiseOutcome) -> str:
-    if outcome.broken:
-        return f"broken on {outcome.broken:,} of {outcome.checked:,}"
-    return f"kept on {outcome.checked:,}"
-
-
-def _violation(outcome: PromiseOutcome) -> list[str]:
-    """What was found, and where an exception arose."""
-    from ...model.text import printable
-
-    if outcome.violation is None:
-        return []
-    lines = [f"  {outcome.violation.what}"]
-    if outcome.violation.where:
-        lines.append(f"  in {outcome.violation.where}")
-    return [printable(line) for line in lines]
 
 
 def _tables(sketch: Sketch, answers: Mapping[str, Mapping[str, Any]]) -> Iterator[Table]:
@@ -187,8 +168,10 @@ def _tables(sketch: Sketch, answers: Mapping[str, Mapping[str, Any]]) -> Iterato
         "rack": [m.rack for m in sketch.members],
         "instance id": [m.instance_id for m in sketch.members],
         "owned before": [_pairs(m.owned) for m in sketch.members],
-        ">generation": [_whole(m.generation) for m in sketch.members],
-        "data": [_settings(m.config) for m in sketch.members],
+        ">generation": [
+            None if m.generation is None else str(m.generation) for m in sketch.members
+        ],
+        "data": [" ".join(f"{k}={v}" for k, v in m.config.items()) for m in sketch.members],
     }
     for how, lists in answers.items():
         heading = f"gets, {how}" if how else "gets"
@@ -207,10 +190,6 @@ def _listed(values: Iterable[float | None]) -> str | None:
     return " ".join(shown) if any(v is not None for v in given) else None
 
 
-def _whole(value: int | None) -> str | None:
-    return None if value is None else str(value)
-
-
 def _racks(replicas: Sequence[Sequence[str | None]]) -> str | None:
     """The racks of each partition's replicas; None when none is known."""
     shown = ["+".join(rack or "none" for rack in racks) or UNKNOWN for racks in replicas]
@@ -219,15 +198,6 @@ def _racks(replicas: Sequence[Sequence[str | None]]) -> str | None:
 
 def _pairs(pairs: Sequence[tuple[str, int]]) -> str:
     return " ".join(f"{topic}-{number}" for topic, number in pairs)
-
-
-def _settings(config: Mapping[str, Any]) -> str:
-    return " ".join(f"{name}={value}" for name, value in config.items())
-
-
-def _case(assignor: Assignor, sketch: Sketch) -> str:
-    """The case on one line, as `evenkeel assign` reads it."""
-    return json.dumps(sketch.case(assignor.name, "smallest"))
 
 
 def _row(assignor: Assignor, outcome: PromiseOutcome) -> dict[str, Any]:

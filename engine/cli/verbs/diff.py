@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ...messages.wording import several
+from ...model.errors import InputError
+from ...model.text import several
 from ..command_end import NothingFound
 from ..options import AsJson, ClusterName, epilog
 
@@ -50,12 +51,9 @@ def diff(
     as_json: AsJson = False,
 ) -> None:
     """Show what changed for one group between two stored snapshots."""
-    from ... import wiring
-    from .. import demo, sources
+    from .. import sources
 
-    settings = demo.settings() if stored is None else wiring.settings()
-    lake = wiring.lake(settings) if stored is None else wiring.recorded(stored, settings)
-    source = sources.from_lake(settings, lake, cluster, stored or settings.lake)
+    source = sources.stored_source(stored, cluster)
     earlier = earlier_id(source, since)
     ids = {*sources.group_ids(source, earlier), *sources.group_ids(source, source.newest)}
     for place, name in enumerate(sources.among(source, group, ids)):
@@ -97,7 +95,6 @@ def earlier_id(source: SnapshotSource, since: str) -> str:
         NothingFound: There are not that many snapshots.
         InputError: It is neither a number above 0 nor the id of an earlier snapshot of the cluster.
     """
-    from ...model.errors import InputError
     from ...snapshots import split_snapshot_id
 
     if since.isdecimal() and int(since) > 0:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import typer
 
 from ..options import AsJson, Bootstrap, ClusterName, epilog
-
-if TYPE_CHECKING:
-    from ..checks import Check
 
 EPILOG = epilog(
     [
@@ -33,7 +29,7 @@ def doctor(
 ) -> None:
     """Try configuration, connections, rights and versions, and say the fix for each."""
     from .. import checks
-    from ..views.tables import tell, to_json
+    from ..views.tables import tell, text, to_json
 
     failed = 0
     for check in checks.every(bootstrap, cluster):
@@ -41,16 +37,11 @@ def doctor(
         if as_json:
             print(to_json(check.to_json()))
         else:
-            tell([_line(check)], hanging=_COLUMNS)
+            of = f"{check.cluster}: " if check.cluster else ""
+            end = "" if check.detail.endswith(".") or not check.fix else "."
+            fix = f"{end} {check.fix}" if check.fix else ""
+            line = f"{check.outcome:<4}  {check.name:<13}  {text(of + check.detail + fix)}"
+            tell([line], hanging=_COLUMNS)
         sys.stdout.flush()
     if failed:
         raise typer.Exit(1)
-
-
-def _line(check: Check) -> str:
-    from ..views.tables import text
-
-    of = f"{check.cluster}: " if check.cluster else ""
-    end = "" if check.detail.endswith(".") or not check.fix else "."
-    fix = f"{end} {check.fix}" if check.fix else ""
-    return f"{check.outcome:<4}  {check.name:<13}  {text(of + check.detail + fix)}"

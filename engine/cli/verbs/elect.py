@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from ...model.errors import InputError
 from ..command_end import complain
 from ..options import AsJson, Bootstrap, ClusterName, Stored, epilog
-
-if TYPE_CHECKING:
-    from ..election_source import HeldElection
 
 EPILOG = epilog(
     [
@@ -59,7 +56,8 @@ def elect(
     as_json: AsJson = False,
 ) -> None:
     """Say which strategy a group elects and why, who is refused and who leads; --to plans the way to another."""
-    from .. import election_source
+    from ...snapshots.groups_with_past import groups_at
+    from .. import election_source, sources
     from ..custom import name_of
     from ..views import elections
     from ..views.tables import emit
@@ -72,26 +70,16 @@ def elect(
             )
         held = [election_source.made_up(member, to)]
     else:
-        held = _groups(group or "*", assignors, to, (bootstrap, cluster, stored))
+        source = sources.open_source(bootstrap, cluster, stored)
+        wanted = sources.select(source, group or "*")
+        found = groups_at(source.lake, source.settings, source.newest, wanted)
+        for problem in sources.problems(source):
+            complain(f"not read: {problem}")
+        held = [
+            election_source.held_by(one, source.settings, assignors, to)
+            for one in sorted(found, key=lambda one: one.group)
+        ]
     if as_json:
         emit(one.to_json() for one in held)
     else:
         elections.show_elections(held)
-
-
-def _groups(
-    pattern: str,
-    assignors: str | None,
-    to: str | None,
-    place: tuple[str | None, str | None, str | None],
-) -> list[HeldElection]:
-    from ...snapshots.groups_with_past import groups_at
-    from .. import election_source, sources
-
-    source = sources.open_source(*place)
-    wanted = sources.select(source, pattern)
-    groups = groups_at(source.lake, source.settings, source.newest, wanted)
-    found = sorted(groups, key=lambda one: one.group)
-    for problem in sources.problems(source):
-        complain(f"not read: {problem}")
-    return [election_source.held_by(one, source.settings, assignors, to) for one in found]

@@ -6,7 +6,8 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..command_end import complain
+from ...model.text import several
+from ..command_end import NothingFound, complain
 from ..options import (
     AsCsv,
     AsJson,
@@ -98,8 +99,6 @@ def lag(
         show(tables(groups, rows))
     tell_unreadable(source, groups)
     if not rows:
-        from ..command_end import NothingFound
-
         raise NothingFound(f"no partition to show of {len(groups):,} matching groups.")
 
 
@@ -119,8 +118,9 @@ def measured(
     from ...pipeline.measure import compute_metrics
 
     metrics = compute_metrics(source.lake, source.settings, source.newest, pattern)
-    heads = {row["group_id"]: row for row in _stored(source, "groups")}
-    members = {(row["group_id"], row["member_id"]): row for row in _stored(source, "members")}
+    stored = {name: source.lake.read(name, [source.newest]) for name in ("groups", "members")}
+    heads = {row["group_id"]: row for row in stored["groups"].to_pylist()}
+    members = {(row["group_id"], row["member_id"]): row for row in stored["members"].to_pylist()}
     rows = [
         partition_row(
             row, heads[row["group_id"]], members.get((row["group_id"], row["member_id"]), {})
@@ -130,14 +130,15 @@ def measured(
     groups = sorted(metrics["group_metrics"].to_pylist(), key=lambda row: str(row["group_id"]))
     seen = {row["group"] for row in rows}
     read = [row["group_id"] for row in groups if not row["error"]]
-    rows += [group_row(heads[name]) for name in read if name not in seen]
+    nothing = dict.fromkeys([*_JSON, *_AS_THEY_ARE])
+    for name in read:
+        if name not in seen:
+            known = {
+                column: heads[name][column] for column in ("group_id", "snapshot_id", "cluster")
+            }
+            rows.append(partition_row(nothing | known, heads[name], {}))
     rows.sort(key=lambda row: (row["group"], row["topic"] or "", row["partition"] or 0))
     return groups, rows
-
-
-def _stored(source: SnapshotSource, table: str) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = source.lake.read(table, [source.newest]).to_pylist()
-    return rows
 
 
 def partition_row(
@@ -150,12 +151,6 @@ def partition_row(
         **{column: row[column] for column in _AS_THEY_ARE},
         **{name: head[column] for column, name in _OF_GROUP.items()},
     }
-
-
-def group_row(head: Mapping[str, Any]) -> dict[str, Any]:
-    """A group without a partition as an object with the same keys, by its row of `groups`."""
-    known = {column: head[column] for column in ("group_id", "snapshot_id", "cluster")}
-    return partition_row(dict.fromkeys([*_JSON, *_AS_THEY_ARE]) | known, head, {})
 
 
 def tell_unreadable(source: SnapshotSource, groups: Sequence[Mapping[str, Any]]) -> None:
@@ -188,7 +183,6 @@ def tables(groups: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]
 def _without_partition(
     heads: Mapping[str, Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]
 ) -> Table:
-    from ...messages.wording import several
     from ...records import GroupMetrics, GroupRow
     from ..views.columns import pick, table
 
@@ -203,6 +197,8 @@ def _without_partition(
 
 
 def _table(head: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Table:
+    from ...messages.wording import member_names
+    from ...model.groups import Member
     from ...records import MemberMetrics, PartitionMetrics
     from ..views.columns import pick, table
 
@@ -216,22 +212,8 @@ def _table(head: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Table:
         *pick(MemberMetrics, "rack"),
         *pick(PartitionMetrics, "member_id"),
     ]
-    return table(
-        [spec for spec in every if not idle.get(spec.name)],
-        map(_by_column, rows),
-        names=_names(rows),
-        title=_title(head),
-        spare=["Begin", "End", "Rack", "Lag is", "Committed"],
-    )
-
-
-def _names(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Short names of the owners, by id."""
-    from ...messages.wording import member_names
-    from ...model.groups import Member
-
     owners = {row["member"]: row for row in rows if row["member"]}
-    return member_names(
+    names = member_names(
         Member(
             id=member,
             client_id=row["client_id"] or "",
@@ -239,6 +221,13 @@ def _names(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
             instance_id=row["instance_id"],
         )
         for member, row in owners.items()
+    )
+    return table(
+        [spec for spec in every if not idle.get(spec.name)],
+        map(_by_column, rows),
+        names=names,
+        title=_title(head),
+        spare=["Begin", "End", "Rack", "Lag is", "Committed"],
     )
 
 
@@ -248,7 +237,6 @@ def _by_column(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _title(head: Mapping[str, Any]) -> str:
-    from ...messages.wording import several
     from ...model.formats import number
     from ..views.tables import text
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -96,14 +97,7 @@ def plan(
 
 
 def _record(plan: Plan) -> str:
-    """
-    Key and value on one line, as Kafka's console producer reads them.
-
-    Raises:
-        InputError: The group's id holds what ends a key or a line there.
-    """
-    import json
-
+    """Key and value on one line, as Kafka's console producer reads them."""
     if any(sign in plan.group for sign in "\t\n\r"):
         raise InputError(
             f"the id of group {plan.group!r} holds a tab or an end of line.",
@@ -125,23 +119,20 @@ def _remarks(planned: Planned, out: Path | None) -> list[str]:
         f"{does(planned.moves, 'partition', 'changes', 'change')} hands{fresh}; "
         f"followed until {moment(plan.valid_until)}, then {plan.fallback}"
     ]
-    lines += _leader_remarks(planned)
+    counts = "it counts from the first rebalance on in which all list evenkeel-plan"
+    members = len(plan.members)
+    if planned.dynamic:
+        which = "" if planned.dynamic == members else " without group.instance.id"
+        lines += [
+            f"{counts}: restart a member{which}",
+            f"{several(planned.dynamic, 'member')} of {members:,} are known by client id and host only: "
+            "with another host or client id after a restart the plan does not know them; group.instance.id stays",
+        ]
+    else:
+        lines.append(
+            f"{counts}; all are static: one that is back within its session.timeout.ms brings no rebalance"
+        )
     if planned.shared:
         names = ", ".join(planned.shared[:3]) + (" ..." if len(planned.shared) > 3 else "")
         lines.append(f"several members are {names}: which of them gets which part is left open")
     return lines
-
-
-def _leader_remarks(planned: Planned) -> list[str]:
-    counts = "it counts from the first rebalance on in which all list evenkeel-plan"
-    if not planned.dynamic:
-        return [
-            f"{counts}; all are static: one that is back within its session.timeout.ms brings no rebalance"
-        ]
-    members = len(planned.plan.members)
-    which = "" if planned.dynamic == members else " without group.instance.id"
-    return [
-        f"{counts}: restart a member{which}",
-        f"{several(planned.dynamic, 'member')} of {members:,} are known by client id and host only: "
-        "with another host or client id after a restart the plan does not know them; group.instance.id stays",
-    ]

@@ -93,12 +93,7 @@ def query(
 def _rows(
     settings: Settings, statement: sql.Statement, values: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    """
-    The rows of a query; for a pattern of groups those of one group after the other, each with its group.
-
-    Raises:
-        NothingFound: There is no such group.
-    """
+    """The rows of a query; for a pattern of groups those of one group after the other, each with its group."""
     from ... import wiring
     from ..patterns import is_pattern, matching, meant
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -57,55 +57,35 @@ def record(
     ] = None,
 ) -> None:
     """Write snapshots, taken now or stored, into one small file."""
-    if lake is None:
-        _only(
-            last is None,
-            "--last chooses among stored snapshots",
-            "Add --lake DIR, or leave it out.",
-        )
-        count = _record_live(bootstrap, cluster, samples or 5, 10 if every is None else every, out)
-    else:
-        _only(
-            bootstrap is None and samples is None and every is None,
-            "--bootstrap, --samples and --every take new snapshots, --lake records stored ones",
-            "Use the one or the other.",
-        )
-        count = _record_stored(lake, cluster, last, out)
-    print(f"{out}: {count:,} snapshots, {Path(out).stat().st_size:,} bytes")
-
-
-def _only(right: bool, why: str, fix: str) -> None:
-    if not right:
-        raise InputError(f"{why}.", fix=fix)
-
-
-def _record_live(
-    bootstrap: str | None, cluster: str | None, samples: int, every: float, out: str
-) -> int:
-    from ... import wiring
-    from ...adapters.replay import write_recording
-    from .. import sources
-
-    settings, name = sources.live(wiring.settings(), bootstrap, cluster)
-    lake = wiring.scratch()
-
-    def write(ids: Sequence[str]) -> None:
-        write_recording(out, lake, ids)
-
-    ids = sources.take(settings, name, lake, samples=samples, every=every, after=write)
-    for problem in lake.manifest("snapshot", ids[-1]).facts.get("problems", ()):
-        complain(f"not read: {problem}")
-    return len(ids)
-
-
-def _record_stored(lake: str, cluster: str | None, last: int | None, out: str) -> int:
     from ... import wiring
     from ...adapters.replay import write_recording
     from ...ports import ALL
     from .. import sources
 
-    stored = wiring.recorded(lake)
-    source = sources.from_lake(wiring.settings(), stored, cluster, lake)
-    ids = source.ids(last or ALL)
-    write_recording(out, stored, ids)
-    return len(ids)
+    if lake is None:
+        if last is not None:
+            raise InputError(
+                "--last chooses among stored snapshots.", fix="Add --lake DIR, or leave it out."
+            )
+        settings, name = sources.live(wiring.settings(), bootstrap, cluster)
+        taken = wiring.scratch()
+        ids = sources.take(
+            settings,
+            name,
+            taken,
+            samples=samples or 5,
+            every=10 if every is None else every,
+            after=partial(write_recording, out, taken),
+        )
+        for problem in taken.manifest("snapshot", ids[-1]).facts.get("problems", ()):
+            complain(f"not read: {problem}")
+    else:
+        if (bootstrap, samples, every) != (None, None, None):
+            raise InputError(
+                "--bootstrap, --samples and --every take new snapshots, --lake records stored ones.",
+                fix="Use the one or the other.",
+            )
+        stored = wiring.recorded(lake)
+        ids = sources.from_lake(wiring.settings(), stored, cluster, lake).ids(last or ALL)
+        write_recording(out, stored, ids)
+    print(f"{out}: {len(ids):,} snapshots, {Path(out).stat().st_size:,} bytes")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +12,6 @@ from ..options import AsJson, epilog
 
 if TYPE_CHECKING:
     from ...ports import Manifest
-    from ...records import RecordedSnapshot
     from ..views.tables import Table
 
 EPILOG = epilog(
@@ -62,19 +61,16 @@ def contents(manifests: Sequence[Manifest]) -> Table:
     from ...model.columns import columns_of
     from ...records import RecordedSnapshot, row_of
     from ..views.columns import table
-
-    return table(columns_of(RecordedSnapshot), [row_of(_recorded(one)) for one in manifests])
-
-
-def _recorded(manifest: Manifest) -> RecordedSnapshot:
-    from ...records import RecordedSnapshot
     from .take import seconds
 
     counted = ("groups", "members", "partitions", "brokers")
-    problems: Any = manifest.facts.get("problems", ())
-    return RecordedSnapshot(
-        snapshot_id=manifest.snapshot_id,
-        **{name: manifest.rows.get(name) for name in counted},
-        duration_seconds=seconds(manifest),
-        problem_count=len(problems),
-    )
+    rows = [
+        RecordedSnapshot(
+            snapshot_id=manifest.snapshot_id,
+            **{name: manifest.rows.get(name) for name in counted},
+            duration_seconds=seconds(manifest),
+            problem_count=len(manifest.facts.get("problems", ())),
+        )
+        for manifest in manifests
+    ]
+    return table(columns_of(RecordedSnapshot), map(row_of, rows))

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from ...model.errors import InputError
+from ...model.text import several
 from ..command_end import complain
 from ..options import ClusterName, GroupPattern, epilog
 
@@ -58,8 +60,6 @@ def report(
     ] = Path(FILE),
 ) -> None:
     """Write one HTML file that shows groups over time: diagnoses, lag, forecasts, members, racks and advice."""
-    from ...messages.wording import several
-    from ...model.errors import InputError
     from ...report import render
     from .. import report_source
 

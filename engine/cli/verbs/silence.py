@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Annotated
 
 import typer
 
+from ...model import moments
+from ...model.errors import InputError
+from ...model.text import printable, several
+from ..command_end import NothingFound, complain
 from ..options import epilog
+from ..patterns import meant
 from ..silence_options import By, Clusters, For, Group, Pattern, Until
 
 EPILOG = epilog(
@@ -50,13 +57,9 @@ def silence(
 ) -> None:
     """Tell nobody for a while what goes wrong with some groups, or end that."""
     from ...config.times import moment as read_moment
-    from ...messages.wording import duration, moment, several
-    from ...model.errors import InputError
-    from ...model.moments import utc_now
-    from ...model.text import printable
-    from ...records import SilenceKind, SilenceRow
+    from ...messages.wording import duration, moment
+    from ...records import SilenceKind
     from .. import silence_options
-    from ..command_end import complain
 
     if end is not None:
         if any((pattern, reason, group, until, lasts, starts, by)) or cluster != "*":
@@ -64,30 +67,23 @@ def silence(
         _end(end)
         return
     wanted = silence_options.pattern_of(pattern, group)
-    starts_at = silence_options.read("--from", read_moment, starts) if starts else utc_now()
+    starts_at = silence_options.read("--from", read_moment, starts) if starts else moments.utc_now()
     ends_at = silence_options.end_of(starts_at, until, lasts)
     if ends_at is None:
         raise InputError("a silence needs an end.", fix="Add --for 2h, or --until with a moment.")
-    if ends_at <= utc_now():
+    if ends_at <= moments.utc_now():
         raise InputError(f"its end, {moment(ends_at)}, is over.", fix="Give a later moment.")
     why = silence_options.given_reason(reason)
     _, history = silence_options.history_at()
     known = history.newest_groups()
     groups = silence_options.exactly(wanted, known)
-    number = history.add_silence(
-        SilenceRow(
-            kind=SilenceKind.SILENCE,
-            cluster=cluster,
-            groups=groups,
-            starts_at=starts_at,
-            ends_at=ends_at,
-            reason=why,
-            who=silence_options.person(by),
-        )
+    number = silence_options.keep(
+        history, SilenceKind.SILENCE, cluster, groups, starts_at, ends_at, why, by
     )
-    covered = silence_options.covered(cluster, groups, known)
+    own = {name: held for name, held in known.items() if fnmatchcase(name, cluster)}
+    covered = sum(fnmatchcase(group, groups) for held in own.values() for group in held)
     if not covered:
-        complain(f"warning: {silence_options.why_none(cluster, groups, known)}")
+        complain(f"warning: {_why_none(cluster, groups, known, own)}")
     span = duration((ends_at - starts_at).total_seconds())
     begin = f"from {moment(starts_at)} " if starts else ""
     print(
@@ -98,22 +94,12 @@ def silence(
 
 
 def _end(number: int) -> None:
-    """
-    End a silence or an acknowledgement.
-
-    Raises:
-        InputError: It is a maintenance window.
-        NothingFound: There is none of that number.
-    """
-    from ...model.errors import InputError
-    from ...model.moments import utc_now
-    from ...model.text import printable
+    """End a silence or an acknowledgement."""
     from ...records import SilenceKind
     from .. import silence_options
-    from ..command_end import NothingFound
 
     _, history = silence_options.history_at()
-    now = utc_now()
+    now = moments.utc_now()
     held = {each.silence_id: each for each in history.silences(now)}
     if number in held and held[number].kind is SilenceKind.MAINTENANCE:
         raise InputError(
@@ -126,3 +112,19 @@ def _end(number: int) -> None:
             f"no silence {number} holds or is to come.", fix="See `evenkeel query silences`."
         )
     print(f"{ended.kind} {number} of {printable(ended.groups)} is over")
+
+
+def _why_none(
+    clusters: str,
+    groups: str,
+    known: Mapping[str, Sequence[str]],
+    own: Mapping[str, Sequence[str]],
+) -> str:
+    """What to say where no known group is meant: which is wrong, and what is near."""
+    if not known:
+        return "no snapshot has been measured yet: nobody knows which groups that will be."
+    if not own:
+        near = meant(clusters, known) or f"There is {', '.join(sorted(known))}."
+        return f"--cluster {clusters} matches no cluster of the newest snapshots. {near}"
+    near = meant(groups, {name for names in own.values() for name in names}) or ""
+    return f"{groups} matches no group of the newest snapshots. {near}".strip()

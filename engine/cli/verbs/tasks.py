@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ...model.errors import Infeasible
+from ...model.text import pasted
 from ..options import AsJson, Bootstrap, ClusterName, Stored, epilog
 
 if TYPE_CHECKING:
@@ -46,14 +48,8 @@ def tasks(
 
 
 def _print(source: SnapshotSource, selection: GroupWithPast, *, as_json: bool) -> None:
-    """
-    Raises:
-        Infeasible: The group has no tasks, or none that can be shown.
-    """
     from ...advice import blocked
     from ...messages.wording import look_again, words
-    from ...model.errors import Infeasible
-    from ...model.text import pasted
     from ...streams.compare import outcomes, present, presumed
     from ...streams.live import running
     from ..views import tasks as views

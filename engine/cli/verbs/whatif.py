@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..command_end import complain
-from ..options import AsJson, Bootstrap, ClusterName, Stored, epilog
+from ..options import AsJson, Bootstrap, ClusterName, Every, Samples, Stored, epilog
 
 if TYPE_CHECKING:
     from ...followers.plan import Plan
@@ -76,13 +76,8 @@ def whatif(
             help="The plan that the group follows (default: that its members keep what they own now).",
         ),
     ] = None,
-    samples: Annotated[
-        int, typer.Option("--samples", min=1, max=500, help="Snapshots to take of a live cluster.")
-    ] = 3,
-    every: Annotated[
-        float,
-        typer.Option("--every", metavar="SECONDS", min=0, help="From one of them to the next."),
-    ] = 5,
+    samples: Samples = 3,
+    every: Every = 5,
     as_json: AsJson = False,
 ) -> None:
     """Say what would become of a group with other members, partitions, racks or capacities, under each strategy."""
@@ -117,11 +112,6 @@ def _print(
     *,
     as_json: bool,
 ) -> None:
-    """
-    Raises:
-        Infeasible: Nobody can say what would become of this group.
-        InputError: An option names what the group does not have.
-    """
     from ...pipeline.whatif import answer
     from ..judgement import PLAIN_FORM
     from ..views import whatif as view

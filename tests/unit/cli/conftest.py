@@ -94,6 +94,17 @@ def recording(lake: Path) -> Path:
     return file
 
 
+@pytest.fixture
+def kept(tmp_path: Path) -> Callable[..., Path]:
+    """Keep snapshots in a lake folder beside the command, `lake` or another; the folder."""
+
+    def keep(*snapshots: ClusterSnapshot, name: str = "lake") -> Path:
+        store(FileLake(tmp_path / name), *snapshots)
+        return tmp_path / name
+
+    return keep
+
+
 class FakeCluster(ReplayCluster):
     """Yields the recorded snapshots, and remembers that it was closed."""
 

@@ -18,7 +18,7 @@ from evenkeel.engine.snapshots import METRICS
 from evenkeel.engine.snapshots.groups_with_past import taken_at
 from tests.helpers.fluid import SITUATIONS, record, simulate
 from tests.helpers.measuring import of_tables
-from tests.helpers.snapshots import group, make_snapshot, member, store, topic
+from tests.helpers.snapshots import group, make_snapshot, member, topic
 from tests.unit.cli.conftest import objects
 
 ENDS = ("low", "expected", "high")
@@ -204,7 +204,7 @@ def test_the_metrics_are_those_of_the_step(lake):
     ]
 
 
-def test_changes_of_members_are_told_with_what_they_would_have_moved(run, tmp_path):
+def test_changes_of_members_are_told_with_what_they_would_have_moved(run, kept):
     """What range moved when one of three left, a sticky strategy would have moved less of; the same in JSON."""
     held = [{"a": "01", "b": "23", "c": "45"}, {"b": "012", "c": "345"}]
     snapshots = [
@@ -225,8 +225,7 @@ def test_changes_of_members_are_told_with_what_they_would_have_moved(run, tmp_pa
         )
         for number, owned in enumerate(held)
     ]
-    store(FileLake(tmp_path / "lake"), *snapshots)
-    asked = ["advise", "--from", tmp_path / "lake", "--group", "g"]
+    asked = ["advise", "--from", kept(*snapshots), "--group", "g"]
 
     text = run(*asked).stdout
     assert "Members changed: 0 joins, 1 leave, 0 restarts in 2 snapshots" in text

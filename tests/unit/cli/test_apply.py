@@ -13,7 +13,7 @@ from tests.unit.cli.conftest import objects
 
 
 @pytest.fixture
-def stored(tmp_path):
+def stored(kept):
     """A lake with one group, made from columns."""
 
     def store_group(*client_ids, static=0, group_assignors=None, **columns):
@@ -29,8 +29,7 @@ def stored(tmp_path):
         ]
         made = group("g", members=members, **columns)
         topics = [topic("orders", 4)]
-        taken = make_snapshot(topics=topics, groups=[made], group_assignors=group_assignors)
-        store(FileLake(tmp_path / "lake"), taken)
+        kept(make_snapshot(topics=topics, groups=[made], group_assignors=group_assignors))
 
     return store_group
 
@@ -189,9 +188,8 @@ def test_a_group_that_has_what_its_strategy_gives_needs_nothing(run, recording):
 
 def test_tasks_of_streams_are_placed_by_a_setting(run):
     """A Streams application of the classic protocol gets its kit, too."""
-    cluster = "tests/data/cluster-recording.evenkeel"
-    stored = Path(__file__).parents[3] / cluster
-    result = run("apply", "streams-classic", "--from", str(stored), "--strategy", "min_traffic")
+    stored = Path(__file__).parents[2] / "data" / "cluster-recording.evenkeel"
+    result = run("apply", "streams-classic", "--from", stored, "--strategy", "min_traffic")
     assert result.exit_code == 0, result.output
     assert "    rack.aware.assignment.strategy=min_traffic\n" in result.stdout
     told = " ".join(result.stdout.split())
@@ -348,13 +346,11 @@ def test_a_kip_1071_group_is_told_what_decides_there(application):
     assert "`evenkeel apply app --strategy sticky-tasks-server` says what decides there." in stderr
 
 
-def test_a_name_is_one_word_of_each_command(run, tmp_path):
+def test_a_name_is_one_word_of_each_command(run, kept):
     """Whatever somebody calls a group, what is copied names it and does nothing else."""
     members = [member("m", ["orders"], {"orders": range(4)}, client_id="a")]
-    taken = make_snapshot(
-        topics=[topic("orders", 4)], groups=[group("x; rm $HOME", members=members)]
-    )
-    store(FileLake(tmp_path / "lake"), taken)
+    named = group("x; rm $HOME", members=members)
+    kept(make_snapshot(topics=[topic("orders", 4)], groups=[named]))
 
     told = run("apply", "x; rm $HOME", "--from", "lake", "--strategy", "balanced").stdout
 

@@ -6,14 +6,13 @@ import re
 
 import pytest
 
-from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.cli.views.differences import SHOWN
-from tests.helpers.snapshots import group, make_snapshot, member, snapshot_id, store, topic
+from tests.helpers.snapshots import group, make_snapshot, member, snapshot_id, topic
 from tests.unit.cli.conftest import objects
 
 
 @pytest.fixture
-def shown(run, tmp_path):
+def shown(run, kept):
     """Run the command on a lake of snapshots of the group `app`, each described by its members."""
 
     def show(*each, arguments=(), topics=(), **columns):
@@ -25,7 +24,7 @@ def shown(run, tmp_path):
             )
             for n, members in enumerate(each)
         ]
-        store(FileLake(tmp_path / "lake"), *taken)
+        kept(*taken)
         return run("diff", "app", "--from", "lake", *arguments)
 
     return show
@@ -125,10 +124,10 @@ def test_one_snapshot_cannot_be_compared(shown):
     assert "evenkeel snapshot take" in result.stderr
 
 
-def test_without_from_it_is_the_configured_lake(run, tmp_path):
+def test_without_from_it_is_the_configured_lake(run, kept, tmp_path):
     """The one that the scheduled runs fill."""
     taken = [make_snapshot(number=n, groups=[group("app")]) for n in range(2)]
-    store(FileLake(tmp_path / "kept"), *taken)
+    kept(*taken, name="kept")
     (tmp_path / "evenkeel.toml").write_text('lake = "kept"\n')
 
     assert _lines(run("diff", "app"))[1:] == ["Nothing changed."]
@@ -143,13 +142,13 @@ def test_where_nothing_can_be_compared_the_fix_is_said(run, recording):
     assert "matches 'nobody'" in nobody.stderr
 
 
-def test_a_group_that_came_or_went(run, tmp_path):
+def test_a_group_that_came_or_went(run, kept):
     """In one of the two snapshots only: which one is said, and nothing else."""
     taken = [
         make_snapshot(number=n, groups=[group(name, members=ONE)])
         for n, name in enumerate(["went", "came"])
     ]
-    store(FileLake(tmp_path / "lake"), *taken)
+    kept(*taken)
 
     came, went = (run("diff", name, "--from", "lake") for name in ("came", "went"))
     assert _lines(came)[1:] == ["The group is not in the earlier snapshot."]
@@ -190,7 +189,7 @@ def test_a_restarted_member_goes_by_its_name_of_now(shown):
     assert "a     b   orders      1  5" in lines
 
 
-def test_topics_racks_and_subscriptions_read_plainly(run, tmp_path):
+def test_topics_racks_and_subscriptions_read_plainly(run, kept):
     """Counts with their noun, a rack that nobody knows as ?, racks of replicas together."""
     before = make_snapshot(
         number=0,
@@ -205,7 +204,7 @@ def test_topics_racks_and_subscriptions_read_plainly(run, tmp_path):
         follower_fetching=True,
         groups=[group("app", members=[joined])],
     )
-    store(FileLake(tmp_path / "lake"), before, after)
+    kept(before, after)
     lines = _lines(run("diff", "app", "--from", "lake"))
 
     told = {tuple(re.split("  +", line)) for line in lines}

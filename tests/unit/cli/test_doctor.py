@@ -12,7 +12,6 @@ from evenkeel.engine.adapters.kafka.health import HealthCheck
 from evenkeel.engine.adapters.slack import check
 from evenkeel.engine.adapters.webhook import check as pagers
 from evenkeel.engine.cli import checks
-from evenkeel.engine.cli.checks import machine
 from evenkeel.engine.model.errors import ClusterUnreachable, HistoryUnreachable, NotifierError
 from evenkeel.engine.model.facts import finding
 from tests.unit.cli.conftest import objects
@@ -23,7 +22,7 @@ JAVA = checks.java
 @pytest.fixture(autouse=True)
 def no_java(monkeypatch):
     """Nobody waits for a JVM here; the check has a test of its own."""
-    there = checks.Check(name="java", outcome="OK", detail="there")
+    there = checks.Check("java", "OK", "there")
     monkeypatch.setattr(checks, "java", lambda: there)
 
 
@@ -78,21 +77,8 @@ def test_everything_that_is_needed_is_tried(run, healthy):
     result = run("doctor", "--json")
     rows = {row["name"]: row["outcome"] for row in objects(result)}
     assert set(rows.values()) == {"OK"}
-    assert list(rows) == [
-        "python",
-        "java",
-        "spark",
-        "configuration",
-        "kafka",
-        "brokers",
-        "racks",
-        "groups",
-        "topics",
-        "lake",
-        "history",
-        "slack",
-        "heartbeat",
-    ]
+    names = "python java spark configuration kafka brokers racks groups topics lake history slack heartbeat"
+    assert list(rows) == names.split()
     assert "hunter2" not in result.output
     assert "xoxb" not in result.output
 
@@ -200,12 +186,12 @@ def test_a_spark_cluster_is_tried_where_one_is_configured(run, healthy, monkeypa
     """What it has is said, or the one line of what it lacks; local mode has no such line."""
     monkeypatch.setenv("EVENKEEL_SPARK_MASTER", "spark://h:7077")
     monkeypatch.setattr(
-        machine.subprocess, "run", preflight(0, "application app-1\n2 executors\nthe end\n")
+        checks.subprocess, "run", preflight(0, "application app-1\n2 executors\nthe end\n")
     )
     (row,) = [r for r in objects(run("doctor", "--json")) if r["name"] == "spark cluster"]
     assert ("OK", "application app-1 2 executors") == (row["outcome"], row["found"])
     lacking = preflight(2, "x\n", "Java says\na Spark worker (w) lacks a module. Pack.\n")
-    monkeypatch.setattr(machine.subprocess, "run", lacking)
+    monkeypatch.setattr(checks.subprocess, "run", lacking)
     result = run("doctor")
     assert 1 == result.exit_code
     assert "FAIL  spark cluster" in result.stdout
@@ -217,7 +203,7 @@ def test_a_spark_cluster_is_tried_where_one_is_configured(run, healthy, monkeypa
 def test_a_spark_connect_server_is_tried_and_its_token_kept(run, healthy, monkeypatch, tmp_path):
     """It is asked as a cluster is; no Java is looked for, and not even silence makes its URL known."""
     monkeypatch.setenv("EVENKEEL_SPARK_REMOTE", "sc://h/;token=hush")
-    monkeypatch.setattr(machine.subprocess, "run", preflight(0, "server sc://h\n2 tasks\n"))
+    monkeypatch.setattr(checks.subprocess, "run", preflight(0, "server sc://h\n2 tasks\n"))
     rows = {r["name"]: r for r in objects(run("doctor", "--json"))}
     assert ("OK", "server sc://h 2 tasks") == (
         rows["spark cluster"]["outcome"],
@@ -227,9 +213,9 @@ def test_a_spark_connect_server_is_tried_and_its_token_kept(run, healthy, monkey
     assert "OK" == JAVA().outcome
 
     def silent(*_, **__):
-        raise machine.subprocess.TimeoutExpired("x", 1)
+        raise checks.subprocess.TimeoutExpired("x", 1)
 
-    monkeypatch.setattr(machine.subprocess, "run", silent)
+    monkeypatch.setattr(checks.subprocess, "run", silent)
     said = run("doctor").stdout
     assert "the Spark Connect server did not answer within" in " ".join(said.split())
     assert "hush" not in said

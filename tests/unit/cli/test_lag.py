@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import csv
-import io
 
 import pytest
 
-from evenkeel.engine import wiring
-from evenkeel.engine.adapters.replay import write_recording
-from tests.helpers.snapshots import group, make_snapshot, member, store, topic
+from tests.helpers.snapshots import group, make_snapshot, member, topic
 from tests.unit.cli.conftest import objects
 
 
@@ -66,9 +63,8 @@ def test_an_unreadable_group_is_a_line_on_standard_error(run, recording):
 
 
 @pytest.fixture
-def mixed(tmp_path):
-    """A recording of a group with a partition, of five without any, and of one that could not be read."""
-    held = wiring.scratch()
+def mixed(kept):
+    """A lake of a group with a partition, of five without any, and of one that could not be read."""
     groups = [
         group("orders-app", members=1, lag={"t": 5}),
         group(
@@ -80,9 +76,7 @@ def mixed(tmp_path):
         group("idle"),
         group("locked", error="not authorized: DESCRIBE"),
     ]
-    store(held, make_snapshot(topics=[topic("t", 1)], groups=groups))
-    write_recording(tmp_path / "rec", held, held.snapshots("test"))
-    return tmp_path / "rec"
+    return kept(make_snapshot(topics=[topic("t", 1)], groups=groups))
 
 
 def test_groups_without_a_partition_are_shown(run, mixed):
@@ -130,42 +124,23 @@ def test_json_has_one_object_for_a_group_without_a_partition(run, mixed):
     assert told.keys() == {"connect-s3", "gone", "idle", "schema-registry", "shared"}
 
 
-def test_members_of_one_client_id_are_told_apart(run, tmp_path):
+def test_members_of_one_client_id_are_told_apart(run, kept):
     """By host, and where that is shared too, by number."""
-    held = wiring.scratch()
     ids = [
         ("a-1", "a", "/h1"),
         ("b-1f2e3d4c", "b", "/h1"),
         ("b-5b6a7980", "b", "/h1"),
         ("c-1", "c", "/1"),
+        ("c-2", "c", "/2"),
     ]
-    ids.append(("c-2", "c", "/2"))
     members = [
         member(name, ["t"], {"t": [p]}, client_id=client, client_host=host)
         for p, (name, client, host) in enumerate(ids)
     ]
-    store(held, make_snapshot(topics=[topic("t", 5)], groups=[group("g", members=members)]))
-    write_recording(tmp_path / "rec", held, held.snapshots("test"))
-    shown = [
-        line.split("no commit  ")[-1] for line in run("lag", "--from", "rec").stdout.splitlines()
-    ]
+    lake = kept(make_snapshot(topics=[topic("t", 5)], groups=[group("g", members=members)]))
+    lines = run("lag", "--from", lake).stdout.splitlines()
+    shown = [line.split("no commit  ")[-1] for line in lines]
     assert shown[2:7] == ["a", "b at h1 #1", "b at h1 #2", "c at 1", "c at 2"]
-
-
-def test_only_unreadable_groups_is_nothing_found(run, recording):
-    """A question that has no answer ends with exit code 1."""
-    result = run("lag", "--from", recording, "--group", "locked")
-    assert result.exit_code == 1
-    assert "not authorized" in result.stderr
-
-
-def test_no_matching_group_is_exit_code_1(run, recording):
-    """The pattern and how many groups there are, on one line."""
-    result = run("lag", "--from", recording, "--group", "nobody-*")
-    assert result.exit_code == 1
-    assert result.stderr.startswith(
-        "evenkeel: no group of cluster prod matches 'nobody-*' (7 groups"
-    )
 
 
 def test_a_group_that_the_filter_leaves_out_is_told_as_that(run, kafka, recording):
@@ -209,11 +184,8 @@ def test_the_groups_own_reset_makes_lag_known(run, recording, tmp_path):
 def test_csv_has_the_columns_of_json(run, recording):
     """A line per partition, null as nothing."""
     rows = objects(run("lag", "--from", recording, "--group", "empty", "--json"))
-    read = list(
-        csv.DictReader(
-            io.StringIO(run("lag", "--from", recording, "--group", "empty", "--csv").stdout)
-        )
-    )
+    printed = run("lag", "--from", recording, "--group", "empty", "--csv").stdout
+    read = list(csv.DictReader(printed.splitlines()))
     assert [list(row) for row in read] == [list(row) for row in rows]
     assert [row["committed"] for row in read] == ["490", "500", "", "500"]
     assert [row["lag"] or None for row in read] == [

@@ -7,10 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from evenkeel.engine import wiring
-from evenkeel.engine.adapters.replay import write_recording
 from evenkeel.engine.cli.views import tasks as view
-from tests.helpers.snapshots import group, make_snapshot, store, topic
+from tests.helpers.snapshots import group, make_snapshot, topic
 from tests.helpers.streams_groups import Sub, Thread, live_snapshot, on
 from tests.unit.cli.conftest import objects
 
@@ -28,22 +26,16 @@ ONE, TWO = (f"00000000-0000-0000-0000-00000000000{n}" for n in (1, 2))
 
 
 @pytest.fixture
-def shown(run, tmp_path):
-    """Run the command on a recording of one application, and with settings in evenkeel.toml."""
+def shown(run, tmp_path, kept):
+    """Run the command on a lake of one application, and with settings in evenkeel.toml."""
 
     def show(threads=THREADS, subs=SUBS, *arguments, toml="", name="app", **more):
         (tmp_path / "evenkeel.toml").write_text(toml)
         more = {"replicas": REPLICAS} | more
-        return _of(run, tmp_path, live_snapshot(threads, subs, **more), name, *arguments)
+        lake = kept(live_snapshot(threads, subs, **more))
+        return run("tasks", name, *arguments, "--from", lake)
 
     return show
-
-
-def _of(run, folder, snapshot, *arguments):
-    held = wiring.scratch()
-    store(held, snapshot)
-    write_recording(folder / "rec", held, held.snapshots("test"))
-    return run("tasks", *arguments, "--from", "rec")
 
 
 def _line(result, start, after=""):
@@ -239,10 +231,10 @@ def test_json_says_null_where_nothing_is_known(shown):
     assert (now["cost"], now["unknown_partitions"]) == (None, 1)
 
 
-def test_a_plain_group_is_sent_elsewhere(run, tmp_path):
+def test_a_plain_group_is_sent_elsewhere(run, kept):
     """Exit code 1, one line, and the command that shows it."""
     plain = make_snapshot(topics=[topic("t")], groups=[group("web", members=1, lag={"t": 1})])
-    result = _of(run, tmp_path, plain, "web")
+    result = run("tasks", "web", "--from", kept(plain))
 
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == (

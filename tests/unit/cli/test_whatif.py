@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evenkeel.engine.adapters.lake import FileLake
-from tests.helpers.snapshots import group, make_snapshot, member, store, topic
+from tests.helpers.snapshots import group, make_snapshot, member, topic
 from tests.unit.cli.conftest import objects
 
 pytestmark = pytest.mark.slow
@@ -23,7 +22,7 @@ def asked(run):
 
 
 @pytest.fixture
-def made(tmp_path):
+def made(kept):
     """A lake with one group whose members share a client id, and one that nobody is in."""
     members = [
         member(f"app-{n}", ["t"], {"t": [2 * n, 2 * n + 1]}, client_id="app", client_host=host)
@@ -33,9 +32,7 @@ def made(tmp_path):
         group("g", members=members, lag={"t": 0}, assignor="cooperative-sticky"),
         group("nobody", lag={"t": 1}),
     ]
-    folder = tmp_path / "lake"
-    store(FileLake(folder), make_snapshot(topics=[topic("t", 6)], groups=groups))
-    return folder
+    return kept(make_snapshot(topics=[topic("t", 6)], groups=groups))
 
 
 def test_the_group_as_it_is_comes_first_then_the_strategy_that_it_runs(asked):
@@ -78,19 +75,19 @@ def test_who_leaves_is_said_where_nobody_says_who(asked):
     assert "static-members-3 is a static member: what it had stands still until" in shown
 
 
-def test_what_the_group_runs_is_said_where_it_is_not_asked(asked, run, tmp_path):
+def test_what_the_group_runs_is_said_where_it_is_not_asked(asked, run, kept):
     """Because others were named, or because nobody but its members knows it."""
     shown = asked("skewed-load", "--strategy", "sticky").stdout
     assert "  What the group runs, range, is not asked here.\n" in shown
     own = group("g", members=2, lag={"t": 0}, assignor="acme")
-    store(FileLake(tmp_path / "own"), make_snapshot(topics=[topic("t", 6)], groups=[own]))
-    shown = run("whatif", "g", "--from", tmp_path / "own", "--members", "+1").stdout
+    lake = kept(make_snapshot(topics=[topic("t", 6)], groups=[own]))
+    shown = run("whatif", "g", "--from", lake, "--members", "+1").stdout
     assert "(runs)" not in shown
     assert "  What the group runs, acme, is not asked here.\n" in shown
 
 
 @pytest.fixture
-def planned(run, tmp_path):
+def planned(run, kept):
     """Ask about a group that follows a plan, and one that does not."""
     rows = [
         member(name, ["t"], {"t": owned}, instance_id=name, follows="balanced")
@@ -100,8 +97,8 @@ def planned(run, tmp_path):
         group("g", members=rows, lag={"t": 0}, assignor="evenkeel-plan"),
         group("other", members=2, lag={"t": 0}),
     ]
-    store(FileLake(tmp_path / "plans"), make_snapshot(topics=[topic("t", 6)], groups=own))
-    return lambda *options, **more: run("whatif", *options, "--from", tmp_path / "plans", **more)
+    lake = kept(make_snapshot(topics=[topic("t", 6)], groups=own))
+    return lambda *options, **more: run("whatif", *options, "--from", lake, **more)
 
 
 def plan_file(folder, *, group="g", fallback="range"):
@@ -111,13 +108,9 @@ def plan_file(folder, *, group="g", fallback="range"):
         for name, owned in {"app-1": [0], "app-2": [1, 2, 3], "app-3": [4, 5]}.items()
     ]
     times = {"made_at": "2026-03-01T11:00:00Z", "valid_until": "2026-03-08T11:00:00Z"}
+    plan = {"schema": "evenkeel-plan/1", "group": group, "fallback": fallback, "members": members}
     path = folder / "plan.json"
-    path.write_text(
-        json.dumps(
-            {"schema": "evenkeel-plan/1", "group": group, "fallback": fallback, "members": members}
-            | times
-        )
-    )
+    path.write_text(json.dumps(plan | times))
     return path
 
 
@@ -227,16 +220,8 @@ def test_the_assignment_is_the_answer_of_assign(asked, run):
 
 def test_only_the_named_strategies_are_asked(asked):
     """The one that it runs first, whatever order they are named in; also one that it could not run."""
-    arguments = (
-        "balanced",
-        "--strategy",
-        "uniform",
-        "--strategy",
-        "range",
-        "--strategy",
-        "min_traffic",
-    )
-    _, *rows = objects(asked(*arguments, "--json"))
+    named = ("--strategy", "uniform", "--strategy", "range", "--strategy", "min_traffic")
+    _, *rows = objects(asked("balanced", *named, "--json"))
     assert [row["strategy"] for row in rows] == ["range", "uniform", "min_traffic"]
 
 
