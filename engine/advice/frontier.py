@@ -20,8 +20,9 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from ..assignors.flow.min_cost import MinCost, PlainGroup, Weights, min_cost, plain_group
+from ..assignors.flow.min_cost import MinCost, Weights, min_cost
 from ..assignors.flow.network import outweighing
+from ..assignors.flow.plain_group import PlainGroup, plain_group
 from ..assignors.interface import GroupSpec
 from ..model.arrays import NONE, Indices
 from ..model.facts import Fact

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from evenkeel.engine.advice.after_change import Stage, after, moved
 from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.assignors.interface import rejoining, spec
-from evenkeel.engine.assignors.interface.membership import another_id, with_members
+from evenkeel.engine.assignors.interface.rejoin import another_id, with_members
 from evenkeel.engine.assignors.kit.settle import settle
 from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.errors import Infeasible

@@ -8,7 +8,7 @@ from hypothesis import given
 from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.assignors.interface import spec
 from evenkeel.engine.assignors.kit.java_order import utf16
-from evenkeel.engine.assignors.kit.member_order import member_order
+from evenkeel.engine.assignors.kit.members import member_order
 from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.errors import Infeasible
 from tests.helpers.owned import owned

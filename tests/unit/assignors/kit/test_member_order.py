@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evenkeel.engine.assignors.interface import build_spec, spec
-from evenkeel.engine.assignors.kit.member_order import member_order
+from evenkeel.engine.assignors.kit.members import member_order
 
 
 def _ordered(members, instance_ids=None):

@@ -7,7 +7,7 @@ import pytest
 
 from evenkeel.engine.assignors.interface import spec
 from evenkeel.engine.assignors.kafka.racks import rack_aware_topics, replica_racks
-from evenkeel.engine.assignors.kit.subscribers import subscribers_in_order
+from evenkeel.engine.assignors.kit.members import subscribers_in_order
 
 
 @pytest.mark.parametrize(

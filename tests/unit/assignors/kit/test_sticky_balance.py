@@ -8,9 +8,8 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from evenkeel.engine.assignors import ASSIGNORS
-from evenkeel.engine.assignors.kafka.sticky.balance import Balance
 from evenkeel.engine.assignors.kafka.sticky.general import balance_score
-from evenkeel.engine.assignors.kafka.sticky.reassignment import Reassignment
+from evenkeel.engine.assignors.kafka.sticky.reassignment import Balance, Reassignment
 from evenkeel.engine.model.errors import Infeasible
 from tests.helpers.sticky_groups import told_in_user_data
 

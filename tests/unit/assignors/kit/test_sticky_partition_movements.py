@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from evenkeel.engine.assignors.interface import spec
-from evenkeel.engine.assignors.kafka.sticky.partition_movements import PartitionMovements
+from evenkeel.engine.assignors.kafka.sticky.reassignment import PartitionMovements
 from evenkeel.engine.assignors.kit.java_order import JavaSet, string_hashes, topic_partition_hashes
 
 RECORDED = json.loads((Path(__file__).parents[3] / "data" / "java_set.json").read_text())

@@ -8,14 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.engine.assignors.interface import spec
-from evenkeel.engine.assignors.kafka.sticky.assign_unassigned import least_first
-from evenkeel.engine.assignors.kafka.sticky.owned_partitions import MemberData, owned_partitions
-from evenkeel.engine.assignors.kafka.sticky.rack_info import rack_info
-from evenkeel.engine.assignors.kafka.sticky.unfilled_members import (
+from evenkeel.engine.assignors.kafka.racks import rack_info
+from evenkeel.engine.assignors.kafka.sticky.constrained import (
     UnfilledMembers,
     assign_rack_aware_round_robin,
     assign_round_robin,
 )
+from evenkeel.engine.assignors.kafka.sticky.general import least_first
 from evenkeel.engine.assignors.kit.orders import stable_order
 from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.errors import Infeasible
@@ -75,9 +74,7 @@ def test_racks_are_dealt_as_by_walking_the_list(data, count, unassigned):
     group = spec(
         {m: ["t"] for m in names}, {"t": unassigned + 1}, racks=lives, replicas={"t": replicas}
     )
-    told = {"topic": group.user_data_topic, "partition": group.user_data_partition}
-    nothing = MemberData(start=group.user_data_start, generation=group.generation, **told)
-    racks = rack_info(group, owned_partitions(group, nothing))
+    racks = rack_info(group, np.array([True]))
     need = data.draw(st.lists(st.integers(0, 3), min_size=count, max_size=count))
     under_min = [m for m in range(count) if need[m]]
     exactly_min = [m for m in range(count) if not need[m]]

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 
 from evenkeel.engine.assignors.interface import spec
-from evenkeel.engine.assignors.kit.distinct import distinct
-from evenkeel.engine.assignors.kit.subscribers import subscribers_in_order
+from evenkeel.engine.assignors.kit.members import subscribers_in_order
+from evenkeel.engine.assignors.kit.orders import distinct
 from tests.helpers.strategies import groups
 
 

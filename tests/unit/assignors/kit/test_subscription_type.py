@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from evenkeel.engine.assignors.interface import spec
-from evenkeel.engine.assignors.kafka.subscription_type import homogeneous, subscribed_topics
+from evenkeel.engine.assignors.kafka.group_coordinator import homogeneous, subscribed_topics
 from tests.helpers.strategies import groups
 
 

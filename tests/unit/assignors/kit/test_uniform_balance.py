@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evenkeel.engine.assignors.kafka.uniform.balance import moves_between
+from evenkeel.engine.assignors.kafka.uniform.heterogeneous import moves_between
 from evenkeel.engine.assignors.kit.kernels import held_to
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from evenkeel.engine.assignors.interface import spec
-from evenkeel.engine.assignors.kafka.uniform.topic_ids import topic_ids
+from evenkeel.engine.assignors.kafka.group_coordinator import topic_ids
 from evenkeel.engine.assignors.kit.java_order import uuid_halves
 from evenkeel.engine.model.errors import Infeasible
 
