@@ -24,8 +24,8 @@ from ..model.facts import Fact, reason
 from ..streams.actives import optimise
 from ..streams.compare import across
 from ..streams.live import Running
+from ..streams.racks import racks_off
 from ..streams.settings import Costs, RackStrategy
-from ..streams.switch import racks_off
 from .frontier import Frontier, Point, corners, hull
 
 SWEPT = (RackStrategy.MIN_TRAFFIC, RackStrategy.BALANCE_SUBTOPOLOGY)

@@ -25,7 +25,7 @@ per partition that changes owner. Any other strategy refuses it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -43,8 +43,8 @@ from pydantic import (
 from ..assignors import ASSIGNORS
 from ..assignors.interface import GroupSpec, build_spec
 from ..config.rules import known_reset
-from ..metrics.lag import OffsetReset, measure_lag
-from ..model.arrays import NONE, Column, Flags
+from ..metrics.lag import OffsetReset, ReadOffsets, measure_lag
+from ..model.arrays import NONE, Column
 from ..model.errors import InputError
 
 _ERRORS_SHOWN = 3
@@ -229,21 +229,11 @@ def group_of(case: Case) -> GroupSpec:
     return replace(built, user_data=tuple(member.user_data for member in case.members))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Offsets:
-    """Begin, end and commit of every partition of a case."""
-
-    begin: Column
-    end: Column
-    committed: Column
-    commit_unread: Flags
-
-
 def _lag(topics: Sequence[TopicCase], auto_offset_reset: str | None) -> Column:
     """Per partition the lag as strategies see it: given, or as its offsets say."""
     begin, end, committed = (Column.of(_per_partition(topics, name)) for name in _OFFSETS)
     unread = np.zeros(len(begin.values), np.bool_)
-    offsets = _Offsets(begin=begin, end=end, committed=committed, commit_unread=unread)
+    offsets = ReadOffsets(begin=begin, end=end, committed=committed, commit_unread=unread)
     derived = measure_lag(offsets, OffsetReset.of(auto_offset_reset)).for_strategies.tolist()
     stated = [topic.lags is not None for topic in topics for _ in topic.partitions]
     given = _per_partition(topics, "lags")

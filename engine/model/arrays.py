@@ -76,6 +76,10 @@ class Column:
         """The numbers with *value* in place of the unknown ones."""
         return np.where(self.known, self.values, value)
 
+    def floats(self) -> Floats:
+        """The numbers, nan in place of the unknown ones."""
+        return np.where(self.known, self.values, np.nan)
+
     def total(self) -> int | None:
         """The sum; None when any is unknown; 0 for no numbers at all."""
         return int(self.values.sum()) if bool(self.known.all()) else None

@@ -42,13 +42,11 @@ from ..model.facts import Fact, note, reason
 from .actives import optimise
 from .assign_tasks import assign_stateful, assign_stateless
 from .model import LAG_UNKNOWN, Application, Placement
+from .racks import EQUAL_COSTS, cross_rack, nothing_to_gain, racks_off
 from .settings import STATELESS, Overlap, RackStrategy, TaskConfig
 from .standby_racks import ROUNDS, swap_standbys
-from .standbys import Copies, place_standbys, ragged_rows
-from .switch import EQUAL_COSTS, racks_off
-from .tags import Apart, findings, kept_apart
+from .standbys import Apart, Copies, findings, kept_apart, place_standbys, ragged_rows
 from .task_movements import assign_task_movements
-from .traffic import cross_rack, nothing_to_gain
 
 
 def place(app: Application, config: TaskConfig) -> Placement:
@@ -120,7 +118,6 @@ def _optimised(app: Application, config: TaskConfig, initial: Indices) -> Indice
 
 
 def _remarks(app: Application, config: TaskConfig, plan: Copies, apart: Apart) -> list[Fact]:
-    """What the placement does not keep of what one might expect of it."""
     remarks = []
     tasks = np.flatnonzero(app.stateful).tolist()
     wanted = config.num_standby_replicas

@@ -19,6 +19,7 @@ Source: `TaskAssignmentUtils` of Kafka 4.3, KIP-924. What it does not do: it pla
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -30,9 +31,9 @@ from ..model.facts import Fact, reason
 from .actives import problem_of
 from .cycle_cancelling import cancelled
 from .model import Application
+from .racks import cross_rack
 from .settings import STATELESS, Costs, RackStrategy, TaskConfig
 from .standby_racks import ROUNDS
-from .traffic import cross_rack
 
 EXACT = 10_000
 """Up to so many tasks x clients ties are Kafka's too; Kafka's own way takes seconds there, and ever longer beyond."""
@@ -84,22 +85,21 @@ def racked_actives(
     Raises:
         Infeasible: The sub-topology limits do not hold all tasks.
     """
-    start, partition = ragged([sorted(each) for each in _touched(app)])
+    source, changelog = app.source.tolist(), app.changelog.tolist()
+    reads, restores = (
+        itertools.pairwise(start.tolist()) for start in (app.source_start, app.changelog_start)
+    )
+    start, partition = ragged(
+        [
+            sorted({*source[a:b], *changelog[c:d]})
+            for (a, b), (c, d) in zip(reads, restores, strict=True)
+        ]
+    )
     both = replace(app, source_start=start, source=partition)
     better = owner.astype(np.int32)
     for kind, costs in ((app.stateful, config.costs), (~app.stateful, STATELESS)):
         better = _placed(both, better, np.flatnonzero(kind), costs, config.strategy, order)
     return better
-
-
-def _touched(app: Application) -> list[set[int]]:
-    """For each task the partitions it reads or restores."""
-    source, changelog = app.source.tolist(), app.changelog.tolist()
-    first, then = app.source_start.tolist(), app.changelog_start.tolist()
-    return [
-        {*source[first[task] : first[task + 1]], *changelog[then[task] : then[task + 1]]}
-        for task in range(len(app.tasks))
-    ]
 
 
 def _placed(

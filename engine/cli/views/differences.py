@@ -9,7 +9,7 @@ from typing import Any
 from ...messages.wording import member_names, moment, several
 from ...model.groups import Member
 from ...model.text import printable
-from ...snapshots.difference import Changed, Difference, Racks
+from ...snapshots.compare import Changed, Difference, Racks
 from ..sources import SnapshotSource
 from .tables import NOTHING, UNKNOWN, Table, duration, number, text, to_json
 

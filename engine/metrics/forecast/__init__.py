@@ -6,9 +6,8 @@ does to each member: low, expected and high), `compared` (all assignments of a g
 """
 
 from .backlog import Load, Outlooks, outlooks
-from .comparison import SOON_SECONDS, forecasts
+from .comparison import SOON_SECONDS, UNCERTAIN, capacity_of, forecasts, load_of
 from .futures import HORIZON_SECONDS, PATHS, STEPS, Futures, futures, step_after
-from .observations import UNCERTAIN, capacity_of, load_of
 
 __all__ = [
     "HORIZON_SECONDS",

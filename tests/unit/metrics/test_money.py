@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evenkeel.engine.metrics.money import Tariff, record_size, tariff
-from evenkeel.engine.metrics.racks import Crossing
+from evenkeel.engine.metrics.racks import Crossing, Tariff, record_size, tariff
 from evenkeel.engine.model.states import SizeBasis
 from tests.helpers.snapshots import group, groups, make_snapshot, topic
 

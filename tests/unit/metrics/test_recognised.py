@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenkeel.engine.metrics.member_identity import Recognised
+from evenkeel.engine.metrics.past import Recognised
 from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.batch import batch_of
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic

@@ -13,8 +13,7 @@ from evenkeel.engine.streams.assign_tasks import assign_stateful
 from evenkeel.engine.streams.model import ClientLine, application
 from evenkeel.engine.streams.settings import Costs, RackStrategy, TaskConfig
 from evenkeel.engine.streams.standby_racks import swap_standbys
-from evenkeel.engine.streams.standbys import Copies, place_standbys
-from evenkeel.engine.streams.tags import kept_apart
+from evenkeel.engine.streams.standbys import Copies, kept_apart, place_standbys
 from tests.helpers.streams import Shape, process, sketches, tasks_of
 
 CHEAP = Costs(traffic=10, non_overlap=1)

@@ -11,8 +11,7 @@ from hypothesis import given
 from evenkeel.engine.streams.assign_tasks import assign_stateful
 from evenkeel.engine.streams.model import ClientLine, application
 from evenkeel.engine.streams.settings import TaskConfig
-from evenkeel.engine.streams.standbys import place_standbys
-from evenkeel.engine.streams.tags import kept_apart
+from evenkeel.engine.streams.standbys import kept_apart, place_standbys
 from tests.helpers.streams import Shape, process, sketches, tasks_of
 
 

@@ -7,8 +7,8 @@ import pytest
 from evenkeel.engine.model.facts import note, reason
 from evenkeel.engine.streams.model import ClientLine, TaskLine, application
 from evenkeel.engine.streams.place import place
+from evenkeel.engine.streams.racks import EQUAL_COSTS, racks_off
 from evenkeel.engine.streams.settings import Overlap, RackStrategy, TaskConfig
-from evenkeel.engine.streams.switch import EQUAL_COSTS, racks_off
 from tests.helpers.facts import told
 from tests.helpers.streams import process
 

@@ -9,7 +9,7 @@ from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.text import named
 from evenkeel.engine.streams.model import ClientLine, application
 from evenkeel.engine.streams.settings import TaskConfig
-from evenkeel.engine.streams.tags import findings, kept_apart
+from evenkeel.engine.streams.standbys import findings, kept_apart
 from tests.helpers.facts import said
 from tests.helpers.streams import process, tasks_of
 

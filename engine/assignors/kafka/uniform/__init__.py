@@ -13,7 +13,7 @@ from ....model.arrays import NONE
 from ....model.assignments import Assignment
 from ...interface import GroupSpec
 from ...kit.members import hash_order
-from ..group_coordinator import homogeneous
+from .. import group_coordinator
 from .heterogeneous import assign_heterogeneous
 from .homogeneous import assign_homogeneous
 from .target import current_target
@@ -33,5 +33,5 @@ def uniform(group: GroupSpec) -> Assignment:
         return Assignment(owner=np.full(group.partition_count, NONE, np.int32))
     order = hash_order(group).astype(np.int32)
     target = current_target(group, order)
-    assign = assign_homogeneous if homogeneous(group) else assign_heterogeneous
+    assign = assign_homogeneous if group_coordinator.homogeneous(group) else assign_heterogeneous
     return assign(group, order, target)
