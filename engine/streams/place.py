@@ -3,12 +3,12 @@ The whole: where every task of a Streams application goes, as Kafka's high-avail
 
 In order, each step on top of the one before:
 
-1. Stateful tasks are dealt and levelled over the clients' threads (`deal`).
+1. Stateful tasks are dealt and levelled over the clients' threads (`assign_tasks`).
 2. Racks: the same counts per client at the least cost (`actives`).
 3. Standbys: least loaded clients, apart by tags (`standbys`); then swapped towards their data
    (`standby_racks`).
 4. Lags: what is not caught up where it is to go runs elsewhere meanwhile, and warms up there
-   (`movements`). If anything does, Kafka probes: it rebalances again after a while.
+   (`task_movements`). If anything does, Kafka probes: it rebalances again after a while.
 5. Tasks without state, by active tasks per thread; racks as in 2.
 
 With strategy `none` steps 2 and the second half of 3 do not take place, and the answer is Kafka's to
