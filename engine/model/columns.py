@@ -234,15 +234,17 @@ class Part:
 @cache
 def columns_of(record: Any) -> tuple[ColumnSpec, ...]:
     """
-    The columns of a record's class, in order. A field that is a record itself stands for its columns.
+    The columns of a record's class, in order.
+
+    A field that is a record itself stands for its columns; where it may be missing, each of them may.
 
     Raises:
         TypeError: A field is neither a column nor a record.
     """
     return tuple(
-        spec
+        replace(spec, nullable=spec.nullable or part.nullable, missing_where=part.missing_where)
         for part in parts_of(record)
-        for spec in ([part.column] if part.column else _embedded(part))
+        for spec in ([part.column] if part.column else columns_of(part.record))
     )
 
 
@@ -282,14 +284,6 @@ def _part(record: type, declared: Field[Any], hint: Any) -> Part:
             name=declared.name, column=None, record=kind, nullable=nullable, missing_where=missing
         )
     raise TypeError(f"{record.__name__}.{declared.name} declares no column.")
-
-
-def _embedded(part: Part) -> list[ColumnSpec]:
-    """Its columns; where the record as a whole may be missing, each of them may."""
-    return [
-        replace(spec, nullable=spec.nullable or part.nullable, missing_where=part.missing_where)
-        for spec in columns_of(part.record)
-    ]
 
 
 def _without_none(hint: Any) -> tuple[Any, bool]:

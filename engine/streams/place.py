@@ -36,7 +36,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..model.arrays import NONE, Indices
+from ..model.arrays import NONE
 from ..model.errors import Infeasible
 from ..model.facts import Fact, note, reason
 from .actives import optimise
@@ -63,7 +63,11 @@ def place(app: Application, config: TaskConfig) -> Placement:
         )
     racks, remarks = _switch(app, config)
     initial = assign_stateful(app)
-    target = _optimised(app, config, initial) if racks is None else initial
+    target = initial
+    if racks is None:
+        overlap = app.previous_owner if config.overlap is Overlap.PREVIOUS else None
+        stateful = np.flatnonzero(app.stateful)
+        target = optimise(app, initial, stateful, config.costs, config.strategy, overlap)
     apart = kept_apart(app, config)
     plan = place_standbys(app, config, target, apart)
     if racks is None and not swap_standbys(app, plan, config.costs, apart):
@@ -94,27 +98,15 @@ def place(app: Application, config: TaskConfig) -> Placement:
 def _switch(app: Application, config: TaskConfig) -> tuple[Fact | None, list[Fact]]:
     """Why racks play no part, None when they do; and what is to be said of it when they do."""
     off = racks_off(app, config)
-    if off is not None or not _equal_costs(app, config):
+    if off is not None or not nothing_to_gain(app, cross_rack(app, app.source_start, app.source)):
         return off, []
+    changelogs = cross_rack(app, app.changelog_start, app.changelog)
+    if config.num_standby_replicas and not nothing_to_gain(app, changelogs):
+        return None, []
     if config.strategy is RackStrategy.MIN_TRAFFIC and config.overlap is Overlap.COMPUTED:
         return reason(EQUAL_COSTS), []
     # Sub-topology limits, or what ran where before, may still move a task.
     return None, [note(EQUAL_COSTS)]
-
-
-def _equal_costs(app: Application, config: TaskConfig) -> bool:
-    """Whether no client is better than another for any task or copy."""
-    if not nothing_to_gain(app, cross_rack(app, app.source_start, app.source)):
-        return False
-    changelogs = cross_rack(app, app.changelog_start, app.changelog)
-    return not config.num_standby_replicas or nothing_to_gain(app, changelogs)
-
-
-def _optimised(app: Application, config: TaskConfig, initial: Indices) -> Indices:
-    """(N) the stateful tasks at the least cost, NONE for the others."""
-    overlap = app.previous_owner if config.overlap is Overlap.PREVIOUS else None
-    tasks = np.flatnonzero(app.stateful)
-    return optimise(app, initial, tasks, config.costs, config.strategy, overlap)
 
 
 def _remarks(app: Application, config: TaskConfig, plan: Copies, apart: Apart) -> list[Fact]:

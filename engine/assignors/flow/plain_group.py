@@ -149,11 +149,14 @@ def plain_group(group: GroupSpec) -> PlainGroup:
     client = np.full(len(group.members) + 1, NONE, np.int64)  # the last is what NONE reads
     client[member] = np.arange(len(member))
     previous_owner = client[group.owner[partition]]
+    crosses = np.ones((group.partition_count, len(group.racks)), np.bool_)
+    replicas = replica_racks(group)
+    crosses[replicas.partition, replicas.rack] = False
     same_subscribers = by_appearance(subscriber[a:b].tobytes() for a, b in pairwise(start.tolist()))
     return PlainGroup(
         partition=partition,
         topic=topic,
-        crosses=_crosses(group)[partition],
+        crosses=crosses[partition],
         previous_owner=previous_owner,
         member=member,
         rack=group.member_rack[member],
@@ -185,14 +188,6 @@ def _counts(
     of_pair = np.repeat(np.arange(kinds), np.diff(at)) * members + who
     size = np.bincount(kind, minlength=kinds)
     return even_counts(at, who, held[of_pair], size, members)
-
-
-def _crosses(group: GroupSpec) -> Flags:
-    """(P, R) whether no replica of a partition is in a rack."""
-    crosses = np.ones((group.partition_count, len(group.racks)), np.bool_)
-    replicas = replica_racks(group)
-    crosses[replicas.partition, replicas.rack] = False
-    return crosses
 
 
 def _check_racks(group: GroupSpec, partition: Ints, member: Indices) -> None:

@@ -74,18 +74,13 @@ def check(
                     continue
             violations += [Violation(promise=promise, what=f) for f in examine(assignor, group)]
         except NoAnswer as problem:
-            return [*violations, _no_answer(problem)]
+            raised = problem.__cause__
+            error, where = (type(raised).__name__, _arose(raised)) if raised else (None, None)
+            return [
+                *violations,
+                Violation(promise=None, what=str(problem), error=error, where=where),
+            ]
     return violations
-
-
-def _no_answer(problem: NoAnswer) -> Violation:
-    raised = problem.__cause__
-    return Violation(
-        promise=None,
-        what=str(problem),
-        error=type(raised).__name__ if raised else None,
-        where=_arose(raised) if raised else None,
-    )
 
 
 def _arose(raised: BaseException) -> str:

@@ -111,66 +111,37 @@ CROSSED = {"c": "b", "d": "a"}
 @pytest.mark.parametrize(
     ("situation", "racks", "replicas", "expected"),
     [
-        ("a rack each", CROSSED, [["a"], ["b"]], {"c": "t-1", "d": "t-0"}),
-        ("no member has one", {}, [["a"], ["b"]], {"c": "t-0", "d": "t-1"}),
-        ("an empty rack is none", {"c": "", "d": ""}, [["a"], ["b"]], {"c": "t-0", "d": "t-1"}),
-        ("all partitions on all racks", CROSSED, [["a", "b"], ["b", "a"]], {"c": "t-0", "d": "t-1"}),
-        ("nobody lives there", {"c": "x", "d": "y"}, [["a"], ["b"]], {"c": "t-0", "d": "t-1"}),
-        ("one partition with replicas unknown", CROSSED, [["b"], []], {"c": "t-0", "d": "t-1"}),
-        ("any replica counts", CROSSED, [["x", "a"], ["b"]], {"c": "t-1", "d": "t-0"}),
-        ("balance first", CROSSED, [["a"], ["a"]], {"c": "t-0", "d": "t-1"}),
+        ("a rack each", CROSSED, {"t": "a b"}, {"c": "t-1", "d": "t-0"}),
+        ("no member has one", {"c": None, "d": None}, {"t": "a b"}, {"c": "t-0", "d": "t-1"}),
+        ("an empty rack is none", {"c": "", "d": ""}, {"t": "a b"}, {"c": "t-0", "d": "t-1"}),
+        ("all partitions on all racks", CROSSED, {"t": "ab ba"}, {"c": "t-0", "d": "t-1"}),
+        ("nobody lives there", {"c": "x", "d": "y"}, {"t": "a b"}, {"c": "t-0", "d": "t-1"}),
+        ("one partition with replicas unknown", CROSSED, {"t": "b ?"}, {"c": "t-0", "d": "t-1"}),
+        ("any replica counts", CROSSED, {"t": "xa b"}, {"c": "t-1", "d": "t-0"}),
+        ("balance first", CROSSED, {"t": "a a"}, {"c": "t-0", "d": "t-1"}),
+        ("racks of one topic that differ turn them on for another", CROSSED, {"t": "a a", "u": "b b"},
+         {"c": "u-0 u-1", "d": "t-0 t-1"}),
+        ("a member without rack gets what is left over", {"c": None, "d": "a"}, {"t": "a b"},
+         {"c": "t-1", "d": "t-0"}),
+        ("what fewest members live beside is dealt first", {"c": "a", "d": "a", "e": "b"},
+         {"t": "ab a b"}, {"c": "t-1", "d": "t-0", "e": "t-2"}),
+        ("members on a rack take turns, and do not start over", {"c": "a", "d": "b", "e": "a", "f": "b"},
+         {"t": "a b a b a b a b"}, {"c": "t-0 t-4", "d": "t-1 t-5", "e": "t-2 t-6", "f": "t-3 t-7"}),
+        ("then the first there with just enough has one more", {"c": "a", "d": "b", "e": "b"},
+         {"t": "a a b b a"}, {"c": "t-0 t-1", "d": "t-2 t-4", "e": "t-3"}),
     ],
 )  # fmt: skip
 def test_with_equal_subscriptions_racks_decide(situation, racks, replicas, expected):
     """A free partition goes to a member on one of its racks, where that can make a difference."""
-    group = spec(PAIR, {"t": 2}, racks=racks, replicas={"t": replicas})
+    on = {topic: [word.strip("?") for word in words.split()] for topic, words in replicas.items()}
+    group = spec(
+        {member: list(on) for member in racks},
+        {topic: len(words) for topic, words in on.items()},
+        racks={member: rack for member, rack in racks.items() if rack is not None},
+        replicas={topic: [list(word) for word in words] for topic, words in on.items()},
+    )
 
-    assert owned(STICKY, group) == expected
-
-
-def test_the_switch_is_one_for_the_whole_group():
-    """Racks of one topic that differ turn them on for another on which all partitions are alike."""
-    members = {m: ["t", "u"] for m in "cd"}
-    alike = spec(members, {"t": 2}, racks=CROSSED, replicas={"t": [["a"], ["a"]]})
-    replicas = {"t": [["a"], ["a"]], "u": [["b"], ["b"]]}
-    differing = spec(members, {"t": 2, "u": 2}, racks=CROSSED, replicas=replicas)
-
-    assert owned(STICKY, alike) == {"c": "t-0", "d": "t-1"}
-    assert owned(STICKY, differing) == {"c": "u-0 u-1", "d": "t-0 t-1"}
-
-
-def test_scarce_partitions_are_dealt_first():
-    """What fewest members live beside is handed out before what many could take."""
-    racks = {"c": "a", "d": "a", "e": "b"}
-    replicas = {"t": [["a", "b"], ["a"], ["b"]]}
-    group = spec({m: ["t"] for m in "cde"}, {"t": 3}, racks=racks, replicas=replicas)
-
-    assert owned(STICKY, group) == {"c": "t-1", "d": "t-0", "e": "t-2"}
-
-
-def test_the_turn_goes_on_from_where_it_stopped():
-    """Members on a rack take turns, and do not start over with the first for each partition."""
-    racks = {"c": "a", "d": "b", "e": "a", "f": "b"}
-    replicas = {"t": [["a"], ["b"], ["a"], ["b"], ["a"], ["b"], ["a"], ["b"]]}
-    group = spec({m: ["t"] for m in "cdef"}, {"t": 8}, racks=racks, replicas=replicas)
-
-    assert owned(STICKY, group) == {"c": "t-0 t-4", "d": "t-1 t-5", "e": "t-2 t-6", "f": "t-3 t-7"}
-
-
-def test_who_has_enough_takes_the_extra_ones_on_its_rack():
-    """Once nobody on a rack is short, the first there with just enough may have one more, up to the extras."""
-    racks = {"c": "a", "d": "b", "e": "b"}
-    replicas = {"t": [["a"], ["a"], ["b"], ["b"], ["a"]]}
-    group = spec({m: ["t"] for m in "cde"}, {"t": 5}, racks=racks, replicas=replicas)
-
-    assert owned(STICKY, group) == {"c": "t-0 t-1", "d": "t-2 t-4", "e": "t-3"}
-
-
-def test_a_member_without_rack_gets_what_is_left_over():
-    """With equal subscriptions it matches no rack; it takes what nobody else could."""
-    group = spec(PAIR, {"t": 2}, racks={"d": "a"}, replicas={"t": [["a"], ["b"]]})
-
-    assert owned(STICKY, group) == {"c": "t-1", "d": "t-0"}
+    assert owned(STICKY, group) == expected, situation
 
 
 @pytest.mark.parametrize(

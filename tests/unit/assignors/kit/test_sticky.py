@@ -147,59 +147,40 @@ def test_the_first_of_a_set_is_as_recorded(case):
     assert firsts == case["first"]
 
 
-@pytest.fixture
-def movements():
+def _movements(*recorded):
     """Of two topics with three partitions each: t-0 is 0, u-0 is 3."""
-    return PartitionMovements(spec({"a": ["t", "u"]}, {"t": 3, "u": 3}))
-
-
-def test_without_movements_a_partition_moves_itself(movements):
-    """Nothing has to go back first."""
-    assert movements.actual_partition_to_move(0, A, B) == 0
-
-
-def test_what_came_goes_back_first(movements):
-    """After t-1 went from b to a, it goes back to b in place of t-0."""
-    movements.record(1, B, A)
-
-    assert movements.actual_partition_to_move(0, A, B) == 1
+    movements = PartitionMovements(spec({"a": ["t", "u"]}, {"t": 3, "u": 3}))
+    for partition, source, target in recorded:
+        movements.record(partition, source, target)
+    return movements
 
 
 @pytest.mark.parametrize(
-    ("situation", "partition", "source", "target"),
-    [("another topic", 3, A, B), ("another source", 0, C, B), ("another target", 0, A, C)],
+    ("situation", "recorded", "asked", "moves"),
+    [
+        ("nothing has to go back first", [], (0, A, B), 0),
+        ("what came goes back in its place", [(1, B, A)], (0, A, B), 1),
+        ("another topic", [(1, B, A)], (3, A, B), 3),
+        ("another source", [(1, B, A)], (0, C, B), 0),
+        ("another target", [(1, B, A)], (0, A, C), 0),
+        ("from b over c to a, back to b", [(1, B, C), (1, C, A)], (0, A, B), 1),
+        ("from b over c to a, not to c", [(1, B, C), (1, C, A)], (0, A, C), 0),
+        ("looked at from where it came from first", [(0, A, C), (1, B, A)], (0, C, B), 1),
+        ("it is back again", [(1, B, A), (1, A, B)], (0, A, B), 0),
+    ],
 )
-def test_what_came_stays_when_it_is_about(situation, partition, source, target, movements):
-    """Only the reverse of the same movement within the same topic counts."""
-    movements.record(1, B, A)
-
-    assert movements.actual_partition_to_move(partition, source, target) == partition
-
-
-def test_several_moves_count_as_one_from_the_first_source(movements):
-    """t-1 went from b over c to a: so it is what goes from a back to b, not to c."""
-    movements.record(1, B, C)
-    movements.record(1, C, A)
-
-    assert movements.actual_partition_to_move(0, A, B) == 1
-    assert movements.actual_partition_to_move(0, A, C) == 0
+def test_only_the_reverse_of_a_movement_within_the_topic_goes_back(
+    situation, recorded, asked, moves
+):
+    """Several moves of a partition count as one from its first source."""
+    assert _movements(*recorded).actual_partition_to_move(*asked) == moves, situation
 
 
-def test_a_partition_that_moved_is_looked_at_from_its_first_source(movements):
-    """t-0 came to c from a, so what counts is whether something went from b to a."""
-    movements.record(0, A, C)
-    movements.record(1, B, A)
-
-    assert movements.actual_partition_to_move(0, C, B) == 1
-
-
-def test_a_return_leaves_no_trace(movements):
+def test_a_return_leaves_no_trace():
     """After it is back, nothing is known of the movement."""
-    movements.record(1, B, A)
-    movements.record(1, A, B)
+    back = _movements((1, B, A), (1, A, B))
 
-    assert movements.actual_partition_to_move(0, A, B) == 0
-    assert movements.state() == PartitionMovements(spec({}, {})).state()
+    assert back.state() == PartitionMovements(spec({}, {})).state()
 
 
 def _unfilled(under_min, need, exactly_min=(), over_min_left=0):
