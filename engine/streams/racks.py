@@ -78,31 +78,32 @@ def racks_off(app: Application, config: TaskConfig) -> Fact | None:
     """
     if config.strategy is RackStrategy.NONE:
         return reason("strategy_none")
-    bare = np.flatnonzero(app.client_rack == NONE).tolist()
-    if bare:
-        return reason("clients_without_rack", [app.clients[c] for c in bare])
-    off = _data_off(app, app.source, "source")
-    if off is None and config.num_standby_replicas:
-        off = _data_off(app, app.changelog, "changelog")
+    off = clients_off(app)
+    replicas, racked = np.diff(app.replica_start), racked_replicas(app)
+    used = {"source": app.source}
+    if config.num_standby_replicas:
+        used["changelog"] = app.changelog
+    for kind, partitions in used.items():
+        off = off or partitions_off(app, partitions, replicas == 0, f"{kind}_replicas_unknown")
+        rackless = racked < replicas
+        off = off or partitions_off(app, partitions, rackless, f"{kind}_brokers_without_rack")
     return off
 
 
-def _data_off(app: Application, used: Indices, kind: str) -> Fact | None:
-    """Why the racks of these partitions do not do."""
-    read = np.zeros(len(app.partitions), np.bool_)
-    read[used] = True
-    replicas = np.diff(app.replica_start)
-    unknown = _names(app, read & (replicas == 0))
-    if unknown:
-        return reason(f"{kind}_replicas_unknown", unknown, partitions=len(unknown))
-    row = np.repeat(np.arange(len(app.partitions)), replicas)
-    rackless = np.zeros(len(app.partitions), np.bool_)
-    rackless[row[app.replica_rack == NONE]] = True
-    bare = _names(app, read & rackless)
-    if bare:
-        return reason(f"{kind}_brokers_without_rack", bare, partitions=len(bare))
-    return None
+def clients_off(app: Application) -> Fact | None:
+    """That clients without rack leave racks out; None when there are none."""
+    bare = np.flatnonzero(app.client_rack == NONE).tolist()
+    return reason("clients_without_rack", [app.clients[c] for c in bare]) if bare else None
 
 
-def _names(app: Application, marked: Flags) -> list[str]:
-    return [f"{t}-{p}" for t, p in (app.partitions[i] for i in np.flatnonzero(marked).tolist())]
+def racked_replicas(app: Application) -> Ints:
+    """(P) how many replicas of each partition are on brokers with a rack."""
+    row = np.repeat(np.arange(len(app.partitions)), np.diff(app.replica_start))
+    return np.bincount(row[app.replica_rack != NONE], minlength=len(app.partitions))
+
+
+def partitions_off(app: Application, used: Indices, lacking: Flags, measure: str) -> Fact | None:
+    """That some of the partitions *used* are *lacking* (P) what racks take; None when none is."""
+    lacks = [app.partitions[p] for p in np.unique(used).tolist() if lacking[p]]
+    names = [f"{topic}-{number}" for topic, number in lacks]
+    return reason(measure, names, partitions=len(names)) if names else None

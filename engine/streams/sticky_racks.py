@@ -26,12 +26,12 @@ from dataclasses import replace
 import numpy as np
 
 from ..assignors.flow.rack_flow import solve
-from ..model.arrays import NONE, Flags, Indices, Ints, ragged
+from ..model.arrays import NONE, Indices, Ints, ragged
 from ..model.facts import Fact, reason
 from .actives import problem_of
 from .cycle_cancelling import cancelled
 from .model import Application
-from .racks import cross_rack
+from .racks import clients_off, cross_rack, partitions_off, racked_replicas
 from .settings import STATELESS, Costs, RackStrategy, TaskConfig
 from .standby_racks import ROUNDS
 
@@ -41,33 +41,21 @@ EXACT = 10_000
 
 def actives_off(app: Application, config: TaskConfig) -> Fact | None:
     """Why racks play no part for active tasks; None when they do."""
-    return _switch(app, config) or _data(app, app.source, "source") or standbys_off(app, config)
+    off = _off(app, config, app.source, "source_racks_unknown")
+    return off or standbys_off(app, config)
 
 
 def standbys_off(app: Application, config: TaskConfig) -> Fact | None:
     """Why racks play no part for standbys; None when they do."""
-    return _switch(app, config) or _data(app, app.changelog, "changelog")
+    return _off(app, config, app.changelog, "changelog_racks_unknown")
 
 
-def _switch(app: Application, config: TaskConfig) -> Fact | None:
+def _off(app: Application, config: TaskConfig, used: Indices, measure: str) -> Fact | None:
     if config.strategy is RackStrategy.NONE:
         return reason("strategy_none")
     if not config.costs_told:
         return reason("sticky_costs_not_configured")
-    bare = np.flatnonzero(app.client_rack == NONE).tolist()
-    return reason("clients_without_rack", [app.clients[c] for c in bare]) if bare else None
-
-
-def _data(app: Application, used: Indices, kind: str) -> Fact | None:
-    """Why the racks of these partitions do not do."""
-    racked = np.zeros(len(app.partitions), np.int64)
-    row = np.repeat(np.arange(len(app.partitions)), np.diff(app.replica_start))
-    np.add.at(racked, row[app.replica_rack != NONE], 1)
-    read = np.zeros(len(app.partitions), np.bool_)
-    read[used] = True
-    lacking: Flags = read & (racked == 0)
-    names = [f"{t}-{p}" for t, p in (app.partitions[i] for i in np.flatnonzero(lacking).tolist())]
-    return reason(f"{kind}_racks_unknown", names, partitions=len(names)) if names else None
+    return clients_off(app) or partitions_off(app, used, racked_replicas(app) == 0, measure)
 
 
 def racked_actives(
