@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..metrics.money import CENT
+from ..metrics.racks import CENT
 from ..model.facts import Fact, FactKind, remark
 from ..model.figures import Score
 from .live_and_candidate import Argument, LiveAndCandidate, compared

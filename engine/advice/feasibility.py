@@ -22,7 +22,7 @@ from ..assignors.kafka.protocol_names import (
     strategy_of,
     wire_name,
 )
-from ..assignors.kit.distinct import distinct
+from ..assignors.kit.orders import distinct
 from ..assignors.live import Live
 from ..config import Assignors
 from ..followers.plan import NAME as PLAN

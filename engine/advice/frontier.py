@@ -26,8 +26,9 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from ..assignors.flow.min_cost import Weights, min_cost, plain_group
+from ..assignors.flow.min_cost import Weights, min_cost
 from ..assignors.flow.network import outweighing
+from ..assignors.flow.plain_group import plain_group
 from ..assignors.interface import GroupSpec
 from ..metrics.racks import Crossing
 from ..model.arrays import NONE, Floats, Indices
@@ -35,8 +36,8 @@ from ..model.facts import Fact, reason
 from ..streams.actives import optimise
 from ..streams.compare import across
 from ..streams.live import Running
+from ..streams.racks import racks_off
 from ..streams.settings import Costs, RackStrategy
-from ..streams.switch import racks_off
 from .scoring import replica_crossing_of
 
 SWEPT = (RackStrategy.MIN_TRAFFIC, RackStrategy.BALANCE_SUBTOPOLOGY)

@@ -37,7 +37,7 @@ from functools import cached_property
 import numpy as np
 
 from ..assignors.interface import GroupSpec
-from ..assignors.interface.membership import another_id, with_members
+from ..assignors.interface.rejoin import another_id, with_members
 from ..model.arrays import Flags, Indices, Ints
 from ..model.figures import NextChange
 from .after_change import Assign, Stage, after, moved

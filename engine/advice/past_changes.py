@@ -29,7 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..assignors.interface import GroupSpec, fresh, spec_of
-from ..assignors.interface.membership import with_members
+from ..assignors.interface.rejoin import with_members
 from ..assignors.kit.settle import settle
 from ..model.arrays import NONE, Column, Flags, Indices, Ints
 from ..model.groups import GroupSnapshot

@@ -23,8 +23,7 @@ from ..metrics.balance import (
     spread,
     subscription_classes,
 )
-from ..metrics.money import Tariff
-from ..metrics.racks import Crossing, Nearness, leader_crossing, replica_crossing
+from ..metrics.racks import Crossing, Nearness, Tariff, leader_crossing, replica_crossing
 from ..model.arrays import NONE, Column, Flags, Floats, Indices, Ints
 from ..model.assignments import Assignment, Move
 from ..model.figures import Figures, Score

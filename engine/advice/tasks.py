@@ -8,8 +8,8 @@ from ..model.groups import GroupSnapshot
 from ..model.states import GroupType
 from ..streams.compare import PlacementOutcome
 from ..streams.live import Running
+from ..streams.racks import EQUAL_COSTS
 from ..streams.settings import RackStrategy, StickyTasks, TaskStrategy
-from ..streams.switch import EQUAL_COSTS
 from .feasibility import FeasibilityJudgement
 
 

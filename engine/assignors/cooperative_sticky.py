@@ -40,9 +40,8 @@ from ..model.arrays import Column
 from ..model.assignments import Assignment, Deployment
 from .interface import USUAL_PROMISES, GroupSpec, Promise
 from .kafka.raw_assignment import answer_of
-from .kafka.sticky.choose import sticky_plan
-from .kafka.sticky.owned_partitions import MemberData
-from .kafka.sticky.plan import lists_of, transferring_of
+from .kafka.sticky import sticky_plan
+from .kafka.sticky.plan import MemberData, lists_of, transferring_of
 
 
 class CooperativeSticky:
@@ -66,18 +65,15 @@ class CooperativeSticky:
         Raises:
             Infeasible: Kafka's class throws on this group; the message names the exception.
         """
-        owned, plan = sticky_plan(group, _member_data(group))
+        own, user_data = group.generation, group.user_data_generation
+        data = MemberData(  # where the Subscription gives no generation, the user data may
+            start=group.owned_start,
+            topic=group.owned_topic,
+            partition=group.owned_partition,
+            generation=Column(
+                np.where(own.known, own.values, user_data.values), own.known | user_data.known
+            ),
+        )
+        owned, plan = sticky_plan(group, data)
         transferring = transferring_of(plan, owned)
         return answer_of(group, lists_of(plan, owned, transferring), transferring=transferring)
-
-
-def _member_data(group: GroupSpec) -> MemberData:
-    """What the Subscription says a member owns; where it gives no generation, the user data may."""
-    own, user_data = group.generation, group.user_data_generation
-    known = own.known | user_data.known
-    return MemberData(
-        start=group.owned_start,
-        topic=group.owned_topic,
-        partition=group.owned_partition,
-        generation=Column(np.where(own.known, own.values, user_data.values), known),
-    )

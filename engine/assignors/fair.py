@@ -41,10 +41,14 @@ import numpy as np
 from ..model.arrays import NONE, Ints
 from ..model.assignments import Assignment, Deployment
 from .interface import USUAL_PROMISES, GroupSpec, Promise
-from .kit.member_order import members_by_id, topics_by_name
-from .kit.orders import places
-from .kit.permute import partition_order
-from .kit.subscribers import Subscribers, subscribers_by_id
+from .kit.members import (
+    Subscribers,
+    members_by_id,
+    partition_order,
+    subscribers_by_id,
+    topics_by_name,
+)
+from .kit.orders import least_first, places
 
 
 class Fair:
@@ -69,7 +73,7 @@ class Fair:
         owned = np.zeros(len(group.members), np.int64)  # by place among the ids
         takers = [np.zeros(0, np.int64)]
         for among, count in _runs(group, subscribers, topics):
-            taken = among[_deal(owned[among], count)]
+            taken = among[least_first(owned[among], count)]
             owned += np.bincount(taken, minlength=len(owned))
             takers.append(taken)
         owner = np.full(group.partition_count, NONE, np.int32)
@@ -93,27 +97,3 @@ def _runs(group: GroupSpec, subscribers: Subscribers, topics: Ints) -> Iterator[
         count += sizes[topic]
     if count:
         yield known, count
-
-
-def _deal(owned: Ints, count: int) -> Ints:
-    """
-    Who takes each of *count* partitions, when each goes to the one that owns fewest, the first of
-    several.
-
-    Args:
-        owned: What each one owns before.
-        count: How many are dealt.
-
-    >>> _deal(np.array([2, 0, 1]), 5).tolist()
-    [1, 1, 2, 0, 1]
-    """
-    levels = np.sort(owned)
-    held = np.cumsum(levels)
-    # Those below who raise themselves to a level need so many before its own take one.
-    needed = np.arange(1, len(levels) + 1) * levels - held
-    taking = int(needed.searchsorted(count, side="right"))
-    top = (count + int(held[taking - 1])) // taking + 1  # nobody's count gets beyond it
-    room = np.maximum(top - owned, 0)
-    taker = np.repeat(np.arange(len(owned)), room)
-    level = owned[taker] + np.arange(len(taker)) - np.repeat(np.cumsum(room) - room, room)
-    return taker[np.argsort(level, kind="stable")[:count]]

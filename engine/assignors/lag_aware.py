@@ -43,7 +43,7 @@ from ..model.assignments import Assignment, Deployment
 from ..model.errors import Infeasible
 from ..model.text import listed
 from .interface import USUAL_PROMISES, GroupSpec, Promise
-from .kit.subscribers import Subscribers, subscribers_by_id
+from .kit.members import Subscribers, subscribers_by_id
 
 _TOPICS_NAMED = 3
 
@@ -67,22 +67,17 @@ class LagAware:
             Infeasible: The lag of a partition of a subscribed topic is unknown.
         """
         subscribers = subscribers_by_id(group)
-        _need_every_lag(group, subscribers)
+        subscribed = (subscribers.count > 0)[group.topic_of]
+        unknown = subscribed & ~group.lag.known
+        if unknown.any():
+            topics = sorted(group.topics[t] for t in set(group.topic_of[unknown].tolist()))
+            raise Infeasible(
+                f"lag-aware needs the lag of every partition; {int(unknown.sum()):,} of {int(subscribed.sum()):,} are "
+                f"unknown, because an end or a commit could not be read (topics: {listed(topics, _TOPICS_NAMED)}).",
+                fix="Read the offsets again, or look at a strategy that needs no lag.",
+            )
         members = np.append(subscribers.member, np.int32(NONE))  # slot NONE reads the last entry
         return Assignment(owner=members[_deal(group, subscribers)])
-
-
-def _need_every_lag(group: GroupSpec, subscribers: Subscribers) -> None:
-    subscribed = (subscribers.count > 0)[group.topic_of]
-    unknown = subscribed & ~group.lag.known
-    if not unknown.any():
-        return
-    topics = sorted(group.topics[t] for t in set(group.topic_of[unknown].tolist()))
-    raise Infeasible(
-        f"lag-aware needs the lag of every partition; {int(unknown.sum()):,} of {int(subscribed.sum()):,} "
-        f"are unknown, because an end or a commit could not be read (topics: {listed(topics, _TOPICS_NAMED)}).",
-        fix="Read the offsets again, or look at a strategy that needs no lag.",
-    )
 
 
 def _deal(group: GroupSpec, subscribers: Subscribers) -> Ints:

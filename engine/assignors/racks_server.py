@@ -40,15 +40,12 @@ from ..model.arrays import NONE, Flags, Indices, Ints
 from ..model.assignments import Assignment, Deployment
 from .flow.least_cost import least_cost_flow
 from .interface import USUAL_PROMISES, GroupSpec, Promise, rejoining
-from .kafka import subscription_type
+from .kafka.group_coordinator import homogeneous, topic_ids
 from .kafka.racks import replica_racks
 from .kafka.uniform import uniform
-from .kafka.uniform.topic_ids import topic_ids
-from .kit.distinct import row_keys
 from .kit.java_order import uuid_order
-from .kit.member_order import members_by_id
-from .kit.orders import places, stable_order
-from .kit.subscribers import subscribes
+from .kit.members import members_by_id, subscribes
+from .kit.orders import by_appearance, places, row_keys, stable_order
 
 MOST_PARTITIONS = 200_000
 """Groups with more are left to `uniform`."""
@@ -75,7 +72,10 @@ class RacksServer:
         Raises:
             Infeasible: The group is left to `uniform`, and Kafka's class throws.
         """
-        topics = _topics(group)
+        wanted = np.zeros(len(group.topics), np.bool_)
+        wanted[group.subscription_topic] = True
+        by_id = uuid_order(topic_ids(group))
+        topics = by_id[(wanted & (group.topic_size > 0))[by_id]]
         if group.topic_size[topics].sum() > MOST_PARTITIONS:
             return uniform(group)
         if not len(topics):
@@ -115,19 +115,11 @@ class _Read:
     most: Ints
 
 
-def _topics(group: GroupSpec) -> Ints:
-    """The topics with partitions that anybody subscribes to, by id."""
-    wanted = np.zeros(len(group.topics), np.bool_)
-    wanted[group.subscription_topic] = True
-    by_id = uuid_order(topic_ids(group))
-    return by_id[(wanted & (group.topic_size > 0))[by_id]]
-
-
 def _read(group: GroupSpec, topics: Ints) -> _Read:
     order = members_by_id(group)
     subscriptions = _subscriptions(group, order)
     racks = group.member_rack[order].astype(np.int64)
-    sample, kind = _by_appearance(subscriptions * (len(group.racks) + 1) + racks + 1)
+    sample, kind = _first_and_place(subscriptions * (len(group.racks) + 1) + racks + 1)
     reach = np.zeros((len(sample), len(group.topics)), np.bool_)
     for number, member in enumerate(order[sample].tolist()):
         reach[number, group.subscribed(member)] = True
@@ -137,8 +129,8 @@ def _read(group: GroupSpec, topics: Ints) -> _Read:
     replicas = replica_racks(group)
     on[replicas.partition, replicas.rack] = True
     owner = _claimed(group, places(order))
-    _, pool = _by_appearance(_same_rows(reach.T)[topic] * len(on) + _same_rows(on)[partition])
-    first, alike = _by_appearance(pool * (len(order) + 1) + owner[partition] + 1)
+    _, pool = _first_and_place(_same_rows(reach.T)[topic] * len(on) + _same_rows(on)[partition])
+    first, alike = _first_and_place(pool * (len(order) + 1) + owner[partition] + 1)
     first_of_pool = np.unique(pool, return_index=True)[1]
     fewest, most = _bounds(group, order, owner, len(partition))
     return _Read(
@@ -157,15 +149,13 @@ def _read(group: GroupSpec, topics: Ints) -> _Read:
 
 def _subscriptions(group: GroupSpec, order: Ints) -> Ints:
     """(M) a number for what each member subscribes to, equal where existing topics are."""
-    if subscription_type.homogeneous(group):
+    if homogeneous(group):
         return np.zeros(len(order), np.int64)
     sets = [np.unique(group.subscribed(m)) for m in order.tolist()]
-    named = [one[group.topic_exists[one]].tobytes() for one in sets]
-    numbers = {one: number for number, one in enumerate(dict.fromkeys(named))}
-    return np.array([numbers[one] for one in named], np.int64)
+    return by_appearance(one[group.topic_exists[one]].tobytes() for one in sets)
 
 
-def _by_appearance(keys: Ints) -> tuple[Ints, Ints]:
+def _first_and_place(keys: Ints) -> tuple[Ints, Ints]:
     """Where each distinct key stands first, ascending, and the place of each key among these."""
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     order = np.argsort(first)
@@ -205,7 +195,7 @@ def _bounds(group: GroupSpec, order: Ints, owner: Ints, partitions: int) -> tupl
     That has no lower minimum and no higher maximum than any other, so those of `uniform` bound it.
     """
     members = len(order)
-    if subscription_type.homogeneous(group):
+    if homogeneous(group):
         fewest = np.full(members, partitions // members)
         return fewest, fewest + 1
     held = np.append(order, NONE)[owner].astype(np.int32)

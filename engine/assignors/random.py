@@ -35,7 +35,7 @@ import numpy.typing as npt
 from ..model.arrays import NONE
 from ..model.assignments import Assignment, Deployment
 from .interface import USUAL_PROMISES, GroupSpec, Promise
-from .kit.subscribers import subscribers_by_id
+from .kit.members import subscribers_by_id
 
 Words = npt.NDArray[np.uint64]
 

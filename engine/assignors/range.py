@@ -48,7 +48,7 @@ from ..model.arrays import NONE, Ints
 from ..model.assignments import Assignment, Deployment
 from .interface import USUAL_PROMISES, GroupSpec, Promise
 from .kafka.racks import ReplicaRacks, rack_aware_topics, replica_racks, wanted_racks
-from .kit.subscribers import Subscribers, subscribers_by_member_order
+from .kit.members import Subscribers, subscribers_by_member_order
 
 
 class Range:

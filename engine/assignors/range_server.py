@@ -33,9 +33,8 @@ import numpy as np
 from ..model.arrays import NONE, Indices, Ints
 from ..model.assignments import Assignment, Deployment
 from .interface import USUAL_PROMISES, GroupSpec, Promise
-from .kafka.subscription_type import homogeneous, subscribed_topics
-from .kit.member_order import member_order
-from .kit.subscribers import subscribers_by_member_order
+from .kafka.group_coordinator import homogeneous, subscribed_topics
+from .kit.members import member_order, subscribers_by_member_order
 
 
 class RangeServer:

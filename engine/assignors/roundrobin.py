@@ -38,9 +38,7 @@ from ..model.arrays import NONE, Ints
 from ..model.assignments import Assignment, Deployment
 from ..model.errors import Infeasible
 from .interface import USUAL_PROMISES, GroupSpec, Promise
-from .kit.member_order import topics_by_name
-from .kit.permute import partition_order
-from .kit.subscribers import Subscribers, subscribers_by_member_order
+from .kit.members import Subscribers, partition_order, subscribers_by_member_order, topics_by_name
 
 
 class RoundRobin:

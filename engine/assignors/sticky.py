@@ -38,9 +38,8 @@ from typing import ClassVar
 from ..model.assignments import Assignment, Deployment
 from .interface import USUAL_PROMISES, GroupSpec, Promise
 from .kafka.raw_assignment import answer_of
-from .kafka.sticky.choose import sticky_plan
-from .kafka.sticky.owned_partitions import MemberData
-from .kafka.sticky.plan import lists_of
+from .kafka.sticky import sticky_plan
+from .kafka.sticky.plan import MemberData, lists_of
 
 
 class Sticky:

@@ -35,7 +35,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from statistics import median
 from time import perf_counter
@@ -59,8 +59,8 @@ from ..assignors.interface import Assignor, GroupSpec, build_spec
 from ..assignors.kit.settle import settle
 from ..config.rules import known_reset
 from ..messages.wording import proof, words
-from ..metrics.lag import OffsetReset, measure_lag
-from ..model.arrays import NONE, Column, Flags, Indices
+from ..metrics.lag import OffsetReset, ReadOffsets, measure_lag
+from ..model.arrays import NONE, Column, Indices
 from ..model.errors import EvenkeelError, InputError
 
 _ERRORS_SHOWN = 3
@@ -407,21 +407,11 @@ def _owners(
     return [best[pair][1] if pair in best else NONE for pair in every]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Offsets:
-    """Begin, end and commit of every partition of a case."""
-
-    begin: Column
-    end: Column
-    committed: Column
-    commit_unread: Flags
-
-
 def _lag(topics: Sequence[TopicCase], auto_offset_reset: str | None) -> Column:
     """Per partition the lag as strategies see it: given, or as its offsets say."""
     begin, end, committed = (Column.of(_per_partition(topics, name)) for name in _OFFSETS)
     unread = np.zeros(len(begin.values), np.bool_)
-    offsets = _Offsets(begin=begin, end=end, committed=committed, commit_unread=unread)
+    offsets = ReadOffsets(begin=begin, end=end, committed=committed, commit_unread=unread)
     derived = measure_lag(offsets, OffsetReset.of(auto_offset_reset)).for_strategies.tolist()
     stated = [topic.lags is not None for topic in topics for _ in topic.partitions]
     given = _per_partition(topics, "lags")

@@ -9,7 +9,7 @@ import pyarrow as pa
 from ..config import Settings
 from ..ports import Lake
 from ..snapshots import coded_schema
-from ..snapshots.over_lake import OverLake
+from ..snapshots.walk_lake import OverLake
 
 CONFIGURED = "configured"
 """The source of a rack that the member did not tell itself."""

@@ -19,12 +19,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..model.arrays import NONE, Flags, Floats, Indices, Ints
+from ..model.arrays import Flags, Floats, Ints
 from ..model.batch import median_by
 from ..model.labels import Labels
 from ..model.states import CapacityBasis
-from .member_identity import Recognised
-from .past import Past
 from .samples import Samples, any_of_owner, stack_of, sums_by_owner
 
 NEWEST = 3
@@ -139,21 +137,3 @@ def _interval(samples: Samples, at: int, behind: Flags, lumpy: Flags, members: i
         busy=busy & ~disturbed,
         kept_up=(some > 0) & ~was_behind & ~disturbed,
     )
-
-
-def owners_before(past: Past) -> Indices:
-    """
-    (samples, n) who owned each present partition at each earlier sample, as a present member.
-
-    A member is recognised by its id while it lives, over restarts by `Member.identity`, unless another member has the
-    same. NONE is for nobody, and for a member who is gone.
-    """
-    recognised = Recognised(past.now.members)
-    owners = []
-    for old, of_group in zip(past.earlier, past.of_group, strict=True):
-        numbers = np.full(len(old) + 1, NONE, np.int64)
-        numbers[of_group[of_group != NONE]] = np.flatnonzero(of_group != NONE)
-        same = recognised.among(old.members, numbers[old.members.group])
-        owners.append(np.append(same, np.int32(NONE))[old.partitions.owner])
-    gathered: Indices = past.gather(owners, NONE, np.int32)
-    return gathered

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from ..model.arrays import Column, Flags, Ints
+from ..model.groups import PartitionTable
 from ..model.labels import Labels
 from ..model.states import LagBasis
 
@@ -19,10 +19,10 @@ class Lag:
     Per partition of a group's table.
 
     Attributes:
-        for_people: Offsets; unknown stays unknown.
+        for_people: ReadOffsets; unknown stays unknown.
         for_strategies: The same, but a partition without commit counts as the client's default reset, latest: 0.
         basis: Why each is that number.
-        lost: Offsets that retention removed before the group read them: max(0, begin - committed).
+        lost: ReadOffsets that retention removed before the group read them: max(0, begin - committed).
     """
 
     for_people: Column
@@ -31,24 +31,22 @@ class Lag:
     lost: Column
 
 
-class Offsets(Protocol):
-    """What a lag follows from, per partition: log start, end, commit, and whether the commit could not be read."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ReadOffsets:
+    """
+    What a lag follows from, per partition; a `PartitionTable` has all of it.
 
-    @property
-    def begin(self) -> Column:
-        """Log start offsets."""
+    Attributes:
+        begin: Log start offsets.
+        end: High watermarks, or last stable offsets.
+        committed: The group's commits; unknown where there is none.
+        commit_unread: Where a commit could not be read, which is not the same as none.
+    """
 
-    @property
-    def end(self) -> Column:
-        """High watermarks, or last stable offsets."""
-
-    @property
-    def committed(self) -> Column:
-        """The group's commits; unknown where there is none."""
-
-    @property
-    def commit_unread(self) -> Flags:
-        """Where a commit could not be read, which is not the same as none."""
+    begin: Column
+    end: Column
+    committed: Column
+    commit_unread: Flags
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -77,7 +75,7 @@ class OffsetReset:
         return cls(configured=configured[group], latest=latest[group])
 
 
-def measure_lag(table: Offsets, reset: OffsetReset) -> Lag:
+def measure_lag(table: PartitionTable | ReadOffsets, reset: OffsetReset) -> Lag:
     """
     How far behind a group is.
 

@@ -16,13 +16,13 @@ from ..model.groups import GroupHeader
 from ..model.labels import Labels
 from ..model.states import LagBasis, Status
 from .balance import member_counts
-from .capacity import NEWEST, Capacity, capacities, owners_before
+from .capacity import NEWEST, Capacity, capacities
 from .commit_interval import CommitInterval, commit_intervals, delay
 from .diagnosis import Diagnosed, Evidence, diagnose
 from .history import Rate, TimeLag, deviation, rate, time_lag, time_to_loss
 from .lag import Lag, OffsetReset, measure_lag
-from .money import RecordSize, record_size
-from .past import Past
+from .past import Past, owners_before
+from .racks import RecordSize, record_size
 from .samples import Samples, silent_members
 from .status import WINDOW, statuses
 
@@ -204,8 +204,8 @@ def observe(batch: GroupBatch, earlier: Sequence[GroupBatch], known: Known) -> O
         batch=batch,
         samples=samples,
         counted=counted,
-        lag=np.where(lag.for_people.known, lag.for_people.values, np.nan),
-        lost=np.where(lag.lost.known, lag.lost.values, np.nan),
+        lag=lag.for_people.floats(),
+        lost=lag.lost.floats(),
         delays=delays,
         behind=behind,
         arrivals=samples.arrivals(NEWEST),
@@ -243,7 +243,6 @@ def _rebalancing(header: GroupHeader) -> bool:
 def _capacity(
     samples: Samples, behind: Flags, interval: CommitInterval, known: Known, batch: GroupBatch
 ) -> Capacity:
-    """What each member can consume."""
     shortest = np.nanmin(samples.seconds, axis=0, initial=np.inf)
     return capacities(
         samples,
@@ -307,7 +306,6 @@ def _counted(batch: GroupBatch, subscribed_topics: Sequence[frozenset[str]]) -> 
 
 
 def _findings(batch: GroupBatch, lag: Lag, counted: Flags) -> tuple[tuple[Fact, ...], ...]:
-    """(G) what is odd about each group."""
     findings: list[list[Fact]] = [[] for _ in batch.headers]
     owned = member_counts(batch.partitions.owner, len(batch.members))
     idle = count_by(owned == 0, batch.members.start).tolist()

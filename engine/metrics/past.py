@@ -1,8 +1,9 @@
-"""The earlier samples of partitions, in the order of the present ones."""
+"""The earlier samples of partitions, in the order of the present ones; and which present member an earlier one is."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,9 +11,74 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..model.arrays import NONE, Column, Flags, Ints
-from ..model.batch import GroupBatch
+from ..model.arrays import NONE, Column, Indices, Ints
+from ..model.batch import GroupBatch, Members
 from ..model.groups import GroupHeader
+from .lag import ReadOffsets
+
+
+class Recognised:
+    """Who of the present members earlier ones are: by id while they live, over restarts by identity unless shared."""
+
+    def __init__(self, members: Members) -> None:
+        self.members = members
+        self.ids = np.array(members.ids, np.object_)
+
+    def among(self, then: Members, group: Ints) -> Indices:
+        """
+        (earlier members) the number of each among the present ones, NONE for one who is gone.
+
+        Args:
+            then: Members of an earlier snapshot.
+            group: (earlier members) the present number of the group of each, NONE for none.
+        """
+        now = self.members.start
+        at = now[group] + np.arange(len(then)) - then.start[then.group]
+        there = np.flatnonzero((group != NONE) & (at < now[group + 1]))
+        # most stay where they were: only the others have to be looked for
+        stayed = there[np.array(then.ids, np.object_)[there] == self.ids[at[there]]]
+        same = np.full(len(then), NONE, np.int32)
+        same[stayed] = at[stayed]
+        self._look_for(then, group, same)
+        return same
+
+    def _look_for(self, then: Members, group: Ints, same: Indices) -> None:
+        """Fill in who does not stand where it stood."""
+        wanted = np.zeros(len(self.members.start), np.bool_)
+        wanted[group[(same == NONE) & (group != NONE)]] = True
+        rows = np.flatnonzero(wanted[group]).tolist()
+        known = [
+            (g, then.identities[row]) for g, row in zip(group[rows].tolist(), rows, strict=True)
+        ]
+        several = self._shared | _shared(known)
+        for row, who in zip(rows, known, strict=True):
+            if same[row] == NONE:
+                by_identity = NONE if who in several else self._by_identity.get(who, NONE)
+                same[row] = self._by_id.get((who[0], then.ids[row]), by_identity)
+
+    @cached_property
+    def _by_id(self) -> dict[tuple[int, str], int]:
+        members = self.members
+        return {
+            key: i for i, key in enumerate(zip(members.group.tolist(), members.ids, strict=True))
+        }
+
+    @cached_property
+    def _identities(self) -> list[tuple[int, str]]:
+        return list(zip(self.members.group.tolist(), self.members.identities, strict=True))
+
+    @cached_property
+    def _by_identity(self) -> dict[tuple[int, str], int]:
+        return {who: i for i, who in enumerate(self._identities)}
+
+    @cached_property
+    def _shared(self) -> set[tuple[int, str]]:
+        return _shared(self._identities)
+
+
+def _shared(identities: Iterable[tuple[int, str]]) -> set[tuple[int, str]]:
+    """Identities that more than one member of a group has, as consumers of one program may."""
+    return {identity for identity, members in Counter(identities).items() if members > 1}
 
 
 class Past:
@@ -53,9 +119,9 @@ class Past:
         values, known = self._columns[name]
         return Column(values[sample], known[sample])
 
-    def offsets(self, sample: int) -> SampledOffsets:
+    def offsets(self, sample: int) -> ReadOffsets:
         """What a lag follows from, at an earlier sample."""
-        return SampledOffsets(
+        return ReadOffsets(
             begin=self.column("begin", sample),
             end=self.column("end", sample),
             committed=self.column("committed", sample),
@@ -95,16 +161,6 @@ class Past:
         for old, of_group in zip(self.earlier, self.of_group, strict=True):
             if of_group[group] != NONE:
                 yield old, int(of_group[group])
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SampledOffsets:
-    """The offsets of the present partitions at an earlier sample."""
-
-    begin: Column
-    end: Column
-    committed: Column
-    commit_unread: Flags
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -212,3 +268,21 @@ def _rows_in(now: GroupBatch, old: GroupBatch) -> Ints:
     found = codes[place] == wanted
     rows[found] = kept[place[found]]
     return rows
+
+
+def owners_before(past: Past) -> Indices:
+    """
+    (samples, n) who owned each present partition at each earlier sample, as a present member.
+
+    A member is recognised by its id while it lives, over restarts by `Member.identity`, unless another member has the
+    same. NONE is for nobody, and for a member who is gone.
+    """
+    recognised = Recognised(past.now.members)
+    owners = []
+    for old, of_group in zip(past.earlier, past.of_group, strict=True):
+        numbers = np.full(len(old) + 1, NONE, np.int64)
+        numbers[of_group[of_group != NONE]] = np.flatnonzero(of_group != NONE)
+        same = recognised.among(old.members, numbers[old.members.group])
+        owners.append(np.append(same, np.int32(NONE))[old.partitions.owner])
+    gathered: Indices = past.gather(owners, NONE, np.int32)
+    return gathered

@@ -61,10 +61,10 @@ class Samples:
         def stacked(name: str) -> Floats:
             columns: list[Column] = [getattr(table, name)]
             columns += [past.column(name, sample) for sample in range(past.samples)]
-            return np.array([np.where(c.known, c.values, np.nan) for c in columns], np.float64)
+            return np.array([column.floats() for column in columns], np.float64)
 
         end, committed = stacked("end"), stacked("committed")
-        lag = np.array([np.where(c.known, c.values, np.nan) for c in lags], np.float64)
+        lag = np.array([column.floats() for column in lags], np.float64)
         return cls(
             begin=stacked("begin"),
             end=end,

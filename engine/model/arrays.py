@@ -76,6 +76,10 @@ class Column:
         """The numbers with *value* in place of the unknown ones."""
         return np.where(self.known, self.values, value)
 
+    def floats(self) -> Floats:
+        """The numbers, nan in place of the unknown ones."""
+        return np.where(self.known, self.values, np.nan)
+
     def total(self) -> int | None:
         """The sum; None when any is unknown; 0 for no numbers at all."""
         return int(self.values.sum()) if bool(self.known.all()) else None
@@ -83,6 +87,18 @@ class Column:
     def max(self) -> int | None:
         """The largest known number, None when none is known."""
         return int(self.values[self.known].max()) if bool(self.known.any()) else None
+
+
+def starts_of(sizes: Sequence[int] | Ints) -> Ints:
+    """
+    Where each of some lists begins that lie behind each other, and where the last one ends.
+
+    >>> starts_of([1, 0, 2]).tolist()
+    [0, 1, 1, 3]
+    """
+    start = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=start[1:])
+    return start
 
 
 def ragged_entries(start: Ints, rows: Ints | Indices) -> tuple[Ints, Ints]:
@@ -94,8 +110,7 @@ def ragged_entries(start: Ints, rows: Ints | Indices) -> tuple[Ints, Ints]:
     ([0, 2, 3], [1, 2, 0])
     """
     sizes = start[rows + 1] - start[rows]
-    begin = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum(sizes, out=begin[1:])
+    begin = starts_of(sizes)
     return begin, np.repeat(start[rows] - begin[:-1], sizes) + np.arange(begin[-1])
 
 
@@ -107,6 +122,5 @@ def ragged(lists: Sequence[Sequence[int]]) -> tuple[Ints, Indices]:
     >>> start.tolist(), values.tolist()
     ([0, 1, 1, 3], [7, 8, 9])
     """
-    start = np.zeros(len(lists) + 1, np.int64)
-    np.cumsum([len(one) for one in lists], out=start[1:])
+    start = starts_of([len(one) for one in lists])
     return start, np.fromiter((v for one in lists for v in one), np.int32, int(start[-1]))

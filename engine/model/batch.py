@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .arrays import NONE, Column, Flags, Floats, Indices, Ints
+from .arrays import NONE, Column, Flags, Floats, Indices, Ints, starts_of
 from .groups import GroupHeader, GroupSnapshot, PartitionTable
 
 
@@ -124,10 +124,6 @@ class GroupBatch:
         base = int(self.members.start[group])
         entries = slice(int(table.replica_start[rows.start]), int(table.replica_start[rows.stop]))
         return PartitionTable(
-            topics=table.topics[topics],
-            topic_ids=table.topic_ids[topics],
-            cleanup_policies=table.cleanup_policies[topics],
-            retention_ms=table.retention_ms[topics],
             racks=table.racks,
             topic=topic - np.int32(first),
             owner=self.owners_of(group),
@@ -135,12 +131,14 @@ class GroupBatch:
             replica_start=table.replica_start[rows.start : rows.stop + 1] - entries.start,
             replica_rack=table.replica_rack[entries],
             in_sync=table.in_sync[entries],
+            **{name: getattr(table, name)[topics] for name in _OF_TOPICS},
             **{name: getattr(table, name)[rows] for name in _PLAIN},
             **{name: getattr(table, name).take(rows) for name in _COLUMNS},
         )
 
 
 _COLUMNS = tuple(f.name for f in fields(PartitionTable) if f.type == "Column")
+_OF_TOPICS = ("topics", "topic_ids", "cleanup_policies", "retention_ms")
 _PLAIN = ("partition", "exists", "subscribed", "target_turn", "commit_unread", "leader_rack")
 
 
@@ -152,7 +150,7 @@ def batch_of(groups: Sequence[GroupSnapshot]) -> GroupBatch:
     """Groups that are there one by one, as a batch."""
     members = [member for group in groups for member in group.members]
     counts = np.array([len(group.members) for group in groups], np.int64)
-    base = _starts(counts)
+    base = starts_of(counts)
     sizes = np.array([len(group.partitions) for group in groups], np.int64)
     return GroupBatch(
         headers=tuple(groups),
@@ -170,15 +168,9 @@ def batch_of(groups: Sequence[GroupSnapshot]) -> GroupBatch:
         ),
         topics=tuple(group.topics for group in groups),
         partitions=_joined([g.partitions for g in groups], base.tolist()),
-        start=_starts(sizes),
+        start=starts_of(sizes),
         groups=groups,
     )
-
-
-def _starts(sizes: Ints) -> Ints:
-    start = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=start[1:])
-    return start
 
 
 def _joined(tables: Sequence[PartitionTable], base: Sequence[int]) -> PartitionTable:
@@ -188,8 +180,8 @@ def _joined(tables: Sequence[PartitionTable], base: Sequence[int]) -> PartitionT
     renamed = [
         np.array([*(place[rack] for rack in table.racks), NONE], np.int32) for table in tables
     ]
-    topics = _starts(np.array([len(table.topics) for table in tables], np.int64))
-    entries = _starts(np.array([len(table.replica_rack) for table in tables], np.int64))
+    topics = starts_of([len(table.topics) for table in tables])
+    entries = starts_of([len(table.replica_rack) for table in tables])
 
     def stacked(name: str, kind: Any = np.int32) -> Any:
         return _concatenated([getattr(table, name) for table in tables], kind)
@@ -208,12 +200,13 @@ def _joined(tables: Sequence[PartitionTable], base: Sequence[int]) -> PartitionT
             _concatenated([p.known for p in parts], np.bool_),
         )
 
+    of_topics: dict[str, Any] = {
+        name: tuple(each for table in tables for each in getattr(table, name))
+        for name in _OF_TOPICS
+    }
+    columns: dict[str, Any] = {name: column(name) for name in _COLUMNS}
     of_racks = list(zip(tables, renamed, strict=True))
     return PartitionTable(
-        topics=tuple(name for table in tables for name in table.topics),
-        topic_ids=tuple(each for table in tables for each in table.topic_ids),
-        cleanup_policies=tuple(each for table in tables for each in table.cleanup_policies),
-        retention_ms=tuple(each for table in tables for each in table.retention_ms),
         racks=racks,
         topic=_concatenated(
             [t.topic + by for t, by in zip(tables, topics.tolist(), strict=False)], np.int32
@@ -238,7 +231,8 @@ def _joined(tables: Sequence[PartitionTable], base: Sequence[int]) -> PartitionT
         ),
         replica_rack=_concatenated([names[t.replica_rack] for t, names in of_racks], np.int32),
         in_sync=stacked("in_sync", np.bool_),
-        **{name: column(name) for name in _COLUMNS},
+        **of_topics,
+        **columns,
     )
 
 

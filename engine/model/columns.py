@@ -14,11 +14,13 @@ import enum
 import functools
 import operator
 import types
-from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from datetime import datetime
 from functools import cache
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ParamSpec, Union, get_args, get_origin, get_type_hints
+
+P = ParamSpec("P")
 
 _MEANING = "meaning"
 _MISSING = "missing"
@@ -105,7 +107,7 @@ class Where:
         return self.other in row and row[self.other] == self.value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Meaning:
     """
     What a column means.
@@ -127,6 +129,7 @@ class Meaning:
     """
 
     comment: str
+    _: KW_ONLY
     unit: Unit | None = None
     at_least: float | None = None
     at_most: float | None = None
@@ -187,37 +190,15 @@ class ColumnSpec:
         )
 
 
-def column(
-    comment: str,
-    *,
-    unit: Unit | None = None,
-    at_least: float | None = None,
-    at_most: float | None = None,
-    one_of: tuple[str, ...] | None = None,
-    generated: bool = False,
-    table: str | None = None,
-    head: str | None = None,
-    none: bool = False,
-    none_where: tuple[Where, ...] = (),
-    names_member: bool = False,
-    infinite: str = "never",
-) -> Mapping[str, Meaning]:
-    """The metadata of a field that is a column; what several records share is one such value. See `Meaning`."""
-    meaning = Meaning(
-        comment=comment,
-        unit=unit,
-        at_least=at_least,
-        at_most=at_most,
-        one_of=one_of,
-        generated=generated,
-        table=table,
-        head=head,
-        none=none,
-        none_where=none_where,
-        names_member=names_member,
-        infinite=infinite,
-    )
-    return {_MEANING: meaning}
+def _as_metadata(meaning: Callable[P, Meaning]) -> Callable[P, Mapping[str, Meaning]]:
+    def metadata(*args: P.args, **known: P.kwargs) -> Mapping[str, Meaning]:
+        return {_MEANING: meaning(*args, **known)}
+
+    return metadata
+
+
+column = _as_metadata(Meaning)
+"""The metadata of a field that is a column; what several records share is one such value. Arguments as of `Meaning`."""
 
 
 def missing_where(other: str) -> Mapping[str, tuple[Where, ...]]:
@@ -253,15 +234,17 @@ class Part:
 @cache
 def columns_of(record: Any) -> tuple[ColumnSpec, ...]:
     """
-    The columns of a record's class, in order. A field that is a record itself stands for its columns.
+    The columns of a record's class, in order.
+
+    A field that is a record itself stands for its columns; where it may be missing, each of them may.
 
     Raises:
         TypeError: A field is neither a column nor a record.
     """
     return tuple(
-        spec
+        replace(spec, nullable=spec.nullable or part.nullable, missing_where=part.missing_where)
         for part in parts_of(record)
-        for spec in ([part.column] if part.column else _embedded(part))
+        for spec in ([part.column] if part.column else columns_of(part.record))
     )
 
 
@@ -282,7 +265,9 @@ def _part(record: type, declared: Field[Any], hint: Any) -> Part:
     meaning = declared.metadata.get(_MEANING)
     if meaning is not None:
         kind, item, bits = _stored(kind)
-        made = declared.default_factory
+        given = declared.default
+        if declared.default_factory is not MISSING:
+            given = declared.default_factory()
         spec = ColumnSpec(
             name=declared.name,
             kind=kind,
@@ -290,7 +275,7 @@ def _part(record: type, declared: Field[Any], hint: Any) -> Part:
             bits=bits,
             nullable=nullable,
             meaning=meaning,
-            default=_default_of(declared.default) if made is MISSING else made(),
+            default=REQUIRED if given is MISSING else given,
         )
         return Part(name=declared.name, column=spec, record=None, nullable=nullable)
     if isinstance(kind, type) and is_dataclass(kind):
@@ -299,18 +284,6 @@ def _part(record: type, declared: Field[Any], hint: Any) -> Part:
             name=declared.name, column=None, record=kind, nullable=nullable, missing_where=missing
         )
     raise TypeError(f"{record.__name__}.{declared.name} declares no column.")
-
-
-def _default_of(default: Any) -> Any:
-    return REQUIRED if default is MISSING else default
-
-
-def _embedded(part: Part) -> list[ColumnSpec]:
-    """Its columns; where the record as a whole may be missing, each of them may."""
-    return [
-        replace(spec, nullable=spec.nullable or part.nullable, missing_where=part.missing_where)
-        for spec in columns_of(part.record)
-    ]
 
 
 def _without_none(hint: Any) -> tuple[Any, bool]:

@@ -8,6 +8,7 @@ A driver's error is chained as the cause, never shown raw to a user.
 from __future__ import annotations
 
 import inspect
+from functools import partial
 
 
 class EvenkeelError(Exception):
@@ -31,11 +32,7 @@ class EvenkeelError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Errors travel between processes (Spark workers), keyword argument included."""
-        return (_rebuild, (type(self), self.message, self.fix))
-
-
-def _rebuild(kind: type[EvenkeelError], message: str, fix: str | None) -> EvenkeelError:
-    return kind(message, fix=fix)
+        return partial(type(self), fix=self.fix), (self.message,)
 
 
 class ConfigError(EvenkeelError):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 
 from .columns import Int32, column
 
@@ -103,29 +104,20 @@ def fact(
     )
 
 
-def finding(measure: str, names: Iterable[str] = (), **known: float | str | None) -> Fact:
-    """What is remarkable, as a `fact`."""
-    return fact(FactKind.FINDING, measure, names, **known)
+finding = partial(fact, FactKind.FINDING)
+"""What is remarkable, as a `fact`."""
 
+note = partial(fact, FactKind.NOTE)
+"""What else is to be said, as a `fact`."""
 
-def note(measure: str, names: Iterable[str] = (), **known: float | str | None) -> Fact:
-    """What else is to be said, as a `fact`."""
-    return fact(FactKind.NOTE, measure, names, **known)
+reason = partial(fact, FactKind.REASON)
+"""Why something is so, as a `fact`."""
 
+step = partial(fact, FactKind.HOW)
+"""Something to do for a strategy, as a `fact`."""
 
-def reason(measure: str, names: Iterable[str] = (), **known: float | str | None) -> Fact:
-    """Why something is so, as a `fact`."""
-    return fact(FactKind.REASON, measure, names, **known)
-
-
-def step(measure: str, names: Iterable[str] = (), **known: float | str | None) -> Fact:
-    """Something to do for a strategy, as a `fact`."""
-    return fact(FactKind.HOW, measure, names, **known)
-
-
-def remark(measure: str, names: Iterable[str] = (), **known: float | str | None) -> Fact:
-    """What is to be said of the fact before, as a `fact`."""
-    return fact(FactKind.REMARK, measure, names, **known)
+remark = partial(fact, FactKind.REMARK)
+"""What is to be said of the fact before, as a `fact`."""
 
 
 def of_kind(facts: Iterable[Fact], *kinds: FactKind) -> tuple[Fact, ...]:

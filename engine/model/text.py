@@ -170,10 +170,10 @@ def group_name(value: str) -> str:
     return printable(value) if value.strip() else f'"{printable(value)}"'
 
 
+_UUID_LENGTH = 36
 _UUID = re.compile(
     r"(?:^|[-_.])[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 )
-_UUID_LENGTH = 36
 
 
 def member_names(names: Sequence[str], hosts: Sequence[str], ids: Sequence[str]) -> list[str]:
@@ -192,7 +192,8 @@ def member_names(names: Sequence[str], hosts: Sequence[str], ids: Sequence[str])
     >>> member_names(["app-0f8fad5b-d9cb-469f-a165-70867728950e-StreamThread-1"], ["/h"], ["1"])
     ['app-StreamThread-1']
     """
-    short = [_without_uuid(name) or "member" for name in names]
+    # most are too short to have one
+    short = [(_UUID.sub("", n) if len(n) >= _UUID_LENGTH else n) or "member" for n in names]
     often = Counter(short)
     if len(often) == len(short):
         return short
@@ -208,7 +209,3 @@ def member_names(names: Sequence[str], hosts: Sequence[str], ids: Sequence[str])
             turn[name] += 1
             full[member] = f"{name} #{turn[name]}"
     return full
-
-
-def _without_uuid(name: str) -> str:
-    return name if len(name) < _UUID_LENGTH else _UUID.sub("", name)

@@ -16,8 +16,7 @@ from ..model.errors import LakeError, SnapshotNotFound
 from ..model.facts import Fact, note
 from ..model.groups import Member
 from ..ports import Lake
-from ..snapshots.compare import compare, group_of
-from ..snapshots.difference import Changed, Difference
+from ..snapshots.compare import Changed, Difference, compare, group_of
 
 SECOND = 1000
 """Milliseconds."""

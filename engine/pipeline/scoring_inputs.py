@@ -7,7 +7,7 @@ import numpy as np
 from ..advice.scoring import Judge
 from ..assignors.interface import GroupSpec
 from ..config import Rule
-from ..metrics.money import tariff
+from ..metrics.racks import tariff
 from ..model.arrays import Floats
 from ..model.figures import Figures
 from ..model.groups import GroupSnapshot

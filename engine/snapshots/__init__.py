@@ -5,8 +5,8 @@ A snapshot is five tables: brokers, groups, members, partitions (of the cluster'
 Everything derived from it has a table of its own. One reader serves the command line and Spark, because both
 hand it Arrow tables: the whole snapshot, or the rows of a single group.
 
-`schemas` (the tables), `reading` (one reading of a cluster, its name and manifest), `arrays` (Arrow <-> numpy),
-`cluster` (its partitions, indexed), `assemble` (rows -> a batch of groups), `members` (rows -> members).
+`schemas` (the tables), `naming` (one reading of a cluster, its name and manifest), `arrays` (Arrow <-> numpy),
+`cluster` (its partitions, indexed), `assemble` (rows -> a batch of groups).
 """
 
 from ..records import rows_to_table

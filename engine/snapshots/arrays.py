@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..model.arrays import NONE, Column, Flags, Floats, Indices, Ints
+from ..model.arrays import NONE, Column, Flags, Floats, Indices, Ints, starts_of
 from ..model.labels import Labels
 from ..records.derivation import MOMENT
 
@@ -44,9 +44,7 @@ def ragged_of(column: Any) -> tuple[Ints, Ints]:
 
 def list_starts(column: Any) -> Ints:
     """(rows + 1) where each row's list begins in the flattened column; a null list is an empty one."""
-    start = np.zeros(len(column) + 1, np.int64)
-    np.cumsum(ints_of(pc.fill_null(pc.list_value_length(column), 0)), out=start[1:])
-    return start
+    return starts_of(ints_of(pc.fill_null(pc.list_value_length(column), 0)))
 
 
 def coded_of(column: Any) -> tuple[Ints, pa.Array]:

@@ -20,9 +20,60 @@ from ..model.states import GroupType
 from ..model.text import several
 from ..ports import Lake
 from . import problems_of
-from .difference import Changed, Difference, Racks
 from .groups_with_past import read_batch
 from .validation import rejected_as_a_whole, withheld_groups
+
+Racks = tuple[str | None, ...]
+"""The racks of a partition's replicas, sorted; None for a broker without one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """
+    Something that was *before* and is *after*; None is none, but of a rack: unknown.
+
+    Attributes:
+        what: `member_joined`, `member_left` or `member_restarted`, by identity (instance id, else client id and host);
+            `topic_created`, `topic_gone`, `topic_recreated` (another topic id under the same name),
+            `topic_partitions_added`, `topic_subscribed` or `topic_unsubscribed` (by the group as a whole); `owner` and
+            `replica_racks` of a partition; anything else is a property of the group, or of *member* or *topic*.
+        before, after: Its value: of members their ids, of topics how many partitions they have, of an owner the
+            `Member` or None for nobody, of replicas their `Racks`. A member that came back under another id is the same
+            owner.
+        member: Whose it is; of one that restarted, as it is now.
+    """
+
+    what: str
+    before: Any = None
+    after: Any = None
+    member: Member | None = None
+    topic: str | None = None
+    partition: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Difference:
+    """
+    Everything that changed between two snapshots of a group.
+
+    Attributes:
+        present: Whether the group is in the earlier snapshot and in the later; unless in both, only that is known.
+        changes: Of members, of the group and of members that stayed, of topics, owners and replicas, in this order.
+        unknown: What could not be compared, and why.
+    """
+
+    present: tuple[bool, bool]
+    changes: tuple[Changed, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def nothing(self) -> bool:
+        """Whether nothing that could be compared changed."""
+        return self.present[0] == self.present[1] and not self.changes
+
+    def of(self, *what: str) -> tuple[Changed, ...]:
+        """The changes of some kinds."""
+        return tuple(each for each in self.changes if each.what in what)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -160,7 +211,6 @@ def _by_id(members: Iterable[Member]) -> list[Member]:
 
 
 def _facts(before: _Side, after: _Side, unknown: list[str]) -> Iterator[Changed]:
-    """What differs of the group as a whole."""
     old, new = before.group, after.group
     pairs: list[tuple[str, Any, Any]] = []
     for name, was, now in (
@@ -195,7 +245,6 @@ def _facts(before: _Side, after: _Side, unknown: list[str]) -> Iterator[Changed]
 
 
 def _topology_epoch(group: GroupSnapshot) -> int | None:
-    """The epoch of a KIP-1071 application's topology."""
     if group.topology is None:
         return None
     epoch: int | None = json.loads(group.topology).get("epoch")
@@ -339,7 +388,6 @@ def _keys(group: GroupSnapshot) -> Iterator[tuple[str, int]]:
 def _relocated(
     before: GroupSnapshot, after: GroupSnapshot, unknown: list[str]
 ) -> Iterator[Changed]:
-    """Of partitions that both snapshots have."""
     was, now = _racks(before), _racks(after)
     left_out = 0
     for key in sorted(was.keys() & now.keys()):

@@ -91,12 +91,10 @@ def _metrics_that_passed(lake: Lake, snapshot_id: str) -> dict[str, pa.Table]:
 
 
 def _of(table: pa.Table, groups: Iterable[str]) -> pa.Table:
-    """The rows of these groups."""
     return table.filter(_among(table, groups))
 
 
 def _without(table: pa.Table, groups: Collection[str]) -> pa.Table:
-    """The rows of all groups but these."""
     return table.filter(pc.invert(_among(table, groups))) if groups else table
 
 

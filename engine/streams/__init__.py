@@ -5,20 +5,18 @@ Read it in this order; what stands above does not know what stands below:
 
 1. `settings`       strategies, costs and the other settings, in Kafka's names
    `model`          tasks, clients and answers as integers
-2. `traffic`        cross-rack partitions, tasks x racks
-   `tags`           what keeps copies apart: client tags, or racks taken for one
-   `switch`         why racks may play no part
+   `java`           Java's hashes of tasks and clients, and its priority queue
+2. `racks`          cross-rack partitions, tasks x racks, and why racks may play no part
 3. `assign_tasks`   tasks assigned and balanced over the clients' threads
    `actives`        the rack optimiser of active tasks
-   `standbys`       copies on the least loaded clients, apart by tags
+   `standbys`       copies on the least loaded clients, apart by client tags, or by racks taken for one
    `standby_racks`  copies swapped towards their data
-   `task_movements` lags: what runs elsewhere for now, and what warms up; its loops in `task_movement_kernels`,
-                    over a `java_priority_queue`
+   `task_movements` lags: what runs elsewhere for now, and what warms up; its loops in `task_movement_kernels`
 4. `place`          the whole: one rebalance
    `simulate`       rebalances until nothing moves
    `sticky_tasks`   the same by Kafka's public sticky assignor; its racks in `sticky_racks`, over `cycle_cancelling`,
-                    Kafka's own way to the least cost; Java's orders of tasks and clients in `java_hashes`
-   `sticky_tasks_server`  by the broker's sticky assignor, to members; `at_once`, what both answer with
+                    Kafka's own way to the least cost
+   `sticky_tasks_server`  by the broker's sticky assignor, to members
 5. `stores`         of a live application, which tasks have stores, and their changelogs
    `live`           the application behind a group of a snapshot, and what it has now
    `compare`        that beside what each strategy would give it

@@ -46,8 +46,8 @@ from ..assignors.flow.rack_flow import LayerLimits, RackProblem, solve
 from ..model.arrays import NONE, Indices, Ints
 from ..model.errors import InputError
 from .model import Application
+from .racks import cross_rack
 from .settings import Costs, RackStrategy
-from .traffic import cross_rack
 
 
 def optimise(

@@ -16,12 +16,11 @@ import numpy as np
 
 from ..assignors.kit.java_order import map_order
 from ..metrics.racks import Crossing, replica_crossing
-from ..model.arrays import NONE, Indices, Ints, ragged_entries
+from ..model.arrays import NONE, Indices, Ints, ragged_entries, starts_of
 from ..model.errors import Infeasible
 from ..model.facts import Fact, note, reason
-from .at_once import placed_at_once
 from .live import Running
-from .model import RUNNING, Application, Placement
+from .model import RUNNING, Application, Placement, placed_at_once
 from .place import place
 from .settings import STATELESS, RackStrategy, StickyTasks, TaskStrategy
 from .sticky_tasks import place_sticky, usual_arrivals
@@ -99,7 +98,11 @@ def outcome(running: Running, strategy: TaskStrategy) -> PlacementOutcome:
     """
     thread = None
     if strategy is StickyTasks.SERVER is running.own:
-        placement, thread = _by_broker(running)
+        app, members = running.app, running.members
+        given = assign_sticky_server(app, members, running.config.num_standby_replicas)
+        copies = [members.client_of[list(each)].tolist() for each in given.standbys]
+        off, thread = reason("broker_looks_at_no_rack"), given.active
+        placement = placed_at_once(app, members.client_of[thread], copies, racks=off)
     elif strategy is StickyTasks.CLIENT is running.own:
         placement = _by_sticky_leader(running)
     elif isinstance(strategy, StickyTasks) or running.own is StickyTasks.CLIENT:
@@ -121,16 +124,6 @@ def outcome(running: Running, strategy: TaskStrategy) -> PlacementOutcome:
     return replace(ahead, thread=thread)
 
 
-def _by_broker(running: Running) -> tuple[Placement, Indices]:
-    """The next rebalance of a KIP-1071 group, and the member that runs each task then."""
-    app, members = running.app, running.members
-    given = assign_sticky_server(app, members, running.config.num_standby_replicas)
-    clients = members.client_of[given.active]
-    copies = [members.client_of[list(each)].tolist() for each in given.standbys]
-    off = reason("broker_looks_at_no_rack")
-    return placed_at_once(app, clients, copies, racks=off), given.active
-
-
 def _by_sticky_leader(running: Running) -> Placement:
     """
     The next rebalance of a classic application with the sticky assignor.
@@ -141,8 +134,7 @@ def _by_sticky_leader(running: Running) -> Placement:
     app, members = running.app, running.members
     kept = app.lag != RUNNING
     client = np.repeat(np.arange(len(app.clients)), np.diff(app.lag_start))[kept]
-    start = np.zeros(len(app.clients) + 1, np.int64)
-    np.cumsum(np.bincount(client, minlength=len(app.clients)), out=start[1:])
+    start = starts_of(np.bincount(client, minlength=len(app.clients)))
     past = replace(app, standby_start=start, standby_task=app.lag_task[kept])
     walked = members.client_of[map_order(members.ids)].tolist()
     arrivals = replace(

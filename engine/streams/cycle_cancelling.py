@@ -32,7 +32,7 @@ import numpy as np
 
 from ..assignors.flow.rack_flow import RackProblem
 from ..assignors.kit.kernels import Tally, at_work, kernel
-from ..model.arrays import Indices, Ints
+from ..model.arrays import Indices, Ints, starts_of
 from ..model.errors import Infeasible
 
 ASKED = Tally()
@@ -153,10 +153,8 @@ class _Residual:
         place[order] = np.arange(2 * count)
         twin = place[np.concatenate([np.arange(count, 2 * count), np.arange(count)])][order]
         nodes = int(target.max(initial=-1)) + 1
-        start = np.zeros(nodes + 1, np.int64)
-        np.cumsum(np.bincount(origin, minlength=nodes), out=start[1:])
         return cls(
-            start=start,
+            start=starts_of(np.bincount(origin, minlength=nodes)),
             to=target[order],
             cost=np.concatenate([cost, -cost])[order],
             residual=np.concatenate([most - flow, flow])[order],

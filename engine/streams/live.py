@@ -321,7 +321,6 @@ def _config(
 
 
 def _gaps(app: Application, owner: Indices, stores: Stores) -> Iterator[Fact]:
-    """What is to be said of partitions that are not known, or not how long they are."""
     silent = (np.diff(app.source_start) == 0) & (owner != NONE)
     if silent.any():
         yield note("tasks_read_unknown", [app.tasks[n] for n in np.flatnonzero(silent).tolist()])
@@ -332,7 +331,6 @@ def _gaps(app: Application, owner: Indices, stores: Stores) -> Iterator[Fact]:
 
 
 def _rack_remarks(group: GroupSnapshot) -> Iterator[Fact]:
-    """What is to be said of the clients' racks."""
     racks: dict[str, Counter[str | None]] = {}
     for member in group.members:
         racks.setdefault(member.process_id or "", Counter())[member.rack] += 1

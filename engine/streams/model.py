@@ -13,16 +13,33 @@ Source: KIP-441 (lags and warm-ups), KIP-708 (tags), KIP-925 (racks); `TaskId`, 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from ..model.arrays import NONE, Flags, Indices, Ints, ragged
+from ..assignors.kit.java_order import uuid_halves
+from ..model.arrays import NONE, Flags, Indices, Ints, ragged, starts_of
 from ..model.errors import InputError
 from ..model.facts import Fact
 from .settings import STATEFUL, STATELESS, Costs, RackStrategy, TaskConfig
+
+__all__ = [
+    "LAG_UNKNOWN",
+    "RUNNING",
+    "STATEFUL",
+    "STATELESS",
+    "Application",
+    "ClientLine",
+    "Costs",
+    "Placement",
+    "RackStrategy",
+    "TaskConfig",
+    "TaskLine",
+    "application",
+]
+
 
 RUNNING = -2
 """The lag of a task that is active and running on a client (on the wire too)."""
@@ -96,8 +113,7 @@ class Application:
         """What clients said of their lags, ragged the other way round: task -> clients and lags, by (lag, client)."""
         client = np.repeat(np.arange(len(self.clients), dtype=np.int32), np.diff(self.lag_start))
         order = np.lexsort((client, self.lag, self.lag_task))
-        start = np.zeros(len(self.tasks) + 1, np.int64)
-        np.cumsum(np.bincount(self.lag_task, minlength=len(self.tasks)), out=start[1:])
+        start = starts_of(np.bincount(self.lag_task, minlength=len(self.tasks)))
         return start, client[order], self.lag[order]
 
     def named(self, owner: Indices, tasks: Ints | None = None) -> dict[str, list[str]]:
@@ -268,17 +284,14 @@ def process_key(process_id: str) -> tuple[int, int]:
         InputError: It is no UUID.
     """
     try:
-        number = uuid.UUID(process_id).int
+        parsed = uuid.UUID(process_id)
     except ValueError as problem:
         raise InputError(
             f"process id {process_id!r} is no UUID.",
             fix="Write it as 8-4-4-4-12 hexadecimal digits.",
         ) from problem
-    return _signed(number >> 64), _signed(number & (1 << 64) - 1)
-
-
-def _signed(half: int) -> int:
-    return half - (1 << 64) if half >> 63 else half
+    upper, lower = uuid_halves([parsed]).tolist()[0]
+    return upper, lower
 
 
 def _places(names: Sequence[str], what: str) -> dict[str, int]:
@@ -298,17 +311,40 @@ def _task(place: Mapping[str, int], client: ClientLine, task: str) -> int:
     return place[task]
 
 
-__all__ = [
-    "LAG_UNKNOWN",
-    "RUNNING",
-    "STATEFUL",
-    "STATELESS",
-    "Application",
-    "ClientLine",
-    "Costs",
-    "Placement",
-    "RackStrategy",
-    "TaskConfig",
-    "TaskLine",
-    "application",
-]
+def placed_at_once(
+    app: Application,
+    active: Indices,
+    copies: Sequence[Iterable[int]],
+    *,
+    initial: Indices | None = None,
+    racks: Fact | None,
+    findings: tuple[Fact, ...] = (),
+) -> Placement:
+    """
+    The placement.
+
+    Args:
+        app: The application.
+        active: (N) the client of each task.
+        copies: (N) the clients that keep a copy.
+        initial: (N) the client of each task before racks were looked at; *active* if left out.
+        racks: Why racks played no part; None when they did.
+        findings: What is remarkable.
+    """
+    start, standby = ragged([sorted(clients) for clients in copies])
+    none_start, none = ragged([[] for _ in app.tasks])
+    first = active if initial is None else initial
+    return Placement(
+        active=active,
+        standby_start=start,
+        standby=standby,
+        warmup_start=none_start,
+        warmup=none,
+        target=np.where(app.stateful, active, NONE).astype(np.int32),
+        planned_start=start,
+        planned=standby,
+        initial=np.where(app.stateful, first, NONE).astype(np.int32),
+        probing=False,
+        racks=racks,
+        findings=findings,
+    )

@@ -3,12 +3,12 @@ The whole: where every task of a Streams application goes, as Kafka's high-avail
 
 In order, each step on top of the one before:
 
-1. Stateful tasks are dealt and levelled over the clients' threads (`deal`).
+1. Stateful tasks are dealt and levelled over the clients' threads (`assign_tasks`).
 2. Racks: the same counts per client at the least cost (`actives`).
 3. Standbys: least loaded clients, apart by tags (`standbys`); then swapped towards their data
    (`standby_racks`).
 4. Lags: what is not caught up where it is to go runs elsewhere meanwhile, and warms up there
-   (`movements`). If anything does, Kafka probes: it rebalances again after a while.
+   (`task_movements`). If anything does, Kafka probes: it rebalances again after a while.
 5. Tasks without state, by active tasks per thread; racks as in 2.
 
 With strategy `none` steps 2 and the second half of 3 do not take place, and the answer is Kafka's to
@@ -36,19 +36,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..model.arrays import NONE, Indices
+from ..model.arrays import NONE
 from ..model.errors import Infeasible
 from ..model.facts import Fact, note, reason
 from .actives import optimise
 from .assign_tasks import assign_stateful, assign_stateless
 from .model import LAG_UNKNOWN, Application, Placement
+from .racks import EQUAL_COSTS, cross_rack, nothing_to_gain, racks_off
 from .settings import STATELESS, Overlap, RackStrategy, TaskConfig
 from .standby_racks import ROUNDS, swap_standbys
-from .standbys import Copies, place_standbys, ragged_rows
-from .switch import EQUAL_COSTS, racks_off
-from .tags import Apart, findings, kept_apart
+from .standbys import Apart, Copies, findings, kept_apart, place_standbys, ragged_rows
 from .task_movements import assign_task_movements
-from .traffic import cross_rack, nothing_to_gain
 
 
 def place(app: Application, config: TaskConfig) -> Placement:
@@ -65,7 +63,11 @@ def place(app: Application, config: TaskConfig) -> Placement:
         )
     racks, remarks = _switch(app, config)
     initial = assign_stateful(app)
-    target = _optimised(app, config, initial) if racks is None else initial
+    target = initial
+    if racks is None:
+        overlap = app.previous_owner if config.overlap is Overlap.PREVIOUS else None
+        stateful = np.flatnonzero(app.stateful)
+        target = optimise(app, initial, stateful, config.costs, config.strategy, overlap)
     apart = kept_apart(app, config)
     plan = place_standbys(app, config, target, apart)
     if racks is None and not swap_standbys(app, plan, config.costs, apart):
@@ -96,31 +98,18 @@ def place(app: Application, config: TaskConfig) -> Placement:
 def _switch(app: Application, config: TaskConfig) -> tuple[Fact | None, list[Fact]]:
     """Why racks play no part, None when they do; and what is to be said of it when they do."""
     off = racks_off(app, config)
-    if off is not None or not _equal_costs(app, config):
+    if off is not None or not nothing_to_gain(app, cross_rack(app, app.source_start, app.source)):
         return off, []
+    changelogs = cross_rack(app, app.changelog_start, app.changelog)
+    if config.num_standby_replicas and not nothing_to_gain(app, changelogs):
+        return None, []
     if config.strategy is RackStrategy.MIN_TRAFFIC and config.overlap is Overlap.COMPUTED:
         return reason(EQUAL_COSTS), []
     # Sub-topology limits, or what ran where before, may still move a task.
     return None, [note(EQUAL_COSTS)]
 
 
-def _equal_costs(app: Application, config: TaskConfig) -> bool:
-    """Whether no client is better than another for any task or copy."""
-    if not nothing_to_gain(app, cross_rack(app, app.source_start, app.source)):
-        return False
-    changelogs = cross_rack(app, app.changelog_start, app.changelog)
-    return not config.num_standby_replicas or nothing_to_gain(app, changelogs)
-
-
-def _optimised(app: Application, config: TaskConfig, initial: Indices) -> Indices:
-    """(N) the stateful tasks at the least cost, NONE for the others."""
-    overlap = app.previous_owner if config.overlap is Overlap.PREVIOUS else None
-    tasks = np.flatnonzero(app.stateful)
-    return optimise(app, initial, tasks, config.costs, config.strategy, overlap)
-
-
 def _remarks(app: Application, config: TaskConfig, plan: Copies, apart: Apart) -> list[Fact]:
-    """What the placement does not keep of what one might expect of it."""
     remarks = []
     tasks = np.flatnonzero(app.stateful).tolist()
     wanted = config.num_standby_replicas

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..model.arrays import NONE, Indices, Ints
+from ..model.arrays import NONE, Indices, Ints, starts_of
 from .model import LAG_UNKNOWN, RUNNING, Application, Placement
 from .place import place
 from .settings import TaskConfig
@@ -124,6 +124,5 @@ def _lags(app: Application, client: Indices, task: Ints) -> Ints:
 
 def _per_client(app: Application, client: Indices, task: Ints) -> tuple[Ints, Indices]:
     """Ragged, client -> its tasks, ascending."""
-    start = np.zeros(len(app.clients) + 1, np.int64)
-    np.cumsum(np.bincount(client, minlength=len(app.clients)), out=start[1:])
+    start = starts_of(np.bincount(client, minlength=len(app.clients)))
     return start, task[np.lexsort((task, client))].astype(np.int32)

@@ -25,10 +25,9 @@ import numpy.typing as npt
 
 from ..model.arrays import Ints
 from .model import Application
+from .racks import cross_rack
 from .settings import Costs
-from .standbys import Copies
-from .tags import Apart
-from .traffic import cross_rack
+from .standbys import Apart, Copies
 
 ROUNDS = 4
 """As often as Kafka goes around."""

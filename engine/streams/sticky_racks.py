@@ -19,20 +19,21 @@ Source: `TaskAssignmentUtils` of Kafka 4.3, KIP-924. What it does not do: it pla
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ..assignors.flow.rack_flow import solve
-from ..model.arrays import NONE, Flags, Indices, Ints, ragged
+from ..model.arrays import NONE, Indices, Ints, ragged
 from ..model.facts import Fact, reason
 from .actives import problem_of
 from .cycle_cancelling import cancelled
 from .model import Application
+from .racks import clients_off, cross_rack, partitions_off, racked_replicas
 from .settings import STATELESS, Costs, RackStrategy, TaskConfig
 from .standby_racks import ROUNDS
-from .traffic import cross_rack
 
 EXACT = 10_000
 """Up to so many tasks x clients ties are Kafka's too; Kafka's own way takes seconds there, and ever longer beyond."""
@@ -40,33 +41,21 @@ EXACT = 10_000
 
 def actives_off(app: Application, config: TaskConfig) -> Fact | None:
     """Why racks play no part for active tasks; None when they do."""
-    return _switch(app, config) or _data(app, app.source, "source") or standbys_off(app, config)
+    off = _off(app, config, app.source, "source_racks_unknown")
+    return off or standbys_off(app, config)
 
 
 def standbys_off(app: Application, config: TaskConfig) -> Fact | None:
     """Why racks play no part for standbys; None when they do."""
-    return _switch(app, config) or _data(app, app.changelog, "changelog")
+    return _off(app, config, app.changelog, "changelog_racks_unknown")
 
 
-def _switch(app: Application, config: TaskConfig) -> Fact | None:
+def _off(app: Application, config: TaskConfig, used: Indices, measure: str) -> Fact | None:
     if config.strategy is RackStrategy.NONE:
         return reason("strategy_none")
     if not config.costs_told:
         return reason("sticky_costs_not_configured")
-    bare = np.flatnonzero(app.client_rack == NONE).tolist()
-    return reason("clients_without_rack", [app.clients[c] for c in bare]) if bare else None
-
-
-def _data(app: Application, used: Indices, kind: str) -> Fact | None:
-    """Why the racks of these partitions do not do."""
-    racked = np.zeros(len(app.partitions), np.int64)
-    row = np.repeat(np.arange(len(app.partitions)), np.diff(app.replica_start))
-    np.add.at(racked, row[app.replica_rack != NONE], 1)
-    read = np.zeros(len(app.partitions), np.bool_)
-    read[used] = True
-    lacking: Flags = read & (racked == 0)
-    names = [f"{t}-{p}" for t, p in (app.partitions[i] for i in np.flatnonzero(lacking).tolist())]
-    return reason(f"{kind}_racks_unknown", names, partitions=len(names)) if names else None
+    return clients_off(app) or partitions_off(app, used, racked_replicas(app) == 0, measure)
 
 
 def racked_actives(
@@ -84,22 +73,21 @@ def racked_actives(
     Raises:
         Infeasible: The sub-topology limits do not hold all tasks.
     """
-    start, partition = ragged([sorted(each) for each in _touched(app)])
+    source, changelog = app.source.tolist(), app.changelog.tolist()
+    reads, restores = (
+        itertools.pairwise(start.tolist()) for start in (app.source_start, app.changelog_start)
+    )
+    start, partition = ragged(
+        [
+            sorted({*source[a:b], *changelog[c:d]})
+            for (a, b), (c, d) in zip(reads, restores, strict=True)
+        ]
+    )
     both = replace(app, source_start=start, source=partition)
     better = owner.astype(np.int32)
     for kind, costs in ((app.stateful, config.costs), (~app.stateful, STATELESS)):
         better = _placed(both, better, np.flatnonzero(kind), costs, config.strategy, order)
     return better
-
-
-def _touched(app: Application) -> list[set[int]]:
-    """For each task the partitions it reads or restores."""
-    source, changelog = app.source.tolist(), app.changelog.tolist()
-    first, then = app.source_start.tolist(), app.changelog_start.tolist()
-    return [
-        {*source[first[task] : first[task + 1]], *changelog[then[task] : then[task + 1]]}
-        for task in range(len(app.tasks))
-    ]
 
 
 def _placed(

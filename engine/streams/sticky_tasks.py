@@ -56,9 +56,8 @@ import numpy as np
 from ..assignors.kit.java_order import bucket_order, capacity
 from ..model.arrays import NONE, Indices
 from ..model.errors import Infeasible
-from .at_once import placed_at_once
-from .java_hashes import process_hashes, subtopology_hashes, task_hashes
-from .model import Application, Placement, task_key
+from .java import process_hashes, subtopology_hashes, task_hashes
+from .model import Application, Placement, placed_at_once, task_key
 from .settings import TaskConfig
 from .sticky_racks import actives_off, racked_actives, racked_standbys, standbys_off
 

@@ -51,7 +51,7 @@ import numpy as np
 from ..assignors.kit.java_order import bucket_order, capacity, map_order, string_hashes
 from ..model.arrays import NONE, Indices
 from ..model.errors import Infeasible
-from .java_priority_queue import Queue
+from .java import Queue
 from .model import Application
 
 

@@ -111,7 +111,7 @@ def _matched(
         note("changelogs_without_tasks", [name]) for name in sorted(configured.keys() - size.keys())
     ]
     settled = {topic for of in configured.values() for topic in of}
-    for topic, partitions in _sizes(group.stores).items():
+    for topic, partitions in Counter(group.stores.names if group.stores else ()).items():
         if topic in settled:
             continue
         sized = sorted(name for name, count in size.items() if count == partitions)
@@ -152,11 +152,6 @@ def _doubt(
         yield note("changelog_left_out", [topic, *sized])
     elif not likely:
         yield note("changelog_fits_nothing", [topic], partitions=partitions)
-
-
-def _sizes(table: PartitionTable | None) -> dict[str, int]:
-    """Topic -> number of partitions."""
-    return {} if table is None else dict(Counter(table.names))
 
 
 def _ends(table: PartitionTable | None) -> dict[tuple[str, int], int]:

@@ -1,7 +1,7 @@
 """
 Kafka's task movements: tasks run on clients that are further along, one movement after the other.
 
-The clients wait in a queue by load (`evenkeel.engine.streams.java_priority_queue`). A search takes them out one by one
+The clients wait in a queue by load (`evenkeel.engine.streams.java`). A search takes them out one by one
 until one will do, and puts the others back in the order of a Java HashSet; a client's load may
 change while it waits. Which of two equally good clients is found then depends on the exact layout
 of the heap, so all of it happens here as in Java. Kernels over arrays of numbers.
@@ -17,9 +17,8 @@ import numpy as np
 
 from ..assignors.kit.kernels import kernel
 from ..model.arrays import NONE
-from .java_priority_queue import offer, poll, remove
-
-RUNNING = -2
+from .java import offer, poll, remove
+from .model import RUNNING
 
 
 @kernel

@@ -19,14 +19,12 @@ further along than all and yet as not caught up; that is Kafka's quirk, kept.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from uuid import UUID
 
 import numpy as np
 
-from ..assignors.kit.java_order import uuid_halves, uuid_hashes
 from ..assignors.kit.kernels import at_work
 from ..model.arrays import NONE, Flags, Indices, Ints
-from .java_priority_queue import drain, offer
+from .java import drain, offer, process_hashes
 from .model import RUNNING, Application
 from .settings import ANY_LAG, TaskConfig
 from .standbys import Copies, ragged_rows
@@ -58,7 +56,9 @@ def assign_task_movements(app: Application, config: TaskConfig, plan: Copies) ->
     copies = plan.table(2 * max((len(clients) for clients in plan.holders), default=0) + 1)
     warming = np.zeros(copies.shape, np.bool_)
     owner, count = plan.owner.astype(np.int64), np.array(plan.load.count, np.int64)
-    shared = (owner, copies, warming, count, app.threads, _spread(app), *lags.arrays)
+    hashes = process_hashes(app.clients)
+    spread = (hashes ^ (hashes >> np.uint32(16))).astype(np.int64)  # as a HashSet files them
+    shared = (owner, copies, warming, count, app.threads, spread, *lags.arrays)
     steps = 40 * len(app.clients)
 
     tasks = np.flatnonzero(app.stateful)
@@ -144,9 +144,3 @@ def _queued(task: Ints, client: Ints, ready_clients: Ints) -> tuple[Ints, Ints]:
         length = offer(queue, length, movement, first, second)
     order = drain(queue, length, first, second)
     return task[order], client[order]
-
-
-def _spread(app: Application) -> Ints:
-    """(C) what a HashSet of process ids files each client under, before its size cuts it down."""
-    hashes = uuid_hashes(uuid_halves([UUID(client) for client in app.clients]))
-    return (hashes ^ (hashes >> np.uint32(16))).astype(np.int64)

@@ -27,9 +27,9 @@ import numpy as np
 
 from evenkeel.engine.model.arrays import NONE, Indices, Ints
 from evenkeel.engine.streams.model import Application, Placement
+from evenkeel.engine.streams.racks import racks_off
 from evenkeel.engine.streams.settings import TaskConfig
-from evenkeel.engine.streams.switch import racks_off
-from evenkeel.engine.streams.tags import Apart, kept_apart
+from evenkeel.engine.streams.standbys import Apart, kept_apart
 
 Place = Callable[[Application, TaskConfig], Placement]
 

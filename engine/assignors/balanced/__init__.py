@@ -52,9 +52,9 @@ and numbers of them did not count, so a gap may be smaller than told. By counts 
 largest member lag where a lag is unknown, and says so. Nothing in Kafka follows such a plan: it takes an assignor that
 does.
 
-Read it in this order. `problem` puts a group into canonical order, `load` is what there is to weigh. `even` makes
-numbers of partitions even. `places` deals out by weight, `relief` relieves the busiest, `savings` saves costs,
-`exhaustive` tries all. `floors` says what nothing is below. `search` runs them, `proof` says what came of it.
+Read it in this order. `problem` puts a group into canonical order, and says what there is to weigh. `even` makes
+numbers of partitions even. `places` deals out by weight or tries all, `relief` relieves the busiest and saves costs.
+`floors` says what nothing is below. `search` runs them, and says what came of it.
 """
 
 from __future__ import annotations
@@ -66,10 +66,8 @@ import numpy as np
 from ...model.arrays import NONE
 from ...model.assignments import Assignment, Deployment
 from ..interface import USUAL_PROMISES, GroupSpec, Promise
-from .load import load_of
-from .problem import problem_of
-from .proof import proof
-from .search import solve
+from .problem import load_of, problem_of
+from .search import proof, solve
 
 WORK = 500_000
 """Elementary steps of search per group."""

@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...model.arrays import NONE, Ints, ragged_entries
-from ..flow.min_cost.even_counts import even_counts
 from ..flow.network import FlowNetwork, outweighing
+from ..flow.plain_group import even_counts
 from .problem import Problem
 
 _WINDOW = 2

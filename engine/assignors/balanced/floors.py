@@ -18,7 +18,7 @@ import numpy as np
 
 from ...model.arrays import NONE, Flags, Ints
 from ..flow.network import largest_flow
-from .load import Rules
+from .problem import Rules
 
 _MOST_SITES = 6
 """Racks up to which all sets of them are looked at."""
@@ -32,7 +32,7 @@ def peak_floor(rules: Rules) -> float:
     What no assignment brings the utilisation of the busiest member under.
 
     >>> from evenkeel.engine.assignors.interface import spec
-    >>> from evenkeel.engine.assignors.balanced.load import load_of
+    >>> from evenkeel.engine.assignors.balanced.problem import load_of
     >>> from evenkeel.engine.assignors.balanced.problem import problem_of
     >>> def floor(*rates, **known):
     ...     group = spec({"a": ["t"], "b": ["t"]}, {"t": len(rates)}, rates={"t": rates}, **known)
@@ -64,9 +64,16 @@ def _fullest(rules: Rules, may: Flags) -> float:
     weight = np.zeros(len(may), np.int64)
     np.add.at(weight, rules.topic_class, rules.weight)
     fullest = float(weight.sum() / rules.capacity[may.any(axis=0)].sum())
+    classes, members = may.shape
+    of_pair, member = np.nonzero(may)
+    source, everyone = classes + members, classes + np.arange(members)
     while len(may) > 1:
         caps = np.minimum(np.ceil(fullest * rules.capacity), weight.sum()).astype(np.int64)
-        above = _surplus(weight, may, caps)
+        # which classes are on the surplus side of the smallest cut when members take no more than that
+        tail = np.concatenate([np.full(classes, source), of_pair, everyone])
+        head = np.concatenate([np.arange(classes), classes + member, np.full(members, source + 1)])
+        most = np.concatenate([weight, weight[of_pair], caps])
+        above = largest_flow(tail, head, most, source=source, sink=source + 1)[1][:classes]
         if not above.any():
             break
         mean = float(weight[above].sum() / rules.capacity[may[above].any(axis=0)].sum())
@@ -74,17 +81,6 @@ def _fullest(rules: Rules, may: Flags) -> float:
             break
         fullest = mean
     return fullest
-
-
-def _surplus(weight: Ints, may: Flags, caps: Ints) -> Flags:
-    """(K) which classes are on the surplus side of the smallest cut when (M) members take no more than *caps*."""
-    classes, members = may.shape
-    of_pair, member = np.nonzero(may)
-    source, everyone = classes + members, classes + np.arange(members)
-    tail = np.concatenate([np.full(classes, source), of_pair, everyone])
-    head = np.concatenate([np.arange(classes), classes + member, np.full(members, source + 1)])
-    most = np.concatenate([weight, weight[of_pair], caps])
-    return largest_flow(tail, head, most, source=source, sink=source + 1)[1][:classes]
 
 
 def crossing_toll(rules: Rules, owner: Ints) -> int:

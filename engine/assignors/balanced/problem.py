@@ -1,17 +1,21 @@
-"""A group as `balanced` sees it: in canonical order, with nothing but what its criteria need."""
+"""
+A group as `balanced` sees it: in canonical order, with nothing but what its criteria need, and what there is to weigh.
+
+What arrives for a group and what its members can do are whole numbers, so that sums are.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...model.arrays import NONE, Flags, Indices, Ints
+from ...model.arrays import NONE, Flags, Floats, Indices, Ints
 from ...model.facts import Fact, FactKind
 from ..interface import GroupSpec
-from ..kit.member_order import member_order
-from ..kit.subscribers import subscribers_by_member_order
+from ..kit.members import member_order, subscribers_by_member_order
 
 _GREATEST_TOTAL = 1 << 52
 """Lags that add up to more are not sure to be exact in the arithmetic of loads."""
@@ -157,3 +161,179 @@ def _distinct_rows(rows: Flags) -> tuple[Flags, Ints]:
     keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     return rows[first], which.astype(np.int64)
+
+
+_BITS = 52
+"""All arrivals of a group are about 2 to this many units: sums are exact, as whole numbers and as floats."""
+
+_COST_BITS = 61
+"""What all partitions cost together stays below 2 to this."""
+
+
+class Rules(NamedTuple):
+    """
+    What loops over members and partitions with arrivals look at, flat.
+
+    n partitions, M members, K classes of topics.
+
+    Attributes:
+        weight: (n) what arrives, in units.
+        capacity: (M) units a member can do; a member's utilisation is its load over it.
+        topic_class: (n) class of the partition's topic.
+        may: (K x M) whether the member subscribes to the class.
+        toll: (n) what it costs that a partition is read across racks; a move costs 1.
+        pattern, site, crosses, sites: Whether it is: `crosses[pattern[p] * sites + site[m]]`.
+        holder: (n) who owns it now, NONE for nobody who may.
+        even: Whether everybody's number of partitions is to stay, but for who has the one more.
+    """
+
+    weight: Ints
+    capacity: Floats
+    topic_class: Ints
+    may: Flags
+    toll: Ints
+    pattern: Ints
+    site: Ints
+    crosses: Flags
+    sites: int
+    holder: Ints
+    even: bool
+
+    @property
+    def members(self) -> int:
+        """M."""
+        return len(self.capacity)
+
+    def lists(self) -> Rules:
+        """For the interpreter, which walks lists faster than arrays."""
+        return Rules(*(v.tolist() if isinstance(v, np.ndarray) else v for v in self))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LoadProblem:
+    """
+    What is to be weighed of a problem, and in which words.
+
+    Attributes:
+        rules: What the loops look at: partitions with arrivals; where no arrivals are known all, with their lags.
+        partition: (n) index in the problem.
+        idle: (N - n) the others.
+        peak: What a peak is: utilisation; arrivals (offsets/s) where no capacity is known; lag where no arrivals are.
+        crossing: What crosses racks: bytes/s; offsets/s where no size is known; partitions where no arrivals are.
+        of_a_toll: What one unit of toll weighs against moves: more than all of them.
+        toll_unit: How much of that is one unit of toll.
+        guessed: Partitions of unknown rate, taken as the mean of the known.
+    """
+
+    rules: Rules
+    partition: Ints
+    idle: Ints
+    peak: str
+    crossing: str
+    of_a_toll: int
+    toll_unit: float
+    guessed: int
+
+
+def load_of(group: GroupSpec, problem: Problem) -> LoadProblem:
+    """
+    What arrives, for whom; where no arrivals are known, or none above 0, what lags.
+
+    Unknown rates count as the mean of the known ones, unknown capacities and record sizes as their medians.
+
+    >>> from evenkeel.engine.assignors.interface import spec
+    >>> from evenkeel.engine.assignors.balanced.problem import problem_of
+    >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 3}, rates={"t": [3, 1, 0]}, capacities={"a": 8})
+    >>> load = load_of(group, problem_of(group))
+    >>> shares = load.rules.weight[:, None] / load.rules.capacity
+    >>> shares.tolist(), load.idle.tolist(), load.peak
+    ([[0.375, 0.375], [0.125, 0.125]], [2], 'peak_utilisation')
+    """
+    rate = group.rate[problem.partition]
+    known = np.isfinite(rate)
+    if not rate[known].any():
+        return _lag_of(problem)
+    rate = np.where(known, rate, rate[known].mean())
+    busy = np.flatnonzero(rate > 0)
+    rate = rate[busy]
+    unit = 2.0 ** (int(np.frexp(rate.sum())[1]) - _BITS)
+    capacity, capacities_known = _filled(group.capacity[problem.member])
+    size, sizes_known = _filled(group.bytes_per_record[problem.partition][busy])
+    toll, of_a_toll, toll_unit = _tolls(rate * size)
+    alike = all((values == values[0]).all() for values in (rate, capacity, toll))
+    return LoadProblem(
+        rules=_rules(
+            problem,
+            busy,
+            weight=np.maximum(np.rint(rate / unit), 1).astype(np.int64),
+            capacity=capacity / unit,
+            toll=toll,
+            even=alike and len(busy) == problem.partitions,
+        ),
+        partition=busy,
+        idle=np.setdiff1d(np.arange(problem.partitions), busy),
+        peak="peak_utilisation" if capacities_known else "peak_load",
+        crossing="cross_rack_bytes" if sizes_known else "cross_rack_rate",
+        of_a_toll=of_a_toll,
+        toll_unit=toll_unit,
+        guessed=int((~known).sum()),
+    )
+
+
+def _lag_of(problem: Problem) -> LoadProblem:
+    """Partitions that count alike, and weigh what they lag; nothing where that is not known."""
+    everything, of_a_toll = np.arange(problem.partitions), problem.partitions + 3
+    toll, capacity = np.full(problem.partitions, of_a_toll), np.ones(problem.members)
+    return LoadProblem(
+        rules=_rules(
+            problem, everything, weight=problem.lag, capacity=capacity, toll=toll, even=True
+        ),
+        partition=everything,
+        idle=everything[:0],
+        peak="largest_member_lag",
+        crossing="cross_rack_share",
+        of_a_toll=of_a_toll,
+        toll_unit=1.0,
+        guessed=0,
+    )
+
+
+def _rules(problem: Problem, partition: Ints, **known: Any) -> Rules:
+    """The rules of some partitions, where *known* are those that do not stand in the problem."""
+    return Rules(
+        topic_class=problem.topic_class[partition],
+        may=problem.may.ravel(),
+        pattern=problem.pattern[partition],
+        site=problem.site,
+        crosses=problem.crosses.ravel(),
+        sites=problem.crosses.shape[1],
+        holder=problem.holder[partition],
+        **known,
+    )
+
+
+def _filled(values: Floats) -> tuple[Floats, bool]:
+    """The values, unknown ones as the median of the known, all 1 where none is; and whether one is known."""
+    known = np.isfinite(values) & (values > 0)
+    usual = float(np.median(values[known])) if known.any() else 1.0
+    return np.where(known, values, usual), bool(known.any())
+
+
+def _tolls(volume: Floats) -> tuple[Ints, int, float]:
+    """(n) what each costs across racks, what one unit of that weighs, and how much volume one unit is."""
+    of_a_toll = len(volume) + 3
+    room = _COST_BITS - of_a_toll.bit_length()
+    unit = 2.0 ** (int(np.frexp(volume.sum())[1]) - min(room, _BITS))
+    return np.rint(volume / unit).astype(np.int64) * of_a_toll, of_a_toll, unit
+
+
+def loads_of(rules: Rules, owner: Ints) -> Ints:
+    """(M) what arrives for each member, in units."""
+    load = np.zeros(len(rules.capacity), np.int64)
+    np.add.at(load, owner[owner != NONE], rules.weight[owner != NONE])
+    return load
+
+
+def peak_of(rules: Rules, owner: Ints) -> float:
+    """The largest utilisation of a member."""
+    return float((loads_of(rules, owner) / rules.capacity).max(initial=0))

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ...model.arrays import Ints
+from ...model.arrays import Ints, starts_of
 from ..kit.kernels import Tally, at_work, kernel
 
 FAR = (1 << 63) // 4
@@ -198,8 +198,7 @@ def least_cost_flow(nodes: int, tail: Ints, head: Ints, most: Ints, cost: Ints, 
     room = np.stack((most, np.zeros_like(most)), axis=1).ravel()
     each = np.stack((cost, -cost), axis=1).ravel()
     arc = len(begin) - 1 - np.argsort(begin[::-1], kind="stable")
-    first = np.zeros(nodes + 1, np.int64)
-    np.cumsum(np.bincount(begin, minlength=nodes), out=first[1:])
+    first = starts_of(np.bincount(begin, minlength=nodes))
     overwritten = [np.zeros(nodes, np.int64) for _ in range(5)]
     arrays = (first, arc, to, room, each, *overwritten)
     run = at_work(send, STEPS * len(arc), ASKED)

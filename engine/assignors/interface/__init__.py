@@ -2,7 +2,7 @@
 What a strategy is, and its input: the one import that a custom strategy needs beside `evenkeel.engine.model`.
 
 `group` holds the input as integers, `protocol` the shape of a strategy and its promises, `build` makes groups from
-names and from snapshots, `rejoin` changes what their members come back with.
+names and from snapshots, `rejoin` changes what their members come back with, and who they are.
 """
 
 from ...model.arrays import NONE

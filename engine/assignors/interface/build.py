@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import NONE, Column, Indices, Ints, ragged, ragged_entries
+from ...model.arrays import NONE, Column, Indices, Ints, ragged, ragged_entries, starts_of
 from ...model.groups import GroupSnapshot, PartitionTable
 from ...model.states import GroupType
 from .group import GroupSpec, nothing_reported
@@ -101,8 +101,7 @@ def build_spec(
     rack_of: dict[str | None, int] = {name: i for i, name in enumerate(rack_names)}
     topic_of = {name: i for i, name in enumerate(topics)}
     count = len(members)
-    topic_start = np.zeros(len(topics) + 1, np.int64)
-    np.cumsum([n or 0 for n in partition_counts], out=topic_start[1:])
+    topic_start = starts_of([n or 0 for n in partition_counts])
     size = int(topic_start[-1])
     subscription_start, subscription_topic = ragged(
         [[topic_of[t] for t in s] for s in subscriptions]

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...model.arrays import NONE, Flags, Indices, Ints
+from ...model.arrays import NONE, Flags, Indices, Ints, starts_of
 from ..interface import GroupSpec, once
-from ..kit.distinct import distinct
-from ..kit.subscribers import Subscribers
+from ..kit.members import Subscribers
+from ..kit.orders import distinct
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -47,9 +47,7 @@ def replica_racks(group: GroupSpec) -> ReplicaRacks:
     keys = of_entry[known] * racks + group.replica_rack[known]
     partition, rack = np.divmod(distinct(keys, partitions * racks), racks)
     sizes = np.bincount(partition, minlength=partitions)
-    return ReplicaRacks(
-        start=np.concatenate([[0], np.cumsum(sizes)]), partition=partition, rack=rack
-    )
+    return ReplicaRacks(start=starts_of(sizes), partition=partition, rack=rack)
 
 
 def rack_aware_topics(group: GroupSpec, subscribers: Subscribers, replicas: ReplicaRacks) -> Flags:
@@ -76,3 +74,75 @@ def wanted_racks(group: GroupSpec, subscribers: Subscribers) -> Ints:
     rack: Indices = group.member_rack[subscribers.member]
     known = rack != NONE
     return distinct(subscribers.topic[known] * racks + rack[known], len(group.topics) * racks)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RackInfo:
+    """
+    The racks of a group in which they make a difference.
+
+    Attributes:
+        member: (M) each member's rack, NONE without.
+        replicas: The distinct racks of each partition, ascending.
+        nearby_members: (P) how many members live on the racks of each partition.
+    """
+
+    member: Indices
+    replicas: ReplicaRacks
+    nearby_members: Ints
+
+    def mismatch(self, members: Ints, partitions: Ints) -> Flags:
+        """
+        Pair by pair, whether the member has a rack and the partition is not on it.
+
+        A vanished partition (index P or above) is on no rack.
+        """
+        mismatch: Flags = ~self.shared(members, partitions) & (self.member[members] != NONE)
+        return mismatch
+
+    def shared(self, members: Ints, partitions: Ints) -> Flags:
+        """Pair by pair, whether the member has a rack and the partition is on it."""
+        rack = self.member[members]
+        there = np.minimum(partitions, len(self.nearby_members))
+        first, last = self.replicas.start[there], np.append(self.replicas.start[1:], 0)[there]
+        shared = np.zeros(len(rack), np.bool_)
+        for turn in range(int(np.diff(self.replicas.start).max(initial=0))):
+            at = np.minimum(first + turn, len(self.replicas.rack) - 1)
+            shared |= (first + turn < last) & (self.replicas.rack[at] == rack)
+        return shared
+
+
+def rack_info(group: GroupSpec, assignable: Flags) -> RackInfo | None:
+    """
+    What the sticky assignors know of racks; None where they make no difference: one switch for the whole group.
+
+    They do when a member's rack is among the partitions', and not every partition is on all of these. Source:
+    `AbstractStickyAssignor.RackInfo`.
+
+    Args:
+        group: The group.
+        assignable: (T) topics that have partitions and a subscriber.
+
+    >>> from evenkeel.engine.assignors.interface import spec
+    >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 2}, racks={"a": "x"}, replicas={"t": [["x", "y"], ["y"]]})
+    >>> racks = rack_info(group, np.array([True]))
+    >>> racks.nearby_members.tolist(), racks.mismatch(np.array([0, 0, 1]), np.array([0, 1, 1])).tolist()
+    ([1, 0], [False, True, False])
+    """
+    known = group.member_rack[group.member_rack != NONE]
+    if not len(known):
+        return None
+    replicas = replica_racks(group)
+    counts = assignable[group.topic_of]
+    offered = np.zeros(len(group.racks), np.bool_)
+    offered[replicas.rack[counts[replicas.partition]]] = True
+    partial = np.diff(replicas.start) != offered.sum()
+    if not offered[known].any() or not (partial & counts).any():
+        return None
+    living = np.bincount(known, minlength=len(group.racks))
+    nearby_members = np.bincount(
+        replicas.partition, weights=living[replicas.rack], minlength=group.partition_count
+    )
+    return RackInfo(
+        member=group.member_rack, replicas=replicas, nearby_members=nearby_members.astype(np.int64)
+    )

@@ -14,7 +14,7 @@ from ...model.arrays import NONE, Flags, Indices
 from ...model.assignments import Assignment, Lists
 from ...model.facts import Fact, finding
 from ..interface import GroupSpec
-from ..kit.subscribers import subscribes
+from ..kit.members import subscribes
 
 
 def answer_of(group: GroupSpec, lists: Lists, *, transferring: Indices | None = None) -> Assignment:

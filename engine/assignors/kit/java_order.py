@@ -186,8 +186,11 @@ class JavaSet:
         if key in self._spread:
             return
         spread = hash_code ^ (hash_code >> 16)
-        if self._buckets < _LEAST_TREE_CAPACITY and self._sharing(spread) >= _MOST_IN_A_BUCKET:
-            self._buckets *= 2
+        if self._buckets < _LEAST_TREE_CAPACITY:
+            last_bits = self._buckets - 1
+            sharing = sum(not (other ^ spread) & last_bits for other in self._spread.values())
+            if sharing >= _MOST_IN_A_BUCKET:
+                self._buckets *= 2
         self._spread[key] = spread
         if len(self._spread) > 0.75 * self._buckets:
             self._buckets *= 2
@@ -204,11 +207,6 @@ class JavaSet:
     def state(self) -> tuple[int, tuple[int, ...]]:
         """Its capacity and its keys in the order of insertion: two that are equal here stay so under equal changes."""
         return self._buckets, tuple(self._spread)
-
-    def _sharing(self, spread: int) -> int:
-        """How many keys are in the bucket that a hash leads to."""
-        last_bits = self._buckets - 1
-        return sum(not (other ^ spread) & last_bits for other in self._spread.values())
 
 
 def uuid_halves(uuids: Sequence[UUID]) -> Uuids:

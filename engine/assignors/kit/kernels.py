@@ -74,9 +74,10 @@ class Kernel(Generic[P, R]):
         from .kernel_cache import KeptForms
 
         known = self.function.__globals__
+        named = {name: known.get(name) for name in self.function.__code__.co_names}
         twin: Any = FunctionType(
             self.function.__code__,
-            {**known, **{name: used.fast for name, used in self._used.items()}},
+            {**known, **{n: used.fast for n, used in named.items() if isinstance(used, Kernel)}},
             self.function.__name__,
             self.function.__defaults__,
             self.function.__closure__,
@@ -135,13 +136,6 @@ class Kernel(Generic[P, R]):
             elif isinstance(value, int | float | str | tuple):
                 digest.update(f"{name}={value!r}".encode())
         return digest.hexdigest()
-
-    @property
-    def _used(self) -> dict[str, Kernel[..., Any]]:
-        """The kernels it calls, by the names it has for them."""
-        known = self.function.__globals__
-        named = {name: known.get(name) for name in self.function.__code__.co_names}
-        return {name: value for name, value in named.items() if isinstance(value, Kernel)}
 
     @property
     def worth(self) -> int:

@@ -18,7 +18,7 @@ from ...model.assignments import Assignment
 from ...model.errors import Infeasible
 from ...model.text import does
 from ..interface import GroupSpec, rejoining
-from .member_order import topics_by_name
+from .members import topics_by_name
 from .orders import places
 
 MOST_ROUNDS = 10

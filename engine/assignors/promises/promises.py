@@ -20,20 +20,19 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from ...model.arrays import NONE, Column, Indices, Ints
+from ...model.arrays import NONE, Column, Indices, Ints, ragged_entries
 from ...model.assignments import Assignment
 from ...model.errors import Infeasible
 from ...model.text import several
 from ..interface import USUAL_PROMISES, Assignor, GroupSpec, Promise, shape_problem
-from ..kit.permute import permuted
-from .ask import Answer, NoAnswer, ask, copied, first_of
+from .ask import NoAnswer, ask, copied, first_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,22 +68,19 @@ def check(
         if promise not in promised:
             continue
         try:
-            if promise in _OF_WHO_OWNS_WHAT and _owns_up(ask(assignor, group)):
-                continue
+            if promise in _OF_WHO_OWNS_WHAT:
+                answer = ask(assignor, group)
+                if isinstance(answer, Assignment) and answer.findings:
+                    continue
             violations += [Violation(promise=promise, what=f) for f in examine(assignor, group)]
         except NoAnswer as problem:
-            return [*violations, _no_answer(problem)]
+            raised = problem.__cause__
+            error, where = (type(raised).__name__, _arose(raised)) if raised else (None, None)
+            return [
+                *violations,
+                Violation(promise=None, what=str(problem), error=error, where=where),
+            ]
     return violations
-
-
-def _no_answer(problem: NoAnswer) -> Violation:
-    raised = problem.__cause__
-    return Violation(
-        promise=None,
-        what=str(problem),
-        error=type(raised).__name__ if raised else None,
-        where=_arose(raised) if raised else None,
-    )
 
 
 def _arose(raised: BaseException) -> str:
@@ -215,10 +211,6 @@ CHECKS: Mapping[Promise, Check] = MappingProxyType(
 """The check of each promise."""
 
 
-def _owns_up(answer: Answer) -> bool:
-    return isinstance(answer, Assignment) and bool(answer.findings)
-
-
 def changed_fields(before: GroupSpec, after: GroupSpec) -> list[str]:
     """The fields and derived values of a group that differ."""
     own = [f.name for f in fields(before)]
@@ -260,3 +252,70 @@ def _equal(first: Any, other: Any) -> bool:
     if isinstance(first, tuple) and first and isinstance(first[0], np.ndarray):
         return len(first) == len(other) and all(map(_equal, first, other))
     return bool(first == other)
+
+
+T = TypeVar("T")
+
+
+def permuted(group: GroupSpec, members: Ints, topics: Ints) -> GroupSpec:
+    """
+    The group with its members and topics in another order; each member's own lists keep theirs.
+
+    Args:
+        group: The group.
+        members: (M) old index of each new member.
+        topics: (T) old index of each new topic.
+
+    >>> from evenkeel.engine.assignors.interface import spec
+    >>> group = spec({"a": ["t"], "b": ["u"]}, {"t": 1, "u": 2}, owned={"b": [("u", 1)]})
+    >>> other = permuted(group, np.array([1, 0]), np.array([1, 0]))
+    >>> other.members, other.topics, other.owner.tolist(), other.subscription_topic.tolist()
+    (('b', 'a'), ('u', 't'), [-1, 0, -1], [0, 1])
+    """
+    new_member, new_topic = _new_indices(members), _new_indices(topics)
+    partitions = ragged_entries(group.topic_start, topics)[1]
+    subscription_start, subscribed = ragged_entries(group.subscription_start, members)
+    owned_start, owned = ragged_entries(group.owned_start, members)
+    user_data_start, user_data = ragged_entries(group.user_data_start, members)
+    replica_start, replicas = ragged_entries(group.replica_start, partitions)
+    return replace(
+        group,
+        members=_picked(group.members, members),
+        instance_ids=_picked(group.instance_ids, members),
+        member_rack=group.member_rack[members],
+        topics=_picked(group.topics, topics),
+        topic_ids=_picked(group.topic_ids, topics),
+        topic_exists=group.topic_exists[topics],
+        topic_start=ragged_entries(group.topic_start, topics)[0],
+        subscription_start=subscription_start,
+        subscription_topic=new_topic[group.subscription_topic[subscribed]],
+        replica_start=replica_start,
+        replica_rack=group.replica_rack[replicas],
+        leader_rack=group.leader_rack[partitions],
+        owner=new_member[group.owner[partitions]],
+        owned_start=owned_start,
+        owned_topic=new_topic[group.owned_topic[owned]],
+        owned_partition=group.owned_partition[owned],
+        generation=group.generation.take(members),
+        user_data_start=user_data_start,
+        user_data_topic=new_topic[group.user_data_topic[user_data]],
+        user_data_partition=group.user_data_partition[user_data],
+        user_data_generation=group.user_data_generation.take(members),
+        user_data=_picked(group.user_data, members),
+        lag=group.lag.take(partitions),
+        rate=group.rate[partitions],
+        bytes_per_record=group.bytes_per_record[partitions],
+        capacity=group.capacity[members],
+        config=_picked(group.config, members),
+    )
+
+
+def _new_indices(old: Ints) -> Indices:
+    """Old index -> new one; the last entry is read by `NONE` and stays so."""
+    new = np.full(len(old) + 1, NONE, np.int32)
+    new[old] = np.arange(len(old), dtype=np.int32)
+    return new
+
+
+def _picked(values: tuple[T, ...], index: Ints) -> tuple[T, ...]:
+    return tuple(values[i] for i in index.tolist())

@@ -10,7 +10,7 @@ from ...messages.wording import member_names, several
 from ...model.formats import NOTHING, UNKNOWN, duration, moment, number
 from ...model.groups import Member
 from ...model.text import printable
-from ...snapshots.difference import Changed, Difference
+from ...snapshots.compare import Changed, Difference
 from ..sources import SnapshotSource
 from .columns import table
 from .tables import Table, text, to_json

@@ -18,7 +18,7 @@ from ...messages.wording import (
     money,
     several,
 )
-from ...metrics.money import CENT
+from ...metrics.racks import CENT
 from ...model.assignments import Deployment, Move, Verdict
 from ...model.columns import Unit
 from ...model.facts import Fact, FactKind, of_kind

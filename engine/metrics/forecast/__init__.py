@@ -1,14 +1,13 @@
 """
 What becomes of a group: its backlog over a horizon, under the assignment it has and under others.
 
-`observed` (what it has to do and can), `drawn` (which of its past intervals a future is made of), `backlog` (what that
-does to each member: low, expected and high), `compared` (all assignments of a group side by side).
+`futures` (which of its past intervals a future is made of), `backlog` (what that does to each member: low, expected
+and high), `comparison` (what a group has to do and can, and all its assignments side by side).
 """
 
 from .backlog import Load, Outlooks, outlooks
-from .comparison import SOON_SECONDS, forecasts
+from .comparison import SOON_SECONDS, UNCERTAIN, capacity_of, forecasts, load_of
 from .futures import HORIZON_SECONDS, PATHS, STEPS, Futures, futures, step_after
-from .observations import UNCERTAIN, capacity_of, load_of
 
 __all__ = [
     "HORIZON_SECONDS",

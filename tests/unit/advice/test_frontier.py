@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 
 from evenkeel.engine.advice.frontier import frontiers, missing, present, task_frontiers
-from evenkeel.engine.assignors.flow.min_cost import Weights, min_cost, plain_group
+from evenkeel.engine.assignors.flow.min_cost import Weights, min_cost
+from evenkeel.engine.assignors.flow.plain_group import plain_group
 from evenkeel.engine.assignors.interface import spec
 from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.errors import Infeasible

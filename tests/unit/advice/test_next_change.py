@@ -13,7 +13,7 @@ from evenkeel.engine.advice.after_change import Stage, after, moved
 from evenkeel.engine.advice.next_change import Changes, silent_members
 from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.assignors.interface import GroupSpec, rejoining, spec
-from evenkeel.engine.assignors.interface.membership import another_id, with_members
+from evenkeel.engine.assignors.interface.rejoin import another_id, with_members
 from evenkeel.engine.assignors.kit.settle import settle
 from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.errors import Infeasible

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evenkeel.engine.advice.scoring import Judge, moves
 from evenkeel.engine.assignors.interface import spec
-from evenkeel.engine.metrics.money import Tariff
+from evenkeel.engine.metrics.racks import Tariff
 from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.assignments import Assignment
 from tests.helpers.examples import times

@@ -15,7 +15,6 @@ from evenkeel.engine.assignors.kit.java_order import utf16
 from evenkeel.engine.assignors.promises import check
 from evenkeel.engine.metrics.balance import fairly_balanced, member_counts
 from evenkeel.engine.model.arrays import NONE, Column
-from evenkeel.engine.model.assignments import Deployment
 from evenkeel.engine.model.errors import Infeasible
 from tests.helpers.owned import owned
 from tests.helpers.strategies import groups
@@ -37,10 +36,6 @@ def lagging(draw):
 @pytest.mark.parametrize(
     ("situation", "members", "lags", "expected"),
     [
-        ("no member", {}, {"t": [1]}, {}),
-        ("no topic", {"c": []}, {"t": [1]}, {"c": ""}),
-        ("the topic does not exist", {"c": ["gone"]}, {}, {"c": ""}),
-        ("more members than partitions", TWO, {"t": [5]}, {"c0": "t-0", "c1": ""}),
         (
             "the prototype's README, the last two lags the other way round",
             TWO,
@@ -97,17 +92,6 @@ def test_heavily_skewed_lags_are_spread_as_far_as_counts_allow():
     found = owned(LAG_AWARE, spec(members, {"t": 10}, lags={"t": lags}))
 
     assert found == {"c0": "t-0 t-1 t-8", "c1": "t-2 t-3 t-7 t-9", "c2": "t-4 t-5 t-6"}
-
-
-@given(lagging())
-def test_invariant_counts_of_a_topic_differ_by_at_most_one(group):
-    """KIP-169, first invariant, first half: among the subscribers of each topic."""
-    owner = LAG_AWARE.assign(group).owner
-
-    for number, subscribers in enumerate(group.subscribers):
-        span = group.partitions_of(number)
-        counts = member_counts(owner[span.start : span.stop], len(group.members))[subscribers]
-        assert len(counts) == 0 or counts.max() - counts.min() <= 1
 
 
 @given(lagging())
@@ -170,8 +154,3 @@ def test_an_unknown_lag_of_a_topic_nobody_subscribes_to_is_no_obstacle():
     group = spec({"m": ["t"]}, {"t": 1, "u": 1}, lags={"t": [1], "u": [None]})
 
     assert owned(LAG_AWARE, group) == {"m": "t-0"}
-
-
-def test_a_user_ships_it_as_a_class():
-    """It never became a class of Kafka; it needs lag and says so."""
-    assert (LAG_AWARE.deployment, LAG_AWARE.needs) == (Deployment.CLASS, {"lag"})

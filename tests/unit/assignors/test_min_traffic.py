@@ -1,6 +1,8 @@
-"""`min_traffic` on plain groups: situations by name."""
+"""`min_traffic` and `balance_subtopology` on plain groups: situations by name."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 import pytest
@@ -8,11 +10,13 @@ from hypothesis import given
 
 from evenkeel.engine.advice import Feasibilities
 from evenkeel.engine.advice.scoring import Judge
+from evenkeel.engine.assignors.balance_subtopology import BalanceSubtopology
 from evenkeel.engine.assignors.flow.min_cost import Weights
 from evenkeel.engine.assignors.interface import fresh, spec
 from evenkeel.engine.assignors.min_traffic import MinTraffic
 from evenkeel.engine.assignors.promises import check
-from evenkeel.engine.model.assignments import Deployment, Feasibility
+from evenkeel.engine.metrics.balance import member_counts
+from evenkeel.engine.model.assignments import Feasibility
 from evenkeel.engine.model.errors import Infeasible
 from tests.helpers.facts import why_of
 from tests.helpers.owned import owned
@@ -21,12 +25,29 @@ from tests.helpers.snapshots import group, make_snapshot, member, topic
 from tests.helpers.snapshots import groups as groups_of
 
 RACKS = {"c0": "a", "c1": "b", "c2": "c"}
+PAIR = {"c0": ["t"], "c1": ["t"]}
+EVERYBODY = {"c0": ["t", "u"], "c1": ["t", "u"]}
+
+both = pytest.mark.parametrize("strategy", [MinTraffic(), BalanceSubtopology()])
 
 
-@given(racked_groups())
-def test_it_keeps_its_promises_where_racks_are_known(group):
+@both
+@given(group=racked_groups())
+def test_it_keeps_its_promises_where_racks_are_known(strategy, group):
     """The same where nothing switches it off."""
-    assert check(MinTraffic(), group) == []
+    assert check(strategy, group) == []
+
+
+@given(racked_groups(alike=True))
+def test_nobody_has_more_of_a_topic_than_the_kip_allows(group):
+    """With equal subscriptions the KIP's limits hold to the letter."""
+    answer = BalanceSubtopology().assign(group)
+    counts = member_counts(answer.owner, len(group.members)).tolist()
+    for topic_number, size in enumerate(np.diff(group.topic_start).tolist()):
+        span = group.partitions_of(topic_number)
+        held = member_counts(answer.owner[span.start : span.stop], len(group.members)).tolist()
+        for count, number in zip(counts, held, strict=True):
+            assert number <= math.ceil(count * 1.0 / max(group.partition_count, 1) * size)
 
 
 @given(racked_groups(alike=True))
@@ -44,99 +65,71 @@ def test_the_judge_agrees(group):
         assert told["new_owners"] == (score.moves + score.newly_owned, None)
 
 
-def test_a_fresh_group_is_dealt_near_its_data():
-    """Nobody owns anything: everybody gets the same number, of what is in its rack."""
-    group = spec(
-        {m: ["t"] for m in RACKS},
-        {"t": 6},
-        racks=RACKS,
-        replicas={"t": [["a"], ["b"], ["c"], ["c"], ["b"], ["a"]]},
-    )
+@pytest.mark.parametrize(
+    ("situation", "members", "replicas", "has", "by_traffic", "by_topic"),
+    [
+        ("a fresh group is dealt near its data", {m: ["t"] for m in RACKS},
+         {"t": [["a"], ["b"], ["c"], ["c"], ["b"], ["a"]]}, {},
+         {"c0": "t-0 t-5", "c1": "t-1 t-4", "c2": "t-2 t-3"}, None),
+        ("counts come before racks", PAIR, {"t": [["a"]] * 4}, {},
+         {"c0": "t-0 t-1", "c1": "t-2 t-3"}, None),
+        ("a move that saves nothing is not made", {m: ["t"] for m in RACKS},
+         {"t": [["a", "b", "c"]] * 4}, {"c0": [("t", 0), ("t", 3)], "c1": [("t", 1)], "c2": [("t", 2)]},
+         {"c0": "t-0 t-3", "c1": "t-1", "c2": "t-2"}, None),
+        ("nobody gets what it does not subscribe to, though it is near", {"c0": ["u"], "c1": ["t", "u"]},
+         {"t": [["a"]] * 2, "u": [["a"]] * 2}, {}, {"c0": "u-0 u-1", "c1": "t-0 t-1"}, None),
+        ("a topic is spread though its data is not", EVERYBODY, {"t": [["a"]] * 4, "u": [["b"]] * 4}, {},
+         {"c0": "t-0 t-1 t-2 t-3", "c1": "u-0 u-1 u-2 u-3"},
+         {"c0": "t-0 t-1 u-2 u-3", "c1": "t-2 t-3 u-0 u-1"}),
+        ("within a topic the data decides", EVERYBODY, {"t": [["b"], ["a"]], "u": [["a"], ["b"]]},
+         {"c0": [("t", 0), ("t", 1)], "c1": [("u", 0), ("u", 1)]}, None,
+         {"c0": "t-1 u-0", "c1": "t-0 u-1"}),
+    ],
+)  # fmt: skip
+def test_with_racks_they_give(situation, members, replicas, has, by_traffic, by_topic):
+    """`min_traffic` crosses least; `balance_subtopology` too, but for a fair share of each topic."""
+    sizes = {name: len(racks) for name, racks in replicas.items()}
+    given = spec(members, sizes, racks=RACKS, replicas=replicas, owned=has)
 
-    assert owned(MinTraffic(), group) == {
-        "c0": "t-0 t-5",
-        "c1": "t-1 t-4",
-        "c2": "t-2 t-3",
-    }
-
-
-def test_counts_come_before_racks():
-    """All data in one rack: its member still gets no more than its share."""
-    group = spec({"c0": ["t"], "c1": ["t"]}, {"t": 4}, racks=RACKS, replicas={"t": [["a"]] * 4})
-
-    assert owned(MinTraffic(), group) == {"c0": "t-0 t-1", "c1": "t-2 t-3"}
-
-
-def test_a_move_that_saves_nothing_is_not_made():
-    """Every rack has every partition: the group keeps what it has, in whatever disorder."""
-    have = {"c0": [("t", 3), ("t", 0)], "c1": [("t", 1)], "c2": [("t", 2)]}
-    group = spec(
-        {m: ["t"] for m in RACKS},
-        {"t": 4},
-        racks=RACKS,
-        replicas={"t": [["a", "b", "c"]] * 4},
-        owned=have,
-    )
-
-    assert MinTraffic().assign(group).owner.tolist() == group.owner.tolist()
+    for strategy, expected in ((MinTraffic(), by_traffic), (BalanceSubtopology(), by_topic)):
+        if expected is not None:
+            assert owned(strategy, given) == expected, situation
 
 
 def test_members_that_forgot_still_keep_what_they_have():
     """After a restart of all members the present owners are still those that moves are counted against."""
-    group = spec(
-        {"c0": ["t"], "c1": ["t"]},
-        {"t": 2},
-        racks=RACKS,
-        replicas={"t": [["a", "b"]] * 2},
-        owned={"c0": [("t", 1)], "c1": [("t", 0)]},
-    )
+    replicas, has = {"t": [["a", "b"]] * 2}, {"c0": [("t", 1)], "c1": [("t", 0)]}
+    group = spec(PAIR, {"t": 2}, racks=RACKS, replicas=replicas, owned=has)
 
     assert MinTraffic().assign(fresh(group)).owner.tolist() == [1, 0]
 
 
 def test_weights_decide_whether_a_move_pays():
     """One crossing less for two moves: at 10 to 1 yes, at 1 to 10 no."""
-    group = spec(
-        {"c0": ["t"], "c1": ["t"]},
-        {"t": 2},
-        racks=RACKS,
-        replicas={"t": [["b"], ["a", "b"]]},
-        owned={"c0": [("t", 0)], "c1": [("t", 1)]},
-    )
+    replicas, has = {"t": [["b"], ["a", "b"]]}, {"c0": [("t", 0)], "c1": [("t", 1)]}
+    group = spec(PAIR, {"t": 2}, racks=RACKS, replicas=replicas, owned=has)
 
     assert MinTraffic().assign(group).owner.tolist() == [1, 0]
     assert MinTraffic(Weights(traffic=1, move=10)).assign(group).owner.tolist() == [0, 1]
 
 
-def test_nobody_gets_what_it_does_not_subscribe_to():
-    """The topic's data is next to a member that does not want it."""
-    group = spec(
-        {"c0": ["u"], "c1": ["t", "u"]},
-        {"t": 2, "u": 2},
-        racks=RACKS,
-        replicas={"t": [["a"]] * 2, "u": [["a"]] * 2},
-    )
-
-    assert owned(MinTraffic(), group) == {"c0": "u-0 u-1", "c1": "t-0 t-1"}
-
-
-def test_a_missing_rack_makes_it_infeasible():
+@both
+def test_a_missing_rack_makes_it_infeasible(strategy):
     """As Kafka's optimiser is switched off by one."""
-    group = spec({"c0": ["t"], "c9": ["t"]}, {"t": 1}, racks=RACKS, replicas={"t": [["a"]]})
-
     with pytest.raises(Infeasible, match="c9"):
-        MinTraffic().assign(group)
-
-
-def test_it_is_a_yardstick_on_every_group():
-    """Classic or KIP-848, nobody can deploy it unless its members follow plans; what is missing is said."""
-    for kind in ("classic", "consumer"):
-        row = group("g", members=[member("a", ["t"], {"t": [0]})], group_type=kind)
-        (made,) = groups_of(make_snapshot(topics=[topic("t", 1)], groups=[row]))
-        told = Feasibilities(made, None).of("min_traffic", MinTraffic.deployment)
-
-        assert (MinTraffic.deployment, told.feasibility) == (
-            Deployment.YARDSTICK,
-            Feasibility.YARDSTICK,
+        strategy.assign(
+            spec({"c0": ["t"], "c9": ["t"]}, {"t": 1}, racks=RACKS, replicas={"t": [["a"]]})
         )
-        assert why_of(told) == "no setting or class brings it to a consumer group"
+    with pytest.raises(Infeasible, match="t-0"):
+        strategy.assign(spec(PAIR, {"t": 1}, racks=RACKS, replicas={"t": [[]]}))
+
+
+@pytest.mark.parametrize("kind", ["classic", "consumer"])
+def test_it_is_a_yardstick_on_every_group(kind):
+    """Classic or KIP-848, nobody can deploy it unless its members follow plans; what is missing is said."""
+    row = group("g", members=[member("a", ["t"], {"t": [0]})], group_type=kind)
+    (made,) = groups_of(make_snapshot(topics=[topic("t", 1)], groups=[row]))
+    told = Feasibilities(made, None).of("min_traffic", MinTraffic.deployment)
+
+    assert told.feasibility is Feasibility.YARDSTICK
+    assert why_of(told) == "no setting or class brings it to a consumer group"

@@ -25,11 +25,6 @@ BOTH = {"c": ["t"], "d": ["t"]}
 @pytest.mark.parametrize(
     ("situation", "members", "topics", "more", "expected"),
     [
-        ("no members", {}, {"t": 3}, {}, {}),
-        ("nobody subscribes", {"c": []}, {"t": 3}, {}, {"c": ""}),
-        ("topic missing", {"c": ["gone"]}, {}, {}, {"c": ""}),
-        ("topic without partitions", {"c": ["t"]}, {"t": 0}, {}, {"c": ""}),
-        ("only subscribed topics", {"c": ["t"]}, {"t": 2, "u": 2}, {}, {"c": "t-0 t-1"}),
         (
             "each its own rack",
             BOTH,

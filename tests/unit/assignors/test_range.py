@@ -1,82 +1,36 @@
-"""Range without racks: situations by name, and a literal second opinion."""
+"""Range, the client's and the broker's: a literal second opinion, and racks (KIP-881), one named situation per row."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 
 from evenkeel.engine.assignors import ASSIGNORS
-from evenkeel.engine.assignors.interface import spec
+from evenkeel.engine.assignors.interface import fresh, rejoining, spec
+from evenkeel.engine.model.arrays import NONE
 from tests.helpers.owned import owned
 from tests.helpers.plain_range import plain_range
 from tests.helpers.strategies import Shape, groups
 
-RANGE = ASSIGNORS["range"]
+RANGE, RANGE_SERVER = ASSIGNORS["range"], ASSIGNORS["range-server"]
+AB = {"c": "a", "d": "b"}
+BA = {"c": "b", "d": "a"}
+TWO = ["t", "u"]
+ALL = {"c": TWO, "d": TWO}
 
 
-@pytest.mark.parametrize(
-    ("situation", "members", "topics", "expected"),
-    [
-        ("no members", {}, {"t": 3}, {}),
-        ("one member, no topic", {"c": []}, {"t": 3}, {"c": ""}),
-        ("topic missing", {"c": ["gone"]}, {}, {"c": ""}),
-        ("topic without partitions", {"c": ["t"]}, {"t": 0}, {"c": ""}),
-        ("one member, one topic", {"c": ["t"]}, {"t": 3}, {"c": "t-0 t-1 t-2"}),
-        ("only subscribed topics", {"c": ["t"]}, {"t": 2, "u": 2}, {"c": "t-0 t-1"}),
-        ("one member, several topics", {"c": ["t", "u"]}, {"t": 1, "u": 2}, {"c": "t-0 u-0 u-1"}),
-        ("a topic named twice", {"c": ["t", "t"], "d": ["t"]}, {"t": 2}, {"c": "t-0", "d": "t-1"}),
-        ("more members than partitions", {"c": ["t"], "d": ["t"]}, {"t": 1}, {"c": "t-0", "d": ""}),
-        ("as many members", {"c": ["t"], "d": ["t"]}, {"t": 2}, {"c": "t-0", "d": "t-1"}),
-        (
-            "mixed topics",
-            {"c": ["t"], "d": ["t", "u"], "e": ["t"]},
-            {"t": 3, "u": 2},
-            {"c": "t-0", "d": "t-1 u-0 u-1", "e": "t-2"},
-        ),
-    ],
-)
-def test_range_assigns(situation, members, topics, expected):
-    """Each subscriber gets a contiguous range, the first ones an extra partition."""
-    assert owned(RANGE, spec(members, topics)) == expected
-
-
-def test_members_are_taken_by_id_not_as_listed():
-    """The order in which members joined does not decide who has the extra partition."""
-    group = spec({"d": ["t"], "c": ["t"]}, {"t": 3})
-
-    assert owned(RANGE, group) == {"d": "t-2", "c": "t-0 t-1"}
-
-
-@pytest.mark.parametrize(
-    ("situation", "instance_ids", "expected"),
-    [
-        ("two static members", {"c": "i-2", "d": "i-1"}, {"c": "t-2", "d": "t-0 t-1"}),
-        ("a static and a dynamic one", {"d": "i-1"}, {"c": "t-2", "d": "t-0 t-1"}),
-    ],
-)
-def test_static_members_come_first(situation, instance_ids, expected):
-    """Static members stand before dynamic ones, by instance id."""
-    group = spec({"c": ["t"], "d": ["t"]}, {"t": 3}, instance_ids=instance_ids)
-
-    assert owned(RANGE, group) == expected
-
-
-def test_static_members_keep_their_ranges_after_a_restart():
-    """New member ids under the same instance ids get what the old ones had."""
-    topics = {"t": 5, "u": 4}
-    before = spec({"a": ["t", "u"], "b": ["t", "u"]}, topics, instance_ids={"a": "i-1", "b": "i-2"})
-    after = spec({"y": ["t", "u"], "x": ["t", "u"]}, topics, instance_ids={"y": "i-1", "x": "i-2"})
-
-    had, has = owned(RANGE, before), owned(RANGE, after)
-
-    assert (has["y"], has["x"]) == (had["a"], had["b"])
+def _rackless(group):
+    return replace(group, member_rack=np.full_like(group.member_rack, NONE))
 
 
 @given(groups())
 def test_range_agrees_with_the_literal_algorithm(group):
-    """Any group, racks and static members included, is assigned as the description says."""
+    """Any group, racks and static members included, is assigned as the description says; the broker's without racks."""
     assert RANGE.assign(group).owner.tolist() == plain_range(group)
+    assert RANGE_SERVER.assign(group).owner.tolist() == plain_range(_rackless(group))
 
 
 @given(groups(Shape(most_topics=3, fewest_members=2, together=True)))
@@ -88,4 +42,66 @@ def test_range_agrees_with_the_literal_algorithm_on_co_partitioned_topics(group)
 @given(groups(Shape(most_partitions=24, fewest_members=3)))
 def test_range_agrees_with_the_literal_algorithm_on_long_topics(group):
     """Shares of several partitions each are dealt as the description says, too."""
-    np.testing.assert_array_equal(RANGE.assign(group).owner, plain_range(group))
+    assert RANGE.assign(group).owner.tolist() == plain_range(group)
+    assert RANGE_SERVER.assign(group).owner.tolist() == plain_range(_rackless(group))
+
+
+@given(groups())
+def test_what_members_own_does_not_matter_to_the_brokers(group):
+    """It answers the same whatever members own by now."""
+    backwards = rejoining(group, group.owner[::-1].copy())
+
+    expected = RANGE_SERVER.assign(fresh(group)).owner.tolist()
+
+    assert RANGE_SERVER.assign(backwards).owner.tolist() == expected
+
+
+def _same(racks):
+    """Both topics have the same racks."""
+    return {"t": racks, "u": racks}
+
+
+LINES = [["a"], ["a"], ["b"], ["b"]]
+ABX = {"c": "a", "d": "b", "e": "x"}
+CALM = {"t": [["b"], ["b"]], "u": [["b"], ["b"]]}
+
+
+@pytest.mark.parametrize(
+    ("situation", "members", "racks", "replicas", "expected"),
+    [
+        ("each to its rack", "t", BA, {"t": [["a"], ["b"]]}, {"c": "t-1", "d": "t-0"}),
+        ("any replica will do", "t", BA, {"t": [["x", "a"], ["x", "b"]]}, {"c": "t-1", "d": "t-0"}),
+        ("everything everywhere", "t", BA, {"t": [["a", "b"], ["b", "a"]]}, {"c": "t-0", "d": "t-1"}),
+        ("balance before racks", "t", AB, {"t": [["a"], ["a"], ["a"], ["b"]]}, {"c": "t-0 t-1", "d": "t-2 t-3"}),
+        ("the extra one to who can use it", "t", AB, {"t": [["b"], ["b"], ["a"]]}, {"c": "t-2", "d": "t-0 t-1"}),
+        ("a member without rack takes any", "t", {"d": "a"}, {"t": [["a"], ["b"]]}, {"c": "t-0", "d": "t-1"}),
+        ("an empty rack is none", "t", {"c": "", "d": "a"}, {"t": [["a"], ["b"]]}, {"c": "t-0", "d": "t-1"}),
+        ("a partition without replicas fits nobody", "t", {"c": "a", "d": "a"}, {"t": [[], ["a"], ["a"]]},
+         {"c": "t-1 t-2", "d": "t-0"}),
+        ("the extra partition goes to one member only", {m: ["t"] for m in "cde"}, ABX, {"t": LINES},
+         {"c": "t-0 t-1", "d": "t-2", "e": "t-3"}),
+        ("co-partitioned topics agree", ALL, AB, {"t": [["b"], ["a"]], "u": [["b", "a"], ["a"]]},
+         {"c": "t-1 u-1", "d": "t-0 u-0"}),
+        ("co-partitioned topics disagree, and stay together", ALL, AB, {"t": [["b"], ["a"]], "u": [["a"], ["b"]]},
+         {"c": "t-0 u-0", "d": "t-1 u-1"}),
+        ("one line of them agrees", ALL, AB, {"t": [["b"], ["a"]], "u": [["b"], ["b"]]},
+         {"c": "t-1 u-1", "d": "t-0 u-0"}),
+        ("who has no rack fits every line, and goes before others behind it", ALL, {"d": "a"}, _same([["a"], ["b"]]),
+         {"c": "t-0 u-0", "d": "t-1 u-1"}),
+        ("the extra line goes to one member only", {m: TWO for m in "cde"}, ABX, _same(LINES),
+         {"c": "t-0 t-1 u-0 u-1", "d": "t-2 u-2", "e": "t-3 u-3"}),
+        ("topics of unequal size are matched alone", ALL, AB, {"t": [["b"], ["a"]], "u": [["a"], ["a"], ["b"]]},
+         {"c": "t-1 u-0 u-1", "d": "t-0 u-2"}),
+        ("topics of unequal subscribers are matched alone", {**ALL, "e": ["u"]}, AB,
+         {"t": [["b"], ["a"]], "u": [["a"], ["b"]]}, {"c": "t-1 u-0", "d": "t-0 u-1", "e": ""}),
+        ("topics that need no racks are left alone", ALL, AB, CALM, {"c": "t-0 u-0", "d": "t-1 u-1"}),
+        ("unless another topic needs them, as Kafka does it", {m: [*TWO, "v"] for m in "cd"}, AB,
+         {**CALM, "v": [["a"], ["a"], ["b"]]}, {"c": "t-1 u-1 v-0 v-1", "d": "t-0 u-0 v-2"}),
+    ],
+)  # fmt: skip
+def test_racks_decide_within_shares(situation, members, racks, replicas, expected):
+    """Within its share a subscriber gets what is on its rack; co-partitioned topics have one owner per line."""
+    members = {m: ["t"] for m in "cd"} if members == "t" else members
+    sizes = {topic: len(of) for topic, of in replicas.items()}
+
+    assert owned(RANGE, spec(members, sizes, racks=racks, replicas=replicas)) == expected

@@ -1,4 +1,4 @@
-"""Sticky: situations by name, and what balance and stickiness mean on any group."""
+"""Sticky: situations by name, with racks and without, and what balance and stickiness mean on any group."""
 
 from __future__ import annotations
 
@@ -12,37 +12,10 @@ from evenkeel.engine.assignors.interface import fresh, rejoining, spec
 from evenkeel.engine.metrics.balance import fairly_balanced
 from evenkeel.engine.model.arrays import NONE
 from tests.helpers.owned import owned
-from tests.helpers.sticky_groups import told_in_user_data
+from tests.helpers.sticky_groups import told_in_subscription, told_in_user_data
 from tests.helpers.strategies import Shape, groups
 
-STICKY = ASSIGNORS["sticky"]
-
-
-@pytest.mark.parametrize(
-    ("situation", "members", "topics", "expected"),
-    [
-        ("one member, no topic", {"c": []}, {"t": 3}, {"c": ""}),
-        ("topic missing", {"c": ["gone"]}, {}, {"c": ""}),
-        ("one member, one topic", {"c": ["t"]}, {"t": 3}, {"c": "t-0 t-1 t-2"}),
-        ("only subscribed topics", {"c": ["t"]}, {"t": 2, "u": 2}, {"c": "t-0 t-1"}),
-        ("more members than partitions", {"c": ["t"], "d": ["t"]}, {"t": 1}, {"c": "t-0", "d": ""}),
-        ("everybody one in turn", {"c": ["t"], "d": ["t"]}, {"t": 3}, {"c": "t-0 t-2", "d": "t-1"}),
-        ("the turn goes on over topics", {m: ["u", "t"] for m in "cd"}, {"u": 1, "t": 1},
-         {"c": "t-0", "d": "u-0"}),
-        ("topics by name", {m: ["t2", "t10"] for m in "cd"}, {"t2": 2, "t10": 1},
-         {"c": "t10-0 t2-1", "d": "t2-0"}),
-        ("the topic with fewest subscribers first", {"c": ["t", "u"], "d": ["t"]}, {"t": 3, "u": 1},
-         {"c": "u-0 t-1", "d": "t-0 t-2"}),
-        ("unequal subscriptions", {"c": ["t"], "d": ["t", "u"], "e": ["t"]}, {"t": 3, "u": 2},
-         {"c": "t-0 t-2", "d": "u-0 u-1", "e": "t-1"}),
-        ("who has more gets nothing", {"c": ["t"], "d": ["t", "u"]}, {"t": 3, "u": 3},
-         {"c": "t-0 t-1 t-2", "d": "u-0 u-1 u-2"}),
-        ("a topic named twice", {"c": ["t", "t"], "d": ["t"]}, {"t": 3}, {"c": "t-0 t-2", "d": "t-1"}),
-    ],
-)  # fmt: skip
-def test_a_fresh_group_gets(situation, members, topics, expected):
-    """Without a past, each partition goes to the subscriber with least, the first by id."""
-    assert owned(STICKY, spec(members, topics)) == expected
+STICKY, COOPERATIVE = ASSIGNORS["sticky"], ASSIGNORS["cooperative-sticky"]
 
 
 @pytest.mark.parametrize(
@@ -130,11 +103,100 @@ def test_nobody_could_take_over_from_who_has_two_more(group):
     )
 
 
-def test_instance_ids_do_not_matter():
-    """Unlike range and roundrobin, sticky deals to static members like to others."""
-    members = {"c": ["t"], "d": ["t"]}
+PAIR = {m: ["t"] for m in "cd"}
+CROSSED = {"c": "b", "d": "a"}
+"""The first member lives where the second partition is."""
 
-    assert owned(STICKY, spec(members, {"t": 1}, instance_ids={"d": "i-1"})) == {
-        "c": "t-0",
-        "d": "",
-    }
+
+@pytest.mark.parametrize(
+    ("situation", "racks", "replicas", "expected"),
+    [
+        ("a rack each", CROSSED, {"t": "a b"}, {"c": "t-1", "d": "t-0"}),
+        ("no member has one", {"c": None, "d": None}, {"t": "a b"}, {"c": "t-0", "d": "t-1"}),
+        ("an empty rack is none", {"c": "", "d": ""}, {"t": "a b"}, {"c": "t-0", "d": "t-1"}),
+        ("all partitions on all racks", CROSSED, {"t": "ab ba"}, {"c": "t-0", "d": "t-1"}),
+        ("nobody lives there", {"c": "x", "d": "y"}, {"t": "a b"}, {"c": "t-0", "d": "t-1"}),
+        ("one partition with replicas unknown", CROSSED, {"t": "b ?"}, {"c": "t-0", "d": "t-1"}),
+        ("any replica counts", CROSSED, {"t": "xa b"}, {"c": "t-1", "d": "t-0"}),
+        ("balance first", CROSSED, {"t": "a a"}, {"c": "t-0", "d": "t-1"}),
+        ("racks of one topic that differ turn them on for another", CROSSED, {"t": "a a", "u": "b b"},
+         {"c": "u-0 u-1", "d": "t-0 t-1"}),
+        ("a member without rack gets what is left over", {"c": None, "d": "a"}, {"t": "a b"},
+         {"c": "t-1", "d": "t-0"}),
+        ("what fewest members live beside is dealt first", {"c": "a", "d": "a", "e": "b"},
+         {"t": "ab a b"}, {"c": "t-1", "d": "t-0", "e": "t-2"}),
+        ("members on a rack take turns, and do not start over", {"c": "a", "d": "b", "e": "a", "f": "b"},
+         {"t": "a b a b a b a b"}, {"c": "t-0 t-4", "d": "t-1 t-5", "e": "t-2 t-6", "f": "t-3 t-7"}),
+        ("then the first there with just enough has one more", {"c": "a", "d": "b", "e": "b"},
+         {"t": "a a b b a"}, {"c": "t-0 t-1", "d": "t-2 t-4", "e": "t-3"}),
+    ],
+)  # fmt: skip
+def test_with_equal_subscriptions_racks_decide(situation, racks, replicas, expected):
+    """A free partition goes to a member on one of its racks, where that can make a difference."""
+    on = {topic: [word.strip("?") for word in words.split()] for topic, words in replicas.items()}
+    group = spec(
+        {member: list(on) for member in racks},
+        {topic: len(words) for topic, words in on.items()},
+        racks={member: rack for member, rack in racks.items() if rack is not None},
+        replicas={topic: [list(word) for word in words] for topic, words in on.items()},
+    )
+
+    assert owned(STICKY, group) == expected, situation
+
+
+@pytest.mark.parametrize(
+    ("situation", "members", "expected"),
+    [
+        ("equal subscriptions", PAIR, {"c": "t-1", "d": "t-0"}),
+        ("unequal ones", {**PAIR, "e": ["u"]}, {"c": "t-1", "d": "t-0", "e": ""}),
+    ],
+)
+def test_what_is_on_another_rack_is_not_kept(situation, members, expected):
+    """When racks count, a member loses what has no replica on its own."""
+    group = told_in_user_data(
+        members,
+        {"t": 2},
+        {"c": ("t-0", 1), "d": ("t-1", 1)},
+        racks=CROSSED,
+        replicas={"t": [["a"], ["b"]]},
+    )
+
+    assert owned(STICKY, group) == expected
+
+
+def test_what_moves_for_its_rack_is_given_up_first():
+    """Cooperative members get it in the next round."""
+    told = {"c": ("t-0", 1), "d": ("t-1", 1)}
+    replicas = {"t": [["a"], ["b"]]}
+    group = told_in_subscription(PAIR, {"t": 2}, told, racks=CROSSED, replicas=replicas)
+
+    assert owned(COOPERATIVE, group) == {"c": "", "d": ""}
+    assert COOPERATIVE.assign(group).transferring.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("situation", "racks", "expected"),
+    [
+        ("a rack each", {"c": "b", "d": "a"}, {"c": "t-1 t-3", "d": "t-0 t-2", "e": ""}),
+        ("no rack matches every rack", {"c": "b"}, {"c": "t-1 t-3", "d": "t-0 t-2", "e": ""}),
+        ("balance first", {"c": "b", "d": "b"}, {"c": "t-1 t-0", "d": "t-3 t-2", "e": ""}),
+    ],
+)
+def test_with_unequal_subscriptions_racks_decide(situation, racks, expected):
+    """Of the subscribers on its racks, the one with least gets a partition; the rest goes to anybody."""
+    members = {"c": ["t"], "d": ["t"], "e": ["u"]}
+    replicas = {"t": [["a"], ["b"], ["a"], ["b"]]}
+    group = spec(members, {"t": 4}, racks=racks, replicas=replicas)
+
+    assert owned(STICKY, group) == expected
+
+
+def test_moving_towards_balance_looks_at_no_rack():
+    """What must move goes to the subscriber with least, though another one lives where the partition is."""
+    members = {"c": ["t"], "d": ["t"], "e": ["t"], "f": ["u"]}
+    racks = {"c": "a", "d": "b", "e": "a", "f": "b"}
+    replicas = {"t": [["a"], ["a"], ["a"], ["a"]], "u": [["b"]]}
+    told = {"c": ("t-0 t-1 t-2", 1), "e": ("t-3", 1)}
+    group = told_in_user_data(members, {"t": 4, "u": 1}, told, racks=racks, replicas=replicas)
+
+    assert owned(STICKY, group) == {"c": "t-1 t-2", "d": "t-0", "e": "t-3", "f": "u-0"}

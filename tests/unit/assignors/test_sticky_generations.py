@@ -27,18 +27,26 @@ def test_who_missed_a_rebalance_keeps_what_nobody_else_claims():
 
 
 @pytest.mark.parametrize(
-    ("rule", "told", "expected"),
+    ("rule", "strategy", "generations", "beside", "keeps"),
     [
-        ("the newer generation, walked last", {"a": ("t-0 t-1", 1), "b": ("t-0 t-1", 2)}, "b"),
-        ("the newer generation, walked first", {"a": ("t-0 t-1", 2), "b": ("t-0 t-1", 1)}, "a"),
-        ("a generation beats none", {"a": ("t-0 t-1", None), "b": ("t-0 t-1", 0)}, "b"),
+        ("the newer generation, walked last", COOPERATIVE, (1, 2), {}, "b"),
+        ("the newer generation, walked first", COOPERATIVE, (2, 1), {}, "a"),
+        ("a generation beats none", COOPERATIVE, (None, 0), {}, "b"),
+        ("user data gives the generation that a Subscription of an old version lacks", COOPERATIVE, (None, None),
+         {"user_data": {"a": 1, "b": 2}}, "b"),
+        ("the generation of the Subscription comes first", COOPERATIVE, (3, 4), {"user_data": {"a": 9, "b": 1}}, "b"),
+        ("an eager member's Subscription has none to compare with: the last walked wins, older or not", STICKY, (7, 2),
+         {}, "b"),
+        ("where one has, later claims are compared with that one", STICKY, (7, 2), {"subscription": {"a": 7}}, "a"),
     ],
-)
-def test_of_two_claims_in_subscriptions_counts(rule, told, expected):
-    """With cooperative-sticky the newest generation keeps a partition that two members claim."""
-    answer = owned(COOPERATIVE, told_in_subscription({**ALL, "c": ["t"]}, {"t": 6}, told))
+)  # fmt: skip
+def test_of_two_claims_counts(rule, strategy, generations, beside, keeps):
+    """Whoever's word counts keeps both partitions that two members claim; the other gets none of them."""
+    tell = told_in_user_data if strategy is STICKY else told_in_subscription
+    told = {member: ("t-0 t-1", one) for member, one in zip("ab", generations, strict=True)}
+    answer = owned(strategy, tell({**ALL, "c": ["t"]}, {"t": 6}, told, **beside))
 
-    assert {m for m in "ab" if answer[m].startswith("t-0 t-1")} == {expected}
+    assert {m for m in "ab" if answer[m].startswith("t-0 t-1")} == {keeps}
 
 
 def test_claims_of_equal_generations_both_fall():
@@ -59,22 +67,6 @@ def test_a_third_claim_is_compared_with_the_later_of_two_equal_ones():
     assert owned(COOPERATIVE, group) == {"a": "u-0", "b": "", "c": "t-0"}
 
 
-def test_in_user_data_generations_are_compared_with_the_other_ones_subscription():
-    """An eager member's Subscription has no generation, so the claim walked last wins, older or not."""
-    told = {"a": ("t-0 t-1", 7), "b": ("t-0 t-1", 2)}
-    members = {**ALL, "c": ["t"]}
-
-    assert owned(STICKY, told_in_user_data(members, {"t": 6}, told))["b"].startswith("t-0 t-1")
-
-
-def test_a_generation_in_the_subscription_holds_against_user_data():
-    """Where a Subscription has a generation, later claims are compared with that one."""
-    told = {"a": ("t-0 t-1", 7), "b": ("t-0 t-1", 2)}
-    group = told_in_user_data({**ALL, "c": ["t"]}, {"t": 6}, told, subscription={"a": 7})
-
-    assert owned(STICKY, group)["a"].startswith("t-0 t-1")
-
-
 def test_claimed_twice_by_one_member():
     """Where its Subscription has another generation a member that names a partition twice owns it, else nobody does."""
     told = {"a": ("t-0 t-0", 7)}
@@ -83,22 +75,6 @@ def test_claimed_twice_by_one_member():
         "a": "t-0",
         "b": "t-1",
     }
-
-
-def test_user_data_gives_the_generation_a_subscription_lacks():
-    """A cooperative member of an old version tells its generation in its user data."""
-    told = {"a": ("t-0 t-1", None), "b": ("t-0 t-1", None)}
-    group = told_in_subscription({**ALL, "c": ["t"]}, {"t": 6}, told, user_data={"a": 1, "b": 2})
-
-    assert owned(COOPERATIVE, group)["b"].startswith("t-0 t-1")
-
-
-def test_the_generation_of_the_subscription_comes_first():
-    """User data is looked at only where the Subscription has no generation."""
-    told = {"a": ("t-0 t-1", 3), "b": ("t-0 t-1", 4)}
-    group = told_in_subscription({**ALL, "c": ["t"]}, {"t": 6}, told, user_data={"a": 9, "b": 1})
-
-    assert owned(COOPERATIVE, group)["b"].startswith("t-0 t-1")
 
 
 def test_user_data_of_cooperative_sticky_tells_no_partitions():

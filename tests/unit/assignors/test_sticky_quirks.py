@@ -11,7 +11,7 @@ from tests.helpers.facts import said
 from tests.helpers.owned import owned
 from tests.helpers.sticky_groups import told_in_subscription, told_in_user_data
 
-STICKY, COOPERATIVE = ASSIGNORS["sticky"], ASSIGNORS["cooperative-sticky"]
+STICKY = ASSIGNORS["sticky"]
 both = pytest.mark.parametrize("name", ["sticky", "cooperative-sticky"])
 
 
@@ -107,13 +107,6 @@ def test_vanished_partitions_may_leave_no_room(name):
 
     with pytest.raises(Infeasible, match=r"2 .* can take 0 \(Kafka: IllegalStateException\)"):
         ASSIGNORS[name].assign(_told(name, members, {"t": 4}, told))
-
-
-@both
-def test_no_members_are_infeasible(name):
-    """Kafka's class divides by their number."""
-    with pytest.raises(Infeasible, match=r"0 members \(Kafka: ArithmeticException\)"):
-        ASSIGNORS[name].assign(spec({}, {"t": 1}))
 
 
 @both

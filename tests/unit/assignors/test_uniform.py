@@ -1,9 +1,10 @@
-"""Uniform with equal subscriptions: situations by name, and what both ways of assigning share."""
+"""Uniform with equal subscriptions and with different ones: situations by name, and the limits its authors state."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 
@@ -11,6 +12,7 @@ from evenkeel.engine.assignors.interface import build_spec, rejoining, spec
 from evenkeel.engine.assignors.uniform import Uniform
 from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.errors import Infeasible
+from tests.helpers.facts import said
 from tests.helpers.owned import owned
 from tests.helpers.strategies import Shape, groups
 
@@ -21,98 +23,99 @@ def _all(*members, topics=("t",)):
     return {member: list(topics) for member in members}
 
 
+def _owned(has):
+    """Partitions by member as pairs, out of `t-0 u-1`."""
+    pairs = {member: [one.split("-") for one in told.split()] for member, told in has.items()}
+    return {member: [(topic, int(n)) for topic, n in each] for member, each in pairs.items()}
+
+
+def _ids(*numbers):
+    """Ids for topics, in their order."""
+    return tuple(f"{number:032x}" for number in numbers)
+
+
+CD, CDE = _all("c", "d"), _all("c", "d", "e")
+BOTH = _all("c", "d", topics=("t", "u"))
+LAST = (1 << 128) - 1
+"""An id whose upper half is negative in Java."""
+
+
 @pytest.mark.parametrize(
     ("situation", "members", "topics", "has", "expected"),
     [
-        ("no members", {}, {"t": 3}, {}, {}),
-        ("nobody subscribes", {"c": [], "d": []}, {"t": 3}, {}, {"c": "", "d": ""}),
-        ("topic missing", {"c": ["gone"]}, {}, {}, {"c": ""}),
-        ("topic without partitions", {"c": ["t"]}, {"t": 0}, {}, {"c": ""}),
-        ("one member", {"c": ["t"]}, {"t": 3}, {}, {"c": "t-0 t-1 t-2"}),
-        ("only subscribed topics", {"c": ["t"]}, {"t": 2, "u": 2}, {}, {"c": "t-0 t-1"}),
-        ("each member is filled in turn", _all("c", "d"), {"t": 4}, {}, {"c": "t-0 t-1", "d": "t-2 t-3"}),
-        ("the last have the extras", _all("c", "d", "e"), {"t": 5}, {}, {"c": "t-0", "d": "t-1 t-2", "e": "t-3 t-4"}),
-        ("more members than partitions", _all("c", "d"), {"t": 1}, {}, {"c": "", "d": "t-0"}),
-        ("a topic named twice", {"c": ["t", "t"], "d": ["t"]}, {"t": 2}, {}, {"c": "t-0", "d": "t-1"}),
-        ("KAFKA-18688: an extra stays where it is", _all("c", "d", "e"), {"t": 4},
-         {"c": "20", "d": "1", "e": "3"}, {"c": "t-0 t-2", "d": "t-1", "e": "t-3"}),
-        ("KAFKA-18688: of two who have an extra the first keeps it", _all("c", "d", "e"), {"t": 4},
-         {"c": "01", "d": "23"}, {"c": "t-0 t-1", "d": "t-2", "e": "t-3"}),
-        ("KAFKA-18688: an extra nobody has goes to the last", _all("c", "d", "e"), {"t": 4},
-         {"c": "0", "d": "1", "e": "2"}, {"c": "t-0", "d": "t-1", "e": "t-2 t-3"}),
-        ("who has too many keeps the first it lists", _all("c", "d"), {"t": 4},
-         {"c": "3102"}, {"c": "t-1 t-3", "d": "t-0 t-2"}),
-        ("what nobody has is dealt before what is given up", _all("c", "d", "e"), {"t": 6},
-         {"c": "0123"}, {"c": "t-0 t-1", "d": "t-4 t-5", "e": "t-2 t-3"}),
-        ("a member left", _all("c", "d"), {"t": 6}, {"c": "01", "d": "23"}, {"c": "t-0 t-1 t-4", "d": "t-2 t-3 t-5"}),
-        ("partitions were added", _all("c", "d"), {"t": 4}, {"c": "1", "d": "0"}, {"c": "t-1 t-2", "d": "t-0 t-3"}),
+        ("KAFKA-18688: an extra stays where it is", CDE, {"t": 4},
+         {"c": "t-2 t-0", "d": "t-1", "e": "t-3"}, {"c": "t-0 t-2", "d": "t-1", "e": "t-3"}),
+        ("KAFKA-18688: of two who have an extra the first keeps it", CDE, {"t": 4},
+         {"c": "t-0 t-1", "d": "t-2 t-3"}, {"c": "t-0 t-1", "d": "t-2", "e": "t-3"}),
+        ("KAFKA-18688: an extra nobody has goes to the last", CDE, {"t": 4},
+         {"c": "t-0", "d": "t-1", "e": "t-2"}, {"c": "t-0", "d": "t-1", "e": "t-2 t-3"}),
+        ("who has too many keeps the first it lists", CD, {"t": 4},
+         {"c": "t-3 t-1 t-0 t-2"}, {"c": "t-1 t-3", "d": "t-0 t-2"}),
+        ("what nobody has is dealt before what is given up", CDE, {"t": 6},
+         {"c": "t-0 t-1 t-2 t-3"}, {"c": "t-0 t-1", "d": "t-4 t-5", "e": "t-2 t-3"}),
+        ("a member left", CD, {"t": 6}, {"c": "t-0 t-1", "d": "t-2 t-3"}, {"c": "t-0 t-1 t-4", "d": "t-2 t-3 t-5"}),
+        ("partitions were added", CD, {"t": 4}, {"c": "t-1", "d": "t-0"}, {"c": "t-1 t-2", "d": "t-0 t-3"}),
+        ("who gives up goes by topic as it first lists them, though its list jumps", BOTH, {"t": 2, "u": 2},
+         {"c": "u-0 t-0 u-1 t-1"}, {"c": "u-0 u-1", "d": "t-0 t-1"}),
+        ("topics that the group left are given up",
+         CD, {"t": 2, "u": 2}, {"c": "u-0 u-1 t-1"}, {"c": "t-1", "d": "t-0"}),
+        ("topics that are gone are passed over", _all("c", "d", topics=("gone", "t")), {"t": 2},
+         {"c": "gone-0 gone-7 t-1"}, {"c": "t-1", "d": "t-0"}),
+        ("a target is a set: said twice is said once", CD, {"t": 2}, {"c": "t-1 t-1"}, {"c": "t-1", "d": "t-0"}),
+        ("ids that share a bucket come as listed", _all("BB", "Aa"), {"t": 2}, {}, {"BB": "t-0", "Aa": "t-1"}),
+        ("here, and only here, the order of the listing shows",
+         _all("Aa", "BB"), {"t": 2}, {}, {"Aa": "t-0", "BB": "t-1"}),
     ],
 )  # fmt: skip
 def test_uniform_assigns(situation, members, topics, has, expected):
     """Members keep what their quota allows; the rest is dealt to who has room, one member after another."""
-    past = {member: [("t", int(number)) for number in numbers] for member, numbers in has.items()}
-
-    assert owned(UNIFORM, spec(members, topics, owned=past)) == expected
-
-
-def test_topics_of_one_member_come_as_it_first_lists_them():
-    """A member that must give up something goes by topic, even where its list jumps between topics."""
-    past = {"c": [("u", 0), ("t", 0), ("u", 1), ("t", 1)]}
-    group = spec(_all("c", "d", topics=("t", "u")), {"t": 2, "u": 2}, owned=past)
-
-    assert owned(UNIFORM, group) == {"c": "u-0 u-1", "d": "t-0 t-1"}
-
-
-def test_topics_nobody_subscribes_to_any_more_are_given_up():
-    """What a member has of a topic that the group left counts for nothing."""
-    past = {"c": [("u", 0), ("u", 1), ("t", 1)]}
-    group = spec(_all("c", "d"), {"t": 2, "u": 2}, owned=past)
-
-    assert owned(UNIFORM, group) == {"c": "t-1", "d": "t-0"}
-
-
-def test_topics_that_are_gone_are_passed_over():
-    """Neither a subscription to nor a partition of a deleted topic changes the answer."""
-    past = {"c": [("gone", 0), ("gone", 7), ("t", 1)]}
-    group = spec(_all("c", "d", topics=("gone", "t")), {"t": 2}, owned=past)
-
-    assert owned(UNIFORM, group) == {"c": "t-1", "d": "t-0"}
+    assert owned(UNIFORM, spec(members, topics, owned=_owned(has))) == expected
 
 
 @pytest.mark.parametrize(
-    ("situation", "has", "why"),
+    ("situation", "members", "topics", "ids", "has", "expected"),
     [
-        ("two members have one partition", {"c": [("t", 0)], "d": [("t", 0)]}, "t-0 as owned"),
-        ("a topic has shrunk", {"c": [("t", 2)]}, "t-2 as owned"),
-        ("both", {"c": [("t", 7), ("t", 0)], "d": [("t", 0)]}, "t-0 .* and so is 1 more"),
+        ("equal subscriptions: the ids' hashes decide, not the names", BOTH, {"t": 1, "u": 1}, _ids(0, 1), {},
+         {"c": "t-0", "d": "u-0"}),
+        ("the other way round", BOTH, {"t": 1, "u": 1}, _ids(1, 0), {}, {"c": "u-0", "d": "t-0"}),
+        ("of equal ratio and subscribers: by signed id", BOTH | {"e": []}, {"t": 1, "u": 1}, _ids(1, LAST), {},
+         {"c": "u-0", "d": "t-0", "e": ""}),
+        ("of equal ratio: fewer subscribers first",
+         {"c": ["t", "u"], "d": ["t"], "e": []}, {"t": 2, "u": 1}, _ids(1, 2), {},
+         {"c": "u-0", "d": "t-0 t-1", "e": ""}),
+        ("who unsubscribed gives up, who did not keeps",
+         {"c": ["t"], "d": ["t"], "e": ["t", "u"]}, {"t": 3, "u": 1}, None,
+         {"c": "t-0 t-1", "d": "t-2 u-0"}, {"c": "t-0 t-1", "d": "t-2", "e": "u-0"}),
+        ("the last of the fullest gives first, its highest number", CDE | {"f": []}, {"t": 6}, None,
+         {"c": "t-0 t-1 t-2", "d": "t-3 t-4 t-5"}, {"c": "t-0 t-1", "d": "t-3 t-4", "e": "t-2 t-5", "f": ""}),
+        ("t-2 goes from d to c, which held it too, and back (the JVM's answer)",
+         {"c": ["u", "t"], "d": ["t", "u", "v"], "e": ["u"]}, {"t": 3, "u": 2, "v": 1}, _ids(1, 2, 3),
+         {"c": "t-1 t-2 u-0", "d": "t-0 t-2 u-0 u-1"}, {"c": "t-1 u-0", "d": "t-0 t-2 v-0", "e": "u-0 u-1"}),
+        ("what a topic left behind has no more is dropped unseen", {"c": ["t"], "d": []}, {"t": 1, "u": 1}, None,
+         {"c": "u-9"}, {"c": "t-0", "d": ""}),
+    ],
+)  # fmt: skip
+def test_topics_come_in_an_order_of_ids(situation, members, topics, ids, has, expected):
+    """Equal subscriptions: as a set of them is walked; different ones: by ratio, subscribers, id."""
+    group = spec(members, topics, owned=_owned(has))
+    group = replace(group, topic_ids=ids) if ids else group
+
+    assert owned(UNIFORM, group) == expected, situation
+
+
+@pytest.mark.parametrize(
+    ("situation", "members", "has", "why"),
+    [
+        ("two members have one", CD, {"c": "t-0", "d": "t-0"}, "t-0 as owned.*PartitionAssignor"),
+        ("a topic has shrunk", CD, {"c": "t-2"}, "t-2 as owned.*PartitionAssignor"),
+        ("both", CD, {"c": "t-7 t-0", "d": "t-0"}, "t-0 .* and so is 1 more.*PartitionAssignor"),
+        ("different ones", {"c": ["t"], "d": []}, {"c": "t-2"}, "t-2 as owned.*ArrayIndexOutOf"),
     ],
 )
-def test_what_kafka_throws_on_is_infeasible(situation, has, why):
+def test_what_kafka_throws_on_is_infeasible(situation, members, has, why):
     """With a partition owned twice or no more there is more to deal than room, and Kafka's class throws."""
-    group = spec(_all("c", "d"), {"t": 2}, owned=has)
-
-    with pytest.raises(Infeasible, match=why + ".*PartitionAssignorException"):
-        UNIFORM.assign(group)
-
-
-def test_a_partition_listed_twice_by_one_member_is_no_trouble():
-    """A target is a set, so saying the same twice says it once."""
-    group = spec(_all("c", "d"), {"t": 2}, owned={"c": [("t", 1), ("t", 1)]})
-
-    assert owned(UNIFORM, group) == {"c": "t-1", "d": "t-0"}
-
-
-def _with_ids(ids):
-    group = spec(_all("c", "d", topics=("t", "u")), {"t": 1, "u": 1})
-    return replace(group, topic_ids=ids)
-
-
-def test_topics_are_dealt_in_the_order_of_a_set_of_ids():
-    """The ids' hashes decide which topic comes first, not the names."""
-    first, second = f"{0:032x}", f"{1:032x}"
-
-    assert owned(UNIFORM, _with_ids((first, second))) == {"c": "t-0", "d": "u-0"}
-    assert owned(UNIFORM, _with_ids((second, first))) == {"c": "u-0", "d": "t-0"}
+    with pytest.raises(Infeasible, match=why + ".*Exception"):
+        UNIFORM.assign(spec(members, {"t": 2}, owned=_owned(has)))
 
 
 def test_at_twelve_topics_the_set_of_ids_is_twice_as_large():
@@ -131,26 +134,6 @@ def test_at_twelve_topics_the_set_of_ids_is_twice_as_large():
     )
 
     assert owned(UNIFORM, group)["c"] == "t01-0 t02-0 t03-0 t04-0 t05-0 t06-0"
-
-
-def test_members_come_in_the_order_of_a_map():
-    """Ids that share a bucket come as listed, so here, and only here, the order of the listing shows."""
-    assert owned(UNIFORM, spec(_all("BB", "Aa"), {"t": 2})) == {"BB": "t-0", "Aa": "t-1"}
-    assert owned(UNIFORM, spec(_all("Aa", "BB"), {"t": 2})) == {"Aa": "t-0", "BB": "t-1"}
-
-
-def test_racks_and_instance_ids_do_not_matter():
-    """Uniform hands out over racks and static members as if there were none."""
-    plain = spec(_all("c", "d"), {"t": 3})
-    rich = spec(
-        _all("c", "d"),
-        {"t": 3},
-        racks={"c": "b", "d": "a"},
-        replicas={"t": [["a"], ["a"], ["b"]]},
-        instance_ids={"d": "0"},
-    )
-
-    assert owned(UNIFORM, rich) == owned(UNIFORM, plain)
 
 
 @given(groups(Shape(fewest_members=1, sound=True)))
@@ -202,3 +185,74 @@ def _without(group, owner, gone):
             [pair for pair, o in zip(names, owner.tolist(), strict=True) if o == m] for m in stay
         ],
     )
+
+
+def test_balance_stops_where_neighbours_are_one_apart():
+    """The class's own example of its limit: 9, 10 and 11 stay, for no topic has two subscribers two apart."""
+    has = {
+        "c": [("t", p) for p in range(9)],
+        "d": [("t", 9), *(("u", p) for p in range(9))],
+        "e": [("u", p) for p in range(9, 20)],
+    }
+    group = spec({"c": ["t"], "d": ["t", "u"], "e": ["u"]}, {"t": 10, "u": 20}, owned=has)
+
+    answer = UNIFORM.assign(group)
+
+    assert np.bincount(answer.owner).tolist() == [9, 10, 11]
+    assert answer.owner.tolist() == group.owner.tolist()
+
+
+def test_balance_passes_over_who_has_nothing_of_the_topic():
+    """The fullest member gives nothing of a topic it has nothing of; the next one does."""
+    has = {"c": [("u", p) for p in range(6)], "d": [("t", p) for p in range(4)]}
+    group = spec({"c": ["t", "u"], "d": ["t"], "e": ["t"]}, {"t": 4, "u": 6}, owned=has)
+
+    assert np.bincount(UNIFORM.assign(group).owner).tolist() == [6, 2, 2]
+
+
+def test_balance_ends_after_sixteen_sweeps():
+    """Along a chain of overlapping subscriptions it takes more to get even; these are the JVM's counts after 16."""
+    topics = {f"t{n}": 100 for n in range(10)}
+    names = list(topics)
+    members = {f"m{n}": names[max(n - 1, 0) : n + 1] for n in range(10)}
+    has = {f"m{n}": [(names[n], p) for p in range(100)] for n in range(5)}
+    ids = tuple(f"{n + 1:032x}" for n in range(10))
+    group = replace(spec(members, topics, owned=has), topic_ids=ids)
+
+    counts = np.bincount(UNIFORM.assign(group).owner).tolist()
+
+    assert counts == [95, 96, 97, 98, 100, 101, 102, 103, 104, 104]
+
+
+def test_two_holders_of_one_partition_both_keep_it_and_it_is_said():
+    """Kafka lets a partition have two holders here; the lists show it, and a finding names it."""
+    has = {"c": [("t", 0)], "d": [("t", 0)]}
+    group = spec({"c": ["t"], "d": ["t", "u"]}, {"t": 2, "u": 1}, owned=has)
+
+    answer = UNIFORM.assign(group)
+
+    assert group.lists(answer) == {"c": [("t", 0), ("t", 1)], "d": [("t", 0), ("u", 0)]}
+    assert said(answer.findings) == ("1 partition is given to more than one member, t-0",)
+
+
+def test_a_second_holder_who_gets_the_partition_has_it_once():
+    """Moved to a member that held it all along, a partition has one holder again."""
+    has = {"c": [("t", 2)], "d": [("t", 0), ("t", 1), ("t", 2)]}
+    group = spec({"c": ["t"], "d": ["t", "u"]}, {"t": 3, "u": 0}, owned=has)
+
+    answer = UNIFORM.assign(group)
+
+    assert group.lists(answer) == {"c": [("t", 2)], "d": [("t", 0), ("t", 1)]}
+    assert answer.findings == ()
+
+
+@given(groups(Shape(sound=True)))
+def test_nobody_could_take_from_the_fullest_of_a_topic(group):
+    """Small groups end balanced: no owner of a partition has two more than another of its subscribers."""
+    owner = UNIFORM.assign(group).owner
+    sizes = np.bincount(owner[owner != NONE], minlength=len(group.members))
+
+    for topic, subscribers in enumerate(group.subscribers):
+        owners = owner[list(group.partitions_of(topic))]
+        if len(subscribers) and len(owners):
+            assert sizes[owners].max() <= sizes[subscribers].min() + 1

@@ -1,4 +1,4 @@
-"""What a member can consume, and how that is known."""
+"""What a member can consume and how often a group commits, and how that is known."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evenkeel.engine.model.states import CapacityBasis
-from tests.helpers.series import members_of, observed_series, series, steadily
+from tests.helpers.series import STEP, members_of, observed_series, series, steadily
 
 TWO = members_of([0], [1])
 
@@ -16,24 +16,29 @@ def _capacity(taken, **rule):
     return seen.per_second, seen.basis.tolist()
 
 
-def test_a_member_that_is_behind_does_what_it_can():
-    """What it consumed while it had more to do than it did is its capacity."""
-    taken = series(TWO, steadily([10, 4], 4, [9000, 0]), steadily([6, 4], 4))
+@pytest.mark.parametrize(
+    ("lag", "does", "rule", "capacity", "basis"),
+    [
+        ([9000, 0], [6, 4], {}, [6, 6], [CapacityBasis.SATURATED, CapacityBasis.AS_ITS_PEERS]),
+        ([0, 0], [10, 4], {}, [10, 4], [CapacityBasis.AT_LEAST] * 2),
+        ([50, 20], [10, 4], {}, [10, 4], [CapacityBasis.AT_LEAST] * 2),
+        ([9000, 0], [6, 4], {"capacity_per_second": 7.0}, [7, 7], [CapacityBasis.CONFIGURED] * 2),
+        ([9000, 0], [0, 4], {}, [np.nan, 4], [CapacityBasis.UNKNOWN, CapacityBasis.AT_LEAST]),
+    ],
+    ids=[
+        "what it consumed while it had more to do",
+        "who keeps up can do at least so much",
+        "a commit that waits for the next is no backlog",
+        "configured capacity beats what was seen",
+        "who consumes nothing may be hung: that is no capacity of 0",
+    ],
+)
+def test_what_a_member_can_do_and_how_that_is_known(lag, does, rule, capacity, basis):
+    """Ten and four records a second arrive for two members."""
+    found, known = _capacity(series(TWO, steadily([10, 4], 4, lag), steadily(does, 4)), **rule)
 
-    capacity, basis = _capacity(taken)
-
-    assert capacity[0] == pytest.approx(6)
-    assert basis == [CapacityBasis.SATURATED, CapacityBasis.AS_ITS_PEERS]
-
-
-def test_one_that_keeps_up_can_do_at_least_so_much():
-    """Reading at the speed of production says what it can do at least."""
-    taken = series(TWO, steadily([10, 4], 4), steadily([10, 4], 4))
-
-    capacity, basis = _capacity(taken)
-
-    assert capacity.tolist() == pytest.approx([10, 4])
-    assert basis == [CapacityBasis.AT_LEAST] * 2
+    assert found.tolist() == pytest.approx(capacity, nan_ok=True)
+    assert known == basis
 
 
 def test_one_that_does_more_than_its_busy_peer_is_taken_by_what_it_does():
@@ -56,25 +61,6 @@ def test_only_the_newest_busy_intervals_count():
     assert capacity[0] == pytest.approx(3)
 
 
-def test_a_commit_that_waits_for_the_next_is_no_backlog():
-    """Lag within the commit interval makes nobody busy."""
-    taken = series(TWO, steadily([10, 4], 4, [50, 20]), steadily([10, 4], 4))
-
-    _, basis = _capacity(taken)
-
-    assert basis == [CapacityBasis.AT_LEAST] * 2
-
-
-def test_a_member_whose_commits_stand_still_says_nothing():
-    """Who consumes nothing may be hung; that is no capacity of 0."""
-    taken = series(TWO, steadily([10, 4], 4, [9000, 0]), steadily([0, 4], 4))
-
-    capacity, basis = _capacity(taken)
-
-    assert np.isnan(capacity[0])
-    assert basis[0] is CapacityBasis.UNKNOWN
-
-
 def test_a_restarted_member_is_recognised():
     """A new member id on the same client id and host is the same member."""
     again = [{**one, "member_id": f"{one['member_id']}-2"} for one in TWO]
@@ -93,16 +79,6 @@ def test_what_another_member_consumed_does_not_count():
     capacity, _ = _capacity(series(TWO, ends, commits, changed={1: swapped}))
 
     assert np.isnan(capacity).all()
-
-
-def test_configured_capacity_beats_what_was_seen():
-    """The owner's word stands."""
-    taken = series(TWO, steadily([10, 4], 3, [9000, 0]), steadily([6, 4], 3))
-
-    capacity, basis = _capacity(taken, capacity_per_second=7.0)
-
-    assert capacity.tolist() == [7.0, 7.0]
-    assert basis == [CapacityBasis.CONFIGURED] * 2
 
 
 def _same_client(*ids):
@@ -130,3 +106,66 @@ def test_a_restarted_member_nothing_tells_apart_is_not_guessed():
 
     assert np.isnan(capacity).all()
     assert basis == [CapacityBasis.UNKNOWN] * 2
+
+
+RATE = 10
+ONE = members_of([0])
+
+
+def _learned(ages, **rule):
+    """The interval that is learned where records arrive steadily and commits are so many seconds old, oldest first."""
+    ends = steadily([RATE], len(ages), [100_000])
+    commits = [[round(end - RATE * age)] for [end], age in zip(ends, ages, strict=True)]
+    seen = observed_series(series(ONE, ends, commits), **{"commit_interval_seconds": None, **rule})
+    return seen
+
+
+def test_a_commit_that_is_always_as_old_when_it_is_seen():
+    """A group that commits in step with the snapshots: that age is what its commits wait for at least."""
+    seen = _learned([40.0] * 8)
+
+    assert seen.commit_interval.tolist() == pytest.approx([40], abs=0.2)
+    assert seen.delay.max() == 0
+
+
+def test_commits_whose_age_swings():
+    """Seen at any moment between two commits, their ages are spread over the interval."""
+    seen = _learned([10, 80, 45, 5, 90, 30, 60, 20])
+
+    assert 60 <= seen.commit_interval[0] <= 90
+    assert seen.delay.max() == 0
+
+
+def test_an_hourly_commit_is_learned_from_two_of_them():
+    """Commits that stand still for long and then have all that was there are an hour apart, and no backlog."""
+    minutes = [10 + 5 * n for n in range(11)] + [5, 10]
+    seen = _learned([60 * age for age in minutes])
+
+    assert seen.commit_interval.tolist() == pytest.approx([3600], rel=0.01)
+    assert seen.delay.max() == 0
+
+
+def test_ages_that_only_rise_are_backlog():
+    """Every snapshot finds the commit older: the group falls behind, its commits are no further apart."""
+    seen = _learned([20, 60, 100, 140, 180, 220])
+
+    assert seen.commit_interval[0] <= 100
+    assert seen.delay.max() > 60
+
+
+def test_nothing_is_learned_of_a_group_that_was_never_seen_to_commit():
+    """It may commit once an hour: what is within that is not called late."""
+    seen = _learned([100 + STEP * n for n in range(5)])
+
+    assert np.isnan(seen.commit_interval).all()
+    assert seen.delay.max() == 0
+
+
+def test_what_is_configured_stands():
+    """The owner knows better."""
+    assert _learned([40.0] * 8, commit_interval_seconds=5.0).commit_interval.tolist() == [5.0]
+
+
+def test_a_group_without_a_past_has_shown_nothing():
+    """One snapshot shows no commit."""
+    assert np.isnan(_learned([40.0]).commit_interval).all()

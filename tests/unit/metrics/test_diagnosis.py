@@ -28,49 +28,105 @@ def _behind(*, by, does):
     return steadily(does, 5, [9000 - one for one in by])
 
 
-def test_a_group_whose_commits_are_fresh_keeps_up():
-    """Lag is not the matter where it is what arrived since the last commit."""
-    assert _diagnosed(THREE, TENS, _behind(by=[90, 50, 0], does=[10, 10, 10])) == (
-        Diagnosis.KEEPS_UP,
-        "",
-    )
+PAIR = members_of([0, 1], [2])
+SIXES = {"ends": steadily([6] * 4, 5, [9000] * 4), "commits": steadily([4] * 4, 5, [6000] * 4)}
 
 
-def test_one_snapshot_with_lag_says_nothing():
-    """How far behind that is in time, only a second one tells."""
-    diagnosis, text = _diagnosed(THREE, TENS[:1], [[100, 9000, 9000]])
-
-    assert diagnosis is Diagnosis.UNKNOWN
-    assert text == "how far behind it is will be known after the next snapshot (1 partition)"
-
-
-def test_nobody_is_there():
-    """What arrives meanwhile is said."""
-    diagnosis, text = _diagnosed(
-        [], TENS, [TENS[0]] * 5, state="Empty", rule={"auto_offset_reset": "earliest"}
-    )
-
-    assert diagnosis is Diagnosis.NO_MEMBERS
-    assert text == "nobody consumes its 3 partitions; 30 records/s arrive"
-
-
-def test_a_group_in_motion():
-    """Its state is said."""
-    diagnosis, text = _diagnosed(THREE, TENS, TENS, state="PreparingRebalance")
-
-    assert diagnosis is Diagnosis.REBALANCING
-    assert text == "who owns what is in motion (PreparingRebalance)"
-
-
-def test_retention_takes_what_was_not_read():
-    """The amount and the partition are named."""
-    begins = [[0, 0, 0]] * 4 + [[5000, 0, 0]]
-    diagnosis, text = _diagnosed(
-        THREE, TENS, _behind(by=[8000, 0, 0], does=[1, 10, 10]), begins=begins
-    )
-
-    assert diagnosis is Diagnosis.LOSING_RECORDS
-    assert text == "retention removed 2,800 offsets it had not read, of 1 partition (t-0)"
+@pytest.mark.parametrize(
+    ("members", "asked", "diagnosis", "text"),
+    [
+        (THREE, {"commits": _behind(by=[90, 50, 0], does=[10, 10, 10])}, Diagnosis.KEEPS_UP, ""),
+        (
+            THREE,
+            {"ends": TENS[:1], "commits": [[100, 9000, 9000]]},
+            Diagnosis.UNKNOWN,
+            "how far behind it is will be known after the next snapshot (1 partition)",
+        ),
+        (
+            [],
+            {"commits": [TENS[0]] * 5, "state": "Empty", "rule": {"auto_offset_reset": "earliest"}},
+            Diagnosis.NO_MEMBERS,
+            "nobody consumes its 3 partitions; 30 records/s arrive",
+        ),
+        (
+            THREE,
+            {"commits": TENS, "state": "PreparingRebalance"},
+            Diagnosis.REBALANCING,
+            "who owns what is in motion (PreparingRebalance)",
+        ),
+        (
+            THREE,
+            {
+                "commits": _behind(by=[8000, 0, 0], does=[1, 10, 10]),
+                "begins": [[0, 0, 0]] * 4 + [[5000, 0, 0]],
+            },
+            Diagnosis.LOSING_RECORDS,
+            "retention removed 2,800 offsets it had not read, of 1 partition (t-0)",
+        ),
+        (
+            PAIR,
+            {"commits": _behind(by=[0, 0, 0], does=[0, 0, 10])},
+            Diagnosis.SILENT_MEMBER,
+            "c-0 has committed nothing for 20 min, 2 partitions; 20 records/s arrive there",
+        ),
+        (
+            PAIR,
+            {"commits": _behind(by=[0, 0, 0], does=[0, 10, 10])},
+            Diagnosis.STUCK_PARTITION,
+            "t-0 has stood still for 20 min, though the owner consumes others",
+        ),
+        (
+            THREE,
+            {"commits": _behind(by=[3000, 0, 0], does=[6, 10, 10])},
+            Diagnosis.SLOW_MEMBER,
+            "c-0 does 6 records/s, its peers 10 records/s; 10 records/s arrive",
+        ),
+        (
+            THREE,
+            {
+                "ends": steadily([12, 10, 10], 5, [9000] * 3),
+                "commits": _behind(by=[3000, 0, 0], does=[11, 10, 10]),
+            },
+            Diagnosis.HOT_PARTITION,
+            "12 records/s arrive in t-0, the best member does 11 records/s",
+        ),
+        (
+            members_of([0, 1], [2, 3]),
+            SIXES,
+            Diagnosis.TOO_FEW_MEMBERS,
+            "2 members, 3 would do; 24 records/s arrive, together they do 16 records/s",
+        ),
+        (
+            PAIR,
+            {"commits": _behind(by=[3000, 3000, 0], does=[8, 8, 10])},
+            Diagnosis.SKEWED_LOAD,
+            "c-0 gets 20 records/s and does 16 records/s",
+        ),
+        (
+            THREE,
+            {"commits": _behind(by=[6000, 0, 0], does=[12, 10, 10])},
+            Diagnosis.CATCHING_UP,
+            "5 min 50 s behind in 1 partition, caught up in about 29 min 10 s",
+        ),
+    ],
+    ids=[
+        "lag is not the matter where it is what arrived since the last commit",
+        "how far behind in time only a second snapshot tells",
+        "nobody is there: what arrives meanwhile",
+        "in motion: its state",
+        "retention takes what was not read: the amount and the partition",
+        "a member none of whose partitions moves, by its client id",
+        "a partition that stands still while its member reads others",
+        "a member that does less than its peers",
+        "no member is known to do as much as arrives in a partition",
+        "more arrives than all can do: how many members would do",
+        "one gets more than it can do though the total fits",
+        "every member can do more than arrives: the end is in sight",
+    ],
+)
+def test_what_is_the_matter_and_how_it_reads(members, asked, diagnosis, text):
+    """Each situation an operator knows, with its numbers and names."""
+    assert _diagnosed(members, **{"ends": TENS} | asked) == (diagnosis, text)
 
 
 def test_a_commit_that_was_set_to_the_end():
@@ -82,53 +138,6 @@ def test_a_commit_that_was_set_to_the_end():
     assert text.startswith("its commits jumped over 46,200 offsets of 3 partitions (t-0, t-1, t-2)")
 
 
-def test_a_member_none_of_whose_partitions_moves():
-    """It is named by its client id."""
-    diagnosis, text = _diagnosed(
-        members_of([0, 1], [2]), TENS, _behind(by=[0, 0, 0], does=[0, 0, 10])
-    )
-
-    assert diagnosis is Diagnosis.SILENT_MEMBER
-    assert text == "c-0 has committed nothing for 20 min, 2 partitions; 20 records/s arrive there"
-
-
-def test_a_partition_that_stands_still_beside_others():
-    """The member reads what else it owns, so the partition is stuck."""
-    diagnosis, text = _diagnosed(
-        members_of([0, 1], [2]), TENS, _behind(by=[0, 0, 0], does=[0, 10, 10])
-    )
-
-    assert diagnosis is Diagnosis.STUCK_PARTITION
-    assert text == "t-0 has stood still for 20 min, though the owner consumes others"
-
-
-def test_a_member_that_does_less_than_its_peers():
-    """Its speed, theirs and what arrives are said."""
-    diagnosis, text = _diagnosed(THREE, TENS, _behind(by=[3000, 0, 0], does=[6, 10, 10]))
-
-    assert diagnosis is Diagnosis.SLOW_MEMBER
-    assert text == "c-0 does 6 records/s, its peers 10 records/s; 10 records/s arrive"
-
-
-def test_a_partition_that_is_too_much_for_any_member():
-    """No member is known to do as much as arrives there."""
-    ends = steadily([12, 10, 10], 5, [9000, 9000, 9000])
-    diagnosis, text = _diagnosed(THREE, ends, _behind(by=[3000, 0, 0], does=[11, 10, 10]))
-
-    assert diagnosis is Diagnosis.HOT_PARTITION
-    assert text == "12 records/s arrive in t-0, the best member does 11 records/s"
-
-
-def test_more_arrives_than_all_can_do():
-    """How many members would do is said, and that partitions are the ceiling."""
-    ends = steadily([6, 6, 6, 6], 5, [9000] * 4)
-    commits = steadily([4, 4, 4, 4], 5, [6000] * 4)
-    diagnosis, text = _diagnosed(members_of([0, 1], [2, 3]), ends, commits)
-
-    assert diagnosis is Diagnosis.TOO_FEW_MEMBERS
-    assert text == "2 members, 3 would do; 24 records/s arrive, together they do 16 records/s"
-
-
 def test_more_members_are_asked_for_than_there_are():
     """Even where as many as there are would do, were all of them as fast as most."""
     ends = steadily([8, 8, 8], 5, [9000] * 3)
@@ -137,24 +146,6 @@ def test_more_members_are_asked_for_than_there_are():
 
     assert diagnosis is Diagnosis.TOO_FEW_MEMBERS
     assert text.startswith("3 members, 4 would do")
-
-
-def test_one_gets_more_than_it_can_do_though_the_total_fits():
-    """The member, what it gets and what it does are said."""
-    diagnosis, text = _diagnosed(
-        members_of([0, 1], [2]), TENS, _behind(by=[3000, 3000, 0], does=[8, 8, 10])
-    )
-
-    assert diagnosis is Diagnosis.SKEWED_LOAD
-    assert text == "c-0 gets 20 records/s and does 16 records/s"
-
-
-def test_a_backlog_that_shrinks():
-    """Since every member can do more than arrives, the end is in sight."""
-    diagnosis, text = _diagnosed(THREE, TENS, _behind(by=[6000, 0, 0], does=[12, 10, 10]))
-
-    assert diagnosis is Diagnosis.CATCHING_UP
-    assert text == "5 min 50 s behind in 1 partition, caught up in about 29 min 10 s"
 
 
 def test_a_group_that_was_never_seen_to_commit_is_not_judged():

@@ -1,16 +1,19 @@
-"""Rates and time lag from a series of snapshots, five minutes apart."""
+"""The past: rates and time lag, who an earlier member is, and what samples say of commits."""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from evenkeel.engine.metrics.history import rate, time_lag, time_to_loss
-from evenkeel.engine.metrics.past import Past
+from evenkeel.engine.metrics.past import Past, Recognised
+from evenkeel.engine.metrics.samples import Samples
+from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.batch import batch_of
 from evenkeel.engine.model.states import TimeLagBasis
-from tests.helpers.snapshots import EVERY, change, group, groups, make_snapshot, topic
+from tests.helpers.snapshots import EVERY, change, group, groups, make_snapshot, member, topic
 
 STEP = EVERY.total_seconds()
 
@@ -39,36 +42,25 @@ def _rate(what, *samples):
     return None if math.isnan(value) else value
 
 
-def test_one_snapshot_knows_no_rate():
-    """A rate needs two samples."""
-    assert _rate("end", {"end": 100}) is None
-
-
-def test_rate_spans_the_whole_history():
-    """Growth from the oldest sample on, over the time between."""
-    assert _rate("end", {"end": 0}, {"end": 500}, {"end": 600}) == pytest.approx(300 / STEP)
-
-
-def test_a_quiet_partition_has_rate_zero_not_unknown():
-    """No growth over known time is 0 offsets/s."""
-    assert _rate("end", {"end": 7}, {"end": 7}) == 0
-
-
-def test_consumption_starts_afresh_after_a_rewind():
-    """Samples before the commit fell do not count."""
-    samples = [{"end": 900, "committed": c} for c in (800, 100, 400)]
-
-    assert _rate("committed", *samples) == pytest.approx(300 / STEP)
-
-
-def test_a_missing_sample_is_passed_over():
-    """An unknown end in the middle neither breaks nor bends the rate."""
-    assert _rate("end", {"end": 0}, {"end": None}, {"end": 600}) == pytest.approx(300 / STEP)
-
-
-def test_a_recreated_topic_starts_afresh():
-    """Another topic id under the same name has no history."""
-    assert _rate("end", {"end": 0, "id": "old"}, {"end": 50, "id": "new"}) is None
+@pytest.mark.parametrize(
+    ("situation", "what", "samples", "expected"),
+    [
+        ("one snapshot", "end", [{"end": 100}], None),
+        ("from the oldest on", "end", [{"end": 0}, {"end": 500}, {"end": 600}], 300 / STEP),
+        ("quiet is not unknown", "end", [{"end": 7}, {"end": 7}], 0),
+        ("an unknown end between", "end", [{"end": 0}, {"end": None}, {"end": 600}], 300 / STEP),
+        ("recreated", "end", [{"end": 0, "id": "old"}, {"end": 50, "id": "new"}], None),
+        (
+            "what was before a rewind does not count",
+            "committed",
+            [{"end": 900, "committed": c} for c in (800, 100, 400)],
+            300 / STEP,
+        ),
+    ],
+)
+def test_a_rate_is_the_growth_over_the_whole_history(situation, what, samples, expected):
+    """Of known samples of one topic id, since the number last fell."""
+    assert _rate(what, *samples) == (expected and pytest.approx(expected)), situation
 
 
 def _age(*samples):
@@ -77,30 +69,33 @@ def _age(*samples):
     return found.seconds[0], found.basis[0]
 
 
-def test_a_group_at_the_end_is_zero_seconds_behind():
-    """Nothing unread has no age."""
-    assert _age({"end": 100, "committed": 100}) == (0, TimeLagBasis.CAUGHT_UP)
-
-
-def test_time_lag_is_interpolated_between_samples():
-    """A commit half way between two known ends was the end half way between their times."""
-    seconds, basis = _age({"end": 0}, {"end": 100}, {"end": 200, "committed": 150})
-
-    assert (pytest.approx(STEP / 2), TimeLagBasis.INTERPOLATED) == (seconds, basis)
-
-
-def test_a_commit_just_before_the_history_is_extrapolated():
-    """At 100 offsets a step, a commit 50 below the oldest end is half a step older."""
-    seconds, basis = _age({"end": 100}, {"end": 200, "committed": 50})
-
-    assert (pytest.approx(1.5 * STEP), TimeLagBasis.EXTRAPOLATED) == (seconds, basis)
-
-
-def test_extrapolation_is_capped_and_says_so():
-    """Far before the history, the age is at least two spans of it."""
-    seconds, basis = _age({"end": 10_000}, {"end": 10_100, "committed": 1})
-
-    assert (pytest.approx(2 * STEP), TimeLagBasis.AT_LEAST) == (seconds, basis)
+@pytest.mark.parametrize(
+    ("situation", "samples", "steps", "basis"),
+    [
+        ("at the end", [{"end": 100, "committed": 100}], 0, TimeLagBasis.CAUGHT_UP),
+        (
+            "half way between two known ends",
+            [{"end": 0}, {"end": 100}, {"end": 200, "committed": 150}],
+            0.5,
+            TimeLagBasis.INTERPOLATED,
+        ),
+        (
+            "50 below the oldest end, at 100 offsets a step",
+            [{"end": 100}, {"end": 200, "committed": 50}],
+            1.5,
+            TimeLagBasis.EXTRAPOLATED,
+        ),
+        (
+            "far before the history: at least two spans of it",
+            [{"end": 10_000}, {"end": 10_100, "committed": 1}],
+            2,
+            TimeLagBasis.AT_LEAST,
+        ),
+    ],
+)
+def test_time_lag_is_the_age_of_the_commit(situation, samples, steps, basis):
+    """In steps between snapshots, with how it is known."""
+    assert _age(*samples) == (pytest.approx(steps * STEP), basis), situation
 
 
 def test_time_lag_is_unknown_without_history_or_traffic():
@@ -122,19 +117,45 @@ def _loss(*samples):
     return time_to_loss(table, begins, consumption, production, age)[0]
 
 
-def test_time_to_loss_is_the_margin_over_the_closing_speed():
-    """A log start gaining 100 offsets a step on a commit 50 ahead reaches it in half a step."""
-    old = {"begin": 0, "end": 900, "committed": 150}
-    new = {"begin": 100, "end": 900, "committed": 150}
-
-    assert _loss(old, new) == pytest.approx(STEP / 2)
-
-
-def test_a_log_start_that_does_not_gain_never_arrives():
-    """Standing still, or slower than the group, is never."""
-    still = {"begin": 0, "end": 900, "committed": 150}
-
-    assert _loss(still, still) == math.inf
+@pytest.mark.parametrize(
+    ("situation", "old", "new", "seconds"),
+    [
+        (
+            "100 a step gained on a commit 50 ahead",
+            {"begin": 0, "end": 900, "committed": 150},
+            {"begin": 100},
+            STEP / 2,
+        ),
+        ("it stands still", {"begin": 0, "end": 900, "committed": 150}, {}, math.inf),
+        (
+            "upon the commit, long before retention",
+            {
+                "begin": 0,
+                "end": 0,
+                "committed": 100,
+                "cleanup_policy": "delete",
+                "retention_ms": 10**9,
+            },
+            {"begin": 90, "end": 300},
+            STEP / 9,
+        ),
+        (
+            "lost already, however fast the group reads",
+            {"begin": 200, "end": 900, "committed": 100},
+            {"committed": 150},
+            0,
+        ),
+        (
+            "read to its end: a quiet partition is emptied",
+            {"begin": 0, "end": 900, "committed": 900},
+            {"begin": 500},
+            math.inf,
+        ),
+    ],
+)
+def test_time_to_loss_is_the_margin_over_the_closing_speed(situation, old, new, seconds):
+    """Of the log start behind the commit; the earlier of it and of retention by age counts."""
+    assert _loss(old, old | new) == pytest.approx(seconds), situation
 
 
 @pytest.mark.parametrize(
@@ -183,35 +204,6 @@ def test_retention_takes_what_grows_too_old(situation, asked, seconds):
     assert _kept(**asked) == pytest.approx(seconds), situation
 
 
-def test_the_earlier_of_log_start_and_age_counts():
-    """A log start that is upon the commit does not wait for retention."""
-    old = {
-        "begin": 0,
-        "end": 0,
-        "committed": 100,
-        "cleanup_policy": "delete",
-        "retention_ms": 10**9,
-    }
-
-    assert _loss(old, old | {"begin": 90, "end": 300}) == pytest.approx(STEP / 9)
-
-
-def test_what_is_lost_already_is_not_never():
-    """A commit below the log start has no time left, however fast the group reads."""
-    old = {"begin": 200, "end": 900, "committed": 100}
-    new = {"begin": 200, "end": 900, "committed": 150}
-
-    assert _loss(old, new) == 0
-
-
-def test_what_is_read_to_its_end_cannot_be_lost():
-    """Retention that empties a quiet partition takes nothing the group has not read."""
-    old = {"begin": 0, "end": 900, "committed": 900}
-    new = {"begin": 500, "end": 900, "committed": 900}
-
-    assert _loss(old, new) == math.inf
-
-
 def test_history_finds_a_partition_whatever_else_the_group_held_before():
     """Rows are matched by topic and number, not by position."""
     topics = [topic("a", 2, end=10), topic("b", 1, end=20)]
@@ -248,3 +240,76 @@ def test_the_samples_of_groups_may_come_from_different_snapshots():
     assert past.column("committed", 0).tolist() == [10, 10, 20, 20]
     assert past.column("committed", 1).tolist() == [None, None, 10, 10]
     assert past.column("end", 0).tolist() == [10, 10, 20, 20]
+
+
+def _members(*ids):
+    """Members of one group; an id begins with its client's."""
+    made = [member(each, ["t"], {}, client_id=each[0]) for each in ids]
+    snapshot = make_snapshot(topics=[topic("t", 1)], groups=[group("g", members=made)])
+    return batch_of(groups(snapshot)).members
+
+
+def _among(now, then, known=True):
+    """For each earlier member the present one's id, None for one who is gone."""
+    earlier = _members(*then)
+    found = Recognised(_members(*now)).among(earlier, np.full(len(then), 0 if known else NONE))
+    return [None if at == NONE else now[at] for at in found.tolist()]
+
+
+def test_members_are_recognised_wherever_they_are_listed():
+    """One that left moves all others up in the list; another order is the same."""
+    assert _among(["b-1", "c-1"], ["a-1", "b-1", "c-1"]) == [None, "b-1", "c-1"]
+    assert _among(["b-1", "a-1"], ["a-1", "b-1"]) == ["a-1", "b-1"]
+
+
+def test_a_restarted_member_is_recognised_unless_another_may_be_meant():
+    """By client and host; who shares them is told by the id alone, now and then."""
+    assert _among(["a-2", "b-1"], ["b-1", "a-1"]) == ["b-1", "a-2"]
+    assert _among(["a-1", "a-2"], ["a-3", "a-1"]) == [None, "a-1"]
+    assert _among(["a-1"], ["a-3", "a-2"]) == [None, None]
+
+
+def test_members_of_a_group_that_is_gone_are_nobody():
+    """Whatever their ids are."""
+    assert _among(["a-1"], ["a-1"], known=False) == [None]
+
+
+def _samples(every: float, *committed: list[float]) -> Samples:
+    """Two partitions of one member, newest sample first; nothing is ever all read."""
+    commits = np.array(committed)
+    seconds = -every * np.arange(len(commits), dtype=float)
+    return Samples(
+        begin=np.zeros_like(commits),
+        end=np.full_like(commits, 1000.0),
+        committed=commits,
+        at=np.repeat(seconds[:, None], 2, axis=1),
+        owner=np.zeros(commits.shape, np.int32),
+    )
+
+
+@pytest.mark.parametrize(("every", "stands"), [(300, True), (30, True), (10, True), (9, False)])
+def test_a_commit_stands_still_only_after_a_while(every: float, stands: bool) -> None:
+    """A few snapshots seconds apart see too little: the next commit may just be due."""
+    seen = _samples(every, [7, 9], [7, 8], [7, 7], [7, 6])
+
+    assert seen.stands.tolist() == [stands, False]
+
+
+def test_a_group_may_commit_more_rarely_than_it_is_looked_at() -> None:
+    """Two intervals without a commit say nothing yet; one does of a partition that always moved before."""
+    assert _samples(300, [7, 9], [7, 9], [7, 8]).stands.tolist() == [False, False]
+    assert _samples(300, [7, 9], [7, 9], [6, 8], [5, 8], [4, 8]).stands.tolist() == [True, False]
+
+
+def test_a_commit_of_moments_ago_goes_on() -> None:
+    """It stood still since the last snapshot and moved before: five seconds ago, or five minutes, that matters."""
+    assert _samples(5, [7, 9], [7, 9], [7, 7]).goes_on.tolist() == [False, True]
+    assert _samples(300, [7, 9], [7, 9], [7, 7]).goes_on.tolist() == [False, False]
+
+
+def test_one_snapshot_says_nothing_of_it() -> None:
+    """Neither that a commit stands nor that it goes on."""
+    seen = _samples(5, [7, 9])
+
+    assert not seen.stands.any()
+    assert not seen.goes_on.any()

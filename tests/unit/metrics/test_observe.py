@@ -14,6 +14,14 @@ from tests.helpers.snapshots import EVERY, group, groups, make_snapshot, member,
 TOPICS = [topic("t", 2, begin=10, end=100), topic("u", 1, end=50)]
 
 
+def _group(there=TOPICS, /, **columns):
+    return groups(make_snapshot(topics=there, groups=[group("g", **columns)]))[0]
+
+
+def _findings(found, **rule):
+    return said(observed(found, [], **rule).findings[0])
+
+
 @pytest.mark.parametrize(
     ("situation", "columns", "words"),
     [
@@ -52,8 +60,7 @@ TOPICS = [topic("t", 2, begin=10, end=100), topic("u", 1, end=50)]
 )
 def test_what_is_odd_is_said_once_with_its_numbers(situation, columns, words):
     """One sentence for the one thing that is odd."""
-    found = groups(make_snapshot(topics=TOPICS, groups=[group("g", **columns)]))[0]
-    [finding] = said(observed(found, [], auto_offset_reset="latest").findings[0])
+    [finding] = _findings(_group(**columns), auto_offset_reset="latest")
 
     assert words in finding, situation
 
@@ -65,53 +72,40 @@ def test_what_is_odd_is_said_once_with_its_numbers(situation, columns, words):
 def test_lag_on_compacted_topics_is_called_an_upper_bound(policy, told):
     """Only where it is known, and only where there is lag."""
     topics = [topic("t", 2, end=100, cleanup_policy=policy)]
-    described = group("g", members=1, committed={"t": [60, 100]})
-    findings = said(
-        observed(
-            groups(make_snapshot(topics=topics, groups=[described]))[0],
-            [],
-            auto_offset_reset="latest",
-        ).findings[0]
-    )
+    found = _group(topics, members=1, committed={"t": [60, 100]})
+    findings = _findings(found, auto_offset_reset="latest")
 
-    assert [one.startswith("lag on 1 partition of compacted topics (t)") for one in findings] == (
-        [True] if told else []
-    )
+    starts = [one.startswith("lag on 1 partition of compacted topics (t)") for one in findings]
+    assert starts == ([True] if told else [])
 
 
 def test_a_group_that_never_committed_is_told_what_to_configure():
     """Its lag is unknown only because nobody said where it would begin; once that is said, it is not odd."""
-    described = group("g", members=1, topics=["t"], committed={"t": [60]})
-    found = groups(make_snapshot(topics=TOPICS, groups=[described]))[0]
+    found = _group(members=1, topics=["t"], committed={"t": [60]})
 
-    assert said(observed(found, []).findings[0]) == (
+    assert _findings(found) == (
         "nothing is committed on 1 partition, and where the group would begin is not known: set auto_offset_reset in a"
         " rule of evenkeel.toml",
     )
-    assert observed(found, [], auto_offset_reset="earliest").findings[0] == ()
+    assert _findings(found, auto_offset_reset="earliest") == ()
 
 
 def test_an_ordinary_group_has_no_finding():
     """Silence is the normal case."""
-    described = group("g", members=2, committed={"t": [60, 70]})
-    found = groups(make_snapshot(topics=TOPICS, groups=[described]))[0]
-
-    assert observed(found, []).findings[0] == ()
+    assert _findings(_group(members=2, committed={"t": [60, 70]})) == ()
 
 
 def test_members_whose_share_is_not_told_are_not_called_idle():
     """What a Connect worker holds is not in terms of partitions; that it holds none nobody knows."""
     worker = member("w") | {"subscription": None}
-    found = groups(make_snapshot(groups=[group("g", members=[worker], protocol_type="connect")]))[0]
 
-    assert observed(found, []).findings[0] == ()
+    assert _findings(_group([], members=[worker], protocol_type="connect")) == ()
 
 
 def test_a_pattern_that_is_not_resolved_hides_no_lag():
     """While no subscription is known by name, every partition the group has committed is in its totals."""
     waiting = member("m", [], subscription_regex="t.*", kind="consumer")
-    described = group("g", members=[waiting], group_type="consumer", committed={"t": [60, 70]})
-    found = groups(make_snapshot(topics=TOPICS, groups=[described]))[0]
+    found = _group(members=[waiting], group_type="consumer", committed={"t": [60, 70]})
 
     assert observed(found, []).counted.tolist() == [True, True]
 
@@ -122,10 +116,7 @@ REBALANCING = {"members": [member("m") | {"subscription": None}], "state": "Prep
 def _counted_after(*before, **columns):
     """The topics in the totals of a rebalancing group, after these samples (newest first)."""
     committed = {"t": [60, 70], "u": [1]}
-    samples = [
-        groups(make_snapshot(topics=TOPICS, groups=[group("g", committed=committed, **one)]))[0]
-        for one in (REBALANCING | columns, *before)
-    ]
+    samples = [_group(committed=committed, **one) for one in (REBALANCING | columns, *before)]
     seen = observed(samples[0], samples[1:])
     names = samples[0].partitions.names
     return {name for name, counted in zip(names, seen.counted.tolist(), strict=True) if counted}
@@ -150,10 +141,7 @@ def test_a_rebalance_brings_no_lag_of_topics_the_group_left(situation, before, c
 def test_idle_members_are_told_of_partitions_they_could_own():
     """Commits of a topic nobody subscribes to are not among them."""
     members = [member("a", owned={"t": [0, 1]}), member("b", ["t"])]
-    described = group("g", members=members, committed={"u": [50]})
-    findings = said(
-        observed(groups(make_snapshot(topics=TOPICS, groups=[described]))[0], []).findings[0]
-    )
+    findings = _findings(_group(members=members, committed={"u": [50]}))
 
     assert findings[0] == "1 of 2 members own none of the 2 partitions"
 

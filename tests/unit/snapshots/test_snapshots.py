@@ -16,6 +16,11 @@ def _only(snapshot):
     return groups(snapshot)[0]
 
 
+def _found(topics, /, **columns):
+    """The one group of a snapshot of these topics."""
+    return _only(make_snapshot(topics=topics, groups=[group("g", **columns)]))
+
+
 def _rows(found):
     table = found.partitions
     return list(zip(table.names, table.partition.tolist(), strict=True))
@@ -23,12 +28,8 @@ def _rows(found):
 
 def test_subscribed_topics_come_with_all_their_partitions():
     """An uncommitted, unowned partition of a subscribed topic is part of the group."""
-    found = _only(
-        make_snapshot(
-            topics=[topic("a", 3)],
-            groups=[group("g", members=[member("m", ["a"], {"a": [1]})], committed={"a": [5]})],
-        )
-    )
+    members = [member("m", ["a"], {"a": [1]})]
+    found = _found([topic("a", 3)], members=members, committed={"a": [5]})
 
     assert [("a", 0), ("a", 1), ("a", 2)] == _rows(found)
     assert found.partitions.owner.tolist() == [NONE, 0, NONE]
@@ -37,12 +38,8 @@ def test_subscribed_topics_come_with_all_their_partitions():
 
 def test_of_an_unsubscribed_topic_only_what_was_committed():
     """Old commits are rows of their own, marked as not subscribed."""
-    found = _only(
-        make_snapshot(
-            topics=[topic("a", 1), topic("b", 3)],
-            groups=[group("g", members=[member("m", ["a"])], committed={"b": [None, 7]})],
-        )
-    )
+    topics, members = [topic("a", 1), topic("b", 3)], [member("m", ["a"])]
+    found = _found(topics, members=members, committed={"b": [None, 7]})
 
     assert [("a", 0), ("b", 0), ("b", 1)] == _rows(found)
     assert found.partitions.subscribed.tolist() == [True, False, False]
@@ -50,9 +47,7 @@ def test_of_an_unsubscribed_topic_only_what_was_committed():
 
 def test_commits_of_a_deleted_topic_stay_as_rows_that_do_not_exist():
     """Offsets of such a partition are unknown, not 0."""
-    found = _only(
-        make_snapshot(topics=[topic("a", 1)], groups=[group("g", committed={"gone": [7]})])
-    )
+    found = _found([topic("a", 1)], committed={"gone": [7]})
 
     assert (found.partitions.exists.tolist(), found.partitions.end.tolist()) == ([False], [None])
     assert found.partitions.topic_ids == (None,)
@@ -60,10 +55,8 @@ def test_commits_of_a_deleted_topic_stay_as_rows_that_do_not_exist():
 
 def test_a_commit_that_could_not_be_read_is_no_commit():
     """An error row carries no offset."""
-    described = group(
-        "g", committed={"a": [7, 8]}, commit_errors={("a", 1): "UNSTABLE_OFFSET_COMMIT"}
-    )
-    found = _only(make_snapshot(topics=[topic("a", 2)], groups=[described]))
+    unread = {("a", 1): "UNSTABLE_OFFSET_COMMIT"}
+    found = _found([topic("a", 2)], committed={"a": [7, 8]}, commit_errors=unread)
 
     assert found.partitions.committed.tolist() == [7, None]
     assert found.partitions.commit_unread.tolist() == [False, True]
@@ -92,17 +85,11 @@ def test_target_and_current_owner_are_kept_apart():
         member("m", ["a"], {"a": [0, 1]}, target={"a": [0]}),
         member("n", ["a"], {}, target={"a": [1]}),
     ]
-    found = _only(
-        make_snapshot(
-            topics=[topic("a", 2)], groups=[group("g", members=members, group_type="consumer")]
-        )
-    )
+    found = _found([topic("a", 2)], members=members, group_type="consumer")
 
     assert found.type is GroupType.CONSUMER
-    assert (found.partitions.owner.tolist(), found.partitions.target_owner.tolist()) == (
-        [0, 0],
-        [0, 1],
-    )
+    assert found.partitions.owner.tolist() == [0, 0]
+    assert found.partitions.target_owner.tolist() == [0, 1]
 
 
 def test_members_keep_the_brokers_listing_order():
@@ -123,7 +110,7 @@ def test_one_groups_own_rows_make_the_same_group():
         groups=[group("g", members=2, lag={"a": 3}), group("h", members=1, lag={"b": 1})],
     )
     whole = _only(snapshot)
-    tables = {n: t for n, t in snapshot.tables.items()}
+    tables = snapshot.tables
     own = {
         n: tables[n].filter(pa.compute.equal(tables[n]["group_id"], "g"))
         for n in ("groups", "members", "commits")
@@ -183,9 +170,7 @@ def _thread(**columns):
     """The tasks of one Streams thread that owns a-0 and b-0."""
     owned = {"a": [0], "b": [0]}
     members = [member("m", ["a", "b"], owned, **(THREAD | columns))]
-    return _only(
-        make_snapshot(topics=[topic("a"), topic("b")], groups=[group("g", members=members)])
-    ).members[0]
+    return _found([topic("a"), topic("b")], members=members).members[0]
 
 
 def test_a_streams_thread_comes_with_its_tasks():
@@ -203,16 +188,7 @@ def test_a_streams_thread_comes_with_its_tasks():
 
 def test_what_a_thread_does_not_tell_is_unknown():
     """Rows of an older file: tasks without what they read, offsets None and not nothing."""
-    nothing = dict.fromkeys(
-        [
-            "warmup_tasks",
-            "standby_tasks",
-            "assigned_tasks",
-            "task_offsets",
-            "task_end_offsets",
-            "client_tags",
-        ]
-    )
+    nothing = dict.fromkeys(THREAD.keys() - {"process_id", "active_tasks"})
 
     assert _thread(**nothing).tasks == MemberTasks(active=("0_0", "1_0"))
     assert _thread(task_offsets="{}").tasks.offsets == {}
@@ -272,9 +248,7 @@ def test_only_streams_applications_have_stores(columns, known):
 
 def test_an_application_without_changelogs_has_an_empty_table():
     """Known to be none, unlike with a group that has no stores by its kind."""
-    found = _only(
-        make_snapshot(topics=[topic("a")], groups=[group("g", members=1, assignor="stream")])
-    )
+    found = _found([topic("a")], members=1, assignor="stream")
 
     assert found.stores is not None
     assert len(found.stores.partition) == 0

@@ -20,6 +20,7 @@ from hypothesis import given
 from evenkeel.engine.model.facts import Fact, FactKind
 from evenkeel.engine.streams.model import ClientLine, application
 from evenkeel.engine.streams.place import place
+from evenkeel.engine.streams.racks import EQUAL_COSTS, cross_rack
 from evenkeel.engine.streams.settings import (
     STATEFUL,
     Costs,
@@ -30,10 +31,7 @@ from evenkeel.engine.streams.settings import (
 )
 from evenkeel.engine.streams.simulate import converge
 from evenkeel.engine.streams.standby_racks import ROUNDS, swap_standbys
-from evenkeel.engine.streams.standbys import Copies
-from evenkeel.engine.streams.switch import EQUAL_COSTS
-from evenkeel.engine.streams.tags import kept_apart
-from evenkeel.engine.streams.traffic import cross_rack
+from evenkeel.engine.streams.standbys import Copies, kept_apart
 from tests.helpers.facts import said, told
 from tests.helpers.standby_judge import verify
 from tests.helpers.streams import Shape, process, sketches, tasks_of

@@ -1,17 +1,28 @@
-"""The optimiser of active tasks: who may have how many, what counts as a cost, what stays as it is."""
+"""Active tasks over racks: limits, costs, what stays, the optimum of others, and Kafka's own way to it."""
 
 from __future__ import annotations
 
+import gzip
+import json
+import math
+from collections import Counter
+from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
 
+from evenkeel.engine.assignors.flow.rack_flow import LayerLimits, RackProblem, solve
+from evenkeel.engine.assignors.kit.kernels import held_to
 from evenkeel.engine.model.arrays import NONE
-from evenkeel.engine.model.errors import InputError
-from evenkeel.engine.streams.actives import optimise, total_cost
+from evenkeel.engine.model.errors import Infeasible, InputError
+from evenkeel.engine.streams.actives import optimise, problem_of, total_cost
+from evenkeel.engine.streams.cycle_cancelling import cancelled
 from evenkeel.engine.streams.model import ClientLine, TaskLine, application
 from evenkeel.engine.streams.settings import STATEFUL, STATELESS, Costs, RackStrategy
+from tests.helpers.transport_lp import least_cost
+from tests.oracle.task_cases import random_case, read
+from tests.oracle.tasks import STRATEGIES, faults, ours
 
 MIN_TRAFFIC, BALANCE = RackStrategy.MIN_TRAFFIC, RackStrategy.BALANCE_SUBTOPOLOGY
 
@@ -171,3 +182,119 @@ def test_the_order_of_the_input_does_not_show():
         return [app.named(optimise(app, owner, tasks, STATEFUL, s)) for s in (MIN_TRAFFIC, BALANCE)]
 
     assert answer(1) == answer(2) == answer(3)
+
+
+RECORDED = Path(__file__).parents[2] / "data" / "vectors" / "streams-optimiser.jsonl.gz"
+
+
+def linear_optimum(case):
+    """The least cost of a case, worked out from its names alone."""
+    clients = [(c["process_id"], c["rack"]) for c in case["clients"]]
+    held = {(p, t) for p, tasks in case["initial"].items() for t in tasks}
+    traffic, move_cost = case["costs"]["traffic"], case["costs"]["non_overlap"]
+
+    def cost(task, process, rack):
+        racks = [case["topics"][t]["partitions"][p] for t, p in task["partitions"]]
+        crossing = sum(rack not in near for near in racks)
+        return traffic * crossing + move_cost * ((process, task["id"]) not in held)
+
+    count = [len(case["initial"][process]) for process, _ in clients]
+    matrix = [[cost(task, *client) for client in clients] for task in case["tasks"]]
+    if case["strategy"] == "min_traffic":
+        return least_cost(matrix, count)
+    layer = [int(task["id"].split("_")[0]) for task in case["tasks"]]
+    sizes = Counter(layer)
+    limit = [
+        [math.ceil(n * 1.0 / len(layer) * sizes[sub]) for n in count]
+        for sub in range(max(layer) + 1)
+    ]
+    return least_cost(matrix, count, layer, np.array(limit))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_recorded_answers_of_kafka_cost_the_same(strategy):
+    """150 answers of Kafka 4.3.1 per strategy: our cost is theirs, counts and limits are kept."""
+    with gzip.open(RECORDED, "rt", encoding="utf-8") as lines:
+        recorded = [json.loads(line) for line in lines]
+    asked = [row for row in recorded if row["case"]["strategy"] == strategy]
+    found = [f for r in asked for f in faults(r["case"], r["expected"], ours(r["case"]))]
+
+    assert (len(asked), found) == (150, [])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("seed", range(5))
+def test_a_linear_program_finds_nothing_cheaper(strategy, seed):
+    """50 random applications per strategy and seed: 500 in all."""
+    random = Random(f"{strategy} {seed}")
+    cases = [random_case(strategy, random) for _ in range(50)]
+    found = [
+        fault
+        for case in cases
+        for fault in faults(case, {"active_cost": linear_optimum(case)}, ours(case))
+    ]
+
+    assert found == []
+
+
+def _problem(case):
+    asked = read(case)
+    tasks = np.arange(len(asked.app.tasks))
+    problem = problem_of(asked.app, asked.owner, tasks, asked.costs, asked.strategy)
+    return asked.app, problem
+
+
+@pytest.mark.slow
+def test_recorded_answers_of_kafkas_optimiser_are_met_to_the_letter():
+    """300 of both strategies: who gets which task."""
+    with gzip.open(RECORDED, "rt", encoding="utf-8") as lines:
+        recorded = [json.loads(line) for line in lines]
+    differing = []
+    for row in recorded:
+        app, problem = _problem(row["case"])
+        ours = app.named(cancelled(problem, range(len(app.clients))))
+        expected = {c: sorted(has) for c, has in row["expected"]["active"].items() if has}
+        if {c: sorted(has) for c, has in ours.items() if has} != expected:
+            differing.append(row["case"]["id"])
+
+    assert (len(recorded), differing) == (300, [])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", ["min_traffic", "balance_subtopology"])
+def test_the_order_of_clients_decides_ties_only(strategy):
+    """Whatever order they come in, the cost is that of the exact solver."""
+    random = Random(f"orders {strategy}")
+    for _ in range(20):
+        app, problem = _problem(random_case(strategy, random))
+        order = random.sample(range(len(app.clients)), len(app.clients))
+        assert problem.total(cancelled(problem, order)) == problem.total(solve(problem))
+
+
+@pytest.mark.slow
+def test_compiled_and_interpreted_are_the_same():
+    """The same owners of a problem with limits and one without."""
+    for strategy in ("min_traffic", "balance_subtopology"):
+        app, problem = _problem(random_case(strategy, Random("compiled")))
+        with held_to(compiled=True):
+            fast = cancelled(problem, range(len(app.clients)))
+        with held_to(compiled=False):
+            assert cancelled(problem, range(len(app.clients))).tolist() == fast.tolist()
+
+
+@pytest.mark.slow
+def test_limits_that_do_not_hold_all_tasks_are_infeasible():
+    """Two tasks of a layer of which nobody may take two."""
+    problem = RackProblem(
+        cost=np.zeros((2, 1), np.int64),
+        move_cost=0,
+        previous_owner=np.array([0, 0], np.int32),
+        rack=np.array([0], np.int32),
+        count=np.array([2]),
+        layer=np.array([0, 0]),
+        limits=LayerLimits(layer=np.array([0]), client=np.array([0]), most=np.array([1])),
+    )
+    with pytest.raises(Infeasible, match="do not hold all tasks"):
+        cancelled(problem, [0])

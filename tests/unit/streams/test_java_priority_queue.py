@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evenkeel.engine.streams.java_priority_queue import drain, offer, poll, remove
+from evenkeel.engine.streams.java import drain, offer, poll, remove
 
 RECORDED = json.loads((Path(__file__).parents[2] / "data" / "java_heap.json").read_text())
 """Elements with keys, and the queue's content after each step; keys also change while elements wait."""

@@ -1,4 +1,4 @@
-"""The whole placement: what follows from what, and what is said of it."""
+"""The whole placement: what follows from what, what is said of it, and what switches racks off."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from hypothesis import given
 import evenkeel.engine.streams.place
 from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.errors import Infeasible
-from evenkeel.engine.streams.model import ClientLine, application
+from evenkeel.engine.model.facts import note, reason
+from evenkeel.engine.streams.model import ClientLine, TaskLine, application
 from evenkeel.engine.streams.place import place
-from evenkeel.engine.streams.settings import Costs, RackStrategy, TaskConfig
-from tests.helpers.facts import said
+from evenkeel.engine.streams.racks import EQUAL_COSTS, racks_off
+from evenkeel.engine.streams.settings import Costs, Overlap, RackStrategy, TaskConfig
+from tests.helpers.facts import said, told
 from tests.helpers.streams import Shape, process, sketch, sketches, tasks_of
 
 MIN = RackStrategy.MIN_TRAFFIC
@@ -168,3 +170,79 @@ def test_the_order_of_the_input_does_not_show(seed):
         again.standby.tolist(),
         again.planned.tolist(),
     )
+
+
+ON = TaskConfig(strategy=RackStrategy.MIN_TRAFFIC)
+WITH_STANDBYS = TaskConfig(strategy=RackStrategy.MIN_TRAFFIC, num_standby_replicas=1)
+
+
+def _reads_two(replicas, racks=("a", "b"), changelog="log"):
+    """One task that reads t-0 and t-1, stateful with one changelog."""
+    task = TaskLine(
+        id="0_0", sources=[("t", 0), ("t", 1)], changelogs=[(changelog, 0)], stateful=True
+    )
+    clients = [ClientLine(process_id=process(n), rack=rack) for n, rack in enumerate(racks)]
+    return application([task], clients, replicas)
+
+
+KNOWN = {("t", 0): ["a"], ("t", 1): ["b"], ("log", 0): ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("replicas", "racks", "config", "why"),
+    [
+        (
+            KNOWN,
+            ("a", None),
+            ON,
+            f"1 client ({process(1)}) has no rack, or one that its members disagree on",
+        ),
+        (
+            KNOWN,
+            ("a", ""),
+            ON,
+            f"1 client ({process(1)}) has no rack, or one that its members disagree on",
+        ),
+        (KNOWN | {("t", 1): []}, ("a", "b"), ON, "1 source partition (t-1) has no known replicas"),
+        ({}, ("a", "b"), ON, "2 source partitions (t-0, t-1) have no known replicas"),
+        (KNOWN | {("log", 0): []}, ("a", "b"), ON, None),
+        (
+            KNOWN | {("log", 0): []},
+            ("a", "b"),
+            WITH_STANDBYS,
+            "1 changelog partition (log-0) has no known replicas",
+        ),
+        (
+            KNOWN | {("log", 0): [None]},
+            ("a", "b"),
+            WITH_STANDBYS,
+            "1 changelog partition (log-0) lies on a broker without rack",
+        ),
+    ],
+)
+def test_what_switches_racks_off_is_said_with_the_names(replicas, racks, config, why):
+    """One client or partition is enough; changelogs count only where standbys are configured."""
+    assert told(racks_off(_reads_two(replicas, racks), config)) == why
+
+
+def test_costs_may_differ_for_copies_alone():
+    """Then racks matter once there are standbys."""
+    sources = {**KNOWN, ("t", 0): ["a", "b"], ("t", 1): ["a", "b"]}
+
+    assert place(_reads_two(sources), ON).racks == reason(EQUAL_COSTS)
+    assert place(_reads_two(sources), WITH_STANDBYS).racks is None
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        TaskConfig(strategy=RackStrategy.BALANCE_SUBTOPOLOGY),
+        TaskConfig(strategy=RackStrategy.MIN_TRAFFIC, overlap=Overlap.PREVIOUS),
+    ],
+    ids=["limits", "previous owners"],
+)
+def test_equal_costs_are_said_where_something_else_still_moves_tasks(config):
+    """Sub-topology limits and previous owners count without racks too."""
+    placed = place(_reads_two({pair: ["a", "b"] for pair in KNOWN}), config)
+
+    assert (placed.racks, placed.findings) == (None, (note(EQUAL_COSTS),))

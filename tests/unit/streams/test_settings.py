@@ -22,21 +22,19 @@ def test_an_unknown_strategy_is_an_error(name):
         RackStrategy(name)
 
 
-def test_each_assignor_has_its_own_costs():
-    """High availability prefers data nearby (10 and 1), the sticky assignor what is there (1 and 10)."""
-    assert costs_of("high-availability") == Costs(traffic=10, non_overlap=1)
-    assert costs_of("sticky") == Costs(traffic=1, non_overlap=10)
-
-
-def test_tasks_without_state_cost_one_and_nothing():
-    """They have nothing to move."""
-    assert Costs(traffic=1, non_overlap=0) == STATELESS
-
-
-def test_each_cost_is_overridden_for_itself():
-    """A cost that is not configured stays the assignor's; zero is a cost."""
-    assert costs_of("high-availability", traffic=0) == Costs(traffic=0, non_overlap=1)
-    assert costs_of("sticky", non_overlap=3) == Costs(traffic=1, non_overlap=3)
+@pytest.mark.parametrize(
+    ("found", "traffic", "non_overlap"),
+    [
+        (costs_of("high-availability"), 10, 1),
+        (costs_of("sticky"), 1, 10),
+        (STATELESS, 1, 0),
+        (costs_of("high-availability", traffic=0), 0, 1),
+        (costs_of("sticky", non_overlap=3), 1, 3),
+    ],
+)
+def test_costs_are_the_assignors_but_for_those_configured(found, traffic, non_overlap):
+    """Each is overridden for itself, also by zero; tasks without state have nothing to move."""
+    assert found == Costs(traffic=traffic, non_overlap=non_overlap)
 
 
 def test_an_unknown_assignor_has_no_costs():
@@ -47,21 +45,21 @@ def test_an_unknown_assignor_has_no_costs():
         costs_of("fallback")
 
 
-@pytest.mark.parametrize("name", ["traffic", "non_overlap"])
-def test_a_negative_cost_is_an_error(name):
-    """It would pay for moving tasks about."""
-    with pytest.raises(ConfigError, match=f"{name} is -1"):
-        Costs(**{"traffic": 1, "non_overlap": 1, name: -1})
-
-
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [("num_standby_replicas", -1), ("acceptable_recovery_lag", -1), ("max_warmup_replicas", 0)],
+    ("kind", "name", "value"),
+    [
+        (Costs, "traffic", -1),
+        (Costs, "non_overlap", -1),
+        (TaskConfig, "num_standby_replicas", -1),
+        (TaskConfig, "acceptable_recovery_lag", -1),
+        (TaskConfig, "max_warmup_replicas", 0),
+    ],
 )
-def test_a_number_below_kafkas_least_is_an_error(name, value):
-    """Without a single warm-up nothing would ever get to its target."""
+def test_a_number_below_the_least_is_an_error(kind, name, value):
+    """A negative cost would pay for moves; without a warm-up nothing would ever get to its target."""
+    least = {"traffic": 1, "non_overlap": 1} if kind is Costs else {}
     with pytest.raises(ConfigError, match=f"{name} is {value}"):
-        TaskConfig(**{name: value})
+        kind(**{**least, name: value})
 
 
 def test_the_defaults_are_kafkas():

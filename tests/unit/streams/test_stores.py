@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from evenkeel.engine.streams.stores import stores_of
@@ -38,128 +36,98 @@ def test_the_topology_of_kip_1071_names_them():
     assert said(found.remarks) == ()
 
 
-def test_without_changelogs_no_task_keeps_state():
-    """A classic group with source topics only."""
-    found = _two()
-
-    assert (found.topics, found.having, said(found.remarks)) == ({}, frozenset(), ())
-    assert found.size("0_0") == 0
-
-
-def test_the_only_sub_topology_of_that_size_has_it():
-    """Three partitions, three tasks."""
-    found = _stores([Thread(1, "0_0 0_1 1_0 1_1 1_2")], {"0": Sub(2), "1": Sub(3, [A, B])})
-
-    assert (found.topics, found.having, said(found.remarks)) == ({"1": (A, B)}, {"1"}, ())
+OTHERS = ["apps-a-changelog", "app-a-changelogs", "app-a-repartition", "other-a-changelog"]
+SHOWS_BOTH = {"standby": "0_0 1_0"}
 
 
 @pytest.mark.parametrize(
-    ("shown", "what"),
+    ("changelogs", "more", "topics", "having", "remarks"),
     [
-        ({"standby": "1_1"}, "a copy"),
-        ({"offsets": {"1_0": -2}}, "an offset"),
+        ([], {}, {}, "", []),
+        (OTHERS, {}, {}, "", []),
+        ([A, B], {"standby": "1_1"}, {"1": (A, B)}, "1", []),
+        ([A, B], {"offsets": {"1_0": -2}}, {"1": (A, B)}, "1", []),
+        ([A, B], {"offsets": {"1_0": 77, "9_0": 5}}, {"1": (A, B)}, "1", []),
         (
-            {"offsets": {"1_0": 77, "9_0": 5}},
-            "an offset beside one of a sub-topology there is none of",
+            [A, B],
+            SHOWS_BOTH | {"configured": {"0": [B], "1": [A]}},
+            {"0": (B,), "1": (A,)},
+            "01",
+            [],
+        ),
+        ([A, B], {"configured": {"0": [B]}}, {"0": (B,), "1": (A,)}, "01", []),
+        ([A], {"offsets": {"0_0": 5}, "configured": {"0": []}}, {"0": (), "1": (A,)}, "1", []),
+        (
+            [A, B],
+            {"configured": {"0": [], "1": [A]}},
+            {"0": (), "1": (A,)},
+            "1",
+            [f"changelog {B} is left out, because others are configured for sub-topology 0 and 1"],
+        ),
+        (
+            [A],
+            {"configured": {"O": [A]}},
+            {"O": (A,)},
+            "O",
+            ["changelogs are configured for sub-topology O, which has no tasks"],
+        ),
+        (
+            [],
+            {"standby": "1_0"},
+            {},
+            "1",
+            ["sub-topology 1 has stores whose changelogs are not known"],
         ),
     ],
+    ids=[
+        "no changelogs",
+        "changelogs of others: the group's name and a hyphen begin it, -changelog ends it",
+        "a copy shows it",
+        "an offset shows it",
+        "an offset beside one of a sub-topology there is none of",
+        "configured for both",
+        "configured for one: the rest is the other's",
+        "configured to have none, whatever was reported",
+        "one beside those configured, as of an application whose name begins like this one's",
+        "configured where there are no tasks: a slip of the pen",
+        "a store without changelog: its topic may be the source topic",
+    ],
 )
-def test_of_several_the_one_that_shows_stores_has_it(shown, what):
-    """Of two sub-topologies of equal size only the second is known to keep state."""
-    found = _two(A, B, threads=[BOTH, Thread(2, **shown)])
+def test_of_two_of_equal_size(changelogs, more, topics, having, remarks):
+    """Whose changelogs they are where sizes tell nothing: what shows a store decides, or configuration."""
+    shown = {name: value for name, value in more.items() if name != "configured"}
+    found = _two(*changelogs, threads=[BOTH, Thread(2, **shown)], configured=more.get("configured"))
 
-    assert (found.topics, found.having) == ({"1": (A, B)}, {"1"}), what
-    assert said(found.remarks) == ()
+    assert (found.topics, found.having, said(found.remarks)) == (
+        topics,
+        set(having),
+        tuple(remarks),
+    )
+    assert [found.stateful(task) for task in ("0_1", "1_1")] == ["0" in having, "1" in having]
 
 
-def test_a_changelog_that_several_may_have_stays_open():
-    """Both count as stateful, neither gets its racks, and it is said with the way out."""
-    found = _two(A)
+def test_sizes_tell_sub_topologies_apart():
+    """Three partitions belong to three tasks; where no sub-topology has as many, that is said."""
+    found = _stores([Thread(1, "0_0 0_1 1_0 1_1 1_2")], {"0": Sub(2), "1": Sub(3, [A, B])})
+    none = _stores([BOTH], {"0": Sub(2), "1": Sub(2), "7": Sub(3, [A])})
 
-    assert (found.topics, found.having) == ({}, {"0", "1"})
+    assert (found.topics, found.having, said(found.remarks)) == ({"1": (A, B)}, {"1"}, ())
+    assert (none.topics, none.having) == ({}, frozenset())
+    assert said(none.remarks) == (f"changelog {A} has 3 partitions, as no sub-topology has tasks",)
+
+
+def test_changelogs_that_several_may_have_stay_open():
+    """Both count as stateful, neither gets their racks, and it is said with the way out."""
+    found, shown = _two(A), _two(A, B, threads=[BOTH, Thread(2, **SHOWS_BOTH)])
+
+    assert (found.topics, found.having) == (shown.topics, shown.having) == ({}, {"0", "1"})
     assert (found.changelogs("0_0"), found.size("0_0")) == ([], 0)
     (line,) = said(found.remarks)
     assert line.startswith(
         f"changelog {A} belongs to sub-topology 0 or 1, which is not on the wire"
     )
     assert "changelogs of [rules.streams]" in line
-
-
-def test_two_that_show_stores_leave_it_open():
-    """Two stores, two changelogs, and no telling them apart."""
-    found = _two(A, B, threads=[BOTH, Thread(2, standby="0_0 1_0")])
-
-    assert (found.topics, found.having) == ({}, {"0", "1"})
-    assert [line.split()[1] for line in said(found.remarks)] == [A, B]
-
-
-def test_configuration_tells_them_apart():
-    """Sizes and copies are not asked."""
-    found = _two(
-        A, B, threads=[BOTH, Thread(2, standby="0_0 1_0")], configured={"0": [B], "1": [A]}
-    )
-
-    assert (found.topics, found.having, said(found.remarks)) == (
-        {"0": (B,), "1": (A,)},
-        {"0", "1"},
-        (),
-    )
-
-
-def test_what_is_configured_for_one_leaves_the_rest_to_the_other():
-    """The list is all that the sub-topology has, so the other changelog is the other one's."""
-    found = _two(A, B, configured={"0": [B]})
-
-    assert (found.topics, found.having, said(found.remarks)) == (
-        {"0": (B,), "1": (A,)},
-        {"0", "1"},
-        (),
-    )
-
-
-def test_a_sub_topology_can_be_configured_to_have_none():
-    """Then its tasks keep no state, whatever was reported, and what is there belongs to the other."""
-    found = _two(A, threads=[replace(BOTH, offsets={"0_0": 5})], configured={"0": []})
-
-    assert (found.stateful("0_0"), found.stateful("1_0")) == (False, True)
-    assert (found.changelogs("1_0"), said(found.remarks)) == ([(A, 0)], ())
-
-
-def test_a_changelog_beside_those_configured_is_left_out():
-    """As one of an application whose name begins like this one's."""
-    found = _two(A, B, configured={"0": [], "1": [A]})
-
-    assert found.topics == {"0": (), "1": (A,)}
-    (line,) = said(found.remarks)
-    assert (
-        line == f"changelog {B} is left out, because others are configured for sub-topology 0 and 1"
-    )
-
-
-def test_configuration_of_a_sub_topology_there_is_none_of_is_said():
-    """A slip of the pen must not make a store vanish in silence."""
-    found = _stores([Thread(1, "0_0")], {"0": Sub(1, [A])}, configured={"O": [A]})
-
-    assert not found.stateful("0_0")
-    assert said(found.remarks) == (
-        "changelogs are configured for sub-topology O, which has no tasks",
-    )
-
-
-def test_a_changelog_of_no_ones_size_is_said():
-    """Three partitions where every sub-topology has two tasks."""
-    found = _stores([BOTH], {"0": Sub(2), "1": Sub(2), "7": Sub(3, [A])})
-
-    assert (found.topics, found.having) == ({}, frozenset())
-    assert said(found.remarks) == (f"changelog {A} has 3 partitions, as no sub-topology has tasks",)
-
-
-def test_a_store_without_changelog_is_said():
-    """Its copies show it; its topic may be the source topic."""
-    found = _two(threads=[BOTH, Thread(2, standby="1_0")])
-
-    assert found.having == {"1"}
-    assert said(found.remarks) == ("sub-topology 1 has stores whose changelogs are not known",)
+    assert [line.split()[1] for line in said(shown.remarks)] == [A, B]
 
 
 def test_an_open_question_does_not_hide_another():
@@ -169,14 +137,6 @@ def test_an_open_question_does_not_hide_another():
 
     assert [line.split()[0] for line in said(found.remarks)] == ["changelog", "sub-topology"]
     assert said(found.remarks)[1].startswith("sub-topology 2 has stores")
-
-
-def test_changelogs_of_other_applications_are_not_its_own():
-    """The group's name and a hyphen begin it, `-changelog` ends it."""
-    others = ["apps-a-changelog", "app-a-changelogs", "app-a-repartition", "other-a-changelog"]
-    found = _stores([BOTH], {"0": Sub(2, others), "1": Sub(2)})
-
-    assert (found.topics, found.having, said(found.remarks)) == ({}, frozenset(), ())
 
 
 def test_the_size_of_a_task_is_that_of_all_its_changelogs():

@@ -43,136 +43,112 @@ def _lists(start, values):
     return [values[a:b].tolist() for a, b in pairwise(start)]
 
 
-def test_a_task_stays_on_a_target_that_runs_it():
-    """Nothing to wait for."""
-    moved = _moved([0], [{0: RUNNING}, {0: 0}])
-
-    assert (moved.active.tolist(), moved.movements) == ([0], 0)
+STIRRED = {"lags": [{}, {0: 0, 1: RUNNING}, {0: 0}, {0: 0}]}
+"""Of three caught-up clients the first runs another task."""
 
 
-def test_a_task_stays_on_a_target_within_the_acceptable_lag():
-    """A client may be a little behind and count as caught up."""
-    assert _moved([0], [{0: 10}, {0: RUNNING}], acceptable_recovery_lag=10).movements == 0
-    assert _moved([0], [{0: 11}, {0: RUNNING}], acceptable_recovery_lag=10).movements == 1
+@pytest.mark.parametrize(
+    ("owner", "case", "active", "copies", "warm", "movements"),
+    [
+        ([0], {"lags": [{0: RUNNING}, {0: 0}]}, [0], [[]], [[]], 0),
+        ([0], {"lags": [{0: 10}, {0: RUNNING}], "acceptable_recovery_lag": 10}, [0], [[]], [[]], 0),
+        (
+            [0],
+            {"lags": [{0: 11}, {0: RUNNING}], "acceptable_recovery_lag": 10},
+            [1],
+            [[0]],
+            [[0]],
+            1,
+        ),
+        (
+            [0],
+            {"lags": [{}, {0: RUNNING}, {0: UNKNOWN}], "acceptable_recovery_lag": ANY_LAG},
+            [0],
+            [[]],
+            [[]],
+            0,
+        ),
+        ([0], {"lags": [{}, {}]}, [0], [[]], [[]], 0),
+        ([0], {"lags": [{0: 50_000}, {0: 50_000}]}, [0], [[]], [[]], 0),
+        ([0], {"lags": [{}, {0: RUNNING}], "log_size": 0}, [0], [[]], [[]], 0),
+        ([], {"lags": [{}]}, [], [], [], 0),
+        ([0], {"lags": [{}, {0: RUNNING}]}, [1], [[0]], [[0]], 1),
+        ([0], {"lags": [{}, {0: 0}], "standbys": [[1]]}, [1], [[0]], [[]], 1),
+        ([0], {"lags": [{}, {0: 50_000}], "standbys": [[1]]}, [1], [[0]], [[]], 1),
+        ([0, 1], STIRRED, [2, 1], [[0], []], [[0], []], 1),
+        ([0, 1], STIRRED | {"threads": [1, 1, 1, 9]}, [2, 1], [[0], []], [[0], []], 1),
+        (
+            [0, 1],
+            {"lags": [{}, {0: 50_000, 1: RUNNING}, {0: 60_000}]},
+            [1, 1],
+            [[0], []],
+            [[0], []],
+            1,
+        ),
+        ([0], {"lags": [{0: 50_000}, {0: UNKNOWN}]}, [1], [[0]], [[0]], 1),
+        (
+            [0, 0, 0],
+            {"lags": [{}, {0: RUNNING, 1: RUNNING, 2: RUNNING}, {0: 0}], "max_warmup_replicas": 1},
+            [2, 1, 1],
+            [[], [0], []],
+            [[], [0], []],
+            3,
+        ),
+        (
+            [0, 0],
+            {"lags": [{}, {0: RUNNING}, {1: 0}], "standbys": [[], [2]], "max_warmup_replicas": 1},
+            [1, 2],
+            [[0], [0]],
+            [[0], []],
+            2,
+        ),
+        ([0], {"lags": [{0: RUNNING}, {}, {0: 0}], "standbys": [[1]]}, [0], [[1, 2]], [[1]], 1),
+        (
+            [0, 0],
+            {
+                "lags": [{1: RUNNING}, {0: RUNNING}, {}, {1: 0}],
+                "standbys": [[], [2]],
+                "max_warmup_replicas": 1,
+            },
+            [1, 0],
+            [[0], [3]],
+            [[0], []],
+            2,
+        ),
+        ([0], {"lags": [{0: RUNNING}, {}], "standbys": [[1]]}, [0], [[1]], [[]], 0),
+        ([0], {"lags": [{}, {0: RUNNING}, {0: 5_000}]}, [1], [[0]], [[0]], 1),
+    ],
+    ids=[
+        "a target that runs it",
+        "a target within the acceptable lag",
+        "a target one record too far behind",
+        "at the greatest setting any lag is acceptable, unknown ones too",
+        "nobody is further, all unknown to the log",
+        "nobody is further, all as far",
+        "a log without records is caught up everywhere",
+        "no tasks",
+        "runs where it is caught up, warms up where it is to go",
+        "a caught-up standby swaps with the target, and no warm-up is spent",
+        "a standby that is furthest swaps though it is not caught up",
+        "of caught-up clients the least loaded takes over",
+        "and of equally loaded ones the first, per thread",
+        "without a caught-up client the smallest lag counts, whatever the load",
+        "Kafka's quirk: an unknown lag counts as the furthest",
+        "tasks with the fewest caught-up clients warm up first, then the lowest number",
+        "swaps spend no warm-up",
+        "a standby stays where it is further, and another warms up",
+        "a standby without warm-up only moves",
+        "a standby that nobody else can hold stays",
+        "a warm-up is not moved as a standby",
+    ],
+)
+def test_what_moves_waits_and_warms_up(owner, case, active, copies, warm, movements):
+    """Who runs each task meanwhile, who holds copies and which of them only warm up."""
+    moved = _moved(owner, **case)
 
-
-def test_any_lag_is_acceptable_at_the_greatest_setting():
-    """Long.MAX_VALUE switches the lags off, unknown ones included."""
-    lags = [{}, {0: RUNNING}, {0: UNKNOWN}]
-
-    assert _moved([0], lags, acceptable_recovery_lag=ANY_LAG).movements == 0
-
-
-def test_a_task_stays_on_its_target_when_nobody_is_further():
-    """All must restore everything anyway."""
-    assert _moved([0], [{}, {}]).movements == 0
-    assert _moved([0], [{0: 50_000}, {0: 50_000}]).movements == 0
-
-
-def test_a_task_runs_where_it_is_caught_up_and_warms_up_where_it_is_to_go():
-    """The target gets a copy that only warms up."""
-    moved = _moved([0], [{}, {0: RUNNING}])
-
-    assert (moved.active.tolist(), moved.movements) == ([1], 1)
-    assert (moved.standby.tolist(), moved.warmup.tolist()) == ([0], [0])
-
-
-def test_a_caught_up_standby_swaps_with_the_target():
-    """A copy takes over, and the target takes the copy's place: no warm-up is spent."""
-    moved = _moved([0], [{}, {0: 0}], standbys=[[1]])
-
-    assert (moved.active.tolist(), moved.movements) == ([1], 1)
-    assert (moved.standby.tolist(), moved.warmup.tolist()) == ([0], [])
-
-
-def test_of_caught_up_clients_the_least_loaded_takes_over():
-    """Per thread, and of equally loaded ones the first."""
-    lags = [{}, {0: 0, 1: RUNNING}, {0: 0}, {0: 0}]
-
-    assert _moved([0, 1], lags).active.tolist() == [2, 1]
-    assert _moved([0, 1], lags, threads=[1, 1, 1, 9]).active.tolist() == [2, 1]
-
-
-def test_without_a_caught_up_client_the_furthest_takes_over():
-    """The smallest lag counts, whatever the load."""
-    moved = _moved([0, 1], [{}, {0: 50_000, 1: RUNNING}, {0: 60_000}])
-
-    assert (moved.active.tolist(), moved.warmup.tolist()) == ([1, 1], [0])
-
-
-def test_a_standby_that_is_furthest_swaps():
-    """It need not be caught up when nobody is."""
-    moved = _moved([0], [{}, {0: 50_000}], standbys=[[1]])
-
-    assert (moved.active.tolist(), moved.standby.tolist(), moved.warmup.tolist()) == ([1], [0], [])
-
-
-def test_warm_ups_are_given_to_the_rarest_tasks_first():
-    """Tasks with the fewest caught-up clients come first, then the lowest number; the others wait."""
-    lags = [{}, {0: RUNNING, 1: RUNNING, 2: RUNNING}, {0: 0}]
-    moved = _moved([0, 0, 0], lags, max_warmup_replicas=1)
-
-    assert moved.movements == 3
-    assert _lists(moved.warmup_start, moved.warmup) == [[], [0], []]
-
-
-def test_swaps_spend_no_warm_up():
-    """The copy that takes over leaves its place to the target."""
-    lags = [{}, {0: RUNNING}, {1: 0}]
-    moved = _moved([0, 0], lags, standbys=[[], [2]], max_warmup_replicas=1)
-
-    assert _lists(moved.warmup_start, moved.warmup) == [[0], []]
-    assert _lists(moved.standby_start, moved.standby) == [[0], [0]]
-
-
-def test_a_standby_stays_where_it_is_further_and_another_warms_up():
-    """Like an active task; the client that ran the task keeps a copy meanwhile."""
-    moved = _moved([0], [{0: RUNNING}, {}, {0: 0}], standbys=[[1]])
-
-    assert (moved.active.tolist(), moved.movements) == ([0], 1)
-    assert (moved.standby.tolist(), moved.warmup.tolist()) == ([1, 2], [1])
-
-
-def test_a_standby_without_warm_up_only_moves():
-    """Until warm-ups are free again."""
-    moved = _moved(
-        [0, 0], [{1: RUNNING}, {0: RUNNING}, {}, {1: 0}], [[], [2]], max_warmup_replicas=1
-    )
-
-    assert _lists(moved.standby_start, moved.standby) == [[0], [3]]
-
-
-def test_a_standby_that_nobody_else_can_hold_stays():
-    """Its better client runs the task itself: no movement."""
-    moved = _moved([0], [{0: RUNNING}, {}], standbys=[[1]])
-
-    assert (moved.standby.tolist(), moved.movements) == ([1], 0)
-
-
-def test_a_warm_up_is_not_moved_as_a_standby():
-    """It is where it should be, to catch up."""
-    moved = _moved([0], [{}, {0: RUNNING}, {0: 5_000}], standbys=[[]])
-
-    assert moved.standby.tolist() == [0]
-
-
-def test_an_unknown_lag_counts_as_the_furthest_and_not_as_caught_up():
-    """Kafka's quirk: such a client takes over from one that is merely behind."""
-    moved = _moved([0], [{0: 50_000}, {0: UNKNOWN}])
-
-    assert moved.active.tolist() == [1]
-
-
-def test_a_log_without_records_is_caught_up_everywhere():
-    """Nothing to restore."""
-    assert _moved([0], [{}, {0: RUNNING}], log_size=0).movements == 0
-
-
-def test_without_tasks_nothing_moves():
-    """An application need not have state."""
-    moved = _moved([], [{}])
-
-    assert (moved.movements, moved.active.tolist(), moved.standby.tolist()) == (0, [], [])
+    assert (moved.active.tolist(), moved.movements) == (active, movements)
+    assert _lists(moved.standby_start, moved.standby) == copies
+    assert _lists(moved.warmup_start, moved.warmup) == warm
 
 
 @given(sketches())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,35 +17,30 @@ def _threads(owner, client_of, before):
     return thread_of(np.array(owner), np.array(client_of), np.array(before)).tolist()
 
 
-def test_who_has_one_keeps_it():
-    """Nothing to do: nothing changes, whoever has the one more."""
-    assert _threads([0, 0, 0], [0, 0], [1, 1, 0]) == [1, 1, 0]
-
-
-def test_the_last_of_too_many_go():
-    """Five on one thread: it keeps three, the other takes the last two."""
-    assert _threads([0] * 5, [0, 0], [0] * 5) == [0, 0, 0, 1, 1]
-
-
-def test_new_tasks_go_where_there_are_fewest():
-    """The first of equal threads, in order of the tasks."""
-    assert _threads([0] * 4, [0, 0, 0], [NONE, 1, NONE, NONE]) == [0, 1, 2, 0]
-    assert _threads([0] * 2, [0, 0], [NONE, NONE]) == [0, 1]
-
-
-def test_a_task_of_another_client_is_a_new_one():
-    """Members 0 and 1 are threads of client 1, member 2 of client 0: the task comes from there."""
-    assert _threads([1, 1], [1, 1, 0], [0, 2]) == [0, 1]
-
-
-def test_what_runs_nowhere_has_no_thread():
-    """Whatever ran it before."""
-    assert _threads([NONE, 0], [0], [0, NONE]) == [NONE, 0]
-
-
-def test_only_as_many_as_there_is_one_more_for_keep_it():
-    """Four tasks, three threads: two threads of two cannot both stay."""
-    assert _threads([0] * 4, [0, 0, 0], [0, 0, 1, 1]) == [0, 0, 1, 2]
+@pytest.mark.parametrize(
+    ("owner", "client_of", "before", "after"),
+    [
+        ([0, 0, 0], [0, 0], [1, 1, 0], [1, 1, 0]),
+        ([0] * 5, [0, 0], [0] * 5, [0, 0, 0, 1, 1]),
+        ([0] * 4, [0, 0, 0], [NONE, 1, NONE, NONE], [0, 1, 2, 0]),
+        ([0] * 2, [0, 0], [NONE, NONE], [0, 1]),
+        ([1, 1], [1, 1, 0], [0, 2], [0, 1]),
+        ([NONE, 0], [0], [0, NONE], [NONE, 0]),
+        ([0] * 4, [0, 0, 0], [0, 0, 1, 1], [0, 0, 1, 2]),
+    ],
+    ids=[
+        "who has one keeps it, whoever has the one more",
+        "the last of too many go",
+        "new tasks go where there are fewest",
+        "the first of equal threads, in order of the tasks",
+        "a task of another client is a new one",
+        "what runs nowhere has no thread, whatever ran it before",
+        "only as many keep one more as there is one more for",
+    ],
+)
+def test_threads_of_tasks(owner, client_of, before, after):
+    """Small cases by hand."""
+    assert _threads(owner, client_of, before) == after
 
 
 @st.composite

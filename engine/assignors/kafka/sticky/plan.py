@@ -1,4 +1,14 @@
-"""What a sticky assignor decides, before it is written down as an answer."""
+"""
+What members say they own and which of it is valid, and what a sticky assignor decides of it.
+
+An owned partition is valid when its topic still has partitions and somebody subscribes to it; the partition itself may
+be gone (it has *vanished*). Of two members that own one partition the one of the newer generation keeps it; of equal
+generations none does, and the partition has multiple owners. Kafka takes the later member's generation from where the
+strategy keeps it, but the earlier one's always from its Subscription, which for the eager `sticky` usually carries
+none. That is kept, because it shows.
+
+Source: `AbstractStickyAssignor.allSubscriptionsEqual` and `updatePrevAssignment` of Kafka 4.3.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +16,169 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....model.arrays import NONE, Flags, Indices, Ints
+from ....model.arrays import NONE, Column, Flags, Indices, Ints, starts_of
 from ....model.assignments import Lists
-from .owned_partitions import OwnedPartitions
+from ...interface import GroupSpec
+from ...kit.members import hash_order
+from ...kit.orders import places
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MemberData:
+    """
+    What members say they own, as it came.
+
+    Attributes:
+        start, topic, partition: Ragged, member -> partitions in its own order; *partition* numbers within the topic.
+        generation: (M) the generation in which it owned them; unknown where it has none.
+    """
+
+    start: Ints
+    topic: Indices
+    partition: Indices
+    generation: Column
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class OwnedPartitions:
+    """
+    C owned partitions of assignable topics, member by member; V of the partitions have vanished.
+
+    Attributes:
+        size: P, the number of the group's partitions.
+        hash_order: (M) the members in the order of the HashMap in which Kafka holds them.
+        assignable: (T) topics that have partitions and a subscriber.
+        topic, number: (P + V) of each partition: first the group's own, then the vanished ones.
+        generation: (M) the generation in which each member owned, -1 without.
+        member, partition: (C) who owns what, by member, in its own order; *partition* points into the P + V.
+        valid: (C) whether the member may keep it as far as others are concerned.
+        multiple_owners: (P + V) whether two members owned a partition in one generation.
+    """
+
+    size: int
+    hash_order: Ints
+    assignable: Flags
+    topic: Ints
+    number: Ints
+    generation: Ints
+    member: Ints
+    partition: Ints
+    valid: Flags
+    multiple_owners: Flags
+
+
+def owned_partitions(group: GroupSpec, member_data: MemberData) -> OwnedPartitions:
+    """
+    >>> from evenkeel.engine.assignors.interface import spec
+    >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 2, "u": 1},
+    ...              owned={"a": [("u", 0), ("t", 0), ("t", 5)], "b": [("t", 0), ("t", 1)]})
+    >>> owned = owned_partitions(group, MemberData(start=group.owned_start, topic=group.owned_topic,
+    ...                                            partition=group.owned_partition, generation=group.generation))
+    >>> owned.partition.tolist(), owned.valid.tolist(), owned.multiple_owners.tolist()
+    ([0, 3, 0, 1], [False, True, False, True], [True, False, False, False])
+    """
+    assignable = assignable_topics(group)
+    useful = (member_data.topic != NONE) & np.append(assignable, False)[member_data.topic]
+    member = np.repeat(np.arange(len(group.members)), np.diff(member_data.start))[useful]
+    topic = member_data.topic[useful].astype(np.int64)
+    number = member_data.partition[useful].astype(np.int64)
+    gone = (number < 0) | (number >= group.topic_size[topic])
+    partition = group.topic_start[topic] + number
+    lost, partition[gone] = _vanished(group, topic[gone], number[gone])
+    walk = hash_order(group)
+    generation = member_data.generation.filled(NONE)
+    valid = np.ones(len(partition), np.bool_)
+    multiple_owners = np.zeros(group.partition_count + len(lost[0]), np.bool_)
+    several = np.flatnonzero(np.bincount(partition, minlength=1)[partition] > 1)
+    if len(several):
+        entries = several[np.argsort(places(walk)[member[several]], kind="stable")]
+        subscription_generation = group.generation.filled(NONE)
+        kept, unsettled = _resolved(entries, member, partition, generation, subscription_generation)
+        valid[several] = False
+        valid[kept] = True
+        multiple_owners[unsettled] = True
+    return OwnedPartitions(
+        size=group.partition_count,
+        hash_order=walk,
+        assignable=assignable,
+        topic=np.concatenate([group.topic_of, lost[0]]),
+        number=np.concatenate([group.number_of, lost[1]]),
+        generation=generation,
+        member=member,
+        partition=partition,
+        valid=valid,
+        multiple_owners=multiple_owners,
+    )
+
+
+def assignable_topics(group: GroupSpec) -> Flags:
+    """(T) the topics Kafka looks at: with partitions, and named by some subscription."""
+    subscribed = np.zeros(len(group.topics), np.bool_)
+    subscribed[group.subscription_topic] = True
+    assignable: Flags = subscribed & (group.topic_size > 0)
+    return assignable
+
+
+def previous_owners(owned: OwnedPartitions) -> Indices:
+    """
+    (P) who owned a partition in a generation before the newest, NONE for nobody.
+
+    Of several the newest, then the first in Kafka's order; whether it is valid does not matter, nor whether the member
+    still subscribes. Source: `updatePrevAssignment`.
+    """
+    owners = np.full(owned.size, NONE, np.int32)
+    newest = owned.generation.max(initial=NONE)
+    stale = (owned.generation[owned.member] < newest) & (owned.partition < owned.size)
+    if not stale.any():
+        return owners
+    member, partition = owned.member[stale], owned.partition[stale]
+    order = np.lexsort((-places(owned.hash_order)[member], owned.generation[member]))
+    owners[partition[order]] = member[order]  # written last, the newest of the first stays
+    return owners
+
+
+def _vanished(group: GroupSpec, topic: Ints, number: Ints) -> tuple[tuple[Ints, Ints], Ints]:
+    """The distinct vanished partitions as (topics, numbers), and the index of each one given."""
+    pairs = list(zip(topic.tolist(), number.tolist(), strict=True))
+    index = {pair: group.partition_count + i for i, pair in enumerate(dict.fromkeys(pairs))}
+    table = np.array(list(index), np.int64).reshape(-1, 2)
+    which = np.array([index[pair] for pair in pairs], np.int64)
+    return (table[:, 0], table[:, 1]), which
+
+
+def _resolved(
+    entries: Ints, member: Ints, partition: Ints, generation: Ints, subscription_generation: Ints
+) -> tuple[list[int], list[int]]:
+    """
+    Which members keep partitions that several own.
+
+    Args:
+        entries: Of the C, those of partitions owned more than once, in Kafka's order.
+        member, partition: (C) who owns what.
+        generation: (M) the generation in which each member owned.
+        subscription_generation: (M) the one in its Subscription, with which a later owner is compared.
+
+    Returns:
+        The entries that are kept, and the partitions of equal generations, maybe several times.
+    """
+    last_owner: dict[int, int] = {}
+    kept: dict[int, int] = {}
+    unsettled: list[int] = []
+    rows = zip(entries.tolist(), member[entries].tolist(), partition[entries].tolist(), strict=True)
+    for entry, owner, owned in rows:
+        rival = last_owner.get(owned, NONE)
+        own = generation[owner]
+        if rival == NONE:
+            kept[owned] = entry
+        elif own == subscription_generation[rival]:
+            unsettled.append(owned)
+            kept.pop(owned, None)
+        elif own < subscription_generation[rival]:
+            continue
+        elif rival != owner or owned in kept:  # else Kafka adds it and takes it out again
+            kept[owned] = entry
+        last_owner[owned] = owner
+    return list(kept.values()), unsettled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -43,10 +213,8 @@ def lists_of(
     if transferring is not None:
         waits = np.append(transferring, NONE)[np.minimum(partition, owned.size)] == member
         member, partition = member[~waits], partition[~waits]
-    start = np.zeros(len(owned.hash_order) + 1, np.int64)
-    np.cumsum(np.bincount(member, minlength=len(owned.hash_order)), out=start[1:])
     return Lists(
-        start=start,
+        start=starts_of(np.bincount(member, minlength=len(owned.hash_order))),
         topic=owned.topic[partition].astype(np.int32),
         partition=owned.number[partition].astype(np.int32),
     )

@@ -5,23 +5,158 @@ Kafka goes through the partitions over and over, and looks before each one wheth
 moves nothing changes. So here runs of partitions that stay are passed over at once, in blocks of topics that grow while
 nothing is found, and balance is looked at only where Kafka would move something or throw.
 
-Source: `performReassignments` and `reassignPartition` of Kafka 4.3.
+Source: `performReassignments`, `reassignPartition`, `isBalanced` and `PartitionMovements` of Kafka 4.3.
 """
 
 from __future__ import annotations
+
+from collections.abc import Hashable
 
 import numpy as np
 
 from ....model.arrays import NONE, Flags, Ints
 from ....model.errors import Infeasible
 from ...interface import GroupSpec
+from ...kit.java_order import JavaSet, string_hashes, topic_partition_hashes
 from ...kit.orders import places
-from .balance import FAR, Balance
-from .current_assignment import CurrentAssignment
-from .owned_partitions import OwnedPartitions, previous_owners
-from .participants import Participants
-from .partition_movements import PartitionMovements
-from .rack_info import RackInfo
+from ..racks import RackInfo
+from .current_assignment import CurrentAssignment, Participants
+from .plan import OwnedPartitions, previous_owners
+
+FAR = 1 << 40
+"""More than any member can hold."""
+
+
+class Balance:
+    """Answers from the current assignment as it is at that moment."""
+
+    def __init__(
+        self,
+        current: CurrentAssignment,
+        owned: OwnedPartitions,
+        participants: Participants,
+        max_assignment_size: Ints,
+    ) -> None:
+        """
+        Args:
+            current: The state, changed by others.
+            owned: What members say they own.
+            participants: What takes part.
+            max_assignment_size: (M) what Kafka takes for the most each member can have.
+        """
+        self._current, self._owned, self._participants = current, owned, participants
+        self._max_assignment_size = max_assignment_size
+        self._hash_place = places(owned.hash_order)
+        self._witness: tuple[int, int] | None = None
+        self._starts = np.searchsorted(
+            participants.place[owned.topic[participants.partitions]],
+            np.arange(len(participants.has_fixed_subscriber)),
+        )
+
+    def is_balanced(self, member: int, partition: int) -> bool:
+        """
+        Whether the plan is balanced.
+
+        Args:
+            member, partition: A likely witness that it is not: a subscriber of the partition's topic.
+        """
+        if self._shows(member, partition):
+            self._witness = member, partition
+        elif self._witness is None or not self._shows(*self._witness):
+            self._witness = self._search()
+        return self._witness is None
+
+    def _shows(self, member: int, partition: int) -> bool:
+        """Whether the member could take the partition over from somebody with two more."""
+        size = self._current.size
+        least = size[member] + 1
+        return bool(
+            size[self._holder(partition)] > least
+            and size[member] != self._max_assignment_size[member]
+            and not self._participants.fixed[member]
+            and not self._has(member, partition)
+        )
+
+    def _has(self, member: int, partition: int) -> bool:
+        copied = self._current.copies.get(partition)
+        return member in (copied, self._current.owner[partition])
+
+    def _holder(self, partition: int) -> int:
+        """Whom Kafka takes for the owner: of two with a copy, the later in its order."""
+        owner = int(self._current.owner[partition])
+        copied = self._current.copies.get(partition, owner)
+        return max(owner, copied, key=self._hash_place.__getitem__)
+
+    def _search(self) -> tuple[int, int] | None:
+        """Any witness, None without one."""
+        size, participants = self._current.size, self._participants
+        taking_part = size[~participants.fixed]
+        if int(taking_part.max()) - int(taking_part.min()) <= 1:
+            return None
+        full = participants.fixed | (size == self._max_assignment_size)
+        room = np.where(full, FAR, size)
+        least = np.minimum.reduceat(room[participants.subscriber], participants.start[:-1])
+        owner = self._current.owner.copy()
+        for partition in self._current.copies:
+            owner[partition] = self._holder(partition)
+        largest = np.maximum.reduceat(size[owner[participants.partitions]], self._starts)
+        for topic in np.flatnonzero(largest > least + 1).tolist():
+            if witness := self._search_topic(topic, room):
+                return witness
+        return None
+
+    def _search_topic(self, topic: int, room: Ints) -> tuple[int, int] | None:
+        """A witness within one topic, None without one; *room* (M): each size, `FAR` of members that take no more."""
+        subscribers = self._participants.among(topic)
+        members = subscribers[np.argsort(room[subscribers], kind="stable")].tolist()
+        ends = np.append(self._starts, len(self._participants.partitions))
+        partitions = self._participants.partitions[ends[topic] : ends[topic + 1]]
+        sizes = self._current.size[[self._holder(p) for p in partitions.tolist()]]
+        for at in np.argsort(-sizes, kind="stable").tolist():
+            partition = int(partitions[at])
+            for member in members:
+                if room[member] + 1 >= sizes[at]:
+                    break
+                if not self._has(member, partition):
+                    return member, partition
+        return None
+
+
+class PartitionMovements:
+    """The movements of one plan."""
+
+    def __init__(self, group: GroupSpec) -> None:
+        self._topic = group.topic_of
+        topic_hashes = string_hashes(group.topics)[group.topic_of]
+        self._hashes = topic_partition_hashes(topic_hashes, group.number_of)
+        self._moved: dict[int, tuple[int, int]] = {}
+        self._routes: dict[tuple[int, int, int], JavaSet] = {}
+
+    def actual_partition_to_move(self, partition: int, source: int, target: int) -> int:
+        """The partition to move, when this one is to go from *source* to *target*."""
+        first, _ = self._moved.get(partition, (source, target))
+        back = self._routes.get((int(self._topic[partition]), target, first))
+        return back.first() if back else partition
+
+    def record(self, partition: int, source: int, target: int) -> None:
+        """A partition moves: of several moves the first source and the last target are kept, of a return nothing."""
+        topic = int(self._topic[partition])
+        if partition in self._moved:
+            source, before = self._moved.pop(partition)
+            route = self._routes[topic, source, before]
+            route.remove(partition)
+            if not route:
+                del self._routes[topic, source, before]
+            if source == target:
+                return
+        self._moved[partition] = source, target
+        route = self._routes.setdefault((topic, source, target), JavaSet())
+        route.add(partition, int(self._hashes[partition]))
+
+    def state(self) -> Hashable:
+        """All there is to say of the movements so far."""
+        routes = ((route, known.state()) for route, known in self._routes.items())
+        return frozenset(self._moved.items()), frozenset(routes)
 
 
 class Reassignment:

@@ -12,10 +12,9 @@ from ....model.arrays import NONE, Indices, Ints
 from ....model.assignments import Assignment
 from ...interface import GroupSpec
 from ...kit.java_order import bucket_order, capacity, uuid_hashes
-from ...kit.permute import partition_order
-from ..subscription_type import subscribed_topics
+from ...kit.members import partition_order
+from ..group_coordinator import subscribed_topics, topic_ids
 from .target import MemberPartitions, held_wrongly, partitions_held_once, refusal
-from .topic_ids import topic_ids
 
 
 def assign_homogeneous(group: GroupSpec, order: Indices, target: MemberPartitions) -> Assignment:

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....model.arrays import NONE, Flags, Indices, Ints
+from ....model.arrays import NONE, Flags, Indices, Ints, starts_of
 from ....model.assignments import Assignment, Lists
 from ....model.errors import Infeasible
 from ...interface import GroupSpec
-from ...kit.distinct import distinct
-from ...kit.orders import places, stable_order
+from ...kit.orders import distinct, places, stable_order
 from ..raw_assignment import answer_of
 
 
@@ -112,11 +111,20 @@ def answer_of_sets(group: GroupSpec, order: Indices, held: MemberPartitions) -> 
     [1, 0]
     """
     partition = partitions_held_once(group, held)
-    if partition is None:
-        return answer_of(group, _sorted_lists(group, order, _once(held)))
-    owner = np.full(group.partition_count, NONE, np.int32)
-    owner[partition] = order[held.place]
-    return Assignment(owner=owner)
+    if partition is not None:
+        owner = np.full(group.partition_count, NONE, np.int32)
+        owner[partition] = order[held.place]
+        return Assignment(owner=owner)
+    held = _once(held)
+    names = sorted(range(len(group.topics)), key=group.topics.__getitem__)
+    rank, member = places(np.array(names, np.int64)), order[held.place]
+    entry = np.lexsort((held.number, rank[held.topic], member))  # as lists are elsewhere
+    lists = Lists(
+        start=starts_of(np.bincount(member, minlength=len(group.members))),
+        topic=held.topic[entry].astype(np.int32),
+        partition=held.number[entry].astype(np.int32),
+    )
+    return answer_of(group, lists)
 
 
 def partitions_held_once(group: GroupSpec, held: MemberPartitions) -> Ints | None:
@@ -153,19 +161,4 @@ def refusal(group: GroupSpec, wrong: MemberPartitions, what: str, exception: str
     return Infeasible(
         f"uniform was given {first} as owned, which {what}{more} (Kafka: {exception}).",
         fix="Kafka's coordinator fails like this too, until the members own something else.",
-    )
-
-
-def _sorted_lists(group: GroupSpec, order: Indices, held: MemberPartitions) -> Lists:
-    """Each member's list by (topic name, number), as lists are elsewhere."""
-    names = sorted(range(len(group.topics)), key=group.topics.__getitem__)
-    rank = places(np.array(names, np.int64))
-    member = order[held.place]
-    entry = np.lexsort((held.number, rank[held.topic], member))
-    start = np.zeros(len(group.members) + 1, np.int64)
-    np.cumsum(np.bincount(member, minlength=len(group.members)), out=start[1:])
-    return Lists(
-        start=start,
-        topic=held.topic[entry].astype(np.int32),
-        partition=held.number[entry].astype(np.int32),
     )

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evenkeel.engine.assignors.flow.min_cost import Weights, min_cost
-from evenkeel.engine.assignors.flow.min_cost.even_counts import even_counts
+from evenkeel.engine.assignors.flow.plain_group import even_counts
 from evenkeel.engine.assignors.interface import spec
 from evenkeel.engine.messages.wording import proof
 from evenkeel.engine.metrics.balance import fairly_balanced, member_counts
@@ -257,7 +257,7 @@ def test_limits_are_raised_by_the_least_number(size, raised):
 
 def test_too_many_limits_are_not_tried(monkeypatch):
     """Memory grows with topics times members; the numbers are told, and min_traffic still answers."""
-    monkeypatch.setattr("evenkeel.engine.assignors.flow.min_cost.answer.MOST_LIMITS", 3)
+    monkeypatch.setattr("evenkeel.engine.assignors.flow.min_cost.MOST_LIMITS", 3)
     group = spec(
         {"a": ["t", "u"], "b": ["t", "u"]},
         {"t": 1, "u": 1},

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.engine.assignors.kit.permute import permuted
+from evenkeel.engine.assignors.promises.promises import permuted
 from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.assignments import Assignment
 from tests.helpers.strategies import groups

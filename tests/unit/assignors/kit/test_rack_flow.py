@@ -11,10 +11,14 @@ from hypothesis import strategies as st
 
 from evenkeel.engine.assignors.flow.network import cheapest_flow
 from evenkeel.engine.assignors.flow.rack_flow import LayerLimits, RackProblem, solve
-from evenkeel.engine.assignors.flow.rack_flow.classes import classes_of
 from evenkeel.engine.assignors.flow.rack_flow.network import network
-from evenkeel.engine.assignors.flow.rack_flow.primal_dual import from_prices
-from evenkeel.engine.assignors.flow.rack_flow.sites import each_client, limits_bind, sites_of
+from evenkeel.engine.assignors.flow.rack_flow.problem import (
+    classes_of,
+    each_client,
+    limits_bind,
+    sites_of,
+)
+from evenkeel.engine.assignors.flow.rack_flow.solve import from_prices
 from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.errors import Infeasible, InputError
 from tests.helpers.transport_lp import least_cost

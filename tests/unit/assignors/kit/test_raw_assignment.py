@@ -8,7 +8,7 @@ from hypothesis import given
 from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.assignors.interface import spec
 from evenkeel.engine.assignors.kafka.raw_assignment import answer_of
-from evenkeel.engine.assignors.kit import subscribers
+from evenkeel.engine.assignors.kit import members as subscribers
 from evenkeel.engine.model.arrays import ragged
 from evenkeel.engine.model.assignments import Lists
 from tests.helpers.facts import said

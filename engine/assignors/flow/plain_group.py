@@ -1,8 +1,13 @@
 """
-A consumer group as partitions to be placed on members in racks.
+A consumer group as partitions to be placed on members in racks, each of whom gets an even number of them.
 
 As in KIP-925 one missing rack switches the strategy off: that of a member that subscribes to a
 partition, or of a broker that holds a replica of one.
+
+Counts are even when nobody owns two more than somebody who could take one over (KIP-54), though not everybody
+subscribes to everything. Topics with the same subscribers are a class. Class by class, its partitions are poured over
+its subscribers like water over an uneven floor: whoever owns least of everything else gets most of it. That is repeated
+until no class can be poured more evenly. What is even already stays exactly as it is.
 """
 
 from __future__ import annotations
@@ -13,15 +18,79 @@ from itertools import pairwise
 
 import numpy as np
 
-from ....model.arrays import NONE, Flags, Indices, Ints, ragged_entries
-from ....model.errors import Infeasible
-from ....model.text import listed, several
-from ...interface import GroupSpec, once
-from ...kafka.racks import replica_racks
-from ...kit.distinct import numbered
-from ...kit.member_order import member_order
-from ...kit.subscribers import subscribers_by_member_order
-from .even_counts import even_counts
+from ...model.arrays import NONE, Flags, Indices, Ints, ragged_entries
+from ...model.errors import Infeasible
+from ...model.text import listed, several
+from ..interface import GroupSpec, once
+from ..kafka.racks import replica_racks
+from ..kit.members import member_order, subscribers_by_member_order
+from ..kit.orders import by_appearance, numbered
+
+
+def even_counts(
+    start: Ints, member: Ints, held: Ints, size: Ints, members: int, *, beside: Ints | int = 0
+) -> Ints:
+    """
+    (M) how many partitions each member gets.
+
+    Args:
+        start: (classes + 1) where the subscribers of each class begin in *member*.
+        member: (pairs) a class's subscribers, ascending.
+        held: (pairs) how many partitions of the class each of them owns now.
+        size: (classes) partitions of the class, owned or not.
+        members: M.
+        beside: (M) how many others they have, which stay.
+
+    Two classes of four; member 1 subscribes to both, and the first class is all member 0's:
+
+    >>> even_counts(np.array([0, 2, 3]), np.array([0, 1, 1]), np.array([4, 0, 0]), np.array([4, 4]), 2).tolist()
+    [4, 4]
+    """
+    given = held.copy()
+    counts = np.zeros(members, np.int64) + beside
+    np.add.at(counts, member, given)
+    spans = [slice(a, b) for a, b in pairwise(start.tolist())]
+    order = sorted(range(len(size)), key=lambda number: spans[number].stop - spans[number].start)
+    changed = True
+    while changed:
+        changed = False
+        for number in order:
+            who, now = member[spans[number]], given[spans[number]]
+            rest = counts[who] - now
+            then = _poured(rest, now, int(size[number]))
+            if int(now.sum()) < size[number] or _uneven(rest + then) < _uneven(rest + now):
+                counts[who] += then - now
+                given[spans[number]] = then
+                changed = True
+    return counts
+
+
+def _uneven(counts: Ints) -> int:
+    return int((counts * counts).sum())
+
+
+def _poured(beside: Ints, held: Ints, amount: int) -> Ints:
+    """
+    The evenest way to pour an amount.
+
+    What does not divide goes to those who keep one more of their own with it, the first in order
+    before the others.
+
+    Args:
+        beside: What each one has already.
+        held: What each one has of this now.
+        amount: What is poured.
+    """
+    floor = np.sort(beside)
+    needed = floor * np.arange(1, len(floor) + 1) - np.cumsum(floor)  # to bring the first to here
+    filled = int(np.searchsorted(needed, amount, side="right"))
+    level, extra = divmod(amount + int(floor[:filled].sum()), filled)
+    poured: Ints = np.maximum(level - beside, 0)
+    reached = np.flatnonzero(beside <= level)
+    keeps = held[reached] > poured[reached]
+    poured[reached[np.argsort(~keeps, kind="stable")][:extra]] += 1
+    return poured
+
 
 _NAMED = 3
 """As many names stand in a reason."""
@@ -80,11 +149,14 @@ def plain_group(group: GroupSpec) -> PlainGroup:
     client = np.full(len(group.members) + 1, NONE, np.int64)  # the last is what NONE reads
     client[member] = np.arange(len(member))
     previous_owner = client[group.owner[partition]]
-    same_subscribers = _same_subscribers(start, subscriber)
+    crosses = np.ones((group.partition_count, len(group.racks)), np.bool_)
+    replicas = replica_racks(group)
+    crosses[replicas.partition, replicas.rack] = False
+    same_subscribers = by_appearance(subscriber[a:b].tobytes() for a, b in pairwise(start.tolist()))
     return PlainGroup(
         partition=partition,
         topic=topic,
-        crosses=_crosses(group)[partition],
+        crosses=crosses[partition],
         previous_owner=previous_owner,
         member=member,
         rack=group.member_rack[member],
@@ -93,12 +165,6 @@ def plain_group(group: GroupSpec) -> PlainGroup:
         same_subscribers=same_subscribers,
         count=_counts(topic, previous_owner, start, subscriber, same_subscribers, len(member)),
     )
-
-
-def _same_subscribers(start: Ints, subscriber: Ints) -> Ints:
-    sets = [subscriber[a:b].tobytes() for a, b in pairwise(start.tolist())]
-    numbers = {one: number for number, one in enumerate(dict.fromkeys(sets))}
-    return np.array([numbers[one] for one in sets], np.int64)
 
 
 def _counts(
@@ -122,14 +188,6 @@ def _counts(
     of_pair = np.repeat(np.arange(kinds), np.diff(at)) * members + who
     size = np.bincount(kind, minlength=kinds)
     return even_counts(at, who, held[of_pair], size, members)
-
-
-def _crosses(group: GroupSpec) -> Flags:
-    """(P, R) whether no replica of a partition is in a rack."""
-    crosses = np.ones((group.partition_count, len(group.racks)), np.bool_)
-    replicas = replica_racks(group)
-    crosses[replicas.partition, replicas.rack] = False
-    return crosses
 
 
 def _check_racks(group: GroupSpec, partition: Ints, member: Indices) -> None:

@@ -1,5 +1,10 @@
 """
-The cheapest assignment of a plain group, and what is proven of it.
+KIP-925's two strategies on a plain consumer group: a partition is a task, a topic a sub-topology, a member a client.
+
+What stands in for the assignment that Streams has computed before it looks at racks: each member
+gets as many partitions as it owns now, evened out where that is not even (`plain_group.even_counts`), and a
+partition counts as moved unless its present owner keeps it. So a group that is complete and even
+keeps its counts, and a new one is dealt out evenly.
 
 The KIP's limit on a sub-topology, ceil(C * 1.0 / n * S), takes it that everybody may have anything.
 Here n is what the member may have: the partitions of all topics it subscribes to. With unequal
@@ -14,13 +19,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ....model.arrays import NONE, Indices
-from ....model.assignments import Assignment
-from ....model.errors import Infeasible
-from ....model.facts import Fact, FactKind
-from ...interface import GroupSpec
-from ..rack_flow import LayerLimits, RackProblem, solve
-from .group import PlainGroup, plain_group
+from ...model.arrays import NONE, Indices
+from ...model.assignments import Assignment
+from ...model.errors import Infeasible
+from ...model.facts import Fact, FactKind, fact, remark
+from ..interface import GroupSpec
+from .plain_group import PlainGroup, plain_group
+from .rack_flow import LayerLimits, RackProblem, solve
 
 MOST_LIMITS = 4_000_000
 """More (topic, subscriber) pairs than this are not tried: they take half a kilobyte each."""
@@ -71,29 +76,19 @@ class MinCost:
         """The answer with what is proven of it."""
         if not self.partitions:
             return Assignment(owner=self.owner)
-        return Assignment(owner=self.owner, proof=(*self._proof(), *self.remarks()))
-
-    def _proof(self) -> tuple[Fact, ...]:
-        cost, remark = self.cost, FactKind.REMARK
-        return (
-            Fact(kind=FactKind.EXACT, measure="assignment_cost", after=cost, bound=cost),
-            Fact(
-                kind=remark,
-                measure="cross_rack_partitions",
-                after=self.crossing,
-                bound=self.partitions,
-            ),
-            Fact(kind=remark, measure="new_owners", after=self.moved),
+        proof = (
+            fact(FactKind.EXACT, "assignment_cost", after=self.cost, bound=self.cost),
+            remark("cross_rack_partitions", after=self.crossing, bound=self.partitions),
+            remark("new_owners", after=self.moved),
         )
+        return Assignment(owner=self.owner, proof=(*proof, *self.remarks()))
 
     def remarks(self) -> tuple[Fact, ...]:
         """What else is to be said of every answer for this group, whatever the weights."""
-        facts = []
-        if not self.racks_matter:
-            facts.append(Fact(kind=FactKind.REMARK, measure="racks_equal"))
-        if self.raised:
-            facts.append(Fact(kind=FactKind.REMARK, measure="raised_limits", after=self.raised))
-        return tuple(facts)
+        return (
+            *([] if self.racks_matter else [remark("racks_equal")]),
+            *([remark("raised_limits", after=self.raised)] if self.raised else []),
+        )
 
 
 def min_cost(
@@ -118,7 +113,13 @@ def min_cost(
     """
     plain = read or plain_group(group)
     owner = np.full(group.partition_count, NONE, np.int32)
-    problem = _problem(plain, weights)
+    problem = RackProblem(
+        cost=weights.traffic * plain.crosses.astype(np.int64),
+        move_cost=weights.move,
+        previous_owner=plain.previous_owner.astype(np.int32),
+        rack=plain.rack,
+        count=plain.count,
+    )
     client, raised = np.zeros(0, np.int32), 0
     if len(plain.partition) and balance_topics:
         client, raised = _balanced(plain, problem)
@@ -134,16 +135,6 @@ def min_cost(
         moved=int((client != plain.previous_owner).sum()),
         raised=raised,
         racks_matter=_racks_matter(plain),
-    )
-
-
-def _problem(plain: PlainGroup, weights: Weights) -> RackProblem:
-    return RackProblem(
-        cost=weights.traffic * plain.crosses.astype(np.int64),
-        move_cost=weights.move,
-        previous_owner=plain.previous_owner.astype(np.int32),
-        rack=plain.rack,
-        count=plain.count,
     )
 
 

@@ -1,7 +1,7 @@
 """
-Java's `PriorityQueue`, step for step.
+What of Java shows in Kafka Streams: the hashes of what it keeps in its maps, and `PriorityQueue`, step for step.
 
-Which of two equal elements comes first, and what happens to elements whose keys change while they
+Which of two equal elements of a queue comes first, and what happens to elements whose keys change while they
 wait, follows from how the binary heap sifts; Kafka's task assignor depends on both. Elements are
 numbers that look their keys up in two arrays when they are compared, the first key before the
 second, so a change shows at once, as it does in Java. All are kernels (`evenkeel.engine.assignors.kit.kernels`): the
@@ -15,15 +15,61 @@ Four elements of which two are equal:
 >>> drain(queue, length, keys, [0] * 4)
 [1, 2, 3, 0]
 
-Source: JDK 17, `java.util.PriorityQueue`.
+Source: JDK 17, `java.util.PriorityQueue`, `Objects.hash` and `UUID.hashCode`; `TaskId`, `Subtopology` and `ProcessId`
+of Kafka 4.3.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any
+from uuid import UUID
 
+import numpy as np
+
+from ..assignors.kit.java_order import Hashes, string_hashes, uuid_halves, uuid_hashes
 from ..assignors.kit.kernels import kernel
+from .model import task_key
+
+
+def task_hashes(tasks: Sequence[str]) -> Hashes:
+    """
+    `TaskId.hashCode` of many task ids.
+
+    Raises:
+        InputError: One is no task id.
+
+    >>> task_hashes(["0_31", "1_0"]).tolist()
+    [30752, 30752]
+    """
+    keys = [task_key(task) for task in tasks]
+    names = string_hashes([name for name, _, _ in keys])
+    number = np.array([(s, p) for _, s, p in keys], np.int64).reshape(-1, 2).astype(np.uint32)
+    hashes: Hashes = (np.uint32(31) * (np.uint32(31) + number[:, 0]) + number[:, 1]) * np.uint32(31)
+    return hashes + names
+
+
+def subtopology_hashes(parts: Sequence[tuple[str, int]]) -> Hashes:
+    """
+    `Subtopology.hashCode` of many pairs of a named topology, usually "", and a number.
+
+    >>> subtopology_hashes([("", 0), ("", 1)]).tolist()
+    [961, 992]
+    """
+    names = string_hashes([name for name, _ in parts])
+    numbers = np.array([number for _, number in parts], np.int64).astype(np.uint32)
+    hashes: Hashes = np.uint32(31) * (np.uint32(31) + numbers) + names
+    return hashes
+
+
+def process_hashes(processes: Sequence[str]) -> Hashes:
+    """
+    `ProcessId.hashCode` of many process ids; that of a `UUID` folds it as `Uuid` does.
+
+    >>> process_hashes(["00000001-0000-0002-0000-000400000008"]).tolist()
+    [15]
+    """
+    return uuid_hashes(uuid_halves([UUID(process) for process in processes]))
 
 
 @kernel
