@@ -43,7 +43,7 @@ DOCTESTS = (
     *(".src/evenkeel/engine", ".src/evenkeel/sql", "tests/helpers/snapshots.py"),
     *("tests/helpers/fleet", "tests/helpers/fluid", "tests/benchmarks/fleet/results.py"),
     *("tests/helpers/streams_groups.py", "tests/helpers/made_tables.py"),
-    *("tests/benchmarks/table.py", "tests/stage/chaos/plan.py"),
+    "tests/stage/chaos/plan.py",
 )
 AIRFLOW = "tests/unit/dags"
 SLOW_TO_IMPORT = (AIRFLOW, "tests/unit/expectations")
