@@ -166,13 +166,8 @@ _PYTHON = (sys.executable, "-m")
 PROGRAMS = (
     Tier(
         "oracle",
-        "2,000 random groups for each strategy, put before Kafka's own classes",
+        "2,000 random groups or applications for each strategy, put before Kafka's own classes",
         program=(*_PYTHON, "tests.oracle"),
-    ),
-    Tier(
-        "sticky-tasks",
-        "2,000 random applications, put before the sticky task assignor of Kafka Streams",
-        program=(*_PYTHON, "tests.oracle.sticky_tasks", "--cases", "2000"),
     ),
     Tier(
         "chaos",
