@@ -26,8 +26,6 @@ from evenkeel.engine.followers.user_data import made_at_of
 from tests.helpers.certificates import Authority
 from tests.oracle.follower import FollowerJvm
 from tests.oracle.follower.cases import answered, random_case
-from tests.oracle.jvm import NO_COMPILER
-from tests.stage.process import find_java, has_compiler
 
 pytestmark = [pytest.mark.nightly, pytest.mark.slow]
 
@@ -38,10 +36,8 @@ FITS = CASES[0]["plan"] | {"valid_until": "2126-03-08T12:00:00Z"}
 
 
 @pytest.fixture(scope="module")
-def jvm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FollowerJvm]:
+def jvm(compiler: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FollowerJvm]:
     """Java's follower."""
-    if not has_compiler(find_java()[0]):
-        pytest.skip(NO_COMPILER)
     with FollowerJvm(tmp_path_factory.mktemp("follower") / "jvm.log") as running:
         yield running
 

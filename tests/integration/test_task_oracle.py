@@ -9,21 +9,12 @@ from random import Random
 
 import pytest
 
-from tests.oracle.jvm import NO_COMPILER
 from tests.oracle.sticky_task_cases import client_case
 from tests.oracle.tasks import STICKY, STRATEGIES, StickyTaskJvm, TaskJvm, compare, jvm_of
-from tests.stage.process import find_java, has_compiler
 
-pytestmark = [pytest.mark.nightly, pytest.mark.slow]
+pytestmark = [pytest.mark.nightly, pytest.mark.slow, pytest.mark.usefixtures("compiler")]
 
 RECORDED = Path(__file__).parents[1] / "data" / "vectors" / "streams-optimiser.jsonl.gz"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _compiler() -> None:
-    """What is asked is compiled."""
-    if not has_compiler(find_java()[0]):
-        pytest.skip(NO_COMPILER)
 
 
 def test_it_answers_as_recorded() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import timedelta
@@ -23,8 +23,7 @@ from tests.helpers.kafka_session import ClusterInUse
 from tests.helpers.kafka_stage import Stage
 from tests.helpers.measuring import seen
 from tests.oracle.follower import FollowerGroupJvm
-from tests.oracle.jvm import NO_COMPILER
-from tests.stage.process import find_java, has_compiler, wait_until
+from tests.stage.process import wait_until
 
 pytest_plugins = ("tests.helpers.kafka_fixtures",)
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(1200)]
@@ -223,19 +222,14 @@ def foreseen(group: GroupSnapshot, client: str, strategy: str, file: Path) -> Li
     return {name: sorted(pairs) for name, pairs in outcome.lists.items()}
 
 
-@pytest.fixture(scope="module")
-def jvm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FollowerGroupJvm]:
-    """A JVM for members."""
-    if not has_compiler(find_java()[0]):
-        pytest.skip(NO_COMPILER)
-    with FollowerGroupJvm(tmp_path_factory.mktemp("members") / "jvm.log") as running:
-        yield running
-
-
 @pytest.mark.parametrize("count", [5, pytest.param(20, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("strategy", [*CLASSES, "uniform", NAME])
 def test_without_a_member_the_others_get_what_was_said(
-    kafka_cluster: ClusterInUse, jvm: FollowerGroupJvm, strategy: str, count: int, tmp_path: Path
+    kafka_cluster: ClusterInUse,
+    members_jvm: FollowerGroupJvm,
+    strategy: str,
+    count: int,
+    tmp_path: Path,
 ) -> None:
     """Random groups, partition by partition, whatever racks, subscriptions, plans and static members."""
     with Stage.on(kafka_cluster.bootstrap, f"{kafka_cluster.prefix}whatif-{strategy}-") as stage:
@@ -244,7 +238,7 @@ def test_without_a_member_the_others_get_what_was_said(
             stage.topic(
                 name, [0] * partitions, on=[chance.randint(1, 3) for _ in range(partitions)]
             )
-        live = Live(jvm, stage, strategy, count, tmp_path)
+        live = Live(members_jvm, stage, strategy, count, tmp_path)
         live.start()
         try:
             before = live.at_rest()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
@@ -21,7 +21,6 @@ from evenkeel.engine.followers.sources import Reading, SourceError, source_of
 from evenkeel.engine.model.moments import utc_now
 from evenkeel.engine.snapshots import groups_of, new_snapshot_id
 from tests.helpers.following import SECONDS, Consumers
-from tests.helpers.kafka_session import ClusterInUse
 from tests.helpers.kafka_stage import Stage
 from tests.stage.process import wait_until
 
@@ -30,13 +29,6 @@ pytestmark = pytest.mark.kafka
 
 Planned = dict[str, list[int]]
 """Name -> partition numbers, ascending."""
-
-
-@pytest.fixture
-def stage(kafka_cluster: ClusterInUse) -> Iterator[Stage]:
-    """A place for topics and groups of these tests."""
-    with Stage.on(kafka_cluster.bootstrap, f"{kafka_cluster.prefix}following-") as stage:
-        yield stage
 
 
 def plan(consumers: Consumers, planned: Planned, *, static: bool = True) -> Plan:
