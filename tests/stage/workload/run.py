@@ -17,7 +17,6 @@ import threading
 import time
 from contextlib import closing, suppress
 from pathlib import Path
-from types import TracebackType
 
 from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
@@ -75,12 +74,7 @@ class Workload:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     @property
