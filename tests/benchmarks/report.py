@@ -25,7 +25,7 @@ import pyarrow as pa
 from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.memory import MemoryHistory
-from evenkeel.engine.adapters.postgres import PostgresHistory, PostgresReports, migrate
+from evenkeel.engine.adapters.postgres import PostgresHistory, PostgresReports
 from evenkeel.engine.config import Settings
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.report import FleetReport, render
@@ -34,10 +34,9 @@ from evenkeel.engine.report.report import report
 from evenkeel.engine.snapshots import new_snapshot_id, split_snapshot_id
 from tests.helpers.cookbook_history import work
 from tests.helpers.fleet import Shape, make_fleet, write_fleet
-from tests.stage.postgres import throw_away_postgres
+from tests.stage.postgres import throw_away_history
 
 ASKED_SECONDS, ASKED_BYTES = 10.0, 5_000_000
-NAME = "evenkeel_test_report"
 EVERY = timedelta(minutes=5)
 
 
@@ -60,10 +59,7 @@ def made_history(groups: int, snapshots: int) -> Iterator[PostgresReports]:
     The newest snapshot of a made fleet goes through all steps of the pipeline. Those before it are what the history
     keeps of them for long: the same groups with other lags, stored as the steps store them.
     """
-    with TemporaryDirectory() as folder, throw_away_postgres() as server:
-        server.create_database(NAME, NAME)
-        url = server.url(NAME, NAME)
-        migrate(url)
+    with TemporaryDirectory() as folder, throw_away_history() as url:
         lake, history = FileLake(Path(folder) / "lake"), PostgresHistory(url)
         newest = write_fleet(lake, make_fleet(Shape(groups=groups)))[-1]
         _earlier(lake, history, newest, snapshots - 1)

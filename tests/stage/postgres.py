@@ -23,6 +23,7 @@ from urllib.parse import quote
 
 import psutil
 
+from evenkeel.engine.adapters.postgres import migrate
 from tests.stage.postgres_access import ADMINISTRATOR, PostgresServer
 from tests.stage.process import (
     LocalClusterError,
@@ -241,3 +242,12 @@ def throw_away_postgres() -> Iterator[EmbeddedPostgres]:
         EmbeddedPostgres(Path(folder)) as server,
     ):
         yield server
+
+
+@contextmanager
+def throw_away_history() -> Iterator[str]:
+    """URL of an empty history on such a server."""
+    with throw_away_postgres() as server:
+        url = server.database("evenkeel")
+        migrate(url)
+        yield url
