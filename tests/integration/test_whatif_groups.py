@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from evenkeel.engine.adapters.kafka import KafkaClusterReader
-from evenkeel.engine.config import ClusterSettings, Filter, Settings
+from evenkeel.engine.config import Settings
 from evenkeel.engine.followers.plan import FALLBACKS, NAME, Plan, PlannedMember, read_plan
 from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.groups import GroupSnapshot
 from evenkeel.engine.model.moments import utc_now
 from evenkeel.engine.pipeline.whatif import Leaves, following_of, outcomes, suppose
-from evenkeel.engine.snapshots import groups_of, new_snapshot_id
 from tests.helpers.kafka_session import ClusterInUse
-from tests.helpers.kafka_stage import Stage
+from tests.helpers.kafka_stage import Stage, groups_with_targets
 from tests.helpers.measuring import seen
 from tests.oracle.follower import FollowerGroupJvm
 from tests.stage.process import wait_until
@@ -170,7 +167,7 @@ class Live:
 
         def so() -> bool:
             found.clear()
-            found.update(self._look())
+            found.update(groups_with_targets(self.stage.bootstrap, f"{self.stage.prefix}*"))
             return all(name in found and self._rests(found[name]) for name in self.members)
 
         wait_until(so, 250, f"groups that run {self.strategy} to be at rest", interval=0.5)
@@ -186,17 +183,6 @@ class Live:
             and bool((table.owner[table.assignable] != NONE).all())
             and (self.strategy != "uniform" or bool((table.owner == table.target_owner).all()))
         )
-
-    def _look(self) -> dict[str, GroupSnapshot]:
-        """The groups now, unless their target is yet to follow."""
-        only = Filter(allow=(f"{self.stage.prefix}*",))
-        cluster = ClusterSettings(bootstrap=self.stage.bootstrap, groups=only, topics=only)
-        with closing(KafkaClusterReader("test", cluster)) as reader:
-            taken = reader.take_snapshot(new_snapshot_id("test", utc_now()))
-        rows = taken.tables["groups"].to_pylist()
-        known = {row["group_id"] for row in rows if row["epoch"] == row["assignment_epoch"]}
-        found = groups_of(taken.tables, taken.started_at)
-        return {group.group: group for group in found if group.group in known}
 
 
 def owned(group: GroupSnapshot) -> Lists:

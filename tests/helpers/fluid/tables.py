@@ -15,8 +15,7 @@ import pyarrow as pa
 from evenkeel.engine.adapters.replay import Recording, write_recording
 from evenkeel.engine.model.arrays import Floats
 from tests.helpers.fluid.life import View
-from tests.helpers.fluid.plan import FIRST, STEP, Group
-from tests.helpers.fluid.racks import RACKS, brokers_of
+from tests.helpers.fluid.plan import FIRST, RACKS, STEP, Group, brokers_of
 from tests.helpers.fluid.run import History, Moment
 from tests.helpers.lake_snapshots import (
     Taken,
