@@ -88,7 +88,6 @@ lint: $(INSTALLED) ## Check style, types and the direction of imports
 .PHONY: oracle
 oracle: java $(INSTALLED) ## Ask Kafka's own classes (needs a JDK) and ours about random groups
 	@$(BIN)/python -m tests.oracle
-	$(BIN)/python -m tests.oracle.sticky_tasks --cases 2000
 
 .PHONY: bench
 bench: $(INSTALLED) ## Measure speed beside Kafka's own classes; under 15 minutes

@@ -43,7 +43,7 @@ DOCTESTS = (
     *(".src/evenkeel/engine", ".src/evenkeel/sql", "tests/helpers/snapshots.py"),
     *("tests/helpers/fleet", "tests/helpers/fluid", "tests/benchmarks/fleet/results.py"),
     *("tests/helpers/streams_groups.py", "tests/helpers/made_tables.py"),
-    *("tests/benchmarks/table.py", "tests/stage/chaos/plan.py"),
+    "tests/stage/chaos/plan.py",
 )
 AIRFLOW = "tests/unit/dags"
 SLOW_TO_IMPORT = (AIRFLOW, "tests/unit/expectations")
@@ -166,13 +166,8 @@ _PYTHON = (sys.executable, "-m")
 PROGRAMS = (
     Tier(
         "oracle",
-        "2,000 random groups for each strategy, put before Kafka's own classes",
+        "2,000 random groups or applications for each strategy, put before Kafka's own classes",
         program=(*_PYTHON, "tests.oracle"),
-    ),
-    Tier(
-        "sticky-tasks",
-        "2,000 random applications, put before the sticky task assignor of Kafka Streams",
-        program=(*_PYTHON, "tests.oracle.sticky_tasks", "--cases", "2000"),
     ),
     Tier(
         "chaos",

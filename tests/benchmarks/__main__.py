@@ -12,19 +12,15 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from rich.console import Console
-from rich.live import Live
-
-from tests.benchmarks import table
-from tests.benchmarks.points import ALONE, POINTS, Point
-from tests.benchmarks.sides import Row, rows
+from tests.benchmarks.measure import show
+from tests.benchmarks.points import ALONE, POINTS
+from tests.benchmarks.sides import HEADINGS, Row, rows
 from tests.oracle.jvm import ready
 from tests.stage.process import LocalClusterError
 
-TITLE = "Kafka's classes and evenkeel: medians of warm calls on this machine"
-TITLE_ALONE = "Strategies Kafka has no class for"
-_WIDTH = 160
-"""Characters per line of a file or pipe."""
+PEERS = "Kafka's classes and evenkeel: medians of warm calls on this machine", POINTS, HEADINGS
+NO_PEER = ("strategy", "members x partitions x topics", "evenkeel ms", "peak MiB")
+NO_PEERS = "Strategies Kafka has no class for", ALONE, NO_PEER
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,14 +30,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", action="append", choices=names, metavar="NAME", help="these only")
     parser.add_argument("--markdown", action="store_true", help="print the tables as the README's")
     options = parser.parse_args(arguments)
-    wanted = [[p for p in some if p.name in (options.only or names)] for some in (POINTS, ALONE)]
-    java = bool(wanted[0]) and _has_java()
-    show = _lines if options.markdown else _grid
-    done = [show(wanted[0], TITLE, java), show(wanted[1], TITLE_ALONE, False)]
-    for row in done[0]:
-        if row.differs:
-            print(f"{row.point.name}, {row.scene}: {row.differs}", file=sys.stderr)
-    return int(any(row.differs for row in done[0]))
+    differing = list[Row]()
+    for title, points, headings in (PEERS, NO_PEERS):
+        wanted = [point for point in points if point.name in (options.only or names)]
+        if not wanted:
+            continue
+        java, found = points is POINTS and _has_java(), list[Row]()
+        for point in wanted:
+            print(f"measuring {point.name} ...", file=sys.stderr, flush=True)
+            found += rows(point, java=java)
+        shown = [dict(zip(HEADINGS, row.cells(), strict=True)) for row in found]
+        cells = [[row[heading] for heading in headings] for row in shown]
+        show(title, headings, cells, words=HEADINGS[:4], as_markdown=options.markdown)
+        print()
+        differing += [row for row in found if row.differs]
+    for row in differing:
+        print(f"{row.point.name}, {row.scene}: {row.differs}", file=sys.stderr)
+    return int(bool(differing))
 
 
 def _has_java() -> bool:
@@ -52,39 +57,6 @@ def _has_java() -> bool:
         print(f"without Kafka's side: {problem}", file=sys.stderr)
         return False
     return True
-
-
-def _grid(points: Sequence[Point], title: str, java: bool) -> list[Row]:
-    """Measure point by point; a table for people, each row shown as soon as it is known."""
-    done: list[Row] = []
-    if not points:
-        return done
-    peers = title == TITLE
-    grid = table.empty(title, table.HEADINGS if peers else table.ALONE)
-    console = Console() if sys.stdout.isatty() else Console(width=_WIDTH)
-    with Live(grid, console=console, auto_refresh=False, vertical_overflow="visible") as live:
-        for point in points:
-            for row in rows(point, java=java):
-                done.append(row)
-                texts = table.cells(row) if peers else table.cells_alone(row)
-                grid.add_row(*table.coloured(texts))
-                live.refresh()
-    return done
-
-
-def _lines(points: Sequence[Point], title: str, java: bool) -> list[Row]:
-    """The same as Markdown, line by line."""
-    done: list[Row] = []
-    if not points:
-        return done
-    peers = title == TITLE
-    print(table.heading(table.HEADINGS if peers else table.ALONE), flush=True)
-    for point in points:
-        for row in rows(point, java=java):
-            done.append(row)
-            print(table.line(table.cells(row) if peers else table.cells_alone(row)), flush=True)
-    print()
-    return done
 
 
 if __name__ == "__main__":

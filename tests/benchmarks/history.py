@@ -23,13 +23,12 @@ import psycopg
 import pyarrow as pa
 
 from evenkeel import sql
-from evenkeel.engine.adapters.postgres import PostgresHistory, migrate
+from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.model.assignments import Verdict
 from evenkeel.engine.ports import Manifest
 from evenkeel.engine.snapshots import new_snapshot_id
 from tests.helpers import history_rows
-from tests.stage.postgres import throw_away_postgres
-from tests.stage.postgres_access import PostgresServer
+from tests.stage.postgres import throw_away_history
 
 CLUSTER, GROUP = "prod", "group-7"
 LARGE = 10_000
@@ -354,11 +353,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--groups", type=int, default=1000)
     parser.add_argument("--days", type=int, default=30)
     options = parser.parse_args(arguments)
-    with throw_away_postgres() as server:
-        url = PostgresServer(server.administrator_url, asks_for_passwords=False).database(
-            "evenkeel"
-        )
-        migrate(url)
+    with throw_away_history() as url:
         history, missed = PostgresHistory(url), False
         began = time.perf_counter()
         fill(url, options.groups, options.days)

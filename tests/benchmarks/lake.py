@@ -12,12 +12,9 @@ from __future__ import annotations
 
 import argparse
 import io
-import json
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
@@ -30,7 +27,7 @@ from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import Settings
 from evenkeel.engine.snapshots import CANDIDATES, METRICS, SNAPSHOT
-from tests.benchmarks.measure import resident, show
+from tests.benchmarks.measure import in_own_process, resident, show
 from tests.helpers.fleet import Shape, make_fleet, write_fleet
 
 FLEET, DAYS, A_DAY = 10_000, 90, 288
@@ -49,30 +46,17 @@ HEADINGS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Upkeep:
-    """What the compaction of a day took, in a process of its own."""
-
-    seconds: float
-    processor_seconds: float
-    peak_mib: float
-    files: int
-    into: int
-
-
-def once(folder: str) -> None:
-    """Compact, and tell what it took, as JSON; run in a process of its own."""
+def once(folder: str) -> dict[str, float]:
+    """Compact, and tell what it took; run in a process of its own."""
     began, spent = time.perf_counter(), time.process_time()
-    settings = Settings(keep_days=36_500)
-    did = pipeline.upkeep(FileLake(folder), None, settings, datetime.now(UTC))
-    found = Upkeep(
-        seconds=time.perf_counter() - began,
-        processor_seconds=time.process_time() - spent,
-        peak_mib=resident("VmHWM"),
-        files=did.files,
-        into=did.into,
-    )
-    print(json.dumps(asdict(found)))
+    did = pipeline.upkeep(FileLake(folder), None, Settings(keep_days=36_500), datetime.now(UTC))
+    return {
+        "seconds": time.perf_counter() - began,
+        "processor": time.process_time() - spent,
+        "peak_mib": resident("VmHWM"),
+        "files": did.files,
+        "into": did.into,
+    }
 
 
 def written(lake: FileLake, groups: int, snapshots: int, *, candidates: bool) -> list[str]:
@@ -172,11 +156,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--no-candidates", action="store_true", help="leave them out: they take longest to make"
     )
     parser.add_argument("--markdown", action="store_true", help="print the table as the README's")
-    parser.add_argument("--once", metavar="DIR", help=argparse.SUPPRESS)
     asked = parser.parse_args(arguments)
-    if asked.once:
-        once(asked.once)
-        return 0
     with TemporaryDirectory(prefix="evenkeel-lake-") as name:
         _measure(Path(name) / "lake", asked)
     return 0
@@ -186,18 +166,16 @@ def _measure(folder: Path, asked: argparse.Namespace) -> None:
     lake = FileLake(folder)
     ids = written(lake, asked.groups, asked.snapshots, candidates=not asked.no_candidates)
     before, earlier = sizes(folder), readings(str(folder), ids[-1])
-    argv = [sys.executable, "-m", "tests.benchmarks.lake", "--once", str(folder)]
-    told = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=True).stdout
-    upkeep = Upkeep(**json.loads(told))
+    upkeep = in_own_process("tests.benchmarks.lake:once", str(folder), timeout=7200)
     after, later = sizes(folder), readings(str(folder), ids[-1])
     cells = rows(FileLake(folder), ids, asked.groups, before, after)
     show("The lake, per snapshot", HEADINGS, cells, words=HEADINGS[:1], as_markdown=asked.markdown)
     scale = FLEET / asked.groups * A_DAY / len(ids)
     print(
-        f"\ncompaction of {len(ids)} snapshots of {asked.groups:,} groups: {upkeep.seconds:.1f} s,"
-        f" {upkeep.processor_seconds:.1f} processor seconds, {upkeep.peak_mib:,.0f} MiB at most,"
-        f" {upkeep.files:,} files into {upkeep.into:,}"
-        f"\na day of {FLEET:,} groups: {upkeep.processor_seconds * scale / 60:,.0f} processor minutes, computed"
+        f"\ncompaction of {len(ids)} snapshots of {asked.groups:,} groups: {upkeep['seconds']:.1f} s,"
+        f" {upkeep['processor']:.1f} processor seconds, {upkeep['peak_mib']:,.0f} MiB at most,"
+        f" {upkeep['files']:,} files into {upkeep['into']:,}"
+        f"\na day of {FLEET:,} groups: {upkeep['processor'] * scale / 60:,.0f} processor minutes, computed"
     )
     for what, milliseconds in earlier.items():
         print(f"reading, {what}: {milliseconds:.0f} ms, out of the day's file {later[what]:.0f} ms")

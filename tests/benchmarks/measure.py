@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import json
+import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterable, Sequence
@@ -71,6 +73,24 @@ def resident(what: str) -> float:
     """MiB of this process: `VmRSS` now, `VmHWM` the most there was."""
     (line,) = (s for s in _STATUS.read_text().splitlines() if s.startswith(f"{what}:"))
     return int(line.split()[1]) / 1024
+
+
+def in_own_process(function: str, *arguments: str, timeout: float = 900) -> Any:
+    """
+    What a function returns, by way of JSON, in a process in which nothing was loaded or learned before.
+
+    Args:
+        function: `module:name`.
+        arguments: Of the function.
+        timeout: Seconds that it may take.
+    """
+    module, name = function.split(":")
+    code = (
+        f"import json, sys; from {module} import {name}; print(json.dumps({name}(*sys.argv[1:])))"
+    )
+    argv = [sys.executable, "-c", code, *arguments]
+    told = subprocess.run(argv, stdout=subprocess.PIPE, text=True, timeout=timeout, check=True)
+    return json.loads(told.stdout.splitlines()[-1])
 
 
 def _traced(call: Callable[[Any], object], argument: Any) -> float:

@@ -10,14 +10,11 @@ and batches, not with groups. Exit status 1 when the tool sees other rows, or a 
 from __future__ import annotations
 
 import argparse
-import json
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -31,7 +28,7 @@ from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import ClusterSettings
 from evenkeel.engine.model.moments import utc_now
 from evenkeel.engine.snapshots import facts_of, new_snapshot_id
-from tests.benchmarks.measure import resident, show
+from tests.benchmarks.measure import in_own_process, resident, show
 from tests.helpers.group_tool import described
 from tests.stage.kafka.brokers import KafkaCluster
 
@@ -41,16 +38,6 @@ IN_FLIGHT = 200
 TOPIC = "measured"
 SECONDS, MIB, TIMES = 6.0, 300.0, 10.0
 """What is asked of a snapshot of 10,000 groups: so many seconds, so much memory, so many times the tool's speed."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """One snapshot in a fresh process: seconds, peak memory of the process, requests by name, and what it holds."""
-
-    seconds: float
-    peak_mib: float
-    requests: dict[str, int]
-    rows: dict[str, int]
 
 
 def commit(bootstrap: str, first: int, end: int) -> None:
@@ -69,15 +56,8 @@ def commit(bootstrap: str, first: int, end: int) -> None:
         one.result()
 
 
-def read(bootstrap: str) -> Reading:
-    """Take one snapshot in a process of its own."""
-    argv = [sys.executable, "-m", "tests.benchmarks.reading", "--once", bootstrap]
-    out = subprocess.run(argv, capture_output=True, text=True, timeout=600, check=True).stdout
-    return Reading(**json.loads(out))
-
-
-def once(bootstrap: str) -> None:
-    """One snapshot from connect to Parquet, and what it took, as JSON; run in a process of its own."""
+def once(bootstrap: str) -> dict[str, Any]:
+    """One snapshot from connect to Parquet: seconds, peak memory of the process, and how many requests and commits."""
     with tempfile.TemporaryDirectory() as folder:
         lake = FileLake(str(Path(folder) / "lake"))
         settings = ClusterSettings(bootstrap=bootstrap)
@@ -86,12 +66,8 @@ def once(bootstrap: str) -> None:
             taken = reader.take_snapshot(new_snapshot_id("measured", utc_now()))
             lake.write("snapshot", taken.snapshot_id, taken.tables, facts_of(taken))
             seconds = perf_counter() - began
-    rows = {name: len(table) for name, table in taken.tables.items()}
-    print(
-        json.dumps(
-            dict(seconds=seconds, peak_mib=resident("VmHWM"), requests=taken.requests, rows=rows)
-        )
-    )
+    requests, commits = sum(taken.requests.values()), len(taken.tables["commits"])
+    return dict(seconds=seconds, peak=resident("VmHWM"), requests=requests, commits=commits)
 
 
 @contextmanager
@@ -109,11 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.reading", description=__doc__)
     parser.add_argument("--groups", type=int, default=GROUPS, metavar="N", help="as many groups")
     parser.add_argument("--bootstrap", metavar="HOST:PORT", help="these brokers; writes to them")
-    parser.add_argument("--once", metavar="HOST:PORT", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    if options.once:
-        once(options.once)
-        return 0
     faults, rows = list[str](), list[list[str]]()
     with cluster(options.bootstrap) as bootstrap:
         admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 1})
@@ -131,12 +103,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _row(bootstrap: str, count: int, faults: list[str]) -> list[str]:
     """Measure one size; what is wrong is added to *faults*."""
-    readings = [read(bootstrap) for _ in range(3)]
+    readings = [in_own_process("tests.benchmarks.reading:once", bootstrap) for _ in range(3)]
     began = perf_counter()
     printed = described(bootstrap, timeout=900)
     tool = perf_counter() - began
-    seconds, peak = median(r.seconds for r in readings), max(r.peak_mib for r in readings)
-    commits, ratio = readings[-1].rows["commits"], tool / seconds
+    seconds, peak = median(r["seconds"] for r in readings), max(r["peak"] for r in readings)
+    commits, ratio = readings[-1]["commits"], tool / seconds
     if commits != len(printed):
         faults.append(f"{count:,} groups: {commits:,} rows, the tool prints {len(printed):,}")
     if count >= GROUPS and (seconds > SECONDS or peak > MIB or ratio < TIMES):
@@ -148,7 +120,7 @@ def _row(bootstrap: str, count: int, faults: list[str]) -> list[str]:
         f"{count:,} x {PARTITIONS}",
         f"{seconds:.2f}",
         f"{peak:.0f}",
-        f"{sum(readings[-1].requests.values()):,}",
+        f"{readings[-1]['requests']:,}",
         f"{tool:.1f}",
         f"{ratio:.1f}",
     ]

@@ -18,6 +18,10 @@ from tests.oracle.jvm import Jvm
 
 HEAP = "4g"
 PATIENCE_SECONDS = 600
+HEADINGS = (
+    *("point", "strategy", "members x partitions x topics", "scene"),
+    *("Kafka ms", "evenkeel ms", "ratio", "asked", "", "peak MiB"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +58,19 @@ class Row:
         if self.ratio is None or self.asked is None:
             return "-"
         return "reached" if self.ratio >= self.asked else "missed"
+
+    def cells(self) -> list[str]:
+        """The row as text, a cell per heading of `HEADINGS`."""
+        ours, ratio = self.ours, self.ratio
+        return [
+            *(self.point.name, self.point.strategy, self.point.size, self.scene),
+            _three_figures(self.kafka),
+            _three_figures(ours.milliseconds if ours else None),
+            "-" if ratio is None else f"{ratio:.2g}" if ratio < 10 else f"{ratio:,.0f}",
+            "-" if self.asked is None else str(self.asked),
+            self.verdict,
+            f"{ours.peak_mib:,.0f}" if ours else "-",
+        ]
 
 
 def rows(point: Point, *, java: bool = True) -> Iterator[Row]:
@@ -101,3 +118,10 @@ def _ours(group: Case, point: Point) -> Measured:
     read, strategy = read_case(group)
     call = ASSIGNORS[strategy].assign
     return measure(call, lambda: replace(read), point.repeat, min(point.warm_up, 3))
+
+
+def _three_figures(value: float | None) -> str:
+    """Three figures that mean something, whole numbers from a hundred on."""
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,21 +12,9 @@ import psycopg
 import pytest
 from cryptography.fernet import Fernet
 
-from tests.helpers.dagbag import show_dags
+from tests.helpers.dagbag import run_airflow
 from tests.helpers.secured_broker import READER_PASSWORD, Properties, SecuredBroker
 from tests.helpers.secured_fixtures import with_wrong_secret
-
-ROOT = Path(__file__).resolve().parents[2]
-
-AIRFLOW = """
-import json, sys
-from airflow.cli.cli_parser import get_parser
-
-for words in json.loads(sys.argv[1]):
-    wanted = get_parser().parse_args(words)
-    wanted.func(wanted)
-"""
-"""Several of Airflow's commands in one process, for each would be importing for seconds."""
 
 
 @dataclass(frozen=True)
@@ -78,10 +63,6 @@ def dag_run(
     file = elsewhere / "connections.json"
     file.write_text(json.dumps({f"evenkeel_{name}": _kafka(stored[name]) for name in stored}))
     environment = {
-        "AIRFLOW_HOME": str(home),
-        "AIRFLOW__CORE__DAGS_FOLDER": str(show_dags(home / "dags")),
-        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
-        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{home / 'airflow.db'}",
         "AIRFLOW__CORE__FERNET_KEY": Fernet.generate_key().decode(),
         # its masks would hide what we tell
         "AIRFLOW__CORE__HIDE_SENSITIVE_VAR_CONN_FIELDS": "False",
@@ -89,25 +70,13 @@ def dag_run(
         "EVENKEEL_CLUSTERS": json.dumps({name: {} for name in stored | given}),
         "EVENKEEL_LAKE": str(home / "lake"),
         "EVENKEEL_SCHEDULE": "5m",  # the second try of a task then comes after 15 seconds
-        "PYTHONPATH": str(ROOT),
     } | {f"AIRFLOW_CONN_EVENKEEL_{n.upper()}": json.dumps(_kafka(given[n])) for n in given}
     commands = [
         ["db", "migrate"],
         ["connections", "import", str(file)],
         ["dags", "test", "snapshot_offsets"],
     ]
-    done = subprocess.run(
-        [sys.executable, "-c", AIRFLOW, json.dumps(commands)],
-        env=os.environ | environment,
-        cwd=home,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=500,
-        check=False,
-    )
-    assert "DagRun Finished" in done.stdout, done.stdout
-    return DagRun(done.stdout, home, module_database_url)
+    return DagRun(run_airflow(home, commands, **environment), home, module_database_url)
 
 
 def _kafka(properties: Properties) -> dict[str, object]:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from evenkeel import sql
-from evenkeel.engine.adapters.postgres import PostgresHistory, migrate
+from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.cli.questions import question, read_parameters
 from evenkeel.engine.cli.views.answers import result_table
 from evenkeel.engine.cli.views.layout import plain_heading
@@ -301,15 +301,11 @@ def _shown(answer: Mapping[str, Any]) -> list[str]:
 def main() -> None:
     """Make the history anew, ask everything, and write the answers and the README."""
     from tests.helpers import cookbook_history, made_tables
-    from tests.stage.postgres import throw_away_postgres
+    from tests.stage.postgres import throw_away_history
 
-    with throw_away_postgres() as server:
-        server.create_database("cookbook", "cookbook")
-        url = server.url("cookbook", "cookbook")
-        migrate(url)
-        history = PostgresHistory(url)
+    with throw_away_history() as url:
         cookbook_history.write_with_backfill(url)
-        save(answers(history))
+        save(answers(PostgresHistory(url)))
     made_tables.main()
 
 

@@ -18,6 +18,7 @@ from evenkeel.engine.pipeline.backfill import Question, rules_of
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.snapshots import VALIDATION, rows_to_table, split_snapshot_id
 from tests.helpers.fluid.plan import (
+    RACKS,
     Group,
     Member,
     Restart,
@@ -27,7 +28,6 @@ from tests.helpers.fluid.plan import (
     members,
     topics,
 )
-from tests.helpers.fluid.racks import RACKS
 from tests.helpers.fluid.run import simulate
 from tests.helpers.fluid.tables import snapshots
 from tests.helpers.lake_snapshots import write_taken

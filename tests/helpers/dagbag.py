@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,49 @@ def packages_of_a_user(folder: Path) -> Path:
     return folder
 
 
+def settings_of(home: Path, dags: Path) -> dict[str, str]:
+    """An Airflow in a folder, with a database of its own, that shows the DAGs of another."""
+    return {
+        "AIRFLOW_HOME": str(home),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(dags),
+        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{home / 'airflow.db'}",
+    }
+
+
+def run_airflow(home: Path, commands: Sequence[Sequence[str]], **environment: str) -> str:
+    """What Airflow's commands print that run one after the other, of which the last is a run of a DAG to its end."""
+    shown = show_dags(home / "dags")
+    done = subprocess.run(
+        [sys.executable, "-c", _COMMANDS, json.dumps(commands)],
+        env={
+            **os.environ,
+            **settings_of(home, shown),
+            "PYTHONPATH": str(CHECKOUT),
+            **environment,
+        },
+        cwd=home,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=800,
+        check=False,
+    )
+    assert "DagRun Finished" in done.stdout, done.stdout
+    return done.stdout
+
+
+_COMMANDS = """
+import json, sys
+from airflow.cli.cli_parser import get_parser
+
+for words in json.loads(sys.argv[1]):
+    wanted = get_parser().parse_args(words)
+    wanted.func(wanted)
+"""
+"""Several of Airflow's commands in one process, for each would be importing for seconds."""
+
+
 def load(dags: Path, home: Path, **environment: str) -> dict[str, Any]:
     """
     What Airflow makes of a folder of DAGs.
@@ -72,15 +116,9 @@ def load(dags: Path, home: Path, **environment: str) -> dict[str, Any]:
     Raises:
         AssertionError: The loading process itself failed.
     """
-    settings = {
-        "AIRFLOW_HOME": str(home),
-        "AIRFLOW__CORE__DAGS_FOLDER": str(dags),
-        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
-        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{home / 'airflow.db'}",
-    }
     answer = subprocess.run(
         [sys.executable, str(Path(__file__)), str(dags)],
-        env={**os.environ, **settings, **environment},
+        env={**os.environ, **settings_of(home, dags), **environment},
         cwd=home,
         capture_output=True,
         text=True,

@@ -52,7 +52,9 @@ class Consumers:
                 for one in found.running.values():
                     ending.callback(one.end)
 
-    def start(self, name: str, strategies: Sequence[Any], *, static: bool = True) -> None:
+    def start(
+        self, name: str, strategies: Sequence[Any], *, static: bool = True, **more: Any
+    ) -> None:
         """One more member; a static one's instance id is its name, another's client id."""
         own = {"group_instance_id": name} if static else {"client_id": name}
         settings = {
@@ -63,7 +65,7 @@ class Consumers:
             "session_timeout_ms": 30_000,
             "enable_auto_commit": False,
         }
-        self.running[name] = Running(self, name, settings | own)
+        self.running[name] = Running(self, name, settings | own | more)
 
     def stop(self, name: str) -> None:
         """One member less: a static one leaves only its place."""

@@ -16,6 +16,7 @@ from kafka.structs import OffsetAndMetadata
 
 from evenkeel.engine.adapters.kafka import KafkaClusterReader
 from evenkeel.engine.config import ClusterSettings, Filter, Rule, Settings
+from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
 from evenkeel.engine.model.groups import GroupSnapshot
 from evenkeel.engine.model.moments import utc_now
 from evenkeel.engine.snapshots import groups_of, new_snapshot_id
@@ -175,6 +176,23 @@ def commit_for(
         raise LocalClusterError(f"{error}: {told}") from None
 
 
+def taken(bootstrap: str, groups: str, topics: str = "") -> ClusterSnapshot:
+    """A snapshot of the groups of a pattern, and of the topics of another or the same."""
+    patterns = {"groups": Filter(allow=(groups,)), "topics": Filter(allow=(topics or groups,))}
+    cluster = ClusterSettings(bootstrap=bootstrap, **patterns)
+    with closing(KafkaClusterReader("test", cluster)) as reader:
+        return reader.take_snapshot(new_snapshot_id("test", utc_now()))
+
+
+def groups_with_targets(bootstrap: str, groups: str, topics: str = "") -> dict[str, GroupSnapshot]:
+    """Those groups by name, without the ones whose coordinator has yet to work out a target assignment."""
+    found = taken(bootstrap, groups, topics)
+    rows = found.tables["groups"].to_pylist()
+    known = {row["group_id"] for row in rows if row["epoch"] == row["assignment_epoch"]}
+    every = groups_of(found.tables, found.started_at)
+    return {group.group: group for group in every if group.group in known}
+
+
 def _admin(bootstrap: str) -> KafkaAdminClient:
     return KafkaAdminClient(bootstrap_servers=bootstrap.split(","))
 
@@ -198,11 +216,8 @@ class Watch:
 
     def look(self) -> Seen:
         """Take a snapshot and measure the group."""
-        only = Filter(allow=(f"{self.stage.prefix}*",))
-        cluster = ClusterSettings(bootstrap=self.stage.bootstrap, groups=only, topics=only)
-        with closing(KafkaClusterReader("test", cluster)) as reader:
-            taken = reader.take_snapshot(new_snapshot_id("test", utc_now()))
-        found = groups_of(taken.tables, taken.started_at, lambda group: self.committed_only)
+        all_of_it = taken(self.stage.bootstrap, f"{self.stage.prefix}*")
+        found = groups_of(all_of_it.tables, all_of_it.started_at, lambda group: self.committed_only)
         (group,) = (one for one in found if one.group == self.group)
         rows = metric_rows(self.settings, group, self.earlier)
         self.earlier.insert(0, group)

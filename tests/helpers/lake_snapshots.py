@@ -82,6 +82,18 @@ def table_of(
     return table if kept is None or kept.all() else table.filter(pa.array(kept))
 
 
+def broker_columns(racks: Sequence[str | None]) -> dict[str, Any]:
+    """Brokers from 0 on, in these racks."""
+    nodes = range(len(racks))
+    return {
+        "node_id": list(nodes),
+        "host": [f"broker-{node}.example" for node in nodes],
+        "port": [9092 for _ in nodes],
+        "rack": list(racks),
+        "follower_fetching": [True for _ in nodes],
+    }
+
+
 def subscription_bytes(topics: Sequence[str], generation: int | None, rack: str | None) -> bytes:
     """The metadata a member joins with."""
     body = struct.pack(">hi", VERSION, len(topics)) + b"".join(map(_text, topics))

@@ -6,8 +6,9 @@ They begin to be ill one after another, so that no digest tells of several at on
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from evenkeel.engine.config import ClusterSettings, Rule, Settings
 from evenkeel.engine.model.states import Diagnosis
@@ -39,24 +40,7 @@ COUNT = 90
 """Snapshots in all."""
 
 
-ORDER = (
-    Diagnosis.NO_MEMBERS,
-    Diagnosis.VANISHED,
-    Diagnosis.LOSING_RECORDS,
-    Diagnosis.SKIPPED_RECORDS,
-    Diagnosis.LOSS_AHEAD,
-    Diagnosis.STOPPED,
-    Diagnosis.SILENT_MEMBER,
-    Diagnosis.STUCK_PARTITION,
-    Diagnosis.CATCHING_UP,
-    Diagnosis.REBALANCING,
-    Diagnosis.TOO_FEW_MEMBERS,
-    Diagnosis.SLOW_MEMBER,
-    Diagnosis.HOT_PARTITION,
-    Diagnosis.UNKNOWN,
-    Diagnosis.SKEWED_LOAD,
-)
-"""All that may be wrong with a group, in the order in which it befalls one."""
+SIX = tuple(f"t{n}" for n in range(6))
 
 
 def _kept(seconds: float, rate: float = 100) -> tuple[Topic, ...]:
@@ -66,136 +50,138 @@ def _kept(seconds: float, rate: float = 100) -> tuple[Topic, ...]:
     )
 
 
+def _slow(
+    since: float, until: float, members: tuple[int, ...], factor: float, then: float
+) -> tuple[Capacity, ...]:
+    """Members do so much of what they could, and from a moment on so much."""
+    return (
+        Capacity(at=since, members=members, factor=factor),
+        Capacity(at=until, members=members, factor=then),
+    )
+
+
+def _more(since: float, factor: float, *names: str) -> tuple[tuple[float, str, None, float], ...]:
+    """From a moment on so much more arrives in some topics."""
+    return tuple((since, name, None, factor) for name in names)
+
+
+Story = Callable[[float, float], Mapping[str, Any]]
+"""What is special about a group that is ill from one moment to another."""
+
+STORIES: Mapping[Diagnosis, tuple[str, Story]] = {
+    Diagnosis.NO_MEMBERS: (
+        "no-members",
+        lambda since, until: {
+            "events": (Leave(at=since, members=ALL), Join(at=until, members=ALL))
+        },
+    ),
+    Diagnosis.VANISHED: (
+        "vanished",
+        lambda since, _: {"events": (Leave(at=since, members=ALL), Vanish(at=since + 40))},
+    ),
+    Diagnosis.LOSING_RECORDS: (
+        "losing-records",
+        lambda since, until: {
+            "topics": _kept(1800),
+            "commits": LOCKED,
+            "events": _slow(since, until + 1800, ALL, 0.2, 2),
+        },
+    ),
+    Diagnosis.SKIPPED_RECORDS: (
+        "skipped-records",
+        lambda since, until: {
+            "events": (
+                Leave(at=since, members=ALL),
+                Reset(at=until),
+                Join(at=until + 40, members=ALL),
+            )
+        },
+    ),
+    Diagnosis.LOSS_AHEAD: (
+        "loss-ahead",
+        lambda since, _: {
+            "topics": _kept(2 * 3600),
+            "events": _slow(since, since + 6000, ALL, 0.1, 2),
+        },
+    ),
+    Diagnosis.STOPPED: (
+        "stopped",
+        lambda since, until: {
+            "events": (
+                Capacity(at=since, members=ALL, factor=0),
+                *(Restart(at=until + 30 * m, member=m) for m in ALL),
+            )
+        },
+    ),
+    Diagnosis.SILENT_MEMBER: (
+        "silent-member",
+        lambda since, until: {
+            "events": (Capacity(at=since, members=(2,), factor=0), Restart(at=until, member=2))
+        },
+    ),
+    Diagnosis.STUCK_PARTITION: (
+        "stuck-partition",
+        lambda since, until: {"events": (Stick(at=since, partition=("t0", 5), until=until),)},
+    ),
+    Diagnosis.CATCHING_UP: (
+        "behind",
+        lambda since, _: {
+            "topics": topics(2, 8, 50),
+            "traffic": Traffic(bursts=((since, 1200, 8),)),
+        },
+    ),
+    Diagnosis.REBALANCING: (
+        "rebalancing",
+        lambda since, until: {"events": (Rebalancing(at=since, until=until),)},
+    ),
+    Diagnosis.TOO_FEW_MEMBERS: (
+        "too-few-members",
+        lambda since, until: {
+            "topics": topics(2, 8, 60),
+            "members": (*members(3, 400), *(replace(m, here=False) for m in members(5, 400))),
+            "traffic": Traffic(changes=_more(since, 5 / 3, "t0", "t1")),
+            "events": (Join(at=until, members=(3, 4, 5, 6, 7)),),
+        },
+    ),
+    Diagnosis.SLOW_MEMBER: (
+        "slow-member",
+        lambda since, until: {"events": _slow(since, until + 3000, (3,), 0.4, 1)},
+    ),
+    Diagnosis.HOT_PARTITION: (
+        "hot-partition",
+        lambda since, until: {
+            "topics": (Topic(name="cold", rates=(200,) * 3), Topic(name="hot", rates=(450,))),
+            "strategy": "roundrobin",
+            "lists": ("roundrobin", "range"),
+            "traffic": Traffic(
+                changes=_more(since, 2, "hot") + _more(until + 3000, 0.25, "hot"),
+            ),
+        },
+    ),
+    Diagnosis.UNKNOWN: (
+        "unreadable",
+        lambda since, until: {"events": (Unread(at=since, until=until),)},
+    ),
+    # range gives all twelve partitions to two of its four members
+    Diagnosis.SKEWED_LOAD: (
+        "skewed-load",
+        lambda since, until: {
+            "topics": topics(6, 2, 84),
+            "traffic": Traffic(
+                changes=_more(since, 120 / 84, *SIX) + _more(until, 0.5, *SIX),
+            ),
+        },
+    ),
+}
+"""All that may be wrong with a group, in the order in which it befalls one: its name and its story."""
+
+
 def _lives() -> Mapping[Diagnosis, Group]:
-    """What happens to the group of each cause."""
-    starts = {cause: at(ILL + number) for number, cause in enumerate(ORDER)}
-    since = {cause: start - 100 for cause, start in starts.items()}
-    until = {cause: start + 8 * 300 for cause, start in since.items()}
-    lives = {
-        Diagnosis.NO_MEMBERS: busy(
-            "no-members",
-            events=(
-                Leave(at=since[Diagnosis.NO_MEMBERS], members=ALL),
-                Join(at=until[Diagnosis.NO_MEMBERS], members=ALL),
-            ),
-        ),
-        Diagnosis.VANISHED: busy(
-            "vanished",
-            events=(
-                Leave(at=since[Diagnosis.VANISHED], members=ALL),
-                Vanish(at=since[Diagnosis.VANISHED] + 40),
-            ),
-        ),
-        Diagnosis.LOSING_RECORDS: busy(
-            "losing-records",
-            topics=_kept(1800),
-            commits=LOCKED,
-            events=(
-                Capacity(at=since[Diagnosis.LOSING_RECORDS], members=ALL, factor=0.2),
-                Capacity(at=until[Diagnosis.LOSING_RECORDS] + 1800, members=ALL, factor=2),
-            ),
-        ),
-        Diagnosis.SKIPPED_RECORDS: busy(
-            "skipped-records",
-            events=(
-                Leave(at=since[Diagnosis.SKIPPED_RECORDS], members=ALL),
-                Reset(at=until[Diagnosis.SKIPPED_RECORDS]),
-                Join(at=until[Diagnosis.SKIPPED_RECORDS] + 40, members=ALL),
-            ),
-        ),
-        Diagnosis.LOSS_AHEAD: busy(
-            "loss-ahead",
-            topics=_kept(2 * 3600),
-            events=(
-                Capacity(at=since[Diagnosis.LOSS_AHEAD], members=ALL, factor=0.1),
-                Capacity(at=since[Diagnosis.LOSS_AHEAD] + 6000, members=ALL, factor=2),
-            ),
-        ),
-        Diagnosis.STOPPED: busy(
-            "stopped",
-            events=(
-                Capacity(at=since[Diagnosis.STOPPED], members=ALL, factor=0),
-                *(Restart(at=until[Diagnosis.STOPPED] + 30 * m, member=m) for m in ALL),
-            ),
-        ),
-        Diagnosis.SILENT_MEMBER: busy(
-            "silent-member",
-            events=(
-                Capacity(at=since[Diagnosis.SILENT_MEMBER], members=(2,), factor=0),
-                Restart(at=until[Diagnosis.SILENT_MEMBER], member=2),
-            ),
-        ),
-        Diagnosis.STUCK_PARTITION: busy(
-            "stuck-partition",
-            events=(
-                Stick(
-                    at=since[Diagnosis.STUCK_PARTITION],
-                    partition=("t0", 5),
-                    until=until[Diagnosis.STUCK_PARTITION],
-                ),
-            ),
-        ),
-        Diagnosis.CATCHING_UP: busy(
-            "behind",
-            topics=topics(2, 8, 50),
-            traffic=Traffic(bursts=((since[Diagnosis.CATCHING_UP], 1200, 8),)),
-        ),
-        Diagnosis.REBALANCING: busy(
-            "rebalancing",
-            events=(
-                Rebalancing(at=since[Diagnosis.REBALANCING], until=until[Diagnosis.REBALANCING]),
-            ),
-        ),
-        Diagnosis.TOO_FEW_MEMBERS: busy(
-            "too-few-members",
-            topics=topics(2, 8, 60),
-            members=(*members(3, 400), *(replace(m, here=False) for m in members(5, 400))),
-            traffic=Traffic(
-                changes=tuple(
-                    (since[Diagnosis.TOO_FEW_MEMBERS], t, None, 5 / 3) for t in ("t0", "t1")
-                )
-            ),
-            events=(Join(at=until[Diagnosis.TOO_FEW_MEMBERS], members=(3, 4, 5, 6, 7)),),
-        ),
-        Diagnosis.SLOW_MEMBER: busy(
-            "slow-member",
-            events=(
-                Capacity(at=since[Diagnosis.SLOW_MEMBER], members=(3,), factor=0.4),
-                Capacity(at=until[Diagnosis.SLOW_MEMBER] + 3000, members=(3,), factor=1),
-            ),
-        ),
-        Diagnosis.HOT_PARTITION: busy(
-            "hot-partition",
-            topics=(Topic(name="cold", rates=(200,) * 3), Topic(name="hot", rates=(450,))),
-            strategy="roundrobin",
-            lists=("roundrobin", "range"),
-            traffic=Traffic(
-                changes=(
-                    (since[Diagnosis.HOT_PARTITION], "hot", None, 2),
-                    (until[Diagnosis.HOT_PARTITION] + 3000, "hot", None, 0.25),
-                )
-            ),
-        ),
-        Diagnosis.UNKNOWN: busy(
-            "unreadable",
-            events=(Unread(at=since[Diagnosis.UNKNOWN], until=until[Diagnosis.UNKNOWN]),),
-        ),
-        # range gives all twelve partitions to two of its four members
-        Diagnosis.SKEWED_LOAD: busy(
-            "skewed-load",
-            topics=topics(6, 2, 84),
-            traffic=Traffic(
-                changes=tuple(
-                    change
-                    for n in range(6)
-                    for change in (
-                        (since[Diagnosis.SKEWED_LOAD], f"t{n}", None, 120 / 84),
-                        (until[Diagnosis.SKEWED_LOAD], f"t{n}", None, 0.5),
-                    )
-                ),
-            ),
-        ),
-    }
+    """What happens to the group of each cause: eight snapshots long, each begins to be ill after the one before it."""
+    lives = {}
+    for number, (cause, (name, story)) in enumerate(STORIES.items()):
+        since = at(ILL + number) - 100
+        lives[cause] = busy(name, **story(since, since + 8 * 300))
     return lives
 
 

@@ -28,15 +28,16 @@ def new_migration(message: str) -> Path | None:
     """Write it; None where nothing differs."""
     versions = sorted((sql.MIGRATIONS / "versions").glob("*.py"))
     number = f"{len(versions) + 1:04}"
-    with throw_away_postgres() as server:
-        server.create_database("evenkeel", "evenkeel")
-        with engine_for(server.url("evenkeel", "evenkeel")).begin() as connection:
-            if versions:
-                command.upgrade(configuration(connection), "head")
-            given = {"metadata": METADATA, "process_revision_directives": _unless_empty}
-            command.revision(
-                configuration(connection, **given), message, autogenerate=True, rev_id=number
-            )
+    with (
+        throw_away_postgres() as server,
+        engine_for(server.database("evenkeel")).begin() as connection,
+    ):
+        if versions:
+            command.upgrade(configuration(connection), "head")
+        given = {"metadata": METADATA, "process_revision_directives": _unless_empty}
+        command.revision(
+            configuration(connection, **given), message, autogenerate=True, rev_id=number
+        )
     return next((sql.MIGRATIONS / "versions").glob(f"{number}_*.py"), None)
 
 

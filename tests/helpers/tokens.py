@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import base64
-import http.server
 import json
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
+
+from tests.stage.serving import LocalServer, Quiet, serving
 
 CLIENT_ID, CLIENT_SECRET = "evenkeel", "a-recognisable-client-s3cret"
 
@@ -17,7 +18,7 @@ CLIENT_ID, CLIENT_SECRET = "evenkeel", "a-recognisable-client-s3cret"
 def token_endpoint(subject: str) -> Iterator[str]:
     """A server that gives whoever knows the client's secret an unsigned token of *subject*."""
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Handler(Quiet, BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             login = base64.b64encode(f"{CLIENT_ID}:{CLIENT_SECRET}".encode()).decode()
             known = self.headers["Authorization"] == f"Basic {login}"
@@ -28,15 +29,8 @@ def token_endpoint(subject: str) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(json.dumps(answer).encode())
 
-        def log_message(self, *args: object) -> None:
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}/token"
-        finally:
-            server.shutdown()
+    with serving(LocalServer(Handler)) as server:
+        yield f"{server.origin}/token"
 
 
 def unsigned(subject: str) -> str:

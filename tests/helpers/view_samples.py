@@ -16,7 +16,7 @@ from typing import Any
 import psycopg
 
 from evenkeel import sql
-from evenkeel.engine.adapters.postgres import PostgresHistory, migrate
+from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.records import columns_of_view
 from tests.helpers import cookbook_history
 from tests.helpers.history_rows import checks, validation
@@ -137,12 +137,9 @@ def note(url: str) -> None:
 def main() -> None:
     """Make the cookbook's history anew, note its views, and write the README."""
     from tests.helpers import made_tables
-    from tests.stage.postgres import throw_away_postgres
+    from tests.stage.postgres import throw_away_history
 
-    with throw_away_postgres() as server:
-        server.create_database("views", "views")
-        url = server.url("views", "views")
-        migrate(url)
+    with throw_away_history() as url:
         fill(PostgresHistory(url))
         note(url)
     made_tables.main()

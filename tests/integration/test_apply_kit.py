@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -27,11 +27,8 @@ from tests.helpers.applied import (
 )
 from tests.helpers.commands import evenkeel
 from tests.helpers.following import subscribe
-from tests.helpers.kafka_session import ClusterInUse
 from tests.helpers.kafka_stage import Stage
 from tests.oracle.follower import FollowerGroupJvm
-from tests.oracle.jvm import NO_COMPILER
-from tests.stage.process import find_java, has_compiler
 
 pytest_plugins = ("tests.helpers.kafka_fixtures",)
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(1200)]
@@ -73,24 +70,8 @@ class KafkaPython(InThreads):
         return PlanAssignor(plan=self.plan, group=self.name, eager="eager=True" in listed[0])
 
 
-@pytest.fixture(scope="module")
-def jvm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FollowerGroupJvm]:
-    """A JVM for members."""
-    if not has_compiler(find_java()[0]):
-        pytest.skip(NO_COMPILER)
-    with FollowerGroupJvm(tmp_path_factory.mktemp("members") / "jvm.log") as running:
-        yield running
-
-
 @pytest.fixture
-def stage(kafka_cluster: ClusterInUse) -> Iterator[Stage]:
-    """The topics, removed at the end of a test."""
-    with Stage.on(kafka_cluster.bootstrap, f"{kafka_cluster.prefix}apply-") as stage:
-        yield stage
-
-
-@pytest.fixture
-def java(jvm: FollowerGroupJvm, stage: Stage) -> Callable[[str], Java]:
+def java(members_jvm: FollowerGroupJvm, stage: Stage) -> Callable[[str], Java]:
     """A settled group of Java's consumers that list range."""
     settings = {
         "partition.assignment.strategy": JAVA_RANGE,
@@ -99,7 +80,7 @@ def java(jvm: FollowerGroupJvm, stage: Stage) -> Callable[[str], Java]:
     }
 
     def make(name: str) -> Java:
-        members = Java(stage, name, settings, jvm)
+        members = Java(stage, name, settings, members_jvm)
         for number in range(COUNT):
             members.start(number)
         settled(members, "range")

@@ -25,10 +25,9 @@ from tests.helpers.applied import (
 )
 from tests.helpers.kafka_stage import Stage
 from tests.oracle.follower import FollowerGroupJvm, server_assignor_jar
-from tests.oracle.jvm import NO_COMPILER
 from tests.stage.kafka.brokers import RACKS, KafkaCluster
 from tests.stage.kafka.jars import resolve_jars
-from tests.stage.process import find_java, has_compiler, sweep, wait_until
+from tests.stage.process import sweep, wait_until
 
 pytestmark = [pytest.mark.nightly, pytest.mark.kafka, pytest.mark.timeout(1200)]
 
@@ -70,10 +69,8 @@ class Operator:
 
 
 @pytest.fixture
-def operator(tmp_path: Path) -> Iterator[Operator]:
+def operator(compiler: None, tmp_path: Path) -> Iterator[Operator]:
     """Three brokers as Kafka comes."""
-    if not has_compiler(find_java()[0]):
-        pytest.skip(NO_COMPILER)
     libs = tmp_path / "libs"
     libs.mkdir()
     for jar in resolve_jars().glob("*.jar"):
@@ -87,13 +84,6 @@ def operator(tmp_path: Path) -> Iterator[Operator]:
         sweep(tmp_path)
 
 
-@pytest.fixture
-def jvm(tmp_path: Path) -> Iterator[FollowerGroupJvm]:
-    """A JVM for members."""
-    with FollowerGroupJvm(tmp_path / "jvm.log") as running:
-        yield running
-
-
 def refused(stage: Stage, name: str) -> str:
     """What a member is told that asks for our assignor now."""
     settings = {"group.protocol": "consumer", "group.remote.assignor": "evenkeel-racks"}
@@ -105,7 +95,7 @@ def refused(stage: Stage, name: str) -> str:
 
 
 def test_our_assignor_comes_to_the_brokers_and_goes_again(
-    operator: Operator, jvm: FollowerGroupJvm
+    operator: Operator, members_jvm: FollowerGroupJvm
 ) -> None:
     """
     Brokers, members, and back in the opposite order; a group of the new protocol and one of the classic go together.
@@ -115,7 +105,7 @@ def test_our_assignor_comes_to_the_brokers_and_goes_again(
     racks = [*RACKS.values()][::-1]
     with Stage.on(operator.brokers.bootstrap, "evenkeel-test-kit-") as stage, ExitStack() as ending:
         asking = {"group.protocol": "consumer", "group.remote.assignor": "uniform"}
-        newer: Members = Java(stage, "newer", asking, jvm, racks)
+        newer: Members = Java(stage, "newer", asking, members_jvm, racks)
         classic: Members = Librdkafka(
             stage, "classic", {"partition.assignment.strategy": "range"}, racks
         )

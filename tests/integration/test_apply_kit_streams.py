@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -20,11 +20,10 @@ from tests.helpers.applied import (
     settled,
     way_of,
 )
-from tests.helpers.kafka_session import ClusterInUse
 from tests.helpers.kafka_stage import Stage, Watch
-from tests.oracle.jvm import NO_COMPILER, compile_java
+from tests.oracle.jvm import compile_java
 from tests.stage.kafka.jars import classpath, resolve_jars
-from tests.stage.process import Process, find_java, has_compiler, spawn, stop, wait_until
+from tests.stage.process import Process, find_java, spawn, stop, wait_until
 from tests.stage.workload.streams_app import FLAGS, INSTANCES, SOURCE
 
 pytest_plugins = ("tests.helpers.kafka_fixtures",)
@@ -96,21 +95,12 @@ def states(instance: Process) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(compiler: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The compiled application."""
     java, _ = find_java()
-    if not has_compiler(java):
-        pytest.skip(NO_COMPILER)
     made = tmp_path_factory.mktemp("instances")
     compile_java(java, [SOURCE], classpath(resolve_jars()), made)
     return made
-
-
-@pytest.fixture
-def stage(kafka_cluster: ClusterInUse) -> Iterator[Stage]:
-    """The topics, removed at the end of a test."""
-    with Stage.on(kafka_cluster.bootstrap, f"{kafka_cluster.prefix}apply-") as stage:
-        yield stage
 
 
 @pytest.fixture

@@ -270,13 +270,6 @@ def test_it_goes_on_where_it_was_ended(url: str, lake: Recording) -> None:
     assert (progress[-1].done, progress[-1].of, progress[-1].left_seconds) == (COUNT, COUNT, 0)
 
 
-def test_a_turn_ends_when_its_time_is_over(url: str, lake: Recording) -> None:
-    """It is left unfinished after the first snapshot; the next turns do the rest."""
-    asked = replace(METRICS, until=METRICS.since + timedelta(seconds=3 * EVERY))
-    turns = [judge(url, lake, SETTINGS, asked, budget=timedelta(0)) for _ in range(3)]
-    assert [(turn.done, len(turn.left)) for turn in turns] == [(1, 2), (2, 1), (3, 0)]
-
-
 def test_one_at_a_time_is_judged_of_a_cluster(url: str, lake: Recording) -> None:
     """Another one is refused in a line that says what to do; the pipeline's locks are others."""
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,16 +11,13 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AclOperation, ResourceType
-from kafka import KafkaConsumer
 
 from evenkeel.engine.followers.kafka_python import PlanAssignor
-from tests.helpers.following import SECONDS, subscribe
-from tests.helpers.kafka_session import ClusterInUse
+from tests.helpers.following import SECONDS, Consumers
 from tests.helpers.kafka_stage import Stage
 from tests.helpers.secured_broker import READER, READER_PASSWORD, SecuredBroker
 from tests.oracle.follower import FollowerGroupJvm
-from tests.oracle.jvm import NO_COMPILER
-from tests.stage.process import find_java, has_compiler, wait_until
+from tests.stage.process import wait_until
 
 pytest_plugins = ("tests.helpers.kafka_fixtures", "tests.helpers.secured_fixtures")
 pytestmark = pytest.mark.kafka
@@ -36,22 +31,6 @@ HOST = "127.0.0.1"
 
 Owned = dict[str, list[int]]
 """Member -> partitions of the one topic."""
-
-
-@pytest.fixture(scope="module")
-def jvm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FollowerGroupJvm]:
-    """A JVM for members."""
-    if not has_compiler(find_java()[0]):
-        pytest.skip(NO_COMPILER)
-    with FollowerGroupJvm(tmp_path_factory.mktemp("members") / "jvm.log") as running:
-        yield running
-
-
-@pytest.fixture
-def stage(kafka_cluster: ClusterInUse) -> Iterator[Stage]:
-    """The topics, and whatever else a test puts there, removed at its end."""
-    with Stage.on(kafka_cluster.bootstrap, f"{kafka_cluster.prefix}follower-") as stage:
-        yield stage
 
 
 class Group:
@@ -139,14 +118,14 @@ PLANNED = {"a": [0, 1, 2, 3, 4, 11], "b": [5, 6, 7, 8], "static-c": [9, 10]}
 
 
 def test_a_cooperative_group_follows_a_file(
-    jvm: FollowerGroupJvm, stage: Stage, tmp_path: Path
+    members_jvm: FollowerGroupJvm, stage: Stage, tmp_path: Path
 ) -> None:
     """
     A rolling restart brings it to the plan, which holds when a member leaves; when it has expired the fallback evens
     out, and says why once. At no moment do two members have the same partition.
     """
     path = tmp_path / "plan.json"
-    group = Group(jvm, stage, "cooperative", str(path))
+    group = Group(members_jvm, stage, "cooperative", str(path))
     path.write_text(group.write(PLANNED))
     instance = {"static-c": {"group.instance.id": "static-c"}}
     for member in PLANNED:
@@ -183,10 +162,10 @@ def publish(stage: Stage, topic: str, plans: dict[str, str | None]) -> None:
 
 
 @pytest.mark.nightly
-def test_an_eager_group_follows_a_topic(jvm: FollowerGroupJvm, stage: Stage) -> None:
+def test_an_eager_group_follows_a_topic(members_jvm: FollowerGroupJvm, stage: Stage) -> None:
     """The newest record of its name, at the next rebalance; without one, or without the topic, the fallback decides."""
     plans = stage.prefix + "plans"
-    group = Group(jvm, stage, "eager", f"topic:{plans}")
+    group = Group(members_jvm, stage, "eager", f"topic:{plans}")
     for member in ("a", "b"):
         group.start(member, OURS, EAGER, **{"evenkeel.plan.fallback": "range"})
     by_range = group.until(lambda owned: [len(own) for own in owned.values()] == [6, 6], "range")
@@ -214,12 +193,12 @@ def test_an_eager_group_follows_a_topic(jvm: FollowerGroupJvm, stage: Stage) -> 
 
 @pytest.mark.nightly
 def test_a_topic_is_read_with_the_rights_of_the_application(
-    jvm: FollowerGroupJvm, secured_broker: SecuredBroker
+    members_jvm: FollowerGroupJvm, secured_broker: SecuredBroker
 ) -> None:
     """By its own login; without the right to read the topic the fallback decides, and no password is in the log."""
     with Stage.on(secured_broker.bootstrap, "evenkeel-test-follower-") as stage:
         plans = stage.topic("plans", [0])
-        group = Group(jvm, stage, "secured", f"topic:{plans}")
+        group = Group(members_jvm, stage, "secured", f"topic:{plans}")
         rights = [(ResourceType.TOPIC, group.topic), (ResourceType.GROUP, group.name)]
         secured_broker.grant([(kind, name, AclOperation.READ) for kind, name in rights])
         module = "org.apache.kafka.common.security.plain.PlainLoginModule"
@@ -240,64 +219,35 @@ def test_a_topic_is_read_with_the_rights_of_the_application(
 
         def followed(owned: Owned) -> bool:
             if owned != planned:  # what was granted takes a moment to be known
-                jvm.rebalance(group.name + "a")
+                members_jvm.rebalance(group.name + "a")
             return owned == planned
 
         group.until(followed, "the plan")
-        assert READER_PASSWORD not in jvm.log.read_text()
+        assert READER_PASSWORD not in members_jvm.log.read_text()
         for member in ("a", "b"):
             group.stop(member)
-
-
-@contextmanager
-def python_member(group: Group, member: str) -> Iterator[Callable[[], list[int]]]:
-    """A cooperative member of kafka-python with its follower; what it has now."""
-    consumer = KafkaConsumer(
-        bootstrap_servers=group.stage.bootstrap.split(","),
-        group_id=group.name,
-        client_id=member,
-        heartbeat_interval_ms=200,
-        session_timeout_ms=30_000,
-        partition_assignment_strategy=[
-            PlanAssignor(plan=group.plan, group=group.name, timeout_seconds=25)
-        ],
-    )
-    subscribe(consumer, group.topic)
-    ending, owned = threading.Event(), [list[int]()]
-
-    def poll() -> None:
-        while not ending.is_set():
-            consumer.poll(50)
-            owned[0] = sorted(one.partition for one in consumer.assignment())
-        consumer.close()
-
-    thread = threading.Thread(target=poll, daemon=True)
-    thread.start()
-    try:
-        yield lambda: owned[0]
-    finally:
-        ending.set()
-        thread.join(SECONDS)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("leader", ["java", "python"])
 def test_members_of_both_kinds_follow_one_plan(
-    jvm: FollowerGroupJvm, stage: Stage, tmp_path: Path, leader: str
+    members_jvm: FollowerGroupJvm, stage: Stage, tmp_path: Path, leader: str
 ) -> None:
     """Whoever leads: the other's addresses and claims are understood."""
     path = tmp_path / "plan.json"
-    group = Group(jvm, stage, f"led-by-{leader}", str(path))
+    group = Group(members_jvm, stage, f"led-by-{leader}", str(path))
     planned = {"a": [0, 1, 2, 3, 4, 11], "p": [5, 6, 7], "b": [8, 9, 10]}
     path.write_text(group.write(planned))
     if leader == "java":
         group.start("a", OURS, COOPERATIVE)
         group.until(lambda owned: len(owned["a"]) == 12, "all of it")
-    with python_member(group, "p") as own:
-        wait_until(
-            lambda: set(planned["p"]) <= set(own()), SECONDS, "the one in Python to have its part"
+    with Consumers.of(stage, f"led-by-{leader}", group.topic) as python:
+        follower = PlanAssignor(plan=group.plan, group=group.name, timeout_seconds=25)
+        python.start("p", [follower], static=False)
+        python.settle(
+            lambda owned: set(planned["p"]) <= set(owned["p"]), "the one in Python to have its part"
         )
         if leader == "python":
             group.start("a", OURS, COOPERATIVE)
         group.start("b", OURS, COOPERATIVE)
-        wait_until(lambda: group.owned() | {"p": own()} == planned, SECONDS, "the plan")
+        wait_until(lambda: group.owned() | python.owned == planned, SECONDS, "the plan")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import http.server
 import json
 import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -24,8 +24,7 @@ from evenkeel.engine.followers.plan import PlanError, read_plan
 from tests.helpers.certificates import Authority
 from tests.oracle.follower import FollowerJvm
 from tests.oracle.follower.cases import answered, random_case
-from tests.oracle.jvm import NO_COMPILER
-from tests.stage.process import find_java, has_compiler
+from tests.stage.serving import LocalServer, Quiet, serving
 
 pytestmark = [pytest.mark.nightly, pytest.mark.slow]
 
@@ -36,10 +35,8 @@ FITS = CASES[0]["plan"] | {"valid_until": "2126-03-08T12:00:00Z"}
 
 
 @pytest.fixture(scope="module")
-def jvm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FollowerJvm]:
+def jvm(compiler: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FollowerJvm]:
     """Java's follower."""
-    if not has_compiler(find_java()[0]):
-        pytest.skip(NO_COMPILER)
     with FollowerJvm(tmp_path_factory.mktemp("follower") / "jvm.log") as running:
         yield running
 
@@ -251,33 +248,28 @@ def test_a_wrong_setting_is_refused_at_the_start(
     assert "hush" not in refused
 
 
-Answer = Callable[[http.server.BaseHTTPRequestHandler], None]
+Answer = Callable[[BaseHTTPRequestHandler], None]
 
 
 @contextmanager
 def served(answer: Answer, tls: ssl.SSLContext | None = None) -> Iterator[str]:
     """An address of this host whose GET requests are answered so, as `127.0.0.1:port`."""
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Handler(Quiet, BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             answer(self)
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        if tls:
-            server.socket = tls.wrap_socket(server.socket, server_side=True)
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        yield f"127.0.0.1:{server.server_port}"
-        server.shutdown()
+    server = LocalServer(Handler)
+    if tls:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+    with serving(server):
+        yield server.origin.removeprefix("http://")
 
 
 def gives(status: int, body: bytes = b"", **headers: str) -> Answer:
     """An answer."""
 
-    def answer(to: http.server.BaseHTTPRequestHandler) -> None:
+    def answer(to: BaseHTTPRequestHandler) -> None:
         to.send_response(status)
         for name, value in {"Content-Length": str(len(body)), **headers}.items():
             to.send_header(name, value)
@@ -291,7 +283,7 @@ def test_an_address_is_asked_with_its_credentials(jvm: FollowerJvm) -> None:
     """They go into a header, the query where it belongs."""
     asked: list[tuple[str, str | None]] = []
 
-    def answer(to: http.server.BaseHTTPRequestHandler) -> None:
+    def answer(to: BaseHTTPRequestHandler) -> None:
         asked.append((to.raw_requestline.split()[1].decode(), to.headers["Authorization"]))
         gives(200, json.dumps(FITS).encode())(to)
 
@@ -305,7 +297,7 @@ def test_what_an_address_does_instead_is_told_without_secrets(jvm: FollowerJvm) 
     """Errors, a way to elsewhere, an answer that never ends, nobody there: the fallback decides."""
     hanging = threading.Event()
 
-    def hangs(to: http.server.BaseHTTPRequestHandler) -> None:
+    def hangs(to: BaseHTTPRequestHandler) -> None:
         to.send_response(200)
         to.send_header("Content-Length", "100")
         to.end_headers()

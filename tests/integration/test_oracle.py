@@ -12,8 +12,7 @@ import pytest
 from evenkeel.engine.assignors import ASSIGNORS
 from tests.oracle.compare import compare
 from tests.oracle.judge import difference
-from tests.oracle.jvm import NO_COMPILER, STRATEGIES, Jvm
-from tests.stage.process import find_java, has_compiler
+from tests.oracle.jvm import STRATEGIES, Jvm
 
 pytestmark = [pytest.mark.nightly, pytest.mark.slow]
 
@@ -22,10 +21,8 @@ RECORDED = [s for s in STRATEGIES if (VECTORS / f"{s}.jsonl.gz").exists()]
 
 
 @pytest.fixture(scope="module")
-def jvm() -> Iterator[Jvm]:
+def jvm(compiler: None) -> Iterator[Jvm]:
     """Kafka's classes."""
-    if not has_compiler(find_java()[0]):
-        pytest.skip(NO_COMPILER)
     with Jvm() as running:
         yield running
 

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from kafka import KafkaConsumer
 
 from evenkeel.engine.followers.kafka_python import PlanAssignor
 from evenkeel.engine.model.arrays import NONE
 from tests.helpers.commands import evenkeel
-from tests.helpers.following import subscribe
-from tests.helpers.kafka_session import ClusterInUse
+from tests.helpers.following import Consumers
 from tests.helpers.kafka_stage import Stage, Watch
 from tests.stage.kafka.brokers import RACKS
 from tests.stage.process import wait_until
@@ -30,42 +25,6 @@ AT_HOME = 2
 
 SECONDS = 180
 """For the group to settle, on a busy machine; it takes some seconds on an idle one."""
-
-
-@pytest.fixture
-def stage(kafka_cluster: ClusterInUse) -> Iterator[Stage]:
-    """The topic and the group, removed at the end."""
-    with Stage.on(kafka_cluster.bootstrap, f"{kafka_cluster.prefix}home-") as stage:
-        yield stage
-
-
-@contextmanager
-def member(stage: Stage, group: str, topic: str, node: int, plan: Path) -> Iterator[None]:
-    """A member in the rack of a broker."""
-    follower = PlanAssignor(plan=str(plan), group=group, rack=RACKS[node], timeout_seconds=25)
-    consumer = KafkaConsumer(
-        bootstrap_servers=stage.bootstrap.split(","),
-        group_id=group,
-        client_id=f"in-{RACKS[node]}",
-        heartbeat_interval_ms=200,
-        session_timeout_ms=30_000,
-        partition_assignment_strategy=[follower],
-    )
-    subscribe(consumer, topic)
-    ending = threading.Event()
-
-    def run() -> None:
-        while not ending.is_set():
-            consumer.poll(50)
-        consumer.close()
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ending.set()
-        thread.join(SECONDS)
 
 
 def judged(stage: Stage, group: str) -> dict[str, Any]:
@@ -93,46 +52,49 @@ def test_a_plan_brings_all_partitions_home(stage: Stage, tmp_path: Path) -> None
     places = [NODES[partition % 3] for partition in range(12)]
     topic, group = stage.topic("events", [1] * 12, on=places), f"{stage.prefix}group"
     plan = tmp_path / "plan.json"
-    with ExitStack() as others:
-        first = ExitStack()
-        for node in NODES[1:]:
-            others.enter_context(member(stage, group, topic, node, plan))
-        first.enter_context(member(stage, group, topic, NODES[0], plan))
-        try:
-            wait_until(
-                lambda: share_of(stage, group)[0] is not None, SECONDS, "the group", interval=0.5
-            )
-            given = ("--bootstrap", stage.bootstrap, "--out", str(plan))
-            evenkeel("plan", group, *given, "--strategy", "live")
-            away = json.loads(plan.read_text())
-            owned = {entry["client_id"]: entry for entry in away["members"]}
-            assert len(owned) == len(NODES)
-            for number, node in enumerate(NODES):
-                # everybody reads what lies in the next rack, the first two partitions of the first rack apart
-                there = [p for p in range(12) if p % 3 == (number + 1) % 3]
-                owned[f"in-{RACKS[node]}"]["partitions"] = {topic: there}
-            lent = owned[f"in-{RACKS[NODES[2]]}"]["partitions"][topic][:AT_HOME]
-            borrowed = owned[f"in-{RACKS[NODES[0]]}"]["partitions"][topic][:AT_HOME]
-            owned[f"in-{RACKS[NODES[2]]}"]["partitions"][topic][:AT_HOME] = borrowed
-            owned[f"in-{RACKS[NODES[0]]}"]["partitions"][topic][:AT_HOME] = lent
-            plan.write_text(json.dumps(away))
-            first.close()
-            first.enter_context(member(stage, group, topic, NODES[0], plan))
-            wait_until(
-                lambda: share_of(stage, group) == (10 / 12, []),
-                SECONDS,
-                "83 % across",
-                interval=0.5,
-            )
-            evenkeel("plan", group, *given, "--strategy", "min_traffic")
-            first.close()
-            first.enter_context(member(stage, group, topic, NODES[0], plan))
-            wait_until(
-                lambda: share_of(stage, group) == (0.0, ["min_traffic"]),
-                SECONDS,
-                "nothing across",
-                interval=0.5,
-            )
-        finally:
-            first.close()
+    with Consumers.of(stage, "group", topic) as consumers:
+
+        def start(node: int) -> None:
+            """A member in the rack of a broker."""
+            follower = PlanAssignor(plan=plan, group=group, rack=RACKS[node], timeout_seconds=25)
+            consumers.start(f"in-{RACKS[node]}", [follower], static=False, enable_auto_commit=True)
+
+        def restart_first() -> None:
+            consumers.stop(f"in-{RACKS[NODES[0]]}")
+            start(NODES[0])
+
+        for node in NODES:
+            start(node)
+        wait_until(
+            lambda: share_of(stage, group)[0] is not None, SECONDS, "the group", interval=0.5
+        )
+        given = ("--bootstrap", stage.bootstrap, "--out", str(plan))
+        evenkeel("plan", group, *given, "--strategy", "live")
+        away = json.loads(plan.read_text())
+        owned = {entry["client_id"]: entry for entry in away["members"]}
+        assert len(owned) == len(NODES)
+        for number, node in enumerate(NODES):
+            # everybody reads what lies in the next rack, the first two partitions of the first rack apart
+            there = [p for p in range(12) if p % 3 == (number + 1) % 3]
+            owned[f"in-{RACKS[node]}"]["partitions"] = {topic: there}
+        lent = owned[f"in-{RACKS[NODES[2]]}"]["partitions"][topic][:AT_HOME]
+        borrowed = owned[f"in-{RACKS[NODES[0]]}"]["partitions"][topic][:AT_HOME]
+        owned[f"in-{RACKS[NODES[2]]}"]["partitions"][topic][:AT_HOME] = borrowed
+        owned[f"in-{RACKS[NODES[0]]}"]["partitions"][topic][:AT_HOME] = lent
+        plan.write_text(json.dumps(away))
+        restart_first()
+        wait_until(
+            lambda: share_of(stage, group) == (10 / 12, []),
+            SECONDS,
+            "83 % across",
+            interval=0.5,
+        )
+        evenkeel("plan", group, *given, "--strategy", "min_traffic")
+        restart_first()
+        wait_until(
+            lambda: share_of(stage, group) == (0.0, ["min_traffic"]),
+            SECONDS,
+            "nothing across",
+            interval=0.5,
+        )
     wait_until(lambda: judged(stage, group)["members"] == 0, SECONDS, "all to have left")

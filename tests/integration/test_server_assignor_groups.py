@@ -19,10 +19,9 @@ from tests.integration.test_target_assignments import (
     compare_as_members_come_and_go,
 )
 from tests.oracle.follower import server_assignor_jar
-from tests.oracle.jvm import NO_COMPILER
 from tests.stage.kafka.brokers import RACKS, KafkaCluster
 from tests.stage.kafka.jars import resolve_jars
-from tests.stage.process import find_java, has_compiler, sweep, wait_until
+from tests.stage.process import sweep, wait_until
 
 pytestmark = [pytest.mark.nightly, pytest.mark.kafka, pytest.mark.timeout(1200)]
 
@@ -50,10 +49,8 @@ class WithAssignor(KafkaCluster):
 
 
 @pytest.fixture(scope="module")
-def brokers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WithAssignor]:
+def brokers(compiler: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WithAssignor]:
     """Three of them, in three racks."""
-    if not has_compiler(find_java()[0]):
-        pytest.skip(NO_COMPILER)
     folder = tmp_path_factory.mktemp("server-assignor")
     jars = folder / "jars"
     jars.mkdir()

@@ -13,8 +13,7 @@ from ortools.graph.python.min_cost_flow import SimpleMinCostFlow
 from tests.oracle.compare import ours
 from tests.oracle.groups import follow_up, fresh
 from tests.oracle.judge import difference
-from tests.oracle.jvm import NO_COMPILER, Jvm
-from tests.stage.process import find_java, has_compiler
+from tests.oracle.jvm import Jvm
 
 pytestmark = [pytest.mark.nightly, pytest.mark.slow]
 
@@ -26,10 +25,8 @@ Lists = dict[str, list[list[Any]]]
 
 
 @pytest.fixture(scope="module")
-def jvm() -> Iterator[Jvm]:
+def jvm(compiler: None) -> Iterator[Jvm]:
     """Kafka's classes, and ours beside them."""
-    if not has_compiler(find_java()[0]):
-        pytest.skip(NO_COMPILER)
     with Jvm() as running:
         yield running
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import cycle
 
@@ -12,15 +11,11 @@ import numpy as np
 import pytest
 from confluent_kafka import Consumer
 
-from evenkeel.engine.adapters.kafka import KafkaClusterReader
 from evenkeel.engine.assignors.kafka.protocol_names import SERVER_SIDE
-from evenkeel.engine.config import ClusterSettings, Filter, Settings
+from evenkeel.engine.config import Settings
 from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.groups import GroupSnapshot, Member, PartitionTable
-from evenkeel.engine.model.moments import utc_now
-from evenkeel.engine.snapshots import groups_of, new_snapshot_id
-from tests.helpers.kafka_session import ClusterInUse
-from tests.helpers.kafka_stage import Stage, close
+from tests.helpers.kafka_stage import Stage, close, groups_with_targets
 from tests.helpers.measuring import proposed
 from tests.stage.process import wait_until
 
@@ -103,23 +98,13 @@ class LiveGroup:
         def has_target() -> bool:
             for consumer in self.members:
                 consumer.poll(0)
-            found[:] = self._look()
+            topics = f"{self.stage.prefix}*"
+            found[:] = groups_with_targets(self.stage.bootstrap, self.name, topics).values()
             complete = bool(found) and len(targets(found[0])) == partitions
             return complete and len(found[0].members) == len(self.members)
 
         wait_until(has_target, 180, f"{len(self.members)} members of {self.name}", interval=0.1)
         return found[0]
-
-    def _look(self) -> list[GroupSnapshot]:
-        """The group, unless its target is yet to follow."""
-        only, topics = Filter(allow=(self.name,)), Filter(allow=(f"{self.stage.prefix}*",))
-        cluster = ClusterSettings(bootstrap=self.stage.bootstrap, groups=only, topics=topics)
-        with closing(KafkaClusterReader("test", cluster)) as reader:
-            taken = reader.take_snapshot(new_snapshot_id("test", utc_now()))
-        at_rest = [
-            row["epoch"] == row["assignment_epoch"] for row in taken.tables["groups"].to_pylist()
-        ]
-        return list(groups_of(taken.tables, taken.started_at)) if all(at_rest) else []
 
 
 def keys_of(table: PartitionTable) -> list[tuple[str, int]]:
@@ -177,12 +162,11 @@ def predicted(group: GroupSnapshot, strategy: str) -> Owners:
 
 
 @pytest.fixture
-def stage(kafka_cluster: ClusterInUse) -> Iterator[Stage]:
-    """The topics, and whatever else a test puts there, removed at its end."""
-    with Stage.on(kafka_cluster.bootstrap, f"{kafka_cluster.prefix}target-") as stage:
-        for name, size in SIZES.items():
-            stage.topic(name, [0] * size)
-        yield stage
+def stage(stage: Stage) -> Stage:
+    """With the topics."""
+    for name, size in SIZES.items():
+        stage.topic(name, [0] * size)
+    return stage
 
 
 def test_the_prediction_is_the_target_the_coordinator_then_has(stage: Stage) -> None:

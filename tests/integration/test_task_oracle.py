@@ -1,39 +1,31 @@
-"""Kafka's optimiser of active tasks in a JVM: it answers as recorded, and at our cost."""
+"""Kafka's classes for tasks in a JVM: the optimiser answers as recorded, and all as ours do."""
 
 from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 
-from tests.oracle.jvm import NO_COMPILER
-from tests.oracle.tasks import STRATEGIES, TaskJvm, compare
-from tests.stage.process import find_java, has_compiler
+from tests.oracle.sticky_task_cases import client_case
+from tests.oracle.tasks import STICKY, STRATEGIES, StickyTaskJvm, TaskJvm, compare, jvm_of
 
-pytestmark = [pytest.mark.nightly, pytest.mark.slow]
+pytestmark = [pytest.mark.nightly, pytest.mark.slow, pytest.mark.usefixtures("compiler")]
 
 RECORDED = Path(__file__).parents[1] / "data" / "vectors" / "streams-optimiser.jsonl.gz"
 
 
-@pytest.fixture(scope="module")
-def jvm() -> Iterator[TaskJvm]:
-    """Kafka's optimiser."""
-    if not has_compiler(find_java()[0]):
-        pytest.skip(NO_COMPILER)
-    with TaskJvm() as running:
-        yield running
-
-
-def test_it_answers_as_recorded(jvm: TaskJvm) -> None:
+def test_it_answers_as_recorded() -> None:
     """The harness puts cases to it as whoever recorded the vectors did."""
     with gzip.open(RECORDED, "rt", encoding="utf-8") as lines:
         recorded = [json.loads(line) for line in lines][::10]
+    with TaskJvm() as jvm:
+        answers = [jvm.ask(row["case"]) for row in recorded]
     differing = []
-    for row in recorded:
-        told, expected = jvm.ask(row["case"]), row["expected"]
+    for row, told in zip(recorded, answers, strict=True):
+        expected = row["expected"]
         same = {p: tasks for p, tasks in told["active"].items() if tasks} == {
             p: sorted(tasks, key=_key) for p, tasks in expected["active"].items() if tasks
         }
@@ -43,10 +35,22 @@ def test_it_answers_as_recorded(jvm: TaskJvm) -> None:
     assert (len(recorded), differing) == (30, [])
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_random_applications_cost_the_same(jvm: TaskJvm, strategy: str) -> None:
-    """500 of each strategy: total cost, counts and limits."""
-    assert compare(jvm, strategy, 500, seed=2026) == []
+@pytest.mark.parametrize("strategy", [*STRATEGIES, *STICKY])
+def test_random_applications_get_the_same(strategy: str) -> None:
+    """500 of each: of the optimiser total cost, counts and limits, of the sticky ones the very output."""
+    with jvm_of(strategy)() as jvm:
+        assert compare(jvm, strategy, 500, seed=2026) == []
+
+
+def test_what_kafka_deals_by_no_order_is_told() -> None:
+    """The public class deals standbys in another order each time it is asked about equal applications."""
+    random = Random("orders")
+    cases = [client_case(random) for _ in range(40)]
+    with StickyTaskJvm() as jvm:
+        orders = [[jvm.ask(case)["standby_order"] for case in cases] for _ in range(2)]
+
+    assert [sorted(order) for order in orders[0]] == [sorted(order) for order in orders[1]]
+    assert orders[0] != orders[1]
 
 
 def _key(task: str) -> tuple[int, int]:

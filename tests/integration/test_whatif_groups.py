@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
-from contextlib import closing
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from evenkeel.engine.adapters.kafka import KafkaClusterReader
-from evenkeel.engine.config import ClusterSettings, Filter, Settings
+from evenkeel.engine.config import Settings
 from evenkeel.engine.followers.plan import FALLBACKS, NAME, Plan, PlannedMember, read_plan
 from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.groups import GroupSnapshot
 from evenkeel.engine.model.moments import utc_now
 from evenkeel.engine.pipeline.whatif import Leaves, following_of, outcomes, suppose
-from evenkeel.engine.snapshots import groups_of, new_snapshot_id
 from tests.helpers.kafka_session import ClusterInUse
-from tests.helpers.kafka_stage import Stage
+from tests.helpers.kafka_stage import Stage, groups_with_targets
 from tests.helpers.measuring import seen
 from tests.oracle.follower import FollowerGroupJvm
-from tests.oracle.jvm import NO_COMPILER
-from tests.stage.process import find_java, has_compiler, wait_until
+from tests.stage.process import wait_until
 
 pytest_plugins = ("tests.helpers.kafka_fixtures",)
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(1200)]
@@ -171,7 +167,7 @@ class Live:
 
         def so() -> bool:
             found.clear()
-            found.update(self._look())
+            found.update(groups_with_targets(self.stage.bootstrap, f"{self.stage.prefix}*"))
             return all(name in found and self._rests(found[name]) for name in self.members)
 
         wait_until(so, 250, f"groups that run {self.strategy} to be at rest", interval=0.5)
@@ -187,17 +183,6 @@ class Live:
             and bool((table.owner[table.assignable] != NONE).all())
             and (self.strategy != "uniform" or bool((table.owner == table.target_owner).all()))
         )
-
-    def _look(self) -> dict[str, GroupSnapshot]:
-        """The groups now, unless their target is yet to follow."""
-        only = Filter(allow=(f"{self.stage.prefix}*",))
-        cluster = ClusterSettings(bootstrap=self.stage.bootstrap, groups=only, topics=only)
-        with closing(KafkaClusterReader("test", cluster)) as reader:
-            taken = reader.take_snapshot(new_snapshot_id("test", utc_now()))
-        rows = taken.tables["groups"].to_pylist()
-        known = {row["group_id"] for row in rows if row["epoch"] == row["assignment_epoch"]}
-        found = groups_of(taken.tables, taken.started_at)
-        return {group.group: group for group in found if group.group in known}
 
 
 def owned(group: GroupSnapshot) -> Lists:
@@ -223,19 +208,14 @@ def foreseen(group: GroupSnapshot, client: str, strategy: str, file: Path) -> Li
     return {name: sorted(pairs) for name, pairs in outcome.lists.items()}
 
 
-@pytest.fixture(scope="module")
-def jvm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FollowerGroupJvm]:
-    """A JVM for members."""
-    if not has_compiler(find_java()[0]):
-        pytest.skip(NO_COMPILER)
-    with FollowerGroupJvm(tmp_path_factory.mktemp("members") / "jvm.log") as running:
-        yield running
-
-
 @pytest.mark.parametrize("count", [5, pytest.param(20, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("strategy", [*CLASSES, "uniform", NAME])
 def test_without_a_member_the_others_get_what_was_said(
-    kafka_cluster: ClusterInUse, jvm: FollowerGroupJvm, strategy: str, count: int, tmp_path: Path
+    kafka_cluster: ClusterInUse,
+    members_jvm: FollowerGroupJvm,
+    strategy: str,
+    count: int,
+    tmp_path: Path,
 ) -> None:
     """Random groups, partition by partition, whatever racks, subscriptions, plans and static members."""
     with Stage.on(kafka_cluster.bootstrap, f"{kafka_cluster.prefix}whatif-{strategy}-") as stage:
@@ -244,7 +224,7 @@ def test_without_a_member_the_others_get_what_was_said(
             stage.topic(
                 name, [0] * partitions, on=[chance.randint(1, 3) for _ in range(partitions)]
             )
-        live = Live(jvm, stage, strategy, count, tmp_path)
+        live = Live(members_jvm, stage, strategy, count, tmp_path)
         live.start()
         try:
             before = live.at_rest()

@@ -1,8 +1,8 @@
 """
-`python -m tests.oracle`: random groups put before Kafka's classes and before ours.
+`python -m tests.oracle`: random groups and applications put before Kafka's classes and before ours.
 
-Prints per strategy how many answers are the same. Of the first few that are not, the smallest group
-that shows it is written to `.evenkeel/oracle`, with both answers. Exit status 1 when anything differs.
+Prints per strategy how many answers are the same. Of the first few groups of which they are not, the smallest that
+shows it is written to `.evenkeel/oracle`, with both answers. Exit status 1 when anything differs.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from evenkeel.engine.assignors import ASSIGNORS
+from tests.oracle import tasks
 from tests.oracle.compare import FEATURES, Compared, compare
 from tests.oracle.jvm import STRATEGIES, Jvm
 from tests.stage.process import LocalClusterError
@@ -29,18 +30,26 @@ SHOWN = 3
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compare, print, and write what differs; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.oracle", description=__doc__)
-    parser.add_argument("--strategy", action="append", choices=STRATEGIES, help="only these")
-    parser.add_argument("--groups", type=int, default=2_000, help="per strategy (default 2000)")
+    every = (*STRATEGIES, *tasks.STRATEGIES, *tasks.STICKY)
+    parser.add_argument("--strategy", action="append", choices=every, help="only these")
+    parser.add_argument(
+        "--groups", type=int, default=2_000, help="or applications, per strategy (default 2000)"
+    )
     parser.add_argument("--seed", type=int, default=1, help="other seeds, other groups (default 1)")
     parser.add_argument(
         "--ask", action="store_true", help="only answer the cases on standard input, as Kafka does"
     )
     options = parser.parse_args(arguments)
+    asked = options.strategy or every
+    of_tasks = [strategy for strategy in asked if strategy not in STRATEGIES]
     try:
-        with Jvm() as jvm:
-            if options.ask:
+        if options.ask:
+            with (tasks.jvm_of(of_tasks[0]) if options.strategy and of_tasks else Jvm)() as jvm:
                 return _ask(jvm)
-            return _run(jvm, options.strategy or STRATEGIES, options.groups, options.seed)
+        with Jvm() as jvm:
+            of_groups = [strategy for strategy in asked if strategy in STRATEGIES]
+            differs = _run(jvm, of_groups, options.groups, options.seed)
+        return int(any([differs, _run_tasks(of_tasks, options.groups, options.seed)]))
     except LocalClusterError as problem:
         print(problem, file=sys.stderr)
         return 2
@@ -50,6 +59,16 @@ def _ask(jvm: Jvm) -> int:
     for line in sys.stdin:
         print(json.dumps(jvm.ask(json.loads(line))), flush=True)
     return 0
+
+
+def _run_tasks(strategies: Sequence[str], cases: int, seed: int) -> int:
+    different = 0
+    for strategy in strategies:
+        with tasks.jvm_of(strategy)() as jvm:
+            found = tasks.compare(jvm, strategy, cases, seed)
+        different += len(found)
+        print(f"{strategy}: {len(found)} differences in {cases:,} cases", *found[:5], sep="\n  ")
+    return int(bool(different))
 
 
 def _run(jvm: Jvm, strategies: Sequence[str], groups: int, seed: int) -> int:

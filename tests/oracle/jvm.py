@@ -14,7 +14,6 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Timer
-from types import TracebackType
 from typing import Any, ClassVar, Self
 
 from tests.stage.kafka.jars import classpath, resolve_jars, wanted
@@ -80,9 +79,7 @@ class Jvm:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, _type: type[BaseException] | None, _value: object, _trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._process.kill()
         self._process.communicate()
 

@@ -1,37 +1,41 @@
-"""
-Kafka's optimiser of active tasks (`java/TaskOracle.java`), asked the same as ours.
-
-`python -m tests.oracle.tasks` puts random applications before both and compares total cost, counts
-and limits; with `--time` it prints how long each takes on one size. Exit status 1 when anything differs.
-"""
+"""Kafka's classes for tasks of Kafka Streams, asked the same as ours: the rack optimiser, and both sticky assignors."""
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
-import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from random import Random
-from statistics import median
-from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
 
+from evenkeel.engine.cli.cases import answer
 from evenkeel.engine.streams.actives import optimise, total_cost
 from tests.oracle.jvm import Jvm
-from tests.oracle.task_cases import Case, grid_case, random_case, read
-from tests.stage.process import LocalClusterError
+from tests.oracle.sticky_task_cases import client_case, server_case
+from tests.oracle.task_cases import Case, random_case, read
 
 STRATEGIES = ("min_traffic", "balance_subtopology")
+"""Of the optimiser."""
+
+STICKY: Mapping[str, Callable[[Random], Case]] = {
+    "sticky-tasks": client_case,
+    "sticky-tasks-server": server_case,
+}
+"""The sticky assignors, the public one and the broker's, and what each is asked about."""
 
 
 class TaskJvm(Jvm):
-    """Kafka's optimiser, asked one case at a time; to be used in a `with` statement."""
+    """Kafka's optimiser of active tasks (`java/TaskOracle.java`)."""
 
     main: ClassVar[str] = "TaskOracle"
+
+
+class StickyTaskJvm(Jvm):
+    """Both of Kafka's sticky assignors of tasks (`java/StickyTaskOracle.java`)."""
+
+    main: ClassVar[str] = "StickyTaskOracle"
 
 
 def ours(case: Case) -> dict[str, Any]:
@@ -64,76 +68,44 @@ def faults(case: Case, theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> It
         yield f"cost {mine['active_cost']} instead of {theirs['active_cost']}"
 
 
-def compare(jvm: TaskJvm, strategy: str, cases: int, seed: int) -> list[str]:
-    """Ask both sides; what differs, in words."""
+def differs(case: Case, theirs: Mapping[str, Any]) -> str | None:
+    """How our answer to a case differs from Kafka's; None when it is the same."""
+    if "error" in theirs:
+        return f"Kafka: {theirs['error']}"
+    if "standby_order" in theirs:
+        case = case | {"standby_order": theirs["standby_order"]}
+    mine = answer(case)
+    for part in ("members", "active", "standby"):
+        if part in theirs and theirs[part] is not None:
+            ours, kafkas = _sorted(mine[part]), _sorted(theirs[part])
+            if ours != kafkas:
+                odd = sorted(name for name in kafkas if kafkas[name] != ours.get(name))
+                return f"{part} of {odd[0]}: {ours.get(odd[0])} instead of {kafkas[odd[0]]}"
+    return None
+
+
+def _sorted(given: Any) -> Any:
+    """The same with every list of tasks in order."""
+    if isinstance(given, dict):
+        return {name: _sorted(part) for name, part in given.items()}
+    return sorted(given)
+
+
+def jvm_of(strategy: str) -> type[Jvm]:
+    """Who is asked about applications of a strategy."""
+    return StickyTaskJvm if strategy in STICKY else TaskJvm
+
+
+def compare(jvm: Jvm, strategy: str, cases: int, seed: int) -> list[str]:
+    """Ask both sides about random applications; what differs, in words."""
     random = Random(f"{strategy} {seed}")
     found = []
     for _ in range(cases):
-        case = random_case(strategy, random)
-        found += [f"{case['id']}: {f}" for f in faults(case, jvm.ask(case), ours(case))]
+        case = STICKY[strategy](random) if strategy in STICKY else random_case(strategy, random)
+        theirs = jvm.ask(case)
+        if strategy in STICKY:
+            wrong = [told] if (told := differs(case, theirs)) else []
+        else:
+            wrong = list(faults(case, theirs, ours(case)))
+        found += [f"{case['id']}: {each}" for each in wrong]
     return found
-
-
-def our_milliseconds(case: Case, repeat: int) -> float:
-    """The median of warm calls, as the JVM is timed: from objects in memory to objects in memory."""
-    asked = read(case)
-    every = np.arange(len(asked.app.tasks))
-    times = []
-    for _ in range(repeat + 1):
-        began = perf_counter()
-        optimise(asked.app, asked.owner, every, asked.costs, asked.strategy)
-        times.append((perf_counter() - began) * 1000)
-    return median(times[1:])
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Compare, or time; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m tests.oracle.tasks", description=__doc__)
-    parser.add_argument("--cases", type=int, default=500, help="per strategy (default 500)")
-    parser.add_argument("--seed", type=int, default=1, help="other seeds, other cases (default 1)")
-    parser.add_argument(
-        "--time", type=int, nargs=4, metavar=("CLIENTS", "TASKS", "RACKS", "SUBTOPOLOGIES")
-    )
-    options = parser.parse_args(arguments)
-    try:
-        with TaskJvm() as jvm:
-            if options.time:
-                return _time(jvm, options.time)
-            return _compare(jvm, options.cases, options.seed)
-    except LocalClusterError as problem:
-        print(problem, file=sys.stderr)
-        return 2
-
-
-def _compare(jvm: TaskJvm, cases: int, seed: int) -> int:
-    different = 0
-    for strategy in STRATEGIES:
-        found = compare(jvm, strategy, cases, seed)
-        different += len(found)
-        print(f"{strategy}: {len(found)} faults in {cases} cases", *found[:5], sep="\n  ")
-    return int(bool(different))
-
-
-def _time(jvm: TaskJvm, size: Sequence[int]) -> int:
-    for strategy in STRATEGIES:
-        case = grid_case(*size, strategy)
-        mine, cost = our_milliseconds(case, 20), ours(case)["active_cost"]
-        theirs = jvm.ask({**case, "repeat": 1}, timeout=1800)
-        print(
-            json.dumps(
-                {
-                    "case": case["id"],
-                    "our_ms": round(mine, 2),
-                    "jvm_ms": round(theirs["milliseconds"], 1),
-                    "times_faster": round(theirs["milliseconds"] / mine),
-                    "our_cost": cost,
-                    "jvm_cost": theirs["active_cost"],
-                }
-            ),
-            flush=True,
-        )
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

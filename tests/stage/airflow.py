@@ -25,8 +25,7 @@ from tests.helpers.dagbag import show_dags
 from tests.stage.process import (
     LocalClusterError,
     Process,
-    free_ports,
-    port_is_free,
+    kept_ports,
     spawn,
     stop,
     wait_until,
@@ -122,7 +121,7 @@ class LocalAirflow:
         self.directory.mkdir(parents=True, exist_ok=True)
         self._home = home
         self._parts: dict[str, Process] = {}
-        self.port, *log_ports = self._ports()
+        self.port, *log_ports = kept_ports(self.directory / "ports.json", 3)
         dags = dags or show_dags(self.directory / "dags")
         self._environment = {
             **_settings(self.directory, database, self.port, log_ports, dags),
@@ -230,14 +229,6 @@ class LocalAirflow:
             raise
         if process.popen.returncode:
             raise LocalClusterError(f"airflow {' '.join(arguments)} failed, see {log}")
-
-    def _ports(self) -> list[int]:
-        kept = self.directory / "ports.json"
-        ports: list[int] = json.loads(kept.read_text()) if kept.exists() else []
-        if not ports or not all(map(port_is_free, ports)):
-            ports = free_ports(3)
-            kept.write_text(json.dumps(ports))
-        return ports
 
 
 def _members(sessions: set[int]) -> list[psutil.Process]:

@@ -33,6 +33,7 @@ from tests.stage.process import (
     default_home,
     sweep,
     tail,
+    wait_until,
 )
 from tests.stage.services import LATER, Demo
 from tests.stage.supervisor import read_state
@@ -285,11 +286,7 @@ def await_advice(demo: Demo, progress: Progress, wanted: int) -> dict[str, Any]:
 
 
 def _poll(condition: Callable[[], bool], timeout: float, what: str, demo: Demo) -> None:
-    deadline = time.monotonic() + timeout
-    while not condition():
-        if time.monotonic() > deadline:
-            raise LocalClusterError(f"waited {timeout:g} s for {what}; the logs are in {demo.home}")
-        time.sleep(0.5)
+    wait_until(condition, timeout, f"{what}; the logs are in {demo.home}", interval=0.5)
 
 
 def _failure(demo: Demo) -> LocalClusterError:

@@ -15,18 +15,17 @@ import signal
 import stat
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from urllib.parse import quote
 
 import psutil
 
+from evenkeel.engine.adapters.postgres import migrate
 from tests.stage.postgres_access import ADMINISTRATOR, PostgresServer
 from tests.stage.process import (
-    HOME_MARKER,
     LocalClusterError,
     Process,
     default_home,
@@ -74,19 +73,12 @@ class EmbeddedPostgres(PostgresServer):
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._process is not None:
             self.stop()
 
-    def start(self, *, survive: bool = False) -> None:
-        """Start the server, or use the one that runs in this folder.
-
-        It ends with the thread that called this, unless it is to ``survive``; then only `stop` ends it.
+    def start(self) -> None:
+        """Start the server, or use the one that runs in this folder; it ends with the thread that called this.
 
         Raises LocalClusterError, with the end of its log, when it does not start.
         """
@@ -102,7 +94,9 @@ class EmbeddedPostgres(PostgresServer):
         argv = [*owner.command(), str(_binaries() / "postgres"), "-D", str(self.data)]
         argv += ["-k", str(self._socket_folder(owner))]
         argv += [word for key, value in _SETTINGS.items() for word in ("-c", f"{key}={value}")]
-        self._process = self._survivor(argv) if survive else self._child(argv)
+        self._process = spawn(
+            argv, None, self.log, "Postgres", home=self.directory, death_signal=signal.SIGINT
+        )
         wait_until(self._ready, START_SECONDS, "Postgres to start", process=self._process)
 
     def stop(self) -> None:
@@ -155,25 +149,6 @@ class EmbeddedPostgres(PostgresServer):
             folder = Path(tempfile.mkdtemp(prefix="evenkeel-"))
         owner.make(folder)
         return folder
-
-    def _child(self, argv: Sequence[str]) -> Process:
-        return spawn(
-            argv, None, self.log, "Postgres", home=self.directory, death_signal=signal.SIGINT
-        )
-
-    def _survivor(self, argv: Sequence[str]) -> Process:
-        words = [word for word in argv if not word.startswith("--pdeathsig")]
-        with self.log.open("ab") as log:
-            popen = subprocess.Popen(
-                words,
-                env={**os.environ, HOME_MARKER: str(self.directory)},
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                cwd="/",
-            )
-        return Process(popen, "Postgres", self.log)
 
     def _facts(self) -> list[str]:
         """The lines the server writes about itself: process id, ..., socket folder (5th), status (8th)."""
@@ -267,3 +242,12 @@ def throw_away_postgres() -> Iterator[EmbeddedPostgres]:
         EmbeddedPostgres(Path(folder)) as server,
     ):
         yield server
+
+
+@contextmanager
+def throw_away_history() -> Iterator[str]:
+    """URL of an empty history on such a server."""
+    with throw_away_postgres() as server:
+        url = server.database("evenkeel")
+        migrate(url)
+        yield url

@@ -9,6 +9,7 @@ marker whatever escaped both.
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import random
 import re
@@ -17,6 +18,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -102,6 +104,23 @@ def free_ports(count: int) -> list[int]:
     # whoever was given one may not listen on it yet
     _given.update(found)
     return found
+
+
+def kept_ports(place: Path, count: int) -> list[int]:
+    """So many free ports, those of last time where nobody took one of them; a file keeps them for the next time."""
+    ports: list[int] = json.loads(place.read_text()) if place.exists() else []
+    if len(ports) != count or not all(map(port_is_free, ports)):
+        ports = free_ports(count)
+        place.write_text(json.dumps(ports))
+    return ports
+
+
+def asked_to_end() -> threading.Event:
+    """Set once somebody asks this process to end, by SIGTERM or Ctrl-C; it is no longer ended by them."""
+    event = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: event.set())
+    return event
 
 
 def spawn(

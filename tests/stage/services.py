@@ -10,7 +10,6 @@ import argparse
 import json
 import os
 import re
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -28,8 +27,8 @@ from tests.stage.kafka.jars import resolve_jars
 from tests.stage.postgres import EmbeddedPostgres
 from tests.stage.process import (
     LocalClusterError,
-    free_ports,
-    port_is_free,
+    asked_to_end,
+    kept_ports,
     spawn,
     stop,
     sweep,
@@ -184,7 +183,7 @@ class Demo:
             yield {"slack": "Slack itself"}
             return
         workspace = Workspace(store=self.messages)
-        with slack.running(workspace, self._kept_port("slack")) as server:
+        with slack.running(workspace, *kept_ports(self.home / "slack.ports", 1)) as server:
             found = {"slack": str(self.messages), "slack_base_url": server.base_url}
             yield found | {"_workspace": workspace}
 
@@ -287,15 +286,6 @@ class Demo:
             found["AIRFLOW_CONN_EVENKEEL_SLACK"] = json.dumps(slack_connection)
         return found
 
-    def _kept_port(self, name: str) -> int:
-        """A free port, the same as last time where it can be."""
-        kept = self.home / f"{name}.port"
-        port = int(kept.read_text()) if kept.exists() else 0
-        if not port or not port_is_free(port):
-            (port,) = free_ports(1)
-            kept.write_text(str(port))
-        return port
-
 
 def _psycopg2(url: str) -> str:
     """The URL as Airflow's driver takes it."""
@@ -320,9 +310,7 @@ def run(demo: Demo) -> None:
     """Own all services until SIGTERM; whatever is left of them then is ended, too."""
     state = StateFile(demo.state, cluster=demo.cluster, name=demo.name, config=str(demo.config))
     supervisor = Supervisor(demo.services(), state)
-    on_signal: Callable[..., None] = lambda *_: supervisor.asked_to_end.set()  # noqa: E731
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, on_signal)
+    supervisor.asked_to_end = asked_to_end()
     try:
         supervisor.run()
     finally:

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import socket
 import sys
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -23,6 +21,7 @@ from urllib.parse import parse_qsl
 
 import psutil
 
+from tests.stage.process import asked_to_end
 from tests.stage.serving import LocalServer, Quiet, serving
 from tests.stage.slack_workspace import (
     CHANNELS,
@@ -138,9 +137,7 @@ def main(arguments: Sequence[str]) -> int:
     given = parser.parse_args(arguments)
     given.store.parent.mkdir(parents=True, exist_ok=True)
     further = {name.removeprefix("#"): f"C0LOCAL{i:03}" for i, name in enumerate(given.channel)}
-    ended = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: ended.set())
+    ended = asked_to_end()
     with running(Workspace(store=given.store, channels=CHANNELS | further), given.port) as server:
         print(server.base_url, flush=True)
         ended.wait()

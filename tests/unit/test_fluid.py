@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from evenkeel.engine.adapters.replay import open_recording
 from evenkeel.engine.model.arrays import NONE
-from evenkeel.engine.model.assignments import Move
-from tests.helpers.fluid import fork, lateness, moved, record, simulate
+from tests.helpers.fluid import fork, lateness, record, simulate
 from tests.helpers.fluid.plan import (
     EVERY,
     STEP,
@@ -142,22 +141,6 @@ def test_shares_are_max_min_fair(wanted, budget):
 # What single things do, in numbers that can be checked by hand
 
 
-def test_who_can_do_more_than_arrives_reads_all():
-    """Nothing is behind at any step boundary, and the commits are those of the positions."""
-    history = simulate([steady()], 4)
-
-    assert not history.backlog.any()
-    assert read(history, 0) == pytest.approx([30] * 4, rel=0.1)
-
-
-def test_who_can_do_less_shares_what_it_can_do_equally():
-    """A member of 40/s with two partitions of 30/s reads 20/s of each; the other member's are not its business."""
-    slow = (Member(capacity=40), Member(capacity=100))
-    history = simulate([steady(members=slow)], 4)
-
-    assert read(history, 2) == pytest.approx([20, 20, 30, 30], rel=0.1)
-
-
 @pytest.mark.parametrize(("every", "ages"), [(60, {50}), (300, {290}), (70, set(range(0, 70, 10)))])
 def test_commits_are_locked_to_snapshots_or_drift(every, ages):
     """A commit every 60 s at second 10 is 50 s old at every snapshot, one every 300 s 290 s; one every 70 s differs."""
@@ -169,14 +152,6 @@ def test_commits_are_locked_to_snapshots_or_drift(every, ages):
         path = history.position[: step + 1, 0]
         found.add(STEP * (step - int(np.searchsorted(path, moment.committed[0]))))
     assert found == ages
-
-
-def test_lag_is_what_snapshots_tell():
-    """Traffic times the age of commits where nothing else is behind: 120/s for 50 s."""
-    history = simulate([steady(commits=Commits(every=60, phase=10))], 5)
-
-    assert not history.backlog.any()
-    assert history.lag("g") == pytest.approx([120 * 50] * 5, rel=0.05)
 
 
 def test_a_clean_leaver_loses_nothing_and_a_crash_is_read_again():
@@ -274,27 +249,6 @@ def test_a_fork_shares_the_past_and_the_arrivals():
     assert 0 < ways.switches.drained_after() < 1800
     assert ways.gain(1800) > 0
     assert ways.switches.lag(1800) < ways.stays.lag(1800)
-
-
-def test_an_advice_of_moves_can_be_tried():
-    """The owners after its moves, by the ids that members have at that snapshot."""
-    uneven = steady(deal=(0, 0, 0, 1), events=(Restart(at=30, member=1),))
-    history = simulate([uneven], 3)
-    _, (_, second) = history.moments[2].views[0].members
-    to_second = Move(topic="g.t0", partition=1, from_member=None, to_member=second)
-    to_nobody = Move(topic="g.t0", partition=3, from_member=second, to_member=None)
-
-    assert moved(history, "g", 2, [to_second, to_nobody]) == (0, 1, 1, NONE)
-    with pytest.raises(KeyError):
-        moved(history, "g", 0, [to_second])
-
-
-def test_a_switch_that_changes_nothing_costs_its_pauses():
-    """Restarting two members one after another stops the group: what arrives meanwhile is lag for a while."""
-    ways = fork(steady(), 2, (0, 0, 1, 1), seconds=900)
-
-    assert -ways.gain(900) > 100
-    assert ways.stays.integral(900) == 0
 
 
 def test_counted_records_arrive_in_their_interval():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import psutil
 import pytest
@@ -14,17 +13,15 @@ from tests.benchmarks.fleet.bench import METER
 
 pytestmark = pytest.mark.nightly
 
-ROOT = Path(__file__).resolve().parents[2]
 BURN = "import time\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass"
 
 
 def metered(tmp_path, *words, limit=60):
     """What `meter.py` says of a command."""
-    result, done = tmp_path / "result.json", tmp_path / "done"
-    command = [sys.executable, str(METER), str(result), str(limit), str(done), *words]
+    result = tmp_path / "result.json"
+    command = [sys.executable, str(METER), str(result), str(limit), *words]
     subprocess.run(command, check=True, capture_output=True)
-    found = json.loads(result.read_text())
-    return {**found["phases"][-1], **found}
+    return json.loads(result.read_text())
 
 
 def test_the_meter_counts_processes_that_outlive_their_parent(tmp_path):
@@ -47,21 +44,6 @@ def test_the_meter_counts_processes_whose_parent_ignores_their_end(tmp_path):
     found = metered(tmp_path, sys.executable, "-c", deaf)
 
     assert 0.7 <= found["processor_seconds"] <= 5
-
-
-def test_the_meter_tells_steps_apart(tmp_path):
-    """Each has its own seconds and memory; what comes after the last stands by itself."""
-    done, burns = str(tmp_path / "done"), BURN.replace("0.3", "1.0")
-    tell = "open({!r}, 'a').write(f'{} {{time.monotonic()}}\\n')\n"
-    does = f"{burns}\n{tell.format(done, 'one')}"
-    does += f"x = bytearray(60_000_000)\ntime.sleep(1.5)\n{tell.format(done, 'two')}"
-
-    one, two, after = metered(tmp_path, sys.executable, "-c", does)["phases"]
-
-    assert [one["name"], two["name"], after["name"]] == ["one", "two", None]
-    assert one["processor_seconds"] > 0.5 > two["processor_seconds"]
-    assert two["peak_mb"] > one["peak_mb"] + 30
-    assert two["wall_seconds"] >= 1.5
 
 
 def test_the_meter_sees_memory_and_how_it_ended(tmp_path):
@@ -87,7 +69,7 @@ def test_the_meter_cuts_off_what_takes_too_long(tmp_path):
 def test_what_the_meter_runs_ends_with_it(tmp_path):
     """A run that is given up leaves nothing behind."""
     sleeps = "import os, time; print(os.getpid(), flush=True); time.sleep(60)"
-    words = [sys.executable, str(METER), str(tmp_path / "result.json"), "60", str(tmp_path / "no")]
+    words = [sys.executable, str(METER), str(tmp_path / "result.json"), "60"]
     meter = subprocess.Popen([*words, sys.executable, "-c", sleeps], stdout=subprocess.PIPE)
     child = psutil.Process(int(meter.stdout.readline()))
 

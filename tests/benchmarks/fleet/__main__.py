@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.benchmarks.fleet import report
+from tests.benchmarks.fleet import results
 from tests.benchmarks.fleet.bench import Checkout, measured, place, warm_up, written
 from tests.benchmarks.fleet.results import Run, load, save
 from tests.benchmarks.measure import show
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     before = load(asked.before) if asked.before else []
     _show([*before, *runs] if before else runs, asked.markdown)
     if asked.picture:
-        report.picture(runs, before, asked.picture)
+        results.picture(runs, before, asked.picture)
     return int(any(run.failed for run in runs))
 
 
@@ -61,13 +61,13 @@ def _show(runs: Sequence[Run], as_markdown: bool) -> None:
     """By run, then by step; runs of one code after the other."""
     codes = list(dict.fromkeys(run.checkout for run in runs))
     by_code = [[run for run in runs if run.checkout == code] for code in codes]
-    rows = [row for some in by_code for row in report.cells(some)]
-    steps = [row for some in by_code for row in report.step_cells(some)]
+    rows = [row for some in by_code for row in results.cells(some)]
+    steps = [row for some in by_code for row in results.step_cells(some)]
     for title, headings, cells in (
-        ("Runs from lake to Postgres", report.HEADINGS, rows),
-        ("Step by step", report.STEP_HEADINGS, steps),
+        ("Runs from lake to Postgres", results.HEADINGS, rows),
+        ("Step by step", results.STEP_HEADINGS, steps),
     ):
-        show(title, headings, cells, words=report.WORDS, as_markdown=as_markdown)
+        show(title, headings, cells, words=results.WORDS, as_markdown=as_markdown)
         print()
 
 

@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,12 +15,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tests.benchmarks.fleet.results import Run, StepTaken
-from tests.benchmarks.fleet.steps import STEPS, TASK, Step
 from tests.helpers.fleet import Shape
 from tests.stage.postgres import EmbeddedPostgres
 from tests.stage.process import LocalClusterError, default_home
 
-METER = Path(__file__).with_name("meter.py")
+METER, TASK = (Path(__file__).with_name(name) for name in ("meter.py", "task.py"))
 ROOT = Path(__file__).resolve().parents[3]
 
 CONFIG = """\
@@ -49,6 +48,39 @@ NOT_RUN = "not run"
 NOTHING: Mapping[str, float] = {"wall_seconds": 0.0, "processor_seconds": 0.0}
 
 Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """
+    A step.
+
+    Attributes:
+        name: Of the task in the DAG.
+        rows_of: The steps of the lake whose rows are counted: those it checks, or those it writes.
+    """
+
+    name: str
+    rows_of: Sequence[str] = ()
+
+    def rows(self, lake: Path, snapshot_id: str) -> int:
+        """How many rows it was about, by the manifests in the lake's folder, whichever version wrote them."""
+        manifests = [
+            json.loads(path.read_text(encoding="utf-8"))
+            for name in self.rows_of
+            for path in (lake / "_manifests" / name).rglob(f"{snapshot_id}.json")
+        ]
+        return sum(sum(manifest["rows"].values()) for manifest in manifests)
+
+
+STEPS: Sequence[Step] = (
+    Step(name="validate_snapshot", rows_of=("snapshot",)),
+    Step(name="measure_and_propose", rows_of=("metrics", "candidates")),
+    Step(name="validate_candidates", rows_of=("metrics", "candidates")),
+    Step(name="advise", rows_of=("candidates",)),
+    Step(name="alert"),
+)
+"""What a run does after its snapshot. A new step is a line here."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,8 +238,16 @@ def _steps(
         command = [str(where.checkout.python), str(TASK), snapshot_id, step.name]
         found = metered(command, environment, where.folder, where.limit)
         loading = _loading(Path(environment["FLEET_LOADING"]))
-        taken = of_step(step, found, loading, lambda one: one.rows(lake, snapshot_id))
-        failed = taken.failed is not None
+        problem = found["last_line"] or f"it ended with code {found['exit_code']}"
+        failed = bool(found["exit_code"])
+        taken = StepTaken(
+            step=step.name,
+            wall_seconds=found["wall_seconds"] - loading["wall_seconds"],
+            processor_seconds=found["processor_seconds"] - loading["processor_seconds"],
+            peak_mb=found["peak_mb"],
+            rows=None if failed else step.rows(lake, snapshot_id),
+            failed=problem if failed else None,
+        )
         where.tell(_line(taken))
         yield taken
 
@@ -218,33 +258,6 @@ def _line(taken: StepTaken) -> str:
     return (
         f"  {taken.step}: {taken.wall_seconds:.1f} s, {taken.processor_seconds:.1f} processor s, "
         f"{taken.peak_mb:,.0f} MB" + (f", failed: {taken.failed}" if taken.failed else "")
-    )
-
-
-def of_step(
-    step: Step,
-    found: Mapping[str, Any],
-    loading: Mapping[str, float],
-    rows: Callable[[Step], int],
-) -> StepTaken:
-    """
-    What a step took.
-
-    Args:
-        step: The step.
-        found: What `meter.py` says.
-        loading: What is left out.
-        rows: Of a step that is done.
-    """
-    failed = found["last_line"] or f"it ended with code {found['exit_code']}"
-    failed = failed if found["exit_code"] else None
-    return StepTaken(
-        step=step.name,
-        wall_seconds=found["wall_seconds"] - loading["wall_seconds"],
-        processor_seconds=found["processor_seconds"] - loading["processor_seconds"],
-        peak_mb=found["peak_mb"],
-        rows=None if failed else rows(step),
-        failed=failed,
     )
 
 

@@ -22,9 +22,6 @@ from evenkeel.engine.pipeline import stored_metrics
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.snapshots import groups_with_past
 
-READERS = ("batches_with_past", "groups_with_past")
-"""What reads groups with their past, by its name in `engine.steps.reading`: the first that there is."""
-
 ROUNDS = 3
 
 
@@ -89,11 +86,8 @@ def of_equal_groups(lake: Lake, settings: Settings, strategies: Strategies) -> d
 
 def read(lake: Lake, settings: Settings) -> None:
     """Read and assemble all groups with their earlier snapshots."""
-    reader = next(
-        getattr(groups_with_past, name) for name in READERS if hasattr(groups_with_past, name)
-    )
     (newest,) = lake.snapshots("fleet")
-    for _ in reader(lake, settings, newest):
+    for _ in groups_with_past.batches_with_past(lake, settings, newest):
         pass
 
 

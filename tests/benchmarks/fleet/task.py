@@ -16,16 +16,11 @@ import os
 import resource
 import sys
 import time
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 RUN = "manual__fleet"
 """A run by hand takes up its own snapshot, and none of those before."""
-
-
-OLDER = {"measure_and_propose": ("compute_metrics", "propose_candidates")}
-"""What was done by several tasks in an older checkout; they shared a process."""
 
 
 def main(snapshot_id: str, step: str) -> int:
@@ -44,8 +39,7 @@ def main(snapshot_id: str, step: str) -> int:
 
     runtime.settings = wiring.settings
     try:
-        for name in [step] if DAG.has_task(step) else OLDER[step]:
-            _do(DAG.get_task(name), snapshot_id)
+        _do(DAG.get_task(step), snapshot_id)
     except AirflowException as problem:
         print(" ".join(str(problem).split()), flush=True)
         return 1
@@ -66,6 +60,7 @@ def _prepare(snapshot_id: str) -> None:
 def _warm_up(snapshot_id: str) -> None:
     """Have compiled what Numba compiles once per installation: metrics and candidates in the plain form."""
     from evenkeel.engine import pipeline, wiring
+    from evenkeel.engine.cli import compile_kernels
 
     settings = wiring.settings()
     lake = wiring.lake(settings)
@@ -73,10 +68,7 @@ def _warm_up(snapshot_id: str) -> None:
         lake, snapshot_id, pipeline.compute_metrics(lake, settings, snapshot_id)
     )
     pipeline.propose_candidates(lake, settings, snapshot_id)
-    with suppress(ImportError):  # of an older checkout
-        from evenkeel.engine.cli import compile_kernels
-
-        compile_kernels.compile_all()
+    compile_kernels.compile_all()
 
 
 BEFORE = {"prepare": _prepare, "warm_up": _warm_up}

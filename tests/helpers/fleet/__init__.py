@@ -11,12 +11,12 @@ Offsets follow the physics of `tests.helpers.fluid`, in steps of five minutes wh
 happens to a group but what it began with. So there is no Python object per partition: 10,000 groups with 1,000,000
 partitions and 13 snapshots take half a minute, which as single groups of `fluid` would take ten.
 
-`shape` (what there is to choose), `groups` (what each group is like), `layout` (topics, members, who owns what),
+`groups` (what there is to choose, what each group is like), `layout` (topics, members, who owns what),
 `moving` (offsets from snapshot to snapshot), `tables` (rows).
 """
 
+from tests.helpers.fleet.groups import GIANT_FROM, Shape
 from tests.helpers.fleet.layout import make_fleet
-from tests.helpers.fleet.shape import GIANT_FROM, Shape
 from tests.helpers.fleet.tables import snapshots, write_fleet
 
 __all__ = [

@@ -10,8 +10,18 @@ from uuid import UUID
 import numpy as np
 
 from evenkeel.engine.model.arrays import NONE, Indices, Ints
-from tests.helpers.fleet.groups import KIP_1071, Groups, Protocol, State, groups_of
-from tests.helpers.fleet.shape import BROKERS, GIANT_TOPICS, RACKS, Shape, sizes_of
+from tests.helpers.fleet.groups import (
+    BROKERS,
+    GIANT_TOPICS,
+    KIP_1071,
+    RACKS,
+    Groups,
+    Protocol,
+    Shape,
+    State,
+    groups_of,
+    sizes_of,
+)
 
 DOMAINS = ("billing", "catalog", "clicks", "fraud", "ledger", "orders", "search", "stock")
 KINDS = ("audit", "enrich", "export", "index", "report", "sync", "writer")

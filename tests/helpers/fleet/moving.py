@@ -9,9 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from evenkeel.engine.model.arrays import NONE, Flags, Floats, Ints
-from tests.helpers.fleet.groups import Course, State
+from tests.helpers.fleet.groups import EVERY, Course, State
 from tests.helpers.fleet.layout import Fleet
-from tests.helpers.fleet.shape import EVERY
 from tests.helpers.fluid.world import NEVER, World
 
 QUIET = 0.1

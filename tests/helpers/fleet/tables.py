@@ -14,13 +14,13 @@ import pyarrow as pa
 
 from evenkeel.engine.model.arrays import NONE, Ints
 from evenkeel.engine.ports import Lake
-from tests.helpers.fleet.groups import KIP_1071, Protocol, State
+from tests.helpers.fleet.groups import BROKERS, EVERY, FIRST, KIP_1071, RACKS, Protocol, State
 from tests.helpers.fleet.layout import Fleet, is_modern
 from tests.helpers.fleet.moving import Movement, Offsets, moving
-from tests.helpers.fleet.shape import BROKERS, EVERY, FIRST, RACKS
 from tests.helpers.lake_snapshots import (
     Taken,
     assignment_bytes,
+    broker_columns,
     subscription_bytes,
     table_of,
     write_taken,
@@ -42,7 +42,8 @@ class FleetTables:
     def __init__(self, fleet: Fleet) -> None:
         self.fleet = fleet
         self._rng = np.random.default_rng([fleet.shape.seed, 4])
-        self._brokers, self._groups = self._broker_columns(), self._group_columns()
+        racks = [RACKS[node % len(RACKS)] for node in range(BROKERS)]
+        self._brokers, self._groups = broker_columns([*racks, None]), self._group_columns()
         self._members, self._partitions = self._member_columns(), self._partition_columns()
         self._commits, self._commit_rows = self._commit_columns()
 
@@ -92,16 +93,6 @@ class FleetTables:
         """Some milliseconds after that moment, every broker at its own."""
         start = round((moment + timedelta(milliseconds=after)).timestamp() * 1000)
         return pa.array(start + 7 * broker.astype(np.int64), pa.timestamp("ms", tz="UTC"))
-
-    def _broker_columns(self) -> dict[str, Any]:
-        nodes = range(BROKERS + 1)
-        return {
-            "node_id": list(nodes),
-            "host": [f"broker-{node}.example" for node in nodes],
-            "port": [9092 for _ in nodes],
-            "rack": [RACKS[n % len(RACKS)] if n < BROKERS else None for n in nodes],
-            "follower_fetching": [True for _ in nodes],
-        }
 
     def _group_columns(self) -> dict[str, Any]:
         fleet, groups = self.fleet, self.fleet.groups

@@ -16,8 +16,7 @@ from evenkeel.engine.assignors.interface.build import build_spec
 from evenkeel.engine.followers.plan import NAME as PLAN
 from evenkeel.engine.model.arrays import NONE, Ints
 from tests.helpers.fluid import plan
-from tests.helpers.fluid.plan import SESSION, STEP, WARM, Group, Owners
-from tests.helpers.fluid.racks import racks_of
+from tests.helpers.fluid.plan import SESSION, STEP, WARM, Group, Owners, racks_of
 from tests.helpers.fluid.world import NEVER, World
 
 COOPERATIVE = "cooperative-sticky"

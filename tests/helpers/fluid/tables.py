@@ -15,12 +15,12 @@ import pyarrow as pa
 from evenkeel.engine.adapters.replay import Recording, write_recording
 from evenkeel.engine.model.arrays import Floats
 from tests.helpers.fluid.life import View
-from tests.helpers.fluid.plan import FIRST, STEP, Group
-from tests.helpers.fluid.racks import RACKS, brokers_of
+from tests.helpers.fluid.plan import FIRST, RACKS, STEP, Group, brokers_of
 from tests.helpers.fluid.run import History, Moment
 from tests.helpers.lake_snapshots import (
     Taken,
     assignment_bytes,
+    broker_columns,
     subscription_bytes,
     table_of,
     write_taken,
@@ -115,13 +115,7 @@ class _Tables:
     def at(self, number: int, moment: Moment, taken_at: datetime) -> dict[str, _Columns]:
         """The columns of each table at one snapshot."""
         return {
-            "brokers": {
-                "node_id": list(range(len(RACKS))),
-                "host": [f"broker-{n}.example" for n in range(len(RACKS))],
-                "port": [9092] * len(RACKS),
-                "rack": list(RACKS),
-                "follower_fetching": [True] * len(RACKS),
-            },
+            "brokers": broker_columns(RACKS),
             "groups": _columns(list(self._groups(moment))),
             "members": _columns(list(self._members(moment))),
             "partitions": self._partitions(number, moment, taken_at),
@@ -187,6 +181,7 @@ class _Tables:
 
 def _member_rows(group: Group, view: View) -> Iterator[_Columns]:
     """One row per member, with the bytes that a classic member is described with."""
+    source = "describe" if group.modern else "subscription"
     for position, (number, member_id) in enumerate(view.members):
         member = group.members[number]
         listed = sorted(group.topic(t) for t in member.topics or [t.name for t in group.topics])
@@ -206,7 +201,7 @@ def _member_rows(group: Group, view: View) -> Iterator[_Columns]:
         if view.described:
             row |= {
                 "rack": member.rack,
-                "rack_source": _rack_source(group) if member.rack else None,
+                "rack_source": source if member.rack else None,
                 "subscription": listed,
                 "assigned_topics": [topic for topic, _ in owned],
                 "assigned_partitions": [partition for _, partition in owned],
@@ -229,10 +224,6 @@ def _member_rows(group: Group, view: View) -> Iterator[_Columns]:
 
 def _kind(group: Group) -> str:
     return "consumer" if group.modern else "classic"
-
-
-def _rack_source(group: Group) -> str:
-    return "describe" if group.modern else "subscription"
 
 
 def _columns(rows: Sequence[_Columns]) -> _Columns:

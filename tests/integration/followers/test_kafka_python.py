@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import closing
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -13,16 +12,13 @@ from confluent_kafka import Producer
 from kafka.admin import MemberToRemove
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 
-from evenkeel.engine.adapters.kafka import KafkaClusterReader
-from evenkeel.engine.config import ClusterSettings, Filter
 from evenkeel.engine.followers.kafka_python import PlanAssignor
 from evenkeel.engine.followers.plan import Plan, PlannedMember
 from evenkeel.engine.followers.sources import Reading, SourceError, source_of
 from evenkeel.engine.model.moments import utc_now
-from evenkeel.engine.snapshots import groups_of, new_snapshot_id
+from evenkeel.engine.snapshots import groups_of
 from tests.helpers.following import SECONDS, Consumers
-from tests.helpers.kafka_session import ClusterInUse
-from tests.helpers.kafka_stage import Stage
+from tests.helpers.kafka_stage import Stage, taken
 from tests.stage.process import wait_until
 
 pytest_plugins = ("tests.helpers.kafka_fixtures",)
@@ -30,13 +26,6 @@ pytestmark = pytest.mark.kafka
 
 Planned = dict[str, list[int]]
 """Name -> partition numbers, ascending."""
-
-
-@pytest.fixture
-def stage(kafka_cluster: ClusterInUse) -> Iterator[Stage]:
-    """A place for topics and groups of these tests."""
-    with Stage.on(kafka_cluster.bootstrap, f"{kafka_cluster.prefix}following-") as stage:
-        yield stage
 
 
 def plan(consumers: Consumers, planned: Planned, *, static: bool = True) -> Plan:
@@ -67,11 +56,8 @@ def is_seen_to_follow(consumers: Consumers, strategy: str | None) -> None:
 
 
 def _followed(consumers: Consumers) -> set[str | None]:
-    only, topics = Filter(allow=(consumers.group,)), Filter(allow=(consumers.topic,))
-    cluster = ClusterSettings(bootstrap=consumers.stage.bootstrap, groups=only, topics=topics)
-    with closing(KafkaClusterReader("test", cluster)) as reader:
-        taken = reader.take_snapshot(new_snapshot_id("test", utc_now()))
-    (found,) = groups_of(taken.tables, taken.started_at)
+    snapshot = taken(consumers.stage.bootstrap, consumers.group, consumers.topic)
+    (found,) = groups_of(snapshot.tables, snapshot.started_at)
     return {member.follows for member in found.members}
 
 

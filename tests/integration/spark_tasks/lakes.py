@@ -10,7 +10,7 @@ from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
 from evenkeel.engine.ports import Lake
-from evenkeel.engine.snapshots import VALIDATION, rows_to_table
+from evenkeel.engine.snapshots import METRICS, VALIDATION, rows_to_table
 from tests.helpers.snapshots import group, make_snapshot, member, snapshot_id, store, topic
 
 SERIES = 4
@@ -117,3 +117,12 @@ def make_lake(folder: Path) -> Lake:
 def measure_newest(lake: Lake) -> None:
     """What `propose_candidates` reads beside the newest snapshot: its metrics, made by the plain step."""
     pipeline.record_metrics(lake, NEWEST, pipeline.compute_metrics(lake, SETTINGS, NEWEST))
+
+
+def assert_as_plain(lake: Lake) -> None:
+    """Metrics and candidates of the newest snapshot in the lake are those of the plain steps."""
+    expected = pipeline.compute_metrics(lake, SETTINGS, NEWEST)
+    expected |= pipeline.propose_candidates(lake, SETTINGS, NEWEST)
+    assert {*METRICS, "candidates"} == set(expected)
+    for name, table in expected.items():
+        assert table.to_pylist() == lake.read(name, [NEWEST]).to_pylist()

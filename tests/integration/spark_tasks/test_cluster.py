@@ -17,12 +17,12 @@ import pytest
 from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.cli import worker_archive as archive
-from evenkeel.engine.snapshots import METRICS
 from tests.helpers.s3_server import SECRET, s3_server
 from tests.helpers.spark_cluster import StandaloneCluster, standalone_cluster
 from tests.integration.spark_tasks.lakes import (
     NEWEST,
     SETTINGS,
+    assert_as_plain,
     make_lake,
     measure_newest,
     variables,
@@ -91,11 +91,7 @@ def flow(site):
 
 def test_the_rows_are_those_of_the_plain_form(site, flow):
     """Metrics and candidates that workers made of a lake on S3 equal those of the plain steps."""
-    expected = pipeline.compute_metrics(site.lake, SETTINGS, NEWEST)
-    expected |= pipeline.propose_candidates(site.lake, SETTINGS, NEWEST)
-    assert {*METRICS, "candidates"} == set(expected)
-    for name, table in expected.items():
-        assert table.to_pylist() == site.lake.read(name, [NEWEST]).to_pylist()
+    assert_as_plain(site.lake)
 
 
 def test_a_run_says_what_the_cluster_is_has_and_did(site, flow):
@@ -202,39 +198,21 @@ def disguised(place: Path, version: str) -> Path:
     return launcher
 
 
-def test_workers_that_lack_nothing_are_not_refused(refusals):
-    """The same question that finds what is missing finds nothing where nothing is."""
-    assert re.match(r"(1 executor|2 executors) on 1 host have Python 3\.", refusals["nothing"])
+OURS = f"{sys.version_info[0]}.{sys.version_info[1]}"
+REFUSALS = {
+    "nothing": r"(1 executor|2 executors) on 1 host have Python 3\.",
+    "code": r"ConfigError: a Spark worker \(.*lacks a module: No module named 'evenkeel'\."
+    " Make an archive with `evenkeel admin pack`",
+    "version": f"ConfigError: .*runs Python 3.99, this process {OURS}; they must be the same",
+    "python": "ConfigError: Spark's workers cannot start Python as /no/such/python: .*not found",
+    "lake": rf"LakeError: a Spark worker \(.*cannot read lake {ELSEWHERE} as this process does: ",
+}
 
 
-def test_workers_without_our_code_are_named(refusals):
-    """A worker's own Python lacks evenkeel: one line, with the way to it."""
-    line = refusals["code"]
-    assert line.startswith("ConfigError: a Spark worker (")
-    assert (
-        "lacks a module: No module named 'evenkeel'. Make an archive with `evenkeel admin pack`"
-        in line
-    )
-
-
-def test_workers_with_another_python_are_named(refusals):
-    """Workers with another minor version are refused by both versions."""
-    ours = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    assert f"runs Python 3.99, this process {ours}; they must be the same" in refusals["version"]
-
-
-def test_workers_without_python_are_named(refusals):
-    """An interpreter that is not there is named with what the worker's shell says."""
-    line = refusals["python"]
-    assert line.startswith("ConfigError: Spark's workers cannot start Python as /no/such/python: ")
-    assert "not found" in line
-
-
-def test_a_lake_that_workers_cannot_see_is_named(refusals):
-    """A path that leads elsewhere on a worker is said before any work."""
-    line = refusals["lake"]
-    assert line.startswith("LakeError: a Spark worker (")
-    assert f"cannot read lake {ELSEWHERE} as this process does: " in line
+@pytest.mark.parametrize("lacking", REFUSALS)
+def test_what_workers_lack_is_named(refusals, lacking):
+    """Code, a Python of our version, any Python, the lake: one line before any work, with the way to it."""
+    assert re.match(REFUSALS[lacking], refusals[lacking])
 
 
 def test_a_master_that_is_not_there_is_named_before_java_starts(site):

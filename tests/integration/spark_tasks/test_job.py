@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from evenkeel.engine import pipeline, wiring
+from evenkeel.engine import wiring
 from evenkeel.spark_tasks import (
     compute_metrics,
     job,
@@ -22,7 +22,13 @@ from evenkeel.spark_tasks import (
 )
 from evenkeel.spark_tasks.place import MASTER
 from tests.helpers.snapshots import snapshot_id
-from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake, measure_newest
+from tests.integration.spark_tasks.lakes import (
+    NEWEST,
+    SETTINGS,
+    assert_as_plain,
+    make_lake,
+    measure_newest,
+)
 
 pytestmark = pytest.mark.spark
 
@@ -39,22 +45,11 @@ def ports(monkeypatch, tmp_path, spark):
     signal.signal(signal.SIGTERM, before)
 
 
-def test_metrics_reach_the_lake(ports):
-    """After the main, the lake holds what the plain step computes; the history waits for their validation."""
-    assert 0 == compute_metrics.main(["--snapshot-id", NEWEST])
-    expected = pipeline.compute_metrics(ports.lake, SETTINGS, NEWEST)
-    for name, table in expected.items():
-        assert table.to_pylist() == ports.lake.read(name, [NEWEST]).to_pylist()
-
-
 def test_both_steps_of_a_run_have_one_session(ports, monkeypatch, capsys):
     """Metrics and candidates are those of the plain steps; asked again, there is nothing to do, and no session."""
     asked = ["--snapshot-id", NEWEST]
     assert 0 == measure_and_propose.main(asked)
-    expected = pipeline.compute_metrics(ports.lake, SETTINGS, NEWEST)
-    expected |= pipeline.propose_candidates(ports.lake, SETTINGS, NEWEST)
-    for name, table in expected.items():
-        assert table.to_pylist() == ports.lake.read(name, [NEWEST]).to_pylist()
+    assert_as_plain(ports.lake)
     monkeypatch.setattr(job, "session", None)
     assert 0 == measure_and_propose.main(asked)
     told = capsys.readouterr().out.splitlines()

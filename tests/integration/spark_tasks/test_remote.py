@@ -1,13 +1,12 @@
 """
 The Spark steps on a Spark Connect server: a process with a token and its own environment, a lake on S3, no Java here.
 
-What a server lacks is one line before any work.
+What a server lacks is one line before any work; `test_cluster` has what is said of workers.
 """
 
 from __future__ import annotations
 
 import io
-import os
 import re
 import subprocess
 import sys
@@ -17,20 +16,18 @@ from dataclasses import dataclass
 import pytest
 from pyspark.sql.connect.client.reattach import ExecutePlanResponseReattachableIterator
 
-from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.lake import FileLake
-from evenkeel.engine.model.errors import ConfigError, LakeError
-from evenkeel.engine.snapshots import METRICS
+from evenkeel.engine.model.errors import ConfigError
 from evenkeel.spark_tasks import preflight
-from evenkeel.spark_tasks import session as sessions
 from evenkeel.spark_tasks.place import ARCHIVE, CREDENTIALS, REMOTE
 from evenkeel.spark_tasks.session import session
 from tests.helpers.s3_server import KEY, SECRET, s3_server
 from tests.helpers.spark_connect import TOKEN, ConnectServer, connect_server
-from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake, variables
+from tests.integration.spark_tasks.lakes import NEWEST, assert_as_plain, make_lake, variables
 from tests.stage.process import wait_until
 
 pytestmark = [pytest.mark.nightly, pytest.mark.spark, pytest.mark.timeout(1200)]
+
 
 BARE = getattr(sys, "_base_executable", sys.executable)
 """The interpreter that our environment was made with; it has none of our packages."""
@@ -83,11 +80,7 @@ def flow(site):
 
 def test_the_rows_are_those_of_the_plain_form(site, flow):
     """Metrics and candidates that the server's workers made of a lake on S3 equal those of the plain steps."""
-    expected = pipeline.compute_metrics(site.lake, SETTINGS, NEWEST)
-    expected |= pipeline.propose_candidates(site.lake, SETTINGS, NEWEST)
-    assert {*METRICS, "candidates"} == set(expected)
-    for name, table in expected.items():
-        assert table.to_pylist() == site.lake.read(name, [NEWEST]).to_pylist()
+    assert_as_plain(site.lake)
 
 
 def test_a_run_says_which_server_and_session_it_used(site, flow):
@@ -165,43 +158,10 @@ def test_workers_without_our_code_are_named(ask):
     assert "\n" not in line
 
 
-MASK = """
-import sys
-class Other(tuple):
-    major, minor = 3, 99
-sys.version_info = Other((3, 99, 0, "final", 0))
-"""
-"""Makes an interpreter take itself for another version."""
-
-
-def test_workers_with_another_python_are_named(ask, tmp_path):
-    """Workers with another minor version are refused by both versions."""
-    (tmp_path / "sitecustomize.py").write_text(MASK)
-    ours = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    with pytest.raises(ConfigError, match=f"runs Python 3.99, this process {ours}; they must"):
-        ask(f'PYTHONPATH="{tmp_path}:$PYTHONPATH" exec {sys.executable}')
-
-
-def test_workers_without_python_are_named(ask, site, monkeypatch):
-    """An interpreter that is not there is named with what the system says."""
-    monkeypatch.setattr(sessions, "PACKED_PYTHON", "./environment/no/python")
-    with pytest.raises(ConfigError, match=r"cannot start Python as \./environment/no/python: .*No"):
-        ask("exec true")
-
-
 def test_what_an_archive_says_that_finds_no_python_is_said(ask):
     """The archive's program may run, and find no Python of our version on the server's machines."""
     with pytest.raises(ConfigError, match=r"/environment/bin/python: there is no Python here\. St"):
         ask("echo there is no Python here >&2; exit 127 #")
-
-
-def test_a_lake_that_workers_cannot_see_is_named(ask, tmp_path, monkeypatch):
-    """A path that leads elsewhere on a worker is said before any work."""
-    (tmp_path / "lake").mkdir()
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(LakeError, match="cannot read lake /proc/self/cwd/lake as this process"):
-        ask(lake="/proc/self/cwd/lake")
-    assert [] == os.listdir("lake")
 
 
 def test_another_version_of_spark_is_named(ask, monkeypatch):

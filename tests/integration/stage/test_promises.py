@@ -10,12 +10,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.config import Settings
-from evenkeel.engine.snapshots import VALIDATION, rows_to_table
-from tests.helpers.memory import MemoryNotifier
+from tests.helpers.cookbook_history import work
 from tests.helpers.snapshots import group, make_snapshot, store, topic
 from tests.stage.chaos.promises import PROMISES, Evidence, broken
 
@@ -52,25 +50,9 @@ class Finished:
 def finished(tmp_path: Path, history: PostgresHistory, database_url: str) -> Finished:
     """All steps done for one snapshot, and one message in Slack."""
     lake, down = FileLake(tmp_path / "lake"), list[str]()
-    snapshot = make_snapshot(
-        topics=[topic("orders", 4, end=1000)],
-        groups=[group(name, members=2, topics=["orders"], lag={"orders": 5}) for name in "ab"],
-    )
-    store(lake, snapshot)
-    [snapshot_id] = lake.snapshots(CLUSTER)
-    history.store_snapshot(lake.manifest("snapshot", snapshot_id), SETTINGS.version)
-    nothing = rows_to_table([], VALIDATION)
-    pipeline.record_validation(lake, history, snapshot_id, "snapshot", nothing)
-    pipeline.record_metrics(
-        lake, snapshot_id, pipeline.compute_metrics(lake, SETTINGS, snapshot_id)
-    )
-    pipeline.record_candidates(
-        lake, snapshot_id, pipeline.propose_candidates(lake, SETTINGS, snapshot_id)
-    )
-    for stage in ("metrics", "candidates"):
-        pipeline.record_validation(lake, history, snapshot_id, stage, nothing)
-    pipeline.advise(lake, history, SETTINGS, snapshot_id)
-    pipeline.watch_groups(lake, history, MemoryNotifier(), SETTINGS, snapshot_id)
+    groups = [group(name, members=2, topics=["orders"], lag={"orders": 5}) for name in "ab"]
+    [taken] = store(lake, make_snapshot(topics=[topic("orders", 4, end=1000)], groups=groups))
+    work(lake, history, SETTINGS, taken)
     evidence = Evidence(
         database_url=database_url,
         lake=lake,
@@ -80,61 +62,42 @@ def finished(tmp_path: Path, history: PostgresHistory, database_url: str) -> Fin
         until=LONG_AGO,
         ended=lambda: down,
     )
-    return Finished(evidence, snapshot_id, down)
+    return Finished(evidence, taken, down)
 
 
-def _second_message(finished: Finished) -> None:
-    finished.evidence.messages.append(MESSAGE | {"ts": "2.0"})
+Spoil = Callable[[Finished], None]
 
 
-def _posted_anew(finished: Finished) -> None:
-    for ts, key in (("2.0", "opened"), ("3.0", "worse 1")):
-        payload = {"event_payload": {"key": f"incident test/a/s1 {key}"}}
-        finished.evidence.messages.append(MESSAGE | {"ts": ts, "metadata": payload})
+def posted(*keys: str) -> Spoil:
+    """More messages in Slack."""
+
+    def spoil(finished: Finished) -> None:
+        for number, key in enumerate(keys, start=2):
+            payload = {"event_payload": {"key": f"incident {key}"}}
+            finished.evidence.messages.append(MESSAGE | {"ts": f"{number}.0", "metadata": payload})
+
+    return spoil
 
 
-def _never_watched(finished: Finished) -> None:
-    finished.execute("DELETE FROM incident_watch")
+def told(statement: str) -> Spoil:
+    """The history is spoilt."""
+    return lambda finished: finished.execute(statement)
 
 
-def _open_without_reason(finished: Finished) -> None:
-    finished.execute(
+def incident(group: str, kind: str) -> Spoil:
+    """One is open."""
+    return told(
         "INSERT INTO incident (cluster, group_id, kind, severity, opened_at, last_seen_at)"
-        " VALUES ('test', 'a', 'no members', 'critical', now(), now())"
+        f" VALUES ('test', {group}, '{kind}', 'critical', now(), now())"
     )
 
 
-def _sent_to_nowhere(finished: Finished) -> None:
-    finished.execute(
-        "INSERT INTO alert (key, cluster, kind, channel, message, state, sent_channel, sent_timestamp)"
-        " VALUES ('k', 'test', 'advice', '#kafka', '{}', 'sent', 'C0KAFKA001', '9.0')"
+def alert(columns: str, values: str) -> Spoil:
+    """One stands in the outbox."""
+    return told(
+        f"INSERT INTO alert (key, cluster, kind, channel, message, {columns})"
+        f" VALUES ('k', 'test', 'advice', '#kafka', '{{}}', {values})"
     )
-
-
-def _waiting(finished: Finished) -> None:
-    finished.execute(
-        "INSERT INTO alert (key, cluster, kind, channel, message, created_at)"
-        " VALUES ('k', 'test', 'advice', '#kafka', '{}', '2019-01-01')"
-    )
-
-
-def _open_incident(finished: Finished) -> None:
-    finished.execute(
-        "INSERT INTO incident (cluster, kind, severity, opened_at, last_seen_at)"
-        " VALUES ('test', 'snapshot late', 'critical', now(), now())"
-    )
-
-
-def _lost_row_of_advice(finished: Finished) -> None:
-    finished.execute("DELETE FROM advice WHERE group_id = 'a'")
-
-
-def _lost_row_of_metrics(finished: Finished) -> None:
-    finished.execute("DELETE FROM group_metrics WHERE group_id = 'b'")
-
-
-def _forgotten_snapshot(finished: Finished) -> None:
-    finished.execute("DELETE FROM snapshot")
 
 
 def _cut_file(finished: Finished) -> None:
@@ -146,8 +109,23 @@ def _cut_file(finished: Finished) -> None:
     lake.write("metrics", snapshot_id, more, manifest.facts)
 
 
-def _broker_down(finished: Finished) -> None:
-    finished.down.append("1 brokers")
+SPOILT: list[tuple[Spoil, str]] = [
+    (posted("1"), "no message came twice"),
+    (posted("test/a/s1 opened", "test/a/s1 worse 1"), "no message came twice"),
+    (told("DELETE FROM incident_watch"), "every snapshot was watched, or a newer one was"),
+    (incident("'a'", "no members"), "no incident of a group is open that is not true"),
+    (incident("NULL", "snapshot late"), "no incident of the pipeline is left open"),
+    (
+        alert("state, sent_channel, sent_timestamp", "'sent', 'C0KAFKA001', '9.0'"),
+        "no message is lost",
+    ),
+    (alert("created_at", "'2019-01-01'"), "no alert is pending"),
+    (told("DELETE FROM advice WHERE group_id = 'a'"), "the history holds whole snapshots"),
+    (told("DELETE FROM group_metrics WHERE group_id = 'b'"), "the history holds whole snapshots"),
+    (_cut_file, "the history holds whole snapshots"),
+    (told("DELETE FROM snapshot"), "every snapshot has its advice, or was overtaken or rejected"),
+    (lambda finished: finished.down.append("1 brokers"), "everything that was killed came back"),
+]
 
 
 def test_a_finished_run_keeps_every_promise(finished: Finished) -> None:
@@ -155,26 +133,8 @@ def test_a_finished_run_keeps_every_promise(finished: Finished) -> None:
     assert broken(finished.evidence) == {name: [] for name in PROMISES}
 
 
-@pytest.mark.parametrize(
-    ("spoil", "promise"),
-    [
-        (_second_message, "no message came twice"),
-        (_posted_anew, "no message came twice"),
-        (_never_watched, "every snapshot was watched, or a newer one was"),
-        (_open_without_reason, "no incident of a group is open that is not true"),
-        (_sent_to_nowhere, "no message is lost"),
-        (_waiting, "no alert is pending"),
-        (_open_incident, "no incident of the pipeline is left open"),
-        (_lost_row_of_advice, "the history holds whole snapshots"),
-        (_lost_row_of_metrics, "the history holds whole snapshots"),
-        (_cut_file, "the history holds whole snapshots"),
-        (_forgotten_snapshot, "every snapshot has its advice, or was overtaken or rejected"),
-        (_broker_down, "everything that was killed came back"),
-    ],
-)
-def test_each_promise_can_be_broken(
-    finished: Finished, spoil: Callable[[Finished], None], promise: str
-) -> None:
+@pytest.mark.parametrize(("spoil", "promise"), SPOILT)
+def test_each_promise_can_be_broken(finished: Finished, spoil: Spoil, promise: str) -> None:
     """What was spoilt breaks its promise and no other."""
     spoil(finished)
     assert [name for name, lines in broken(finished.evidence).items() if lines] == [promise]

@@ -10,13 +10,11 @@ import pytest
 from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
 
-from evenkeel.engine.adapters.kafka import KafkaClusterReader
-from evenkeel.engine.config import ClusterSettings, Filter
 from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
 from evenkeel.engine.model.groups import GroupSnapshot
-from evenkeel.engine.model.moments import utc_now
-from evenkeel.engine.snapshots import groups_of, new_snapshot_id
+from evenkeel.engine.snapshots import groups_of
 from tests.helpers.kafka_session import SETTLE_SECONDS, ClusterInUse
+from tests.helpers.kafka_stage import taken
 from tests.stage.kafka.spreading import topics_anywhere
 from tests.stage.process import wait_until
 from tests.stage.workload import topics
@@ -52,13 +50,6 @@ def _settled(workload: Workload) -> bool:
     return False
 
 
-def _take(workload: Workload) -> ClusterSnapshot:
-    only = Filter(allow=(f"{workload.prefix}*",))
-    settings = ClusterSettings(bootstrap=workload.bootstrap, groups=only, topics=only)
-    with closing(KafkaClusterReader("test", settings)) as reader:
-        return reader.take_snapshot(new_snapshot_id("test", utc_now()))
-
-
 def _group(snapshot: ClusterSnapshot, name: str) -> GroupSnapshot:
     groups = groups_of(snapshot.tables, snapshot.started_at)
     return next(group for group in groups if group.group == name)
@@ -67,7 +58,7 @@ def _group(snapshot: ClusterSnapshot, name: str) -> GroupSnapshot:
 def test_a_recorded_application_stands_in_where_none_can_be_run(workload: Workload) -> None:
     """It reads as a real one: stable, 4 members in 2 processes and racks, all tasks once, a lag."""
     assert workload.left_out == {"streams-kip1071": NO_COMPILER}
-    snapshot = _take(workload)
+    snapshot = taken(workload.bootstrap, f"{workload.prefix}*")
     group = _group(snapshot, workload.prefix + NAME)
     assert (group.state, group.type, group.assignor) == ("Stable", "classic", "stream")
     assert (group.error, snapshot.problems) == (None, ())
@@ -92,7 +83,9 @@ def test_a_recorded_application_stands_in_where_none_can_be_run(workload: Worklo
 
 
 def _lags(workload: Workload) -> bool:
-    rows = _group(_take(workload), workload.prefix + NAME).partitions
+    rows = _group(
+        taken(workload.bootstrap, f"{workload.prefix}*"), workload.prefix + NAME
+    ).partitions
     pairs = zip(rows.committed.tolist(), rows.end.tolist(), strict=True)
     gaps = [None if committed is None else end - committed for committed, end in pairs]
     return None not in gaps and min(gaps) >= 0 and sum(gaps) > 0

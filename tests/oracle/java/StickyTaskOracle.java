@@ -1,16 +1,6 @@
 import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.core.JsonGenerator;
-import com.fasterxml.jackson.databind.DeserializationFeature;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.PropertyNamingStrategies;
-import com.fasterxml.jackson.databind.json.JsonMapper;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -52,12 +42,6 @@ import org.apache.kafka.streams.processor.internals.assignment.DefaultTaskTopicP
  * standbys: that of a set of objects without a hash of their own, which no input decides.
  */
 public final class StickyTaskOracle {
-    private static final ObjectMapper JSON = JsonMapper.builder()
-        .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
-        .disable(JsonGenerator.Feature.AUTO_CLOSE_TARGET)
-        .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
-        .build();
-
     private record Costs(Integer traffic, Integer nonOverlap) {}
 
     private record Topic(List<List<String>> partitions) {}
@@ -240,34 +224,12 @@ public final class StickyTaskOracle {
 
     // ---- both
 
-    /** The median of calls of the assignor alone; null unless asked for. */
+    /** Of calls of the assignor alone; null unless asked for. */
     private static Double milliseconds(Asked asked, Supplier<?> ask) {
-        if (asked.repeat() == 0) {
-            return null;
-        }
-        for (int i = 0; i < asked.warmUp(); i++) {
-            ask.get();
-        }
-        List<Long> times = new ArrayList<>();
-        for (int i = 0; i < asked.repeat(); i++) {
-            long began = System.nanoTime();
-            ask.get();
-            times.add(System.nanoTime() - began);
-        }
-        Long[] sorted = times.toArray(new Long[0]);
-        Arrays.sort(sorted);
-        int half = sorted.length / 2;
-        return (sorted.length % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2.0) / 1e6;
+        return Harness.milliseconds(asked.warmUp(), asked.repeat(), () -> ask);
     }
 
     public static void main(String[] args) throws IOException {
-        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        PrintStream out = new PrintStream(System.out, false, StandardCharsets.UTF_8);
-        System.setOut(System.err); // a log line of Kafka's must not stand among the answers
-        for (String line = in.readLine(); line != null; line = in.readLine()) {
-            JSON.writeValue(out, answered(JSON.readValue(line, Asked.class)));
-            out.print('\n');
-            out.flush();
-        }
+        Harness.serve(Asked.class, StickyTaskOracle::answered);
     }
 }

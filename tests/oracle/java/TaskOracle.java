@@ -1,16 +1,6 @@
 import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.core.JsonGenerator;
-import com.fasterxml.jackson.databind.DeserializationFeature;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.PropertyNamingStrategies;
-import com.fasterxml.jackson.databind.json.JsonMapper;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -39,12 +29,6 @@ import org.apache.kafka.streams.processor.internals.assignment.RackAwareTaskAssi
  * standard input, an answer per line on standard output, in order. Cases have the form of the optimiser's vectors.
  */
 public final class TaskOracle {
-    private static final ObjectMapper JSON = JsonMapper.builder()
-        .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
-        .disable(JsonGenerator.Feature.AUTO_CLOSE_TARGET)
-        .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
-        .build();
-
     private record Costs(int traffic, int nonOverlap) {}
 
     private record Topic(List<List<String>> partitions) {}
@@ -135,35 +119,12 @@ public final class TaskOracle {
         Map<String, List<String>> active = new TreeMap<>();
         call.clients.forEach((client, state) -> active.put(
             client.toString(), state.activeTasks().stream().sorted().map(TaskId::toString).toList()));
-        return new Answer(asked.id(), active, cost, asked.repeat() > 0 ? median() : null, null);
-    }
-
-    /** Milliseconds of the optimiser alone. */
-    private double median() {
-        for (int i = 0; i < asked.warmUp(); i++) {
-            new Call().run();
-        }
-        long[] times = new long[asked.repeat()];
-        for (int i = 0; i < times.length; i++) {
-            Call call = new Call();
-            long began = System.nanoTime();
-            call.run();
-            times[i] = System.nanoTime() - began;
-        }
-        Arrays.sort(times);
-        int half = times.length / 2;
-        return (times.length % 2 == 1 ? times[half] : (times[half - 1] + times[half]) / 2.0) / 1e6;
+        Double alone = Harness.milliseconds(asked.warmUp(), asked.repeat(), () -> new Call()::run);
+        return new Answer(asked.id(), active, cost, alone, null);
     }
 
     public static void main(String[] args) throws IOException {
-        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        PrintStream out = new PrintStream(System.out, false, StandardCharsets.UTF_8);
-        System.setOut(System.err); // a log line of Kafka's must not stand among the answers
-        for (String line = in.readLine(); line != null; line = in.readLine()) {
-            JSON.writeValue(out, answered(JSON.readValue(line, Asked.class)));
-            out.print('\n');
-            out.flush();
-        }
+        Harness.serve(Asked.class, TaskOracle::answered);
     }
 
     private static Answer answered(Asked asked) {

@@ -12,12 +12,10 @@ import os
 import shutil
 import signal
 import subprocess
-import threading
 import uuid
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
@@ -30,6 +28,7 @@ from tests.stage.kafka.spreading import brokers_know
 from tests.stage.process import (
     LocalClusterError,
     Process,
+    asked_to_end,
     default_home,
     find_java,
     free_ports,
@@ -121,12 +120,7 @@ class KafkaCluster:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._throw_away:
             for node_id in list(self._processes):
                 self.kill(node_id)
@@ -331,10 +325,8 @@ def main(arguments: list[str]) -> int:
     """Run three brokers alone; the first line it prints is their address."""
     parser = argparse.ArgumentParser(prog="python -m tests.stage brokers", description=__doc__)
     parser.add_argument("directory", type=Path)
-    asked_to_end = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: asked_to_end.set())
+    ended = asked_to_end()
     with KafkaCluster(parser.parse_args(arguments).directory) as cluster:
         print(cluster.bootstrap, flush=True)
-        asked_to_end.wait()
+        ended.wait()
     return 0

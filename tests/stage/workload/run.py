@@ -11,18 +11,16 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import signal
 import sys
 import threading
 import time
 from contextlib import closing, suppress
 from pathlib import Path
-from types import TracebackType
 
 from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
 
-from tests.stage.process import LocalClusterError, default_home, wait_until
+from tests.stage.process import LocalClusterError, asked_to_end, default_home, wait_until
 from tests.stage.workload import settling, topics
 from tests.stage.workload.following import FollowingMember, plan_of
 from tests.stage.workload.groups import GROUPS, GROUPS_BY_NAME, GroupPlan
@@ -75,12 +73,7 @@ class Workload:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     @property
@@ -257,27 +250,25 @@ def restart_main(arguments: list[str]) -> int:
     return 0
 
 
-def keep_alive(
-    workload: Workload, once_settled: Path | None, asked_to_end: threading.Event
-) -> None:
+def keep_alive(workload: Workload, once_settled: Path | None, ended: threading.Event) -> None:
     """Say which group has settled as it does, write the file after the last, stay until asked."""
     for name, reason in workload.left_out.items():
         print(f"left out {workload.prefix}{name}: {reason}", flush=True)
     for name, reason in workload.played.items():
         print(f"from a recording {workload.prefix}{name}: {reason}", flush=True)
-    if _watch(workload, asked_to_end):
+    if _watch(workload, ended):
         if once_settled:
             _write_whole(once_settled, json.dumps(workload.describe(), indent=1))
         print(f"all {len(workload.settled)} groups have settled", flush=True)
-    while not asked_to_end.wait(0.5):
+    while not ended.wait(0.5):
         workload.restart_asked()
 
 
-def _watch(workload: Workload, asked_to_end: threading.Event) -> bool:
+def _watch(workload: Workload, ended: threading.Event) -> bool:
     """Print a line as each group settles; whether all have before the end is asked for."""
     warn_at = time.monotonic() + SLOW_TO_SETTLE_SECONDS
     told: dict[str, float] = {}
-    while not asked_to_end.wait(0.5):
+    while not ended.wait(0.5):
         left, whole = workload.plans, False
         with suppress(KafkaError):  # a broker that is just away
             left = workload.unsettled()
@@ -329,15 +320,13 @@ def main(arguments: list[str]) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    asked_to_end = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: asked_to_end.set())
+    ended = asked_to_end()
     if options.once_settled:
         options.once_settled.unlink(missing_ok=True)
     workload = Workload(options.bootstrap, options.prefix, options.directory)
     try:
         workload.start()
-        keep_alive(workload, options.once_settled, asked_to_end)
+        keep_alive(workload, options.once_settled, ended)
     finally:
         workload.stop()
     return 0

@@ -99,25 +99,23 @@ def configure_us(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[st
     return write
 
 
-def test_a_connection_that_is_gone_costs_its_own_cluster_only(
-    configure_us: Callable[[str], None],
-) -> None:
-    """The file has filters of a cluster and leaves its address to a connection that somebody removed."""
-    configure_us("timeout_seconds = 9")
-    found = settings()
-    assert found.cluster("eu").bootstrap == "a:9092"
-    with pytest.raises(ConfigError, match="evenkeel_us"):
-        found.cluster("us")
+NOBODYS_ADDRESS = [
+    # the file has filters of a cluster and leaves its address to a connection that somebody removed
+    ("timeout_seconds = 9", {}, "evenkeel_us"),
+    # the file has an address that would do, the connection beats it with one that is none
+    ('bootstrap = "c:9092"', {"bootstrap_servers": "broker"}, r"'broker' is not host:port.* evenkeel_us"),
+]  # fmt: skip
 
 
-def test_a_wrong_address_of_a_connection_is_not_the_files_fault(
-    configure_us: Callable[[str], None],
+@pytest.mark.parametrize(("us", "connection", "named"), NOBODYS_ADDRESS)
+def test_a_connection_that_gives_no_address_is_not_the_files_fault(
+    configure_us: Callable[[str], None], us: str, connection: dict[str, str], named: str
 ) -> None:
-    """The file has an address that would do, the connection beats it with one that is none."""
-    configure_us('bootstrap = "c:9092"')
-    found = settings(evenkeel_us=kafka(bootstrap_servers="broker"))
+    """It costs its own cluster only."""
+    configure_us(us)
+    found = settings(**({"evenkeel_us": kafka(**connection)} if connection else {}))
     assert found.cluster("eu").bootstrap == "a:9092"
-    with pytest.raises(ConfigError, match=r"'broker' is not host:port.* evenkeel_us"):
+    with pytest.raises(ConfigError, match=named):
         found.cluster("us")
 
 

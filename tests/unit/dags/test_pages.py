@@ -61,6 +61,18 @@ class Made:
         return self.status, f"{SECRET}: {cluster} {group}"
 
 
+@dataclass
+class Slow(Made):
+    """One that makes none until it is free to."""
+
+    free: Event = field(default_factory=Event)
+
+    def __call__(self, cluster: str | None, group: str | None) -> tuple[int, str]:
+        """As soon as it is free."""
+        assert self.free.wait(60)
+        return super().__call__(cluster, group)
+
+
 @pytest.fixture
 def made() -> Made:
     """What is shown."""
@@ -200,19 +212,15 @@ def test_an_address_without_a_group_is_told_so(client: TestClient, made: Made) -
 
 def test_many_who_look_read_the_history_once() -> None:
     """Who asks while a page is made waits for that one, and who asks soon after gets it; later it is made anew."""
-    now, free, made = [0.0], Event(), Made()
-
-    def slowly(cluster: str | None, group: str | None) -> tuple[int, str]:
-        assert free.wait(60)
-        return made(cluster, group)
+    now, made = [0.0], Slow()
 
     async def look() -> None:
-        kept = page_cache.PageCache(make=slowly, clock=lambda: now[0])
+        kept = page_cache.PageCache(make=made, clock=lambda: now[0])
         asking = [asyncio.ensure_future(kept.get("eu", None)) for _ in range(10)]
         gone = asyncio.ensure_future(kept.get("us", None))
         await asyncio.sleep(0)
         gone.cancel()
-        free.set()
+        made.free.set()
         assert {await each for each in asking} == {(200, f"{SECRET}: eu None")}
         await kept.get("us", None)
         assert sorted(map(str, made.asked)) == ["('eu', None)", "('us', None)"]
@@ -228,17 +236,13 @@ def test_many_who_look_read_the_history_once() -> None:
 
 def test_a_page_that_takes_its_time_is_not_waited_for_without_end() -> None:
     """Who asks hears that it is being made; it goes on being made, and who asks again gets it."""
-    free, made = Event(), Made()
-
-    def slowly(cluster: str | None, group: str | None) -> tuple[int, str]:
-        assert free.wait(60)
-        return made(cluster, group)
+    made = Slow()
 
     async def look() -> None:
-        kept = page_cache.PageCache(make=slowly, patience=0)
+        kept = page_cache.PageCache(make=made, patience=0)
         assert await kept.get("eu", None) is None
         assert await kept.get("eu", None) is None
-        free.set()
+        made.free.set()
         kept.patience = 60
         assert await kept.get("eu", None) == (200, f"{SECRET}: eu None")
         assert made.asked == [("eu", None)]
@@ -248,18 +252,14 @@ def test_a_page_that_takes_its_time_is_not_waited_for_without_end() -> None:
 
 def test_no_more_pages_wait_for_a_slow_history_than_are_kept() -> None:
     """However many are asked for meanwhile, and again; once it answers there is room for those that were not begun."""
-    free, made = Event(), Made()
-
-    def slowly(cluster: str | None, group: str | None) -> tuple[int, str]:
-        assert free.wait(60)
-        return made(cluster, group)
+    made = Slow()
 
     async def look() -> None:
-        kept, names = page_cache.PageCache(make=slowly, patience=0), range(page_cache.MOST + 10)
+        kept, names = page_cache.PageCache(make=made, patience=0), range(page_cache.MOST + 10)
         for _ in range(2):
             for name in names:
                 assert await kept.get("eu", str(name)) is None
-        free.set()
+        made.free.set()
         kept.patience = 60
         begun = {("eu", str(name)) for name in names[: page_cache.MOST]}
         assert all([await kept.get(*one) for one in sorted(begun)])

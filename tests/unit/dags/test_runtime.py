@@ -289,19 +289,6 @@ def test_a_cluster_that_does_not_answer_leaves_the_other_whole(
     assert [n.outcome for n in history.tables.steps] == ["failed", "ok"] * 2
 
 
-def test_a_good_run_calls_the_heartbeat_of_its_cluster(
-    history: MemoryHistory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where one is configured; else nothing is called."""
-    runtime.heartbeat("eu")
-    beats: list[str] = []
-    listener = SimpleNamespace(beat=beats.append)
-    monkeypatch.setattr(runtime.wiring, "heartbeat", lambda settings: listener)
-    runtime.heartbeat("us")
-    assert beats == ["us"]
-    assert [run.outcome for run in history.tables.steps] == ["ok", "ok"]
-
-
 class Runs:
     """Airflow's counts of the runs of `advise_assignments`."""
 

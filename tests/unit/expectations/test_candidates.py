@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +16,7 @@ from evenkeel.expectations.candidates import build_suites, candidate_frames
 from evenkeel.expectations.run import check, validate_candidates
 from tests.helpers.snapshots import group, make_snapshot, member, store, topic
 from tests.helpers.streams_groups import Sub, Thread, live_snapshot
+from tests.unit.expectations.cases import NAN, Case, of_ghost
 from tests.unit.expectations.one_lake import OneLake
 
 pytestmark = pytest.mark.slow
@@ -66,22 +65,6 @@ def healthy() -> list[dict[str, Any]]:
 GROUPS = ["steady", "other"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Case:
-    """One thing wrong with the second row of the first group, and the failure it must cause."""
-
-    expectation: str
-    values: dict[str, Any] = field(default_factory=dict)
-    edit: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] | None = None
-    groups: tuple[str | None, ...] = ("steady",)
-    reason: str
-    rows: int | None = None
-
-    def apply(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The rows with this wrong."""
-        return self.edit(rows) if self.edit else [rows[0], rows[1] | self.values, *rows[2:]]
-
-
 NAME = STRATEGIES[1]
 
 CASES = [
@@ -112,7 +95,7 @@ CASES = [
     ),
     Case(
         expectation="candidates: Every candidate is of a group that was measured.",
-        edit=lambda rows: [*rows, rows[0] | {"group_id": "ghost"}],
+        edit=of_ghost,
         groups=(None,),
         reason="a candidate is of a group that was not measured: live of ghost",
     ),
@@ -150,7 +133,7 @@ CASES = [
     ),
     Case(
         expectation="candidates: What must be known is, and unknown is null, never NaN.",
-        values={"cross_rack_share": float("nan"), "config_version": None},
+        values={"cross_rack_share": NAN, "config_version": None},
         reason=f"a value is missing or not a number: {NAME}: config_version, cross_rack_share",
     ),
 ]
@@ -164,17 +147,10 @@ def table(rows: list[dict[str, Any]]) -> pa.Table:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.expectation)
 def test_an_expectation_that_is_broken_names_group_and_reason(case):
     """Each broken expectation leaves one critical row per group it is broken for, with its reason."""
-    candidates = table(case.apply(healthy()))
+    candidates = table(case.apply(healthy(), 1))
     frames = candidate_frames(candidates, GROUPS, STRATEGIES)
-    name = case.expectation.partition(":")[0]
     suites = build_suites(KEY["snapshot_id"], case.rows or len(candidates), STRATEGIES)
-    rows = check({name: frames[name]}, suites)
-    own = [r for r in rows if r["expectation"] == case.expectation]
-    assert [False] * len(case.groups) == [r["success"] for r in own]
-    assert list(case.groups) == [r["group_id"] for r in own]
-    for row in own:
-        assert "critical" == row["severity"]
-        assert row["reason"].startswith(case.reason)
+    case.check(check({case.of: frames[case.of]}, suites))
 
 
 def test_possible_candidates_pass():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +14,7 @@ from evenkeel.engine.snapshots import METRICS, VALIDATION, rows_to_table
 from evenkeel.engine.snapshots.validation import rejection
 from evenkeel.expectations.metrics import build_suites, metric_frames
 from evenkeel.expectations.run import check, validate_metrics
+from tests.unit.expectations.cases import NAN, Case, again, of_ghost
 from tests.unit.expectations.test_candidates import lake_of_every_kind
 
 pytestmark = pytest.mark.slow
@@ -95,33 +94,6 @@ def as_tables(rows: Tables) -> dict[str, pa.Table]:
     return {name: rows_to_table(rows[name], schema) for name, schema in METRICS.items()}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Case:
-    """One thing wrong with the first row of a dataset, and the failure it must cause."""
-
-    expectation: str
-    values: dict[str, Any] = field(default_factory=dict)
-    edit: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] | None = None
-    groups: tuple[str | None, ...] = ("steady",)
-    reason: str
-    severity: str = "critical"
-    row: int = 0
-
-    @property
-    def dataset(self) -> str:
-        """What is wrong."""
-        name = self.expectation.partition(":")[0]
-        return "group_metrics" if name == "measured" else name
-
-    def apply(self) -> dict[str, pa.Table]:
-        """The tables with this wrong."""
-        tables = healthy()
-        rows = tables[self.dataset]
-        rows[self.row] = rows[self.row] | self.values
-        tables[self.dataset] = self.edit(rows) if self.edit else rows
-        return as_tables(tables)
-
-
 def missing(dataset: str, example: str, **values: Any) -> Case:
     """That these are known, and no number is NaN."""
     return Case(
@@ -131,7 +103,6 @@ def missing(dataset: str, example: str, **values: Any) -> Case:
     )
 
 
-NAN = float("nan")
 CASES = [
     Case(
         expectation="measured: Every group is measured once.",
@@ -141,13 +112,13 @@ CASES = [
     ),
     Case(
         expectation="group_metrics: Every row is of a group of the snapshot.",
-        edit=lambda rows: [*rows, rows[0] | {"group_id": "ghost"}],
+        edit=of_ghost,
         groups=(None,),
         reason="a row is of a group the snapshot has not: ghost",
     ),
     Case(
         expectation="group_metrics: No group is measured twice.",
-        edit=lambda rows: [*rows, rows[0]],
+        edit=again,
         reason="a group is measured twice: steady, steady",
     ),
     missing("group_metrics", "the group", status=None, time_lag_seconds=NAN, findings=None),
@@ -164,7 +135,7 @@ CASES = [
     ),
     Case(
         expectation="member_metrics: No member is measured twice.",
-        edit=lambda rows: [*rows, rows[0]],
+        edit=again,
         reason="a member is measured twice: a, a",
     ),
     missing("member_metrics", "a", client_id=None, capacity_per_second=NAN),
@@ -181,7 +152,7 @@ CASES = [
     ),
     Case(
         expectation="partition_metrics: No partition is measured twice.",
-        edit=lambda rows: [*rows, rows[0]],
+        edit=again,
         reason="a partition is measured twice: orders-0, orders-0",
     ),
     missing("partition_metrics", "orders-0", lag_basis=None, time_lag_seconds=NAN),
@@ -208,12 +179,11 @@ def failures(
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.expectation} {[*case.values]}")
 def test_an_expectation_that_is_broken_names_group_and_reason(case):
     """Each broken expectation leaves one row per group it is broken for, with its reason; the others none."""
-    rows = failures(case.apply(), case.expectation.partition(":")[0])
-    own = [r for r in rows if r["expectation"] == case.expectation]
-    assert [(r["group_id"], r["severity"]) for r in own] == [
-        (group, case.severity) for group in case.groups
-    ]
-    assert own[0]["reason"].startswith(case.reason)
+    tables = healthy()
+    dataset = "group_metrics" if case.of == "measured" else case.of
+    tables[dataset] = case.apply(tables[dataset], 0)
+    rows = failures(as_tables(tables), case.of)
+    case.check(rows)
     assert {r["group_id"] for r in rows} <= {None, "steady", "ghost"}
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from datetime import datetime
 
 from evenkeel.engine.model.states import ALARMS, Diagnosis
-from tests.helpers.grafana import FILE, dashboard, filled_in, panels, variables
+from tests.helpers.grafana import FILE, dashboard, panels, variables
 from tests.helpers.view_samples import public
 
 SOURCE = {"type": "grafana-postgresql-datasource", "uid": "${DS_EVENKEEL}"}
@@ -71,15 +70,6 @@ def test_every_diagnosis_has_a_colour() -> None:
     ]
     (mappings,) = [each["value"] for each in of if each["id"] == "mappings"]
     assert set(mappings[0]["options"]) == set(Diagnosis) - ALARMS
-
-
-def test_variables_and_macros_are_replaced_as_grafana_does_it() -> None:
-    """Several values become a list of literals, one its text; a span of time is closed at both ends."""
-    since, until = datetime(2026, 3, 1), datetime(2026, 3, 2, 12)
-    query = "a IN ($a) AND '$b' = b AND $__timeFilter(t)"
-    assert filled_in(query, since, until, {"a": ["x", "it's"], "b": "day"}) == (
-        "a IN ('x','it''s') AND 'day' = b AND t BETWEEN '2026-03-01T00:00:00Z' AND '2026-03-02T12:00:00Z'"
-    )
 
 
 def test_panels_do_not_lie_on_each_other() -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tests.helpers.fluid.plan import Commits, Group, Member, Topic, Traffic, members, topics
-from tests.helpers.fluid.racks import RACKS
+from tests.helpers.fluid.plan import RACKS, Commits, Group, Member, Topic, Traffic, members, topics
 from tests.helpers.fluid.truth import LAST, Diagnosis, Kind, Truth
 
 CAPACITY = 600.0
