@@ -21,8 +21,7 @@ from ..config import Settings
 from ..messages.wording import because, how
 from ..model.assignments import Advice, AdviceState, Feasibility
 from ..model.groups import GroupSnapshot, Member
-from ..pipeline.advice_inputs import of_lake
-from ..pipeline.advise import advised, to_be_done
+from ..pipeline.advise import advised, of_lake, to_be_done
 from ..pipeline.measure import compute_metrics, observed_of, record_metrics
 from ..pipeline.membership_changes import past_changes
 from ..pipeline.pipeline import run_pipeline
