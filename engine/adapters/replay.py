@@ -257,7 +257,8 @@ class Recording:
         """
         step = next(step for step, datasets in STEPS.items() if dataset in datasets)
         found = [self._step(step, snapshot_id).tables[dataset] for snapshot_id in snapshot_ids]
-        whole = pa.concat_tables([STEPS[step][dataset].empty_table(), *found])
+        schema = STEPS[step][dataset]
+        whole = found[0] if len(found) == 1 else pa.concat_tables([schema.empty_table(), *found])
         try:
             return picked(whole, groups, topics, columns, coded=coded)
         except KeyError as problem:

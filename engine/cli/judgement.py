@@ -9,42 +9,50 @@ have been told to switch before, and that this is not withdrawn yet, only the pi
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Collection, Mapping, Sequence
+import logging
+import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 from .. import wiring
 from ..advice.past_changes import PastChanges
+from ..config import Settings
 from ..messages.wording import because, how
 from ..model.assignments import Advice, AdviceState, Feasibility
+from ..model.errors import EvenkeelError
 from ..model.groups import GroupSnapshot, Member
-from ..pipeline.advice_inputs import of_lake
-from ..pipeline.advise import advised, to_be_done
-from ..pipeline.measure import compute_metrics, record_metrics
+from ..pipeline.advise import advised, of_lake, to_be_done
+from ..pipeline.measure import compute_metrics, observed_of, record_metrics
 from ..pipeline.membership_changes import past_changes
 from ..pipeline.pipeline import run_pipeline
 from ..pipeline.propose import propose_candidates, record_candidates
 from ..pipeline.whatif import SeenGroup, seen_of
 from ..ports import Lake
 from ..records import Course
-from ..snapshots.groups_with_past import batches_with_past, groups_at
+from ..snapshots.chunks import chunks_of
+from ..snapshots.groups_with_past import (
+    Lookback,
+    batches_with_past,
+    groups_at,
+    lookback_ids,
+    lookback_of,
+    read_with_past,
+)
 from ..snapshots.walk_lake import WalkedLake
 from .sources import SnapshotSource
+
+_log = logging.getLogger(__name__)
 
 PLAIN_FORM = "plain form: no Spark, no validation"
 
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedGroup:
-    """
-    A group: its row of `group_metrics`, its rows of `candidates`, and what it is told.
+    """A group: its row of `group_metrics`, its rows of `candidates`, what it is told, and where its snapshots are."""
 
-    *groups* gives the groups of one of the *snapshots*, oldest first, by their ids.
-    """
-
-    groups: Callable[[str], Mapping[str, GroupSnapshot]]
-    snapshots: Sequence[str]
+    groups: _Groups
     metrics: Mapping[str, Any]
     candidates: Sequence[Mapping[str, Any]]
     advice: Advice
@@ -52,15 +60,14 @@ class JudgedGroup:
     @property
     def members(self) -> Sequence[Member]:
         """Its members now."""
-        return self.groups(self.snapshots[-1])[self.advice.group].members
+        return self.groups.now(self.advice.group).members
 
     @cached_property
     def past(self) -> Mapping[str, PastChanges]:
         """What changes of its members would have moved, by strategies that it could run; nothing without a change."""
         runnable = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
         could = [row["strategy"] for row in self.candidates if row["feasibility"] in runnable]
-        seen = (groups.get(self.advice.group) for groups in map(self.groups, self.snapshots))
-        return past_changes([group for group in seen if group is not None], could)
+        return past_changes(self.groups.history(self.advice.group), could)
 
     def to_json(self) -> dict[str, Any]:
         """One object: the metrics, the advice with its moves, and every strategy's row."""
@@ -102,14 +109,9 @@ def judge(source: SnapshotSource, pattern: str = "*") -> list[JudgedGroup]:
     lake = _measured(source, pattern)
     record_candidates(lake, newest, propose_candidates(lake, settings, newest))
     paying = {one.advice.group for one in advised(lake, settings, newest, {}) if one.course}
-    followed = advised(lake, settings, newest, _courses(source, paying))
+    followed = advised(lake, settings, newest, _courses(source, lake, paying))
     read = of_lake(lake, newest)
-
-    @cache
-    def groups(snapshot_id: str) -> Mapping[str, GroupSnapshot]:
-        found = groups_at(source.lake, settings, snapshot_id, pattern)
-        return {group.group: group for group in found}
-
+    groups = _Groups(source, lake)
     metrics = {row["group_id"]: row for row in lake.read("group_metrics", [newest]).to_pylist()}
     candidates: dict[str, list[Mapping[str, Any]]] = {name: [] for name in metrics}
     for row in lake.read("candidates", [newest]).sort_by("position").to_pylist():
@@ -117,7 +119,6 @@ def judge(source: SnapshotSource, pattern: str = "*") -> list[JudgedGroup]:
     return [
         JudgedGroup(
             groups=groups,
-            snapshots=source.ids(settings.lookback + 1),
             metrics=metrics[one.group],
             candidates=candidates[one.group],
             advice=one,
@@ -145,38 +146,76 @@ def look(source: SnapshotSource, pattern: str = "*") -> list[SeenGroup]:
 
 def _measured(source: SnapshotSource, pattern: str) -> WalkedLake:
     """The matching groups with the metrics of the newest snapshot; what shows only in older ones is in them, too."""
+    settings, newest = source.settings, source.newest
     lake = WalkedLake(source.lake, lambda name: fnmatch.fnmatchcase(name, pattern))
-
-    def measure(lake: Lake, snapshot_id: str) -> None:
-        newest = snapshot_id == source.newest
-        tables = compute_metrics(lake, source.settings, snapshot_id, every=newest)
-        record_metrics(lake, snapshot_id, tables)
-
-    measure(lake, source.newest)
-    older = source.ids(source.settings.lookback + 1)[:-1]
-    if older and (unknown := _without_interval(lake, source.newest)):
-        learning = WalkedLake(source.lake, unknown.__contains__)
-        for snapshot_id in older:
-            measure(learning, snapshot_id)
-        if _without_interval(learning, older[-1]) != unknown:
-            lake.write("metrics", older[-1], learning.made("metrics", older[-1]), {})
-            measure(lake, source.newest)
+    record_metrics(lake, newest, compute_metrics(lake, settings, newest, every=True))
+    columns = ["group_id", "commit_interval_seconds", "error"]
+    rows = lake.read("group_metrics", [newest], columns=columns).to_pylist()
+    unknown = {
+        row["group_id"]
+        for row in rows
+        if row["commit_interval_seconds"] is None and row["error"] is None
+    }
+    learned: dict[str, float] = {}
+    for chunk in chunks_of(lake, newest) if unknown else ():
+        learned |= _learned(lake, settings, newest, [one for one in chunk.groups if one in unknown])
+    if learned:
+        lake.learn(lookback_ids(lake, settings, newest)[1], learned)
+        record_metrics(lake, newest, compute_metrics(lake, settings, newest, every=True))
     return lake
 
 
-def _without_interval(lake: Lake, snapshot_id: str) -> set[str]:
-    """The groups whose metrics do not know how often they commit."""
-    columns = ["group_id", "commit_interval_seconds"]
-    rows = lake.read("group_metrics", [snapshot_id], columns=columns).to_pylist()
-    return {row["group_id"] for row in rows if row["commit_interval_seconds"] is None}
+def _learned(lake: Lake, settings: Settings, newest: str, names: Sequence[str]) -> dict[str, float]:
+    """How often some groups commit, as the pipeline would remember it from the snapshots before."""
+    learned: dict[str, float] = {}
+    for snapshot_id in lookback_ids(lake, settings, newest)[1:]:
+        if not names:
+            break
+        seen = _intervals(lake, settings, lookback_of(lake, settings, snapshot_id), names)
+        names = [name for name, seconds in seen.items() if math.isnan(seconds)]
+        learned |= {name: seconds for name, seconds in seen.items() if name not in names}
+    return learned
 
 
-def _courses(source: SnapshotSource, names: Collection[str]) -> Mapping[str, Course]:
+def _intervals(
+    lake: Lake, settings: Settings, lookback: Lookback, names: Sequence[str]
+) -> dict[str, float]:
+    """
+    Seconds between the commits of some groups at a snapshot, nan where they do not show.
+
+    Of a group that is not there, cannot be trusted or cannot be worked on, nothing is remembered, as in the pipeline.
+    """
+    try:
+        groups = read_with_past(lake, settings, lookback, names, whole=False)
+        intervals = observed_of(settings, groups).commit_interval.tolist()
+    except EvenkeelError:
+        raise  # the lake or the configuration: nothing that a single group could be blamed for
+    except Exception:  # noqa: BLE001
+        half = len(names) // 2
+        if not half:
+            _log.exception("group %s cannot be measured in %s", names[0], lookback.ids[0])
+            return {}
+        some, others = names[:half], names[half:]
+        return _intervals(lake, settings, lookback, some) | _intervals(
+            lake, settings, lookback, others
+        )
+    return {
+        header.group: seconds
+        for header, seconds in zip(groups.batch.headers, intervals, strict=True)
+        if header.error is None and header.group not in groups.withheld
+    }
+
+
+def _courses(
+    source: SnapshotSource, measured: WalkedLake, names: Collection[str]
+) -> Mapping[str, Course]:
     """How far the advice of some groups had come before the newest snapshot, by the pipeline."""
     if not names:
         return {}
     history = wiring.scratch_history()
     lake = WalkedLake(source.lake, names.__contains__)
+    # of a single group the past was read when the newest snapshot was measured
+    lake.batches |= measured.batches
     for snapshot_id in source.ids(source.settings.lookback + 1)[:-1]:
         lake.stand(snapshot_id, source.settings.lookback)
         run_pipeline(
@@ -190,3 +229,34 @@ def _courses(source: SnapshotSource, names: Collection[str]) -> Mapping[str, Cou
         )
     previous = history.previous_advice(source.newest)
     return {one.group_id: one.course for one in previous if one.course is not None}
+
+
+class _Groups:
+    """The matching groups of the snapshots that are judged, read when they are asked for."""
+
+    def __init__(self, source: SnapshotSource, lake: WalkedLake) -> None:
+        self._source, self._lake = source, lake
+        self._read: dict[str, dict[str, GroupSnapshot]] = {}
+
+    def at(self, snapshot_id: str) -> Mapping[str, GroupSnapshot]:
+        """Those of a snapshot, by their ids."""
+        if snapshot_id not in self._read:
+            found = groups_at(self._lake, self._source.settings, snapshot_id)
+            self._read[snapshot_id] = {group.group: group for group in found}
+        return self._read[snapshot_id]
+
+    def history(self, name: str) -> Sequence[GroupSnapshot]:
+        """One in all of them, oldest first; the newest alone where its members never changed."""
+        ids = self._source.ids(self._source.settings.lookback + 1)
+        listed = self._lake.read("groups", ids, groups=[name], columns=["snapshot_id"])
+        members = {one: set[str]() for one in listed["snapshot_id"].to_pylist()}
+        columns = ["snapshot_id", "member_id"]
+        for row in self._lake.read("members", ids, groups=[name], columns=columns).to_pylist():
+            members[row["snapshot_id"]].add(row["member_id"])
+        if len(set(map(frozenset, members.values()))) == 1:
+            ids = ids[-1:]
+        return [own[name] for own in map(self.at, ids) if name in own]
+
+    def now(self, name: str) -> GroupSnapshot:
+        """One in the newest."""
+        return self.at(self._source.newest)[name]

@@ -13,10 +13,18 @@ from .alert import alert, watch
 from .backfill import backfill
 from .measure import compute_metrics, measure_chunk, record_metrics
 from .propose import propose_candidates, propose_chunk, propose_group, record_candidates
-from .resume import is_made, made_by
 from .schedule import late_for_advice, repeats, take_scheduled_snapshot
 from .snapshot import take_snapshot
-from .turn import Turn, measured_now, on_the_way, take_turn, unmeasured, unvalidated
+from .turn import (
+    Turn,
+    is_made,
+    made_by,
+    measured_now,
+    on_the_way,
+    take_turn,
+    unmeasured,
+    unvalidated,
+)
 from .upkeep import upkeep
 from .watch_groups import watch_groups
 

@@ -26,7 +26,7 @@ from ..config.times import moment, span
 from ..messages.wording import moment as worded
 from ..model.errors import ClusterBusy, InputError, SnapshotNotFound
 from ..ports import ALL, Lake, Locks, Queries
-from ..snapshots import METRICS, rows_to_table, split_snapshot_id
+from ..snapshots import split_snapshot_id
 from ..snapshots.groups_with_past import learned_before, lookback_ids
 from ..snapshots.walk_lake import WalkedLake
 from .pipeline import WholeHistory, read_at_once, run_pipeline
@@ -336,12 +336,7 @@ def _learn(walked: WalkedLake, shelf: Shelf, before: Sequence[str]) -> None:
     groups = walked.read("groups", before[:1], columns=["group_id"])["group_id"].to_pylist()
     learned: dict[str, float | None] = {**learned_before(walked.lake, before, groups)}
     learned |= shelf.commit_intervals(before[0])
-    rows = [
-        {"snapshot_id": before[0], "group_id": name, "commit_interval_seconds": seconds}
-        for name, seconds in learned.items()
-    ]
-    schema = METRICS["group_metrics"]
-    walked.write("metrics", before[0], {"group_metrics": rows_to_table(rows, schema)}, {})
+    walked.learn(before[0], learned)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""A strategy's row of the dataset `candidates`, made of a `Candidate`, and the way back."""
+"""The rows of the dataset `candidates`: made of values, and read back, whole or as far as deciding needs them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..advice.scoring import Moves
 from ..messages.wording import how, look_again, proof, reasons, replay, words
 from ..model.arrays import NONE
 from ..model.assignments import Candidate, Deployment, Feasibility
+from ..model.columns import columns_of
 from ..model.errors import EvenkeelError, Infeasible, InputError
 from ..model.facts import PROOF, Fact, FactKind, fact, of_kind
+from ..model.figures import Forecast, Score
 from ..model.groups import GroupHeader
-from ..records import CandidateColumns, CandidateRow, record_of, table_of
+from ..records import CandidateColumns, CandidateRow, arrow_schema, record_of, records_of, table_of
 from ..snapshots.arrays import named
 
 
@@ -177,3 +180,65 @@ def candidate_of(row: Mapping[str, Any]) -> Candidate:
         proof=of_kind(facts, *PROOF),
         counts=of_kind(facts, FactKind.COUNTS),
     )
+
+
+_SCORE = tuple(spec.name for spec in columns_of(Score))
+_Facts = dict[int, tuple[Fact, ...]]
+
+NEEDED = tuple(arrow_schema(CandidateColumns).names)
+"""The columns that are looked at: all but the largest by far."""
+
+
+def scored(candidates: pa.Table) -> dict[str, list[Candidate]]:
+    """
+    The candidates of each group, in order of their position.
+
+    What a reader is told of a candidate (reason, how, notes, proof, replay) is left out, but for a live assignment
+    without a score, whose reason is the group's.
+    """
+    table = candidates.select(NEEDED).sort_by("position").combine_chunks()
+    flaws, counts = (_facts(table, kind) for kind in (FactKind.FINDING, FactKind.COUNTS))
+    # of a fleet few have a forecast
+    ahead = pc.indices_nonzero(table["forecast_lag_expected"].is_valid())
+    some = table.select([spec.name for spec in columns_of(Forecast)]).take(ahead)
+    forecasts = dict(zip(ahead.to_pylist(), records_of(Forecast, some), strict=True))
+    unscored = pc.indices_nonzero(
+        pc.and_(pc.equal(table["deployment"], Deployment.LIVE), table["unowned"].is_null())
+    )
+    whole = dict(
+        zip(unscored.to_pylist(), map(candidate_of, table.take(unscored).to_pylist()), strict=True)
+    )
+    names = ("group_id", "strategy", "deployment", "feasibility", "is_running")
+    texts = zip(*(table[name].to_pylist() for name in names), strict=True)
+    figures = zip(*(table[name].to_pylist() for name in _SCORE), strict=True)
+    unowned = _SCORE.index("unowned")
+    found: dict[str, list[Candidate]] = {}
+    for row, ((group, strategy, deployment, feasible, running), numbers) in enumerate(
+        zip(texts, figures, strict=True)
+    ):
+        known = numbers[unowned] is not None
+        candidate = whole.get(row) or Candidate(
+            strategy=strategy,
+            deployment=Deployment(deployment),
+            feasibility=Feasibility(feasible),
+            reason=(),
+            is_running=running,
+            score=Score(**dict(zip(_SCORE, numbers, strict=True))) if known else None,
+            forecast=forecasts.get(row),
+            findings=flaws.get(row, ()),
+            counts=counts.get(row, ()),
+        )
+        found.setdefault(group, []).append(candidate)
+    return found
+
+
+def _facts(table: pa.Table, kind: FactKind) -> _Facts:
+    """Those of a kind among the facts of each row that has some."""
+    facts = table["facts"].combine_chunks()
+    flat = facts.flatten()
+    own = pc.equal(pc.struct_field(flat, "kind"), kind.value)
+    rows = pc.list_parent_indices(facts).filter(own).to_pylist()
+    found: dict[int, tuple[Fact, ...]] = {}
+    for row, stored in zip(rows, flat.filter(own).to_pylist(), strict=True):
+        found[row] = (*found.get(row, ()), record_of(Fact, stored))
+    return found

@@ -98,7 +98,10 @@ def run_pipeline(
         SnapshotNotFound: The lake does not hold the snapshot.
     """
     history.store_snapshot(lake.manifest("snapshot", snapshot_id), settings.version)
-    _store_verdicts(lake, history, snapshot_id)
+    for stage, dataset in STEP_OF_STAGE.items():
+        # what validation found of it, where it has run
+        with suppress(SnapshotNotFound):
+            history.store_validation(snapshot_id, stage, lake.read(dataset, [snapshot_id]))
     at = taken_at(lake, snapshot_id)
     looked = list[tuple[BatchWithPast, Observation]]()
     if rejected_as_a_whole(lake, snapshot_id, "snapshot"):
@@ -124,13 +127,6 @@ def run_pipeline(
     if advised is not None:
         queue_news(history, settings, advised)
     return Ran(snapshot_id=snapshot_id, at=at, seen=seen, watched=watched, advised=advised)
-
-
-def _store_verdicts(lake: Lake, history: ResultHistory, snapshot_id: str) -> None:
-    """What validation found of the snapshot, where it has run."""
-    for stage, dataset in STEP_OF_STAGE.items():
-        with suppress(SnapshotNotFound):
-            history.store_validation(snapshot_id, stage, lake.read(dataset, [snapshot_id]))
 
 
 def _settled(

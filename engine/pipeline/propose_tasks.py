@@ -34,7 +34,7 @@ from ..streams.live import Running, running
 from ..streams.settings import RackStrategy, StickyTasks, TaskStrategy, task_strategies
 from ..streams.threads import thread_of
 from .candidate_rows import Proposal, infeasible, proposal, refusal
-from .propose_forecasts import with_forecasts
+from .replay import with_forecasts
 from .stored_metrics import Measured, judge_of_measured
 
 _Row = tuple[Candidate, Moves | None]

@@ -18,6 +18,7 @@ from ..assignors.kit.settle import Settled, settle
 from ..assignors.promises.ask import NoAnswer
 from ..config import Rule, Settings
 from ..messages.wording import counts
+from ..metrics.forecast import Load, forecasts
 from ..model.arrays import Indices
 from ..model.assignments import Assignment, Candidate, Deployment, Feasibility
 from ..model.errors import Infeasible
@@ -28,7 +29,6 @@ from ..model.states import GroupType
 from .candidate_rows import infeasible, refusal
 from .member_data import assign_of, settings_of, takes_user_data, with_user_data
 from .membership_changes import by_setting
-from .propose_forecasts import with_forecasts
 from .stored_metrics import Measured, MeasuredGroup, judge_of_measured
 
 OF_OURS = frozenset({Deployment.YARDSTICK, Deployment.PLAN})
@@ -298,3 +298,34 @@ def never(group: GroupSnapshot, strategy: Assignor, why: Fact) -> Candidate:
     """A strategy that has no answer for a group, and why."""
     is_running = runs(group, strategy.name)
     return infeasible(strategy.name, strategy.deployment, why, is_running=is_running)
+
+
+def with_forecasts(
+    load: Load | None,
+    candidates: Sequence[Candidate],
+    price_of: Callable[[Candidate, Indices], Price | None],
+) -> list[Candidate]:
+    """
+    The candidates of a group, those with an assignment with their forecast, and where it has one with their price.
+
+    Args:
+        load: What the group's forecast is made from; without it there is none.
+        candidates: One per strategy.
+        price_of: What it costs to get to a candidate's owners; None where it cannot be had, or is there already.
+    """
+    placed = {
+        each.strategy: each.assignment.owner for each in candidates if each.assignment is not None
+    }
+    if load is None or not placed:
+        return list(candidates)
+    prices = [
+        price_of(each, placed[each.strategy]) for each in candidates if each.strategy in placed
+    ]
+    held_up = [paid.held_up_seconds if paid else None for paid in prices]
+    found = {
+        strategy: replace(forecast, price_restarts=paid.restarts) if paid else forecast
+        for strategy, paid, forecast in zip(
+            placed, prices, forecasts(load, [*placed.values()], held_up), strict=True
+        )
+    }
+    return [replace(each, forecast=found.get(each.strategy)) for each in candidates]

@@ -256,7 +256,7 @@ def measured_at_once(
 def judge_of_measured(
     group: GroupSnapshot, measured: Measured, spec: GroupSpec, rule: Rule
 ) -> Judge:
-    """Who scores the assignments of a measured group: see `judging.judge_of`."""
+    """Who scores the assignments of a measured group: see `judge_of`."""
     return judge_of(
         group,
         spec,

@@ -168,6 +168,23 @@ def read_batch(
             applications; all else is unknown then.
         like: The same groups in another snapshot, not whole either: what is the same is taken from there.
     """
+    # a walk asks for the same step after step, and for the same past snapshot after snapshot
+    known = lake.batches if isinstance(lake, WalkedLake) else {}
+    key = (snapshot_id, whole, tuple(names))
+    if key not in known:
+        known[key] = _read_batch(lake, settings, snapshot_id, names, whole=whole, like=like)
+    return known[key]
+
+
+def _read_batch(
+    lake: Lake,
+    settings: Settings,
+    snapshot_id: str,
+    names: Sequence[str],
+    *,
+    whole: bool,
+    like: GroupBatch | None,
+) -> GroupBatch:
     cluster, _ = split_snapshot_id(snapshot_id)
 
     def read(
@@ -205,22 +222,17 @@ def _stores(lake: Lake, snapshot_id: str, groups: pa.Table) -> set[str]:
 
 
 def read_with_past(
-    lake: Lake, settings: Settings, lookback: Lookback, names: Sequence[str]
+    lake: Lake, settings: Settings, lookback: Lookback, names: Sequence[str], *, whole: bool = True
 ) -> BatchWithPast:
-    """Some groups of a snapshot, with their earlier ones."""
+    """Some groups of a snapshot, *whole* as for `read_batch`, with their earlier ones."""
     newest, *before = lookback.ids
-    # a walk asks for the same past snapshot after snapshot
-    known = lake.batches if isinstance(lake, WalkedLake) else {}
     earlier: list[GroupBatch] = []
     for one in before:
         trusted = [name for name in names if (one, name) not in lookback.distrusted]
-        key = (one, *trusted)
-        if key not in known:
-            like = earlier[-1] if earlier else None
-            known[key] = read_batch(lake, settings, one, trusted, whole=False, like=like)
-        earlier.append(known[key])
+        like = earlier[-1] if earlier else None
+        earlier.append(read_batch(lake, settings, one, trusted, whole=False, like=like))
     return BatchWithPast(
-        batch=read_batch(lake, settings, newest, names),
+        batch=read_batch(lake, settings, newest, names, whole=whole),
         earlier=tuple(earlier),
         withheld={name: lookback.withheld[name] for name in names if name in lookback.withheld},
         learned=learned_before(lake, before, names),

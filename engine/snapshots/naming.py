@@ -47,7 +47,7 @@ def split_snapshot_id(snapshot_id: str) -> tuple[str, datetime]:
     match = _SNAPSHOT_ID.fullmatch(snapshot_id)
     try:
         if match:
-            return match[1], datetime.strptime(match[2], _SECOND).replace(tzinfo=UTC)
+            return match[1], datetime.fromisoformat(match[2])
     except ValueError:
         pass
     raise InputError(

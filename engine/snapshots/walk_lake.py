@@ -11,7 +11,7 @@ import pyarrow as pa
 from ..model.batch import GroupBatch
 from ..model.errors import SnapshotNotFound
 from ..ports import Compacted, Lake, LakeDay, Manifest, WrittenPart
-from . import SNAPSHOT, STEPS, new_manifest, picked
+from . import METRICS, SNAPSHOT, STEPS, new_manifest, picked, rows_to_table, split_snapshot_id
 
 
 class OverLake:
@@ -114,11 +114,10 @@ class WalkedLake(OverLake):
     def __init__(self, lake: Lake, wanted: Callable[[str], bool] | None = None) -> None:
         super().__init__(lake)
         self.until: str | None = None
-        self.batches: dict[tuple[str, ...], GroupBatch] = {}
-        """Past snapshots of groups, by the snapshot and the groups."""
+        self.batches: dict[tuple[str, bool, tuple[str, ...]], GroupBatch] = {}
+        """Groups of a snapshot, by the snapshot, whether they are whole, and their names."""
         self.work: dict[tuple[str, str], dict[str, int]] = {}
         """How much work each group is (`chunks.work_of`), by the snapshot and a pattern of groups."""
-        self._stands: list[str] = []
         self._tables: dict[tuple[object, ...], pa.Table] = {}
         self._wanted = wanted
         self._names: dict[str, list[str]] = {}
@@ -129,11 +128,15 @@ class WalkedLake(OverLake):
     def stand(self, snapshot_id: str, lookback: int) -> None:
         """Go on to a snapshot, and forget what nobody looks back on any more."""
         self.until = snapshot_id
-        self._stands = [*self._stands, snapshot_id][-lookback - 2 :]
-        kept = set(self._stands)
-        self.batches = {key: batch for key, batch in self.batches.items() if key[0] in kept}
-        self.work = {key: work for key, work in self.work.items() if key[0] in kept}
-        self._tables = {key: table for key, table in self._tables.items() if key[0] in kept}
+        *_, oldest = self.snapshots(split_snapshot_id(snapshot_id)[0], limit=lookback + 1)
+        # whole groups are asked for where the walk stands; ids of one cluster sort by time
+        self.batches = {
+            (one, whole, names): batch
+            for (one, whole, names), batch in self.batches.items()
+            if one >= (snapshot_id if whole else oldest)
+        }
+        self.work = {key: work for key, work in self.work.items() if key[0] >= oldest}
+        self._tables = {key: table for key, table in self._tables.items() if str(key[0]) >= oldest}
 
     def write(
         self, step: str, snapshot_id: str, tables: Mapping[str, pa.Table], facts: Mapping[str, Any]
@@ -186,6 +189,15 @@ class WalkedLake(OverLake):
                 name for name in names if self._wanted and self._wanted(name)
             ]
         return self._names[snapshot_id]
+
+    def learn(self, snapshot_id: str, intervals: Mapping[str, float | None]) -> None:
+        """Take how often groups commit for what metrics of a snapshot say; nothing else of them is known."""
+        rows = [
+            {"snapshot_id": snapshot_id, "group_id": name, "commit_interval_seconds": seconds}
+            for name, seconds in intervals.items()
+        ]
+        table = rows_to_table(rows, METRICS["group_metrics"])
+        self.write("metrics", snapshot_id, {"group_metrics": table}, {})
 
     def has_made(self, step: str, snapshot_id: str) -> bool:
         """Whether the walk has made something of a snapshot, and knows it yet."""

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.metrics.observe import Observation
 from evenkeel.engine.model.groups import GroupSnapshot
-from evenkeel.engine.pipeline.advice_inputs import Read
+from evenkeel.engine.pipeline.advise import Read
 from evenkeel.engine.pipeline.candidate_rows import candidate_table
 from evenkeel.engine.pipeline.measure import observe_group, observed_of, tables_of
 from evenkeel.engine.pipeline.propose import propose_group

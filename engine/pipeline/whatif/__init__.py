@@ -1,11 +1,11 @@
 """
 What would become of a group whose members, partitions, racks or capacities were others.
 
-`changes` (what changes, as values, and what the group then has), `supposing` (the group after them, measured as far as
-what is known now goes), `condition` (what is the matter with it then, by the rules of every diagnosis), `following`
-(the plan that a group follows, asked like a strategy), `outcome` (what strategies would make of it, by the judge and
-forecast of today), `sizes` (how many members it needs, and how many have something to do), `assumed` (what was assumed
-for all of that), `answering` (all of it side by side).
+`changes` (what changes, as values, and what the group then has), `changed_group` (the group after them, measured as far
+as what is known now goes), `condition` (what is the matter with it then, by the rules of every diagnosis),
+`plan_followers` (the plan that a group follows, asked like a strategy), `outcome` (what strategies would make of it, by
+the judge and forecast of today), `sizes` (how many members it needs, and how many have something to do), `answer` (all
+of it side by side, and what was assumed for it).
 """
 
 from .answer import WhatIfAnswer, answer

@@ -8,7 +8,7 @@ import pytest
 
 from evenkeel.engine import wiring
 from evenkeel.engine.adapters.lake import FileLake
-from evenkeel.engine.cli import sources
+from evenkeel.engine.cli import judgement, sources
 from evenkeel.engine.cli.judgement import judge
 from evenkeel.engine.config import Settings
 from evenkeel.engine.pipeline.advise import advise_groups
@@ -202,6 +202,23 @@ def test_the_metrics_are_those_of_the_step(lake):
     assert [{**one.metrics, **of_forecasts} for one in judge(source)] == [
         {**row, **of_forecasts} for row in sorted(told, key=lambda row: row["group_id"])
     ]
+
+
+def test_a_group_whose_past_cannot_be_worked_on_costs_nobody_the_advice(lake, monkeypatch):
+    """How often it commits stays unknown; all others are told what they are told without it."""
+    source = sources.from_lake(wiring.settings(), FileLake(lake), "prod", "lake")
+    whole = [one.advice for one in judge(source)]
+    observed_of, met = judgement.observed_of, []
+
+    def breaking(settings, groups):
+        if "never" in (header.group for header in groups.batch.headers):
+            met.append(len(groups.batch.headers))
+            raise ArithmeticError("odd")
+        return observed_of(settings, groups)
+
+    monkeypatch.setattr(judgement, "observed_of", breaking)
+    assert [one.advice for one in judge(source)] == whole
+    assert max(met) > min(met) == 1
 
 
 def test_changes_of_members_are_told_with_what_they_would_have_moved(run, kept):

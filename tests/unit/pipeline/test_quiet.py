@@ -12,7 +12,7 @@ from evenkeel.engine.config import ClusterSettings, MaintenanceWindow, Rule, Set
 from evenkeel.engine.model.groups import WatchOf
 from evenkeel.engine.model.message import AlertMessage
 from evenkeel.engine.model.states import Diagnosis, IncidentState
-from evenkeel.engine.pipeline.quiet import queue_quiet
+from evenkeel.engine.pipeline.alert import queue_quiet
 from evenkeel.engine.ports import Posting
 from evenkeel.engine.records import AlertRow, Readers
 from tests.helpers.history_rows import manifest, metrics

@@ -15,8 +15,7 @@ from evenkeel.engine.model.facts import FactKind, fact, finding
 from evenkeel.engine.model.figures import Forecast
 from evenkeel.engine.model.moments import utc_now
 from evenkeel.engine.pipeline.advise import advise_groups
-from evenkeel.engine.pipeline.candidate_rows import candidate_of
-from evenkeel.engine.pipeline.stored_candidates import scored
+from evenkeel.engine.pipeline.candidate_rows import candidate_of, scored
 from evenkeel.engine.records import row_of
 from evenkeel.engine.snapshots import CANDIDATES, rows_to_table
 from tests.helpers.measuring import of_tables

@@ -11,8 +11,7 @@ from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.config import Policy, Rule, Settings
 from evenkeel.engine.model.assignments import AdviceState, Verdict
 from evenkeel.engine.model.states import Diagnosis
-from evenkeel.engine.pipeline.advice_inputs import metrics_by_group, of_lake, would_be
-from evenkeel.engine.pipeline.advise import advise_groups
+from evenkeel.engine.pipeline.advise import advise_groups, metrics_by_group, of_lake, would_be
 from evenkeel.engine.records import Course
 from evenkeel.engine.records.course import Uptake
 from evenkeel.engine.snapshots.groups_with_past import taken_at
