@@ -1,7 +1,9 @@
 """
-How a column is declared, once: a field of a frozen dataclass, and beside it what the column means.
+How a column is declared, once: a field of a record, which is a frozen dataclass, and beside it what the column means.
 
-    total_lag: int | None = field(metadata=column("Lag over all partitions.", unit=Unit.OFFSETS, at_least=0))
+    @record
+    class GroupMetrics:
+        total_lag: int | None = column("Lag over all partitions.", unit=Unit.OFFSETS, at_least=0)
 
 The annotation says the type, and with `| None` that the value may be unknown; `Int32` is a whole number that takes 32
 bits where it is stored. What follows from a declaration (schemas, rows, JSON, checks, heads of tables) is derived in
@@ -18,7 +20,18 @@ from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from datetime import datetime
 from functools import cache
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    TypeVar,
+    Union,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+T = TypeVar("T")
 
 _MEANING = "meaning"
 _MISSING = "missing"
@@ -188,46 +201,40 @@ class ColumnSpec:
 
 
 def column(
-    comment: str,
-    *,
-    unit: Unit | None = None,
-    at_least: float | None = None,
-    at_most: float | None = None,
-    one_of: tuple[str, ...] | None = None,
-    generated: bool = False,
-    table: str | None = None,
-    head: str | None = None,
-    none: bool = False,
-    none_where: tuple[Where, ...] = (),
-    names_member: bool = False,
-    infinite: str = "never",
-) -> Mapping[str, Meaning]:
-    """The metadata of a field that is a column; what several records share is one such value. See `Meaning`."""
-    meaning = Meaning(
-        comment=comment,
-        unit=unit,
-        at_least=at_least,
-        at_most=at_most,
-        one_of=one_of,
-        generated=generated,
-        table=table,
-        head=head,
-        none=none,
-        none_where=none_where,
-        names_member=names_member,
-        infinite=infinite,
-    )
-    return {_MEANING: meaning}
+    comment: str, *, default: Any = MISSING, default_factory: Any = MISSING, **meaning: Any
+) -> Any:
+    """
+    The field of a record that is a column.
+
+    Args:
+        comment: One line; the comment of the column in the database.
+        default: As of a dataclass's field.
+        default_factory: Likewise.
+        meaning: Whatever else `Meaning` has.
+    """
+    metadata = {_MEANING: Meaning(comment=comment, **meaning)}
+    return field(default=default, default_factory=default_factory, metadata=metadata)
 
 
-def missing_where(other: str) -> Mapping[str, tuple[Where, ...]]:
-    """The metadata of an embedded record that is missing where *other*, which it always has, is null."""
-    return {_MISSING: (Where(other, None),)}
+def missing_where(other: str, *, default: Any = MISSING) -> Any:
+    """The field of an embedded record that is missing where *other*, which it always has, is null."""
+    return field(default=default, metadata={_MISSING: (Where(other, None),)})
 
 
-def as_in(record: type, name: str) -> Mapping[str, Meaning]:
-    """The metadata of a column that another record has too: what it means is written there."""
-    return {_MEANING: next(spec.meaning for spec in columns_of(record) if spec.name == name)}
+def as_in(record: type, name: str, *, default: Any = MISSING) -> Any:
+    """The field of a column that another record has too: what it means is written there."""
+    meaning = next(spec.meaning for spec in columns_of(record) if spec.name == name)
+    return field(default=default, metadata={_MEANING: meaning})
+
+
+@dataclass_transform(
+    kw_only_default=True,
+    frozen_default=True,
+    field_specifiers=(field, column, missing_where, as_in),
+)
+def record(kind: type[T]) -> type[T]:
+    """A class whose fields are columns, or records themselves: frozen, its values are given by name."""
+    return dataclass(frozen=True, slots=True, kw_only=True)(kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -347,5 +354,6 @@ __all__ = [
     "columns_of",
     "missing_where",
     "parts_of",
+    "record",
     "unit_in",
 ]
