@@ -66,14 +66,7 @@ class KafkaClusterReader:
         self._rack_for: RackFor = rack_for or (lambda group, client_id, host: None)
 
     def take_snapshot(self, snapshot_id: str) -> ClusterSnapshot:
-        """
-        Read everything once: groups, where logs begin, commits, then where logs end.
-
-        What cannot be read has its cause in its row, and in *problems* one fact for each.
-
-        Raises:
-            ClusterUnreachable: No broker answered.
-        """
+        """What cannot be read has its cause in its row, and in *problems* one fact for each."""
         started_at = utc_now()
         with Connection(self._name, self._settings) as connection:
             reading = connection.run(self._read, connection)

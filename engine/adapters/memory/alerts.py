@@ -28,7 +28,6 @@ class MemoryOutbox(Memory):
         return [AlertMessage.from_json(a.message) for a in self.tables.alerts if a.state == state]
 
     def announced_advice(self, cluster: str) -> list[Announcement]:
-        """What the newest alert says of each group."""
         told = {
             one["group_id"]: Announcement.from_json(
                 one, datetime.fromisoformat(alert.message["at"])
@@ -43,7 +42,6 @@ class MemoryOutbox(Memory):
     def enqueue_alert(
         self, posting: Posting, *, cluster: str, snapshot_id: str | None = None
     ) -> bool:
-        """Keep it, the first time."""
         return self._enqueue([posting], cluster, snapshot_id) > 0
 
     def _enqueue(
@@ -83,12 +81,10 @@ class MemoryOutbox(Memory):
         self.tables.alerts.append(alert)
 
     def standing_alert(self, key: str) -> AlertRow | None:
-        """The newest."""
         own = [a for a in self.tables.alerts if key in (a.key, a.replaces)]
         return next((a for a in reversed(own) if not a.key.startswith("ack ")), None)
 
     def pending_alerts(self) -> list[PendingAlert]:
-        """Those that wait, oldest first."""
         return [
             record_of(PendingAlert, row_of(alert) | self._standing(alert))
             for alert in self.tables.alerts
@@ -140,7 +136,6 @@ class MemoryOutbox(Memory):
         return True
 
     def mark_alert_sent(self, alert: AlertRow, delivered: Delivered) -> None:
-        """Note where it is."""
         with self._one_at_a_time:
             self._note_sent(alert, delivered)
 
@@ -163,14 +158,12 @@ class MemoryOutbox(Memory):
         ]
 
     def mark_alert_failed(self, alert: AlertRow, error: str, *, refused: bool = False) -> None:
-        """Note the error."""
         with self._one_at_a_time:
             (stored,) = (one for one in self.tables.alerts if one.alert_id == alert.alert_id)
             unsure = stored.unsure or not refused
             self._set(alert.alert_id, attempted_at=None, last_error=error, unsure=unsure)
 
     def drop_alerts(self, keys: Sequence[str]) -> None:
-        """Supersede those that wait."""
         for alert in list(self.tables.alerts):
             if alert.key in keys and alert.state == AlertState.PENDING:
                 self._set(alert.alert_id, state=AlertState.SUPERSEDED)
@@ -180,7 +173,6 @@ class MemoryIncidents(MemoryOutbox):
     """The port `Incidents`, whose postings go to the outbox."""
 
     def incident_watch(self, cluster: str, of: WatchOf = WatchOf.GROUPS) -> IncidentWatch:
-        """What was kept."""
         return self.tables.watches.get((cluster, of), IncidentWatch(cluster=cluster))
 
     def store_watch(
@@ -213,7 +205,6 @@ class MemoryIncidents(MemoryOutbox):
             return True
 
     def unwatched(self, clusters: Sequence[str]) -> list[str]:
-        """Those with a watch, or an incident."""
         watched = (cluster for cluster, _ in self.tables.watches)
         open_ones = (one.cluster for one in self.tables.incidents if one.closed_at is None)
         return sorted({*watched, *open_ones} - set(clusters))
@@ -227,7 +218,6 @@ class MemoryIncidents(MemoryOutbox):
         before: str | None,
         of: WatchOf = WatchOf.GROUPS,
     ) -> bool:
-        """Forget it, unless it is another by now."""
         if self.incident_watch(cluster, of).snapshot_id != before:
             return False
         self.tables.watches.pop((cluster, of), None)

@@ -22,7 +22,6 @@ class MemoryStepRuns(Memory):
     """The port `StepRuns`."""
 
     def record_step(self, run: StepRun) -> None:
-        """Keep it."""
         self.tables.steps.append(run)
 
 
@@ -30,7 +29,6 @@ class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryResults):
     """The port `PipelineHistory`: read from what the other ports were given."""
 
     def note_missed(self, runs: Sequence[StepRun], outage: ToldOutage | None = None) -> bool:
-        """Keep them, and what was outage with its end."""
         if outage is not None:
             if any(one.key == outage.incident.key for one in self.tables.incidents):
                 return False
@@ -44,7 +42,6 @@ class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryResults):
         return True
 
     def cluster_facts(self, clusters: Sequence[str]) -> list[ClusterFacts]:
-        """The facts of each cluster."""
         began = min((run.started_at for run in self.tables.steps), default=None)
         over = (i.closed_at for i in self.tables.incidents if i.cluster == "*" and i.closed_at)
         until = max(over, default=None)
@@ -185,7 +182,6 @@ class MemoryLocks(Memory):
 
     @contextmanager
     def lock(self, key: str) -> Iterator[None]:
-        """Hold the lock, unless somebody does."""
         if key in self.tables.locks:
             raise ClusterBusy(f"{key} is still running.", fix="Let it finish.")
         self._tables.locks.add(key)

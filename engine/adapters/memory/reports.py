@@ -42,11 +42,9 @@ class MemoryReports(Memory):
     """The port `ReportHistory`, but for forecasts: who takes snapshots through the pipeline knows them."""
 
     def report_clusters(self) -> list[str]:
-        """Those with a snapshot."""
         return sorted(self.tables.clusters)
 
     def report(self, wanted: ReportedGroups) -> StoredReport:
-        """The rows, from what the other ports were given."""
         own = [
             one
             for one in self.tables.of_cluster(wanted.cluster)

@@ -40,7 +40,6 @@ class MemorySnapshots(Memory):
     """The port `SnapshotHistory`."""
 
     def store_snapshot(self, manifest: Manifest, config_version: str | None = None) -> None:
-        """Keep the manifest."""
         known = self.tables.clusters.get(manifest.cluster)
         given = manifest.facts.get("kafka_cluster_id")
         if None not in (known, given) and known != given:
@@ -55,11 +54,9 @@ class MemorySnapshots(Memory):
         stored.config_version = config_version or stored.config_version
 
     def missing_snapshots(self, snapshot_ids: Sequence[str]) -> list[str]:
-        """Those that were not stored."""
         return [one for one in snapshot_ids if one not in self.tables.snapshots]
 
     def snapshots_without_advice(self, older_than: timedelta) -> list[WaitingSnapshot]:
-        """Those that wait, oldest first."""
         return [
             WaitingSnapshot(
                 snapshot_id=one.manifest.snapshot_id,
@@ -81,7 +78,6 @@ class MemorySnapshots(Memory):
     def take_up(
         self, cluster: str, run: str, *, passed: Sequence[str] = (), again: str | None = None
     ) -> str | None:
-        """Take up the newest; the others are overtaken."""
         own = self.tables.of_cluster(cluster)
         done = [one.age for one in own if one.advised]
         open_to = [
@@ -108,13 +104,11 @@ class MemorySnapshots(Memory):
         return newest.manifest.snapshot_id if newest is not None and got else None
 
     def take_up_by_hand(self, snapshot_id: str, run: str) -> None:
-        """Note the run."""
         stored = self.tables.snapshots.get(snapshot_id)
         if stored is not None and not stored.advised:
             stored.taken_up_by = run
 
     def left_behind(self, snapshot_id: str, limit: int = 50) -> list[LeftBehind]:
-        """Overtaken ones without metrics, newest first."""
         newer = self.tables.snapshots.get(snapshot_id)
         if newer is None:
             return []
@@ -129,7 +123,6 @@ class MemorySnapshots(Memory):
         return found[:limit]
 
     def expire(self, before: datetime) -> list[str]:
-        """Forget what began before."""
         tables = self.tables
         old = [name for name, one in tables.snapshots.items() if one.started_at < before]
         standing = {i.alert_key for i in tables.incidents if i.alert_key and not i.closed_at}
@@ -158,7 +151,6 @@ class MemorySnapshots(Memory):
         return []
 
     def roll_up(self, day: ClusterDay, *, kept: datetime, before: datetime) -> int:
-        """Nothing is counted."""
         return 0
 
     def pack_samples(self, before: datetime) -> None:
@@ -172,7 +164,6 @@ class MemoryResults(Memory):
     """The port `ResultHistory`."""
 
     def store_validation(self, snapshot_id: str, stage: str, results: pa.Table) -> None:
-        """Keep the rows of a stage."""
         stored = self._known(snapshot_id)
         self.tables.validation[snapshot_id, stage] = records_of(ValidationRow, results)
         stored.rejected = bool(self.rejections(snapshot_id))
@@ -188,12 +179,10 @@ class MemoryResults(Memory):
         ]
 
     def store_metrics(self, snapshot_id: str, tables: Mapping[str, pa.Table]) -> None:
-        """Keep the tables."""
         self._known(snapshot_id).measured = True
         self.tables.metrics[snapshot_id] = dict(tables)
 
     def store_candidates(self, snapshot_id: str, candidates: pa.Table) -> None:
-        """Keep the table."""
         self._known(snapshot_id)
         self.tables.candidates[snapshot_id] = candidates
 
@@ -205,7 +194,6 @@ class MemoryAdvice(Memory):
     """The port `AdviceHistory`."""
 
     def store_advice(self, snapshot_id: str, rows: Sequence[AdviceRow]) -> bool:
-        """Keep the rows, the first time."""
         stored = self._known(snapshot_id)
         if stored.advised:
             return False
@@ -237,7 +225,6 @@ class MemoryAdvice(Memory):
         return [own[group] for group in sorted(own)]
 
     def previous_advice(self, snapshot_id: str) -> list[PreviousAdvice]:
-        """The newest advice of each group that was advised lately."""
         cluster, _ = split_snapshot_id(snapshot_id)
         advised = [
             one.manifest
@@ -262,7 +249,6 @@ class MemoryAdvice(Memory):
         ]
 
     def advised_snapshot(self, snapshot_id: str) -> AdvisedSnapshot | None:
-        """The snapshot beside the newest ones."""
         stored = self.tables.snapshots.get(snapshot_id)
         if stored is None:
             return None
@@ -282,7 +268,6 @@ class MemoryAdvice(Memory):
         )
 
     def advice_with_scores(self, snapshot_id: str) -> list[ScoredAdvice]:
-        """Advice joined with candidates and metrics."""
         rows = self._advice_of(snapshot_id)
         live, advised, running = self._candidates_of(snapshot_id)
         measured = self.tables.metrics.get(snapshot_id)
@@ -361,7 +346,6 @@ class MemoryAdvice(Memory):
         return began[-row.seen] if row.seen <= len(began) else None
 
     def first_moves(self, advice_ids: Sequence[int], most: int) -> dict[int, list[Move]]:
-        """The first moves of each advice."""
         wanted = set(advice_ids)
         return {
             row.advice_id: sorted(row.moves, key=lambda move: (move.topic, move.partition))[:most]

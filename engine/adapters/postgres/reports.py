@@ -36,11 +36,9 @@ class PostgresReports(Database):
     """The port `ReportHistory`; a report is one transaction that cannot write and sees one state of the history."""
 
     def report_clusters(self) -> list[str]:
-        """Those with a row."""
         return [row["cluster"] for row in self._execute("report_clusters")]
 
     def report(self, wanted: ReportedGroups) -> StoredReport:
-        """One statement for each kind of row."""
         with translated(self._engine.url), self._engine.connect() as plain:
             take_time(plain)
             connection = plain.execution_options(

@@ -27,7 +27,6 @@ class SnapshotTables(Database):
     """The port `SnapshotHistory`."""
 
     def store_snapshot(self, manifest: Manifest, config_version: str | None = None) -> None:
-        """Upsert the cluster and the row of its snapshot."""
         facts = manifest.facts
         kafka_id = facts.get("kafka_cluster_id")
         with self._transaction() as connection:
@@ -62,12 +61,10 @@ class SnapshotTables(Database):
             )
 
     def missing_snapshots(self, snapshot_ids: Sequence[str]) -> list[str]:
-        """Those that have no row, in the order given."""
         rows = self._execute("missing_snapshots", snapshot_ids=list(snapshot_ids))
         return [row["snapshot_id"] for row in rows]
 
     def snapshots_without_advice(self, older_than: timedelta) -> list[WaitingSnapshot]:
-        """Those written longer ago, neither rejected nor overtaken, without advice; oldest first."""
         rows = self._execute(
             "snapshots_without_advice", older_than_seconds=older_than.total_seconds()
         )
@@ -82,13 +79,11 @@ class SnapshotTables(Database):
         return found[0]["snapshot_id"] if found else None
 
     def take_up_by_hand(self, snapshot_id: str, run: str) -> None:
-        """Note the run."""
         one = SNAPSHOT.c.snapshot_id == snapshot_id, SNAPSHOT.c.advised_at.is_(None)
         taken = update(SNAPSHOT).where(*one).values(taken_up_at=func.clock_timestamp())
         self._write(taken, {"taken_up_by": run})
 
     def left_behind(self, snapshot_id: str, limit: int = 50) -> list[LeftBehind]:
-        """Overtaken ones without metrics, newest first."""
         rows = self._execute("left_behind", snapshot_id=snapshot_id, limit=limit)
         return [LeftBehind(**row) for row in rows]
 
@@ -113,7 +108,6 @@ class ResultTables(Database):
     """The port `ResultHistory`."""
 
     def store_validation(self, snapshot_id: str, stage: str, results: pa.Table) -> None:
-        """Replace the rows of one stage, and note in the snapshot whether it is rejected."""
         cluster, _ = split_snapshot_id(snapshot_id)
         keys = {"snapshot_id": snapshot_id, "cluster": cluster, "stage": stage}
         with self._writing(snapshot_id) as (connection, _):
@@ -148,7 +142,6 @@ class ResultTables(Database):
                 execute(connection, "note_members", snapshot_id=snapshot_id)
 
     def store_candidates(self, snapshot_id: str, candidates: pa.Table) -> None:
-        """Replace the candidates of a snapshot."""
         with self._writing(snapshot_id) as (connection, held):
             write(connection, delete(CANDIDATE).where(CANDIDATE.c.snapshot_id == snapshot_id))
             write(connection, _proposed(snapshot_id))

@@ -16,13 +16,11 @@ class RollupTables(Database):
     """The port `RollupHistory`."""
 
     def days_to_roll_up(self, before: datetime) -> list[ClusterDay]:
-        """Days that have a snapshot that is not counted, oldest first."""
         with self._long_transaction() as connection:
             rows = execute(connection, "days_to_roll_up", before=before)
         return [ClusterDay(**row) for row in rows]
 
     def roll_up(self, day: ClusterDay, *, kept: datetime, before: datetime) -> int:
-        """Make the hours and the day; how many snapshots are counted now."""
         given = {"cluster": day.cluster, "day": day.day, "kept": kept, "before": before}
         with self._long_transaction() as connection:
             return len(execute(connection, "roll_up", **given))
@@ -36,6 +34,5 @@ class RollupTables(Database):
                 execute(connection, "pack_sample_day", day=day)
 
     def expire_rollups(self, *, hours: datetime, days: datetime) -> None:
-        """Delete what began before."""
         with self._long_transaction() as connection:
             execute(connection, "expire_rollups", hours=hours, days=days)

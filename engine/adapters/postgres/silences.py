@@ -18,11 +18,9 @@ class SilenceTables(Database):
     """The port `Silences`. A pattern is stored as a regular expression, too, which SQL can read."""
 
     def silences(self, now: datetime) -> list[SilenceRow]:
-        """The rows that matter yet, by their numbers."""
         return [record_of(SilenceRow, row) for row in self._execute("silences", now=now)]
 
     def add_silence(self, silence: SilenceRow) -> int:
-        """Insert it; of a window that is there, update it."""
         given = row_of(silence)
         names = ("kind", "cluster", "groups", "starts_at", "ends_at", "reason", "who")
         values = {name: given[name] for name in names} | {
@@ -44,7 +42,6 @@ class SilenceTables(Database):
         return number
 
     def end_silence(self, silence_id: int, now: datetime) -> SilenceRow | None:
-        """Note its end, unless it is over."""
         until = func.coalesce(func.least(SILENCE.c.ends_at, SILENCE.c.ended_at), text("'infinity'"))
         held = update(SILENCE).where(SILENCE.c.silence_id == silence_id, until > now)
         rows = self._write(held.values(ended_at=now).returning(SILENCE))
@@ -53,12 +50,10 @@ class SilenceTables(Database):
     def note_silence(
         self, silence_id: int, channels: Sequence[str], end_told_at: datetime | None
     ) -> None:
-        """Note both."""
         one = update(SILENCE).where(SILENCE.c.silence_id == silence_id)
         self._write(one, {"channels": list(channels), "end_told_at": end_told_at})
 
     def newest_groups(self) -> dict[str, list[str]]:
-        """Those with metrics."""
         groups: dict[str, list[str]] = {}
         for row in self._execute("newest_groups"):
             groups.setdefault(row["cluster"], []).append(row["group_id"])
