@@ -48,7 +48,16 @@ class StepTables(Database):
             failing.setdefault(row.pop("cluster"), []).append(FailingStep(**row))
         unsent = {row["cluster"]: row for row in waiting}
         known = {row["cluster"]: row for row in snapshots}
-        return [_facts(known[n], failing.get(n, ()), unsent.get(n, {})) for n in names]
+        return [
+            ClusterFacts(
+                **known[name]
+                | {"partial_problems": tuple(known[name]["partial_problems"])}
+                | unsent.get(name, {})
+                | {"unsent_channels": tuple(unsent.get(name, {}).get("unsent_channels", ()))},
+                failing=tuple(failing.get(name, ())),
+            )
+            for name in names
+        ]
 
 
 def _row(record: StepRun | IncidentRow, number: str) -> dict[str, Any]:
@@ -75,16 +84,6 @@ def _keep(connection: Connection, outage: ToldOutage) -> bool:
     write(connection, update(ALERT).where(ALERT.c.key == opened.key), sent)
     enqueue(connection, outage.ends, incident.cluster)
     return True
-
-
-def _facts(
-    snapshots: dict[str, Any], failing: Sequence[FailingStep], unsent: dict[str, Any]
-) -> ClusterFacts:
-    lists = {
-        "unsent_channels": tuple(unsent.get("unsent_channels", ())),
-        "partial_problems": tuple(snapshots["partial_problems"]),
-    }
-    return ClusterFacts(**snapshots | unsent | lists, failing=tuple(failing))
 
 
 class NamedLocks(Database):
