@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -51,34 +51,25 @@ class MemoryOutbox(Memory):
         snapshot_id: str | None = None,
     ) -> int:
         entered = entering(postings, self.tables.alerts)
-        for alert in list(self.tables.alerts):
-            if alert.key in entered.superseded:
-                self._set(alert.alert_id, state=AlertState.SUPERSEDED)
+        self._supersede(entered.superseded)
         for posting in entered.postings:
             gone = posting.key in entered.superseded
-            self._add(
-                posting.key,
-                posting.message,
+            alert = AlertRow(
+                alert_id=max((a.alert_id or 0 for a in self.tables.alerts), default=0) + 1,
+                key=posting.key,
                 cluster=cluster,
                 snapshot_id=snapshot_id,
+                kind=posting.message.kind.value,
                 channel=posting.channel,
+                message=posting.message.to_json(),
                 answers=posting.answers,
                 replaces=posting.replaces,
                 broadcast=posting.broadcast,
                 state=AlertState.SUPERSEDED if gone else AlertState.PENDING,
+                created_at=self._clock(),
             )
+            self.tables.alerts.append(alert)
         return len(entered.postings)
-
-    def _add(self, key: str, message: AlertMessage, **columns: Any) -> None:
-        alert = AlertRow(
-            alert_id=max((a.alert_id or 0 for a in self.tables.alerts), default=0) + 1,
-            key=key,
-            kind=message.kind.value,
-            message=message.to_json(),
-            created_at=self._clock(),
-            **columns,
-        )
-        self.tables.alerts.append(alert)
 
     def standing_alert(self, key: str) -> AlertRow | None:
         own = [a for a in self.tables.alerts if key in (a.key, a.replaces)]
@@ -104,6 +95,10 @@ class MemoryOutbox(Memory):
             "standing_timestamp": sent[-1].sent_timestamp if sent else None,
         }
 
+    def _stored(self, alert: AlertRow) -> AlertRow:
+        (stored,) = (one for one in self.tables.alerts if one.alert_id == alert.alert_id)
+        return stored
+
     def _set(self, alert_id: int | None, **columns: Any) -> None:
         self.tables.alerts[:] = [
             replace(alert, **columns) if alert.alert_id == alert_id else alert
@@ -114,8 +109,15 @@ class MemoryOutbox(Memory):
     def attempt_alert(self, alert: AlertRow, lease: timedelta) -> Iterator[bool]:
         """Note it, and that it lasts; this history is never started anew."""
         with self._one_at_a_time:
-            is_ours = alert.alert_id not in self.tables.held and self._claim(alert)
+            stored = self._stored(alert)
+            is_ours = alert.alert_id not in self.tables.held and stored.state == "pending"
             if is_ours:
+                self._set(
+                    alert.alert_id,
+                    attempted_at=self._clock(),
+                    attempts=stored.attempts + 1,
+                    unsure=stored.may_be_there,
+                )
                 self.tables.held.add(alert.alert_id)
         try:
             yield is_ours
@@ -123,50 +125,38 @@ class MemoryOutbox(Memory):
             if is_ours:
                 self._tables.held.discard(alert.alert_id)
 
-    def _claim(self, alert: AlertRow) -> bool:
-        (stored,) = (one for one in self.tables.alerts if one.alert_id == alert.alert_id)
-        if stored.state != "pending":
-            return False
-        self._set(
-            alert.alert_id,
-            attempted_at=self._clock(),
-            attempts=stored.attempts + 1,
-            unsure=stored.may_be_there,
-        )
-        return True
-
     def mark_alert_sent(self, alert: AlertRow, delivered: Delivered) -> None:
         with self._one_at_a_time:
-            self._note_sent(alert, delivered)
-
-    def _note_sent(self, alert: AlertRow, delivered: Delivered) -> None:
-        self._set(
-            alert.alert_id,
-            state=AlertState.SENT,
-            sent_at=self._clock(),
-            sent_channel=delivered.channel,
-            sent_timestamp=delivered.timestamp,
-            attempted_at=None,
-            last_error=None,
-        )
-        (sent,) = (one for one in self.tables.alerts if one.alert_id == alert.alert_id)
-        self.tables.incidents[:] = [
-            replace(one, told_at=one.told_at or self._clock())
-            if one.alert_key is not None and one.alert_key in (sent.key, sent.replaces)
-            else one
-            for one in self.tables.incidents
-        ]
+            self._set(
+                alert.alert_id,
+                state=AlertState.SENT,
+                sent_at=self._clock(),
+                sent_channel=delivered.channel,
+                sent_timestamp=delivered.timestamp,
+                attempted_at=None,
+                last_error=None,
+            )
+            sent = self._stored(alert)
+            self.tables.incidents[:] = [
+                replace(one, told_at=one.told_at or self._clock())
+                if one.alert_key is not None and one.alert_key in (sent.key, sent.replaces)
+                else one
+                for one in self.tables.incidents
+            ]
 
     def mark_alert_failed(self, alert: AlertRow, error: str, *, refused: bool = False) -> None:
         with self._one_at_a_time:
-            (stored,) = (one for one in self.tables.alerts if one.alert_id == alert.alert_id)
-            unsure = stored.unsure or not refused
+            unsure = self._stored(alert).unsure or not refused
             self._set(alert.alert_id, attempted_at=None, last_error=error, unsure=unsure)
 
     def drop_alerts(self, keys: Sequence[str]) -> None:
-        for alert in list(self.tables.alerts):
-            if alert.key in keys and alert.state == AlertState.PENDING:
-                self._set(alert.alert_id, state=AlertState.SUPERSEDED)
+        self._supersede(keys)
+
+    def _supersede(self, keys: Collection[str]) -> None:
+        """Those of them that wait."""
+        waiting = (a for a in self.tables.alerts if a.state == AlertState.PENDING and a.key in keys)
+        for alert in list(waiting):
+            self._set(alert.alert_id, state=AlertState.SUPERSEDED)
 
 
 class MemoryIncidents(MemoryOutbox):

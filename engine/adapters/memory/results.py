@@ -59,7 +59,7 @@ class MemorySnapshots(Memory):
     def snapshots_without_advice(self, older_than: timedelta) -> list[WaitingSnapshot]:
         return [
             WaitingSnapshot(
-                snapshot_id=one.manifest.snapshot_id,
+                snapshot_id=one.snapshot_id,
                 cluster=one.cluster,
                 started_at=one.started_at,
                 taken_up_by=one.taken_up_by,
@@ -83,7 +83,7 @@ class MemorySnapshots(Memory):
         open_to = [
             one
             for one in own
-            if one.manifest.snapshot_id not in passed
+            if one.snapshot_id not in passed
             and (
                 one.taken_up_by == run
                 or not (one.advised or one.rejected or (done and one.age < done[-1]))
@@ -91,7 +91,7 @@ class MemorySnapshots(Memory):
         ]
         newest = max(open_to, key=lambda one: (one.taken_up_by == run, one.age), default=None)
         got = newest is not None and (
-            newest.taken_up_by in (None, run) or newest.manifest.snapshot_id == again
+            newest.taken_up_by in (None, run) or newest.snapshot_id == again
         )
         if newest is not None and got:
             newest.taken_up_by, newest.overtaken_by = run, None
@@ -100,8 +100,8 @@ class MemorySnapshots(Memory):
             behind = bool(worked_on) and one.age < worked_on[-1].age
             waits = not (one.advised or one.rejected or one.taken_up_by == run)
             if behind and waits and not self._overtaken(one):
-                one.overtaken_by = worked_on[-1].manifest.snapshot_id
-        return newest.manifest.snapshot_id if newest is not None and got else None
+                one.overtaken_by = worked_on[-1].snapshot_id
+        return newest.snapshot_id if newest is not None and got else None
 
     def take_up_by_hand(self, snapshot_id: str, run: str) -> None:
         stored = self.tables.snapshots.get(snapshot_id)
@@ -113,7 +113,7 @@ class MemorySnapshots(Memory):
         if newer is None:
             return []
         found = [
-            LeftBehind(snapshot_id=one.manifest.snapshot_id, validated=one.validated)
+            LeftBehind(snapshot_id=one.snapshot_id, validated=one.validated)
             for one in reversed(self.tables.of_cluster(newer.cluster))
             if one.overtaken_by
             and not (one.advised or one.rejected or one.measured)
@@ -214,7 +214,7 @@ class MemoryAdvice(Memory):
         for one in own[:-1]:
             if one.started_at >= kept_since:
                 break
-            name = one.manifest.snapshot_id
+            name = one.snapshot_id
             self.tables.candidates.pop(name, None)
             if name in self.tables.metrics:
                 groups = self.tables.metrics[name]["group_metrics"]
@@ -229,7 +229,7 @@ class MemoryAdvice(Memory):
         advised = [
             one.manifest
             for one in self.tables.of_cluster(cluster)
-            if one.advised and one.manifest.snapshot_id < snapshot_id
+            if one.advised and one.snapshot_id < snapshot_id
         ]
         before = [one.snapshot_id for one in advised]
         whole = [one.snapshot_id for one in advised if not one.facts.get("problems")]
@@ -253,7 +253,7 @@ class MemoryAdvice(Memory):
         if stored is None:
             return None
         own = self.tables.of_cluster(stored.cluster)
-        ids = [one.manifest.snapshot_id for one in own]
+        ids = [one.snapshot_id for one in own]
         advised = [one for one in ids if self._advice_of(one)]
         problems = list(stored.manifest.facts.get("problems", ()))
         return AdvisedSnapshot(
@@ -273,6 +273,8 @@ class MemoryAdvice(Memory):
         measured = self.tables.metrics.get(snapshot_id)
         groups = records_of(GroupMetrics, measured["group_metrics"]) if measured else []
         metrics = {row.group_id: row for row in groups}
+        rows_of_members = measured["member_metrics"].to_pylist() if measured else []
+        members = sorted(rows_of_members, key=lambda one: str(one["member_id"]))
         found = []
         for row in rows:
             name = row.group_id
@@ -284,7 +286,16 @@ class MemoryAdvice(Memory):
                 live=now.score if now else None,
                 proposed=then.score if then else None,
                 metrics=metrics.get(name),
-                members=_members_of(measured, row),
+                members=tuple(
+                    Member(
+                        id=one["member_id"],
+                        client_id=one["client_id"],
+                        host=one["client_host"],
+                        instance_id=one["instance_id"],
+                    )
+                    for one in members
+                    if row.verdict == "switch" and one["group_id"] == name
+                ),
                 running=running.get(name, {}),
                 notes=tuple(dict.fromkeys(note for c in both for note in c.notes or ())),
                 live_forecast=now.forecast if now else None,
@@ -341,7 +352,7 @@ class MemoryAdvice(Memory):
             one.started_at
             for one in self.tables.of_cluster(this.cluster)
             if one.started_at <= this.started_at
-            and row.group_id in self.tables.advice.get(one.manifest.snapshot_id, ())
+            and row.group_id in self.tables.advice.get(one.snapshot_id, ())
         ]
         return began[-row.seen] if row.seen <= len(began) else None
 
@@ -353,20 +364,3 @@ class MemoryAdvice(Memory):
             for row in rows.values()
             if row.advice_id in wanted and row.advice_id is not None and row.moves and most
         }
-
-
-def _members_of(measured: Mapping[str, pa.Table] | None, advice: AdviceRow) -> tuple[Member, ...]:
-    """The members of a group that is told to switch."""
-    if measured is None or advice.verdict != "switch":
-        return ()
-    rows = measured["member_metrics"].to_pylist()
-    return tuple(
-        Member(
-            id=row["member_id"],
-            client_id=row["client_id"],
-            host=row["client_host"],
-            instance_id=row["instance_id"],
-        )
-        for row in sorted(rows, key=lambda row: str(row["member_id"]))
-        if row["group_id"] == advice.group_id
-    )

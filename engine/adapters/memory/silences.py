@@ -52,7 +52,7 @@ class MemorySilences(Memory):
     def newest_groups(self) -> dict[str, list[str]]:
         groups: dict[str, list[str]] = {}
         for cluster in sorted(self.tables.clusters):
-            own = [s.manifest.snapshot_id for s in self.tables.of_cluster(cluster)]
+            own = [s.snapshot_id for s in self.tables.of_cluster(cluster)]
             measured = [one for one in own if one in self.tables.metrics]
             for newest in measured[-1:]:
                 table = self.tables.metrics[newest]["group_metrics"]
