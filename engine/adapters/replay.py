@@ -175,7 +175,8 @@ class Recording:
         self._ids: list[str] | None = None
         self._parts: dict[str, dict[str, pa.Table]] = {}
         for manifest in manifests:
-            own = {name: _rows_of(t, manifest.snapshot_id) for name, t in (tables or {}).items()}
+            is_own = pc.field("snapshot_id") == manifest.snapshot_id
+            own = {name: table.filter(is_own) for name, table in (tables or {}).items()}
             self._steps["snapshot", manifest.snapshot_id] = _Step(manifest, own)
 
     @property
@@ -317,10 +318,6 @@ class ReplayCluster:
 
     def close(self) -> None:
         """Nothing to let go of."""
-
-
-def _rows_of(table: pa.Table, snapshot_id: str) -> pa.Table:
-    return table.filter(pc.field("snapshot_id") == snapshot_id)
 
 
 def _rename(table: pa.Table, snapshot_id: str, cluster: str) -> pa.Table:

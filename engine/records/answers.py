@@ -49,20 +49,17 @@ def columns_of_view(name: str) -> Mapping[str, ColumnSpec]:
 
 
 def _columns(text: str) -> Mapping[str, ColumnSpec]:
+    from . import TABLES
+
     stated = sql.columns(text)
     known: dict[str, ColumnSpec] = {}
     for source in reversed(stated.sources):
-        known |= _columns_of_source(source)
+        if source in TABLES:
+            known |= {spec.name: spec for spec in columns_of(TABLES[source])}
+        else:
+            known |= columns_of_view(source)
     taken = {spec.name: spec for spec in columns_of(Taken)}
     return known | taken | {each.name: _spec(each) for each in stated.own}
-
-
-def _columns_of_source(name: str) -> Mapping[str, ColumnSpec]:
-    from . import TABLES
-
-    if name in TABLES:
-        return {spec.name: spec for spec in columns_of(TABLES[name])}
-    return columns_of_view(name)
 
 
 def _spec(own: sql.OwnColumn) -> ColumnSpec:

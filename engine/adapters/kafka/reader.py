@@ -77,7 +77,8 @@ class KafkaClusterReader:
             "brokers": _brokers(
                 reading.nodes, reading.configs, self._settings.follower_fetching, key
             ),
-            **self._group_tables(reading, key),
+            "groups": _table("groups", list(map(_group_row, reading.groups.values())), key),
+            "members": _table("members", reading.members, key),
             "partitions": _partitions(reading.topics, reading.configs, reading.sizes, key),
             "commits": _commits(reading.commits, key),
         }
@@ -139,13 +140,6 @@ class KafkaClusterReader:
             problems,
             notes=[*untold(connection), *notes, *configs.unknown, *sizes.unknown],
         )
-
-    def _group_tables(self, reading: _Reading, key: Mapping[str, str]) -> dict[str, pa.Table]:
-        groups = [_group_row(group) for group in reading.groups.values()]
-        return {
-            "groups": _table("groups", groups, key),
-            "members": _table("members", reading.members, key),
-        }
 
 
 def _unseen(

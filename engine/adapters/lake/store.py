@@ -134,7 +134,9 @@ class FileLake:
         with self._files.explained("written"):
             self._files.check_parent()
             self._check_parts(manifest, run, given, named)
-            former = self._former(step, snapshot_id)
+            former = set[str]()
+            with suppress(SnapshotNotFound, LakeError):
+                former = self._catalog.own_files(self.manifest(step, snapshot_id))
             self._catalog.put(manifest)
         unused = (self._catalog.place(n, snapshot_id, p.files[n]) for p in given for n in datasets)
         self._files.forget([path for path in {*former, *unused} if path not in named])
@@ -153,12 +155,6 @@ class FileLake:
                 )
         if gone := self._files.missing(sorted(files)):
             raise LakeError(f"{of} cannot be finished: {gone[0]} is gone.", fix="Run it again.")
-
-    def _former(self, step: str, snapshot_id: str) -> set[str]:
-        """The files that only the present manifest of a step names."""
-        with suppress(SnapshotNotFound, LakeError):
-            return self._catalog.own_files(self.manifest(step, snapshot_id))
-        return set()
 
     def read(
         self,
@@ -267,14 +263,11 @@ class FileLake:
                     yield len({i for i in map(id_in, self._files.names(place)) if i})
                     self._files.remove_folder(place)
                 elif day == f"{limit:%Y-%m-%d}":
-                    yield self._expire_day(place, limit)
-
-    def _expire_day(self, place: str, limit: datetime) -> int:
-        of = {name: id_in(name) for name in self._files.names(place)}
-        old = {name: i for name, i in of.items() if i and split_snapshot_id(i)[1] < limit}
-        for name in old:
-            self._files.remove(f"{place}/{name}")
-        return len(set(old.values()))
+                    of = {name: id_in(name) for name in self._files.names(place)}
+                    old = {n: i for n, i in of.items() if i and split_snapshot_id(i)[1] < limit}
+                    for name in old:
+                        self._files.remove(f"{place}/{name}")
+                    yield len(set(old.values()))
 
 
 def _shaped(step: str, tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
