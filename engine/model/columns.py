@@ -125,7 +125,7 @@ class Meaning:
 
     Attributes:
         comment: One line; the comment of the column in the database.
-        unit: What a number counts; None for what is no quantity.
+        unit: What a number counts, where its name does not say it (`unit_in`); None for what is no quantity.
         at_least: The smallest value it can have.
         at_most: The largest one.
         one_of: The texts it can be; an enumeration as type says that by itself.
@@ -289,6 +289,8 @@ def _part(record: type, declared: Field[Any], hint: Any) -> Part:
     meaning = declared.metadata.get(_MEANING)
     if meaning is not None:
         kind, item, bits = _stored(kind)
+        if meaning.unit is None and kind in (int, float):
+            meaning = replace(meaning, unit=unit_in(declared.name))
         made = declared.default_factory
         spec = ColumnSpec(
             name=declared.name,

@@ -29,7 +29,6 @@ class Figures:
     )
     largest_member_lag: int | None = column(
         "Largest lag of a member, in offsets; null when a lag is unknown.",
-        unit=Unit.OFFSETS,
         at_least=0,
         head="Largest\nmember lag",
         none_where=(Where("members", 0),),
@@ -54,7 +53,6 @@ class Figures:
     )
     cross_rack_share: float | None = column(
         "Partitions whose owner's rack holds no replica, over those where both are known; a fraction of 1.",
-        unit=Unit.SHARE,
         at_least=0,
         at_most=1,
         head="Cross\nrack",
@@ -62,18 +60,14 @@ class Figures:
     )
     cross_rack_rate_share: float | None = column(
         "Cross-rack share weighted by offsets per second; null when a rate is unknown or all are 0.",
-        unit=Unit.SHARE,
         at_least=0,
         at_most=1,
     )
     cross_rack_in_sync_share: float | None = column(
-        "Cross-rack share over in-sync replicas only.", unit=Unit.SHARE, at_least=0, at_most=1
+        "Cross-rack share over in-sync replicas only.", at_least=0, at_most=1
     )
     cross_leader_share: float | None = column(
-        "Cross-rack share against the leader's rack alone; a fraction of 1.",
-        unit=Unit.SHARE,
-        at_least=0,
-        at_most=1,
+        "Cross-rack share against the leader's rack alone; a fraction of 1.", at_least=0, at_most=1
     )
     racks_left_out: Int32 = column(
         "Number of owned partitions left out of the shares because a rack is unknown.",
@@ -82,20 +76,17 @@ class Figures:
     )
     drain_seconds: float | None = column(
         "Seconds until the slowest member has caught up; Infinity: never.",
-        unit=Unit.SECONDS,
         at_least=0,
         head="Drain\ntime",
     )
     cross_rack_bytes_per_second: float | None = column(
         "Bytes per second across racks once it keeps up; null when a rate, a size or who serves reads is unknown.",
         default=None,
-        unit=Unit.BYTES_PER_SECOND,
         at_least=0,
     )
     cross_rack_cost_per_month: float | None = column(
         "What that costs in 30 days at the configured price_per_gb; null without a price or when it is unknown.",
         default=None,
-        unit=Unit.MONEY_PER_MONTH,
         at_least=0,
         none_where=(Where("currency", None),),
     )
@@ -114,9 +105,7 @@ class Score(Figures):
         known = {one.name: getattr(figures, one.name) for one in fields(Figures)}
         return cls(**known, moves=moves, newly_owned=newly_owned, unowned=unowned)
 
-    moves: Int32 = column(
-        "Number of partitions whose owner changes.", unit=Unit.PARTITIONS, at_least=0, head="Moves"
-    )
+    moves: Int32 = column("Number of partitions whose owner changes.", at_least=0, head="Moves")
     newly_owned: Int32 = column(
         "Number of unowned partitions that get an owner.",
         unit=Unit.PARTITIONS,
@@ -158,13 +147,11 @@ class NextChange:
     )
     join_moves: Int32 = column(
         "Partitions that change owner when a member joins that is like the first of those tried.",
-        unit=Unit.PARTITIONS,
         at_least=0,
         head="Moves if\none joins",
     )
     restart_moves: int = column(
         "Partitions that change owner in all while one after another restarts; scaled up from those tried.",
-        unit=Unit.PARTITIONS,
         at_least=0,
         head="Moves if\nall restart",
     )
@@ -246,14 +233,12 @@ class Forecast:
     price_held_up_offsets: float | None = column(
         "Offsets that arrive while their partitions are held up by that; null without a need.",
         default=None,
-        unit=Unit.OFFSETS,
         at_least=0,
         none=True,
     )
     price_offset_seconds: float | None = column(
         "What these add to the expected lag integral of the coming hour; null without a need.",
         default=None,
-        unit=Unit.OFFSET_SECONDS,
         at_least=0,
         none=True,
     )

@@ -1,8 +1,8 @@
 """
 One frozen record per kind of row that is stored or shown; each column is declared once, as a field.
 
-A field says its type, `| None` whether it may be unknown, and `column(...)` what it means, its unit, range and one-line
-comment (`model.columns`). Schemas, rows, JSON, range checks and heads of tables follow from that (`derivation`), and so
+A field says its type, `| None` whether it may be unknown, and `column(...)` what it means: one-line comment, range, and
+unit unless the name says it (`model.columns`). Schemas, rows, JSON, range checks and heads of tables follow from that (`derivation`), and so
 do the tables of the database (`tables`, which is not imported here: SQLAlchemy takes its time).
 
 `cluster_rows` (the five tables of a snapshot), `metrics`, `candidate`, `advice`, `course` (what is remembered of

@@ -31,9 +31,7 @@ class Taken:
     """Of which moment a row is; every view and query may say so."""
 
     taken_at: datetime = column("When the reading of its snapshot began.")
-    age_seconds: float = column(
-        "Seconds since the reading of its snapshot began.", unit=Unit.SECONDS
-    )
+    age_seconds: float = column("Seconds since the reading of its snapshot began.")
 
 
 @cache

@@ -128,7 +128,7 @@ class PartitionRow(OfSnapshot):
     retention_ms: int | None = column(
         "The topic's retention.ms; -1: for ever.", unit=Unit.MILLISECONDS
     )
-    log_bytes: int | None = column("What the log takes on its leader's disk.", unit=Unit.BYTES)
+    log_bytes: int | None = column("What the log takes on its leader's disk.")
     error: str | None = column("Why its offsets could not be read.")
 
 

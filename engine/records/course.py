@@ -45,7 +45,6 @@ class AdvicePromise:
 
     after_seconds: Int32 = column(
         "How long after it was taken up, 0 as soon as it is seen; for a day, what was promised for an hour.",
-        unit=Unit.SECONDS,
         at_least=0,
     )
     measure: str = column(

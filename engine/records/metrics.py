@@ -26,7 +26,7 @@ class StrategyMoves:
     """How many partitions a strategy would have moved."""
 
     strategy: str = column("Our name of the strategy.")
-    moves: Int32 = column("Partitions that would have changed owner.", unit=Unit.PARTITIONS)
+    moves: Int32 = column("Partitions that would have changed owner.")
 
 
 @record
@@ -92,7 +92,6 @@ class GroupMetrics(OfGroup):
     )
     total_lag: int | None = column(
         "Lag over all its partitions, in offsets; null when one is unknown, or none of its partitions is seen.",
-        unit=Unit.OFFSETS,
         at_least=0,
         head="Lag\n(offsets)",
     )
@@ -100,7 +99,7 @@ class GroupMetrics(OfGroup):
         "Number of partitions whose lag is unknown.", unit=Unit.PARTITIONS, at_least=0
     )
     largest_partition_lag: int | None = column(
-        "Largest known lag of a partition, in offsets.", unit=Unit.OFFSETS, at_least=0
+        "Largest known lag of a partition, in offsets.", at_least=0
     )
     lost_records: int | None = column(
         "Offsets that retention removed before they were consumed, as far as known.",
@@ -108,16 +107,14 @@ class GroupMetrics(OfGroup):
         at_least=0,
     )
     production_per_second: float | None = column(
-        "Offsets per second produced to its partitions.", unit=Unit.OFFSETS_PER_SECOND, at_least=0
+        "Offsets per second produced to its partitions.", at_least=0
     )
-    consumption_per_second: float | None = column(
-        "Offsets per second it commits.", unit=Unit.OFFSETS_PER_SECOND, at_least=0
-    )
+    consumption_per_second: float | None = column("Offsets per second it commits.", at_least=0)
     time_lag_seconds: float | None = column(
-        "Age in seconds of its oldest record not yet consumed.", unit=Unit.SECONDS, at_least=0
+        "Age in seconds of its oldest record not yet consumed.", at_least=0
     )
     time_to_loss_seconds: float | None = column(
-        "Seconds until retention reaches a committed offset.", unit=Unit.SECONDS, at_least=0
+        "Seconds until retention reaches a committed offset.", at_least=0
     )
     rates_since: datetime | None = column("Since when the rates are measured.")
     subscribed_topics: tuple[str, ...] | None = column(
@@ -141,13 +138,11 @@ class GroupMetrics(OfGroup):
     commit_interval_seconds: float | None = column(
         "Seconds from one of its commits to the next, learned or configured; null while none was seen.",
         default=None,
-        unit=Unit.SECONDS,
         at_least=0,
     )
     delay_seconds: float | None = column(
         "How far it is behind beyond its commit interval, by its worst partition.",
         default=None,
-        unit=Unit.SECONDS,
         at_least=0,
     )
     commit_ages_seconds: tuple[float, ...] | None = column(
@@ -185,27 +180,19 @@ class MemberMetrics(OfGroup):
         "Number of partitions it owns.", unit=Unit.PARTITIONS, at_least=0, head="Parti-\ntions"
     )
     lag: int | None = column(
-        "Sum of their lag, in offsets; null when one is unknown.",
-        unit=Unit.OFFSETS,
-        at_least=0,
-        head="Lag\n(offsets)",
+        "Sum of their lag, in offsets; null when one is unknown.", at_least=0, head="Lag\n(offsets)"
     )
     production_per_second: float | None = column(
-        "Offsets per second produced to its partitions.", unit=Unit.OFFSETS_PER_SECOND, at_least=0
+        "Offsets per second produced to its partitions.", at_least=0
     )
-    consumption_per_second: float | None = column(
-        "Offsets per second it commits.", unit=Unit.OFFSETS_PER_SECOND, at_least=0
-    )
-    capacity_per_second: float | None = column(
-        "Offsets per second it could consume.", unit=Unit.OFFSETS_PER_SECOND, at_least=0
-    )
+    consumption_per_second: float | None = column("Offsets per second it commits.", at_least=0)
+    capacity_per_second: float | None = column("Offsets per second it could consume.", at_least=0)
     capacity_basis: CapacityBasis | None = column(
         "How that is known: configured, saturated, at least, as its peers, unknown."
     )
     utilisation: float | None = column(
         "What arrives at it over what it can consume: above 1 it falls behind; null when either is unknown.",
         default=None,
-        unit=Unit.RATIO,
         at_least=0,
     )
     silent: bool | None = column(
@@ -249,7 +236,6 @@ class PartitionMetrics(OfGroup):
     )
     lag: int | None = column(
         "Offsets between what is committed and the end; null when unknown.",
-        unit=Unit.OFFSETS,
         at_least=0,
         head="Lag\n(offsets)",
     )
@@ -257,18 +243,16 @@ class PartitionMetrics(OfGroup):
     lost_records: int | None = column(
         "Offsets that retention removed before they were consumed.", unit=Unit.OFFSETS, at_least=0
     )
-    production_per_second: float | None = column(
-        "Offsets per second produced to it.", unit=Unit.OFFSETS_PER_SECOND, at_least=0
-    )
+    production_per_second: float | None = column("Offsets per second produced to it.", at_least=0)
     consumption_per_second: float | None = column(
-        "Offsets per second the group commits in it.", unit=Unit.OFFSETS_PER_SECOND, at_least=0
+        "Offsets per second the group commits in it.", at_least=0
     )
     time_lag_seconds: float | None = column(
-        "Age in seconds of the record at the committed offset.", unit=Unit.SECONDS, at_least=0
+        "Age in seconds of the record at the committed offset.", at_least=0
     )
     time_lag_basis: TimeLagBasis = column("How that age is known.")
     time_to_loss_seconds: float | None = column(
-        "Seconds until the log start reaches the committed offset.", unit=Unit.SECONDS, at_least=0
+        "Seconds until the log start reaches the committed offset.", at_least=0
     )
     status: Status = column("OK, UNKNOWN, WARN, STALL, STOP or REWIND, worsening in this order.")
     member_id: str | None = column(
@@ -287,12 +271,10 @@ class PartitionMetrics(OfGroup):
     )
     production_deviation_per_second: float | None = column(
         "Standard deviation of what was produced per second between snapshots; null below two such spans.",
-        unit=Unit.OFFSETS_PER_SECOND,
         at_least=0,
     )
     consumption_deviation_per_second: float | None = column(
         "Standard deviation of what the group committed per second between snapshots; null below two such spans.",
-        unit=Unit.OFFSETS_PER_SECOND,
         at_least=0,
     )
     bytes_per_record: float | None = column(

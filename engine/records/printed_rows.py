@@ -24,10 +24,7 @@ class FrontierRow:
     )
     cross_rack_share: float | None = as_in(Score, "cross_rack_share")
     cross_rack_per_second: float | None = column(
-        "Offsets per second of those partitions.",
-        unit=Unit.OFFSETS_PER_SECOND,
-        at_least=0,
-        head="Offsets/s\nthat cross",
+        "Offsets per second of those partitions.", at_least=0, head="Offsets/s\nthat cross"
     )
     moves: Int32 = as_in(Score, "moves")
     newly_owned: Int32 = as_in(Score, "newly_owned")
@@ -79,11 +76,11 @@ class RecordedSnapshot:
     """What a recording holds of a snapshot."""
 
     snapshot_id: str = as_in(SnapshotRow, "snapshot_id")
-    groups: Int32 | None = column("Number of groups.", unit=Unit.GROUPS)
+    groups: Int32 | None = column("Number of groups.")
     members: Int32 | None = column("Number of members.", unit=Unit.MEMBERS)
     partitions: Int32 | None = column("Number of partitions.", unit=Unit.PARTITIONS)
     brokers: Int32 | None = column("Number of brokers.", unit=Unit.BROKERS)
-    duration_seconds: float = column("Seconds the reading took.", unit=Unit.SECONDS)
+    duration_seconds: float = column("Seconds the reading took.")
     problem_count: Int32 = column(
         "Number of things that could not be read.", unit=Unit.ROWS, head="Not read"
     )

@@ -42,33 +42,26 @@ class Rollup:
     cluster: str = column("Configured name of the cluster.")
     group_id: str = column("The consumer group.", head="Group")
     since: datetime = column("When it began.")
-    snapshots: Int32 = column("Number of snapshots that show it.", unit=Unit.SNAPSHOTS, at_least=1)
+    snapshots: Int32 = column("Number of snapshots that show it.", at_least=1)
     unreadable_snapshots: Int32 = column(
-        "Number of those that could not read it, or withheld it.", unit=Unit.SNAPSHOTS, at_least=0
+        "Number of those that could not read it, or withheld it.", at_least=0
     )
     covered_seconds: float = column(
         "Seconds that they stand for: each for those since the snapshot before it, an hour at most.",
-        unit=Unit.SECONDS,
         at_least=0,
     )
     known_lag_snapshots: Int32 = column(
-        "Number of snapshots in which its lag is known.", unit=Unit.SNAPSHOTS, at_least=0
+        "Number of snapshots in which its lag is known.", at_least=0
     )
-    lowest_lag: int | None = column(
-        "Lowest of these lags; null when none is known.", unit=Unit.OFFSETS, at_least=0
-    )
-    mean_lag: float | None = column("Mean of these lags.", unit=Unit.OFFSETS, at_least=0)
-    highest_lag: int | None = column("Highest of these lags.", unit=Unit.OFFSETS, at_least=0)
-    last_lag: int | None = column("The last of these lags.", unit=Unit.OFFSETS, at_least=0)
+    lowest_lag: int | None = column("Lowest of these lags; null when none is known.", at_least=0)
+    mean_lag: float | None = column("Mean of these lags.", at_least=0)
+    highest_lag: int | None = column("Highest of these lags.", at_least=0)
+    last_lag: int | None = column("The last of these lags.", at_least=0)
     highest_delay_seconds: float | None = column(
-        "How far it was behind at worst, beyond its commit interval, as far as known.",
-        unit=Unit.SECONDS,
-        at_least=0,
+        "How far it was behind at worst, beyond its commit interval, as far as known.", at_least=0
     )
     highest_time_lag_seconds: float | None = column(
-        "Highest age of its oldest record not yet consumed, as far as known.",
-        unit=Unit.SECONDS,
-        at_least=0,
+        "Highest age of its oldest record not yet consumed, as far as known.", at_least=0
     )
     fewest_members: Int32 | None = column(
         "Number of members when they were fewest.", unit=Unit.MEMBERS, at_least=0
@@ -77,32 +70,26 @@ class Rollup:
         "Number of members when they were most.", unit=Unit.MEMBERS, at_least=0
     )
     known_production_snapshots: Int32 = column(
-        "Number of snapshots in which its production is known.", unit=Unit.SNAPSHOTS, at_least=0
+        "Number of snapshots in which its production is known.", at_least=0
     )
     production_per_second: float | None = column(
-        "Mean of the offsets per second produced to its partitions.",
-        unit=Unit.OFFSETS_PER_SECOND,
-        at_least=0,
+        "Mean of the offsets per second produced to its partitions.", at_least=0
     )
     known_consumption_snapshots: Int32 = column(
-        "Number of snapshots in which its consumption is known.", unit=Unit.SNAPSHOTS, at_least=0
+        "Number of snapshots in which its consumption is known.", at_least=0
     )
     consumption_per_second: float | None = column(
-        "Mean of the offsets per second that it commits.", unit=Unit.OFFSETS_PER_SECOND, at_least=0
+        "Mean of the offsets per second that it commits.", at_least=0
     )
     diagnosis_seconds: Mapping[str, Any] = column(
         "Of the seconds covered, how many each diagnosis held: {diagnosis: seconds}.",
         unit=Unit.SECONDS,
     )
     cross_rack_seconds: float = column(
-        "Of the seconds covered, those of which it is known what crossed racks.",
-        unit=Unit.SECONDS,
-        at_least=0,
+        "Of the seconds covered, those of which it is known what crossed racks.", at_least=0
     )
     cross_rack_bytes: float | None = column(
-        "Bytes that crossed racks in these; null when that is never known.",
-        unit=Unit.BYTES,
-        at_least=0,
+        "Bytes that crossed racks in these; null when that is never known.", at_least=0
     )
     cross_rack_cost: float | None = column(
         "What those cost at the price then configured; null without a price or when it changed its currency.",
@@ -111,16 +98,13 @@ class Rollup:
     )
     currency: str | None = column("Currency of the cost, ISO 4217; null without one.", none=True)
     rebalancing_snapshots: Int32 = column(
-        "Number of snapshots in which it was rebalancing.", unit=Unit.SNAPSHOTS, at_least=0
+        "Number of snapshots in which it was rebalancing.", at_least=0
     )
     compared_snapshots: Int32 = column(
-        "Number of snapshots whose members are compared with those before.",
-        unit=Unit.SNAPSHOTS,
-        at_least=0,
+        "Number of snapshots whose members are compared with those before.", at_least=0
     )
     changed_snapshots: Int32 = column(
         "Number of those in which members had joined, left or restarted: so many rebalances, or more.",
-        unit=Unit.SNAPSHOTS,
         at_least=0,
     )
     members_joined: Int32 | None = column(
@@ -143,9 +127,7 @@ class Rollup:
         "What strategies in force before would have moved instead: a list of {strategy, moves, changes}."
     )
     advised_snapshots: Int32 = column(
-        "Number of snapshots after which it was told to switch or to stay.",
-        unit=Unit.SNAPSHOTS,
-        at_least=0,
+        "Number of snapshots after which it was told to switch or to stay.", at_least=0
     )
     wins: tuple[StrategyWins, ...] = column(
         "Which strategy won then, null where none did: a list of {strategy, won, advised}."
@@ -219,10 +201,10 @@ class GroupSample:
     members: Int32 | None = column("Number of members.", unit=Unit.MEMBERS)
     taken_at: datetime = column("When the reading of the snapshot began.")
     total_lag: int | None = column(
-        "Lag over all its partitions, in offsets; null when it is not known.", unit=Unit.OFFSETS
+        "Lag over all its partitions, in offsets; null when it is not known."
     )
     largest_member_lag: int | None = column(
-        "Largest lag of a member, in offsets; null when a lag is unknown.", unit=Unit.OFFSETS
+        "Largest lag of a member, in offsets; null when a lag is unknown."
     )
     lag_floor: int | None = column(
         "No assignment has a smaller largest member lag than this, in offsets.", unit=Unit.OFFSETS
@@ -238,23 +220,15 @@ class GroupSample:
         "Largest member lag over mean member lag; null when the total is 0 or unknown.",
         unit=Unit.RATIO,
     )
-    delay_seconds: Float32 | None = column(
-        "How far it was behind beyond its commit interval.", unit=Unit.SECONDS
-    )
+    delay_seconds: Float32 | None = column("How far it was behind beyond its commit interval.")
     time_lag_seconds: Float32 | None = column(
-        "Age in seconds of its oldest record not yet consumed.", unit=Unit.SECONDS
+        "Age in seconds of its oldest record not yet consumed."
     )
-    production_per_second: Float32 | None = column(
-        "Offsets per second produced to its partitions.", unit=Unit.OFFSETS_PER_SECOND
-    )
-    consumption_per_second: Float32 | None = column(
-        "Offsets per second it committed.", unit=Unit.OFFSETS_PER_SECOND
-    )
-    cross_rack_bytes_per_second: Float32 | None = column(
-        "Bytes per second across racks.", unit=Unit.BYTES_PER_SECOND
-    )
+    production_per_second: Float32 | None = column("Offsets per second produced to its partitions.")
+    consumption_per_second: Float32 | None = column("Offsets per second it committed.")
+    cross_rack_bytes_per_second: Float32 | None = column("Bytes per second across racks.")
     cross_rack_cost_per_month: Float32 | None = column(
-        "What that costs in 30 days; null without a price.", unit=Unit.MONEY_PER_MONTH
+        "What that costs in 30 days; null without a price."
     )
     partitions_moved: Int32 | None = column(
         "Partitions that went from one member to another since the snapshot before; null: none, or not compared.",

@@ -52,7 +52,6 @@ class SnapshotRow:
     group_count: Int32 | None = column("Number of groups in it.", unit=Unit.GROUPS, at_least=0)
     unreadable_groups: Int32 | None = column(
         "Number of its groups that could not be read, in whole or in part; null when that was not noted.",
-        unit=Unit.GROUPS,
         at_least=0,
     )
     schema_version: Int32 = column("Version of its tables in the lake.")
