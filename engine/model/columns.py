@@ -90,6 +90,8 @@ _UNIT_OF_ENDING = {
     "snapshots": Unit.SNAPSHOTS,
     "groups": Unit.GROUPS,
     "moves": Unit.PARTITIONS,
+    "partitions": Unit.PARTITIONS,
+    "members": Unit.MEMBERS,
 }
 
 

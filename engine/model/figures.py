@@ -21,11 +21,9 @@ class Figures:
     balanced: bool | None = column(
         "KIP-54: nobody with two partitions fewer could take one of somebody else's."
     )
-    most_partitions: Int32 = column(
-        "Number of partitions of the member that has most.", unit=Unit.PARTITIONS, at_least=0
-    )
+    most_partitions: Int32 = column("Number of partitions of the member that has most.", at_least=0)
     fewest_partitions: Int32 = column(
-        "Number of partitions of the member that has fewest.", unit=Unit.PARTITIONS, at_least=0
+        "Number of partitions of the member that has fewest.", at_least=0
     )
     largest_member_lag: int | None = column(
         "Largest lag of a member, in offsets; null when a lag is unknown.",

@@ -1,9 +1,10 @@
 """
 One frozen record per kind of row that is stored or shown; each column is declared once, as a field.
 
-A field says its type, `| None` whether it may be unknown, and `column(...)` what it means: one-line comment, range, and
-unit unless the name says it (`model.columns`). Schemas, rows, JSON, range checks and heads of tables follow from that (`derivation`), and so
-do the tables of the database (`tables`, which is not imported here: SQLAlchemy takes its time).
+A field says its type, `| None` whether it may be unknown, and `column(...)` what it means: a one-line comment, its
+range, and its unit unless the name says that (`model.columns`). Schemas, rows, JSON, range checks and heads of tables
+follow from that (`derivation`), and so do the tables of the database (`tables`, which is not imported here: SQLAlchemy
+takes its time).
 
 `cluster_rows` (the five tables of a snapshot), `metrics`, `candidate`, `advice`, `course` (what is remembered of
 advice), `validation`, `incident`, `silence`, `alert`, `snapshot` (as the history knows it), `step_run`, `rollup` (hours

@@ -70,25 +70,16 @@ class GroupMetrics(OfGroup):
     status: Status = column(
         "That of its worst partition, worsening in this order: OK, UNKNOWN, WARN, STALL, STOP, REWIND."
     )
-    members: Int32 | None = column(
-        "Number of members.", unit=Unit.MEMBERS, at_least=0, head="Mem-\nbers"
-    )
-    idle_members: Int32 | None = column(
-        "Number of members without a partition.", unit=Unit.MEMBERS, at_least=0
-    )
+    members: Int32 | None = column("Number of members.", at_least=0, head="Mem-\nbers")
+    idle_members: Int32 | None = column("Number of members without a partition.", at_least=0)
     partitions: Int32 | None = column(
         "Number of partitions inside the totals: subscribed ones, of an empty group the committed ones.",
-        unit=Unit.PARTITIONS,
         at_least=0,
         head="Parti-\ntions",
     )
-    unowned_partitions: Int32 | None = column(
-        "Number of those that nobody owns.", unit=Unit.PARTITIONS, at_least=0
-    )
+    unowned_partitions: Int32 | None = column("Number of those that nobody owns.", at_least=0)
     unsubscribed_partitions: Int32 | None = column(
-        "Number of partitions of topics nobody subscribes to any more.",
-        unit=Unit.PARTITIONS,
-        at_least=0,
+        "Number of partitions of topics nobody subscribes to any more.", at_least=0
     )
     total_lag: int | None = column(
         "Lag over all its partitions, in offsets; null when one is unknown, or none of its partitions is seen.",
@@ -96,7 +87,7 @@ class GroupMetrics(OfGroup):
         head="Lag\n(offsets)",
     )
     unknown_lag_partitions: Int32 | None = column(
-        "Number of partitions whose lag is unknown.", unit=Unit.PARTITIONS, at_least=0
+        "Number of partitions whose lag is unknown.", at_least=0
     )
     largest_partition_lag: int | None = column(
         "Largest known lag of a partition, in offsets.", at_least=0
@@ -176,9 +167,7 @@ class MemberMetrics(OfGroup):
     rack_source: str | None = column(
         "Where the rack is known from: subscription, describe or configured.", one_of=RACK_SOURCES
     )
-    partitions: Int32 = column(
-        "Number of partitions it owns.", unit=Unit.PARTITIONS, at_least=0, head="Parti-\ntions"
-    )
+    partitions: Int32 = column("Number of partitions it owns.", at_least=0, head="Parti-\ntions")
     lag: int | None = column(
         "Sum of their lag, in offsets; null when one is unknown.", at_least=0, head="Lag\n(offsets)"
     )
@@ -200,9 +189,7 @@ class MemberMetrics(OfGroup):
         default=None,
     )
     cross_rack_partitions: Int32 | None = column(
-        "Number of its partitions that have no replica in its rack.",
-        unit=Unit.PARTITIONS,
-        at_least=0,
+        "Number of its partitions that have no replica in its rack.", at_least=0
     )
 
 

@@ -18,7 +18,6 @@ class FrontierRow:
     strategy: str = as_in(CandidateRow, "strategy")
     cross_rack_partitions: Int32 = column(
         "Number of partitions whose owner's rack holds no replica.",
-        unit=Unit.PARTITIONS,
         at_least=0,
         head="Cross-rack\npartitions",
     )
@@ -40,31 +39,26 @@ class WhatIfRow:
     feasibility: Feasibility = as_in(CandidateRow, "feasibility")
     reason: str = as_in(CandidateRow, "reason")
     replay: str | None = as_in(CandidateRow, "replay")
-    members: Int32 = column("Number of members.", unit=Unit.MEMBERS, at_least=0)
+    members: Int32 = column("Number of members.", at_least=0)
     idle_members: Int32 | None = as_in(GroupMetrics, "idle_members")
     partitions: Int32 = column(
-        "Number of partitions of the topics that its members subscribe to.",
-        unit=Unit.PARTITIONS,
-        at_least=0,
+        "Number of partitions of the topics that its members subscribe to.", at_least=0
     )
     diagnosis: Diagnosis | None = as_in(GroupMetrics, "diagnosis")
     diagnosis_reason: str | None = as_in(GroupMetrics, "diagnosis_reason")
     fewest_members: Int32 | None = column(
         "Smallest number of members that keeps up; null when there is none, or it is not known.",
-        unit=Unit.MEMBERS,
         at_least=1,
         head="Members\nneeded",
     )
     enough_members: Int32 | None = column(
-        "Smallest number of members that is known to keep up, though fewer may.",
-        unit=Unit.MEMBERS,
-        at_least=1,
+        "Smallest number of members that is known to keep up, though fewer may.", at_least=1
     )
     fewest_members_reason: str | None = column(
         "Why a smaller number of members does not keep up, or why none is known."
     )
     most_members: Int32 | None = column(
-        "Largest number of members of which nobody is idle.", unit=Unit.MEMBERS, at_least=0
+        "Largest number of members of which nobody is idle.", at_least=0
     )
     findings: tuple[str, ...] = as_in(CandidateRow, "findings")
     score: Score | None = missing_where("moves")
@@ -77,8 +71,8 @@ class RecordedSnapshot:
 
     snapshot_id: str = as_in(SnapshotRow, "snapshot_id")
     groups: Int32 | None = column("Number of groups.")
-    members: Int32 | None = column("Number of members.", unit=Unit.MEMBERS)
-    partitions: Int32 | None = column("Number of partitions.", unit=Unit.PARTITIONS)
+    members: Int32 | None = column("Number of members.")
+    partitions: Int32 | None = column("Number of partitions.")
     brokers: Int32 | None = column("Number of brokers.", unit=Unit.BROKERS)
     duration_seconds: float = column("Seconds the reading took.")
     problem_count: Int32 = column(

@@ -63,12 +63,8 @@ class Rollup:
     highest_time_lag_seconds: float | None = column(
         "Highest age of its oldest record not yet consumed, as far as known.", at_least=0
     )
-    fewest_members: Int32 | None = column(
-        "Number of members when they were fewest.", unit=Unit.MEMBERS, at_least=0
-    )
-    most_members: Int32 | None = column(
-        "Number of members when they were most.", unit=Unit.MEMBERS, at_least=0
-    )
+    fewest_members: Int32 | None = column("Number of members when they were fewest.", at_least=0)
+    most_members: Int32 | None = column("Number of members when they were most.", at_least=0)
     known_production_snapshots: Int32 = column(
         "Number of snapshots in which its production is known.", at_least=0
     )
@@ -198,7 +194,7 @@ class GroupSample:
     """How a group fared in a snapshot, as far as that is asked for later; a table for each day in UTC."""
 
     group_number: Int32 = column("Which group.")
-    members: Int32 | None = column("Number of members.", unit=Unit.MEMBERS)
+    members: Int32 | None = column("Number of members.")
     taken_at: datetime = column("When the reading of the snapshot began.")
     total_lag: int | None = column(
         "Lag over all its partitions, in offsets; null when it is not known."
@@ -209,12 +205,9 @@ class GroupSample:
     lag_floor: int | None = column(
         "No assignment has a smaller largest member lag than this, in offsets.", unit=Unit.OFFSETS
     )
-    partitions: Int32 | None = column(
-        "Number of partitions inside the totals.", unit=Unit.PARTITIONS
-    )
+    partitions: Int32 | None = column("Number of partitions inside the totals.")
     unknown_lag_partitions: Int32 | None = column(
-        "Number of those whose lag is unknown; null: none, or it is not known how many there are.",
-        unit=Unit.PARTITIONS,
+        "Number of those whose lag is unknown; null: none, or it is not known how many there are."
     )
     lag_skew: Float32 | None = column(
         "Largest member lag over mean member lag; null when the total is 0 or unknown.",

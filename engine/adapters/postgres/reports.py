@@ -11,11 +11,14 @@ from .patience import take_time
 from .silences import as_regex
 from .statements import Rows, execute
 
-OF_NOW = ("groups", "members", "strategies", "advice", "moves", "scorecard")
-"""What of a report is about the newest state; the statements are called `report_<kind>`."""
+OF_NOW = (
+    *("report_groups", "report_members", "report_strategies"),
+    *("report_advice", "report_moves", "report_scorecard"),
+)
+"""Statements about the newest state, each called by what of a report it gives."""
 
-OF_A_PERIOD = ("forecasts", "events", "incidents", "withheld")
-"""What of it is about all that was since some moment."""
+OF_A_PERIOD = ("report_forecasts", "report_events", "report_incidents", "report_withheld")
+"""Statements about what was since some moment."""
 
 
 class PostgresReports(Database):
@@ -37,18 +40,22 @@ class PostgresReports(Database):
                 "groups_regex": None if every else as_regex(wanted.pattern),
             }
 
-            def rows(kind: str, **given: Any) -> Rows:
-                return execute(connection, f"report_{kind}", **given)
+            def rows(*names: str, **given: Any) -> dict[str, Rows]:
+                return {
+                    name.removeprefix("report_"): execute(connection, name, **given)
+                    for name in names
+                }
 
-            snapshots = rows(
-                "snapshots", cluster=wanted.cluster, since=wanted.since, limit=wanted.snapshots
-            )
+            period = {"since": wanted.since, "limit": wanted.snapshots}
+            found = rows("report_snapshots", cluster=wanted.cluster, **period)
+            snapshots = found["snapshots"]
             if not snapshots:
                 return StoredReport(snapshots=snapshots)
             since = snapshots[0]["started_at"]
-            found = {kind: rows(kind, **about, since=since) for kind in OF_A_PERIOD}
+            found |= rows(*OF_A_PERIOD, **about, since=since)
             if taken_at := [row["started_at"] for row in snapshots if row["measured"]]:
-                found |= {kind: rows(kind, **about) for kind in OF_NOW}
-                found["lag"] = rows("lag", **about, taken_at=taken_at)
-            failures = rows("failures", cluster=wanted.cluster, since=since)
-            return StoredReport(snapshots=snapshots, failures=failures, **found)
+                found |= rows(*OF_NOW, **about)
+                found |= rows("report_lag", **about, taken_at=taken_at)
+            return StoredReport(
+                **found | rows("report_failures", cluster=wanted.cluster, since=since)
+            )
