@@ -34,13 +34,6 @@ class ChannelNotifier:
         thread: str | None = None,
         broadcast: bool = False,
     ) -> Delivered:
-        """
-        Deliver a message, as whoever its channel names does.
-
-        Raises:
-            NotDelivered: It names a webhook that is not configured.
-            NotifierError: It could not be delivered.
-        """
         return self._of(channel).send(
             message, channel=channel, key=key, thread=thread, broadcast=broadcast
         )
@@ -48,12 +41,6 @@ class ChannelNotifier:
     def update(
         self, message: AlertMessage, *, channel: str, key: str, delivered: Delivered
     ) -> Delivered:
-        """
-        Change a message, as whoever its channel names does.
-
-        Raises:
-            NotifierError: As for `send`.
-        """
         return self._of(channel).update(message, channel=channel, key=key, delivered=delivered)
 
     def _of(self, channel: str) -> Notifier:

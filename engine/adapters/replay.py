@@ -175,7 +175,8 @@ class Recording:
         self._ids: list[str] | None = None
         self._parts: dict[str, dict[str, pa.Table]] = {}
         for manifest in manifests:
-            own = {name: _rows_of(t, manifest.snapshot_id) for name, t in (tables or {}).items()}
+            is_own = pc.field("snapshot_id") == manifest.snapshot_id
+            own = {name: table.filter(is_own) for name, table in (tables or {}).items()}
             self._steps["snapshot", manifest.snapshot_id] = _Step(manifest, own)
 
     @property
@@ -189,7 +190,6 @@ class Recording:
     def write(
         self, step: str, snapshot_id: str, tables: Mapping[str, pa.Table], facts: Mapping[str, Any]
     ) -> Manifest:
-        """Keep a step's tables in memory, replacing earlier ones."""
         run = secrets.token_hex(4)
         part = self.write_part(step, snapshot_id, run, 0, tables)
         return self.finish(step, snapshot_id, run, [part], facts)
@@ -197,7 +197,6 @@ class Recording:
     def write_part(
         self, step: str, snapshot_id: str, run: str, part: int, tables: Mapping[str, pa.Table]
     ) -> WrittenPart:
-        """Keep some rows in memory until `finish`."""
         shaped = {name: tables[name].select(s.names).cast(s) for name, s in STEPS[step].items()}
         name = f"{snapshot_id}.{run}-{part}-{secrets.token_hex(3)}"
         self._parts[name] = shaped
@@ -212,12 +211,6 @@ class Recording:
         parts: Iterable[WrittenPart],
         facts: Mapping[str, Any],
     ) -> Manifest:
-        """
-        Replace a step's tables by the parts of a run.
-
-        Raises:
-            LakeError: A part is of another run or gone.
-        """
         kept = {part.number: part for part in parts}
         tables: dict[str, list[pa.Table]] = {n: [s.empty_table()] for n, s in STEPS[step].items()}
         for number in sorted(kept):
@@ -248,13 +241,6 @@ class Recording:
         columns: Sequence[str] | None = None,
         coded: bool = False,
     ) -> pa.Table:
-        """
-        The rows of a dataset for some snapshots, in the order of the ids.
-
-        Raises:
-            SnapshotNotFound: A snapshot is not recorded, or nothing wrote that dataset for it.
-            LakeError: The dataset has no such column.
-        """
         step = next(step for step, datasets in STEPS.items() if dataset in datasets)
         found = [self._step(step, snapshot_id).tables[dataset] for snapshot_id in snapshot_ids]
         schema = STEPS[step][dataset]
@@ -265,24 +251,17 @@ class Recording:
             raise LakeError(f"dataset {dataset} lacks a column: {problem}.") from problem
 
     def manifest(self, step: str, snapshot_id: str) -> Manifest:
-        """
-        Raises:
-            SnapshotNotFound: The step has not finished for this snapshot.
-        """
         return self._step(step, snapshot_id).manifest
 
     def snapshots(self, cluster: str, *, until: str | None = None, limit: int = 1) -> list[str]:
-        """Snapshot ids of a cluster, newest first, not newer than *until*; at most *limit*."""
         own = (i for i in reversed(self.snapshot_ids) if i[:-24] == cluster)
         found = (i for i in own if until is None or i[-23:] <= until[-23:])
         return [*islice(found, max(limit, 0))]
 
     def clusters(self) -> list[str]:
-        """Names of the clusters that have snapshots."""
         return sorted({split_snapshot_id(i)[0] for i in self.snapshot_ids})
 
     def expire(self, before: datetime) -> int:
-        """Forget what was taken before that moment; the number of snapshots forgotten."""
         old = [i for i in self.snapshot_ids if split_snapshot_id(i)[1] < before]
         self._steps = {key: step for key, step in self._steps.items() if key[1] not in old}
         self._ids = None
@@ -293,7 +272,6 @@ class Recording:
         return []
 
     def compact(self, day: LakeDay, before: datetime) -> Compacted:
-        """Nothing to do in memory."""
         return Compacted()
 
     def _step(self, step: str, snapshot_id: str) -> _Step:
@@ -341,10 +319,6 @@ class ReplayCluster:
 
     def close(self) -> None:
         """Nothing to let go of."""
-
-
-def _rows_of(table: pa.Table, snapshot_id: str) -> pa.Table:
-    return table.filter(pc.field("snapshot_id") == snapshot_id)
 
 
 def _rename(table: pa.Table, snapshot_id: str, cluster: str) -> pa.Table:

@@ -38,7 +38,12 @@ class RuleBook:
         """The rules that match a group as one, later over earlier."""
         known = self._of_group.get((cluster, group))
         if known is None:
-            fits = tuple(n for n, rule in enumerate(self.rules) if _is_meant(rule, cluster, group))
+            fits = tuple(
+                number
+                for number, rule in enumerate(self.rules)
+                if fnmatch.fnmatchcase(cluster, rule.clusters)
+                and fnmatch.fnmatchcase(group, rule.groups)
+            )
             if fits not in self._merged:
                 self._merged[fits] = _merge([self.rules[n] for n in fits])
             known = self._of_group[cluster, group] = self._merged[fits]
@@ -71,10 +76,6 @@ class RuleBook:
 def _given(model: BaseModel) -> dict[str, Any]:
     """The keys that were written down, without the defaults."""
     return {key: getattr(model, key) for key in model.model_fields_set}
-
-
-def _is_meant(rule: Rule, cluster: str, group: str) -> bool:
-    return fnmatch.fnmatchcase(cluster, rule.clusters) and fnmatch.fnmatchcase(group, rule.groups)
 
 
 def _merge(rules: list[Rule]) -> Rule:

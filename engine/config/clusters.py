@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import fnmatch
+from typing import Annotated
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field
 
 from .base import Strict, Texts
 
@@ -64,6 +65,21 @@ A health check is one by a word of its name: `*healthcheck*` would leave `health
 """
 
 
+def _denying_as_usual(given: Filter) -> Filter:
+    said = "deny" in given.model_fields_set
+    return given if said else given.model_copy(update={"deny": PASSING_THROUGH})
+
+
+def _with_ports(value: str) -> str:
+    for address in value.split(","):
+        host, _, port = address.strip().rpartition(":")
+        if not host or not port.isdigit() or not 0 < int(port) < 65536:
+            raise ValueError(
+                f"{address.strip()!r} is not host:port; write for example broker1:9092"
+            )
+    return value
+
+
 class ClusterSettings(Strict):
     """
     One Kafka cluster.
@@ -80,30 +96,13 @@ class ClusterSettings(Strict):
         request_timeout_seconds: How long one request may take, never more than a quarter of *timeout_seconds*.
     """
 
-    bootstrap: str
+    bootstrap: Annotated[str, AfterValidator(_with_ports)]
     properties: dict[str, str] = Field(default_factory=dict, repr=False)
-    groups: Filter = Filter(deny=PASSING_THROUGH)
+    groups: Annotated[Filter, AfterValidator(_denying_as_usual)] = Filter(deny=PASSING_THROUGH)
     topics: Filter = Filter()
     follower_fetching: bool | None = None
     timeout_seconds: float = Field(default=90, gt=0)
     request_timeout_seconds: float = Field(default=10, gt=0)
-
-    @field_validator("groups")
-    @classmethod
-    def _denies_as_usual(cls, value: Filter) -> Filter:
-        said = "deny" in value.model_fields_set
-        return value if said else value.model_copy(update={"deny": PASSING_THROUGH})
-
-    @field_validator("bootstrap")
-    @classmethod
-    def _has_ports(cls, value: str) -> str:
-        for address in value.split(","):
-            host, _, port = address.strip().rpartition(":")
-            if not host or not port.isdigit() or not 0 < int(port) < 65536:
-                raise ValueError(
-                    f"{address.strip()!r} is not host:port; write for example broker1:9092"
-                )
-        return value
 
 
 class RefusedCluster(ClusterSettings):

@@ -36,26 +36,18 @@ def _source(place: Sequence[str | int], kind: str, given: Given) -> str:
     """What holds the key, or most of the way to it: what beats the others first, but a key is missed in the file."""
     if not place:
         return str(given.file or "the environment")
+    top, before = str(place[0]), CONNECTION.get(str(place[0]))
+    is_named = before is not None and len(place) > 1
+    connection = f"{before}{place[1]}" if is_named else f"of {top}"
     sources = [
-        (_depth(given.environment, place), _variable(place)),
-        (_depth(given.connections, place), _connection(place)),
+        (_depth(given.environment, place), f"the environment variable EVENKEEL_{top.upper()}"),
+        (_depth(given.connections, place), f"the Airflow connection {connection}"),
         (_depth(given.content, place), str(given.file)),
     ]
     if kind == "missing":
         sources.reverse()
     depth, name = max(sources, key=lambda one: one[0])
     return name if depth else str(given.file or "the environment (no evenkeel.toml was found)")
-
-
-def _variable(place: Sequence[str | int]) -> str:
-    return f"the environment variable EVENKEEL_{str(place[0]).upper()}"
-
-
-def _connection(place: Sequence[str | int]) -> str:
-    before = CONNECTION.get(str(place[0]))
-    if before is None or len(place) < 2:
-        return f"the Airflow connection of {place[0]}"
-    return f"the Airflow connection {before}{place[1]}"
 
 
 def _depth(values: Any, place: Sequence[str | int]) -> int:

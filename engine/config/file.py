@@ -101,16 +101,12 @@ def read(file: Path) -> dict[str, Any]:
             f"{file} cannot be read: {problem}.", fix="Correct the TOML; text stands in quotes."
         ) from problem
     if secrets := _secrets(content):
+        variables = dict.fromkeys(f"EVENKEEL_{key.split('.')[0].upper()}" for key in secrets)
         raise ConfigError(
             f"{file} holds a secret ({', '.join(secrets)}).",
-            fix=f"Move it to an Airflow connection or an EVENKEEL_ environment variable: {_variables(secrets)}.",
+            fix=f"Move it to an Airflow connection or an EVENKEEL_ environment variable: {', '.join(variables)}.",
         )
     return content
-
-
-def _variables(keys: Iterable[str]) -> str:
-    """The environment variables for some keys, each once."""
-    return ", ".join(dict.fromkeys(f"EVENKEEL_{key.split('.')[0].upper()}" for key in keys))
 
 
 def _secrets(content: Mapping[str, Any]) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from ipaddress import ip_address, ip_network
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from .base import Share, Strict, as_list
 from .streams import StreamsSettings
@@ -132,6 +132,68 @@ class IncidentRules(Strict):
     vanished_seconds: float = Field(default=86_400, gt=0, allow_inf_nan=False)
 
 
+def known_reset(value: str) -> str:
+    """
+    An `auto.offset.reset` as Kafka's clients know it.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if value in ("latest", "earliest", "none") or value.startswith("by_duration:"):
+        return value
+    raise ValueError("use latest, earliest, none or by_duration:<ISO duration>")
+
+
+def _somebody(value: str) -> str:
+    if MENTION.fullmatch(value):
+        return value
+    raise ValueError(
+        "write @here, @channel, or the id of a person (U...) or of a user group (S...), as Slack shows it under"
+        " 'Copy member ID': names call nobody"
+    )
+
+
+def _three_letters(value: str) -> str:
+    if re.fullmatch("[A-Z]{3}", value):
+        return value
+    raise ValueError("write three capital letters, like EUR (ISO 4217)")
+
+
+def _names_something(listed: Any) -> bool:
+    """Whether this is a list of names, at least one, none of them twice."""
+    if not isinstance(listed, list | tuple) or not listed:
+        return False
+    named = all(isinstance(name, str) and name.strip() for name in listed)
+    return named and len(set(listed)) == len(listed)
+
+
+def _lists_of_names(value: Any) -> Any:
+    if isinstance(value, str) and "," not in value:
+        value = [value]
+    lists = value.values() if isinstance(value, Mapping) else [value]
+    if value is not None and not (lists and all(map(_names_something, lists))):
+        raise ValueError(
+            'write a list of strategies, like ["range", "roundrobin"], or a table of such lists by pattern of '
+            "client id, host or instance id; each strategy once"
+        )
+    return value
+
+
+def _plain_data(value: Any) -> Any:
+    """Values that JSON and every reader of it know."""
+    if value is not None and not isinstance(value, Mapping):
+        raise ValueError(f"write a table of tables by {_PATTERNS}")
+    for pattern, data in (value or {}).items():
+        if not isinstance(data, Mapping):
+            raise ValueError(f"{pattern!r} is no table; write one by {_PATTERNS}")
+        for name, one in data.items():
+            if not (isinstance(one, str | int) or (isinstance(one, float) and math.isfinite(one))):
+                raise ValueError(
+                    f"{name} of {pattern!r} must be text, a finite number, true or false"
+                )
+    return value
+
+
 class Rule(Strict):
     """
     What is known of some groups that the wire does not tell. Later rules override earlier ones, key by key.
@@ -165,73 +227,23 @@ class Rule(Strict):
 
     groups: str = "*"
     clusters: str = "*"
-    auto_offset_reset: str | None = None
+    auto_offset_reset: Annotated[str, AfterValidator(known_reset)] | None = None
     isolation: Literal["read_committed", "read_uncommitted"] | None = None
     capacity_per_second: float | None = Field(default=None, gt=0)
     objective_seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     commit_interval_seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     bytes_per_record: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     price_per_gb: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    currency: str = "USD"
-    assignors: Assignors | None = None
+    currency: Annotated[str, AfterValidator(_three_letters)] = "USD"
+    assignors: Annotated[Assignors | None, BeforeValidator(_lists_of_names)] = None
     owner: str | None = None
-    mention: str | None = None
+    mention: Annotated[str, AfterValidator(_somebody)] | None = None
     channel: str | None = None
     racks: dict[str, str] | None = None
-    members: dict[str, MemberData] | None = None
+    members: Annotated[dict[str, MemberData] | None, BeforeValidator(_plain_data)] = None
     streams: StreamsSettings | None = None
     policy: Policy | None = None
     incidents: IncidentRules | None = None
-
-    @field_validator("auto_offset_reset")
-    @classmethod
-    def _known_reset(cls, value: str | None) -> str | None:
-        return value if value is None else known_reset(value)
-
-    @field_validator("mention")
-    @classmethod
-    def _somebody(cls, value: str | None) -> str | None:
-        if value is None or MENTION.fullmatch(value):
-            return value
-        raise ValueError(
-            "write @here, @channel, or the id of a person (U...) or of a user group (S...), as Slack shows it under"
-            " 'Copy member ID': names call nobody"
-        )
-
-    @field_validator("currency")
-    @classmethod
-    def _three_letters(cls, value: str) -> str:
-        if re.fullmatch("[A-Z]{3}", value):
-            return value
-        raise ValueError("write three capital letters, like EUR (ISO 4217)")
-
-    @field_validator("assignors", mode="before")
-    @classmethod
-    def _lists_of_names(cls, value: Any) -> Any:
-        if isinstance(value, str) and "," not in value:
-            value = [value]
-        lists = value.values() if isinstance(value, Mapping) else [value]
-        if value is not None and not (lists and all(map(_names_something, lists))):
-            raise ValueError(
-                'write a list of strategies, like ["range", "roundrobin"], or a table of such lists by pattern of '
-                "client id, host or instance id; each strategy once"
-            )
-        return value
-
-    @field_validator("members", mode="before")
-    @classmethod
-    def _plain_data(cls, value: Any) -> Any:
-        if value is not None and not isinstance(value, Mapping):
-            raise ValueError(f"write a table of tables by {_PATTERNS}")
-        for pattern, data in (value or {}).items():
-            if not isinstance(data, Mapping):
-                raise ValueError(f"{pattern!r} is no table; write one by {_PATTERNS}")
-            odd = [name for name, one in data.items() if not _is_plain(one)]
-            if odd:
-                raise ValueError(
-                    f"{odd[0]} of {pattern!r} must be text, a finite number, true or false"
-                )
-        return value
 
     def rack_of(self, client_id: str, host: str) -> str | None:
         """
@@ -264,34 +276,9 @@ class Rule(Strict):
         return found
 
 
-def known_reset(value: str) -> str:
-    """
-    An `auto.offset.reset` as Kafka's clients know it.
-
-    Raises:
-        ValueError: It is none.
-    """
-    if value in ("latest", "earliest", "none") or value.startswith("by_duration:"):
-        return value
-    raise ValueError("use latest, earliest, none or by_duration:<ISO duration>")
-
-
 def _is_in(host: str, network: str) -> bool:
     """Whether a host's address is in a network; a name is in none, and so is anything in what is no network."""
     try:
         return ip_address(host) in ip_network(network, strict=False)
     except ValueError:
         return False
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether a value of a member's data is one that JSON and every reader of it know."""
-    return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
-
-
-def _names_something(listed: Any) -> bool:
-    """Whether this is a list of names, at least one, none of them twice."""
-    if not isinstance(listed, list | tuple) or not listed:
-        return False
-    named = all(isinstance(name, str) and name.strip() for name in listed)
-    return named and len(set(listed)) == len(listed)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import enum
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import BeforeValidator, Field
 
 from .base import Strict, Texts
 
@@ -32,6 +32,13 @@ class RackStrategy(enum.StrEnum):
         return drafted.get(name) or next((one for one in cls if one.value == name), None)
 
 
+def _known_strategy(value: str | None) -> RackStrategy | None:
+    try:
+        return None if value is None else RackStrategy(value)
+    except ValueError:
+        raise ValueError(f"use {', '.join(RackStrategy)}") from None
+
+
 class StreamsSettings(Strict):
     """
     What shapes the assignment of a Kafka Streams application and is not on the wire: Kafka's settings, `_` for `.`.
@@ -51,7 +58,9 @@ class StreamsSettings(Strict):
     """
 
     task_assignor: Literal["high-availability", "sticky"] = "high-availability"
-    rack_aware_assignment_strategy: RackStrategy | None = None
+    rack_aware_assignment_strategy: Annotated[
+        RackStrategy | None, BeforeValidator(_known_strategy)
+    ] = None
     rack_aware_assignment_traffic_cost: int | None = Field(default=None, ge=0)
     rack_aware_assignment_non_overlap_cost: int | None = Field(default=None, ge=0)
     rack_aware_assignment_tags: Texts | None = None
@@ -61,11 +70,3 @@ class StreamsSettings(Strict):
     rack_as_tag: bool = False
     overlap: Literal["computed", "previous"] = "computed"
     changelogs: dict[str, tuple[str, ...]] | None = None
-
-    @field_validator("rack_aware_assignment_strategy", mode="before")
-    @classmethod
-    def _known_strategy(cls, value: str | None) -> RackStrategy | None:
-        try:
-            return None if value is None else RackStrategy(value)
-        except ValueError:
-            raise ValueError(f"use {', '.join(RackStrategy)}") from None

@@ -61,15 +61,11 @@ def aware(at: datetime) -> datetime:
 
 
 def _moment(given: Any) -> datetime:
-    if isinstance(given, datetime):
-        return aware(given)
-    return moment(given) if isinstance(given, str) else moment(str(given))
+    return aware(given) if isinstance(given, datetime) else moment(str(given))
 
 
 def _span(given: Any) -> timedelta:
-    if isinstance(given, timedelta):
-        return given
-    return span(given) if isinstance(given, str) else span(str(given))
+    return given if isinstance(given, timedelta) else span(str(given))
 
 
 Moment = Annotated[datetime, BeforeValidator(_moment)]

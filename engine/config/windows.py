@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, time, timedelta
+from typing import Annotated
 from zoneinfo import ZoneInfo
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from .base import Strict
 from .times import Moment, Span
@@ -14,6 +15,22 @@ from .times import Moment, Span
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 WEEK = timedelta(days=7)
 _WEEKLY = re.compile(rf"({'|'.join(DAYS)}) ([01]\d|2[0-3]):([0-5]\d)")
+
+
+def _day_and_time(value: str) -> str:
+    if _WEEKLY.fullmatch(value):
+        return value
+    raise ValueError(f'write a day ({", ".join(DAYS)}) and a time, like "Sun 02:00"')
+
+
+def _known_zone(value: str) -> str:
+    try:
+        ZoneInfo(value)
+    except (KeyError, OSError, ValueError):
+        raise ValueError(
+            f'{value!r} is no time zone; write its name, like "Europe/Berlin"'
+        ) from None
+    return value
 
 
 class MaintenanceWindow(Strict):
@@ -36,27 +53,9 @@ class MaintenanceWindow(Strict):
     reason: str = Field(min_length=1)
     begins: Moment | None = Field(default=None, alias="from")
     until: Moment | None = None
-    weekly: str | None = None
+    weekly: Annotated[str, AfterValidator(_day_and_time)] | None = None
     lasts: Span | None = Field(default=None, alias="for")
-    timezone: str = "UTC"
-
-    @field_validator("weekly")
-    @classmethod
-    def _day_and_time(cls, value: str | None) -> str | None:
-        if value is None or _WEEKLY.fullmatch(value):
-            return value
-        raise ValueError(f'write a day ({", ".join(DAYS)}) and a time, like "Sun 02:00"')
-
-    @field_validator("timezone")
-    @classmethod
-    def _known_zone(cls, value: str) -> str:
-        try:
-            ZoneInfo(value)
-        except (KeyError, OSError, ValueError):
-            raise ValueError(
-                f'{value!r} is no time zone; write its name, like "Europe/Berlin"'
-            ) from None
-        return value
+    timezone: Annotated[str, AfterValidator(_known_zone)] = "UTC"
 
     @model_validator(mode="after")
     def _one_time_or_weekly(self) -> MaintenanceWindow:

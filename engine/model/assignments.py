@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from .arrays import Indices, Ints
-from .columns import Int32, column
+from .columns import Int32, column, record
 from .facts import Fact
 from .figures import Forecast, NextChange, Score
 
@@ -129,29 +129,23 @@ class AdviceState(enum.StrEnum):
     """Nobody followed it, or nobody can: it is no longer waited for."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Move:
     """A partition that changes hands."""
 
-    topic: str = field(metadata=column("The topic."))
-    partition: Int32 = field(
-        metadata=column("Number of the partition in its topic.", at_least=0, head="Part.")
+    topic: str = column("The topic.")
+    partition: Int32 = column("Number of the partition in its topic.", at_least=0, head="Part.")
+    from_member: str | None = column(
+        "Id of the member that owns it now; null when nobody does.",
+        none=True,
+        names_member=True,
+        head="From",
     )
-    from_member: str | None = field(
-        metadata=column(
-            "Id of the member that owns it now; null when nobody does.",
-            none=True,
-            names_member=True,
-            head="From",
-        )
-    )
-    to_member: str | None = field(
-        metadata=column(
-            "Id of the member that gets it; null when nobody does.",
-            none=True,
-            names_member=True,
-            head="To",
-        )
+    to_member: str | None = column(
+        "Id of the member that gets it; null when nobody does.",
+        none=True,
+        names_member=True,
+        head="To",
     )
 
 

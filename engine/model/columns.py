@@ -1,7 +1,9 @@
 """
-How a column is declared, once: a field of a frozen dataclass, and beside it what the column means.
+How a column is declared, once: a field of a record, which is a frozen dataclass, and beside it what the column means.
 
-    total_lag: int | None = field(metadata=column("Lag over all partitions.", unit=Unit.OFFSETS, at_least=0))
+    @record
+    class GroupMetrics:
+        total_lag: int | None = column("Lag over all partitions.", unit=Unit.OFFSETS, at_least=0)
 
 The annotation says the type, and with `| None` that the value may be unknown; `Int32` is a whole number that takes 32
 bits where it is stored. What follows from a declaration (schemas, rows, JSON, checks, heads of tables) is derived in
@@ -14,13 +16,22 @@ import enum
 import functools
 import operator
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from datetime import datetime
 from functools import cache
-from typing import Annotated, Any, ParamSpec, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    TypeVar,
+    Union,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
-P = ParamSpec("P")
+T = TypeVar("T")
 
 _MEANING = "meaning"
 _MISSING = "missing"
@@ -79,6 +90,8 @@ _UNIT_OF_ENDING = {
     "snapshots": Unit.SNAPSHOTS,
     "groups": Unit.GROUPS,
     "moves": Unit.PARTITIONS,
+    "partitions": Unit.PARTITIONS,
+    "members": Unit.MEMBERS,
 }
 
 
@@ -114,7 +127,7 @@ class Meaning:
 
     Attributes:
         comment: One line; the comment of the column in the database.
-        unit: What a number counts; None for what is no quantity.
+        unit: What a number counts, where its name does not say it (`unit_in`); None for what is no quantity.
         at_least: The smallest value it can have.
         at_most: The largest one.
         one_of: The texts it can be; an enumeration as type says that by itself.
@@ -190,25 +203,41 @@ class ColumnSpec:
         )
 
 
-def _as_metadata(meaning: Callable[P, Meaning]) -> Callable[P, Mapping[str, Meaning]]:
-    def metadata(*args: P.args, **known: P.kwargs) -> Mapping[str, Meaning]:
-        return {_MEANING: meaning(*args, **known)}
+def column(
+    comment: str, *, default: Any = MISSING, default_factory: Any = MISSING, **meaning: Any
+) -> Any:
+    """
+    The field of a record that is a column.
 
-    return metadata
+    Args:
+        comment: One line; the comment of the column in the database.
+        default: As of a dataclass's field.
+        default_factory: Likewise.
+        meaning: Whatever else `Meaning` has.
+    """
+    metadata = {_MEANING: Meaning(comment, **meaning)}
+    return field(default=default, default_factory=default_factory, metadata=metadata)
 
 
-column = _as_metadata(Meaning)
-"""The metadata of a field that is a column; what several records share is one such value. Arguments as of `Meaning`."""
+def missing_where(other: str, *, default: Any = MISSING) -> Any:
+    """The field of an embedded record that is missing where *other*, which it always has, is null."""
+    return field(default=default, metadata={_MISSING: (Where(other, None),)})
 
 
-def missing_where(other: str) -> Mapping[str, tuple[Where, ...]]:
-    """The metadata of an embedded record that is missing where *other*, which it always has, is null."""
-    return {_MISSING: (Where(other, None),)}
+def as_in(record: type, name: str, *, default: Any = MISSING) -> Any:
+    """The field of a column that another record has too: what it means is written there."""
+    meaning = next(spec.meaning for spec in columns_of(record) if spec.name == name)
+    return field(default=default, metadata={_MEANING: meaning})
 
 
-def as_in(record: type, name: str) -> Mapping[str, Meaning]:
-    """The metadata of a column that another record has too: what it means is written there."""
-    return {_MEANING: next(spec.meaning for spec in columns_of(record) if spec.name == name)}
+@dataclass_transform(
+    kw_only_default=True,
+    frozen_default=True,
+    field_specifiers=(field, column, missing_where, as_in),
+)
+def record(kind: type[T]) -> type[T]:
+    """A class whose fields are columns, or records themselves: frozen, its values are given by name."""
+    return dataclass(frozen=True, slots=True, kw_only=True)(kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,6 +294,8 @@ def _part(record: type, declared: Field[Any], hint: Any) -> Part:
     meaning = declared.metadata.get(_MEANING)
     if meaning is not None:
         kind, item, bits = _stored(kind)
+        if meaning.unit is None and kind in (int, float):
+            meaning = replace(meaning, unit=unit_in(declared.name))
         given = declared.default
         if declared.default_factory is not MISSING:
             given = declared.default_factory()
@@ -320,5 +351,6 @@ __all__ = [
     "columns_of",
     "missing_where",
     "parts_of",
+    "record",
     "unit_in",
 ]

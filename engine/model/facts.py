@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from functools import partial
 
-from .columns import Int32, column
+from .columns import Int32, column, record
 
 MOST_SUBJECTS = 20
 """As many subjects are kept by name, the others are counted."""
@@ -47,40 +46,29 @@ class FactKind(enum.StrEnum):
     COUNTS = "counts"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Fact:
     """One thing that is known."""
 
-    kind: FactKind = field(metadata=column("What it says of its measure."))
-    measure: str = field(
-        metadata=column(
-            "A column of a score or of metrics (largest_member_lag), or the name of a finding (lost_rack_awareness)."
-        )
+    kind: FactKind = column("What it says of its measure.")
+    measure: str = column(
+        "A column of a score or of metrics (largest_member_lag), or the name of a finding (lost_rack_awareness)."
     )
-    before: float | None = field(default=None, metadata=column("Its value before, if it changes."))
-    after: float | None = field(default=None, metadata=column("Its value, or what it becomes."))
-    bound: float | None = field(
+    before: float | None = column("Its value before, if it changes.", default=None)
+    after: float | None = column("Its value, or what it becomes.", default=None)
+    bound: float | None = column(
+        "What that is held against: the whole it is part of, a floor, what the policy allows.",
         default=None,
-        metadata=column(
-            "What that is held against: the whole it is part of, a floor, what the policy allows."
-        ),
     )
-    unit: str | None = field(
-        default=None, metadata=column("What the values count: a unit or a currency.")
-    )
-    partitions: Int32 | None = field(
-        default=None, metadata=column("How many partitions it is about.", at_least=0)
-    )
-    subjects: tuple[str, ...] = field(
+    unit: str | None = column("What the values count: a unit or a currency.", default=None)
+    partitions: Int32 | None = column("How many partitions it is about.", default=None, at_least=0)
+    subjects: tuple[str, ...] = column(
+        "Whom or what it is about: members, topics, strategies, partitions as topic-number.",
         default=(),
-        metadata=column(
-            "Whom or what it is about: members, topics, strategies, partitions as topic-number."
-        ),
     )
-    more: Int32 = field(default=0, metadata=column("How many subjects are left out.", at_least=0))
-    quote: str | None = field(
-        default=None,
-        metadata=column("Somebody else's words: an error, a failed check, a custom strategy."),
+    more: Int32 = column("How many subjects are left out.", default=0, at_least=0)
+    quote: str | None = column(
+        "Somebody else's words: an error, a failed check, a custom strategy.", default=None
     )
 
 

@@ -8,14 +8,14 @@ configuration, and written into the history when that answers again.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from ..incidents.policy import EVERY_CLUSTER
 from ..messages.events import EventKind
 from ..messages.incident_message import Incident, message_of
-from ..model.columns import column
+from ..model.columns import column, record
 from ..model.message import AlertMessage
 from ..model.states import IncidentKind, IncidentState
 from ..ports import Delivered, Posting, StepRuns, ToldOutage
@@ -28,41 +28,34 @@ CLAIM = timedelta(minutes=5)
 """Whoever began to tell of an outage so long ago is gone: a chat may ask to wait for minutes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Announced:
     """What was told of an outage."""
 
-    at: datetime = field(metadata=column("When."))
-    channel: str = field(metadata=column("Where."))
-    message: Mapping[str, Any] = field(metadata=column("The message, as stored."))
-    sent_channel: str = field(metadata=column("The messenger's own id of where it is."))
-    sent_timestamp: str = field(metadata=column("The messenger's own id of the message."))
-    pagers: tuple[str, ...] = field(
-        default=(), metadata=column("The channels of webhooks that were told, too.")
-    )
+    at: datetime = column("When.")
+    channel: str = column("Where.")
+    message: Mapping[str, Any] = column("The message, as stored.")
+    sent_channel: str = column("The messenger's own id of where it is.")
+    sent_timestamp: str = column("The messenger's own id of the message.")
+    pagers: tuple[str, ...] = column("The channels of webhooks that were told, too.", default=())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Outage:
     """What is known of an outage that is not over."""
 
-    kind: IncidentKind = field(metadata=column("What is the matter."))
-    since: datetime = field(metadata=column("When the first step began that could not be noted."))
-    error: str = field(metadata=column("What it said."))
-    link: str | None = field(
-        default=None,
-        metadata=column("Address of the task that failed first; null where that is not known."),
+    kind: IncidentKind = column("What is the matter.")
+    since: datetime = column("When the first step began that could not be noted.")
+    error: str = column("What it said.")
+    link: str | None = column(
+        "Address of the task that failed first; null where that is not known.", default=None
     )
-    runs: tuple[StepRun, ...] = field(
-        default=(), metadata=column("The runs of steps that could not be noted.")
+    runs: tuple[StepRun, ...] = column("The runs of steps that could not be noted.", default=())
+    left_out: int = column("How many more there were.", default=0)
+    claimed_at: datetime | None = column(
+        "When somebody began to tell it; null before.", default=None
     )
-    left_out: int = field(default=0, metadata=column("How many more there were."))
-    claimed_at: datetime | None = field(
-        default=None, metadata=column("When somebody began to tell it; null before.")
-    )
-    announced: Announced | None = field(
-        default=None, metadata=column("What was told of it; null before.")
-    )
+    announced: Announced | None = column("What was told of it; null before.", default=None)
 
     @property
     def key(self) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from ..model.columns import column
+from ..model.columns import column, record
 from ..model.groups import WatchOf
 from ..model.message import AlertMessage, Announcement
 from ..records import AlertRow, IncidentCourse, IncidentRow
@@ -22,7 +22,7 @@ class Delivered:
     timestamp: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PendingAlert(AlertRow):
     """
     An alert that waits to be delivered.
@@ -30,13 +30,11 @@ class PendingAlert(AlertRow):
     Its *message* is the stored form of an `AlertMessage`, unread: another version may have written it.
     """
 
-    standing_channel: str | None = field(
-        metadata=column(
-            "The messenger's own id of where the message is that it answers or replaces."
-        )
+    standing_channel: str | None = column(
+        "The messenger's own id of where the message is that it answers or replaces."
     )
-    standing_timestamp: str | None = field(
-        metadata=column("The messenger's own id of that message; null when nobody has it.")
+    standing_timestamp: str | None = column(
+        "The messenger's own id of that message; null when nobody has it."
     )
 
     @property

@@ -37,7 +37,7 @@ class Manifest:
     What a step left in the lake, written last; a table without a manifest does not exist for a reader.
 
     *facts* are small and JSON-able: for a snapshot its times, Kafka cluster id, problems and request counts.
-    *files* is None where they were not named yet: then a dataset is one file that is called like the snapshot.
+    *files* is None where the tables are in no files of their own, as in a recording.
     """
 
     snapshot_id: str

@@ -1,14 +1,15 @@
 """
 One frozen record per kind of row that is stored or shown; each column is declared once, as a field.
 
-A field says its type, `| None` whether it may be unknown, and `column(...)` what it means, its unit, range and one-line
-comment (`columns`). Schemas, rows, JSON, range checks and heads of tables follow from that (`deriving`), and so do the
-tables of the database (`tables`, which is not imported here: SQLAlchemy takes its time).
+A field says its type, `| None` whether it may be unknown, and `column(...)` what it means: a one-line comment, its
+range, and its unit unless the name says that (`model.columns`). Schemas, rows, JSON, range checks and heads of tables
+follow from that (`derivation`), and so do the tables of the database (`tables`, which is not imported here: SQLAlchemy
+takes its time).
 
-`reading` (the five tables of a snapshot), `metrics`, `candidate`, `advice`, `course` (what is remembered of advice),
-`validation`, `incident`, `silence`, `alert`, `snapshot` (as the history knows it), `step_run`, `rollup` (hours and days
-of a group), `answers` (what the database's views and named queries show, by what their files say), `shown` (what the
-command line shows and nobody stores).
+`cluster_rows` (the five tables of a snapshot), `metrics`, `candidate`, `advice`, `course` (what is remembered of
+advice), `validation`, `incident`, `silence`, `alert`, `snapshot` (as the history knows it), `step_run`, `rollup` (hours
+and days of a group), `answers` (what the database's views and named queries show, by what their files say),
+`printed_rows` (what the command line shows and nobody stores).
 """
 
 from collections.abc import Mapping

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ..model.columns import Int32, Unit, column
+from ..model.columns import Int32, Unit, column, record
 
 
 class AlertState(enum.StrEnum):
@@ -19,75 +18,49 @@ class AlertState(enum.StrEnum):
     SUPERSEDED = "superseded"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class AlertRow:
     """A message to people: stored as pending, then delivered, then marked as sent."""
 
-    alert_id: int | None = field(
-        default=None, metadata=column("Number of the message.", generated=True)
+    alert_id: int | None = column("Number of the message.", default=None, generated=True)
+    key: str = column("Our own id of what is said; nothing is said twice under one key.")
+    cluster: str = column("Configured name of the cluster it is about.")
+    snapshot_id: str | None = column(
+        "The snapshot it speaks of, if it speaks of one.", default=None
     )
-    key: str = field(
-        metadata=column("Our own id of what is said; nothing is said twice under one key.")
+    kind: str = column("What sort of message it is.")
+    channel: str = column("Where it is to be said.")
+    message: Mapping[str, Any] = column("What is to be said, without any markup of a messenger.")
+    answers: str | None = column(
+        "Key of the message in whose thread it belongs; null: it stands alone.", default=None
     )
-    cluster: str = field(metadata=column("Configured name of the cluster it is about."))
-    snapshot_id: str | None = field(
-        default=None, metadata=column("The snapshot it speaks of, if it speaks of one.")
-    )
-    kind: str = field(metadata=column("What sort of message it is."))
-    channel: str = field(metadata=column("Where it is to be said."))
-    message: Mapping[str, Any] = field(
-        metadata=column("What is to be said, without any markup of a messenger.")
-    )
-    answers: str | None = field(
+    replaces: str | None = column(
+        "Key of the message that is changed to it, as that was first posted; null: it is posted anew.",
         default=None,
-        metadata=column("Key of the message in whose thread it belongs; null: it stands alone."),
     )
-    replaces: str | None = field(
-        default=None,
-        metadata=column(
-            "Key of the message that is changed to it, as that was first posted; null: it is posted anew."
-        ),
-    )
-    broadcast: bool = field(
-        default=False, metadata=column("Whether an answer is shown in the channel, too.")
-    )
-    state: AlertState = field(
+    broadcast: bool = column("Whether an answer is shown in the channel, too.", default=False)
+    state: AlertState = column(
+        "Whether it is pending, sent, or superseded by something newer before it could be sent.",
         default=AlertState.PENDING,
-        metadata=column(
-            "Whether it is pending, sent, or superseded by something newer before it could be sent."
-        ),
     )
-    attempts: Int32 = field(
-        default=0,
-        metadata=column("Number of deliveries tried.", unit=Unit.ATTEMPTS, at_least=0),
+    attempts: Int32 = column(
+        "Number of deliveries tried.", default=0, unit=Unit.ATTEMPTS, at_least=0
     )
-    attempted_at: datetime | None = field(
-        default=None,
-        metadata=column(
-            "When a delivery was begun that may still be under way; null when none is."
-        ),
+    attempted_at: datetime | None = column(
+        "When a delivery was begun that may still be under way; null when none is.", default=None
     )
-    unsure: bool = field(
+    unsure: bool = column(
+        "Whether an attempt failed in such a way that the message may be there after all.",
         default=False,
-        metadata=column(
-            "Whether an attempt failed in such a way that the message may be there after all."
-        ),
     )
-    last_error: str | None = field(
-        default=None, metadata=column("Why the last one failed; null when it did not.")
+    last_error: str | None = column("Why the last one failed; null when it did not.", default=None)
+    created_at: datetime | None = column("When it was stored.", default=None, generated=True)
+    sent_at: datetime | None = column("When it was delivered; null before.", default=None)
+    sent_channel: str | None = column(
+        "The messenger's own id of where it was delivered.", default=None
     )
-    created_at: datetime | None = field(
-        default=None, metadata=column("When it was stored.", generated=True)
-    )
-    sent_at: datetime | None = field(
-        default=None, metadata=column("When it was delivered; null before.")
-    )
-    sent_channel: str | None = field(
-        default=None, metadata=column("The messenger's own id of where it was delivered.")
-    )
-    sent_timestamp: str | None = field(
-        default=None,
-        metadata=column("The messenger's own id of the message, to update or answer it."),
+    sent_timestamp: str | None = column(
+        "The messenger's own id of the message, to update or answer it.", default=None
     )
 
     @property

@@ -5,14 +5,13 @@ What views and named queries show: columns of tables, and what a view or query h
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from typing import Any
 
 from evenkeel import sql
 
-from ..model.columns import ColumnSpec, Meaning, Unit, Where, column, columns_of, unit_in
+from ..model.columns import ColumnSpec, Meaning, Unit, Where, column, columns_of, record, unit_in
 
 _KINDS: Mapping[str, tuple[Any, Any, int]] = {
     "text": (str, None, 64),
@@ -27,14 +26,12 @@ _KINDS: Mapping[str, tuple[Any, Any, int]] = {
 """Type, what it lists and bits of a column by its type in SQL."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Taken:
     """Of which moment a row is; every view and query may say so."""
 
-    taken_at: datetime = field(metadata=column("When the reading of its snapshot began."))
-    age_seconds: float = field(
-        metadata=column("Seconds since the reading of its snapshot began.", unit=Unit.SECONDS)
-    )
+    taken_at: datetime = column("When the reading of its snapshot began.")
+    age_seconds: float = column("Seconds since the reading of its snapshot began.")
 
 
 @cache
@@ -50,20 +47,17 @@ def columns_of_view(name: str) -> Mapping[str, ColumnSpec]:
 
 
 def _columns(text: str) -> Mapping[str, ColumnSpec]:
+    from . import TABLES
+
     stated = sql.columns(text)
     known: dict[str, ColumnSpec] = {}
     for source in reversed(stated.sources):
-        known |= _columns_of_source(source)
+        if source in TABLES:
+            known |= {spec.name: spec for spec in columns_of(TABLES[source])}
+        else:
+            known |= columns_of_view(source)
     taken = {spec.name: spec for spec in columns_of(Taken)}
     return known | taken | {each.name: _spec(each) for each in stated.own}
-
-
-def _columns_of_source(name: str) -> Mapping[str, ColumnSpec]:
-    from . import TABLES
-
-    if name in TABLES:
-        return {spec.name: spec for spec in columns_of(TABLES[name])}
-    return columns_of_view(name)
 
 
 def _spec(own: sql.OwnColumn) -> ColumnSpec:

@@ -91,7 +91,7 @@ _SCALARS = frozenset({str, int, float, bool, bytes, datetime})
 @cache
 def _layout(kind: Any) -> tuple[Callable[[Any], Any], tuple[tuple[str, Part | None], ...]]:
     """How a record becomes a row: all its values, and per value its name, and its part unless it is plain already."""
-    parts = _parts(kind)
+    parts = parts_of(kind)
     names = [part.name for part in parts]
     values = operator.attrgetter(*names)
     plain = [part.column is not None and part.column.kind in _SCALARS for part in parts]
@@ -119,7 +119,7 @@ def record_of(kind: type[R], row: Mapping[str, Any]) -> R:
     return kind(
         **{
             part.name: _read(part, row)
-            for part in _parts(kind)
+            for part in parts_of(record)
             if part.name in row or part.name not in defaults
         }
     )
@@ -128,7 +128,7 @@ def record_of(kind: type[R], row: Mapping[str, Any]) -> R:
 @cache
 def _defaults(kind: Any) -> frozenset[str]:
     """The columns that have a default."""
-    columns = {part.name for part in _parts(kind) if part.column is not None}
+    columns = {part.name for part in parts_of(kind) if part.column is not None}
     return frozenset(
         each.name
         for each in fields(kind)
@@ -139,7 +139,8 @@ def _defaults(kind: Any) -> frozenset[str]:
 
 def blank(kind: type[R], **known: Any) -> R:
     """A record of which nothing is known but *known*: every other column that may be unknown is."""
-    unknown = (part.name for part in _parts(kind) if part.nullable and part.name not in known)
+    record: Any = kind
+    unknown = (part.name for part in parts_of(record) if part.nullable and part.name not in known)
     return kind(**known, **dict.fromkeys(unknown))
 
 
@@ -158,22 +159,18 @@ def table_of(kind: type, records: Iterable[Any]) -> pa.Table:
 def _columns(kind: Any, records: Sequence[Any]) -> dict[str, list[Any]]:
     """The values of records by column; lists of records as they are."""
     columns: dict[str, list[Any]] = {}
-    for part in _parts(kind):
+    for part in parts_of(kind):
         values = list(map(operator.attrgetter(part.name), records))
         if part.column is None:
             own = _columns(part.record, [value for value in values if value is not None])
             for name, known in own.items():
                 given = iter(known)
                 columns[name] = [None if value is None else next(given) for value in values]
-        elif part.column.kind in _SCALARS or _lists_records(part.column):
+        elif part.column.kind in _SCALARS or hasattr(part.column.item, "__dataclass_fields__"):
             columns[part.name] = values
         else:
             columns[part.name] = [_plain(value) for value in values]
     return columns
-
-
-def _lists_records(spec: ColumnSpec) -> bool:
-    return spec.kind is tuple and hasattr(spec.item, "__dataclass_fields__")
 
 
 def _structs(lists: Sequence[Sequence[Any] | None], kind: pa.DataType) -> pa.Array:
@@ -232,10 +229,6 @@ def _jsonable(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else value
 
 
-def _parts(kind: Any) -> tuple[Part, ...]:
-    return parts_of(kind)
-
-
 def _read(part: Part, row: Mapping[str, Any]) -> Any:
     if part.column is None:
         inner = columns_of(part.record)
@@ -251,15 +244,11 @@ def _read(part: Part, row: Mapping[str, Any]) -> Any:
     return _value(part.column.kind, value)
 
 
-def _moment(value: Any) -> datetime:
-    if not isinstance(value, str):
-        raise ValueError(f"{value!r} is no moment.")
-    return datetime.fromisoformat(value)
-
-
 def _value(kind: Any, value: Any) -> Any:
     if kind is datetime and not isinstance(value, datetime):
-        return _moment(value)
+        if not isinstance(value, str):
+            raise ValueError(f"{value!r} is no moment.")
+        return datetime.fromisoformat(value)
     if isinstance(kind, type) and hasattr(kind, "__dataclass_fields__"):
         return value if isinstance(value, kind) else record_of(kind, value)
     if isinstance(kind, types.UnionType):

@@ -8,133 +8,100 @@ Who reads how that goes on: `evenkeel.engine.incidents.course`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ..model.columns import Int32, Unit, column
+from ..model.columns import Int32, Unit, column, record
 from ..model.facts import Fact
 from ..model.groups import WatchOf
 from ..model.states import IncidentState, TroubleKind
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class CauseSpan:
     """One thing that is wrong, from the first snapshot that showed it to the newest."""
 
-    cause: TroubleKind = field(metadata=column("What is wrong."))
-    since: datetime = field(metadata=column("When it began, as far as snapshots tell."))
-    last_seen_at: datetime = field(metadata=column("When it was last seen."))
-    looks: Int32 = field(
-        metadata=column(
-            "In how many snapshots in a row it was seen.", unit=Unit.SNAPSHOTS, at_least=0
-        )
+    cause: TroubleKind = column("What is wrong.")
+    since: datetime = column("When it began, as far as snapshots tell.")
+    last_seen_at: datetime = column("When it was last seen.")
+    looks: Int32 = column(
+        "In how many snapshots in a row it was seen.", unit=Unit.SNAPSHOTS, at_least=0
     )
-    amount: float | None = field(
-        metadata=column(
-            "How bad it is, more is worse: seconds behind, records lost, seconds that it lasts; null unknown.",
-            unit=Unit.BY_CAUSE,
-            none=True,
-        )
+    amount: float | None = column(
+        "How bad it is, more is worse: seconds behind, records lost, seconds that it lasts; null unknown.",
+        unit=Unit.BY_CAUSE,
+        none=True,
     )
-    facts: tuple[Fact, ...] = field(
-        default=(), metadata=column("With names and numbers, as last seen.")
+    facts: tuple[Fact, ...] = column("With names and numbers, as last seen.", default=())
+    known: Mapping[str, Any] = column(
+        "Of a pipeline, what is known about it by name, as last seen.", default_factory=dict
     )
-    known: Mapping[str, Any] = field(
-        default_factory=dict,
-        metadata=column("Of a pipeline, what is known about it by name, as last seen."),
-    )
-    missed: Int32 = field(
+    missed: Int32 = column(
+        "In how many snapshots in a row since then it was not seen.",
         default=0,
-        metadata=column(
-            "In how many snapshots in a row since then it was not seen.",
-            unit=Unit.SNAPSHOTS,
-            at_least=0,
-        ),
+        unit=Unit.SNAPSHOTS,
+        at_least=0,
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Readers:
     """What the readers of an incident have been told of it last."""
 
-    alert_key: str = field(
-        metadata=column("The message that stands for the incident: its own, or a digest.")
+    alert_key: str = column("The message that stands for the incident: its own, or a digest.")
+    channel: str = column("Where that is.")
+    cause: TroubleKind = column("The worst cause that they know.")
+    amount: float | None = column("How bad that was then.", unit=Unit.BY_CAUSE, none=True)
+    at: datetime = column("When that was true.")
+    causes: tuple[TroubleKind, ...] = column(
+        "All that they know to be wrong, or to have been.", default=()
     )
-    channel: str = field(metadata=column("Where that is."))
-    cause: TroubleKind = field(metadata=column("The worst cause that they know."))
-    amount: float | None = field(
-        metadata=column("How bad that was then.", unit=Unit.BY_CAUSE, none=True)
-    )
-    at: datetime = field(metadata=column("When that was true."))
-    causes: tuple[TroubleKind, ...] = field(
-        default=(), metadata=column("All that they know to be wrong, or to have been.")
-    )
-    updates: Int32 = field(
-        default=0, metadata=column("How often the message was changed.", at_least=0)
-    )
-    in_digest: bool = field(
-        default=False, metadata=column("Whether it was one of many in a digest.")
-    )
-    pagers: tuple[str, ...] = field(
-        default=(), metadata=column("The channels of the webhooks that were told of it.")
+    updates: Int32 = column("How often the message was changed.", default=0, at_least=0)
+    in_digest: bool = column("Whether it was one of many in a digest.", default=False)
+    pagers: tuple[str, ...] = column(
+        "The channels of the webhooks that were told of it.", default=()
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class IncidentCourse:
     """What is remembered of a group, or a pipeline, with which something is wrong; of one that is well, nothing."""
 
-    key: str = field(
-        metadata=column("Our own id of the incident, the same from its beginning to its end.")
+    key: str = column("Our own id of the incident, the same from its beginning to its end.")
+    group_id: str | None = column(
+        "The consumer group; null of the pipeline of the whole cluster.", none=True
     )
-    group_id: str | None = field(
-        metadata=column("The consumer group; null of the pipeline of the whole cluster.", none=True)
+    state: IncidentState = column("How far it has come.")
+    cause: TroubleKind = column("The most severe thing that is, or was, wrong.")
+    causes: tuple[CauseSpan, ...] = column("All that is wrong now, the most severe first.")
+    began_at: datetime = column("When it began, as far as snapshots tell.")
+    began_snapshot_id: str = column("The first snapshot that showed it.")
+    good_snapshot_id: str | None = column(
+        "The last snapshot in which the group was well; null where none is known.", none=True
     )
-    state: IncidentState = field(metadata=column("How far it has come."))
-    cause: TroubleKind = field(metadata=column("The most severe thing that is, or was, wrong."))
-    causes: tuple[CauseSpan, ...] = field(
-        metadata=column("All that is wrong now, the most severe first.")
+    opened_at: datetime | None = column("When it was worth telling; null before.", default=None)
+    closed_at: datetime | None = column("When it was over.", default=None)
+    well_since: datetime | None = column(
+        "Since when the group is well; null while it is not.", default=None
     )
-    began_at: datetime = field(metadata=column("When it began, as far as snapshots tell."))
-    began_snapshot_id: str = field(metadata=column("The first snapshot that showed it."))
-    good_snapshot_id: str | None = field(
-        metadata=column(
-            "The last snapshot in which the group was well; null where none is known.", none=True
-        )
-    )
-    opened_at: datetime | None = field(
-        default=None, metadata=column("When it was worth telling; null before.")
-    )
-    closed_at: datetime | None = field(default=None, metadata=column("When it was over."))
-    well_since: datetime | None = field(
-        default=None, metadata=column("Since when the group is well; null while it is not.")
-    )
-    unseen_since: datetime | None = field(
+    unseen_since: datetime | None = column(
+        "Since when no snapshot shows any of it, be the group well or not; null while one does, or is unknown.",
         default=None,
-        metadata=column(
-            "Since when no snapshot shows any of it, be the group well or not; null while one does, or is unknown.",
-            none=True,
-        ),
+        none=True,
     )
-    well_looks: Int32 = field(
-        default=0,
-        metadata=column("In how many snapshots in a row nothing was seen of it.", at_least=0),
+    well_looks: Int32 = column(
+        "In how many snapshots in a row nothing was seen of it.", default=0, at_least=0
     )
-    already_so: bool = field(
-        default=False,
-        metadata=column("Whether it was so already when the cluster was first looked at."),
+    already_so: bool = column(
+        "Whether it was so already when the cluster was first looked at.", default=False
     )
-    over_at: datetime | None = field(
+    over_at: datetime | None = column(
+        "When the incident before this one was over; null where that is long ago, or none was.",
         default=None,
-        metadata=column(
-            "When the incident before this one was over; null where that is long ago, or none was.",
-            none=True,
-        ),
+        none=True,
     )
-    readers: Readers | None = field(
-        default=None,
-        metadata=column("What its readers know; null while nobody has been told."),
+    readers: Readers | None = column(
+        "What its readers know; null while nobody has been told.", default=None
     )
 
     @property
@@ -143,67 +110,51 @@ class IncidentCourse:
         return self.cause.value if self.group_id is None else self.group_id
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class IncidentRow:
     """Something that is wrong for a while: at most one open per group, one of each kind per pipeline of a cluster."""
 
-    incident_id: int | None = field(
-        default=None, metadata=column("Number of the incident.", generated=True)
-    )
-    cluster: str = field(metadata=column("Configured name of the cluster."))
-    group_id: str | None = field(
+    incident_id: int | None = column("Number of the incident.", default=None, generated=True)
+    cluster: str = column("Configured name of the cluster.")
+    group_id: str | None = column(
+        "The consumer group; null when the whole cluster is concerned.",
         default=None,
-        metadata=column(
-            "The consumer group; null when the whole cluster is concerned.", head="Group", none=True
-        ),
+        head="Group",
+        none=True,
     )
-    key: str | None = field(
+    key: str | None = column(
+        "Our own id of the incident, the same from beginning to end.", default=None
+    )
+    kind: str = column("What is wrong; of a group the worst that was seen.")
+    severity: str = column("How bad it is.")
+    began_at: datetime | None = column(
+        "When it began, as far as is known; null where only its opening is.", default=None
+    )
+    opened_at: datetime = column("When it was worth telling.")
+    last_seen_at: datetime = column("When it was last seen.")
+    closed_at: datetime | None = column("When it was over; null while it is open.", default=None)
+    told_at: datetime | None = column(
+        "When its message first arrived; null: nobody has been told.", default=None, none=True
+    )
+    alert_key: str | None = column(
+        "Key of the message that stands for it, its own or a digest; null while nobody is to be told.",
         default=None,
-        metadata=column("Our own id of the incident, the same from beginning to end."),
     )
-    kind: str = field(metadata=column("What is wrong; of a group the worst that was seen."))
-    severity: str = field(metadata=column("How bad it is."))
-    began_at: datetime | None = field(
-        default=None,
-        metadata=column("When it began, as far as is known; null where only its opening is."),
+    owner: str | None = column(
+        "Who owns the group; null where that is not configured.", default=None, none=True
     )
-    opened_at: datetime = field(metadata=column("When it was worth telling."))
-    last_seen_at: datetime = field(metadata=column("When it was last seen."))
-    closed_at: datetime | None = field(
-        default=None, metadata=column("When it was over; null while it is open.")
-    )
-    told_at: datetime | None = field(
-        default=None,
-        metadata=column("When its message first arrived; null: nobody has been told.", none=True),
-    )
-    alert_key: str | None = field(
-        default=None,
-        metadata=column(
-            "Key of the message that stands for it, its own or a digest; null while nobody is to be told."
-        ),
-    )
-    owner: str | None = field(
-        default=None,
-        metadata=column("Who owns the group; null where that is not configured.", none=True),
-    )
-    summary: str | None = field(
-        default=None,
-        metadata=column("What is wrong, in words.", none=True),
-    )
-    causes: tuple[CauseSpan, ...] = field(
+    summary: str | None = column("What is wrong, in words.", default=None, none=True)
+    causes: tuple[CauseSpan, ...] = column(
+        "All that is wrong, the worst first: a list of {cause, since, amount, facts ...}.",
         default=(),
-        metadata=column(
-            "All that is wrong, the worst first: a list of {cause, since, amount, facts ...}."
-        ),
     )
-    good_snapshot_id: str | None = field(
+    good_snapshot_id: str | None = column(
+        "The last snapshot in which the group was well; null where none is known.",
         default=None,
-        metadata=column(
-            "The last snapshot in which the group was well; null where none is known.", none=True
-        ),
+        none=True,
     )
-    facts: Mapping[str, Any] = field(
-        default_factory=dict, metadata=column("What is known about one of the pipeline, by name.")
+    facts: Mapping[str, Any] = column(
+        "What is known about one of the pipeline, by name.", default_factory=dict
     )
 
     @classmethod
@@ -244,29 +195,27 @@ class IncidentRow:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class WatchRow:
     """How far the groups of a cluster, or its pipeline, have been watched for incidents."""
 
-    cluster: str = field(metadata=column("Configured name of the cluster."))
-    subject: WatchOf = field(metadata=column("What was watched."))
-    snapshot_id: str = field(
-        metadata=column(
-            "The newest snapshot that was looked at, also one that has no row; of the pipeline the newest look."
-        )
+    cluster: str = column("Configured name of the cluster.")
+    subject: WatchOf = column("What was watched.")
+    snapshot_id: str = column(
+        "The newest snapshot that was looked at, also one that has no row; of the pipeline the newest look."
     )
-    at: datetime = field(metadata=column("When its reading ended; of the pipeline when that was."))
-    first_at: datetime = field(metadata=column("When the first one was."))
+    at: datetime = column("When its reading ended; of the pipeline when that was.")
+    first_at: datetime = column("When the first one was.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class CourseRow:
     """
     What the next look has to know of a group or pipeline with which something is wrong, or may be; of one that is well
     there is none.
     """
 
-    cluster: str = field(metadata=column("Configured name of the cluster."))
-    subject: WatchOf = field(metadata=column("What was watched."))
-    name: str = field(metadata=column("The consumer group, or what is wrong with the pipeline."))
-    course: IncidentCourse = field(metadata=column("How far its incident has come, as JSON."))
+    cluster: str = column("Configured name of the cluster.")
+    subject: WatchOf = column("What was watched.")
+    name: str = column("The consumer group, or what is wrong with the pipeline.")
+    course: IncidentCourse = column("How far its incident has come, as JSON.")

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
-from ..model.columns import column
+from ..model.columns import column, record
 from ..model.groups import GroupHeader
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class OfSnapshot:
     """The key of a row that belongs to a snapshot."""
 
-    snapshot_id: str = field(metadata=column("Which snapshot it belongs to.", head="Snapshot"))
-    cluster: str = field(metadata=column("The cluster of that snapshot."))
+    snapshot_id: str = column("Which snapshot it belongs to.", head="Snapshot")
+    cluster: str = column("The cluster of that snapshot.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class OfGroup(OfSnapshot):
     """The key of a row that a step computes of a group."""
 
-    group_id: str = field(metadata=column("The consumer group.", head="Group"))
-    config_version: str = field(metadata=column("Hash of the configuration it was computed with."))
+    group_id: str = column("The consumer group.", head="Group")
+    config_version: str = column("Hash of the configuration it was computed with.")
 
 
 def keys_of(group: GroupHeader, config_version: str) -> dict[str, str]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from ..model.assignments import Deployment, Feasibility
-from ..model.columns import Int32, Unit, as_in, column, missing_where
+from ..model.columns import Int32, Unit, as_in, column, missing_where, record
 from ..model.figures import Forecast, Score
 from ..model.states import Diagnosis
 from .candidate import CandidateRow
@@ -13,123 +11,94 @@ from .metrics import GroupMetrics
 from .snapshot import SnapshotRow
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class FrontierRow:
     """What an assignment crosses and moves: the live one, or a corner of a strategy's frontier."""
 
-    strategy: str = field(metadata=as_in(CandidateRow, "strategy"))
-    cross_rack_partitions: Int32 = field(
-        metadata=column(
-            "Number of partitions whose owner's rack holds no replica.",
-            unit=Unit.PARTITIONS,
-            at_least=0,
-            head="Cross-rack\npartitions",
-        )
+    strategy: str = as_in(CandidateRow, "strategy")
+    cross_rack_partitions: Int32 = column(
+        "Number of partitions whose owner's rack holds no replica.",
+        at_least=0,
+        head="Cross-rack\npartitions",
     )
-    cross_rack_share: float | None = field(metadata=as_in(Score, "cross_rack_share"))
-    cross_rack_per_second: float | None = field(
-        metadata=column(
-            "Offsets per second of those partitions.",
-            unit=Unit.OFFSETS_PER_SECOND,
-            at_least=0,
-            head="Offsets/s\nthat cross",
-        )
+    cross_rack_share: float | None = as_in(Score, "cross_rack_share")
+    cross_rack_per_second: float | None = column(
+        "Offsets per second of those partitions.", at_least=0, head="Offsets/s\nthat cross"
     )
-    moves: Int32 = field(metadata=as_in(Score, "moves"))
-    newly_owned: Int32 = field(metadata=as_in(Score, "newly_owned"))
+    moves: Int32 = as_in(Score, "moves")
+    newly_owned: Int32 = as_in(Score, "newly_owned")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class WhatIfRow:
     """What a strategy would make of a group after changes; `live` is the group as it is."""
 
-    strategy: str = field(metadata=as_in(CandidateRow, "strategy"))
-    is_running: bool | None = field(metadata=as_in(CandidateRow, "is_running"))
-    deployment: Deployment = field(metadata=as_in(CandidateRow, "deployment"))
-    feasibility: Feasibility = field(metadata=as_in(CandidateRow, "feasibility"))
-    reason: str = field(metadata=as_in(CandidateRow, "reason"))
-    replay: str | None = field(metadata=as_in(CandidateRow, "replay"))
-    members: Int32 = field(metadata=column("Number of members.", unit=Unit.MEMBERS, at_least=0))
-    idle_members: Int32 | None = field(metadata=as_in(GroupMetrics, "idle_members"))
-    partitions: Int32 = field(
-        metadata=column(
-            "Number of partitions of the topics that its members subscribe to.",
-            unit=Unit.PARTITIONS,
-            at_least=0,
-        )
+    strategy: str = as_in(CandidateRow, "strategy")
+    is_running: bool | None = as_in(CandidateRow, "is_running")
+    deployment: Deployment = as_in(CandidateRow, "deployment")
+    feasibility: Feasibility = as_in(CandidateRow, "feasibility")
+    reason: str = as_in(CandidateRow, "reason")
+    replay: str | None = as_in(CandidateRow, "replay")
+    members: Int32 = column("Number of members.", at_least=0)
+    idle_members: Int32 | None = as_in(GroupMetrics, "idle_members")
+    partitions: Int32 = column(
+        "Number of partitions of the topics that its members subscribe to.", at_least=0
     )
-    diagnosis: Diagnosis | None = field(metadata=as_in(GroupMetrics, "diagnosis"))
-    diagnosis_reason: str | None = field(metadata=as_in(GroupMetrics, "diagnosis_reason"))
-    fewest_members: Int32 | None = field(
-        metadata=column(
-            "Smallest number of members that keeps up; null when there is none, or it is not known.",
-            unit=Unit.MEMBERS,
-            at_least=1,
-            head="Members\nneeded",
-        )
+    diagnosis: Diagnosis | None = as_in(GroupMetrics, "diagnosis")
+    diagnosis_reason: str | None = as_in(GroupMetrics, "diagnosis_reason")
+    fewest_members: Int32 | None = column(
+        "Smallest number of members that keeps up; null when there is none, or it is not known.",
+        at_least=1,
+        head="Members\nneeded",
     )
-    enough_members: Int32 | None = field(
-        metadata=column(
-            "Smallest number of members that is known to keep up, though fewer may.",
-            unit=Unit.MEMBERS,
-            at_least=1,
-        )
+    enough_members: Int32 | None = column(
+        "Smallest number of members that is known to keep up, though fewer may.", at_least=1
     )
-    fewest_members_reason: str | None = field(
-        metadata=column("Why a smaller number of members does not keep up, or why none is known.")
+    fewest_members_reason: str | None = column(
+        "Why a smaller number of members does not keep up, or why none is known."
     )
-    most_members: Int32 | None = field(
-        metadata=column(
-            "Largest number of members of which nobody is idle.", unit=Unit.MEMBERS, at_least=0
-        )
+    most_members: Int32 | None = column(
+        "Largest number of members of which nobody is idle.", at_least=0
     )
-    findings: tuple[str, ...] = field(metadata=as_in(CandidateRow, "findings"))
-    score: Score | None = field(metadata=missing_where("moves"))
-    forecast: Forecast | None = field(metadata=missing_where("forecast_lag_expected"))
+    findings: tuple[str, ...] = as_in(CandidateRow, "findings")
+    score: Score | None = missing_where("moves")
+    forecast: Forecast | None = missing_where("forecast_lag_expected")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class RecordedSnapshot:
     """What a recording holds of a snapshot."""
 
-    snapshot_id: str = field(metadata=as_in(SnapshotRow, "snapshot_id"))
-    groups: Int32 | None = field(metadata=column("Number of groups.", unit=Unit.GROUPS))
-    members: Int32 | None = field(metadata=column("Number of members.", unit=Unit.MEMBERS))
-    partitions: Int32 | None = field(metadata=column("Number of partitions.", unit=Unit.PARTITIONS))
-    brokers: Int32 | None = field(metadata=column("Number of brokers.", unit=Unit.BROKERS))
-    duration_seconds: float = field(metadata=column("Seconds the reading took.", unit=Unit.SECONDS))
-    problem_count: Int32 = field(
-        metadata=column("Number of things that could not be read.", unit=Unit.ROWS, head="Not read")
+    snapshot_id: str = as_in(SnapshotRow, "snapshot_id")
+    groups: Int32 | None = column("Number of groups.")
+    members: Int32 | None = column("Number of members.")
+    partitions: Int32 | None = column("Number of partitions.")
+    brokers: Int32 | None = column("Number of brokers.", unit=Unit.BROKERS)
+    duration_seconds: float = column("Seconds the reading took.")
+    problem_count: Int32 = column(
+        "Number of things that could not be read.", unit=Unit.ROWS, head="Not read"
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PlacementRow:
     """What the tasks of a Streams application would be like under a strategy, or are now."""
 
-    strategy: str = field(metadata=as_in(CandidateRow, "strategy"))
-    cost: int | None = field(
-        metadata=column("Traffic and non-overlap cost of its source partitions.", unit=Unit.COST)
+    strategy: str = as_in(CandidateRow, "strategy")
+    cost: int | None = column(
+        "Traffic and non-overlap cost of its source partitions.", unit=Unit.COST
     )
-    moves: Int32 | None = field(
-        metadata=column(
-            "Number of tasks that move.", unit=Unit.TASKS, head="Tasks that\nmove", none=True
-        )
+    moves: Int32 | None = column(
+        "Number of tasks that move.", unit=Unit.TASKS, head="Tasks that\nmove", none=True
     )
-    warming: Int32 | None = field(
-        metadata=column(
-            "Number of copies that warm up.", unit=Unit.TASKS, head="Copies to\nwarm up", none=True
-        )
+    warming: Int32 | None = column(
+        "Number of copies that warm up.", unit=Unit.TASKS, head="Copies to\nwarm up", none=True
     )
-    most_tasks: Int32 = field(
-        metadata=column(
-            "Number of tasks of the client that has most.",
-            unit=Unit.TASKS,
-            head="Most tasks\non a client",
-        )
+    most_tasks: Int32 = column(
+        "Number of tasks of the client that has most.",
+        unit=Unit.TASKS,
+        head="Most tasks\non a client",
     )
-    fewest_tasks: Int32 = field(
-        metadata=column(
-            "Number of tasks of the client that has fewest.", unit=Unit.TASKS, head="Fewest"
-        )
+    fewest_tasks: Int32 = column(
+        "Number of tasks of the client that has fewest.", unit=Unit.TASKS, head="Fewest"
     )

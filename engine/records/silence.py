@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import enum
 import fnmatch
-from dataclasses import dataclass, field
 from datetime import datetime
 
-from ..model.columns import column
+from ..model.columns import column, record
 
 
 class SilenceKind(enum.StrEnum):
@@ -23,39 +22,29 @@ class SilenceKind(enum.StrEnum):
     MAINTENANCE = "maintenance"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class SilenceRow:
     """For which groups nobody is woken, from when to when, by whom and why."""
 
-    silence_id: int | None = field(
-        default=None, metadata=column("Number of the silence.", generated=True)
+    silence_id: int | None = column("Number of the silence.", default=None, generated=True)
+    kind: SilenceKind = column(
+        "Whether it is a silence, an ack (of incidents that were open when it began) or planned maintenance."
     )
-    kind: SilenceKind = field(
-        metadata=column(
-            "Whether it is a silence, an ack (of incidents that were open when it began) or planned maintenance."
-        )
+    cluster: str = column("Shell pattern of the clusters that it covers.")
+    groups: str = column("Shell pattern of the groups that it covers.")
+    starts_at: datetime = column("When it begins.")
+    ends_at: datetime | None = column(
+        "When it is to end; null: with the incidents that it is about.", default=None, none=True
     )
-    cluster: str = field(metadata=column("Shell pattern of the clusters that it covers."))
-    groups: str = field(metadata=column("Shell pattern of the groups that it covers."))
-    starts_at: datetime = field(metadata=column("When it begins."))
-    ends_at: datetime | None = field(
-        default=None,
-        metadata=column("When it is to end; null: with the incidents that it is about.", none=True),
+    reason: str = column("Why.")
+    who: str = column("Who wanted it so.")
+    created_at: datetime | None = column("When it was stored.", default=None, generated=True)
+    ended_at: datetime | None = column(
+        "When it was ended early; null when it was not.", default=None, none=True
     )
-    reason: str = field(metadata=column("Why."))
-    who: str = field(metadata=column("Who wanted it so."))
-    created_at: datetime | None = field(
-        default=None, metadata=column("When it was stored.", generated=True)
-    )
-    ended_at: datetime | None = field(
-        default=None, metadata=column("When it was ended early; null when it was not.", none=True)
-    )
-    channels: tuple[str, ...] = field(
-        default=(), metadata=column("Where people have been told that it began.")
-    )
-    end_told_at: datetime | None = field(
-        default=None,
-        metadata=column("When its end was told, or needed no word; null before.", none=True),
+    channels: tuple[str, ...] = column("Where people have been told that it began.", default=())
+    end_told_at: datetime | None = column(
+        "When its end was told, or needed no word; null before.", default=None, none=True
     )
 
     @property
@@ -75,13 +64,9 @@ class SilenceRow:
         return meant and fnmatch.fnmatchcase(group, self.groups)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class StoredSilence(SilenceRow):
     """For which groups nobody is woken, from when to when, by whom and why. Maintenance is noted when it begins."""
 
-    cluster_regex: str = field(
-        metadata=column("The pattern of clusters as a regular expression of Postgres.")
-    )
-    groups_regex: str = field(
-        metadata=column("The pattern of groups as a regular expression of Postgres.")
-    )
+    cluster_regex: str = column("The pattern of clusters as a regular expression of Postgres.")
+    groups_regex: str = column("The pattern of groups as a regular expression of Postgres.")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
 from datetime import datetime
 
-from ..model.columns import column
+from ..model.columns import column, record
 
 
 class Outcome(enum.StrEnum):
@@ -17,40 +16,31 @@ class Outcome(enum.StrEnum):
     SKIPPED = "skipped"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class StepRun:
     """A run of a step of the pipeline; a failed one with its error."""
 
-    step_run_id: int | None = field(
-        default=None, metadata=column("Number of the run.", generated=True)
-    )
-    cluster: str | None = field(
+    step_run_id: int | None = column("Number of the run.", default=None, generated=True)
+    cluster: str | None = column(
+        "Configured name of the cluster; null for a step that concerns all.",
         default=None,
-        metadata=column(
-            "Configured name of the cluster; null for a step that concerns all.", none=True
-        ),
+        none=True,
     )
-    snapshot_id: str | None = field(
+    snapshot_id: str | None = column(
+        "The snapshot, also one that has no row yet; null for a step that makes one or needs none.",
         default=None,
-        metadata=column(
-            "The snapshot, also one that has no row yet; null for a step that makes one or needs none.",
-            head="Snapshot",
-            none=True,
-        ),
+        head="Snapshot",
+        none=True,
     )
-    step: str = field(metadata=column("Name of the step."))
-    started_at: datetime = field(metadata=column("When it began."))
-    finished_at: datetime = field(metadata=column("When it ended."))
-    outcome: Outcome = field(
-        metadata=column("How it ended: ok, failed, or skipped as the run before was still at it.")
+    step: str = column("Name of the step.")
+    started_at: datetime = column("When it began.")
+    finished_at: datetime = column("When it ended.")
+    outcome: Outcome = column(
+        "How it ended: ok, failed, or skipped as the run before was still at it."
     )
-    error: str | None = field(
-        default=None,
-        metadata=column("Why it failed or was skipped, in one line; null when it was not."),
+    error: str | None = column(
+        "Why it failed or was skipped, in one line; null when it was not.", default=None
     )
-    link: str | None = field(
-        default=None,
-        metadata=column(
-            "Address of the task in Airflow, one for all tries of a run; null elsewhere."
-        ),
+    link: str | None = column(
+        "Address of the task in Airflow, one for all tries of a run; null elsewhere.", default=None
     )

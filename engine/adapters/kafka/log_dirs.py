@@ -67,7 +67,12 @@ async def read_log_sizes(connection: Connection, partitions: Iterable[Partition]
             for one in response.results:
                 if one.error_code:
                     failed[error_text(one.error_code)] += 1
-                sizes.bytes.update(_sizes(one))
+                sizes.bytes |= {
+                    (topic.name, log.partition_index): log.partition_size
+                    for topic in one.topics
+                    for log in topic.partitions
+                    if not log.is_future_key  # still being moved into this directory
+                }
 
     await connection.on_each(sorted(led), ask_leader)
     sizes.unknown += [
@@ -95,11 +100,3 @@ def _refused(response: Any) -> str | None:
     if code == _CLUSTER_REFUSED or not (code or response.results):
         return _NOT_ALLOWED
     return error_text(code) if code else None
-
-
-def _sizes(directory: Any) -> Iterable[tuple[tuple[str, int], int]]:
-    """The logs in one directory; one that is still being moved there does not count yet."""
-    for topic in directory.topics:
-        for one in topic.partitions:
-            if not one.is_future_key:
-                yield (topic.name, one.partition_index), one.partition_size

@@ -150,7 +150,13 @@ def _login(wanted: Mapping[str, str], protocol: str, where: str) -> dict[str, An
             f"{where}: {', '.join(beside)} would have no effect with sasl.mechanism {mechanism}.",
             fix="Leave it out, or correct sasl.mechanism.",
         )
-    _check_package(mechanism, where)
+    package, purpose = _PACKAGES.get(mechanism, (None, ""))
+    if package and importlib.util.find_spec(package) is None:
+        raise ConfigError(
+            f"{where}: sasl.mechanism {mechanism} needs the Python package {package}, which is "
+            "not installed.",
+            fix=f"Install {package} beside evenkeel; {purpose}.",
+        )
     arguments: dict[str, Any] = {"sasl_mechanism": mechanism}
     if mechanism == "OAUTHBEARER":
         arguments["sasl_oauth_token_provider"] = oauth.TokenProvider(wanted, where)
@@ -176,16 +182,6 @@ def _mechanism(wanted: Mapping[str, str], protocol: str, where: str) -> str:
             fix="Set security.protocol to SASL_SSL.",
         )
     return given[0]
-
-
-def _check_package(mechanism: str, where: str) -> None:
-    package, purpose = _PACKAGES.get(mechanism, (None, ""))
-    if package and importlib.util.find_spec(package) is None:
-        raise ConfigError(
-            f"{where}: sasl.mechanism {mechanism} needs the Python package {package}, which is "
-            "not installed.",
-            fix=f"Install {package} beside evenkeel; {purpose}.",
-        )
 
 
 def _one_of(

@@ -66,14 +66,7 @@ class KafkaClusterReader:
         self._rack_for: RackFor = rack_for or (lambda group, client_id, host: None)
 
     def take_snapshot(self, snapshot_id: str) -> ClusterSnapshot:
-        """
-        Read everything once: groups, where logs begin, commits, then where logs end.
-
-        What cannot be read has its cause in its row, and in *problems* one fact for each.
-
-        Raises:
-            ClusterUnreachable: No broker answered.
-        """
+        """What cannot be read has its cause in its row, and in *problems* one fact for each."""
         started_at = utc_now()
         with Connection(self._name, self._settings) as connection:
             reading = connection.run(self._read, connection)
@@ -84,7 +77,8 @@ class KafkaClusterReader:
             "brokers": _brokers(
                 reading.nodes, reading.configs, self._settings.follower_fetching, key
             ),
-            **self._group_tables(reading, key),
+            "groups": _table("groups", list(map(_group_row, reading.groups.values())), key),
+            "members": _table("members", reading.members, key),
             "partitions": _partitions(reading.topics, reading.configs, reading.sizes, key),
             "commits": _commits(reading.commits, key),
         }
@@ -146,13 +140,6 @@ class KafkaClusterReader:
             problems,
             notes=[*untold(connection), *notes, *configs.unknown, *sizes.unknown],
         )
-
-    def _group_tables(self, reading: _Reading, key: Mapping[str, str]) -> dict[str, pa.Table]:
-        groups = [_group_row(group) for group in reading.groups.values()]
-        return {
-            "groups": _table("groups", groups, key),
-            "members": _table("members", reading.members, key),
-        }
 
 
 def _unseen(

@@ -24,7 +24,15 @@ NAMES = frozenset(
 )
 """All properties that are read here."""
 
-_TRUE, _FALSE = frozenset({"true", "t", "1"}), frozenset({"false", "f", "0"})
+_NAMES, _VERIFIED = "ssl.endpoint.identification.algorithm", "enable.ssl.certificate.verification"
+_SWITCHES: Mapping[str, tuple[Mapping[str, bool], str]] = {
+    _NAMES: ({"https": True, "none": False, "": False}, "Use https or none."),
+    _VERIFIED: (
+        {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False},
+        "Use true or false.",
+    ),
+}
+"""What each is set to, by word, the default first; and what to write."""
 
 
 def context(properties: Mapping[str, str], where: str) -> ssl.SSLContext:
@@ -43,8 +51,8 @@ def context(properties: Mapping[str, str], where: str) -> ssl.SSLContext:
     """
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     made.minimum_version = ssl.TLSVersion.TLSv1_2
-    made.check_hostname = _checks_names(properties, where)
-    if not _verifies(properties, where):
+    made.check_hostname = _is_on(_NAMES, properties, where)
+    if not _is_on(_VERIFIED, properties, where):
         made.check_hostname = False
         made.verify_mode = ssl.CERT_NONE
     _trust(made, properties, where)
@@ -52,20 +60,12 @@ def context(properties: Mapping[str, str], where: str) -> ssl.SSLContext:
     return made
 
 
-def _checks_names(properties: Mapping[str, str], where: str) -> bool:
-    name = "ssl.endpoint.identification.algorithm"
-    value = properties.get(name, "https").lower()
-    if value not in ("https", "none", ""):
-        raise ConfigError(f"{where}: {name} is {properties[name]!r}.", fix="Use https or none.")
-    return value == "https"
-
-
-def _verifies(properties: Mapping[str, str], where: str) -> bool:
-    name = "enable.ssl.certificate.verification"
-    value = properties.get(name, "true").lower()
-    if value not in _TRUE | _FALSE:
-        raise ConfigError(f"{where}: {name} is {properties[name]!r}.", fix="Use true or false.")
-    return value in _TRUE
+def _is_on(name: str, properties: Mapping[str, str], where: str) -> bool:
+    words, fix = _SWITCHES[name]
+    value = properties.get(name, next(iter(words))).lower()
+    if value not in words:
+        raise ConfigError(f"{where}: {name} is {properties[name]!r}.", fix=fix)
+    return words[value]
 
 
 def _trust(made: ssl.SSLContext, properties: Mapping[str, str], where: str) -> None:

@@ -10,8 +10,7 @@ writes beside it, its manifest takes the place of the other's in one step, and o
 reader finds the old rows or the new ones, and one that is caught in between begins again. Nothing is ever renamed on an
 object store, where that is a copy: there, a whole file is put at once.
 
-An id tells its cluster and its day, so no file is ever searched for. A manifest from before files were named stands for
-one file, `<snapshot_id>.parquet`.
+An id tells its cluster and its day, so no file is ever searched for.
 
 `store` (the port), `files` (file systems), `tables` (Parquet: what is written how, and which row groups are read).
 """

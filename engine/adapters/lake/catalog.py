@@ -122,9 +122,7 @@ def datasets_of(step: str) -> Mapping[str, pa.Schema]:
 
 def files_of(manifest: Manifest, dataset: str) -> Sequence[LakeFile]:
     """Where the rows of a dataset lie."""
-    if manifest.files is None:
-        return (LakeFile(name=f"{manifest.snapshot_id}.parquet"),)
-    return manifest.files.get(dataset, ())
+    return (manifest.files or {}).get(dataset, ())
 
 
 def _parse(content: bytes, path: str) -> Manifest:

@@ -108,8 +108,9 @@ def _end(day: str) -> datetime:
 def _compact(day: _Day) -> tuple[int, int]:
     """Compact a day: from how many files into how many; 0 where there was nothing to do."""
     catalog, manifests = day.catalog, day.manifests()
-    if _compacted(day, manifests):
-        return 0, 0
+    lying = [file for manifest in manifests for file in files_of(manifest, day.dataset)]
+    if all(f.row_groups is not None for f in lying) and len(day.names(manifests)) <= 1:
+        return 0, 0  # all rows lie in one file of a day
     path = f"{day.folder}/{_BEGIN}{secrets.token_hex(4)}.parquet"
     try:
         files = _write_day(day, manifests, path)
@@ -126,12 +127,6 @@ def _compact(day: _Day) -> tuple[int, int]:
 
 def _is_one_file_of_a_day(names: Collection[str]) -> bool:
     return len(names) <= 1 and all(name.startswith(_BEGIN) for name in names)
-
-
-def _compacted(day: _Day, manifests: Sequence[Manifest]) -> bool:
-    """Whether all rows lie in one file of a day."""
-    files = [file for manifest in manifests for file in files_of(manifest, day.dataset)]
-    return all(f.row_groups is not None for f in files) and len(day.names(manifests)) <= 1
 
 
 def _write_day(
@@ -157,22 +152,19 @@ def _write_day(
 def _rows(catalog: Catalog, manifest: Manifest, dataset: str) -> Iterator[pa.Table]:
     """The rows of a snapshot, a few at a time."""
     schema = datasets_of(manifest.step)[dataset]
+    lists = (field.type.value_type for field in schema if pa.types.is_list(field.type))
+    at_once = _NESTED if any(pa.types.is_struct(each) for each in lists) else _FLAT
     for lake_file in files_of(manifest, dataset):
         path = catalog.place(dataset, manifest.snapshot_id, lake_file.name)
         with catalog.files.system.open_input_file(path) as file:
             source = pq.ParquetFile(file, pre_buffer=catalog.files.is_store)
             for row_group in range(*(lake_file.row_groups or (0, source.num_row_groups))):
-                for batch in source.iter_batches(_at_once(schema), [row_group]):
+                for batch in source.iter_batches(at_once, [row_group]):
                     table = shaped(pa.Table.from_batches([batch]), schema)
                     if lake_file.row_groups is not None:
                         table = table.filter(pc.field("snapshot_id") == manifest.snapshot_id)
                     if len(table):
                         yield table
-
-
-def _at_once(schema: pa.Schema) -> int:
-    lists = (field.type.value_type for field in schema if pa.types.is_list(field.type))
-    return _NESTED if any(pa.types.is_struct(each) for each in lists) else _FLAT
 
 
 class _Sink:

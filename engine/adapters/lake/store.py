@@ -72,18 +72,6 @@ class FileLake:
     def write(
         self, step: str, snapshot_id: str, tables: Mapping[str, pa.Table], facts: Mapping[str, Any]
     ) -> Manifest:
-        """
-        Replace a step's tables for one snapshot: one part, and `finish`.
-
-        Args:
-            step: A key of `snapshots.STEPS`.
-            snapshot_id: Whose tables they are.
-            tables: Exactly the datasets of that step.
-            facts: Small and JSON-able; they go into the manifest.
-
-        Raises:
-            LakeError: The folder cannot be written, or the tables are not those of the step; what was there stays.
-        """
         run = secrets.token_hex(4)
         part = self.write_part(step, snapshot_id, run, 0, tables)
         return self.finish(step, snapshot_id, run, [part], facts)
@@ -91,14 +79,7 @@ class FileLake:
     def write_part(
         self, step: str, snapshot_id: str, run: str, part: int, tables: Mapping[str, pa.Table]
     ) -> WrittenPart:
-        """
-        Write some rows of a step's tables, which no reader sees before `finish`.
-
-        Each call writes files of its own, so one that is repeated disturbs nobody, however late it ends.
-
-        Raises:
-            LakeError: The folder cannot be written, or the tables are not those of the step.
-        """
+        """Each call writes files of its own, so one that is repeated disturbs nobody, however late it ends."""
         shaped = _shaped(step, tables)
         name = f"{_begin(snapshot_id, run)}{part:05}-{secrets.token_hex(3)}.parquet"
         paths = {dataset: self._catalog.place(dataset, snapshot_id, name) for dataset in shaped}
@@ -136,13 +117,8 @@ class FileLake:
         facts: Mapping[str, Any],
     ) -> Manifest:
         """
-        Let readers see the parts of a run, instead of what was there of that step and snapshot.
-
         The files of what was there go when nobody can begin to read them any more. What a run left that never came
         here stays until the upkeep finds it, because that run may still be at it.
-
-        Raises:
-            LakeError: A part is of another run or gone, or the folder cannot be written; readers see what they saw.
         """
         given = list(parts)
         kept = [part for _, part in sorted({part.number: part for part in given}.items())]
@@ -158,7 +134,9 @@ class FileLake:
         with self._files.explained("written"):
             self._files.check_parent()
             self._check_parts(manifest, run, given, named)
-            former = self._former(step, snapshot_id)
+            former = set[str]()
+            with suppress(SnapshotNotFound, LakeError):
+                former = self._catalog.own_files(self.manifest(step, snapshot_id))
             self._catalog.put(manifest)
         unused = (self._catalog.place(n, snapshot_id, p.files[n]) for p in given for n in datasets)
         self._files.forget([path for path in {*former, *unused} if path not in named])
@@ -178,12 +156,6 @@ class FileLake:
         if gone := self._files.missing(sorted(files)):
             raise LakeError(f"{of} cannot be finished: {gone[0]} is gone.", fix="Run it again.")
 
-    def _former(self, step: str, snapshot_id: str) -> set[str]:
-        """The files that only the present manifest of a step names."""
-        with suppress(SnapshotNotFound, LakeError):
-            return self._catalog.own_files(self.manifest(step, snapshot_id))
-        return set()
-
     def read(
         self,
         dataset: str,
@@ -194,19 +166,6 @@ class FileLake:
         columns: Sequence[str] | None = None,
         coded: bool = False,
     ) -> pa.Table:
-        """
-        The rows of a dataset for some snapshots, in the order of the ids.
-
-        Args:
-            groups: Only rows of these groups.
-            topics: Only rows of these topics.
-            columns: Only these, in this order.
-            coded: Texts as dictionaries.
-
-        Raises:
-            SnapshotNotFound: A snapshot has no manifest of the step that writes this dataset.
-            LakeError: A column is not there, or a file is damaged or was written by an unknown version.
-        """
         schema = STEPS[step_of(dataset)][dataset]
         try:
             pick = Pick.of(schema, columns, {"group_id": groups, "topic": topics}, coded=coded)
@@ -243,24 +202,10 @@ class FileLake:
         )
 
     def manifest(self, step: str, snapshot_id: str) -> Manifest:
-        """
-        What a step left for a snapshot.
-
-        Raises:
-            SnapshotNotFound: The step has not finished for this snapshot.
-            LakeError: The manifest is damaged or of a schema version this program does not know.
-        """
         return self._catalog.manifest(step, snapshot_id)
 
     def snapshots(self, cluster: str, *, until: str | None = None, limit: int = 1) -> list[str]:
-        """
-        Snapshot ids of a cluster, newest first, not newer than *until*; at most *limit*.
-
-        Only as many day folders are listed as it takes. A lake that does not exist yet is empty.
-
-        Raises:
-            LakeError: The folder cannot be read.
-        """
+        """Only as many day folders are listed as it takes. A lake that does not exist yet is empty."""
         snapshot_ids: list[str] = []
         last_day = cluster_and_day(until)[1] if until else "9999"
         with self._files.explained("read"):
@@ -276,55 +221,26 @@ class FileLake:
         return snapshot_ids[: max(limit, 0)]
 
     def clusters(self) -> list[str]:
-        """Names of the clusters that have snapshots."""
         with self._files.explained("read"):
             self._files.check_parent()
             return self._catalog.clusters(f"{MANIFESTS}/snapshot")
 
     def finished_days(self, before: datetime) -> list[LakeDay]:
-        """
-        What of the days that ended before that moment is not one file yet, oldest first.
-
-        Args:
-            before: Aware.
-
-        Raises:
-            LakeError: The folder cannot be read.
-        """
         check_aware(before, "before")
         with self._files.explained("read"):
             self._files.check_parent()
             return days.finished(self._catalog, before)
 
     def compact(self, day: LakeDay, before: datetime) -> Compacted:
-        """
-        Bring a finished day of a dataset into one file, and remove what nothing has named for a day before a moment.
-
-        Interrupted, it loses nothing, and leaves what a later one removes; readers are never in its way.
-
-        Args:
-            day: One of `finished_days`.
-            before: Aware.
-
-        Raises:
-            LakeError: It cannot be done; what was there stays.
-        """
+        """Interrupted, it loses nothing, and leaves what a later one removes; readers are never in its way."""
         check_aware(before, "before")
         with self._files.explained("compacted"):
             return days.compact(self._catalog, day, before)
 
     def expire(self, before: datetime) -> int:
         """
-        Remove what was taken before that moment; the number of snapshots removed.
-
         Manifests go first, so that an interrupted run leaves nothing half there. Rows in the file of a day
         stay, unread, until the whole day is older.
-
-        Args:
-            before: Aware.
-
-        Raises:
-            LakeError: The folder cannot be changed.
         """
         check_aware(before, "before")
         folders = [f"{MANIFESTS}/{step}" for step in STEPS]
@@ -347,14 +263,11 @@ class FileLake:
                     yield len({i for i in map(id_in, self._files.names(place)) if i})
                     self._files.remove_folder(place)
                 elif day == f"{limit:%Y-%m-%d}":
-                    yield self._expire_day(place, limit)
-
-    def _expire_day(self, place: str, limit: datetime) -> int:
-        of = {name: id_in(name) for name in self._files.names(place)}
-        old = {name: i for name, i in of.items() if i and split_snapshot_id(i)[1] < limit}
-        for name in old:
-            self._files.remove(f"{place}/{name}")
-        return len(set(old.values()))
+                    of = {name: id_in(name) for name in self._files.names(place)}
+                    old = {n: i for n, i in of.items() if i and split_snapshot_id(i)[1] < limit}
+                    for name in old:
+                        self._files.remove(f"{place}/{name}")
+                    yield len(set(old.values()))
 
 
 def _shaped(step: str, tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:

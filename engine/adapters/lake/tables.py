@@ -41,7 +41,11 @@ def writing(schema: pa.Schema) -> dict[str, Any]:
     levels of zstd take twice the time for a fifteenth of the size.
     """
     leaves = [leaf for field in schema for leaf in _leaves(field)]
-    differences = [path for path, kind in leaves if _is_number(kind) and path not in _BROKERS]
+    differences = [
+        path
+        for path, kind in leaves
+        if (pa.types.is_integer(kind) or pa.types.is_timestamp(kind)) and path not in _BROKERS
+    ]
     broken = {path for path, kind in leaves if pa.types.is_floating(kind)}
     return {
         "compression": "zstd",
@@ -57,10 +61,6 @@ def rows_per_group(table: pa.Table) -> int:
     """How many rows of a table go into one row group."""
     size: int = table.nbytes
     return max(1, min(ROW_GROUP, len(table) * ROW_GROUP_BYTES // max(size, 1)))
-
-
-def _is_number(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_timestamp(kind))
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -156,15 +156,10 @@ class Footer:
     def _bound(self, column: str, row_group: int) -> Bound:
         key = (column, row_group)
         if key not in self._bounds:
-            chunk = self.metadata.row_group(row_group).column(self._index[column])
-            self._bounds[key] = _bound(chunk.statistics)
+            told = self.metadata.row_group(row_group).column(self._index[column]).statistics
+            is_told = told is not None and told.has_min_max
+            self._bounds[key] = (told.min, told.max) if is_told else None
         return self._bounds[key]
-
-
-def _bound(statistics: pq.Statistics | None) -> Bound:
-    if statistics is None or not statistics.has_min_max:
-        return None
-    return statistics.min, statistics.max
 
 
 def _may_hold(bound: Bound, values: list[str]) -> bool:

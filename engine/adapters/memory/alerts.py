@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -28,7 +28,6 @@ class MemoryOutbox(Memory):
         return [AlertMessage.from_json(a.message) for a in self.tables.alerts if a.state == state]
 
     def announced_advice(self, cluster: str) -> list[Announcement]:
-        """What the newest alert says of each group."""
         told = {
             one["group_id"]: Announcement.from_json(
                 one, datetime.fromisoformat(alert.message["at"])
@@ -43,7 +42,6 @@ class MemoryOutbox(Memory):
     def enqueue_alert(
         self, posting: Posting, *, cluster: str, snapshot_id: str | None = None
     ) -> bool:
-        """Keep it, the first time."""
         return self._enqueue([posting], cluster, snapshot_id) > 0
 
     def _enqueue(
@@ -53,42 +51,31 @@ class MemoryOutbox(Memory):
         snapshot_id: str | None = None,
     ) -> int:
         entered = entering(postings, self.tables.alerts)
-        for alert in list(self.tables.alerts):
-            if alert.key in entered.superseded:
-                self._set(alert.alert_id, state=AlertState.SUPERSEDED)
+        self._supersede(entered.superseded)
         for posting in entered.postings:
             gone = posting.key in entered.superseded
-            self._add(
-                posting.key,
-                posting.message,
+            alert = AlertRow(
+                alert_id=max((a.alert_id or 0 for a in self.tables.alerts), default=0) + 1,
+                key=posting.key,
                 cluster=cluster,
                 snapshot_id=snapshot_id,
+                kind=posting.message.kind.value,
                 channel=posting.channel,
+                message=posting.message.to_json(),
                 answers=posting.answers,
                 replaces=posting.replaces,
                 broadcast=posting.broadcast,
                 state=AlertState.SUPERSEDED if gone else AlertState.PENDING,
+                created_at=self._clock(),
             )
+            self.tables.alerts.append(alert)
         return len(entered.postings)
 
-    def _add(self, key: str, message: AlertMessage, **columns: Any) -> None:
-        alert = AlertRow(
-            alert_id=max((a.alert_id or 0 for a in self.tables.alerts), default=0) + 1,
-            key=key,
-            kind=message.kind.value,
-            message=message.to_json(),
-            created_at=self._clock(),
-            **columns,
-        )
-        self.tables.alerts.append(alert)
-
     def standing_alert(self, key: str) -> AlertRow | None:
-        """The newest."""
         own = [a for a in self.tables.alerts if key in (a.key, a.replaces)]
         return next((a for a in reversed(own) if not a.key.startswith("ack ")), None)
 
     def pending_alerts(self) -> list[PendingAlert]:
-        """Those that wait, oldest first."""
         return [
             record_of(PendingAlert, row_of(alert) | self._standing(alert))
             for alert in self.tables.alerts
@@ -108,6 +95,10 @@ class MemoryOutbox(Memory):
             "standing_timestamp": sent[-1].sent_timestamp if sent else None,
         }
 
+    def _stored(self, alert: AlertRow) -> AlertRow:
+        (stored,) = (one for one in self.tables.alerts if one.alert_id == alert.alert_id)
+        return stored
+
     def _set(self, alert_id: int | None, **columns: Any) -> None:
         self.tables.alerts[:] = [
             replace(alert, **columns) if alert.alert_id == alert_id else alert
@@ -118,8 +109,15 @@ class MemoryOutbox(Memory):
     def attempt_alert(self, alert: AlertRow, lease: timedelta) -> Iterator[bool]:
         """Note it, and that it lasts; this history is never started anew."""
         with self._one_at_a_time:
-            is_ours = alert.alert_id not in self.tables.held and self._claim(alert)
+            stored = self._stored(alert)
+            is_ours = alert.alert_id not in self.tables.held and stored.state == "pending"
             if is_ours:
+                self._set(
+                    alert.alert_id,
+                    attempted_at=self._clock(),
+                    attempts=stored.attempts + 1,
+                    unsure=stored.may_be_there,
+                )
                 self.tables.held.add(alert.alert_id)
         try:
             yield is_ours
@@ -127,60 +125,44 @@ class MemoryOutbox(Memory):
             if is_ours:
                 self._tables.held.discard(alert.alert_id)
 
-    def _claim(self, alert: AlertRow) -> bool:
-        (stored,) = (one for one in self.tables.alerts if one.alert_id == alert.alert_id)
-        if stored.state != "pending":
-            return False
-        self._set(
-            alert.alert_id,
-            attempted_at=self._clock(),
-            attempts=stored.attempts + 1,
-            unsure=stored.may_be_there,
-        )
-        return True
-
     def mark_alert_sent(self, alert: AlertRow, delivered: Delivered) -> None:
-        """Note where it is."""
         with self._one_at_a_time:
-            self._note_sent(alert, delivered)
-
-    def _note_sent(self, alert: AlertRow, delivered: Delivered) -> None:
-        self._set(
-            alert.alert_id,
-            state=AlertState.SENT,
-            sent_at=self._clock(),
-            sent_channel=delivered.channel,
-            sent_timestamp=delivered.timestamp,
-            attempted_at=None,
-            last_error=None,
-        )
-        (sent,) = (one for one in self.tables.alerts if one.alert_id == alert.alert_id)
-        self.tables.incidents[:] = [
-            replace(one, told_at=one.told_at or self._clock())
-            if one.alert_key is not None and one.alert_key in (sent.key, sent.replaces)
-            else one
-            for one in self.tables.incidents
-        ]
+            self._set(
+                alert.alert_id,
+                state=AlertState.SENT,
+                sent_at=self._clock(),
+                sent_channel=delivered.channel,
+                sent_timestamp=delivered.timestamp,
+                attempted_at=None,
+                last_error=None,
+            )
+            sent = self._stored(alert)
+            self.tables.incidents[:] = [
+                replace(one, told_at=one.told_at or self._clock())
+                if one.alert_key is not None and one.alert_key in (sent.key, sent.replaces)
+                else one
+                for one in self.tables.incidents
+            ]
 
     def mark_alert_failed(self, alert: AlertRow, error: str, *, refused: bool = False) -> None:
-        """Note the error."""
         with self._one_at_a_time:
-            (stored,) = (one for one in self.tables.alerts if one.alert_id == alert.alert_id)
-            unsure = stored.unsure or not refused
+            unsure = self._stored(alert).unsure or not refused
             self._set(alert.alert_id, attempted_at=None, last_error=error, unsure=unsure)
 
     def drop_alerts(self, keys: Sequence[str]) -> None:
-        """Supersede those that wait."""
-        for alert in list(self.tables.alerts):
-            if alert.key in keys and alert.state == AlertState.PENDING:
-                self._set(alert.alert_id, state=AlertState.SUPERSEDED)
+        self._supersede(keys)
+
+    def _supersede(self, keys: Collection[str]) -> None:
+        """Those of them that wait."""
+        waiting = (a for a in self.tables.alerts if a.state == AlertState.PENDING and a.key in keys)
+        for alert in list(waiting):
+            self._set(alert.alert_id, state=AlertState.SUPERSEDED)
 
 
 class MemoryIncidents(MemoryOutbox):
     """The port `Incidents`, whose postings go to the outbox."""
 
     def incident_watch(self, cluster: str, of: WatchOf = WatchOf.GROUPS) -> IncidentWatch:
-        """What was kept."""
         return self.tables.watches.get((cluster, of), IncidentWatch(cluster=cluster))
 
     def store_watch(
@@ -213,7 +195,6 @@ class MemoryIncidents(MemoryOutbox):
             return True
 
     def unwatched(self, clusters: Sequence[str]) -> list[str]:
-        """Those with a watch, or an incident."""
         watched = (cluster for cluster, _ in self.tables.watches)
         open_ones = (one.cluster for one in self.tables.incidents if one.closed_at is None)
         return sorted({*watched, *open_ones} - set(clusters))
@@ -227,7 +208,6 @@ class MemoryIncidents(MemoryOutbox):
         before: str | None,
         of: WatchOf = WatchOf.GROUPS,
     ) -> bool:
-        """Forget it, unless it is another by now."""
         if self.incident_watch(cluster, of).snapshot_id != before:
             return False
         self.tables.watches.pop((cluster, of), None)

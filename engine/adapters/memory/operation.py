@@ -15,14 +15,13 @@ from ...ports import ClusterFacts, FailingStep, ToldOutage
 from ...records import StepRun
 from .alerts import MemoryIncidents
 from .results import MemoryResults
-from .tables import Memory, StoredSnapshot
+from .tables import Memory
 
 
 class MemoryStepRuns(Memory):
     """The port `StepRuns`."""
 
     def record_step(self, run: StepRun) -> None:
-        """Keep it."""
         self.tables.steps.append(run)
 
 
@@ -30,7 +29,6 @@ class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryResults):
     """The port `PipelineHistory`: read from what the other ports were given."""
 
     def note_missed(self, runs: Sequence[StepRun], outage: ToldOutage | None = None) -> bool:
-        """Keep them, and what was outage with its end."""
         if outage is not None:
             if any(one.key == outage.incident.key for one in self.tables.incidents):
                 return False
@@ -44,7 +42,6 @@ class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryResults):
         return True
 
     def cluster_facts(self, clusters: Sequence[str]) -> list[ClusterFacts]:
-        """The facts of each cluster."""
         began = min((run.started_at for run in self.tables.steps), default=None)
         over = (i.closed_at for i in self.tables.incidents if i.cluster == "*" and i.closed_at)
         until = max(over, default=None)
@@ -53,7 +50,7 @@ class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryResults):
                 cluster=name,
                 watched_since=began,
                 outage_until=until,
-                unwatched_since=self._unwatched(name),
+                unwatched_since=self._unwatched_since(name),
                 failing=self._failing(name, first=name == clusters[0]),
                 **self._snapshots(name),
                 **self._unsent(name),
@@ -61,7 +58,7 @@ class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryResults):
             for name in clusters
         ]
 
-    def _unwatched(self, cluster: str) -> datetime | None:
+    def _unwatched_since(self, cluster: str) -> datetime | None:
         watch = self.tables.watches.get((cluster, WatchOf.GROUPS))
         since = watch and watch.at
         ended = (one.finished_at for one in self.tables.of_cluster(cluster))
@@ -94,6 +91,7 @@ class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryResults):
             ]
             if bad:
                 ends = [run.finished_at for run in bad]
+                links = [run.link for run in bad if run.outcome == "failed"]
                 found.append(
                     FailingStep(
                         step=step,
@@ -102,7 +100,7 @@ class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryResults):
                         last_failed_at=max(ends),
                         error=bad[-1].error,
                         skipped=bad[-1].outcome == "skipped",
-                        runs=_runs(bad),
+                        runs=len({*links} - {None}) + links.count(None),
                         link=bad[-1].link,
                     )
                 )
@@ -120,21 +118,28 @@ class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryResults):
             and not one.rejected
             and not (advised and one.started_at <= advised[-1])
         ]
+        problems = [one.manifest.facts["problems"] for one in own]
+        since = max((number + 1 for number, each in enumerate(problems) if not each), default=0)
+        late = [one.started_at for one in own[-10:]]
+        gap = (late[-1] - late[0]).total_seconds() / (len(late) - 1) if len(late) > 1 else None
         return {
-            "newest_snapshot_id": own[-1].manifest.snapshot_id if own else None,
+            "newest_snapshot_id": own[-1].snapshot_id if own else None,
             "newest_finished_at": own[-1].finished_at if own else None,
-            "rejected_snapshot_id": rejected and rejected.manifest.snapshot_id,
+            "rejected_snapshot_id": rejected and rejected.snapshot_id,
             "rejected_at": rejected and rejected.finished_at,
             "rejection": rejected
             and "; ".join(
                 f"{row.expectation}: {row.reason or 'failed'}"
-                for row in self.rejections(rejected.manifest.snapshot_id)
+                for row in self.rejections(rejected.snapshot_id)
             ),
-            **_partial(own),
+            "partial_snapshots": len(own) - since,
+            "partial_since": own[since].finished_at if since < len(own) else None,
+            "partial_problems": tuple(problems[-1]) if problems else (),
+            "whole_snapshots": sum(not each for each in problems[-2:]),
             "unadvised": len(waiting),
-            "oldest_unadvised_id": waiting[0].manifest.snapshot_id if waiting else None,
+            "oldest_unadvised_id": waiting[0].snapshot_id if waiting else None,
             "oldest_unadvised_at": min((one.finished_at for one in waiting), default=None),
-            "gap_seconds": _mean_gap([one.started_at for one in own[-10:]]),
+            "gap_seconds": gap,
         }
 
     def _unsent(self, cluster: str) -> dict[str, Any]:
@@ -154,38 +159,11 @@ class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryResults):
         }
 
 
-def _runs(tries: Sequence[StepRun]) -> int:
-    """To how many runs the tries belong that failed."""
-    failed = [one for one in tries if one.outcome == "failed"]
-    links = {one.link for one in failed if one.link is not None}
-    return len(links) + sum(one.link is None for one in failed)
-
-
-def _partial(own: Sequence[StoredSnapshot]) -> dict[str, Any]:
-    """How many of the newest of a cluster's snapshots could not be read as a whole."""
-    problems = [one.manifest.facts["problems"] for one in own]
-    whole = [n for n, each in enumerate(problems) if not each]
-    since = whole[-1] + 1 if whole else 0
-    return {
-        "partial_snapshots": len(own) - since,
-        "partial_since": own[since].finished_at if since < len(own) else None,
-        "partial_problems": tuple(problems[-1]) if problems else (),
-        "whole_snapshots": sum(not each for each in problems[-2:]),
-    }
-
-
-def _mean_gap(moments: Sequence[datetime]) -> float | None:
-    if len(moments) < 2:
-        return None
-    return (moments[-1] - moments[0]).total_seconds() / (len(moments) - 1)
-
-
 class MemoryLocks(Memory):
     """The port `Locks`."""
 
     @contextmanager
     def lock(self, key: str) -> Iterator[None]:
-        """Hold the lock, unless somebody does."""
         if key in self.tables.locks:
             raise ClusterBusy(f"{key} is still running.", fix="Let it finish.")
         self._tables.locks.add(key)

@@ -42,11 +42,9 @@ class MemoryReports(Memory):
     """The port `ReportHistory`, but for forecasts: who takes snapshots through the pipeline knows them."""
 
     def report_clusters(self) -> list[str]:
-        """Those with a snapshot."""
         return sorted(self.tables.clusters)
 
     def report(self, wanted: ReportedGroups) -> StoredReport:
-        """The rows, from what the other ports were given."""
         own = [
             one
             for one in self.tables.of_cluster(wanted.cluster)
@@ -67,10 +65,15 @@ class _Report:
         """All of them."""
         if not self.own:
             return StoredReport(snapshots=[])
-        measured = [one for one in self.own if one.manifest.snapshot_id in self.tables.metrics]
+        measured = [one for one in self.own if one.snapshot_id in self.tables.metrics]
         of_now: dict[str, Rows] = {}
         if measured:
-            newest = self.tables.metrics[measured[-1].manifest.snapshot_id]
+            newest = self.tables.metrics[measured[-1].snapshot_id]
+            proposed = [
+                one.snapshot_id
+                for one in self._of_cluster()
+                if one.snapshot_id in self.tables.candidates
+            ]
             advised = self._advised()
             of_now = {
                 "groups": self._groups(newest["group_metrics"], measured, advised),
@@ -78,7 +81,9 @@ class _Report:
                     self._picked(newest["member_metrics"], _MEMBER),
                     key=lambda row: (row["group_id"], row["member_id"]),
                 ),
-                "strategies": self._strategies(),
+                "strategies": self._picked(self.tables.candidates[proposed[-1]], _STRATEGY)
+                if proposed
+                else [],
                 "advice": [{name: getattr(row, name) for name in _ADVICE} for row in advised],
                 "moves": self._moves(newest["partition_metrics"], advised),
                 "scorecard": self._scorecard(advised),
@@ -114,12 +119,12 @@ class _Report:
 
     def _advised(self) -> list[AdviceRow]:
         """The advice of the newest snapshot that has some."""
-        ids = [one.manifest.snapshot_id for one in self._of_cluster() if one.advised]
+        ids = [one.snapshot_id for one in self._of_cluster() if one.advised]
         rows = self.tables.advice[ids[-1]] if ids else {}
         return [rows[group] for group in sorted(rows) if self.wants(group)]
 
     def _health(self, one: StoredSnapshot) -> dict[str, Any]:
-        name, facts = one.manifest.snapshot_id, one.manifest.facts
+        name, facts = one.snapshot_id, one.manifest.facts
         failures = [row for row in self._verdicts(one) if row.withholds]
         whole = [row.reason for row in failures if row.group_id is None]
         failed = sum(
@@ -141,7 +146,7 @@ class _Report:
         }
 
     def _verdicts(self, one: StoredSnapshot) -> list[ValidationRow]:
-        name = one.manifest.snapshot_id
+        name = one.snapshot_id
         known = self.tables.validation.items()
         return [row for (snapshot_id, _), rows in known if snapshot_id == name for row in rows]
 
@@ -170,7 +175,7 @@ class _Report:
         spans: dict[str, tuple[datetime, bool]] = {}
         newest: dict[str, str | None] = {}
         for one in measured:
-            table = self.tables.metrics[one.manifest.snapshot_id]["group_metrics"]
+            table = self.tables.metrics[one.snapshot_id]["group_metrics"]
             for row in self._picked(table, ("group_id", "diagnosis")):
                 name, diagnosis = row["group_id"], row["diagnosis"]
                 if name not in newest or newest[name] != diagnosis:
@@ -182,18 +187,13 @@ class _Report:
         columns = {"lags": "total_lag", "delays": "delay_seconds", "time_lags": "time_lag_seconds"}
         series: dict[str, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
         for number, one in enumerate(measured):
-            table = self.tables.metrics[one.manifest.snapshot_id]["group_metrics"]
+            table = self.tables.metrics[one.snapshot_id]["group_metrics"]
             for row in self._picked(table, ("group_id", *columns.values())):
                 own = series[row["group_id"]]
                 own["numbers"].append(number)
                 for name, column in columns.items():
                     own[name].append(row[column])
         return [{"group_id": name, **own} for name, own in series.items()]
-
-    def _strategies(self) -> Rows:
-        ids = [one.manifest.snapshot_id for one in self._of_cluster()]
-        proposed = [one for one in ids if one in self.tables.candidates]
-        return self._picked(self.tables.candidates[proposed[-1]], _STRATEGY) if proposed else []
 
     def _moves(self, partitions: pa.Table, advised: Sequence[AdviceRow]) -> Rows:
         columns = ("group_id", "topic", "partition", "member_id", "lag")
@@ -220,7 +220,7 @@ class _Report:
     def _advice(self) -> Iterable[AdviceRow]:
         """All that groups were advised, oldest first."""
         for one in self._of_cluster():
-            rows = self.tables.advice.get(one.manifest.snapshot_id, {})
+            rows = self.tables.advice.get(one.snapshot_id, {})
             yield from (rows[group] for group in sorted(rows) if self.wants(group))
 
     def _events(self) -> Rows:

@@ -40,7 +40,6 @@ class MemorySnapshots(Memory):
     """The port `SnapshotHistory`."""
 
     def store_snapshot(self, manifest: Manifest, config_version: str | None = None) -> None:
-        """Keep the manifest."""
         known = self.tables.clusters.get(manifest.cluster)
         given = manifest.facts.get("kafka_cluster_id")
         if None not in (known, given) and known != given:
@@ -55,14 +54,12 @@ class MemorySnapshots(Memory):
         stored.config_version = config_version or stored.config_version
 
     def missing_snapshots(self, snapshot_ids: Sequence[str]) -> list[str]:
-        """Those that were not stored."""
         return [one for one in snapshot_ids if one not in self.tables.snapshots]
 
     def snapshots_without_advice(self, older_than: timedelta) -> list[WaitingSnapshot]:
-        """Those that wait, oldest first."""
         return [
             WaitingSnapshot(
-                snapshot_id=one.manifest.snapshot_id,
+                snapshot_id=one.snapshot_id,
                 cluster=one.cluster,
                 started_at=one.started_at,
                 taken_up_by=one.taken_up_by,
@@ -81,13 +78,12 @@ class MemorySnapshots(Memory):
     def take_up(
         self, cluster: str, run: str, *, passed: Sequence[str] = (), again: str | None = None
     ) -> str | None:
-        """Take up the newest; the others are overtaken."""
         own = self.tables.of_cluster(cluster)
         done = [one.age for one in own if one.advised]
         open_to = [
             one
             for one in own
-            if one.manifest.snapshot_id not in passed
+            if one.snapshot_id not in passed
             and (
                 one.taken_up_by == run
                 or not (one.advised or one.rejected or (done and one.age < done[-1]))
@@ -95,7 +91,7 @@ class MemorySnapshots(Memory):
         ]
         newest = max(open_to, key=lambda one: (one.taken_up_by == run, one.age), default=None)
         got = newest is not None and (
-            newest.taken_up_by in (None, run) or newest.manifest.snapshot_id == again
+            newest.taken_up_by in (None, run) or newest.snapshot_id == again
         )
         if newest is not None and got:
             newest.taken_up_by, newest.overtaken_by = run, None
@@ -104,22 +100,20 @@ class MemorySnapshots(Memory):
             behind = bool(worked_on) and one.age < worked_on[-1].age
             waits = not (one.advised or one.rejected or one.taken_up_by == run)
             if behind and waits and not self._overtaken(one):
-                one.overtaken_by = worked_on[-1].manifest.snapshot_id
-        return newest.manifest.snapshot_id if newest is not None and got else None
+                one.overtaken_by = worked_on[-1].snapshot_id
+        return newest.snapshot_id if newest is not None and got else None
 
     def take_up_by_hand(self, snapshot_id: str, run: str) -> None:
-        """Note the run."""
         stored = self.tables.snapshots.get(snapshot_id)
         if stored is not None and not stored.advised:
             stored.taken_up_by = run
 
     def left_behind(self, snapshot_id: str, limit: int = 50) -> list[LeftBehind]:
-        """Overtaken ones without metrics, newest first."""
         newer = self.tables.snapshots.get(snapshot_id)
         if newer is None:
             return []
         found = [
-            LeftBehind(snapshot_id=one.manifest.snapshot_id, validated=one.validated)
+            LeftBehind(snapshot_id=one.snapshot_id, validated=one.validated)
             for one in reversed(self.tables.of_cluster(newer.cluster))
             if one.overtaken_by
             and not (one.advised or one.rejected or one.measured)
@@ -129,7 +123,6 @@ class MemorySnapshots(Memory):
         return found[:limit]
 
     def expire(self, before: datetime) -> list[str]:
-        """Forget what began before."""
         tables = self.tables
         old = [name for name, one in tables.snapshots.items() if one.started_at < before]
         standing = {i.alert_key for i in tables.incidents if i.alert_key and not i.closed_at}
@@ -158,7 +151,6 @@ class MemorySnapshots(Memory):
         return []
 
     def roll_up(self, day: ClusterDay, *, kept: datetime, before: datetime) -> int:
-        """Nothing is counted."""
         return 0
 
     def pack_samples(self, before: datetime) -> None:
@@ -172,7 +164,6 @@ class MemoryResults(Memory):
     """The port `ResultHistory`."""
 
     def store_validation(self, snapshot_id: str, stage: str, results: pa.Table) -> None:
-        """Keep the rows of a stage."""
         stored = self._known(snapshot_id)
         self.tables.validation[snapshot_id, stage] = records_of(ValidationRow, results)
         stored.rejected = bool(self.rejections(snapshot_id))
@@ -188,12 +179,10 @@ class MemoryResults(Memory):
         ]
 
     def store_metrics(self, snapshot_id: str, tables: Mapping[str, pa.Table]) -> None:
-        """Keep the tables."""
         self._known(snapshot_id).measured = True
         self.tables.metrics[snapshot_id] = dict(tables)
 
     def store_candidates(self, snapshot_id: str, candidates: pa.Table) -> None:
-        """Keep the table."""
         self._known(snapshot_id)
         self.tables.candidates[snapshot_id] = candidates
 
@@ -205,7 +194,6 @@ class MemoryAdvice(Memory):
     """The port `AdviceHistory`."""
 
     def store_advice(self, snapshot_id: str, rows: Sequence[AdviceRow]) -> bool:
-        """Keep the rows, the first time."""
         stored = self._known(snapshot_id)
         if stored.advised:
             return False
@@ -226,7 +214,7 @@ class MemoryAdvice(Memory):
         for one in own[:-1]:
             if one.started_at >= kept_since:
                 break
-            name = one.manifest.snapshot_id
+            name = one.snapshot_id
             self.tables.candidates.pop(name, None)
             if name in self.tables.metrics:
                 groups = self.tables.metrics[name]["group_metrics"]
@@ -237,12 +225,11 @@ class MemoryAdvice(Memory):
         return [own[group] for group in sorted(own)]
 
     def previous_advice(self, snapshot_id: str) -> list[PreviousAdvice]:
-        """The newest advice of each group that was advised lately."""
         cluster, _ = split_snapshot_id(snapshot_id)
         advised = [
             one.manifest
             for one in self.tables.of_cluster(cluster)
-            if one.advised and one.manifest.snapshot_id < snapshot_id
+            if one.advised and one.snapshot_id < snapshot_id
         ]
         before = [one.snapshot_id for one in advised]
         whole = [one.snapshot_id for one in advised if not one.facts.get("problems")]
@@ -262,12 +249,11 @@ class MemoryAdvice(Memory):
         ]
 
     def advised_snapshot(self, snapshot_id: str) -> AdvisedSnapshot | None:
-        """The snapshot beside the newest ones."""
         stored = self.tables.snapshots.get(snapshot_id)
         if stored is None:
             return None
         own = self.tables.of_cluster(stored.cluster)
-        ids = [one.manifest.snapshot_id for one in own]
+        ids = [one.snapshot_id for one in own]
         advised = [one for one in ids if self._advice_of(one)]
         problems = list(stored.manifest.facts.get("problems", ()))
         return AdvisedSnapshot(
@@ -282,12 +268,13 @@ class MemoryAdvice(Memory):
         )
 
     def advice_with_scores(self, snapshot_id: str) -> list[ScoredAdvice]:
-        """Advice joined with candidates and metrics."""
         rows = self._advice_of(snapshot_id)
         live, advised, running = self._candidates_of(snapshot_id)
         measured = self.tables.metrics.get(snapshot_id)
         groups = records_of(GroupMetrics, measured["group_metrics"]) if measured else []
         metrics = {row.group_id: row for row in groups}
+        rows_of_members = measured["member_metrics"].to_pylist() if measured else []
+        members = sorted(rows_of_members, key=lambda one: str(one["member_id"]))
         found = []
         for row in rows:
             name = row.group_id
@@ -299,7 +286,16 @@ class MemoryAdvice(Memory):
                 live=now.score if now else None,
                 proposed=then.score if then else None,
                 metrics=metrics.get(name),
-                members=_members_of(measured, row),
+                members=tuple(
+                    Member(
+                        id=one["member_id"],
+                        client_id=one["client_id"],
+                        host=one["client_host"],
+                        instance_id=one["instance_id"],
+                    )
+                    for one in members
+                    if row.verdict == "switch" and one["group_id"] == name
+                ),
                 running=running.get(name, {}),
                 notes=tuple(dict.fromkeys(note for c in both for note in c.notes or ())),
                 live_forecast=now.forecast if now else None,
@@ -356,12 +352,11 @@ class MemoryAdvice(Memory):
             one.started_at
             for one in self.tables.of_cluster(this.cluster)
             if one.started_at <= this.started_at
-            and row.group_id in self.tables.advice.get(one.manifest.snapshot_id, ())
+            and row.group_id in self.tables.advice.get(one.snapshot_id, ())
         ]
         return began[-row.seen] if row.seen <= len(began) else None
 
     def first_moves(self, advice_ids: Sequence[int], most: int) -> dict[int, list[Move]]:
-        """The first moves of each advice."""
         wanted = set(advice_ids)
         return {
             row.advice_id: sorted(row.moves, key=lambda move: (move.topic, move.partition))[:most]
@@ -369,20 +364,3 @@ class MemoryAdvice(Memory):
             for row in rows.values()
             if row.advice_id in wanted and row.advice_id is not None and row.moves and most
         }
-
-
-def _members_of(measured: Mapping[str, pa.Table] | None, advice: AdviceRow) -> tuple[Member, ...]:
-    """The members of a group that is told to switch."""
-    if measured is None or advice.verdict != "switch":
-        return ()
-    rows = measured["member_metrics"].to_pylist()
-    return tuple(
-        Member(
-            id=row["member_id"],
-            client_id=row["client_id"],
-            host=row["client_host"],
-            instance_id=row["instance_id"],
-        )
-        for row in sorted(rows, key=lambda row: str(row["member_id"]))
-        if row["group_id"] == advice.group_id
-    )

@@ -15,7 +15,6 @@ class MemorySilences(Memory):
     """The port `Silences`."""
 
     def silences(self, now: datetime) -> list[SilenceRow]:
-        """Those that matter yet."""
         return [
             each
             for each in self.tables.silences
@@ -40,7 +39,6 @@ class MemorySilences(Memory):
         return len(rows)
 
     def end_silence(self, silence_id: int, now: datetime) -> SilenceRow | None:
-        """Note its end."""
         for each in self.tables.silences:
             if each.silence_id == silence_id and (each.over_at is None or each.over_at > now):
                 return self._renew(silence_id, ended_at=now)
@@ -49,14 +47,12 @@ class MemorySilences(Memory):
     def note_silence(
         self, silence_id: int, channels: Sequence[str], end_told_at: datetime | None
     ) -> None:
-        """Note both."""
         self._renew(silence_id, channels=tuple(channels), end_told_at=end_told_at)
 
     def newest_groups(self) -> dict[str, list[str]]:
-        """Those with metrics."""
         groups: dict[str, list[str]] = {}
         for cluster in sorted(self.tables.clusters):
-            own = [s.manifest.snapshot_id for s in self.tables.of_cluster(cluster)]
+            own = [s.snapshot_id for s in self.tables.of_cluster(cluster)]
             measured = [one for one in own if one in self.tables.metrics]
             for newest in measured[-1:]:
                 table = self.tables.metrics[newest]["group_metrics"]

@@ -30,6 +30,11 @@ class StoredSnapshot:
     measured: bool = False
 
     @property
+    def snapshot_id(self) -> str:
+        """Its id."""
+        return self.manifest.snapshot_id
+
+    @property
     def cluster(self) -> str:
         """Its cluster."""
         return self.manifest.cluster
@@ -47,7 +52,7 @@ class StoredSnapshot:
     @property
     def age(self) -> tuple[datetime, str]:
         """What orders the snapshots of a cluster."""
-        return (self.started_at, self.manifest.snapshot_id)
+        return (self.started_at, self.snapshot_id)
 
 
 @dataclass

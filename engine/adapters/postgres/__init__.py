@@ -5,9 +5,8 @@ Queries, and writes with logic of their own, are files of `sql`; plain inserts, 
 tables that follow from the records (`records.tables`); many rows go through COPY.
 """
 
-from .history import PostgresHistory
+from .history import PostgresHistory, PostgresShelf
 from .migration import migrate, pending
 from .reports import PostgresReports
-from .shelf import PostgresShelf
 
 __all__ = ["PostgresHistory", "PostgresReports", "PostgresShelf", "migrate", "pending"]

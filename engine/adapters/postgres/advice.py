@@ -49,7 +49,6 @@ class AdviceTables(Database):
     """The port `AdviceHistory`."""
 
     def store_advice(self, snapshot_id: str, rows: Sequence[AdviceRow]) -> bool:
-        """Insert advice and moves, unless the snapshot is noted as advised."""
         with self._writing(snapshot_id) as (connection, held):
             if held.advised:
                 return False
@@ -61,13 +60,11 @@ class AdviceTables(Database):
             return True
 
     def thin(self, cluster: str, detail_hours: float) -> None:
-        """Delete what only the newest snapshots are asked for."""
         with self._long_transaction() as connection:
             given = {"cluster": cluster, "detail_hours": detail_hours}
             execute(connection, "thin", **given, whole=WHOLE, most=THINNED_AT_ONCE)
 
     def previous_advice(self, snapshot_id: str) -> list[PreviousAdvice]:
-        """The newest advice of each group that was advised lately."""
         cluster, _ = split_snapshot_id(snapshot_id)
         rows = self._execute("previous_advice", cluster=cluster, snapshot_id=snapshot_id)
         return [
@@ -76,18 +73,15 @@ class AdviceTables(Database):
         ]
 
     def advised_snapshot(self, snapshot_id: str) -> AdvisedSnapshot | None:
-        """One snapshot beside the newest of its cluster."""
         rows = self._execute("advised_snapshot", snapshot_id=snapshot_id)
         return AdvisedSnapshot(**rows[0]) if rows else None
 
     def advice_with_scores(self, snapshot_id: str) -> list[ScoredAdvice]:
-        """Advice, scores and metrics of one snapshot, joined."""
         return [
             _scored(row) for row in self._execute("advice_with_scores", snapshot_id=snapshot_id)
         ]
 
     def first_moves(self, advice_ids: Sequence[int], most: int) -> dict[int, list[Move]]:
-        """The first moves of each advice."""
         moves: dict[int, list[Move]] = {}
         for row in self._execute("first_moves", advice_ids=list(advice_ids), most=most):
             moves.setdefault(row.pop("advice_id"), []).append(Move(**row))

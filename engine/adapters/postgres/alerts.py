@@ -27,24 +27,20 @@ class OutboxTables(Database):
     """The port `Outbox`."""
 
     def announced_advice(self, cluster: str) -> list[Announcement]:
-        """What the newest alert that was sent or waits says of each group."""
         rows = self._execute("announced_advice", cluster=cluster)
         return [Announcement.from_json(row, row["at"]) for row in rows]
 
     def enqueue_alert(
         self, posting: Posting, *, cluster: str, snapshot_id: str | None = None
     ) -> bool:
-        """Insert it, unless its key is there."""
         with self._transaction() as connection:
             return bool(enqueue(connection, [posting], cluster, snapshot_id=snapshot_id))
 
     def standing_alert(self, key: str) -> AlertRow | None:
-        """The newest row."""
         rows = self._execute("standing_alert", key=key)
         return record_of(AlertRow, rows[0]) if rows else None
 
     def pending_alerts(self) -> list[PendingAlert]:
-        """The rows that wait, oldest first."""
         return [record_of(PendingAlert, row) for row in self._execute("pending_alerts")]
 
     @contextmanager
@@ -60,7 +56,6 @@ class OutboxTables(Database):
             )
 
     def mark_alert_sent(self, alert: AlertRow, delivered: Delivered) -> None:
-        """Note where it is."""
         self._execute(
             "mark_alert_sent",
             alert_id=alert.alert_id,
@@ -69,13 +64,11 @@ class OutboxTables(Database):
         )
 
     def mark_alert_failed(self, alert: AlertRow, error: str, *, refused: bool = False) -> None:
-        """End the attempt and note its error."""
         one = update(ALERT).where(ALERT.c.alert_id == alert.alert_id, _WAITS)
         unsure = ALERT.c.unsure if refused else true()
         self._write(one.values(attempted_at=None, unsure=unsure), {"last_error": error})
 
     def drop_alerts(self, keys: Sequence[str]) -> None:
-        """Supersede those that wait."""
         self._write(_dropping(keys))
 
 
@@ -126,7 +119,6 @@ class IncidentTables(Database):
     """The port `Incidents`."""
 
     def incident_watch(self, cluster: str, of: WatchOf = WatchOf.GROUPS) -> IncidentWatch:
-        """The row of the cluster and its courses."""
         rows = self._execute("incident_watch", cluster=cluster, subject=of.value)
         if not rows:
             return IncidentWatch(cluster=cluster)
@@ -162,7 +154,6 @@ class IncidentTables(Database):
             return True
 
     def unwatched(self, clusters: Sequence[str]) -> list[str]:
-        """Those with a row of their own, or of an incident."""
         return [row["cluster"] for row in self._execute("unwatched", clusters=list(clusters))]
 
     def forget_watch(

@@ -1,17 +1,29 @@
-"""The history in one Postgres database: every port of it."""
+"""
+The history in one Postgres database, every port of it; and shelves: past days judged again by other rules.
+
+A shelf has the same tables and views, in a schema of its own beside the history's. `search_path` names the schema, so
+whatever asks the history asks them.
+"""
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import make_url, text
-from sqlalchemy.schema import DropSchema
+from sqlalchemy import collate, literal, make_url, or_, select, text
+from sqlalchemy.dialects.postgresql import distinct_on
+from sqlalchemy.schema import CreateSchema, DropSchema
 
+from ...ports import PreviousAdvice
+from ...records import Course, record_of
+from ...records.tables import ADVICE, GROUP_METRICS, SNAPSHOT
+from ...snapshots import split_snapshot_id
 from .advice import AdviceTables
 from .alerts import IncidentTables, OutboxTables
+from .database import Database
+from .migration import migrate
 from .operation import NamedLocks, NamedQueries, StepTables
-from .results import ResultTables, SnapshotTables
-from .rollups import RollupTables
+from .reader import READER
+from .results import ResultTables, RollupTables, SnapshotTables
 from .silences import SilenceTables
 
 SHELVES = "rules_"
@@ -66,3 +78,78 @@ class PostgresHistory(
         )
         with self._transaction() as connection:
             return list(connection.execute(names, {"prefix": SHELVES}).scalars())
+
+
+class PostgresShelf(PostgresHistory):
+    """
+    A history in the schema of some rules (`pipeline.backfill.Shelf`).
+
+    What went before its first advice the main history knows.
+
+    Args:
+        url: Where the history is.
+        rules: The name of the schema.
+        reader: The role that may ask.
+    """
+
+    def __init__(self, url: str, rules: str, *, reader: str = READER) -> None:
+        self._url, self._rules, self._reader = in_schema(url, rules), rules, reader
+        self._beside = Database(url)
+        super().__init__(self._url)
+
+    def make(self, about: str) -> None:
+        """Create the schema where it is missing, with a comment, and migrate it."""
+        with self._transaction() as connection:
+            connection.execute(CreateSchema(self._rules, if_not_exists=True))
+            quoted = about.replace("'", "''")
+            connection.exec_driver_sql(f"COMMENT ON SCHEMA {self._rules} IS '{quoted}'")
+        migrate(self._url, reader=self._reader)
+
+    def done(self, cluster: str, since: datetime, until: datetime) -> dict[str, bool]:
+        """Those that are measured or rejected; rejected ones get no advice."""
+        is_over = SNAPSHOT.c.rejected.is_(True)
+        own = select(
+            SNAPSHOT.c.snapshot_id, or_(SNAPSHOT.c.advised_at.is_not(None), is_over)
+        ).where(
+            SNAPSHOT.c.cluster == cluster,
+            SNAPSHOT.c.started_at >= since,
+            SNAPSHOT.c.started_at < until,
+            or_(SNAPSHOT.c.measured_at.is_not(None), is_over),
+        )
+        with self._transaction() as connection:
+            there = connection.exec_driver_sql("SELECT to_regclass('snapshot')").scalar()
+            return {row[0]: row[1] for row in connection.execute(own)} if there else {}
+
+    def commit_intervals(self, snapshot_id: str) -> dict[str, float | None]:
+        """As the rows of its groups have them."""
+        metrics = GROUP_METRICS.c
+        own = select(metrics.group_id, metrics.commit_interval_seconds)
+        with self._transaction() as connection:
+            rows = connection.execute(own.where(metrics.snapshot_id == snapshot_id))
+            return {row[0]: row[1] for row in rows}
+
+    def previous_advice(self, snapshot_id: str) -> list[PreviousAdvice]:
+        """Its own; of a group of the snapshot that it has none of, that of the history as of then."""
+        own = super().previous_advice(snapshot_id)
+        left = self.commit_intervals(snapshot_id).keys() - {one.group_id for one in own}
+        if not left:
+            return own
+        cluster, _ = split_snapshot_id(snapshot_id)
+        advice = ADVICE.c
+        then = (
+            select(advice.group_id, advice.course)
+            .ext(distinct_on(advice.group_id))
+            .where(
+                advice.cluster == cluster,
+                advice.group_id.in_(left),
+                advice.snapshot_id < collate(literal(snapshot_id), "C"),
+            )
+            .order_by(advice.group_id, advice.snapshot_id.desc())
+        )
+        with self._beside._transaction() as connection:
+            told = connection.execute(then).all()
+        before = [
+            PreviousAdvice(group_id=group, course=course and record_of(Course, course))
+            for group, course in told
+        ]
+        return sorted([*own, *before], key=lambda one: one.group_id)

@@ -74,23 +74,24 @@ def migrate(
     with translated(engine.url), engine.begin() as connection:
         take_time(connection)
         execute(connection, "wait_for_lock", key="evenkeel migrate")
-        _check_server(connection)
+        major = _driver(connection).info.server_version // 10_000
+        if major < OLDEST_SERVER:
+            raise HistoryError(
+                f"the history ({place(engine.url)}) is on Postgres {major}.",
+                fix=f"Use Postgres {OLDEST_SERVER} or newer.",
+            )
         waiting = _pending(connection)
         if waiting:
-            _upgrade(connection)
+            from alembic import command
+
+            with _ONE_AT_A_TIME:
+                command.upgrade(configuration(connection), "head")
         _script(connection, sql.functions())
         _refresh_views(connection)
         readable = (*sql.views(), *(name for name in TABLES if name in sql.read_by_people()))
         if not let_read(_driver(connection), readable, reader):
             tell(_NO_READER.format(reader=reader))
     return waiting
-
-
-def _upgrade(connection: Connection) -> None:
-    from alembic import command
-
-    with _ONE_AT_A_TIME:
-        command.upgrade(configuration(connection), "head")
 
 
 def configuration(connection: Connection, **given: Any) -> Config:
@@ -149,16 +150,6 @@ def _explain(driver: psycopg.Connection[Any], view: str, summary: str) -> None:
         column = SQL(".").join((name, Identifier(each.name)))
         text = Literal(declared[each.name].meaning.comment)
         driver.execute(SQL("COMMENT ON COLUMN {} IS {}").format(column, text))
-
-
-def _check_server(connection: Connection) -> None:
-    driver = _driver(connection)
-    major = driver.info.server_version // 10_000
-    if major < OLDEST_SERVER:
-        raise HistoryError(
-            f"the history ({place(connection.engine.url)}) is on Postgres {major}.",
-            fix=f"Use Postgres {OLDEST_SERVER} or newer.",
-        )
 
 
 def _script(connection: Connection, script: str) -> None:

@@ -27,11 +27,9 @@ class StepTables(Database):
     """The ports `StepRuns` and `PipelineHistory`."""
 
     def record_step(self, run: StepRun) -> None:
-        """Insert a row."""
         self._write(insert(STEP_RUN), _row(run, "step_run_id"))
 
     def note_missed(self, runs: Sequence[StepRun], outage: ToldOutage | None = None) -> bool:
-        """Insert rows of `step_run`, and of `incident` and `alert` where it was an outage."""
         with self._transaction() as connection:
             if outage is not None and not _keep(connection, outage):
                 return False
@@ -40,7 +38,6 @@ class StepTables(Database):
         return True
 
     def cluster_facts(self, clusters: Sequence[str]) -> list[ClusterFacts]:
-        """What the three statements `cluster_facts_of_*` say of each cluster."""
         names = list(clusters)
         with self._transaction() as connection:
             steps = execute(connection, "cluster_facts_of_steps", clusters=names)
@@ -51,7 +48,16 @@ class StepTables(Database):
             failing.setdefault(row.pop("cluster"), []).append(FailingStep(**row))
         unsent = {row["cluster"]: row for row in waiting}
         known = {row["cluster"]: row for row in snapshots}
-        return [_facts(known[n], failing.get(n, ()), unsent.get(n, {})) for n in names]
+        return [
+            ClusterFacts(
+                **known[name]
+                | {"partial_problems": tuple(known[name]["partial_problems"])}
+                | unsent.get(name, {})
+                | {"unsent_channels": tuple(unsent.get(name, {}).get("unsent_channels", ()))},
+                failing=tuple(failing.get(name, ())),
+            )
+            for name in names
+        ]
 
 
 def _row(record: StepRun | IncidentRow, number: str) -> dict[str, Any]:
@@ -78,16 +84,6 @@ def _keep(connection: Connection, outage: ToldOutage) -> bool:
     write(connection, update(ALERT).where(ALERT.c.key == opened.key), sent)
     enqueue(connection, outage.ends, incident.cluster)
     return True
-
-
-def _facts(
-    snapshots: dict[str, Any], failing: Sequence[FailingStep], unsent: dict[str, Any]
-) -> ClusterFacts:
-    lists = {
-        "unsent_channels": tuple(unsent.get("unsent_channels", ())),
-        "partial_problems": tuple(snapshots["partial_problems"]),
-    }
-    return ClusterFacts(**snapshots | unsent | lists, failing=tuple(failing))
 
 
 class NamedLocks(Database):
@@ -124,6 +120,5 @@ class NamedQueries(Database):
             return run(connection, statement, values)
 
     def members_of_groups_with(self, member_ids: Sequence[str]) -> list[MemberMetrics]:
-        """The members of the newest snapshots, group by group."""
         rows = self._execute("members_of_groups_with", member_ids=list(member_ids))
         return [record_of(MemberMetrics, row) for row in rows]

@@ -23,21 +23,17 @@ def let_read(driver: psycopg.Connection[Any], names: Iterable[str], reader: str)
     if not _exists(driver, reader) and not _made(driver, reader):
         return False
     role, database = Identifier(reader), Identifier(driver.info.dbname)
+    first = driver.execute("SELECT current_schema()").fetchone()  # of `search_path`
+    schema = Identifier(str(first[0]) if first and first[0] else "public")
     for grant in (
         SQL("GRANT CONNECT ON DATABASE {} TO {}").format(database, role),
-        SQL("GRANT USAGE ON SCHEMA {} TO {}").format(Identifier(_schema(driver)), role),
+        SQL("GRANT USAGE ON SCHEMA {} TO {}").format(schema, role),
     ):
         # whoever owns the views need not own the database: then its owner grants this
         _tried(driver, grant, errors.InsufficientPrivilege)
     for name in names:
         driver.execute(SQL("GRANT SELECT ON {} TO {}").format(Identifier(name), role))
     return True
-
-
-def _schema(driver: psycopg.Connection[Any]) -> str:
-    """Where the history is: the first schema of `search_path`."""
-    row = driver.execute("SELECT current_schema()").fetchone()
-    return str(row[0]) if row and row[0] else "public"
 
 
 def _exists(driver: psycopg.Connection[Any], reader: str) -> bool:

@@ -1,4 +1,8 @@
-"""Snapshots, and what the steps found in them: ports `SnapshotHistory` and `ResultHistory`."""
+"""
+Snapshots, what the steps found in them, and hours and days.
+
+Ports: `SnapshotHistory`, `ResultHistory`, `RollupHistory`.
+"""
 
 from __future__ import annotations
 
@@ -7,27 +11,28 @@ from datetime import datetime, timedelta
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from sqlalchemy import Update, delete, func, update
+from sqlalchemy import delete, func, update
 
 from ...model.errors import ClusterChanged
-from ...ports import LeftBehind, Manifest, WaitingSnapshot
+from ...ports import ClusterDay, LeftBehind, Manifest, WaitingSnapshot
 from ...records import PartitionMetrics, arrow_schema
 from ...records.tables import CANDIDATE, SNAPSHOT, VALIDATION
 from ...snapshots import split_snapshot_id
-from .copy import load
+from .copy import load, worst
 from .database import Database
 from .statements import execute, write
-from .worst import worst
 
 EXPIRED_AT_ONCE = 100
 """Snapshots that go in a transaction: who stores waits for no more of them."""
+
+PACKED_AT_ONCE = 7
+"""Days that are packed in a turn: usually one is due, after an upgrade all are."""
 
 
 class SnapshotTables(Database):
     """The port `SnapshotHistory`."""
 
     def store_snapshot(self, manifest: Manifest, config_version: str | None = None) -> None:
-        """Upsert the cluster and the row of its snapshot."""
         facts = manifest.facts
         kafka_id = facts.get("kafka_cluster_id")
         with self._transaction() as connection:
@@ -62,12 +67,10 @@ class SnapshotTables(Database):
             )
 
     def missing_snapshots(self, snapshot_ids: Sequence[str]) -> list[str]:
-        """Those that have no row, in the order given."""
         rows = self._execute("missing_snapshots", snapshot_ids=list(snapshot_ids))
         return [row["snapshot_id"] for row in rows]
 
     def snapshots_without_advice(self, older_than: timedelta) -> list[WaitingSnapshot]:
-        """Those written longer ago, neither rejected nor overtaken, without advice; oldest first."""
         rows = self._execute(
             "snapshots_without_advice", older_than_seconds=older_than.total_seconds()
         )
@@ -82,13 +85,11 @@ class SnapshotTables(Database):
         return found[0]["snapshot_id"] if found else None
 
     def take_up_by_hand(self, snapshot_id: str, run: str) -> None:
-        """Note the run."""
         one = SNAPSHOT.c.snapshot_id == snapshot_id, SNAPSHOT.c.advised_at.is_(None)
         taken = update(SNAPSHOT).where(*one).values(taken_up_at=func.clock_timestamp())
         self._write(taken, {"taken_up_by": run})
 
     def left_behind(self, snapshot_id: str, limit: int = 50) -> list[LeftBehind]:
-        """Overtaken ones without metrics, newest first."""
         rows = self._execute("left_behind", snapshot_id=snapshot_id, limit=limit)
         return [LeftBehind(**row) for row in rows]
 
@@ -113,19 +114,22 @@ class ResultTables(Database):
     """The port `ResultHistory`."""
 
     def store_validation(self, snapshot_id: str, stage: str, results: pa.Table) -> None:
-        """Replace the rows of one stage, and note in the snapshot whether it is rejected."""
         cluster, _ = split_snapshot_id(snapshot_id)
         keys = {"snapshot_id": snapshot_id, "cluster": cluster, "stage": stage}
+        for name, text in keys.items():
+            place, same = results.schema.get_field_index(name), pa.repeat(text, len(results))
+            results = results.set_column(place, name, same)
         with self._writing(snapshot_id) as (connection, _):
             earlier = VALIDATION.c.snapshot_id == snapshot_id, VALIDATION.c.stage == stage
             write(connection, delete(VALIDATION).where(*earlier))
-            load(connection, _with(results, keys), "validation")
+            load(connection, results, "validation")
             execute(connection, "note_verdict", snapshot_id=snapshot_id)
 
     def store_metrics(self, snapshot_id: str, tables: Mapping[str, pa.Table]) -> None:
         """Replace groups and members; partitions by rank, and all while no newer snapshot has been measured."""
         partitions = tables["partition_metrics"].select(arrow_schema(PartitionMetrics).names)
-        first, last = _extent(partitions["committed_at"], partitions["end_at"])
+        ends = [pc.min_max(partitions[name]).as_py() for name in ("committed_at", "end_at")]
+        read = [moment for end in ends for moment in end.values() if moment]
         with self._transaction() as connection:
             execute(connection, "make_sample_day", snapshot_id=snapshot_id)
         with self._writing(snapshot_id) as (connection, held):
@@ -133,8 +137,8 @@ class ResultTables(Database):
                 connection,
                 "clear_metrics",
                 snapshot_id=snapshot_id,
-                first_read_at=first,
-                last_read_at=last,
+                first_read_at=min(read, default=None),
+                last_read_at=max(read, default=None),
             )
             for name in ("group_metrics", "member_metrics"):
                 load(connection, tables[name], name)
@@ -148,33 +152,37 @@ class ResultTables(Database):
                 execute(connection, "note_members", snapshot_id=snapshot_id)
 
     def store_candidates(self, snapshot_id: str, candidates: pa.Table) -> None:
-        """Replace the candidates of a snapshot."""
         with self._writing(snapshot_id) as (connection, held):
             write(connection, delete(CANDIDATE).where(CANDIDATE.c.snapshot_id == snapshot_id))
-            write(connection, _proposed(snapshot_id))
+            when = func.coalesce(SNAPSHOT.c.proposed_at, func.now())
+            snapshot = update(SNAPSHOT).where(SNAPSHOT.c.snapshot_id == snapshot_id)
+            write(connection, snapshot.values(proposed_at=when, thinned_at=None))
             load(connection, candidates, "candidate")
             own = {"snapshot_id": snapshot_id, "cluster": held.cluster, "taken_at": held.started_at}
             execute(connection, "note_forecasts", **own)
 
 
-def _proposed(snapshot_id: str) -> Update:
-    """Note that a snapshot has its candidates, and has them here."""
-    snapshot = SNAPSHOT.c
-    when = func.coalesce(snapshot.proposed_at, func.now())
-    own = update(SNAPSHOT).where(snapshot.snapshot_id == snapshot_id)
-    return own.values(proposed_at=when, thinned_at=None)
+class RollupTables(Database):
+    """The port `RollupHistory`."""
 
+    def days_to_roll_up(self, before: datetime) -> list[ClusterDay]:
+        with self._long_transaction() as connection:
+            rows = execute(connection, "days_to_roll_up", before=before)
+        return [ClusterDay(**row) for row in rows]
 
-def _with(table: pa.Table, same: Mapping[str, str]) -> pa.Table:
-    """A table with the same text in every row of some columns."""
-    for name, text in same.items():
-        place = table.schema.get_field_index(name)
-        table = table.set_column(place, name, pa.repeat(text, len(table)))
-    return table
+    def roll_up(self, day: ClusterDay, *, kept: datetime, before: datetime) -> int:
+        given = {"cluster": day.cluster, "day": day.day, "kept": kept, "before": before}
+        with self._long_transaction() as connection:
+            return len(execute(connection, "roll_up", **given))
 
+    def pack_samples(self, before: datetime) -> None:
+        """A few days in a turn, each on its own, the newest first; one that somebody is at stays for the next."""
+        with self._transaction() as connection:
+            days = execute(connection, "finished_sample_days", before=before)
+        for day in [row["day"] for row in days if not row["packed"]][: -PACKED_AT_ONCE - 1 : -1]:
+            with self._long_transaction() as connection:
+                execute(connection, "pack_sample_day", day=day)
 
-def _extent(*moments: pa.ChunkedArray) -> tuple[datetime | None, datetime | None]:
-    """The first and the last of some moments; None where there are none."""
-    ends = [pc.min_max(column).as_py() for column in moments]
-    first, last = ([end[name] for end in ends if end[name]] for name in ("min", "max"))
-    return min(first, default=None), max(last, default=None)
+    def expire_rollups(self, *, hours: datetime, days: datetime) -> None:
+        with self._long_transaction() as connection:
+            execute(connection, "expire_rollups", hours=hours, days=days)

@@ -18,7 +18,7 @@ from evenkeel import sql
 from evenkeel.sql import Statement
 
 from ...model.errors import InputError
-from .texts import INSTEAD, NUL
+from .copy import INSTEAD, NUL
 
 Rows = list[dict[str, Any]]
 

@@ -48,15 +48,19 @@ def body(message: AlertMessage, key: str) -> dict[str, Any]:
     sections = len(message.sections)
     while True:
         posted = _body(message, key, sections)
-        if sections == 0 or _fits(posted):
+        # room for what the call adds: channel and thread
+        fits = len(json.dumps(posted)) <= BODY_LIMIT - 200 and len(posted["blocks"]) <= BLOCK_LIMIT
+        if sections == 0 or fits:
             return posted
         sections -= 1
 
 
 def _body(message: AlertMessage, key: str, sections: int) -> dict[str, Any]:
     called = mentions(message.mention)
+    # The text of a header is plain: nothing in it is markup, so nothing is escaped.
+    head = shortened(f"{SIGNS[message.severity]} {message.title}", HEADER_LIMIT)
     blocks = [
-        _header(f"{SIGNS[message.severity]} {message.title}"),
+        {"type": "header", "text": {"type": "plain_text", "text": head, "emoji": True}},
         *_parts(message, sections, called),
     ]
     if notes := _notes(message):
@@ -77,7 +81,8 @@ def _parts(message: AlertMessage, sections: int, called: str) -> Iterator[Block]
     summary = _called(called, _prose(message.summary))
     parts = [_section(one, brief=message.brief) for one in message.sections[:sections]]
     if cut := len(message.sections) - sections:
-        parts.append(_left_out(cut))
+        part, does = ("part", "does") if cut == 1 else ("parts", "do")
+        parts.append(f"_{cut} more {part} of this message {does} not fit into it._")
     if message.brief:
         yield from map(_text, _together([summary, *parts]))
         return
@@ -121,22 +126,6 @@ def _called(called: str, text: str) -> str:
     return f"{called} {text}" if called else text
 
 
-def _fits(posted: dict[str, Any]) -> bool:
-    # Room for what the call adds: channel and thread.
-    return len(json.dumps(posted)) <= BODY_LIMIT - 200 and len(posted["blocks"]) <= BLOCK_LIMIT
-
-
-def _left_out(cut: int) -> str:
-    part, does = ("part", "does") if cut == 1 else ("parts", "do")
-    return f"_{cut} more {part} of this message {does} not fit into it._"
-
-
-def _header(text: str) -> Block:
-    # The text of a header is plain: nothing in it is markup, so nothing is escaped.
-    text = shortened(text, HEADER_LIMIT)
-    return {"type": "header", "text": {"type": "plain_text", "text": text, "emoji": True}}
-
-
 def _text(text: str) -> Block:
     return {"type": "section", "text": _mrkdwn(text)}
 
@@ -147,7 +136,9 @@ def _mrkdwn(text: str) -> Block:
 
 def _section(section: Section, *, brief: bool) -> str:
     """A section; in a *brief* message a single line goes on behind the heading."""
-    heading, lines = _bold(section.heading), [_prose(line) for line in section.lines]
+    # An asterisk inside would end the bold text; this one looks the same and does not.
+    heading = _prose(section.heading).replace("*", "∗")
+    lines = [_prose(line) for line in section.lines]
     alone = brief and len(lines) == 1
     lines = [f"*{heading}:* {lines[0]}"] if alone else [f"*{heading}*", *lines]
     return _with_code(lines, section.code)
@@ -192,11 +183,6 @@ def escape(text: str) -> str:
     'a&lt;!channel&gt; &amp; b'
     """
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def _bold(text: str) -> str:
-    # An asterisk inside would end the bold text; this one looks the same and does not.
-    return _prose(text).replace("*", "∗")
 
 
 def _prose(text: str) -> str:

@@ -69,19 +69,7 @@ class SlackWebhook:
         thread: str | None = None,
         broadcast: bool = False,
     ) -> Delivered:
-        """
-        Post a message; an answer only if the channel is to see it, or it says that something is over.
-
-        Args:
-            message: What to say.
-            channel: Where it should be said; the webhook knows one channel only.
-            key: Our own id of the message.
-            thread: Nothing is threaded.
-            broadcast: Whether an answer is worth a message of its own.
-
-        Raises:
-            NotifierError: Names the host, Slack's error and the fix; the message may be sent again.
-        """
+        """An answer is posted only if the channel is to see it, or if it says that something is over."""
         # what was posted stays as it was: without another message it would be open for ever
         is_over = message.kind is MessageKind.INCIDENT_CLOSED
         if thread is None or broadcast or is_over:

@@ -132,21 +132,7 @@ class SlackNotifier:
         thread: str | None = None,
         broadcast: bool = False,
     ) -> Delivered:
-        """
-        Post a message, unless one of this key is in the channel.
-
-        Args:
-            message: What to say.
-            channel: Name (`#kafka`) or id.
-            key: Our own id of the message.
-            thread: Timestamp of the message it answers.
-            broadcast: Whether the answer is shown in the channel, too.
-
-        Raises:
-            NotDelivered: Slack refused it; as ChannelClosed where that is for the channel's sake.
-            NotifierError: Names the channel, Slack's error and the fix; the message may be sent
-                again.
-        """
+        """*channel* is a name (`#kafka`) or an id."""
         since = message.at - CLOCK_SKEW
         content: dict[str, Any] = {"channel": channel, "unfurl_links": False, **body(message, key)}
         if thread:
@@ -184,18 +170,7 @@ class SlackNotifier:
     def update(
         self, message: AlertMessage, *, channel: str, key: str, delivered: Delivered
     ) -> Delivered:
-        """
-        Change a message; what was its key stays its key.
-
-        Args:
-            message: What it is to say.
-            channel: Name or id, as for `send`.
-            key: Our own id of the change, for what is posted in its place.
-            delivered: Where it is.
-
-        Raises:
-            NotifierError: As for `send`.
-        """
+        """What was its key stays its key."""
         content = {name: part for name, part in body(message, key).items() if name != "metadata"}
         try:
             self._changer.chat_update(channel=delivered.channel, ts=delivered.timestamp, **content)

@@ -46,19 +46,7 @@ class WebhookNotifier:
         thread: str | None = None,
         broadcast: bool = False,
     ) -> Delivered:
-        """
-        Open, change or end the incident that a message is about.
-
-        Args:
-            message: What to tell; of a message that is about no incident nobody is paged.
-            channel: Its own channel.
-            key: Our own id of the message; the program knows the incident by that of its subject.
-            thread: Nothing is threaded.
-            broadcast: As little as that.
-
-        Raises:
-            NotifierError: Names the webhook, what went wrong and the fix; sending again is safe.
-        """
+        """Open, change or end the incident that a message is about; one about no incident pages nobody."""
         subject = message.subject
         if subject is None:
             log.info("%s is about no incident: %s is not told.", key, channel)

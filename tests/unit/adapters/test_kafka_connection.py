@@ -186,20 +186,6 @@ def test_what_no_second_attempt_mends_is_told_apart() -> None:
             "SASL_PLAINTEXT",
             "Set security.protocol to PLAINTEXT, or use the port for logins.",
         ),
-        (
-            kafka_errors.SaslAuthenticationFailedError("Access denied"),
-            "SASL_SSL",
-            "AWS_MSK_IAM",
-            "refused the login: SaslAuthenticationFailedError: Access denied",
-            "Check AWS credentials and region here, and kafka-cluster:Connect in IAM.",
-        ),
-        (
-            AttributeError("'NoneType' object has no attribute 'get_frozen_credentials'"),
-            "SASL_SSL",
-            "AWS_MSK_IAM",
-            "asks for a login that cannot be made here: no AWS credentials are found",
-            "Set AWS credentials and AWS_DEFAULT_REGION here, as for every AWS client.",
-        ),
     ],
 )
 def test_each_refused_login_has_its_fix(

@@ -83,34 +83,6 @@ def test_layout_is_the_documented_one(lake: FileLake, tmp_path: Path) -> None:
         assert paths_of(lake, path.partition("/")[0], only) == [tmp_path / "lake" / path]
 
 
-def as_before(lake: FileLake, only: str) -> None:
-    """Give a stored snapshot the files and the manifest that earlier versions wrote."""
-    for dataset in SNAPSHOT:
-        (path,) = paths_of(lake, dataset, only)
-        path.rename(path.with_name(f"{only}.parquet"))
-    place = Path(lake._catalog.manifest_path("snapshot", only))
-    content = json.loads(place.read_text())
-    del content["files"]
-    place.write_text(json.dumps(content))
-
-
-def test_a_lake_from_before_files_were_named_is_read(lake: FileLake, tmp_path: Path) -> None:
-    """Its one file per dataset is found, goes with the next run of the step, and is expired."""
-    snapshot = one_snapshot()
-    (only,) = store(lake, snapshot)
-    as_before(lake, only)
-    for name, table in snapshot.tables.items():
-        assert lake.read(name, [only]).equals(table)
-    (old,) = paths_of(lake, "groups", only)
-    assert old == tmp_path / f"lake/groups/cluster=test/day=2026-03-01/{only}.parquet"
-    store(lake, snapshot)
-    assert not old.exists()
-    assert lake.read("groups", [only]).equals(snapshot.tables["groups"])
-    as_before(lake, only)
-    assert lake.expire(FIRST + timedelta(hours=1)) == 1
-    assert [p for p in tmp_path.rglob("*") if p.is_file()] == []
-
-
 def test_a_uri_names_the_same_folder(lake: FileLake, tmp_path: Path) -> None:
     """A file URI reads what the path wrote."""
     (only,) = store(lake, one_snapshot())

@@ -384,20 +384,6 @@ def test_a_damaged_day_is_named_and_holds_no_other_back(lake: FileLake, tmp_path
     assert not list(tmp_path.rglob("*.tmp"))
 
 
-def test_a_lake_from_before_files_were_named_is_compacted(tmp_path: Path) -> None:
-    """What earlier versions wrote becomes part of a day, too."""
-    from tests.unit.adapters.test_lake import as_before
-
-    lake = FileLake(tmp_path / "lake")
-    filled(lake)
-    as_before(lake, snapshot_id(0))
-    lake = FileLake(tmp_path / "lake")
-    before = content(lake)
-    assert compacted(lake, TOMORROW).files > 0
-    assert content(lake) == before
-    assert len(tables_of(tmp_path)) == 7
-
-
 def test_days_of_all_clusters_are_compacted(lake: FileLake) -> None:
     """Each on its own."""
     store(lake, snapshot(0, "a"), snapshot(0, "b"), snapshot(1, "b"))

@@ -2,44 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 
 import pytest
 
 from evenkeel.engine.cli.views.columns import cell, head, pick, table
 from evenkeel.engine.model.columns import Unit, Where, column, columns_of, missing_where
+from evenkeel.engine.model.columns import record as record_class
 from evenkeel.engine.records import CandidateRow, GroupMetrics, MemberMetrics, PartitionMetrics
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record_class
 class Inner:
     """A record inside another."""
 
-    most: int = field(metadata=column("Most.", unit=Unit.PARTITIONS))
-    least: int | None = field(metadata=column("Least.", unit=Unit.PARTITIONS))
+    most: int = column("Most.", unit=Unit.PARTITIONS)
+    least: int | None = column("Least.", unit=Unit.PARTITIONS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record_class
 class Sample:
     """One column of each kind."""
 
-    cross_rack_bytes_per_second: float | None = field(
-        metadata=column("Bytes.", unit=Unit.BYTES_PER_SECOND)
-    )
-    production_per_second: float | None = field(
-        metadata=column("Rate.", unit=Unit.OFFSETS_PER_SECOND)
-    )
-    seconds_to_advice: float | None = field(metadata=column("Time.", unit=Unit.SECONDS))
-    cost_per_month: float | None = field(metadata=column("Cost.", unit=Unit.MONEY_PER_MONTH))
-    failed_steps: int | None = field(metadata=column("Steps.", unit=Unit.STEPS))
-    seen: int | None = field(metadata=column("How often.", unit=Unit.SNAPSHOTS))
-    partition: int = field(metadata=column("A name.", head="Part."))
-    is_live: bool | None = field(metadata=column("Whether."))
-    opened_at: datetime | None = field(metadata=column("When."))
-    who: tuple[str, ...] | None = field(metadata=column("Who.", none_where=(Where("seen", 0),)))
-    owner: str | None = field(metadata=column("Id of a member.", names_member=True, none=True))
-    inner: Inner | None = field(default=None, metadata=missing_where("most"))
+    cross_rack_bytes_per_second: float | None = column("Bytes.", unit=Unit.BYTES_PER_SECOND)
+    production_per_second: float | None = column("Rate.", unit=Unit.OFFSETS_PER_SECOND)
+    seconds_to_advice: float | None = column("Time.", unit=Unit.SECONDS)
+    cost_per_month: float | None = column("Cost.", unit=Unit.MONEY_PER_MONTH)
+    failed_steps: int | None = column("Steps.", unit=Unit.STEPS)
+    seen: int | None = column("How often.", unit=Unit.SNAPSHOTS)
+    partition: int = column("A name.", head="Part.")
+    is_live: bool | None = column("Whether.")
+    opened_at: datetime | None = column("When.")
+    who: tuple[str, ...] | None = column("Who.", none_where=(Where("seen", 0),))
+    owner: str | None = column("Id of a member.", names_member=True, none=True)
+    inner: Inner | None = missing_where("most", default=None)
 
 
 SPECS = {spec.name: spec for spec in columns_of(Sample)}

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
 from typing import Any
 
 import great_expectations as gx
 import pyarrow as pa
 import pytest
 
-from evenkeel.engine.model.columns import Int32, column
+from evenkeel.engine.model.columns import Int32, column, record
 from evenkeel.engine.records import arrow_schema
 from evenkeel.expectations.frames import Frame, with_columns
 from evenkeel.expectations.ranges import UNSOUND, ranges, unsound
@@ -26,18 +25,18 @@ class Word(enum.StrEnum):
     NO = "no"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Row:
     """A record with a column of each sort."""
 
-    group_id: str = field(metadata=column("Its group."))
-    count: Int32 | None = field(metadata=column("A count.", at_least=0))
-    share: float | None = field(metadata=column("A share.", at_least=0, at_most=1))
-    skew: float | None = field(metadata=column("A skew.", at_least=1 - 1e-9))
-    word: Word | None = field(metadata=column("A word."))
-    kind: str | None = field(metadata=column("Another one.", one_of=("a", "b")))
-    free: float | None = field(metadata=column("Anything."))
-    must: str = field(metadata=column("What must be known."))
+    group_id: str = column("Its group.")
+    count: Int32 | None = column("A count.", at_least=0)
+    share: float | None = column("A share.", at_least=0, at_most=1)
+    skew: float | None = column("A skew.", at_least=1 - 1e-9)
+    word: Word | None = column("A word.")
+    kind: str | None = column("Another one.", one_of=("a", "b"))
+    free: float | None = column("Anything.")
+    must: str = column("What must be known.")
 
 
 UNKNOWN = dict.fromkeys(["count", "share", "skew", "word", "kind", "free"])

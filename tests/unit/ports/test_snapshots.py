@@ -10,12 +10,13 @@ import pytest
 
 from evenkeel.engine.model.errors import ClusterChanged
 from evenkeel.engine.model.message import AlertMessage, MessageKind, Severity
-from evenkeel.engine.ports import History, Posting, WaitingSnapshot
+from evenkeel.engine.ports import History, LeftBehind, Posting, WaitingSnapshot
 from evenkeel.engine.records import Outcome, StepRun
 from tests.helpers import incidents
 from tests.helpers.history_rows import FIRST, advice, checks, fill, manifest, validation
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
+
 
 LONG = timedelta(seconds=10**9)
 
@@ -123,3 +124,129 @@ def test_what_is_old_goes_with_all_that_belongs_to_it(history: History) -> None:
     (facts,) = history.cluster_facts(["demo"])
     assert (facts.watched_since, facts.failing) == (None, ())
     assert history.expire(FIRST) == []
+
+
+def taken(history: History, *numbers: int, cluster: str = "demo") -> list[str]:
+    """Snapshots of these minutes, stored and nothing more; their ids."""
+    found = [manifest(number, cluster) for number in numbers]
+    for each in found:
+        history.store_snapshot(each)
+    return [each.snapshot_id for each in found]
+
+
+def waiting(history: History) -> list[tuple[str, str | None]]:
+    """The snapshots without advice, and which run is at them."""
+    found = history.snapshots_without_advice(timedelta(0))
+    return [(each.snapshot_id, each.taken_up_by) for each in found]
+
+
+def reject(history: History, snapshot_id: str) -> None:
+    """Let validation reject it as a whole."""
+    history.store_validation(snapshot_id, "snapshot", checks(validation(None, success=False)))
+
+
+def test_one_run_takes_the_newest_and_all_others_are_overtaken(history: History) -> None:
+    """Those of its cluster; a second run finds nothing to do, the first gets the same again."""
+    ids = taken(history, *range(10))
+    (other,) = taken(history, 3, cluster="eu")
+    assert history.take_up("demo", "run-1") == ids[-1]
+    assert waiting(history) == [(other, None), (ids[-1], "run-1")]
+    assert history.take_up("demo", "run-2") is None
+    assert history.take_up("demo", "run-1") == ids[-1]
+    assert history.left_behind(ids[-1]) == [
+        LeftBehind(snapshot_id=one, validated=False) for one in reversed(ids[:-1])
+    ]
+    assert history.left_behind(ids[-1], limit=2) == history.left_behind(ids[-1])[:2]
+    assert history.take_up("eu", "run-3") == other
+
+
+def test_what_comes_while_a_run_is_at_work_is_the_next_runs(history: History) -> None:
+    """It takes the newest then; the first run's own, with advice by now, stays advised."""
+    first = taken(history, 0, 1)
+    history.take_up("demo", "run-1")
+    second = taken(history, 2, 3)
+    history.store_advice(first[1], [])
+    assert history.take_up("demo", "run-2") == second[1]
+    assert waiting(history) == [(second[1], "run-2")]
+    assert [one.snapshot_id for one in history.left_behind(second[1])] == [second[0], first[0]]
+
+
+def test_a_run_that_failed_is_overtaken_by_the_next(history: History) -> None:
+    """Its snapshot is among those that wait, whoever began to work on it."""
+    failed, newer = taken(history, 0), taken(history, 1, 2)
+    assert history.take_up("demo", "run-0") is not None
+    assert history.take_up("demo", "run-1") is None
+    (newest,) = taken(history, 3)
+    assert history.take_up("demo", "run-2") == newest
+    assert waiting(history) == [(newest, "run-2")]
+    behind = {one.snapshot_id for one in history.left_behind(newest)}
+    assert behind == {*failed, *newer}
+
+
+def test_a_failed_run_is_repeated_by_another(history: History) -> None:
+    """Only the snapshot that is repeated is taken from the run that had it."""
+    (failed,) = taken(history, 0)
+    history.take_up("demo", "run-0")
+    assert history.take_up("demo", "again-1", again="another") is None
+    assert history.take_up("demo", "again-1", again=failed) == failed
+    assert waiting(history) == [(failed, "again-1")]
+
+
+def test_what_a_rejected_snapshot_overtook_waits_again(history: History) -> None:
+    """The run takes the newest that it has not seen rejected, none when there is none."""
+    older, newer = taken(history, 0, 1)
+    assert history.take_up("demo", "run-1") == newer
+    reject(history, newer)
+    assert waiting(history) == [(older, None)]
+    assert history.take_up("demo", "run-1", passed=[newer]) == older
+    assert waiting(history) == [(older, "run-1")]
+    reject(history, older)
+    assert history.take_up("demo", "run-1", passed=[newer, older]) is None
+    # repeated, the run starts from what it had
+    assert history.take_up("demo", "run-1") == newer
+
+
+def test_what_is_older_than_the_newest_advice_does_not_wait(history: History) -> None:
+    """A run that comes too late finds nothing to do, and its snapshot is overtaken."""
+    (late,) = taken(history, 0)
+    advised = fill(history, 1)
+    assert history.take_up("demo", "run-0") is None
+    assert waiting(history) == []
+    assert history.left_behind(advised) == [LeftBehind(snapshot_id=late, validated=False)]
+
+
+def test_a_snapshot_by_hand_is_nobody_elses(history: History) -> None:
+    """An overtaken one can be had, and what a run works on; it leaves the others as they are."""
+    older, newer = taken(history, 0, 1)
+    history.take_up("demo", "run-1")
+    history.take_up_by_hand(newer, "manual-1")
+    assert waiting(history) == [(newer, "manual-1")]
+    assert history.take_up("demo", "run-1") is None
+    history.take_up_by_hand(older, "manual-2")
+    assert waiting(history) == [(newer, "manual-1")]
+    advised = fill(history, 2)
+    history.take_up_by_hand(advised, "manual-3")
+    history.take_up_by_hand("demo-unknown", "manual-3")
+    assert history.take_up("demo", "manual-3") is None
+
+
+def test_left_behind_are_those_without_metrics_of_the_last_day(history: History) -> None:
+    """Neither measured, nor rejected ones, nor those of the day before."""
+    old, accepted, rejected, newest = taken(history, 0, 1441, 1442, 1443)
+    measured = fill(history, 1440.5)
+    history.take_up("demo", "run-1")
+    history.store_validation(accepted, "snapshot", checks(validation("a", success=True)))
+    reject(history, rejected)
+    assert old != measured
+    assert history.left_behind(newest) == [LeftBehind(snapshot_id=accepted, validated=True)]
+    assert history.left_behind("demo-unknown") == []
+
+
+def test_how_often_a_snapshot_comes_is_known(history: History) -> None:
+    """The mean of the last ten; unknown before the second."""
+    taken(history, 0)
+    (facts,) = history.cluster_facts(["demo"])
+    assert (facts.gap_seconds, facts.run_seconds) == (None, None)
+    taken(history, *range(100, 120, 2))
+    (facts,) = history.cluster_facts(["demo"])
+    assert facts.gap_seconds == pytest.approx(120)

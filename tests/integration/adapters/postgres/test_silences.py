@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenkeel.engine.adapters.postgres import PostgresHistory
-from evenkeel.engine.adapters.postgres.patterns import as_regex
+from evenkeel.engine.adapters.postgres.silences import as_regex
 from evenkeel.engine.incidents.quiet import quieting
 from evenkeel.engine.model.moments import utc_now
 from tests.helpers.history_rows import fill

@@ -1,4 +1,4 @@
-"""Arrow tables as the text that Postgres copies."""
+"""Arrow tables as the text that Postgres copies, and which partitions are."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import json
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from evenkeel.engine.adapters.postgres.copy import pieces
-from evenkeel.engine.adapters.postgres.texts import as_json, as_text
+from evenkeel.engine.adapters.postgres.copy import as_json, as_text, pieces, worst
 
 
 def lines(**columns: object) -> list[str]:
@@ -77,3 +78,32 @@ def test_pieces_are_the_whole_table(most: int) -> None:
     assert pa.concat_tables(parts) == table
     assert (len(parts) == 1) == (most == 1000)
     assert list(pieces(table.slice(0, 0), most)) == []
+
+
+ROWS = st.lists(
+    st.tuples(
+        st.sampled_from("abc"),
+        st.sampled_from(["t", "é", "u"]),
+        st.integers(0, 9),
+        st.none() | st.integers(0, 5),
+    ),
+    unique_by=lambda row: row[:3],
+)
+
+
+@given(ROWS, st.integers(1, 4))
+def test_each_group_keeps_its_worst(
+    rows: list[tuple[str, str, int, int | None]], most: int
+) -> None:
+    """As sorting each group by hand: largest lag first, unknown last, then topic and partition."""
+    names = ("group_id", "topic", "partition", "lag")
+    kinds = (pa.string(), pa.string(), pa.int32(), pa.int64())
+    columns = [[row[i] for row in rows] for i in range(4)]
+    table = pa.table(columns, schema=pa.schema(list(zip(names, kinds, strict=True))))
+    expected = []
+    for group in sorted({row[0] for row in rows}):
+        own = [row for row in rows if row[0] == group]
+        own.sort(key=lambda row: (row[3] is None, -(row[3] or 0), row[1].encode(), row[2]))
+        expected += [(*row, place) for place, row in enumerate(own[:most], 1)]
+    found = worst(table, most).to_pylist()
+    assert [tuple(row[name] for name in (*names, "place")) for row in found] == expected
