@@ -9,9 +9,9 @@ import pytest
 
 from evenkeel.engine.config import ClusterSettings, Settings
 from evenkeel.engine.incidents.policy import EVERY_CLUSTER
+from evenkeel.engine.messages.channels import LONGEST, with_report
 from evenkeel.engine.messages.outbox import deliver
 from evenkeel.engine.messages.outbox_entries import queue_advice
-from evenkeel.engine.messages.report_link import LONGEST, with_report
 from evenkeel.engine.model.message import (
     AlertMessage,
     Announcement,
