@@ -25,7 +25,7 @@ from evenkeel.engine.config import Settings
 from evenkeel.engine.messages.channels import with_report
 from evenkeel.engine.model.errors import ConfigError, HistoryUnreachable
 from evenkeel.engine.model.text import report_place
-from tests.unit.messages.test_reporting import about
+from tests.unit.messages.test_channels import about
 
 pytestmark = pytest.mark.airflow
 

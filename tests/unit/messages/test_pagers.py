@@ -177,6 +177,20 @@ def test_what_waits_for_a_webhook_that_is_gone_is_told_nobody(
     )
 
 
+def test_an_opening_that_was_never_heard_gives_way_to_the_end(
+    settings: Settings, pages: Pages
+) -> None:
+    """Nobody is woken by what is over."""
+    history = Failing()
+    pages.troubles += [Trouble(status=429)] * 2
+    with pytest.raises(NotifierError):
+        look(history, settings, 1, UNREACHABLE)
+    look(history, settings, 5)
+    assert [action for action, _ in actions(pages)] == ["resolve"]
+    [[ended]] = pages.posted
+    assert ended["endsAt"] == "2026-03-01T09:05:00.000+00:00"
+
+
 TROUBLES = [
     Trouble(status=429),
     Trouble(status=500),
