@@ -207,16 +207,12 @@ class _Round:
             if is_dead or named & self._held:
                 self.waiting += 1
                 self.unserved.add(alert.cluster)
-            elif self._attempt(alert):
-                continue
+            else:
+                with self._outbox.attempt_alert(alert, LEASE) as is_ours:
+                    if is_ours and self._try(alert):
+                        continue
+                    self.busy += not is_ours
             self._held |= named
-
-    def _attempt(self, alert: PendingAlert) -> bool:
-        """Whether an alert arrived by us."""
-        with self._outbox.attempt_alert(alert, LEASE) as is_ours:
-            if not is_ours:
-                self.busy += 1
-            return is_ours and self._try(alert)
 
     def _try(self, alert: PendingAlert) -> bool:
         """Whether an alert that is claimed arrived."""

@@ -105,7 +105,13 @@ def advice_news(history: AdviceToTell, settings: Settings, snapshot_id: str) -> 
             f"the history has no snapshot {snapshot_id}.",
             fix="Run the steps before `alert` for it: they write what is missing from the lake.",
         )
-    silence = _why_silent(snapshot, settings)
+    # why its advice is no longer what a reader could act on
+    silence, newest = None, snapshot.newest_advised_id
+    behind = snapshot.newest_started_at - snapshot.started_at
+    if newest not in (None, snapshot.snapshot_id):
+        silence = f"is not the newest snapshot with advice ({newest} is)"
+    elif behind > timedelta(seconds=settings.late_after_seconds):
+        silence = f"is {behind.total_seconds():.0f} seconds older than the newest snapshot"
     if silence is not None:
         log.info("%s %s: nothing is told.", snapshot_id, silence)
         return None
@@ -155,17 +161,6 @@ def owners_of(settings: Settings, cluster: str, news: Iterable[News]) -> dict[st
     """Who owns the groups that there are news of, where that is configured."""
     owners = {one.group_id: settings.rule(cluster, one.group_id).owner for one in news}
     return {group: owner for group, owner in owners.items() if owner}
-
-
-def _why_silent(snapshot: AdvisedSnapshot, settings: Settings) -> str | None:
-    """Why nothing is told for a snapshot: its advice is no longer what a reader could act on."""
-    newest = snapshot.newest_advised_id
-    if newest not in (None, snapshot.snapshot_id):
-        return f"is not the newest snapshot with advice ({newest} is)"
-    behind = snapshot.newest_started_at - snapshot.started_at
-    if behind > timedelta(seconds=settings.late_after_seconds):
-        return f"is {behind.total_seconds():.0f} seconds older than the newest snapshot"
-    return None
 
 
 def queue_incidents(history: PipelineToTell, settings: Settings, now: datetime) -> int:

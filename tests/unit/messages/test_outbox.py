@@ -441,19 +441,11 @@ class Refusing(MemoryNotifier):
         super().__init__()
         self.title = title
 
-    def send(
-        self,
-        message: AlertMessage,
-        *,
-        channel: str,
-        key: str,
-        thread: str | None = None,
-        broadcast: bool = False,
-    ) -> Delivered:
+    def send(self, message: AlertMessage, **where: Any) -> Delivered:
         """Keep the message, unless it is that one."""
         if message.title == self.title:
             raise refusal()
-        return super().send(message, channel=channel, key=key, thread=thread, broadcast=broadcast)
+        return super().send(message, **where)
 
 
 def test_what_is_about_a_message_waits_while_another_process_sends_that(
@@ -496,19 +488,11 @@ class Hanging(MemoryNotifier):
         super().__init__()
         self.others_done = Event()
 
-    def send(
-        self,
-        message: AlertMessage,
-        *,
-        channel: str,
-        key: str,
-        thread: str | None = None,
-        broadcast: bool = False,
-    ) -> Delivered:
+    def send(self, message: AlertMessage, **where: Any) -> Delivered:
         """Wait in the dead channel for the other one."""
-        if channel == "#dead":
+        if where["channel"] == "#dead":
             assert self.others_done.wait(20)
-        delivered = super().send(message, channel=channel, key=key)
+        delivered = super().send(message, **where)
         self.others_done.set()
         return delivered
 
