@@ -96,7 +96,7 @@ def advice_message(
     number = Counter(one.kind for one in news)
     counted = [
         f"{several(number[kind], 'group')} {clause}"
-        for kind, clause in _TITLES.items()
+        for kind, (clause, _) in _CLAUSES.items()
         if number[kind]
     ]
     return AlertMessage(
@@ -116,30 +116,24 @@ def advice_message(
     )
 
 
-_TITLES: Mapping[NewsKind, str] = {
-    NewsKind.SWITCH: "should switch to another assignor",
-    NewsKind.MISSED: "took up the advice in vain",
-    NewsKind.WITHDRAWN: "should stay after all",
-    NewsKind.TAKEN_UP: "took up the advice",
-    NewsKind.VERIFIED: "took up the advice and got what was predicted",
+_CLAUSES: Mapping[NewsKind, tuple[str, str]] = {
+    NewsKind.SWITCH: ("should switch to another assignor", "switch to {}"),
+    NewsKind.MISSED: ("took up the advice in vain", "{} did not do what was predicted"),
+    NewsKind.WITHDRAWN: ("should stay after all", "no longer switch to {}"),
+    NewsKind.TAKEN_UP: ("took up the advice", "now runs {}, as advised"),
+    NewsKind.VERIFIED: (
+        "took up the advice and got what was predicted",
+        "{} did what was predicted",
+    ),
 }
+"""Of so many groups in a title, and of one of them with its strategy; in the order of a title."""
 
 
 def _heading(news: News) -> str:
-    before = news.announced.strategy if news.announced else None
-    if news.kind is NewsKind.SWITCH:
-        open_to = news.announced is not None and news.announced.kind is NewsKind.SWITCH
-        instead = f" instead of {before}, told before" if open_to else ""
-        return f"{news.group_id}: switch to {news.strategy}{instead}"
-    return f"{news.group_id}: {_ENDS[news.kind].format(news.strategy)}"
-
-
-_ENDS: Mapping[NewsKind, str] = {
-    NewsKind.WITHDRAWN: "no longer switch to {}",
-    NewsKind.TAKEN_UP: "now runs {}, as advised",
-    NewsKind.VERIFIED: "{} did what was predicted",
-    NewsKind.MISSED: "{} did not do what was predicted",
-}
+    before, said = news.announced, _CLAUSES[news.kind][1].format(news.strategy)
+    if before is not None and before.kind is news.kind is NewsKind.SWITCH:
+        said = f"{said} instead of {before.strategy}, told before"
+    return f"{news.group_id}: {said}"
 
 
 def section(
