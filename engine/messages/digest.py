@@ -48,9 +48,6 @@ NAMED = 12
 REASON = 400
 """Characters of one quoted reason."""
 
-NO_OWNERS: Mapping[str, str] = {}
-
-
 COMPARED = ("cross_rack_share", "partition_spread")
 """Columns of the score that are compared; smaller is better in all of them."""
 
@@ -80,7 +77,8 @@ def advice_message(
         link: Address of the run.
     """
     full, rest = news[:worst], news[worst:]
-    sections = [section(one, moves.get(one.group_id, ()), owners or NO_OWNERS) for one in full]
+    owned = owners or {}
+    sections = [section(one, moves.get(one.group_id, ()), owned.get(one.group_id)) for one in full]
     # what is told first, and why; the section says the rest
     what = _what(full[0].advice)
     why = [line for line in _lines(full[0]) if line not in what]
@@ -136,20 +134,18 @@ def _heading(news: News) -> str:
     return f"{news.group_id}: {said}"
 
 
-def section(
-    news: News, moves: Sequence[Move] = (), owners: Mapping[str, str] = NO_OWNERS
-) -> Section:
+def section(news: News, moves: Sequence[Move] = (), owner: str | None = None) -> Section:
     """
     What is told of one group.
 
     Args:
         news: What is new.
         moves: Some of its moves.
-        owners: Who owns a group, where that is configured.
+        owner: Who owns it, where that is configured.
     """
     advice = news.advice
     lines = _lines(news)
-    if owner := owners.get(news.group_id):
+    if owner:
         lines.append(f"Owner: {owner}.")
     code = _moves(advice, moves) if news.kind is NewsKind.SWITCH else []
     return Section(heading=_heading(news), lines=tuple(lines), code=tuple(code))
