@@ -23,8 +23,7 @@ from evenkeel.dags.connections import bare_settings
 from evenkeel.dags.connections import settings as configured
 from evenkeel.engine import wiring
 from evenkeel.engine.incidents.policy import EVERY_CLUSTER
-from evenkeel.engine.messages.channels import receivers_of
-from evenkeel.engine.messages.report_link import with_report
+from evenkeel.engine.messages.channels import receivers_of, with_report
 from evenkeel.engine.model.errors import EvenkeelError, NotifierError
 from evenkeel.engine.model.message import AlertMessage, severity_of
 from evenkeel.engine.model.moments import utc_now

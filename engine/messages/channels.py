@@ -1,5 +1,5 @@
 """
-Where a message goes, and for incidents under which key and in place of what.
+Where a message goes, for incidents under which key and in place of what, and to which page of the report it leads.
 
 A channel is one of Slack, or `webhook:NAME`: a program that pages people.
 """
@@ -7,15 +7,20 @@ A channel is one of Slack, or `webhook:NAME`: a program that pages people.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..config import Settings
+from ..incidents.policy import EVERY_CLUSTER
 from ..model.message import AlertMessage, Severity, severity_of
+from ..model.text import report_place
 from ..ports import Posting
 from ..records import IncidentCourse, Readers
 
 PAGERS = "webhook:"
 """What the channels of programs begin with; what follows is a name of the configuration."""
+
+LONGEST = 1_000
+"""Characters of an address that chats take for one."""
 
 
 def pager_of(channel: str) -> str | None:
@@ -66,6 +71,31 @@ def receivers_of(
             if webhook.takes(cluster, group, critical=critical)
         ),
     ]
+
+
+def with_report(message: AlertMessage, cluster: str, settings: Settings) -> AlertMessage:
+    """
+    A message that says where its page is, as far as the configuration says where pages are.
+
+    That is the page of the group that it is about, else that of its cluster.
+
+    Args:
+        message: What is said.
+        cluster: Under which cluster it was queued; it may be every one.
+        settings: The configuration.
+    """
+    if settings.report_url is None:
+        return message
+    home = f"{settings.report_url.rstrip('/')}/"
+    groups = {told.group_id for told in message.announcements}
+    group = groups.pop() if len(groups) == 1 else None
+    if message.subject is not None:
+        group = message.subject.group_id
+    of_cluster = None if cluster == EVERY_CLUSTER else cluster
+    address = home + report_place(of_cluster, group)
+    if len(address) > LONGEST:
+        address = home + report_place(of_cluster)
+    return replace(message, report=address)
 
 
 @dataclass(kw_only=True, eq=False)

@@ -48,9 +48,6 @@ NAMED = 12
 REASON = 400
 """Characters of one quoted reason."""
 
-NO_OWNERS: Mapping[str, str] = {}
-
-
 COMPARED = ("cross_rack_share", "partition_spread")
 """Columns of the score that are compared; smaller is better in all of them."""
 
@@ -80,7 +77,8 @@ def advice_message(
         link: Address of the run.
     """
     full, rest = news[:worst], news[worst:]
-    sections = [section(one, moves.get(one.group_id, ()), owners or NO_OWNERS) for one in full]
+    owned = owners or {}
+    sections = [section(one, moves.get(one.group_id, ()), owned.get(one.group_id)) for one in full]
     # what is told first, and why; the section says the rest
     what = _what(full[0].advice)
     why = [line for line in _lines(full[0]) if line not in what]
@@ -96,7 +94,7 @@ def advice_message(
     number = Counter(one.kind for one in news)
     counted = [
         f"{several(number[kind], 'group')} {clause}"
-        for kind, clause in _TITLES.items()
+        for kind, (clause, _) in _CLAUSES.items()
         if number[kind]
     ]
     return AlertMessage(
@@ -116,46 +114,38 @@ def advice_message(
     )
 
 
-_TITLES: Mapping[NewsKind, str] = {
-    NewsKind.SWITCH: "should switch to another assignor",
-    NewsKind.MISSED: "took up the advice in vain",
-    NewsKind.WITHDRAWN: "should stay after all",
-    NewsKind.TAKEN_UP: "took up the advice",
-    NewsKind.VERIFIED: "took up the advice and got what was predicted",
+_CLAUSES: Mapping[NewsKind, tuple[str, str]] = {
+    NewsKind.SWITCH: ("should switch to another assignor", "switch to {}"),
+    NewsKind.MISSED: ("took up the advice in vain", "{} did not do what was predicted"),
+    NewsKind.WITHDRAWN: ("should stay after all", "no longer switch to {}"),
+    NewsKind.TAKEN_UP: ("took up the advice", "now runs {}, as advised"),
+    NewsKind.VERIFIED: (
+        "took up the advice and got what was predicted",
+        "{} did what was predicted",
+    ),
 }
+"""Of so many groups in a title, and of one of them with its strategy; in the order of a title."""
 
 
 def _heading(news: News) -> str:
-    before = news.announced.strategy if news.announced else None
-    if news.kind is NewsKind.SWITCH:
-        open_to = news.announced is not None and news.announced.kind is NewsKind.SWITCH
-        instead = f" instead of {before}, told before" if open_to else ""
-        return f"{news.group_id}: switch to {news.strategy}{instead}"
-    return f"{news.group_id}: {_ENDS[news.kind].format(news.strategy)}"
+    before, said = news.announced, _CLAUSES[news.kind][1].format(news.strategy)
+    if before is not None and before.kind is news.kind is NewsKind.SWITCH:
+        said = f"{said} instead of {before.strategy}, told before"
+    return f"{news.group_id}: {said}"
 
 
-_ENDS: Mapping[NewsKind, str] = {
-    NewsKind.WITHDRAWN: "no longer switch to {}",
-    NewsKind.TAKEN_UP: "now runs {}, as advised",
-    NewsKind.VERIFIED: "{} did what was predicted",
-    NewsKind.MISSED: "{} did not do what was predicted",
-}
-
-
-def section(
-    news: News, moves: Sequence[Move] = (), owners: Mapping[str, str] = NO_OWNERS
-) -> Section:
+def section(news: News, moves: Sequence[Move] = (), owner: str | None = None) -> Section:
     """
     What is told of one group.
 
     Args:
         news: What is new.
         moves: Some of its moves.
-        owners: Who owns a group, where that is configured.
+        owner: Who owns it, where that is configured.
     """
     advice = news.advice
     lines = _lines(news)
-    if owner := owners.get(news.group_id):
+    if owner:
         lines.append(f"Owner: {owner}.")
     code = _moves(advice, moves) if news.kind is NewsKind.SWITCH else []
     return Section(heading=_heading(news), lines=tuple(lines), code=tuple(code))

@@ -6,6 +6,7 @@ They are read at night on a phone: what, since when, how bad, what changed befor
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -13,11 +14,10 @@ from datetime import datetime
 from ..incidents.policy import EVERY_CLUSTER
 from ..model.facts import Fact
 from ..model.message import AlertMessage, MessageKind, Section, Severity, Subject, severity_of
-from ..model.states import CAPACITY, Diagnosis, IncidentKind
+from ..model.states import CAPACITY, SECONDS_BEHIND, Diagnosis, IncidentKind, TroubleKind
 from ..model.text import printable
 from ..records import CauseSpan, IncidentCourse
 from .events import LOSSES, EventKind, new_losses, rose, seen_now
-from .next_command import next_command
 from .wording import duration, moment, sentence, shortened, since, words
 from .wording import incidents as wording
 from .wording.pipelines import PIPELINES, errors, what_is_wrong
@@ -30,6 +30,9 @@ LINE = 240
 
 HEADLINE = 70
 """Characters of what follows a name in a title."""
+
+SPELT_OUT = 100
+"""Characters of a group's name that a command spells out."""
 
 WHY_BEHIND = CAPACITY | {Diagnosis.REBALANCING}
 """Causes that say why a group is behind."""
@@ -280,6 +283,50 @@ def _to_do(incident: Incident, worst: CauseSpan | None) -> Section:
     command = next_command(incident.cluster, course.name, cause, course.good_snapshot_id)
     lines = (fitted(wording.what_to_do(span)),) if span else ()
     return Section(heading="What to do", lines=lines, code=(command,))
+
+
+def next_command(cluster: str, group: str, cause: TroubleKind, good_snapshot_id: str | None) -> str:
+    """
+    What to run to see more.
+
+    Args:
+        cluster: Configured name of the cluster.
+        group: The group.
+        cause: What is wrong with it.
+        good_snapshot_id: The last snapshot in which it was well; None where none is known.
+
+    >>> next_command("eu", "orders", Diagnosis.NO_MEMBERS, None)
+    'evenkeel lag --cluster eu --group orders'
+    >>> next_command("eu", "it's $HOME", Diagnosis.CATCHING_UP, None)
+    'evenkeel advise --from lake --cluster eu --group \\'it\\'"\\'"\\'s $HOME\\''
+    """
+    if cause is Diagnosis.UNKNOWN:
+        return f"evenkeel doctor --cluster {cluster}"
+    if cause is Diagnosis.REBALANCING and good_snapshot_id is not None:
+        return f"evenkeel diff --cluster {cluster} --since {good_snapshot_id} -- {_quoted(group)}"
+    # with the capacity of members, and what another assignment brings
+    verb = "advise --from lake" if cause in SECONDS_BEHIND else "lag"
+    # with an equals sign a name that begins with a hyphen is no option
+    option = f"--group={_quoted(group)}" if group.startswith("-") else f"--group {_quoted(group)}"
+    return f"evenkeel {verb} --cluster {cluster} {option}"
+
+
+def _quoted(group: str) -> str:
+    """
+    A group's name for a shell; as a pattern where it has characters that do not survive a chat, or too many.
+
+    >>> _quoted("orders-app"), _quoted("a`b\\nc"), _quoted("x" * 101) == shlex.quote("x" * 100 + "*")
+    ('orders-app', "'a?b?c'", True)
+    """
+    safe = "".join(sign if sign.isprintable() and sign != "`" else "?" for sign in group)
+    if len(safe) > SPELT_OUT:
+        return shlex.quote(_as_pattern(safe[:SPELT_OUT]) + "*")
+    return shlex.quote(_as_pattern(safe) if safe != group else group)
+
+
+def _as_pattern(name: str) -> str:
+    """Signs of a pattern stand for any one character."""
+    return "".join("?" if sign in "*[]" else sign for sign in name)
 
 
 def _told_since(incident: Incident) -> str:

@@ -5,6 +5,18 @@ sent row.
 So a crash or a chat that is down loses nothing, and nothing is told twice: a row's key is unique,
 an attempt keeps all others away until it ends or its process does, and the notifier finds by its
 key a message whose row was not marked in time.
+
+What waits gives way to something newer about the same message. A posting that replaces a message finds it, by what
+became of it in the same channel, and of what replaced it since:
+
+* *Sent*: it is changed. Lines in its thread that wait stay: they tell how it went.
+* *Waiting, and certainly not there* (never attempted, or refused): it is superseded, and what replaces it is posted in
+  its place. Lines that answer it are superseded, too: the message tells all of it.
+* *Waiting, and it may be there* (an attempt is under way, its process died, or no answer came): both stay. It is
+  delivered first, which finds it by its key if it is there, and then changed; so do its lines stay.
+* *Superseded, or not known any more*: nobody has it. What replaces it is posted anew, and its lines are superseded.
+
+Whatever replaces or answers the message later finds it where it stands by then, by any of its keys.
 """
 
 from __future__ import annotations
@@ -13,7 +25,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from ..config import Settings
@@ -21,11 +33,73 @@ from ..incidents.policy import UNDELIVERED
 from ..model.errors import ChannelClosed, EvenkeelError, InputError, NotDelivered, NotifierError
 from ..model.message import AlertMessage
 from ..model.text import listed
-from ..ports import Delivered, Notifier, Outbox, PendingAlert
-from .channels import is_gone, is_named
-from .report_link import with_report
+from ..ports import Delivered, Notifier, Outbox, PendingAlert, Posting
+from ..records import AlertRow, AlertState
+from .channels import is_gone, is_named, with_report
 
 log = logging.getLogger(__name__)
+
+# What is added, and what gives way to it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entering:
+    """
+    What becomes of the outbox.
+
+    Attributes:
+        postings: What is added, with the keys of other messages as those were first posted.
+        superseded: Keys of alerts, and of these postings, that nobody needs any more.
+    """
+
+    postings: tuple[Posting, ...]
+    superseded: frozenset[str]
+
+
+def keys_of(postings: Sequence[Posting]) -> list[str]:
+    """The keys that some postings name."""
+    return sorted({key for p in postings for key in (p.key, p.answers, p.replaces) if key})
+
+
+def entering(postings: Sequence[Posting], known: Sequence[AlertRow]) -> Entering:
+    """
+    What is added to the outbox and what gives way to it.
+
+    Args:
+        postings: What is to be told, in this order.
+        known: The alerts that these name, those that they are about, and all that is about the same messages.
+    """
+    first = {alert.key: alert.replaces or alert.key for alert in known}
+    fresh = []
+    for posting in postings:
+        if posting.key not in first:
+            answers, replaces = posting.answers, posting.replaces
+            posting = replace(
+                posting,
+                answers=answers and first.get(answers, answers),
+                replaces=replaces and first.get(replaces, replaces),
+            )
+            first[posting.key] = posting.replaces or posting.key
+            fresh.append(posting)
+    superseded = {key for each in fresh for key in _giving_way(each, fresh, known)}
+    return Entering(postings=tuple(fresh), superseded=frozenset(superseded))
+
+
+def _giving_way(posting: Posting, fresh: Sequence[Posting], known: Sequence[AlertRow]) -> set[str]:
+    """Keys of what gives way to one posting."""
+    if posting.replaces is None:
+        return set()
+    place = (posting.channel, posting.replaces)
+    unseen = [a for a in known if a.state is AlertState.PENDING and not a.may_be_there]
+    before = [a for a in known if not a.answers and (a.channel, a.replaces or a.key) == place]
+    superseded = {alert.key for alert in before if alert in unseen}
+    if all(alert in unseen or alert.state is AlertState.SUPERSEDED for alert in before):
+        lines: list[Posting | AlertRow] = [*fresh, *unseen]
+        superseded |= {line.key for line in lines if (line.channel, line.answers) == place}
+    return superseded
+
+
+# Delivery
 
 LEASE = timedelta(minutes=5)
 """
@@ -133,16 +207,12 @@ class _Round:
             if is_dead or named & self._held:
                 self.waiting += 1
                 self.unserved.add(alert.cluster)
-            elif self._attempt(alert):
-                continue
+            else:
+                with self._outbox.attempt_alert(alert, LEASE) as is_ours:
+                    if is_ours and self._try(alert):
+                        continue
+                    self.busy += not is_ours
             self._held |= named
-
-    def _attempt(self, alert: PendingAlert) -> bool:
-        """Whether an alert arrived by us."""
-        with self._outbox.attempt_alert(alert, LEASE) as is_ours:
-            if not is_ours:
-                self.busy += 1
-            return is_ours and self._try(alert)
 
     def _try(self, alert: PendingAlert) -> bool:
         """Whether an alert that is claimed arrived."""

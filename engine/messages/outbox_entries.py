@@ -1,11 +1,18 @@
-"""What is to be told of advice and of the pipelines, into the outbox; of groups `pipeline.watch_groups` does that."""
+"""
+What is to be told of advice and of the pipelines, into the outbox; of groups `pipeline.watch_groups` does that.
+
+When a cluster is taken out of the configuration nobody looks at it any more. Its incidents end with that, whether or
+not it is over, and the cluster is forgotten: one that is configured again is looked at for the first time. It is told
+without noise, since whoever changed the configuration knows.
+"""
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -14,26 +21,36 @@ from ..incidents.policy import pipeline_judgement
 from ..incidents.quiet import quieting_pipeline
 from ..model.errors import HistoryError
 from ..model.groups import WatchOf
-from ..model.message import Announcement
+from ..model.message import AlertMessage, MessageKind, Section, Severity
+from ..model.states import IncidentState
+from ..model.text import listed
 from ..ports import (
     AdviceHistory,
     AdvisedSnapshot,
     ClusterFacts,
     Incidents,
+    IncidentWatch,
     Outbox,
     PipelineHistory,
     Posting,
     ScoredAdvice,
     Silences,
 )
-from ..records import SilenceRow
+from ..records import IncidentCourse, Readers, SilenceRow
 from .advice_news import News, new_advice
-from .channels import channel_of
+from .channels import Postings, channel_of
 from .digest import MOVES, WORST, advice_message
-from .end_of_watch import end_unwatched
-from .rounds import round_of
+from .events import EventKind
+from .incident_message import LINE, NAME, Incident, fitted, headline_of, message_of
+from .rounds import owner_of, round_of
+from .wording import moment, sentence, since
 
 log = logging.getLogger(__name__)
+
+WHY = "The cluster is not in the configuration any more."
+
+NAMES = 10
+"""So many groups of a digest are named."""
 
 
 class AdviceToTell(AdviceHistory, Outbox, Protocol):
@@ -88,13 +105,23 @@ def advice_news(history: AdviceToTell, settings: Settings, snapshot_id: str) -> 
             f"the history has no snapshot {snapshot_id}.",
             fix="Run the steps before `alert` for it: they write what is missing from the lake.",
         )
-    silence = _why_silent(snapshot, settings)
+    # why its advice is no longer what a reader could act on
+    silence, newest = None, snapshot.newest_advised_id
+    behind = snapshot.newest_started_at - snapshot.started_at
+    if newest not in (None, snapshot.snapshot_id):
+        silence = f"is not the newest snapshot with advice ({newest} is)"
+    elif behind > timedelta(seconds=settings.late_after_seconds):
+        silence = f"is {behind.total_seconds():.0f} seconds older than the newest snapshot"
     if silence is not None:
         log.info("%s %s: nothing is told.", snapshot_id, silence)
         return None
     given = history.advice_with_scores(snapshot_id)
     known = {each.group_id: each for each in history.announced_advice(snapshot.cluster)}
-    news = news_of(settings, snapshot.cluster, given, known, snapshot.finished_at)
+
+    def pause(group: str) -> timedelta:
+        return timedelta(seconds=settings.policy(snapshot.cluster, group).message_seconds)
+
+    news = new_advice(given, known, snapshot.finished_at, pause)
     return AdviceNews(snapshot=snapshot, given=given, news=news)
 
 
@@ -107,72 +134,33 @@ def queue_news(
     for one in found.news:
         channel = channel_of(settings, snapshot.cluster, one.group_id)
         channels.setdefault(channel, []).append(one)
-    queued = sum(
-        _queue_digest(history, settings, found, channel, its, link)
-        for channel, its in channels.items()
-    )
+    queued = 0
+    for channel, news in channels.items():
+        groups = {one.advice.advice_id: one.group_id for one in news[:WORST]}
+        moves = history.first_moves([number for number in groups if number is not None], MOVES)
+        message = advice_message(
+            snapshot.cluster,
+            snapshot,
+            news,
+            {groups[number]: some for number, some in moves.items()},
+            verdicts=Counter(advice.verdict for advice in found.given),
+            owners=owners_of(settings, snapshot.cluster, news),
+            link=link,
+        )
+        key = f"advice {snapshot.snapshot_id} {channel}"
+        posting = Posting(key=key, channel=channel, message=message)
+        queued += history.enqueue_alert(
+            posting, cluster=snapshot.cluster, snapshot_id=snapshot.snapshot_id
+        )
     told = "%s: %d groups with news, %d alerts queued."
     log.info(told, snapshot.snapshot_id, len(found.news), queued)
     return queued
-
-
-def news_of(
-    settings: Settings,
-    cluster: str,
-    given: Iterable[ScoredAdvice],
-    announcements: Mapping[str, Announcement],
-    at: datetime,
-) -> list[News]:
-    """What is told of the advice of a snapshot: `new_advice`, by what the configuration says of each group."""
-
-    def pause(group: str) -> timedelta:
-        return timedelta(seconds=settings.policy(cluster, group).message_seconds)
-
-    return new_advice(given, announcements, at, pause)
 
 
 def owners_of(settings: Settings, cluster: str, news: Iterable[News]) -> dict[str, str]:
     """Who owns the groups that there are news of, where that is configured."""
     owners = {one.group_id: settings.rule(cluster, one.group_id).owner for one in news}
     return {group: owner for group, owner in owners.items() if owner}
-
-
-def _why_silent(snapshot: AdvisedSnapshot, settings: Settings) -> str | None:
-    """Why nothing is told for a snapshot: its advice is no longer what a reader could act on."""
-    newest = snapshot.newest_advised_id
-    if newest not in (None, snapshot.snapshot_id):
-        return f"is not the newest snapshot with advice ({newest} is)"
-    behind = snapshot.newest_started_at - snapshot.started_at
-    if behind > timedelta(seconds=settings.late_after_seconds):
-        return f"is {behind.total_seconds():.0f} seconds older than the newest snapshot"
-    return None
-
-
-def _queue_digest(
-    history: AdviceToTell,
-    settings: Settings,
-    found: AdviceNews,
-    channel: str,
-    news: Sequence[News],
-    link: str | None,
-) -> bool:
-    snapshot = found.snapshot
-    groups = {one.advice.advice_id: one.group_id for one in news[:WORST]}
-    moves = history.first_moves([number for number in groups if number is not None], MOVES)
-    message = advice_message(
-        snapshot.cluster,
-        snapshot,
-        news,
-        {groups[number]: some for number, some in moves.items()},
-        verdicts=Counter(advice.verdict for advice in found.given),
-        owners=owners_of(settings, snapshot.cluster, news),
-        link=link,
-    )
-    key = f"advice {snapshot.snapshot_id} {channel}"
-    posting = Posting(key=key, channel=channel, message=message)
-    return history.enqueue_alert(
-        posting, cluster=snapshot.cluster, snapshot_id=snapshot.snapshot_id
-    )
 
 
 def queue_incidents(history: PipelineToTell, settings: Settings, now: datetime) -> int:
@@ -222,3 +210,107 @@ def _watch_pipeline(
         of=WatchOf.PIPELINE,
     )
     return len(done.postings) if is_kept else 0
+
+
+# Of clusters that are configured no more
+
+
+def end_unwatched(history: Incidents, settings: Settings, now: datetime) -> int:
+    """
+    End what is open of clusters that are configured no more, queue what is told of that, and forget them.
+
+    The groups of each cluster at once or not at all, as its pipeline; what another process has ended meanwhile is left
+    alone.
+
+    Returns:
+        How many alerts were queued.
+    """
+    queued = 0
+    gone = history.unwatched(sorted(settings.clusters))
+    for cluster, of in itertools.product(gone, WatchOf):
+        watch = history.incident_watch(cluster, of)
+        postings = last_postings(watch, settings, now)
+        if history.forget_watch(cluster, now, postings, before=watch.snapshot_id, of=of):
+            log.info("%s of %s is watched no more: %d alerts queued.", of, cluster, len(postings))
+            queued += len(postings)
+    return queued
+
+
+def last_postings(watch: IncidentWatch, settings: Settings, now: datetime) -> tuple[Posting, ...]:
+    """What those are told who know of an open incident of a cluster that is watched no more."""
+    postings = Postings(cluster=watch.cluster, settings=settings)
+    known = [
+        (course, course.readers)
+        for course in watch.courses
+        if course.readers is not None and course.state is not IncidentState.RESOLVED
+    ]
+    digests: dict[tuple[str, str], list[IncidentCourse]] = {}
+    for course, readers in known:
+        try:
+            incident = Incident(
+                cluster=watch.cluster,
+                course=course,
+                at=watch.at or course.began_at,
+                snapshot_id=watch.snapshot_id or course.began_snapshot_id,
+                owner=owner_of(settings, watch.cluster, course),
+                unwatched=True,
+            )
+            _end(postings, incident, readers, now)
+        except Exception:
+            # what cannot be said of one keeps no other from its end
+            log.exception("of %s nothing can be said", course.name)
+        if readers.in_digest:
+            digests.setdefault((readers.alert_key, readers.channel), []).append(course)
+    last = AlertMessage(
+        kind=MessageKind.DIGEST,
+        severity=Severity.RESOLVED,
+        at=now,
+        title=f"{watch.cluster}: no longer watched",
+        summary=WHY,
+        footer=(f"Snapshot {watch.snapshot_id}",),
+    )
+    for (key, channel), courses in digests.items():
+        _end_digest(postings, key, channel, courses, last)
+    return tuple(postings)
+
+
+def _end(postings: Postings, incident: Incident, readers: Readers, now: datetime) -> None:
+    course, message = incident.course, _last_word(incident, now)
+    if not readers.in_digest:
+        line = message if course.group_id is None else replace(message, summary=WHY)
+        postings.change(course, readers, "resolved", message)
+        postings.answer(course, readers, "resolved", line, broadcast=False)
+    postings.page(course, "resolved", message)
+
+
+def _last_word(incident: Incident, now: datetime) -> AlertMessage:
+    """The end of an incident of which nobody knows whether it is over."""
+    course = incident.course
+    if course.group_id is None:
+        return message_of(replace(incident, at=now), EventKind.RESOLVED)
+    group = fitted(course.group_id, NAME)
+    last = f"at {moment(incident.at)} it was {headline_of(course)}, {since(course.began_at, incident.at)}"
+    return replace(
+        message_of(incident, EventKind.RESOLVED),
+        at=now,
+        title=f"{group} ({incident.cluster}): no longer watched",
+        summary=f"{WHY} {sentence(fitted(last))}",
+        sections=(),
+    )
+
+
+def _end_digest(
+    postings: Postings,
+    key: str,
+    channel: str,
+    courses: Iterable[IncidentCourse],
+    last: AlertMessage,
+) -> None:
+    """What takes the place of a digest, with the names of those that were not over, and a line in its thread."""
+    names = listed([fitted(course.name, NAME) for course in courses], NAMES)
+    left = Section(heading="Not over when last seen", lines=(fitted(names, 2 * LINE),))
+    its = f"{key} unwatched"
+    postings.queued += [
+        Posting(key=its, channel=channel, message=replace(last, sections=(left,)), replaces=key),
+        Posting(key=f"{its} thread", channel=channel, message=last, answers=key),
+    ]

@@ -167,21 +167,18 @@ class _Telling:
             return
         for course in rest:
             with _by_itself(course):
-                self._single(course, channel)
+                key, deaf = f"incident {course.key} opened", deaf_to(course)
+                message = _made(message_of, self._explained(course), EventKind.OPENED)
+                if channel not in deaf:
+                    self.postings.post(key, channel, message)
+                self._event(EventKind.OPENED, [course], message)
+                paged = "told apart" if course.readers else "opened"
+                self.postings.page(course, paged, message, but=deaf)
+                self._know(course, key, channel)
 
     def _is_flood(self, courses: Sequence[IncidentCourse]) -> bool:
         """Whether these are too many for single messages."""
         return self.judgement.of is WatchOf.GROUPS and len(courses) > self.settings.flood
-
-    def _single(self, course: IncidentCourse, channel: str) -> None:
-        key = f"incident {course.key} opened"
-        message = _made(message_of, self._explained(course), EventKind.OPENED)
-        deaf = deaf_to(course)
-        if channel not in deaf:
-            self.postings.post(key, channel, message)
-        self._event(EventKind.OPENED, [course], message)
-        self.postings.page(course, "told apart" if course.readers else "opened", message, but=deaf)
-        self._know(course, key, channel)
 
     def _changed(self, course: IncidentCourse, readers: Readers, news: EventKind) -> None:
         """It got worse, which pagers hear too, or is a reminder."""

@@ -159,7 +159,7 @@ class Events:
         owners = owners_of(self.settings, self.cluster, news)
         for one in news:
             moves = self.history.first_moves([one.advice.advice_id or 0], MOVES)
-            told = section(one, next(iter(moves.values()), []), owners)
+            told = section(one, next(iter(moves.values()), []), owners.get(one.group_id))
             yield Message(at=ran.at, cluster=self.cluster, news=one, section=told)
 
     def rest(self) -> Iterator[ForecastCheck]:

@@ -78,7 +78,7 @@ class Outbox(Protocol):
         self, posting: Posting, *, cluster: str, snapshot_id: str | None = None
     ) -> bool:
         """
-        Add an alert; what waits and is out of date with it gives way (`messages.outbox_supersede`).
+        Add an alert; what waits and is out of date with it gives way (`messages.outbox`).
 
         Args:
             posting: What is to be said, and where.

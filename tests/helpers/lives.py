@@ -194,7 +194,6 @@ RULES = (
     # a rebalance that holds nobody up, a group that is empty for an hour: what would be told first is left out
     Rule(groups="rebalancing", objective_seconds=7200),
     Rule(groups="skipped-records", incidents={"looks": 9}),
-    Rule(groups="empty-since-long-*", incidents={"worse_seconds": 86_400}),
     *(
         Rule(groups=group, **UNHURRIED)
         for group in ("too-few-members", "slow-member", "hot-partition")
@@ -210,19 +209,3 @@ def write_lives(lake: Lake, *causes: Diagnosis, count: int = COUNT) -> list[str]
     groups = [LIVES[cause] for cause in causes or LIVES]
     history = simulate([*groups, HEALTHY], snapshots=count)
     return write_taken(lake, snapshots(history, CLUSTER))
-
-
-CROWD = tuple(f"crowd-{number}" for number in range(7))
-"""Groups that lose all members at once, and get them back at once: more than `flood`."""
-
-FROM_THE_BEGINNING = ("empty-since-long-0", "empty-since-long-1")
-"""Groups that have no members when they are first looked at."""
-
-
-def write_crowd(lake: Lake) -> list[str]:
-    """Write the snapshots of all these, which get well one lot after the other; their ids."""
-    once = Leave(at=at(ILL) - 100, members=ALL), Join(at=at(ILL + 4) - 100, members=ALL)
-    long = Leave(at=-900, members=ALL), Join(at=at(ILL + 12), members=ALL)
-    lots = [*((name, once) for name in CROWD), *((name, long) for name in FROM_THE_BEGINNING)]
-    groups = [busy(name, topics=topics(2, 4, 20), events=events) for name, events in lots]
-    return write_taken(lake, snapshots(simulate(groups, snapshots=40), CLUSTER))

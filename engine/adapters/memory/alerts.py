@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Any
 
-from ...messages.outbox_supersede import entering
+from ...messages.outbox import entering
 from ...model.groups import WatchOf
 from ...model.message import AlertMessage, Announcement, MessageKind
 from ...ports import CLOCKS_APART, Delivered, IncidentWatch, PendingAlert, Posting

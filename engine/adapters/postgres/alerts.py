@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection, Update, delete, true, update
 from sqlalchemy.dialects.postgresql import insert
 
-from ...messages.outbox_supersede import entering, keys_of
+from ...messages.outbox import entering, keys_of
 from ...model.groups import WatchOf
 from ...model.message import Announcement
 from ...ports import CLOCKS_APART, Delivered, IncidentWatch, PendingAlert, Posting

@@ -1,32 +1,48 @@
 """
-The exact list of calls that Slack gets over the life of an incident of each kind: snapshots of a real lake, one look at
-each, the history on a real Postgres, a server that speaks Slack's API. Then the same with everything failing once.
+What arrives, on a real Postgres and a server that speaks Slack's API: the exact list of calls over the life of an
+incident of each kind, snapshots of a real lake, one look at each. Then the same with everything failing once, and
+processes that die, hang and lose their hold.
 """
 
 from __future__ import annotations
 
+import random
+import signal
+import string
+import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
+from psycopg import sql
 
 from evenkeel.engine import pipeline
+from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.postgres import PostgresHistory, migrate
+from evenkeel.engine.config import ClusterSettings, Settings
+from evenkeel.engine.messages.outbox import DeliveryReport, deliver
 from evenkeel.engine.model.errors import NotifierError
 from evenkeel.engine.model.states import Diagnosis
 from tests.helpers.dying import Deaths, Dying, Killed
-from tests.helpers.life_calls import CALLS
-from tests.helpers.lives import FROM_THE_BEGINNING, LIVES, SETTINGS, write_crowd, write_lives
+from tests.helpers.incidents import CLUSTER, posting
+from tests.helpers.lives import LIVES, SETTINGS, write_lives
+from tests.helpers.memory import MemoryNotifier, SlowNotifier
 from tests.helpers.slack_calls import LATER, RecordedWorkspace
+from tests.helpers.snapshots import group, make_snapshot, store, topic
 from tests.helpers.watching import HASTY_SECONDS, JudgedOnce, UntilNow, slack_at
 from tests.stage import slack
+from tests.stage.slack import SlackServer
 from tests.stage.slack_workspace import Fault
 
-pytest_plugins = ("tests.helpers.postgres_fixtures",)
+pytest_plugins = ("tests.helpers.postgres_fixtures", "tests.helpers.slack_fixtures")
 
 pytestmark = pytest.mark.postgres
 
@@ -35,6 +51,33 @@ FEW = (Diagnosis.NO_MEMBERS, Diagnosis.LOSING_RECORDS, Diagnosis.SILENT_MEMBER)
 
 SOON_OVER = 42
 """In so many snapshots these are over."""
+
+OPENED = ["chat.postMessage opened"]
+WORSE = [
+    ["chat.update opened", "chat.postMessage worse 1 thread in the thread of opened"],
+    ["chat.update opened", "chat.postMessage worse 2 thread in the thread of opened"],
+]
+LOUDER = [[update, f"{line}, broadcast"] for update, line in WORSE]
+RESOLVED = [
+    "chat.update opened",
+    "chat.postMessage resolved thread in the thread of opened, broadcast",
+]
+BRIEF = OPENED + RESOLVED
+
+STILL = [call.replace("worse", "still") for call in WORSE[0]]
+REMINDED = OPENED + STILL + RESOLVED
+
+CALLS: dict[Diagnosis, list[str]] = {
+    **dict.fromkeys(LIVES, BRIEF),
+    # behind, then soon lost (warning to critical: broadcast), then lost (records: broadcast)
+    Diagnosis.LOSING_RECORDS: OPENED + LOUDER[0] + LOUDER[1] + RESOLVED,
+    # gone for longer and longer
+    Diagnosis.VANISHED: REMINDED,
+    Diagnosis.LOSS_AHEAD: OPENED + LOUDER[0] + RESOLVED,
+    # further and further behind
+    Diagnosis.SLOW_MEMBER: REMINDED,
+    Diagnosis.HOT_PARTITION: REMINDED,
+}
 
 
 @dataclass
@@ -45,8 +88,6 @@ class Watched:
     history: PostgresHistory
     workspace: RecordedWorkspace
     base_url: str
-    database_url: str
-    failures: int = 0
     notifier: Any = field(init=False)
 
     def __post_init__(self) -> None:
@@ -60,16 +101,9 @@ class Watched:
     def look_until_sent(self, snapshot_id: str, tries: int = 10) -> None:
         """The step, and its retries while something could not be delivered."""
         for _ in range(tries):
-            try:
+            with suppress(NotifierError):
                 return self.look(snapshot_id)
-            except NotifierError:
-                self.failures += 1
         raise AssertionError(f"{snapshot_id}: not delivered after {tries} tries")
-
-    def look_once(self, snapshot_id: str) -> None:
-        """The step, whether or not all could be delivered."""
-        with suppress(NotifierError):
-            self.look(snapshot_id)
 
     def pending(self) -> list[str]:
         """Keys of what waits."""
@@ -93,7 +127,7 @@ def watched(lake: UntilNow, database_url: str) -> Iterator[Watched]:
     workspace = RecordedWorkspace(clock=lambda: LATER)
     with slack.running(workspace) as server:
         history = PostgresHistory(database_url)
-        yield Watched(lake, history, workspace, server.base_url, database_url)
+        yield Watched(lake, history, workspace, server.base_url)
 
 
 @dataclass(frozen=True)
@@ -155,11 +189,7 @@ def test_nothing_is_asked_of_slack_beyond_what_is_told(all_lives: Watched) -> No
 # Everything fails once
 
 FAULTS = {
-    "429": Fault(status=429, retry_after=1),
-    "500": Fault(status=500),
-    "posted, then 500": Fault(status=500, stored=True),
     "slow beyond the timeout": Fault(stored=True, delay=HASTY_SECONDS + 0.5),
-    "reset": Fault(drop=True),
     "posted, then reset": Fault(drop=True, stored=True),
     "refused": Fault(error="restricted_action"),
 }
@@ -250,7 +280,8 @@ def test_what_slack_never_heard_gives_way_to_what_is_newer(
     """While Slack refuses everything a life goes on: afterwards there is one message, as it is by then."""
     few.workspace.down = Fault(error="restricted_action")
     for snapshot_id in few_lives.ids:
-        few.look_once(snapshot_id)
+        with suppress(NotifierError):
+            few.look(snapshot_id)
         if any("/losing-records/" in key and key.endswith(until) for key in few.pending()):
             break
     few.workspace.down = None
@@ -258,41 +289,135 @@ def test_what_slack_never_heard_gives_way_to_what_is_newer(
     assert few.calls_about("losing-records") == [f"chat.postMessage {until}"]
 
 
-# Many at once, and what was so already
-
-
-@pytest.fixture
-def crowd(tmp_path: Path, database_url: str) -> Iterator[tuple[Watched, Sequence[str]]]:
-    """Seven groups that fall ill and get well together, and one that was ill when it was first looked at."""
-    lake = UntilNow(tmp_path / "lake")
-    ids = write_crowd(lake)
-    with watched(lake, database_url) as seen:
-        yield seen, ids
-
-
-def test_a_flood_and_what_was_so_already_are_digests(
-    crowd: tuple[Watched, Sequence[str]],
+def test_ids_that_cannot_be_stored_cost_the_other_groups_nothing(
+    tmp_path: Path, history: PostgresHistory
 ) -> None:
-    """One message when seven open, one when they are over, one for what was so at first; of each alone a line."""
-    seen, ids = crowd
-    for snapshot_id in ids:
-        seen.look(snapshot_id)
-    first, opened = f"digest {ids[1]} #kafka first", f"digest {ids[11]} #kafka opened"
-    calls = [
-        (call.method.removeprefix("chat."), _whose(call.key), call.thread)
-        for call in seen.workspace.writes
-    ]
-    assert calls == [
-        ("postMessage", first, None),
-        ("postMessage", opened, None),
-        # one of the seven is well a snapshot before the others
-        ("postMessage", "crowd-3", opened),
-        ("postMessage", f"digest {ids[18]} #kafka resolved", None),
-        *(("postMessage", group, first) for group in FROM_THE_BEGINNING),
-    ]
-    assert seen.history.query("open_incidents") == []
+    """Two groups with such ids are passed over; an ordinary one is told, and alone remembered."""
+    # no key of a table holds it, however it is packed
+    long = "".join(random.Random(1).choices(string.ascii_letters, k=5000))
+    settings = Settings(clusters={"test": ClusterSettings(bootstrap="b:9092")})
+    lake, told = FileLake(tmp_path), MemoryNotifier()
+    for number in range(6):
+        end = 1000 * (number + 1)
+        made = make_snapshot(
+            number=number,
+            topics=[topic("orders", end=end)],
+            groups=[
+                group(name, members=int(number < 3), committed={"orders": [min(end, 3000)]})
+                for name in ("orders\0app", long, "orders-app")
+            ],
+        )
+        (newest,) = store(lake, made)
+        pipeline.watch_groups(lake, history, told, settings, newest)
+    (remembered,) = history.incident_watch("test").courses
+    assert remembered.group_id == "orders-app"
+    assert any("orders-app" in str(message.to_json()) for _, _, message in told.sent)
 
 
-def _whose(key: str) -> str:
-    """The group of an incident's key; of a digest its own."""
-    return key if key.startswith("digest") else key.split("/")[1]
+# Whose an attempt is, for how long, and what comes of one whose process dies
+
+HOLDERS = (
+    "SELECT l.pid FROM pg_locks AS l INNER JOIN pg_database AS d ON l.database = d.oid"
+    " WHERE l.locktype = 'advisory' AND d.datname = current_database()"
+)
+NOBODY_HOLDS = f"SELECT NOT EXISTS ({HOLDERS})"
+HOLDS_BACK = (
+    f"SELECT bool_or(backend_xmin IS NOT NULL) FROM pg_stat_activity WHERE pid IN ({HOLDERS})"
+)
+IDLE_SECONDS = 3
+"""So long a transaction may stand idle here: longer than a busy machine takes between two statements."""
+HELD_FOR_LONGER = (
+    f"SELECT bool_or(state_change < now() - interval '{IDLE_SECONDS + 1} s') FROM pg_stat_activity"
+    f" WHERE pid IN ({HOLDERS})"
+)
+
+
+def wait_for(database_url: str, question: str) -> None:
+    """Ask the server until it says yes; after a kill the end of a connection takes a moment to get there."""
+    deadline = time.monotonic() + 30
+    with psycopg.connect(database_url, autocommit=True) as server:
+        while server.execute(question).fetchone() != (True,):
+            assert time.monotonic() < deadline, question
+
+
+@pytest.mark.parametrize("is_posted", [False, True], ids=["before", "after"])
+def test_what_a_killed_process_was_sending_is_sent_at_once(
+    history: PostgresHistory, database_url: str, slack_server: SlackServer, is_posted: bool
+) -> None:
+    """Killed between claim and mark, before or after the message is there: the next delivery leaves exactly one."""
+    history.enqueue_alert(posting(), cluster=CLUSTER)
+    slack_server.workspace.faults.append(
+        Fault("chat.postMessage", stored=is_posted, drop=True, kills=True)
+    )
+    argv = [sys.executable, "-m", "tests.helpers.delivering", database_url, slack_server.base_url]
+    assert subprocess.run(argv, timeout=600, check=False).returncode == -signal.SIGKILL
+    [row] = history.pending_alerts()
+    assert (row.attempts, row.attempted_at is None) == (1, False)
+    assert len(slack_server.workspace.messages) == is_posted
+    wait_for(database_url, NOBODY_HOLDS)
+    assert deliver(history, slack_at(slack_server.base_url), Settings()) == DeliveryReport(sent=1)
+    assert len(slack_server.workspace.messages) == 1
+    assert history.pending_alerts() == []
+
+
+@contextmanager
+def slowly_sent(history: PostgresHistory) -> Iterator[None]:
+    """While this lasts somebody is delivering an alert; it arrives and is marked."""
+    history.enqueue_alert(posting(), cluster=CLUSTER)
+    slow = SlowNotifier()
+    with ThreadPoolExecutor(1) as pool:
+        sending = pool.submit(deliver, history, slow, Settings())
+        assert slow.inside.wait(30)
+        yield
+        slow.go.set()
+        assert sending.result(30) == DeliveryReport(sent=1)
+    assert history.pending_alerts() == []
+
+
+def test_a_process_that_hangs_is_not_overtaken(history: PostgresHistory, database_url: str) -> None:
+    """However long it takes, and whatever the server ends by itself: as long as it lives the alert is its own."""
+    other = MemoryNotifier()
+    with psycopg.connect(database_url, autocommit=True) as server:
+        server.execute(
+            sql.SQL("ALTER DATABASE {} SET idle_in_transaction_session_timeout = {}").format(
+                sql.Identifier(server.info.dbname), sql.Literal(f"{IDLE_SECONDS}s")
+            )
+        )
+        with slowly_sent(history):
+            server.execute("UPDATE alert SET attempted_at = attempted_at - interval '1 hour'")
+            wait_for(database_url, HELD_FOR_LONGER)
+            assert deliver(history, other, Settings()) == DeliveryReport(busy=1)
+    assert other.tried == []
+
+
+def test_a_hold_that_is_lost_costs_the_sender_nothing(
+    history: PostgresHistory, database_url: str
+) -> None:
+    """Its connection is ended while the message is on its way: that arrives and is marked."""
+    with psycopg.connect(database_url, autocommit=True) as server, slowly_sent(history):
+        server.execute(f"SELECT pg_terminate_backend(pid) FROM ({HOLDERS}) AS h")
+        wait_for(database_url, NOBODY_HOLDS)
+
+
+def test_a_hold_keeps_no_row_from_the_vacuum(history: PostgresHistory, database_url: str) -> None:
+    """However long it lasts, the server may clean up what was deleted since."""
+    history.enqueue_alert(posting(), cluster=CLUSTER)
+    [waiting] = history.pending_alerts()
+    with history.attempt_alert(waiting, timedelta(0)), psycopg.connect(database_url) as server:
+        assert server.execute(HOLDS_BACK).fetchone() == (False,)
+
+
+def test_an_attempt_from_before_the_server_was_started_counts_for_its_lease(
+    history: PostgresHistory, database_url: str
+) -> None:
+    """Whoever made it lost its hold with the server, and may live on."""
+    history.enqueue_alert(posting(), cluster=CLUSTER)
+    [row] = history.pending_alerts()
+    with history.attempt_alert(row, timedelta(0)), psycopg.connect(database_url) as server:
+        server.execute(
+            "UPDATE alert SET attempted_at = pg_postmaster_start_time() - interval '1 s'"
+        )
+    with history.attempt_alert(row, timedelta(days=365)) as is_ours:
+        assert not is_ours
+    with history.attempt_alert(row, timedelta(0)) as is_ours:
+        assert is_ours

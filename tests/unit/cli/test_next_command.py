@@ -7,7 +7,7 @@ import shlex
 import pytest
 
 from evenkeel.engine.adapters.lake import FileLake
-from evenkeel.engine.messages.next_command import next_command
+from evenkeel.engine.messages.incident_message import next_command
 from evenkeel.engine.model.states import Diagnosis
 from tests.unit.cli.conftest import Run
 

@@ -22,10 +22,10 @@ from jwt import InvalidTokenError
 from evenkeel.dags import navigation, page_cache, page_of, pages, turns
 from evenkeel.engine.adapters.slack import blocks
 from evenkeel.engine.config import Settings
-from evenkeel.engine.messages.report_link import with_report
+from evenkeel.engine.messages.channels import with_report
 from evenkeel.engine.model.errors import ConfigError, HistoryUnreachable
 from evenkeel.engine.model.text import report_place
-from tests.unit.messages.test_reporting import about
+from tests.unit.messages.test_channels import about
 
 pytestmark = pytest.mark.airflow
 

@@ -1,12 +1,27 @@
-"""Where a message goes."""
+"""Where a message goes, and to which page it leads, where the configuration says where pages are."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from urllib.parse import parse_qs, urlsplit
+
 import pytest
 
-from evenkeel.engine.config import Rule, Settings, Webhook
-from evenkeel.engine.messages.channels import is_named, receivers_of
-from evenkeel.engine.model.message import Severity
+from evenkeel.engine.config import ClusterSettings, Rule, Settings, Webhook
+from evenkeel.engine.incidents.policy import EVERY_CLUSTER
+from evenkeel.engine.messages.channels import LONGEST, is_named, receivers_of, with_report
+from evenkeel.engine.messages.outbox import deliver
+from evenkeel.engine.messages.outbox_entries import queue_advice
+from evenkeel.engine.model.message import (
+    AlertMessage,
+    Announcement,
+    MessageKind,
+    NewsKind,
+    Severity,
+    Subject,
+)
+from tests.helpers.memory import MemoryHistory, MemoryNotifier
+from tests.helpers.outbox import CLUSTER, NOW, advice, take
 
 SETTINGS = Settings(
     rules=(Rule(groups="pay-*", channel="#money"),),
@@ -44,3 +59,82 @@ def test_the_configuration_names_its_channels_and_webhooks() -> None:
     """What it does not name any more is not spoken to."""
     channels = ("#kafka", "#money", "webhook:us", "#gone", "webhook:gone")
     assert [is_named(SETTINGS, each) for each in channels] == [True, True, True, False, False]
+
+
+# To which page it leads
+
+HOME = "https://airflow.test/plugin/evenkeel/evenkeel"
+KNOWN = Settings(
+    report_url=f"{HOME}/", clusters={CLUSTER: ClusterSettings(bootstrap="broker:9092")}
+)
+MESSAGE = AlertMessage(
+    kind=MessageKind.DIGEST, severity=Severity.WARNING, at=NOW, title="eu", summary="Trouble."
+)
+
+
+def about(group: str | None) -> AlertMessage:
+    """A message about an incident of a group."""
+    subject = Subject(
+        key="k",
+        cluster="eu",
+        group_id=group,
+        cause="stopped",
+        severity=Severity.CRITICAL,
+        owner=None,
+        began_at=NOW,
+    )
+    return replace(MESSAGE, subject=subject)
+
+
+def told(*groups: str) -> AlertMessage:
+    """A message about advice for some groups."""
+    news = (
+        Announcement(group_id=each, kind=NewsKind.SWITCH, strategy="sticky", at=NOW)
+        for each in groups
+    )
+    return replace(MESSAGE, kind=MessageKind.ADVICE, announcements=tuple(news))
+
+
+@pytest.mark.parametrize(
+    ("message", "cluster", "place"),
+    [
+        (about("orders"), "eu", "groups?cluster=eu&group=orders"),
+        (about(None), "eu", "?cluster=eu"),
+        (about(None), EVERY_CLUSTER, ""),
+        (told("orders"), "eu", "groups?cluster=eu&group=orders"),
+        (told("orders", "payments"), "eu", "?cluster=eu"),
+        (MESSAGE, "eu", "?cluster=eu"),
+    ],
+)
+def test_a_message_leads_to_what_it_is_about(
+    message: AlertMessage, cluster: str, place: str
+) -> None:
+    """The page of the one group, else that of the cluster, else where all clusters are."""
+    assert with_report(message, cluster, KNOWN).report == f"{HOME}/{place}"
+
+
+@pytest.mark.parametrize("name", ["a/b", "<script>", "100%", "a&group=b#c", "grüße +1", "x\n|y>"])
+def test_a_name_reaches_the_page_as_it_is(name: str) -> None:
+    """Whatever a group is called is one value of the query, and no sign of it is markup."""
+    address = with_report(about(name), "eu", KNOWN).report or ""
+    assert parse_qs(urlsplit(address).query) == {"cluster": ["eu"], "group": [name]}
+    assert set(address).isdisjoint('<>|"\n ')
+
+
+def test_a_name_too_long_for_a_link_leads_to_its_cluster() -> None:
+    """An address stays one that a chat shows as a link."""
+    assert with_report(about("g" * LONGEST), "eu", KNOWN).report == f"{HOME}/?cluster=eu"
+
+
+def test_where_no_page_is_known_nothing_is_linked() -> None:
+    """Without an address of the pages a message is what it was."""
+    assert with_report(about("orders"), "eu", Settings()) == about("orders")
+
+
+def test_what_is_delivered_has_its_page() -> None:
+    """What was queued without an address gets it where it is delivered."""
+    history, notifier = MemoryHistory(), MemoryNotifier()
+    queue_advice(history, Settings(), take(history, "s1", advice("a/b")))
+    deliver(history, notifier, KNOWN)
+    [(_, _, sent)] = notifier.sent
+    assert sent.report == f"{HOME}/groups?cluster={CLUSTER}&group=a%2Fb"

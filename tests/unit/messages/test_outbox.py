@@ -23,6 +23,10 @@ from tests.helpers.incidents import course, posting, row
 from tests.helpers.memory import MemoryHistory, MemoryNotifier
 from tests.helpers.outbox import CLUSTER, NOW, advice, refusal, take
 from tests.helpers.silenced import silence
+from tests.helpers.watching import slack_at
+from tests.stage.slack import SlackServer
+
+pytest_plugins = ("tests.helpers.slack_fixtures",)
 
 
 def settings(*rules: Rule, clusters: tuple[str, ...] = (CLUSTER,)) -> Settings:
@@ -327,23 +331,25 @@ def _by_cause(history: FaredHistory) -> list[tuple[str, AlertMessage]]:
     return [(m.subject.cause, m) for m in history.messages() if m.subject is not None]
 
 
+@pytest.mark.parametrize(("dead", "at_once", "in_the_end"), [("#kafka", 0, 1), ("#team", 1, 2)])
 def test_unsent_alerts_are_an_incident_without_a_message_into_the_dead_channel(
-    history: FaredHistory,
+    history: FaredHistory, dead: str, at_once: int, in_the_end: int
 ) -> None:
-    """That the default channel takes nothing is kept as an incident, and told there once it is over."""
+    """That the default channel takes nothing is kept as an incident, and told there once it is over; another's, now."""
     unsent = {
         "unsent": 2,
         "oldest_unsent_at": NOW,
-        "unsent_channels": ("#kafka",),
+        "unsent_channels": (dead,),
         "unsent_error": "channel_not_found",
     }
     watched(history, newest_finished_at=later(19), **unsent)
-    assert look(history, 20) == 0
+    assert look(history, 20) == at_once
     assert [i.kind for i in history.tables.incidents] == ["alerts unsent"]
+    deliver(history, MemoryNotifier(), settings())
     watched(history, newest_finished_at=later(19))
     look(history, 21)
-    [told] = history.messages()
-    assert told.title == "test: alerts arrive again"
+    waiting = [told.title for told in history.messages()]
+    assert waiting == ["test: alerts arrive again"] * in_the_end
 
 
 def test_a_cluster_taken_out_of_the_configuration_closes_its_incidents(
@@ -384,6 +390,26 @@ def test_an_incident_is_one_message_that_changes_and_its_thread(history: FaredHi
     assert deliver(history, slack, settings()) == DeliveryReport()
 
 
+@pytest.mark.slow
+def test_a_message_that_was_deleted_in_slack_is_posted_anew(
+    history: FaredHistory, slack_server: SlackServer
+) -> None:
+    """What is told next stands for the incident from then on: its line and its end go there."""
+    told, posted = slack_at(slack_server.base_url), slack_server.workspace.messages
+    tell(history, "opened")
+    deliver(history, told, settings())
+    posted.clear()
+    for what in ("worse 1", "resolved"):
+        tell(history, what, f"{what} thread")
+        deliver(history, told, settings())
+    assert [message["text"].split(": ")[1] for message in posted] == [
+        "resolved",
+        "worse 1 thread",
+        "resolved thread",
+    ]
+    assert [message.get("thread_ts") for message in posted] == [None, *[posted[0]["ts"]] * 2]
+
+
 def test_what_was_posted_in_the_same_call_is_changed_and_answered(history: FaredHistory) -> None:
     """An opening that may have arrived is delivered first; what is about it finds it at once."""
     tell(history, "opened")
@@ -415,19 +441,11 @@ class Refusing(MemoryNotifier):
         super().__init__()
         self.title = title
 
-    def send(
-        self,
-        message: AlertMessage,
-        *,
-        channel: str,
-        key: str,
-        thread: str | None = None,
-        broadcast: bool = False,
-    ) -> Delivered:
+    def send(self, message: AlertMessage, **where: Any) -> Delivered:
         """Keep the message, unless it is that one."""
         if message.title == self.title:
             raise refusal()
-        return super().send(message, channel=channel, key=key, thread=thread, broadcast=broadcast)
+        return super().send(message, **where)
 
 
 def test_what_is_about_a_message_waits_while_another_process_sends_that(
@@ -470,19 +488,11 @@ class Hanging(MemoryNotifier):
         super().__init__()
         self.others_done = Event()
 
-    def send(
-        self,
-        message: AlertMessage,
-        *,
-        channel: str,
-        key: str,
-        thread: str | None = None,
-        broadcast: bool = False,
-    ) -> Delivered:
+    def send(self, message: AlertMessage, **where: Any) -> Delivered:
         """Wait in the dead channel for the other one."""
-        if channel == "#dead":
+        if where["channel"] == "#dead":
             assert self.others_done.wait(20)
-        delivered = super().send(message, channel=channel, key=key)
+        delivered = super().send(message, **where)
         self.others_done.set()
         return delivered
 

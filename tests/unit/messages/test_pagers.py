@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -19,37 +17,15 @@ from evenkeel.engine.messages.outbox_entries import queue_incidents
 from evenkeel.engine.messages.rounds import round_of
 from evenkeel.engine.model.errors import NotifierError
 from evenkeel.engine.model.states import Diagnosis
-from evenkeel.engine.ports import ClusterFacts, FailingStep, History
-from tests.helpers.memory import MemoryHistory, MemoryNotifier
+from evenkeel.engine.ports import FailingStep, History
+from tests.helpers.memory import MemoryNotifier
 from tests.helpers.outbox import CLUSTER, NOW
 from tests.helpers.pages import KEY, Pages, PageServer, Trouble
+from tests.unit.messages.test_outbox import FaredHistory, unreachable, watched
 
 pytestmark = pytest.mark.slow
 
 pytest_plugins = ("tests.helpers.pages_fixtures",)
-
-
-class Failing(MemoryHistory):
-    """A history of a cluster that cannot be read, or can."""
-
-    failing: tuple[FailingStep, ...] = ()
-
-    def cluster_facts(self, clusters: Sequence[str]) -> list[ClusterFacts]:
-        """How the cluster fares."""
-        well = ClusterFacts(
-            cluster=CLUSTER, watched_since=NOW, newest_snapshot_id="s1", newest_finished_at=NOW
-        )
-        return [replace(well, failing=self.failing)]
-
-
-UNREACHABLE = FailingStep(
-    step="take_snapshot",
-    failures=2,
-    failing_since=NOW,
-    last_failed_at=NOW,
-    error="No answer.",
-    runs=2,
-)
 
 
 @pytest.fixture
@@ -65,9 +41,9 @@ def settings(server: PageServer) -> Settings:
     )
 
 
-def look(history: Failing, settings: Settings, minutes: int, *failing: FailingStep) -> None:
+def look(history: FaredHistory, settings: Settings, minutes: int, *failing: FailingStep) -> None:
     """See how the cluster fares some minutes later, and tell of it."""
-    history.failing = failing
+    watched(history, *failing)
     queue_incidents(history, settings, NOW + timedelta(minutes=minutes))
     deliver(history, wiring.notifier(settings), settings)
 
@@ -79,9 +55,9 @@ def actions(pages: Pages) -> list[tuple[str, str]]:
 
 def test_a_cluster_that_cannot_be_read_pages_until_it_can(settings: Settings, pages: Pages) -> None:
     """Opened and closed once each, of one key, however often one looks."""
-    history = Failing()
+    history = FaredHistory()
     pages.now = NOW
-    for minutes, failing in ((1, [UNREACHABLE]), (5, [UNREACHABLE]), (9, []), (12, [])):
+    for minutes, failing in ((1, [unreachable()]), (5, [unreachable()]), (9, []), (12, [])):
         look(history, settings, minutes, *failing)
     key = f"{CLUSTER}/cluster unreachable/20260301T090100Z"
     assert actions(pages) == [("trigger", key), ("resolve", key)]
@@ -129,7 +105,7 @@ def test_an_incident_that_gets_worse_is_one_alert_until_it_is_over(
     oncall = settings.webhooks["oncall"].model_copy(update={"severity": "warning"})
     prometheus = settings.webhooks["prometheus"].model_copy(update={"severity": "warning"})
     webhooks = {"oncall": oncall, "prometheus": prometheus}
-    wrong(Failing(), settings.model_copy(update={"webhooks": webhooks}), pages, *LIFE)
+    wrong(FaredHistory(), settings.model_copy(update={"webhooks": webhooks}), pages, *LIFE)
     key = f"{CLUSTER}/pay-in/s3"
     assert actions(pages) == [("trigger", key), ("trigger", key), ("resolve", key)]
     severities = [event["payload"]["severity"] for event in pages.events[:2]]
@@ -146,7 +122,7 @@ def test_an_incident_that_gets_worse_is_one_alert_until_it_is_over(
 
 def test_who_was_paged_hears_of_the_end(settings: Settings, pages: Pages) -> None:
     """Though the configuration gives the group to others by now."""
-    history, open_looks = Failing(), LIFE[:-3]
+    history, open_looks = FaredHistory(), LIFE[:-3]
     wrong(history, settings, pages, *open_looks)
     narrowed = {
         name: webhook.model_copy(update={"groups": ("other-*",)})
@@ -162,10 +138,10 @@ def test_what_waits_for_a_webhook_that_is_gone_is_told_nobody(
     settings: Settings, pages: Pages, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Least of all to a channel of people; the log says why."""
-    history = Failing()
+    history = FaredHistory()
     pages.troubles.append(Trouble(status=503))
     with pytest.raises(NotifierError):
-        look(history, settings, 1, UNREACHABLE)
+        look(history, settings, 1, unreachable())
     without = settings.model_copy(update={"webhooks": {}})
     people = MemoryNotifier()
     assert deliver(history, people, without).sent == 0
@@ -175,6 +151,20 @@ def test_what_waits_for_a_webhook_that_is_gone_is_told_nobody(
         f"is not configured any more: nobody is told incident {CLUSTER}/cluster unreachable/"
         in caplog.text
     )
+
+
+def test_an_opening_that_was_never_heard_gives_way_to_the_end(
+    settings: Settings, pages: Pages
+) -> None:
+    """Nobody is woken by what is over."""
+    history = FaredHistory()
+    pages.troubles += [Trouble(status=429)] * 2
+    with pytest.raises(NotifierError):
+        look(history, settings, 1, unreachable())
+    look(history, settings, 5)
+    assert [action for action, _ in actions(pages)] == ["resolve"]
+    [[ended]] = pages.posted
+    assert ended["endsAt"] == "2026-03-01T09:05:00.000+00:00"
 
 
 TROUBLES = [
@@ -196,7 +186,7 @@ def test_whatever_goes_wrong_nothing_is_left_open(
         name: webhook.model_copy(update={"severity": "warning"})
         for name, webhook in settings.webhooks.items()
     }
-    heedful, history = settings.model_copy(update={"webhooks": webhooks}), Failing()
+    heedful, history = settings.model_copy(update={"webhooks": webhooks}), FaredHistory()
     pages.troubles += [trouble] * calls
     wrong(history, heedful, pages, *LIFE, *(None,) * 4)
     key = f"{CLUSTER}/pay-in/s3"

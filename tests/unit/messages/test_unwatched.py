@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from evenkeel.engine.config import Rule, Settings, Webhook
-from evenkeel.engine.messages import end_of_watch
-from evenkeel.engine.messages.end_of_watch import last_postings
+from evenkeel.engine.messages import outbox_entries
+from evenkeel.engine.messages.outbox_entries import last_postings
 from evenkeel.engine.model.states import IncidentState
 from evenkeel.engine.ports import IncidentWatch
 from evenkeel.engine.records import IncidentCourse
@@ -84,14 +84,14 @@ def test_a_message_that_cannot_be_made_keeps_no_other_from_its_end(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is logged, and its group is forgotten like the others."""
-    headline_of = end_of_watch.headline_of
+    headline_of = outbox_entries.headline_of
 
     def failing(of: IncidentCourse) -> str:
         if of.group_id == "odd":
             raise ValueError("no words")
         return headline_of(of)
 
-    monkeypatch.setattr(end_of_watch, "headline_of", failing)
+    monkeypatch.setattr(outbox_entries, "headline_of", failing)
     postings = last_postings(watch(told(group="odd"), told()), settings(), at(60))
     assert [posting.key.split("/")[1] for posting in postings] == ["orders-app"] * 2
     assert "of odd nothing can be said" in caplog.text

@@ -81,16 +81,6 @@ def test_a_group_without_members_is_told_with_the_second_snapshot(cluster: Watch
     assert incident.summary.startswith("no members")
 
 
-def test_it_is_over_when_the_members_are_back(cluster: Watch) -> None:
-    """The message is changed and answered; the incident has an end."""
-    for _ in range(2):
-        cluster.look(members=0)
-    kinds = [kind for _ in range(4) for kind in cluster.look(members=2)]
-    assert set(kinds) == {MessageKind.INCIDENT_CLOSED}
-    (incident,) = (one for one in cluster.history.tables.incidents if one.group_id)
-    assert incident.closed_at is not None
-
-
 def test_a_retry_tells_only_what_waits(cluster: Watch) -> None:
     """Slack refuses, the task is tried again: the message comes once, and nothing is judged twice."""
     cluster.look(members=0)
@@ -180,21 +170,6 @@ def test_what_outlasts_a_silence_is_told_when_that_ends(cluster: Watch) -> None:
     silenced(cluster, looks=4)
     told = [cluster.look(members=0) for _ in range(6)]
     assert told == [[], [], [], [], [MessageKind.INCIDENT_OPENED], []]
-
-
-def test_what_is_over_before_its_silence_was_never_there(cluster: Watch) -> None:
-    """Nobody was told of it, so nobody is told that it is over."""
-    silenced(cluster, looks=8)
-    assert [cluster.look(members=n) for n in (0, 0, 0, *[2] * 8)] == [[]] * 11
-
-
-def test_what_is_silenced_while_it_is_open_is_over_for_those_who_know(cluster: Watch) -> None:
-    """They have a message that would stay open."""
-    for _ in range(2):
-        cluster.look(members=0)
-    silenced(cluster, looks=9)
-    kinds = [kind for _ in range(4) for kind in cluster.look(members=2)]
-    assert set(kinds) == {MessageKind.INCIDENT_CLOSED}
 
 
 def test_an_ack_stands_in_the_message_until_that_is_over(cluster: Watch) -> None:

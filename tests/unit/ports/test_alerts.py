@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -61,6 +62,13 @@ def test_an_alert_waits_once_under_its_key(history: History) -> None:
     assert (second.key, second.channel) == ("a", "#team")
     assert AlertMessage.from_json(first.message) == message(told("g"))
     assert first.alert_id < second.alert_id
+
+
+def test_what_is_queued_twice_at_once_is_one_alert(history: History) -> None:
+    """Two processes in the same step: the unique key lets one alert through."""
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(lambda _: enqueue(history, "a"), range(4))) == 1
+    assert [alert.key for alert in history.pending_alerts()] == ["a"]
 
 
 def is_free(history: History, alert: PendingAlert) -> bool:

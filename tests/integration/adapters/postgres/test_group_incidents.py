@@ -12,6 +12,7 @@ import pytest
 
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.model.errors import EvenkeelError
+from evenkeel.engine.model.facts import Fact, FactKind
 from evenkeel.engine.model.groups import WatchOf
 from evenkeel.engine.model.message import AlertMessage, MessageKind, Severity
 from evenkeel.engine.model.states import Diagnosis, IncidentKind, IncidentState
@@ -148,6 +149,19 @@ def test_no_group_has_two_open_incidents(database_url: str, history: PostgresHis
                 connection.execute(insert, [group, kind])
 
 
+def test_a_client_may_call_itself_anything(history: PostgresHistory) -> None:
+    """What is said of it is stored with another sign in the place of the one that Postgres refuses."""
+    seen = Fact(kind=FactKind.DIAGNOSIS, measure="behind", after=9.0, subjects=("a\0b",))
+    odd = course()
+    odd = replace(odd, causes=(replace(odd.causes[0], facts=(seen,)),))
+    told = replace(posting(), message=replace(posting().message, title="a\0b"))
+    assert store(history, 0, odd, postings=[told])
+    (kept,) = history.incident_watch(CLUSTER).courses
+    assert kept.causes[0].facts[0].subjects == ("a\ufffdb",)
+    (alert,) = history.pending_alerts()
+    assert alert.message["title"] == "a\ufffdb"
+
+
 def test_all_of_it_is_stored_or_nothing(history: PostgresHistory) -> None:
     """What cannot be stored leaves the watch where it was, so that the next try does all of it."""
     broken = replace(posting(), channel="\ud800")
@@ -212,14 +226,6 @@ def test_the_pipeline_stands_beside_the_groups(history: PostgresHistory) -> None
     assert one["summary"] == "Nothing came for 15 minutes."
     assert (one["began_at"], one["opened_at"], one["facts"]) == (BEGAN, at(15), known)
     assert one["told_at"] is not None
-
-
-def test_what_is_over_is_forgotten_in_time(history: PostgresHistory) -> None:
-    """As all else that is old; what is open stays, however long."""
-    store(history, 0, course("a"), course("b"))
-    store(history, 5, course("a", state=IncidentState.RESOLVED, closed_at=at(5)), course("b"))
-    history.expire(at(6))
-    assert [one["group_id"] for one in history.query("incident_history", **ALWAYS)] == ["b"]
 
 
 def test_a_cluster_that_is_watched_no_more_has_nothing_open(
