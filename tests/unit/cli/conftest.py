@@ -6,7 +6,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,6 +24,10 @@ from evenkeel.engine.model.facts import finding
 from tests.helpers.snapshots import group, make_snapshot, member, store, topic
 
 Run = Callable[..., Result]
+
+DATA = Path(__file__).parents[2] / "data"
+RECORDED = DATA / "cluster-recording.evenkeel"
+"""Fourteen groups of a real cluster, each of another kind; whoever reads it is slow."""
 
 
 @pytest.fixture
@@ -44,6 +48,17 @@ def objects(result: Result) -> list[dict[str, Any]]:
     """Standard output as JSON lines."""
     assert result.exit_code == 0, result.output
     return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def words_of(text: str) -> str:
+    """What is said, whatever width it was broken to."""
+    return " ".join(text.split())
+
+
+def in_order(text: str, marks: Iterable[str]) -> bool:
+    """Whether each of these stands in a text, in this order."""
+    places = [text.index(mark) for mark in marks]
+    return places == sorted(places)
 
 
 def snapshot(number: int) -> ClusterSnapshot:

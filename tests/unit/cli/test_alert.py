@@ -162,14 +162,6 @@ def test_what_is_silenced_now_would_not_be_sent(run, history):
     assert run("alert", "--preview").stdout == ""
 
 
-def test_it_sends_nothing_and_says_who_does(run):
-    """Who forgets --preview must not believe that something was sent."""
-    result = run("alert")
-    assert result.exit_code == 2
-    assert "evenkeel alert sends nothing: the DAGs" in result.stderr
-    assert "--preview" in result.stderr
-
-
 def test_a_cluster_that_is_not_configured_is_named(run, history):
     """Before anything is asked of it."""
     result = run("alert", "--preview", "--cluster", "eu")

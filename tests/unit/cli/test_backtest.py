@@ -68,18 +68,6 @@ def test_a_picture_of_the_groups(run, tmp_path):
     assert "</svg>" in file.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("name", "said"), [("x.txt", "no picture"), ("gone/x.png", "cannot be written")]
-)
-def test_a_picture_that_cannot_be(run, tmp_path, name, said):
-    """The option and the file are named."""
-    result = run("backtest", *ONE, "--from", RECORDING, "--plot", str(tmp_path / name))
-
-    assert result.exit_code == 2
-    assert said in result.stderr
-    assert "--plot" in result.stderr
-
-
 def test_the_configured_lake(run, monkeypatch, tmp_path):
     """`lake` is the one of the configuration, where nothing in the folder is called so."""
     assert run("snapshot", "replay", RECORDING, "--into", "kept").exit_code == 0

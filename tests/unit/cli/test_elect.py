@@ -232,32 +232,6 @@ def test_a_live_cluster_is_asked_once(run, kafka):
     assert kafka["cluster"].closed
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--member", "c1"], "--member 'c1' is not ID=LIST"),
-        (["--member", "c1="], "--member 'c1=' is not ID=LIST"),
-        (["--member", "a=range", "--member", "a=sticky"], "--member a is there twice"),
-        (["--member", "a=range,range"], "--member a: 'range' is listed twice"),
-        (["--member", "a=range", "--assignors", "range"], "--member makes up a group of its own"),
-        (["--member", "a=range", "--to", "stiky"], "there is no strategy 'stiky'"),
-        (["--member", "a=range", "--to", "live"], "no member can be set to live"),
-        (["--member", "a=range", "--to", "uniform"], "cannot list 'uniform'"),
-        (
-            ["slow-member", "--from", RECORDED, "--assignors", ","],
-            "--assignors: a list of strategies",
-        ),
-        (["slow-member", "--from", RECORDED, "--to", "stiky"], "there is no strategy 'stiky'"),
-    ],
-)
-def test_wrong_input_is_named_with_its_option(run, options, words):
-    """Exit code 2, one line."""
-    result = run("elect", *options)
-
-    assert result.exit_code == 2
-    assert words in result.stderr
-
-
 def test_names_of_others_are_safe_to_print(run, kept):
     """A client id may hold anything."""
     made = make_snapshot(

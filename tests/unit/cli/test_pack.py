@@ -146,20 +146,8 @@ def test_strategies_of_ones_own_are_taken_along(tmp_path, monkeypatch):
     assert {"METADATA", "entry_points.txt"} == kept
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--out", "x.zip"], "x.zip is no name that Spark unpacks. Let it end in .tar.gz."),
-        (["--python-prefix", "usr"], "usr is no absolute path. Begin it with /."),
-        ([*SMALL, "--with", "no-such-thing"], "package 'no-such-thing' is not installed here."),
-        (
-            [*SMALL, "--out", "no/such/x.tar.gz"],
-            "no/such/x.tar.gz cannot be written: No such file",
-        ),
-    ],
-)
-def test_what_cannot_be_packed_is_one_line(run, words, said):
-    """Name, package and folder are checked, and nothing is left behind."""
-    result = run("admin", "pack", *words)
+def test_an_archive_that_cannot_be_written_is_one_line(run):
+    """With why."""
+    result = run("admin", "pack", *SMALL, "--out", "no/such/x.tar.gz")
     assert 2 == result.exit_code
-    assert f"evenkeel: {said}" in result.output
+    assert "evenkeel: no/such/x.tar.gz cannot be written: No such file" in result.output

@@ -194,37 +194,6 @@ def test_a_moment_without_a_time_zone_is_utc(run, history):
     assert asked == ["2026-03-01T12:00:00+00:00", "2026-03-01T12:00:00+01:00"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["nonsense"], "there is no query 'nonsense'. Use one of "),
-        (["scorebord"], "there is no query 'scorebord'. Did you mean scoreboard?"),
-        (
-            ["strategy_scoreboard"],
-            "is a view, not a query; it is shown by scoreboard and cross_rack_cost. Ask",
-        ),
-        (["snapshot_health", "--param", "limit=2.5"], "limit=2.5 is not a whole number from 0 to "),
-        (["snapshot_health", "--param", "limit=-1"], "limit=-1 is not a whole number from 0 to "),
-        (
-            ["churn", "--param", "hours=abc"],
-            "hours=abc is not a number from 0 to 1,000,000 (double",
-        ),
-        (["churn", "--param", "hours=inf"], "Write for example --param hours=24."),
-        (["churn", "--param", "until=tomorrow"], "until=tomorrow is no moment in ISO form"),
-        (["groups", "--json", "--csv"], "--json and --csv exclude each other"),
-        (["groups", "--param", "nonsense=1"], "has no parameter 'nonsense' (it has cluster"),
-        (["groups", "--param", "cluster"], "is not KEY=VALUE"),
-        (["advised_moves"], "needs group. Add --param group=VALUE."),
-    ],
-)
-def test_a_wrong_question_is_refused_with_what_is_right(run, history, arguments, told):
-    """Before any database is asked."""
-    result = run("query", *arguments)
-    assert result.exit_code == 2
-    assert told in result.stderr
-    assert history.asked == []
-
-
 def test_no_row_is_exit_code_1(run, history):
     """A script can tell that there was nothing."""
     history.rows = ()
@@ -399,22 +368,6 @@ def test_the_highest_value_is_not_at_the_edge():
     low, high = figure.axes[0].get_ylim()
     assert low == 0
     assert high > 1_040_000
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["groups", "--plot", "x.png"], "query groups has no plot. Leave --plot out; those that"),
-        (["lag_history", "--plot", "x.txt"], "--plot x.txt is no picture"),
-        (["--plot", "x.png"], "--plot needs a query"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused_before_anything_is_asked(run, history, arguments, told):
-    """With the queries that can."""
-    result = run("query", *arguments)
-    assert result.exit_code == 2
-    assert told in result.stderr
-    assert history.asked == []
 
 
 def test_a_plot_is_of_columns_that_its_query_has():

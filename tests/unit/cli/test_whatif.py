@@ -244,47 +244,6 @@ def test_a_broker_is_asked_with_the_target_it_has(asked):
     }
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (
-            ["--without", "balnced-1"],
-            "--without balnced-1: the group has no such member. Did you mean balanced-1",
-        ),
-        (["--without", "zzz"], "The members are balanced-1, balanced-2, balanced-3."),
-        (["--members", "3"], "Write for example +2 or -1."),
-        (["--members", "+0"], "is no number of members"),
-        (["--members", "+99999"], "Use 10,000 at most."),
-        (["--members", "-3"], "group balanced has 3 members: without 3 nobody would be left."),
-        (["--without", "balanced-1", "--members", "-2"], "without 3 nobody would be left"),
-        (["--partitions", "invoice=9"], "subscribes to no such topic. Did you mean invoices?"),
-        (["--partitions", "zzz=9"], "It subscribes to invoices."),
-        (
-            ["--partitions", "invoices=5"],
-            "topic invoices has 6 partitions, and Kafka takes none away. Use 6 or more.",
-        ),
-        (["--partitions", "invoices=-5"], "'-5' is no number of partitions"),
-        (["--partitions", "invoices"], "is not TOPIC=NUMBER. Write for example orders=24."),
-        (["--rack", "balanced-1"], "is not MEMBER=RACK"),
-        (["--rack", "balanced-1="], "is not MEMBER=RACK"),
-        (["--rack", "new=a"], "--rack new: nobody joins. Let members join with --members +N."),
-        (["--rack", "new-2=a", "--members", "+1"], "--rack new-2: those who join are new-1."),
-        (["--rack", "new=a,,b", "--members", "+1"], "has an empty rack"),
-        (["--rack", "*=a,b"], "--rack *=a,b: only those who join are put into several racks"),
-        (["--capacity", "balanced-1=x"], "'x' is no number of offsets per second above 0"),
-        (["--capacity", "balanced-1=0"], "no number of offsets per second above 0"),
-        (["--capacity", "balanced-1=inf"], "no number of offsets per second above 0"),
-        (["--capacity", "balanced-1=5", "--without", "balanced-1"], "the group has no such member"),
-        (["--strategy", "stick"], "Did you mean sticky?"),
-    ],
-)
-def test_what_is_not_there_is_named_with_what_to_write(asked, arguments, told):
-    """Exit code 2, nothing on standard output."""
-    result = asked("balanced", *arguments)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert told in result.stderr
-
-
 def test_a_member_has_three_names(run, made):
     """Its id, the short name that is shown, and a client id that is its own."""
     for name in ("app-0", "app at h1"):
