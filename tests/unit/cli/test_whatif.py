@@ -8,11 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.snapshots import group, make_snapshot, member, topic
-from tests.unit.cli.conftest import objects
+from tests.unit.cli.conftest import RECORDED, objects
 
 pytestmark = pytest.mark.slow
-
-RECORDED = Path(__file__).parents[2] / "data" / "cluster-recording.evenkeel"
 
 
 @pytest.fixture
