@@ -6,7 +6,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -55,10 +55,14 @@ def words_of(text: str) -> str:
     return " ".join(text.split())
 
 
-def in_order(text: str, marks: Iterable[str]) -> bool:
-    """Whether each of these stands in a text, in this order."""
-    places = [text.index(mark) for mark in marks]
-    return places == sorted(places)
+def lacking(text: str, told: str) -> str | None:
+    """The first of what stands between ` … ` in *told* that a text does not say in this order; None where all is."""
+    text, place = words_of(text), 0
+    for mark in words_of(told).split(" … "):
+        place = text.find(mark, place)
+        if place < 0:
+            return mark
+    return None
 
 
 def snapshot(number: int) -> ClusterSnapshot:
