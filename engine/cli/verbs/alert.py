@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from ...model.errors import InputError
 from ...model.text import printable, several
 from ..command_end import complain
-from ..options import AsJson, ClusterName, GroupPattern, epilog
+from ..options import AsJson, ClusterName, GroupPattern, epilog, option
 
 if TYPE_CHECKING:
     from ...pipeline.preview import Preview
@@ -31,14 +29,13 @@ EPILOG = epilog(
 
 def alert(
     preview: Annotated[
-        bool, typer.Option("--preview", help="Print what would be sent, and where; needed.")
+        bool, option("--preview", "Print what would be sent, and where; needed.")
     ] = False,
     stored: Annotated[
         str | None,
-        typer.Option(
-            "--from",
-            metavar="FILE|DIR|lake",
-            help="Go through a recording, a lake folder, or with `lake` the configured lake.",
+        option(
+            "--from FILE|DIR|lake",
+            "Go through a recording, a lake folder, or with `lake` the configured lake.",
         ),
     ] = None,
     cluster: ClusterName = None,

@@ -14,7 +14,7 @@ import typer
 from ...model.errors import InputError
 from ...model.text import printable, several
 from ..command_end import NothingFound, debugging
-from ..options import AsJson, epilog
+from ..options import AsJson, argument, epilog, option
 
 if TYPE_CHECKING:
     from ...assignors.interface import Assignor
@@ -43,23 +43,18 @@ ANSWERS = "it answers: an assignment that fits the group, or that it is infeasib
 def check_assignor(
     place: Annotated[
         str,
-        typer.Argument(
-            metavar="PLACE",
-            help="MODULE:CLASS, FILE.py:CLASS, FILE.py, or the name of a strategy that is installed.",
+        argument(
+            "PLACE",
+            "MODULE:CLASS, FILE.py:CLASS, FILE.py, or the name of a strategy that is installed.",
         ),
     ],
-    groups: Annotated[
-        int, typer.Option("--groups", metavar="N", min=1, help="Ask about so many groups.")
-    ] = 300,
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", help="Another seed, other groups.")
-    ] = 0,
+    groups: Annotated[int, option("--groups N", "Ask about so many groups.", min=1)] = 300,
+    seed: Annotated[int, option("--seed N", "Another seed, other groups.")] = 0,
     data: Annotated[
         list[str] | None,
-        typer.Option(
-            "--data",
-            metavar="JSON",
-            help="Data of a member to draw from, an object; give several. Without it weights.",
+        option(
+            "--data JSON",
+            "Data of a member to draw from, an object; give several. Without it weights.",
         ),
     ] = None,
     as_json: AsJson = False,

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ...model.errors import InputError
 from ...model.text import several
 from ..command_end import NothingFound
-from ..options import AsJson, ClusterName, epilog
+from ..options import AsJson, ClusterName, argument, epilog, option
 
 if TYPE_CHECKING:
     from ..sources import SnapshotSource
@@ -30,22 +28,17 @@ EPILOG = epilog(
 
 
 def diff(
-    group: Annotated[str, typer.Argument(metavar="GROUP", help="A group id or pattern.")],
+    group: Annotated[str, argument("GROUP", "A group id or pattern.")],
     stored: Annotated[
         str | None,
-        typer.Option(
-            "--from",
-            metavar="FILE|DIR",
-            help="A recording or a lake folder; without it evenkeel.toml's lake.",
-        ),
+        option("--from FILE|DIR", "A recording or a lake folder; without it evenkeel.toml's lake."),
     ] = None,
     cluster: ClusterName = None,
     since: Annotated[
         str,
-        typer.Option(
-            "--since",
-            metavar="ID|N",
-            help="What to compare the newest snapshot with: a snapshot id, or how many snapshots ago.",
+        option(
+            "--since ID|N",
+            "What to compare the newest snapshot with: a snapshot id, or how many snapshots ago.",
         ),
     ] = "1",
     as_json: AsJson = False,

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ...model.errors import Infeasible
 from ...model.text import pasted
-from ..options import AsJson, Bootstrap, ClusterName, Stored, epilog
+from ..options import AsJson, Bootstrap, ClusterName, Stored, argument, epilog
 
 if TYPE_CHECKING:
     from ...snapshots.groups_with_past import GroupWithPast
@@ -28,9 +26,7 @@ EPILOG = epilog(
 
 
 def tasks(
-    group: Annotated[
-        str, typer.Argument(metavar="GROUP", help="A group id (the application.id) or pattern.")
-    ],
+    group: Annotated[str, argument("GROUP", "A group id (the application.id) or pattern.")],
     bootstrap: Bootstrap = None,
     cluster: ClusterName = None,
     stored: Stored = None,

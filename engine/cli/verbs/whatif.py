@@ -5,10 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ..command_end import complain
-from ..options import AsJson, Bootstrap, ClusterName, Every, Samples, Stored, epilog
+from ..options import (
+    AsJson,
+    Bootstrap,
+    ClusterName,
+    Every,
+    Samples,
+    Stored,
+    argument,
+    epilog,
+    option,
+)
 
 if TYPE_CHECKING:
     from ...followers.plan import Plan
@@ -36,44 +44,34 @@ EPILOG = epilog(
 
 
 def whatif(
-    group: Annotated[str, typer.Argument(metavar="GROUP", help="A group id or pattern.")],
+    group: Annotated[str, argument("GROUP", "A group id or pattern.")],
     bootstrap: Bootstrap = None,
     cluster: ClusterName = None,
     stored: Stored = None,
     members: Annotated[
-        list[str] | None,
-        typer.Option("--members", metavar="+N|-N", help="So many members join, or leave."),
+        list[str] | None, option("--members +N|-N", "So many members join, or leave.")
     ] = None,
-    without: Annotated[
-        list[str] | None, typer.Option("--without", metavar="MEMBER", help="This member leaves.")
-    ] = None,
+    without: Annotated[list[str] | None, option("--without MEMBER", "This member leaves.")] = None,
     partitions: Annotated[
-        list[str] | None,
-        typer.Option("--partitions", metavar="TOPIC=N", help="A topic has so many partitions."),
+        list[str] | None, option("--partitions TOPIC=N", "A topic has so many partitions.")
     ] = None,
-    rack: Annotated[
-        list[str] | None, typer.Option("--rack", metavar="MEMBER=RACK", help="A member's rack.")
-    ] = None,
+    rack: Annotated[list[str] | None, option("--rack MEMBER=RACK", "A member's rack.")] = None,
     capacity: Annotated[
         list[str] | None,
-        typer.Option(
-            "--capacity", metavar="MEMBER=N", help="A member can consume so many offsets a second."
-        ),
+        option("--capacity MEMBER=N", "A member can consume so many offsets a second."),
     ] = None,
     strategies: Annotated[
         list[str] | None,
-        typer.Option(
-            "--strategy",
-            metavar="NAME|PLACE",
-            help="Only this strategy; of your own: module:Class, FILE.py:Class or FILE.py; repeatable.",
+        option(
+            "--strategy NAME|PLACE",
+            "Only this strategy; of your own: module:Class, FILE.py:Class or FILE.py; repeatable.",
         ),
     ] = None,
     plan: Annotated[
         Path | None,
-        typer.Option(
-            "--plan",
-            metavar="FILE",
-            help="The plan that the group follows (default: that its members keep what they own now).",
+        option(
+            "--plan FILE",
+            "The plan that the group follows (default: that its members keep what they own now).",
         ),
     ] = None,
     samples: Samples = 3,
