@@ -15,9 +15,8 @@ def option(shown: str, help: str, **more: Any) -> Any:
     """
     An option as help shows it, by its name and a word for what is given with it.
 
-    >>> known = option("--plan FILE", "The plan that the group follows.")
-    >>> [*known.param_decls], known.metavar
-    (['--plan'], 'FILE')
+    >>> option("--plan FILE", "The plan that the group follows.").metavar
+    'FILE'
     """
     name, _, given = shown.partition(" ")
     return typer.Option(name, metavar=given or None, help=help, **more)
