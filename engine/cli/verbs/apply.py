@@ -60,7 +60,6 @@ def apply(
 
 
 def _advised(source: SnapshotSource, only: GroupWithPast) -> str:
-    """The strategy that a group is advised."""
     from ...advice import blocked
     from ...messages.wording import because
     from ...model.states import GroupType

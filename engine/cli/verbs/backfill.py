@@ -84,7 +84,6 @@ def _iso(at: datetime) -> str:
 
 
 def _ahead(plan: BackfillPlan) -> Iterator[str]:
-    """What is to be done."""
     from ...pipeline.backfill import EVENKEEL
 
     asked = plan.question

@@ -196,7 +196,6 @@ def _pairs(pairs: Sequence[tuple[str, int]]) -> str:
 
 
 def _row(assignor: Assignor, outcome: PromiseOutcome) -> dict[str, Any]:
-    """An outcome for machines."""
     return {
         "strategy": assignor.name,
         "promise": outcome.promise.name.lower() if outcome.promise else None,

@@ -102,7 +102,6 @@ def _record(plan: Plan) -> str:
 
 
 def _remarks(planned: Planned, out: Path | None) -> list[str]:
-    """What has to be known of a plan, one line each."""
     from ...messages.wording import moment
 
     plan = planned.plan

@@ -84,7 +84,6 @@ def silence(
 
 
 def _end(number: int) -> None:
-    """End a silence or an acknowledgement."""
     from ...records import SilenceKind
     from .. import silence_options
 

@@ -50,14 +50,6 @@ def test_a_table_of_changes(run):
     assert "no forecast came due" in result.output
 
 
-def test_a_pattern_that_fits_nothing(run):
-    """The near names are said."""
-    result = run("backtest", "--from", RECORDED, "--group", "slow-membr")
-
-    assert result.exit_code == 1
-    assert "slow-member" in result.stderr
-
-
 def test_a_picture_of_the_groups(run, tmp_path):
     """Lag, forecasts and diagnoses over time, whatever a group is called."""
     file = tmp_path / "backtest.svg"

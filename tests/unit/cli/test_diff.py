@@ -157,14 +157,6 @@ def test_a_group_that_came_or_went(run, kept):
     assert (row["change"], row["before"], row["after"]) == ("group", False, True)
 
 
-def test_names_that_are_not_for_terminals_are_made_safe(run, recording):
-    """A group may be called anything."""
-    result = run("diff", "bad\x1b[31m[red]name", "--from", recording)
-
-    assert "\x1b" not in result.stdout
-    assert result.stdout.startswith(r"bad\x1b[31m[red]name on prod")
-
-
 def test_what_is_not_known_is_said_and_no_change(run, recording):
     """A group that rebalances tells no owners."""
     result = run("diff", "moving", "--from", recording)

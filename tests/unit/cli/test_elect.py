@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from tests.helpers.snapshots import group, make_snapshot, member, topic
 from tests.unit.cli.conftest import RECORDED, lacking, objects
 
 
@@ -203,25 +202,3 @@ def test_static_members_are_known_from_the_broker(asked):
     row = asked("static-members", "--to", "sticky", "--json")
 
     assert "all stay out" in row["plan"]["in_one_step"]
-
-
-def test_a_live_cluster_is_asked_once(run, kafka):
-    """One snapshot is enough; lists come from the command line."""
-    [row] = objects(run("elect", "uneven", "--bootstrap", "h:1", "--assignors", "range", "--json"))
-
-    assert (row["runs"], row["elected"]) == ("range", "range")
-    assert kafka["slept"] == []
-    assert kafka["cluster"].closed
-
-
-def test_names_of_others_are_safe_to_print(run, kept):
-    """A client id may hold anything."""
-    made = make_snapshot(
-        cluster="prod",
-        topics=[topic("t", 1)],
-        groups=[group("odd\x1b[31m", members=[member("bad\x1b[31mid", ["t"], {"t": [0]})])],
-    )
-    text = run("elect", "--from", kept(made), "--assignors", "range").stdout
-
-    assert "\x1b" not in text
-    assert "bad\\x1b[31mid" in text

@@ -100,6 +100,8 @@ VERBS = (
     ("diff", None),
     ("tasks", None),
     ("whatif", None),
+    ("backtest", "--group"),
+    ("report", "--group"),
 )
 
 

@@ -47,11 +47,6 @@ def test_the_configured_lake_is_the_default(run, tmp_path):
     assert "14 groups" in run("report").stderr
 
 
-def test_a_group_that_is_not_there(run):
-    """As everywhere."""
-    assert run("report", "--from", RECORDED, "--group", "slow-membr").exit_code == 1
-
-
 def test_of_many_groups_fewer_snapshots_are_judged(run, monkeypatch):
     """And it is said, with what helps; who says how many hears how far it is."""
     monkeypatch.setattr(report_source, "JUDGED", 14 * 4)

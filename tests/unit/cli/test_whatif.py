@@ -267,14 +267,6 @@ def test_a_group_of_which_nothing_can_be_said_says_why(asked, name, told):
     assert told in result.stderr
 
 
-def test_a_live_cluster_is_looked_at_several_times(run, kafka):
-    """Without further options three times, for what arrives takes two."""
-    result = run("whatif", "uneven", "--bootstrap", "kafka-1:9092", "--members", "+1")
-    assert result.exit_code == 0, result.output
-    assert len(kafka["slept"]) == 2
-    assert "What if: uneven" in result.stdout
-
-
 def test_the_page_shows_what_is_printed(asked):
     """To the letter."""
     page = (Path(__file__).parents[3] / "engine/cli/README.md").read_text(encoding="utf-8")
