@@ -205,10 +205,8 @@ def test_a_spark_connect_server_is_tried_and_its_token_kept(run, healthy, monkey
     monkeypatch.setenv("EVENKEEL_SPARK_REMOTE", "sc://h/;token=hush")
     monkeypatch.setattr(checks.subprocess, "run", preflight(0, "server sc://h\n2 tasks\n"))
     rows = {r["name"]: r for r in objects(run("doctor", "--json"))}
-    assert ("OK", "server sc://h 2 tasks") == (
-        rows["spark cluster"]["outcome"],
-        rows["spark cluster"]["found"],
-    )
+    cluster = rows["spark cluster"]
+    assert ("OK", "server sc://h 2 tasks") == (cluster["outcome"], cluster["found"])
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     assert "OK" == JAVA().outcome
 
@@ -226,10 +224,5 @@ def test_a_variable_that_nobody_reads_is_told_with_the_key_that_is_near(run, mon
     for name in ("EVENKEEL_WEBHOOK", "EVENKEEL_USER", "EVENKEEL_LOOKBACK", "WEBHOOK"):
         monkeypatch.setenv(name, "3")
     told = [each for each in objects(run("doctor", "--json")) if each["name"] == "environment"]
-    assert [(each["outcome"], each["found"], each["fix"]) for each in told] == [
-        (
-            "WARN",
-            "nobody reads EVENKEEL_WEBHOOK.",
-            "Call it EVENKEEL_WEBHOOKS if that is meant.",
-        )
-    ]
+    said = ("WARN", "nobody reads EVENKEEL_WEBHOOK.", "Call it EVENKEEL_WEBHOOKS if that is meant.")
+    assert [(each["outcome"], each["found"], each["fix"]) for each in told] == [said]

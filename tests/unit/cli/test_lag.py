@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from operator import itemgetter
 
 import pytest
 
@@ -15,14 +16,8 @@ def test_json_has_a_row_per_partition_with_its_owner(run, recording):
     rows = objects(run("lag", "--from", recording, "--group", "uneven", "--json"))
     assert [(row["topic"], row["partition"]) for row in rows] == [("orders", p) for p in range(6)]
     first = rows[0]
-    assert {k: first[k] for k in ("group", "begin", "end", "committed", "lag", "member")} == {
-        "group": "uneven",
-        "begin": 0,
-        "end": 19000,
-        "committed": 18500,
-        "lag": 500,
-        "member": "app-1",
-    }
+    told = {"group": "uneven", "begin": 0, "end": 19000, "committed": 18500, "lag": 500}
+    assert first.items() >= (told | {"member": "app-1"}).items()
     assert first["lag_basis"] == "committed"
     assert (first["client_id"], first["host"], first["rack"]) == ("app-1", "/10.0.0.1", "rack-a")
     assert first["snapshot_id"].startswith("prod-")
@@ -39,9 +34,8 @@ def test_rows_are_sorted_by_group_topic_and_partition(run, lake):
 def test_what_is_unknown_is_null_and_never_zero(run, recording, tmp_path):
     """Without a commit there is no lag to tell, and why, unless a rule says where the group starts."""
     rows = objects(run("lag", "--from", recording, "--group", "never", "--json"))
-    assert {(row["committed"], row["lag"], row["lag_basis"]) for row in rows} == {
-        (None, None, "no commit")
-    }
+    told = {itemgetter("committed", "lag", "lag_basis")(row) for row in rows}
+    assert told == {(None, None, "no commit")}
     rule = '[[rules]]\ngroups = "never"\nauto_offset_reset = "earliest"\n'
     (tmp_path / "evenkeel.toml").write_text(rule)
     rows = objects(run("lag", "--from", recording, "--group", "never", "--json"))
@@ -107,21 +101,12 @@ def test_json_has_one_object_for_a_group_without_a_partition(run, mixed):
     own, *others = sorted(rows, key=lambda row: row["partition"] is None)
     assert [row["group"] for row in rows] == sorted(row["group"] for row in rows)
     assert all(row.keys() == own.keys() for row in rows)
-    assert (own["group"], own["partition"], own["state"], own["type"], own["protocol_type"]) == (
-        "orders-app",
-        0,
-        "Stable",
-        "classic",
-        "consumer",
-    )
+    of_group = itemgetter("group", "partition", "state", "type", "protocol_type")
+    assert of_group(own) == ("orders-app", 0, "Stable", "classic", "consumer")
     told = {row["group"]: {k: v for k, v in row.items() if v is not None} for row in others}
     keys = {"cluster": "test", "snapshot_id": own["snapshot_id"]}
-    assert told["connect-s3"] == keys | {
-        "group": "connect-s3",
-        "state": "Stable",
-        "type": "classic",
-        "protocol_type": "connect",
-    }
+    connect = {"state": "Stable", "type": "classic", "protocol_type": "connect"}
+    assert told["connect-s3"] == keys | connect | {"group": "connect-s3"}
     assert told["gone"] == keys | {"group": "gone", "state": "Dead", "type": "classic"}
     assert told.keys() == {"connect-s3", "gone", "idle", "schema-registry", "shared"}
 
@@ -169,11 +154,10 @@ def test_a_live_cluster_is_read_and_let_go_of(run, kafka):
 
 def test_csv_has_the_columns_of_json(run, recording):
     """A line per partition, null as nothing."""
-    rows = objects(run("lag", "--from", recording, "--group", "empty", "--json"))
-    printed = run("lag", "--from", recording, "--group", "empty", "--csv").stdout
+    asked = ["lag", "--from", recording, "--group", "empty"]
+    rows, printed = objects(run(*asked, "--json")), run(*asked, "--csv").stdout
     read = list(csv.DictReader(printed.splitlines()))
     assert [list(row) for row in read] == [list(row) for row in rows]
     assert [row["committed"] for row in read] == ["490", "500", "", "500"]
-    assert [row["lag"] or None for row in read] == [
-        None if row["lag"] is None else str(row["lag"]) for row in rows
-    ]
+    lags = [None if row["lag"] is None else str(row["lag"]) for row in rows]
+    assert [row["lag"] or None for row in read] == lags
