@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ...model.errors import InputError
@@ -43,6 +43,9 @@ def alert(
     as_json: AsJson = False,
 ) -> None:
     """Print what would be sent and where, and send nothing."""
+    from ... import wiring
+    from ...pipeline.preview import walked
+    from .. import sources
     from ..views.tables import emit, tell
 
     if not preview:
@@ -50,7 +53,13 @@ def alert(
             "evenkeel alert sends nothing: the DAGs snapshot_offsets, advise_assignments and watch_pipeline do.",
             fix="Add --preview to see what they would send.",
         )
-    previews = _waiting(cluster) if stored is None else _walked(stored, cluster, group)
+    if stored is None:
+        previews = _waiting(cluster)
+    else:
+        source = sources.stored_source(stored, cluster)
+        sources.select_ever(source, group)
+        history = wiring.scratch_history()
+        previews = walked(source.lake, history, source.settings, source.cluster)
     meant = (each for each in previews if each.is_about(group))
     if as_json:
         emit(map(to_json, meant))
@@ -61,18 +70,6 @@ def alert(
     complain(
         f"{several(number, 'message')}, none of them sent." if number else "nothing would be sent."
     )
-
-
-def _walked(stored: str, cluster: str | None, group: str) -> Iterable[Preview]:
-    """What would have been told over the snapshots of a recording or a lake."""
-    from ... import wiring
-    from ...pipeline import preview
-    from .. import sources
-
-    source = sources.stored_source(stored, cluster)
-    sources.select_ever(source, group)
-    history = wiring.scratch_history()
-    return preview.walked(source.lake, history, source.settings, source.cluster)
 
 
 def _waiting(cluster: str | None) -> Iterator[Preview]:

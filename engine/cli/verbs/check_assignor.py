@@ -62,7 +62,7 @@ def check_assignor(
     """Hold a custom strategy to its promises on random groups, and show the smallest that it fails on."""
     from ...assignors.promises import DATA, examine
     from ..custom import load
-    from ..views.tables import emit, tell
+    from ..views.tables import emit
 
     drawn = [_object(text) for text in data] if data else DATA
     with contextlib.ExitStack() as stack:
@@ -74,8 +74,7 @@ def check_assignor(
     if as_json:
         emit(_row(assignor, one) for one in examined.outcomes)
     else:
-        tell([_headline(place, assignor, examined, seed), ""])
-        _report(assignor, examined)
+        _report(place, assignor, examined, seed)
     if examined.broken:
         raise typer.Exit(1)
     if not examined.answered:
@@ -97,18 +96,15 @@ def _object(text: str) -> Mapping[str, Any]:
     return content
 
 
-def _headline(place: str, assignor: Assignor, examined: Examined, seed: int) -> str:
+def _report(place: str, assignor: Assignor, examined: Examined, seed: int) -> None:
+    from ..views.tables import Table, show, tell
+
     parts = [f"{several(examined.groups, 'random group')}, seed {seed}"]
     if examined.infeasible:
         parts.append(f"infeasible on {examined.infeasible:,} (first: {examined.reason})")
     if examined.flawed:
         parts.append(f"{examined.flawed:,} answers list findings, which are not held against them")
-    return printable(f"{assignor.name} ({place}): {'; '.join(parts)}")
-
-
-def _report(assignor: Assignor, examined: Examined) -> None:
-    from ..views.tables import Table, show, tell
-
+    tell([printable(f"{assignor.name} ({place}): {'; '.join(parts)}"), ""])
     rows = [
         (
             _outcome(outcome),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -48,6 +49,18 @@ def objects(result: Result) -> list[dict[str, Any]]:
     """Standard output as JSON lines."""
     assert result.exit_code == 0, result.output
     return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def changed(case: dict[str, Any], path: Sequence[str | int], value: Any) -> dict[str, Any]:
+    """A case with one field replaced, or taken away when the value is `...`."""
+    at = changed = copy.deepcopy(case)
+    for step in path[:-1]:
+        at = at[step] if isinstance(step, int) else at.setdefault(step, {})
+    if value is ...:
+        del at[path[-1]]
+    else:
+        at[path[-1]] = value
+    return changed
 
 
 def words_of(text: str) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evenkeel.engine.adapters.lake import FileLake
-from tests.helpers.snapshots import group, make_snapshot, member, store, topic
+from tests.helpers.snapshots import group, make_snapshot, member, topic
 from tests.helpers.streams_groups import Sub, Thread, live_snapshot, on
 from tests.unit.cli.conftest import RECORDED, lacking, objects, words_of
 
@@ -242,7 +241,7 @@ def test_what_cannot_be_is_said(asked, columns, strategy, code, told):
 
 
 @pytest.fixture
-def application(run, tmp_path):
+def application(run, kept, tmp_path):
     """Ask about an application whose tasks read across racks; its leader's or its broker's assignor."""
 
     def ask(strategy, *options, kip_1071=False, streams="", static=()):
@@ -253,9 +252,7 @@ def application(run, tmp_path):
         ]
         replicas = on("source-0", "b b a a")
         taken = live_snapshot(threads, {"0": Sub(4)}, replicas=replicas, kip_1071=kip_1071)
-        lake = tmp_path / f"{kip_1071}"
-        if not lake.exists():
-            store(FileLake(lake), taken)
+        lake = kept(taken, name=f"{kip_1071}")
         (tmp_path / "evenkeel.toml").write_text(
             f'[[rules]]\ngroups = "app"\nstreams = {{{streams}}}\n'
         )

@@ -12,7 +12,7 @@ from evenkeel.engine.config import ClusterSettings, Rule, Settings
 from evenkeel.engine.model.errors import InputError, LakeError
 from evenkeel.engine.pipeline.snapshot import take_snapshot
 from tests.helpers.memory import MemoryCluster
-from tests.helpers.snapshots import group, make_snapshot, member, store, topic
+from tests.helpers.snapshots import group, make_snapshot, member, topic
 from tests.unit.cli.conftest import objects
 
 
@@ -23,15 +23,14 @@ def test_a_lake_of_one_cluster_needs_no_name(lake):
     assert source.newest == source.lake.snapshots("prod")[0]
 
 
-def test_a_lake_of_several_clusters_asks_which(tmp_path):
+def test_a_lake_of_several_clusters_asks_which(kept):
     """The choice is the user's; the names are listed."""
-    held = FileLake(tmp_path / "lake")
-    store(held, make_snapshot(cluster="a"), make_snapshot(cluster="b"))
+    lake = str(kept(make_snapshot(cluster="a"), make_snapshot(cluster="b")))
     with pytest.raises(InputError, match="several clusters: a, b"):
-        sources.open_source(None, None, str(tmp_path / "lake"))
-    assert sources.open_source(None, "b", str(tmp_path / "lake")).cluster == "b"
+        sources.open_source(None, None, lake)
+    assert sources.open_source(None, "b", lake).cluster == "b"
     with pytest.raises(InputError, match="it has a, b"):
-        sources.open_source(None, "c", str(tmp_path / "lake"))
+        sources.open_source(None, "c", lake)
 
 
 def test_an_empty_lake_is_nothing_found():
