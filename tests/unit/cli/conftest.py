@@ -45,9 +45,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return invoke
 
 
-def objects(result: Result) -> list[dict[str, Any]]:
-    """Standard output as JSON lines."""
-    assert result.exit_code == 0, result.output
+def objects(result: Result, code: int = 0) -> list[dict[str, Any]]:
+    """Standard output as JSON lines, of a command that ends with this exit code."""
+    assert result.exit_code == code, result.output
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
@@ -107,6 +107,16 @@ def snapshot(number: int) -> ClusterSnapshot:
         ],
         problems=[finding("group_unread", ["locked"], quote="not authorized: DESCRIBE")],
     )
+
+
+@pytest.fixture
+def checked(run: Run) -> Callable[..., dict[str, dict[str, Any]]]:
+    """What `evenkeel doctor` says, by the names of its checks; the last of each."""
+
+    def check(*arguments: str, code: int = 0) -> dict[str, dict[str, Any]]:
+        return {row["name"]: row for row in objects(run("doctor", *arguments, "--json"), code)}
+
+    return check
 
 
 @pytest.fixture(scope="session")

@@ -33,13 +33,8 @@ def install(monkeypatch):
     evenkeel.engine.assignors._installed.cache_clear()
 
 
-def _rows(result, code):
-    assert result.exit_code == code, result.output
-    return [json.loads(line) for line in result.stdout.splitlines()]
-
-
 def _failed(result):
-    return [row for row in _rows(result, 1) if row["outcome"] == "FAIL"]
+    return [row for row in objects(result, 1) if row["outcome"] == "FAIL"]
 
 
 def _shape(case):
@@ -83,7 +78,7 @@ def test_what_is_broken_is_found_and_shown_on_the_smallest_group(run, what, prom
 
 def test_a_sound_class_passes(run):
     """Nothing fails, what is not promised is told beside it, and the exit code says so."""
-    rows = _rows(run("check-assignor", f"{BROKEN}:Deals", "--json", "--groups", "60"), 0)
+    rows = objects(run("check-assignor", f"{BROKEN}:Deals", "--json", "--groups", "60"))
 
     assert [row["outcome"] for row in rows] == ["OK"] * 6 + ["not promised"] * 2
     assert [row["promise"] for row in rows][:3] == [None, "complete", "subscribed"]
@@ -209,7 +204,7 @@ def test_data_of_members_can_be_chosen(run):
 
 def test_the_worked_example_keeps_its_promises(run):
     """The weighted assignor of `engine/assignors/README.md`, on many groups with weights."""
-    rows = _rows(run("check-assignor", f"{WEIGHTED}:Weighted", "--json", "--groups", "60"), 0)
+    rows = objects(run("check-assignor", f"{WEIGHTED}:Weighted", "--json", "--groups", "60"))
 
     assert {row["checked"] for row in rows} == {60}
     assert len(WEIGHTED.read_text(encoding="utf-8").splitlines()) <= 40

@@ -89,11 +89,11 @@ def test_the_json_of_doctor_is_complete_when_all_is_well(run):
 pytest_plugins = ("tests.helpers.slack_fixtures",)
 
 
-def test_a_token_that_works_is_named_by_its_bot_and_workspace(run, slack_server, monkeypatch):
+def test_a_token_that_works_is_named_by_its_bot_and_workspace(checked, slack_server, monkeypatch):
     """OK, whose it is, and where messages go by default."""
     monkeypatch.setenv("EVENKEEL_SLACK_TOKEN", "xoxb-of-a-test")
     monkeypatch.setenv("EVENKEEL_SLACK_BASE_URL", slack_server.base_url)
-    row = next(row for row in objects(run("doctor", "--json")) if row["name"] == "slack")
+    row = checked()["slack"]
     assert row["outcome"] == "OK"
     assert " in " in row["found"]
     assert "#kafka" in row["found"]
@@ -155,12 +155,11 @@ def rows(run, tmp_path, monkeypatch):
         monkeypatch.setenv("EVENKEEL_WEBHOOKS", json.dumps(secrets))
         result = run("doctor", "--json")
         assert KEY not in result.output
-        of_pagers = [
-            row
+        return [
+            (row["outcome"], row["found"], row["fix"] or "")
             for row in map(json.loads, result.stdout.splitlines())
             if row["name"] in ("webhook", "heartbeat")
         ]
-        return [(row["outcome"], row["found"], row["fix"] or "") for row in of_pagers]
 
     return ask
 
@@ -184,10 +183,8 @@ def test_who_answers_is_named_and_nobody_is_paged(rows, monkeypatch):
 def test_what_is_missing_has_its_fix(rows):
     """A webhook without secrets, or with a key that is none."""
     oncall, prometheus, heartbeat = rows(oncall={"key": KEY[:-1]})
-    assert oncall[:2] == (
-        "FAIL",
-        "webhook 'oncall' has a key of 31 characters, PagerDuty's have 32.",
-    )
+    short = "webhook 'oncall' has a key of 31 characters, PagerDuty's have 32."
+    assert oncall[:2] == ("FAIL", short)
     assert prometheus[:2] == ("WARN", "prometheus: no url is configured.")
     assert "evenkeel_webhook_prometheus" in prometheus[2]
     assert heartbeat[0] == "WARN"
