@@ -59,14 +59,6 @@ def test_a_picture_of_the_groups(run, tmp_path):
     assert "</svg>" in file.read_text(encoding="utf-8")
 
 
-def test_the_configured_lake(run, monkeypatch, tmp_path):
-    """`lake` is the one of the configuration, where nothing in the folder is called so."""
-    assert run("snapshot", "replay", RECORDED, "--into", "kept").exit_code == 0
-    monkeypatch.setenv("EVENKEEL_LAKE", str(tmp_path / "kept"))
-
-    assert "slow-member-3 does" in run("backtest", *ONE, "--from", "lake").stdout
-
-
 @pytest.fixture(scope="module")
 def skewed(tmp_path_factory) -> str:
     """A recording of a group that is told to switch."""

@@ -124,15 +124,6 @@ def test_one_snapshot_cannot_be_compared(shown):
     assert "evenkeel snapshot take" in result.stderr
 
 
-def test_without_from_it_is_the_configured_lake(run, kept, tmp_path):
-    """The one that the scheduled runs fill."""
-    taken = [make_snapshot(number=n, groups=[group("app")]) for n in range(2)]
-    kept(*taken, name="kept")
-    (tmp_path / "evenkeel.toml").write_text('lake = "kept"\n')
-
-    assert _lines(run("diff", "app"))[1:] == ["Nothing changed."]
-
-
 def test_where_nothing_can_be_compared_the_fix_is_said(run, recording):
     """An empty lake, and a group that is in neither snapshot."""
     empty, nobody = run("diff", "app"), run("diff", "nobody", "--from", recording)

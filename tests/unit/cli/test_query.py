@@ -211,12 +211,23 @@ def test_the_demos_database_is_the_default(run, history, tmp_path, monkeypatch):
     assert run("query", "scoreboard").exit_code == 2
 
 
-def test_without_any_database_it_says_how_to_get_one(run):
+@pytest.mark.parametrize(
+    "line",
+    [
+        "query groups",
+        "admin migrate",
+        "report --database",
+        "silence orders-* --for 2h --reason why",
+        "ack orders-* --reason why",
+        "alert --preview",
+    ],
+)
+def test_without_any_database_it_says_how_to_get_one(run, line):
     """One line with both ways."""
-    for command in (["query", "groups"], ["admin", "migrate"]):
-        result = run(*command)
-        assert result.exit_code == 2
-        assert "Set EVENKEEL_DATABASE_URL, or start one with `make demo`." in result.stderr
+    result = run(*line.split())
+    assert result.exit_code == 2
+    told = "no history database is configured, and there is no demo here. Set EVENKEEL_DATABASE_URL, or start one with"
+    assert f"{told} `make demo`." in result.stderr
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"other": 1}', "\x00"])

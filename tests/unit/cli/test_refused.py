@@ -125,6 +125,16 @@ REFUSED = {
 }
 """Command -> what follows -> what is said of it; `@` is the recording of the demo."""
 
+NO_ANSWER = {
+    "whatif --members +1 @": {
+        "streams-classic": "a Kafka Streams application, which assigns tasks and not partitions",
+        "streams-kip1071": "`evenkeel tasks streams-kip1071` shows them under each strategy.",
+        "keeps-rebalancing": "rebalancing (CompletingRebalance)",
+        "empty-with-commits": "no members (Empty)",
+    },
+}
+"""The same of what is typed rightly, of groups of which nothing can be said: exit code 1."""
+
 PLACES = {
     "BROKEN": str(DATA / "broken_assignors.py"),
     "WEIGHTED": str(DATA / "weighted_assignor.py"),
@@ -133,15 +143,17 @@ PLACES = {
 
 def cases():
     """Each command line with what it is told; what reads the recording or loads a class is slow."""
-    for command, wrong in REFUSED.items():
-        for rest, told in wrong.items():
+    tables = [(command, table, 2) for command, table in REFUSED.items()]
+    tables += [(command, table, 1) for command, table in NO_ANSWER.items()]
+    for command, table, code in tables:
+        for rest, told in table.items():
             line = f"{command} {rest}".strip()
             slow = "@" in line or command in ("check-assignor", "admin pack")
-            yield pytest.param(line, told, marks=[pytest.mark.slow] if slow else [], id=line)
+            yield pytest.param(line, told, code, marks=[pytest.mark.slow] if slow else [], id=line)
 
 
-@pytest.mark.parametrize(("line", "told"), list(cases()))
-def test_wrong_usage_is_exit_code_2_and_a_line_in_words(run, monkeypatch, line, told):
+@pytest.mark.parametrize(("line", "told", "code"), list(cases()))
+def test_wrong_usage_is_an_exit_code_and_a_line_in_words(run, monkeypatch, line, told, code):
     """Nothing on standard output, no wall of usage, and no database is asked."""
     monkeypatch.setenv("EVENKEEL_DATABASE_URL", "postgresql://h/history")
     monkeypatch.setattr(wiring, "history", lambda settings: 1 / 0)
@@ -150,7 +162,7 @@ def test_wrong_usage_is_exit_code_2_and_a_line_in_words(run, monkeypatch, line, 
         place, colon, name = word.partition(":")
         words += ["--from", RECORDED] if word == "@" else [PLACES.get(place, place) + colon + name]
     result = run(*words)
-    assert (result.exit_code, result.stdout) == (2, "")
+    assert (result.exit_code, result.stdout) == (code, "")
     said = result.stderr.splitlines()
     own = [line for line in said if not line.startswith(("plain form", "looking at"))]
     assert own[0].startswith("evenkeel: ")

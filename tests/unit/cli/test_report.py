@@ -39,14 +39,6 @@ def test_a_group_that_is_called_like_a_script(run, tmp_path, lake):
     assert "\x1b" not in page
 
 
-def test_the_configured_lake_is_the_default(run, tmp_path):
-    """Without --from; nothing there is said as everywhere."""
-    (tmp_path / "evenkeel.toml").write_text('lake = "kept"\n', encoding="utf-8")
-    assert run("snapshot", "replay", RECORDED, "--into", "kept").exit_code == 0
-
-    assert "14 groups" in run("report").stderr
-
-
 def test_of_many_groups_fewer_snapshots_are_judged(run, monkeypatch):
     """And it is said, with what helps; who says how many hears how far it is."""
     monkeypatch.setattr(report_source, "JUDGED", 14 * 4)
@@ -59,10 +51,3 @@ def test_of_many_groups_fewer_snapshots_are_judged(run, monkeypatch):
     said = run("report", "--from", RECORDED, "--snapshots", 5).stderr
     assert "looking at" not in said
     assert "2 of 5 snapshots judged\n4 of 5 snapshots judged\nwritten" in said
-
-
-def test_no_database_is_said(run):
-    """Neither configured nor a demo's here, as of `evenkeel query`."""
-    result = run("report", "--database")
-    assert result.exit_code == run("query", "groups").exit_code == 2
-    assert "no history database is configured" in result.stderr

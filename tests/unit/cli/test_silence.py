@@ -141,13 +141,6 @@ def test_a_group_may_be_called_like_a_pattern(run, history):
     assert not kept.covers("demo", "pay1")
 
 
-def test_without_a_database_there_is_nowhere_to_keep_it(run):
-    """The error names the setting."""
-    result = run("silence", "orders-*", "--for", "2h", *WHY)
-    assert result.exit_code == 2
-    assert "EVENKEEL_DATABASE_URL" in result.stderr
-
-
 def test_an_ack_names_the_incidents_that_it_means(run, history):
     """Without an end it lasts as long as they do; with one, until then."""
     opened(history, "orders-app", "pay[1]", "orders-api")

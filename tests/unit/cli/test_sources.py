@@ -151,6 +151,26 @@ def test_a_recording_of_stored_snapshots_keeps_what_was_read(run, lake, tmp_path
 
 
 @pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("lag --from lake", "uneven: Stable"),
+        ("diff uneven", "uneven on prod"),
+        ("backtest --from lake --group uneven", "uneven"),
+        ("report", "7 groups over 4 snapshots"),
+        ("report --from lake", "7 groups over 4 snapshots"),
+    ],
+)
+def test_the_configured_lake_is_called_lake_and_the_default_of_what_asks_no_cluster(
+    run, lake, monkeypatch, line, told
+):
+    """The one that the scheduled runs fill, where nothing in the folder is called so."""
+    monkeypatch.setenv("EVENKEEL_LAKE", str(lake))
+    result = run(*line.split())
+    assert result.exit_code == 0, result.output
+    assert told in result.output
+
+
+@pytest.mark.parametrize(
     ("line", "looks"),
     [
         ("lag", 1),

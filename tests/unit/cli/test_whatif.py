@@ -251,22 +251,6 @@ def test_one_snapshot_tells_no_rate_and_so_no_future(run, made):
     assert "how much arrives in 6 partitions is not known" in first["diagnosis_reason"]
 
 
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("streams-classic", "a Kafka Streams application, which assigns tasks and not partitions"),
-        ("streams-kip1071", "`evenkeel tasks streams-kip1071` shows them under each strategy."),
-        ("keeps-rebalancing", "rebalancing (CompletingRebalance)"),
-        ("empty-with-commits", "no members (Empty)"),
-    ],
-)
-def test_a_group_of_which_nothing_can_be_said_says_why(asked, name, told):
-    """Exit code 1."""
-    result = asked(name, "--members", "+1")
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert told in result.stderr
-
-
 def test_the_page_shows_what_is_printed(asked):
     """To the letter."""
     page = (Path(__file__).parents[3] / "engine/cli/README.md").read_text(encoding="utf-8")
