@@ -302,7 +302,6 @@ def _field(path: Sequence[str | int]) -> str:
 
 
 def _weighing(assignor: Assignor, costs: CostsCase | None) -> Assignor:
-    """The strategy with the costs of a case."""
     if costs is None:
         return assignor
     usual = getattr(assignor, "weights", None)
@@ -325,7 +324,6 @@ def _transferring(group: GroupSpec, to: Indices) -> list[list[Any]]:
 
 
 def _group_of(case: Case) -> GroupSpec:
-    """The strategies' input of a case."""
     claims = [member.owned or [] for member in case.members]
     reported = [_reported(member, case.strategy) for member in case.members]
     named = [

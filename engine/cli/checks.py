@@ -220,23 +220,18 @@ def clusters(settings: Settings, bootstrap: str | None, cluster: str | None) -> 
         fix = "Add [clusters.NAME] with bootstrap to evenkeel.toml, or give --bootstrap HOST:PORT."
         yield Check("kafka", WARN, "no cluster is configured.", fix)
     for name in names:
-        yield from _cluster(settings, name)
-
-
-def _cluster(settings: Settings, name: str) -> Iterator[Check]:
-    try:
-        health = wiring.cluster(settings, name).ping()
-    except EvenkeelError as problem:
-        yield replace(failed("kafka", problem), cluster=name)
-        return
-    found = f"{settings.clusters[name].bootstrap}, cluster id {health.kafka_cluster_id}"
-    yield Check("kafka", OK, found, cluster=name)
-    for finding in health.findings:
-        wrong = FAIL if finding.what in NEEDED else WARN
-        outcome = OK if finding.ok else wrong
-        first = f"; {words(finding.problem)}" if finding.problem else ""
-        seen = f"{finding.seen}{first}"
-        yield Check(finding.what, outcome, seen, finding.fix, cluster=name)
+        try:
+            health = wiring.cluster(settings, name).ping()
+        except EvenkeelError as problem:
+            yield replace(failed("kafka", problem), cluster=name)
+            continue
+        found = f"{settings.clusters[name].bootstrap}, cluster id {health.kafka_cluster_id}"
+        yield Check("kafka", OK, found, cluster=name)
+        for finding in health.findings:
+            wrong = FAIL if finding.what in NEEDED else WARN
+            first = f"; {words(finding.problem)}" if finding.problem else ""
+            outcome, seen = OK if finding.ok else wrong, f"{finding.seen}{first}"
+            yield Check(finding.what, outcome, seen, finding.fix, cluster=name)
 
 
 @tried("lake")
@@ -259,20 +254,16 @@ def lake(settings: Settings) -> Check:
     return Check("lake", OK, f"{held}; writable")
 
 
+@tried("history")
 def history() -> Check:
     """Whether the history, or the demo's where none is configured, answers and has this version's schema."""
+    from ..adapters import postgres
+
     try:
         settings, where = database()
     except ConfigError as problem:
         return replace(failed("history", problem), outcome=WARN)
-    return _history(secret_url(settings), where)
-
-
-@tried("history")
-def _history(url: str, where: str) -> Check:
-    from ..adapters import postgres
-
-    waiting = list(postgres.pending(url))
+    waiting = list(postgres.pending(secret_url(settings)))
     if waiting:
         found = f"{where}: {len(waiting):,} migrations are not applied ({', '.join(waiting)})."
         return Check("history", FAIL, found, "Run `evenkeel admin migrate`.")

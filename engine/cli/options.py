@@ -3,63 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ..model.errors import InputError
 from .command_end import EXIT_CODES
 
+
+def option(shown: str, help: str, **more: Any) -> Any:
+    """
+    An option as help shows it, by its name and a word for what is given with it.
+
+    >>> option("--plan FILE", "The plan that the group follows.").metavar
+    'FILE'
+    """
+    name, _, given = shown.partition(" ")
+    return typer.Option(name, metavar=given or None, help=help, **more)
+
+
+def argument(shown: str, help: str, **more: Any) -> Any:
+    """What stands without a name before the options, as help shows it."""
+    return typer.Argument(metavar=shown, help=help, **more)
+
+
 Bootstrap = Annotated[
     str | None,
-    typer.Option(
-        "--bootstrap",
-        metavar="HOST:PORT",
-        help="Read this cluster now; several addresses with commas. With --cluster NAME it takes the place of "
+    option(
+        "--bootstrap HOST:PORT",
+        "Read this cluster now; several addresses with commas. With --cluster NAME it takes the place of "
         "that cluster's configured address.",
     ),
 ]
 ClusterName = Annotated[
     str | None,
-    typer.Option(
-        "--cluster",
-        metavar="NAME",
-        help="A cluster of evenkeel.toml; with stored snapshots, whose.",
-    ),
+    option("--cluster NAME", "A cluster of evenkeel.toml; with stored snapshots, whose."),
 ]
 Stored = Annotated[
     str | None,
-    typer.Option(
-        "--from",
-        metavar="FILE|DIR|lake",
-        help="Read a recording, a lake folder, or with `lake` the configured lake, instead of Kafka.",
+    option(
+        "--from FILE|DIR|lake",
+        "Read a recording, a lake folder, or with `lake` the configured lake, instead of Kafka.",
     ),
 ]
 GroupPattern = Annotated[
-    str,
-    typer.Option(
-        "--group", metavar="PATTERN", help="Only groups whose id matches, e.g. 'orders-*'."
-    ),
+    str, option("--group PATTERN", "Only groups whose id matches, e.g. 'orders-*'.")
 ]
 Strategies = Annotated[
     list[str] | None,
-    typer.Option(
-        "--strategy",
-        metavar="PLACE",
-        help="Also a strategy of your own: module:Class, FILE.py:Class or FILE.py; repeatable.",
+    option(
+        "--strategy PLACE",
+        "Also a strategy of your own: module:Class, FILE.py:Class or FILE.py; repeatable.",
     ),
 ]
 Samples = Annotated[
-    int, typer.Option("--samples", min=1, max=500, help="Snapshots to take of a live cluster.")
+    int, option("--samples", "Snapshots to take of a live cluster.", min=1, max=500)
 ]
-Every = Annotated[
-    float,
-    typer.Option("--every", metavar="SECONDS", min=0, help="From one of them to the next."),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON object per line, for machines.")]
-AsCsv = Annotated[
-    bool, typer.Option("--csv", help="Comma-separated values below a line of column names.")
-]
+Every = Annotated[float, option("--every SECONDS", "From one of them to the next.", min=0)]
+AsJson = Annotated[bool, option("--json", "One JSON object per line, for machines.")]
+AsCsv = Annotated[bool, option("--csv", "Comma-separated values below a line of column names.")]
 
 
 def one_format(as_json: bool, as_csv: bool) -> None:

@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
-import typer
-
 from ..model.errors import InputError
+from .options import argument, option
 from .patterns import is_pattern
 
 if TYPE_CHECKING:
@@ -21,39 +20,19 @@ if TYPE_CHECKING:
 
 Pattern = Annotated[
     str | None,
-    typer.Argument(
-        metavar="PATTERN",
-        help="A group, or a shell pattern like 'orders-*'.",
-        show_default=False,
-    ),
+    argument("PATTERN", "A group, or a shell pattern like 'orders-*'.", show_default=False),
 ]
-Group = Annotated[
-    str | None,
-    typer.Option("--group", metavar="PATTERN", help="The same, as other commands have it."),
-]
+Group = Annotated[str | None, option("--group PATTERN", "The same, as other commands have it.")]
 Until = Annotated[
-    str | None,
-    typer.Option(
-        "--until", metavar="MOMENT", help="When it ends, with time zone: 2026-11-23T06:00Z."
-    ),
+    str | None, option("--until MOMENT", "When it ends, with time zone: 2026-11-23T06:00Z.")
 ]
-For = Annotated[
-    str | None,
-    typer.Option("--for", metavar="SPAN", help="How long it lasts, instead: 90m, 2h, 1d 12h."),
-]
-Reason = Annotated[
-    str, typer.Option("--reason", metavar="TEXT", help="Why; people read it in Slack.")
-]
-Clusters = Annotated[
-    str,
-    typer.Option("--cluster", metavar="PATTERN", help="Of these clusters only, e.g. 'eu-*'."),
-]
+For = Annotated[str | None, option("--for SPAN", "How long it lasts, instead: 90m, 2h, 1d 12h.")]
+Reason = Annotated[str, option("--reason TEXT", "Why; people read it in Slack.")]
+Clusters = Annotated[str, option("--cluster PATTERN", "Of these clusters only, e.g. 'eu-*'.")]
 By = Annotated[
     str | None,
-    typer.Option(
-        "--by",
-        metavar="NAME",
-        help="Who wants it so; without it EVENKEEL_USER, else the user of this machine.",
+    option(
+        "--by NAME", "Who wants it so; without it EVENKEEL_USER, else the user of this machine."
     ),
 ]
 

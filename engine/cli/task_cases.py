@@ -305,7 +305,6 @@ def _copies(app: Application, start: Ints, clients: Indices) -> dict[str, list[s
 
 
 def _initial(initial: Mapping[str, Sequence[str]], app: Application) -> Indices:
-    """(N) owners as a case gives them."""
     client_of, task_of = _indices(app.clients), _indices(app.tasks)
     owner = np.full(len(app.tasks), NONE, np.int32)
     for client, tasks in initial.items():

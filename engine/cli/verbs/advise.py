@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ...model.errors import InputError
 from ...model.text import several
 from ..command_end import complain
@@ -20,6 +18,7 @@ from ..options import (
     Stored,
     Strategies,
     epilog,
+    option,
 )
 
 if TYPE_CHECKING:
@@ -51,9 +50,9 @@ def advise(
     strategies: Strategies = None,
     frontier: Annotated[
         bool,
-        typer.Option(
+        option(
             "--frontier",
-            help="Also show cross-rack traffic against moves for one group, as the two are weighed differently.",
+            "Also show cross-rack traffic against moves for one group, as the two are weighed differently.",
         ),
     ] = False,
     as_json: AsJson = False,

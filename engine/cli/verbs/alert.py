@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
 
 from ...model.errors import InputError
 from ...model.text import printable, several
 from ..command_end import complain
-from ..options import AsJson, ClusterName, GroupPattern, epilog
+from ..options import AsJson, ClusterName, GroupPattern, epilog, option
 
 if TYPE_CHECKING:
     from ...pipeline.preview import Preview
@@ -31,14 +29,13 @@ EPILOG = epilog(
 
 def alert(
     preview: Annotated[
-        bool, typer.Option("--preview", help="Print what would be sent, and where; needed.")
+        bool, option("--preview", "Print what would be sent, and where; needed.")
     ] = False,
     stored: Annotated[
         str | None,
-        typer.Option(
-            "--from",
-            metavar="FILE|DIR|lake",
-            help="Go through a recording, a lake folder, or with `lake` the configured lake.",
+        option(
+            "--from FILE|DIR|lake",
+            "Go through a recording, a lake folder, or with `lake` the configured lake.",
         ),
     ] = None,
     cluster: ClusterName = None,
@@ -46,6 +43,9 @@ def alert(
     as_json: AsJson = False,
 ) -> None:
     """Print what would be sent and where, and send nothing."""
+    from ... import wiring
+    from ...pipeline.preview import walked
+    from .. import sources
     from ..views.tables import emit, tell
 
     if not preview:
@@ -53,7 +53,13 @@ def alert(
             "evenkeel alert sends nothing: the DAGs snapshot_offsets, advise_assignments and watch_pipeline do.",
             fix="Add --preview to see what they would send.",
         )
-    previews = _waiting(cluster) if stored is None else _walked(stored, cluster, group)
+    if stored is None:
+        previews = _waiting(cluster)
+    else:
+        source = sources.stored_source(stored, cluster)
+        sources.select_ever(source, group)
+        history = wiring.scratch_history()
+        previews = walked(source.lake, history, source.settings, source.cluster)
     meant = (each for each in previews if each.is_about(group))
     if as_json:
         emit(map(to_json, meant))
@@ -64,18 +70,6 @@ def alert(
     complain(
         f"{several(number, 'message')}, none of them sent." if number else "nothing would be sent."
     )
-
-
-def _walked(stored: str, cluster: str | None, group: str) -> Iterable[Preview]:
-    """What would have been told over the snapshots of a recording or a lake."""
-    from ... import wiring
-    from ...pipeline import preview
-    from .. import sources
-
-    source = sources.stored_source(stored, cluster)
-    sources.select_ever(source, group)
-    history = wiring.scratch_history()
-    return preview.walked(source.lake, history, source.settings, source.cluster)
 
 
 def _waiting(cluster: str | None) -> Iterator[Preview]:

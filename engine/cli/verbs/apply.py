@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ...model.errors import Infeasible
 from ..command_end import complain
-from ..options import AsJson, Bootstrap, ClusterName, Stored, epilog
+from ..options import AsJson, Bootstrap, ClusterName, Stored, argument, epilog, option
 
 if TYPE_CHECKING:
     from ...snapshots.groups_with_past import GroupWithPast
@@ -30,13 +28,11 @@ EPILOG = epilog(
 
 
 def apply(
-    group: Annotated[str, typer.Argument(metavar="GROUP", help="A group id.")],
+    group: Annotated[str, argument("GROUP", "A group id.")],
     strategy: Annotated[
         str | None,
-        typer.Option(
-            "--strategy",
-            metavar="NAME",
-            help="Which one; without it, what `evenkeel advise` says of the group.",
+        option(
+            "--strategy NAME", "Which one; without it, what `evenkeel advise` says of the group."
         ),
     ] = None,
     bootstrap: Bootstrap = None,
@@ -64,7 +60,6 @@ def apply(
 
 
 def _advised(source: SnapshotSource, only: GroupWithPast) -> str:
-    """The strategy that a group is advised."""
     from ...advice import blocked
     from ...messages.wording import because
     from ...model.states import GroupType

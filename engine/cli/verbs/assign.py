@@ -6,11 +6,9 @@ import sys
 from collections.abc import Iterator
 from typing import IO, Annotated
 
-import typer
-
 from ...model.errors import InputError
 from ..command_end import complain
-from ..options import Strategies, epilog
+from ..options import Strategies, epilog, option
 
 EPILOG = epilog(
     [
@@ -36,18 +34,17 @@ EPILOG = epilog(
 def assign(
     repeat: Annotated[
         int | None,
-        typer.Option(
-            "--repeat",
-            metavar="N",
+        option(
+            "--repeat N",
+            "Ask each strategy N times; adds the median of its own time in milliseconds.",
             min=1,
-            help="Ask each strategy N times; adds the median of its own time in milliseconds.",
         ),
     ] = None,
     settled: Annotated[
         bool,
-        typer.Option(
+        option(
             "--settled",
-            help="Follow a cooperative group until nothing waits to be given up; adds how many rounds that takes.",
+            "Follow a cooperative group until nothing waits to be given up; adds how many rounds that takes.",
         ),
     ] = False,
     strategies: Strategies = None,

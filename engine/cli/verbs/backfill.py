@@ -8,11 +8,9 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ...model.text import and_more, listed, printable, several
 from ..command_end import complain
-from ..options import GroupPattern, epilog
+from ..options import GroupPattern, epilog, option
 
 if TYPE_CHECKING:
     from ...pipeline.backfill import BackfillOutcome, BackfillPlan, Progress
@@ -38,27 +36,19 @@ MOST_GROUPS = 6
 
 
 def backfill(
-    cluster: Annotated[
-        str, typer.Option("--cluster", metavar="NAME", help="A cluster of evenkeel.toml.")
-    ],
-    first: Annotated[
-        str, typer.Option("--from", metavar="DAY", help="The first day in UTC, or a moment.")
-    ],
-    last: Annotated[
-        str,
-        typer.Option("--to", metavar="DAY", help="The last day in UTC, included, or a moment."),
-    ],
+    cluster: Annotated[str, option("--cluster NAME", "A cluster of evenkeel.toml.")],
+    first: Annotated[str, option("--from DAY", "The first day in UTC, or a moment.")],
+    last: Annotated[str, option("--to DAY", "The last day in UTC, included, or a moment.")],
     group: GroupPattern = "*",
     candidates_every: Annotated[
         str,
-        typer.Option(
-            "--candidates-every",
-            metavar="SPAN|none",
-            help="Of which snapshots all strategies are tried again, which takes most of the time: one in so long.",
+        option(
+            "--candidates-every SPAN|none",
+            "Of which snapshots all strategies are tried again, which takes most of the time: one in so long.",
         ),
     ] = "1h",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")
+        bool, option("--dry-run", "Say what would be done, and do nothing.")
     ] = False,
 ) -> None:
     """Judge past snapshots again after a change of the configuration or of evenkeel, beside what was said then."""
@@ -94,7 +84,6 @@ def _iso(at: datetime) -> str:
 
 
 def _ahead(plan: BackfillPlan) -> Iterator[str]:
-    """What is to be done."""
     from ...pipeline.backfill import EVENKEEL
 
     asked = plan.question

@@ -7,10 +7,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from ..command_end import NothingFound, complain
-from ..options import AsJson, ClusterName, GroupPattern, epilog
+from ..options import AsJson, ClusterName, GroupPattern, epilog, option
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -38,10 +36,9 @@ EPILOG = epilog(
 def backtest(
     stored: Annotated[
         str,
-        typer.Option(
-            "--from",
-            metavar="FILE|DIR|lake",
-            help="A recording, a lake folder, or with `lake` the configured lake.",
+        option(
+            "--from FILE|DIR|lake",
+            "A recording, a lake folder, or with `lake` the configured lake.",
         ),
     ],
     cluster: ClusterName = None,
@@ -49,10 +46,9 @@ def backtest(
     as_json: AsJson = False,
     plot: Annotated[
         Path | None,
-        typer.Option(
-            "--plot",
-            metavar="FILE",
-            help="Draw lag, forecasts, diagnoses and messages, of at most 24 groups, into a PNG, SVG or PDF file.",
+        option(
+            "--plot FILE",
+            "Draw lag, forecasts, diagnoses and messages, of at most 24 groups, into a PNG, SVG or PDF file.",
         ),
     ] = None,
 ) -> None:

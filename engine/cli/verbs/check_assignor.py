@@ -14,7 +14,7 @@ import typer
 from ...model.errors import InputError
 from ...model.text import printable, several
 from ..command_end import NothingFound, debugging
-from ..options import AsJson, epilog
+from ..options import AsJson, argument, epilog, option
 
 if TYPE_CHECKING:
     from ...assignors.interface import Assignor
@@ -43,23 +43,18 @@ ANSWERS = "it answers: an assignment that fits the group, or that it is infeasib
 def check_assignor(
     place: Annotated[
         str,
-        typer.Argument(
-            metavar="PLACE",
-            help="MODULE:CLASS, FILE.py:CLASS, FILE.py, or the name of a strategy that is installed.",
+        argument(
+            "PLACE",
+            "MODULE:CLASS, FILE.py:CLASS, FILE.py, or the name of a strategy that is installed.",
         ),
     ],
-    groups: Annotated[
-        int, typer.Option("--groups", metavar="N", min=1, help="Ask about so many groups.")
-    ] = 300,
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", help="Another seed, other groups.")
-    ] = 0,
+    groups: Annotated[int, option("--groups N", "Ask about so many groups.", min=1)] = 300,
+    seed: Annotated[int, option("--seed N", "Another seed, other groups.")] = 0,
     data: Annotated[
         list[str] | None,
-        typer.Option(
-            "--data",
-            metavar="JSON",
-            help="Data of a member to draw from, an object; give several. Without it weights.",
+        option(
+            "--data JSON",
+            "Data of a member to draw from, an object; give several. Without it weights.",
         ),
     ] = None,
     as_json: AsJson = False,
@@ -67,7 +62,7 @@ def check_assignor(
     """Hold a custom strategy to its promises on random groups, and show the smallest that it fails on."""
     from ...assignors.promises import DATA, examine
     from ..custom import load
-    from ..views.tables import emit, tell
+    from ..views.tables import emit
 
     drawn = [_object(text) for text in data] if data else DATA
     with contextlib.ExitStack() as stack:
@@ -79,8 +74,7 @@ def check_assignor(
     if as_json:
         emit(_row(assignor, one) for one in examined.outcomes)
     else:
-        tell([_headline(place, assignor, examined, seed), ""])
-        _report(assignor, examined)
+        _report(place, assignor, examined, seed)
     if examined.broken:
         raise typer.Exit(1)
     if not examined.answered:
@@ -102,18 +96,15 @@ def _object(text: str) -> Mapping[str, Any]:
     return content
 
 
-def _headline(place: str, assignor: Assignor, examined: Examined, seed: int) -> str:
+def _report(place: str, assignor: Assignor, examined: Examined, seed: int) -> None:
+    from ..views.tables import Table, show, tell
+
     parts = [f"{several(examined.groups, 'random group')}, seed {seed}"]
     if examined.infeasible:
         parts.append(f"infeasible on {examined.infeasible:,} (first: {examined.reason})")
     if examined.flawed:
         parts.append(f"{examined.flawed:,} answers list findings, which are not held against them")
-    return printable(f"{assignor.name} ({place}): {'; '.join(parts)}")
-
-
-def _report(assignor: Assignor, examined: Examined) -> None:
-    from ..views.tables import Table, show, tell
-
+    tell([printable(f"{assignor.name} ({place}): {'; '.join(parts)}"), ""])
     rows = [
         (
             _outcome(outcome),
@@ -201,7 +192,6 @@ def _pairs(pairs: Sequence[tuple[str, int]]) -> str:
 
 
 def _row(assignor: Assignor, outcome: PromiseOutcome) -> dict[str, Any]:
-    """An outcome for machines."""
     return {
         "strategy": assignor.name,
         "promise": outcome.promise.name.lower() if outcome.promise else None,

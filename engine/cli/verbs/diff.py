@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ...model.errors import InputError
 from ...model.text import several
 from ..command_end import NothingFound
-from ..options import AsJson, ClusterName, epilog
+from ..options import AsJson, ClusterName, argument, epilog, option
 
 if TYPE_CHECKING:
     from ..sources import SnapshotSource
@@ -30,57 +28,48 @@ EPILOG = epilog(
 
 
 def diff(
-    group: Annotated[str, typer.Argument(metavar="GROUP", help="A group id or pattern.")],
+    group: Annotated[str, argument("GROUP", "A group id or pattern.")],
     stored: Annotated[
         str | None,
-        typer.Option(
-            "--from",
-            metavar="FILE|DIR",
-            help="A recording or a lake folder; without it evenkeel.toml's lake.",
-        ),
+        option("--from FILE|DIR", "A recording or a lake folder; without it evenkeel.toml's lake."),
     ] = None,
     cluster: ClusterName = None,
     since: Annotated[
         str,
-        typer.Option(
-            "--since",
-            metavar="ID|N",
-            help="What to compare the newest snapshot with: a snapshot id, or how many snapshots ago.",
+        option(
+            "--since ID|N",
+            "What to compare the newest snapshot with: a snapshot id, or how many snapshots ago.",
         ),
     ] = "1",
     as_json: AsJson = False,
 ) -> None:
     """Show what changed for one group between two stored snapshots."""
-    from .. import sources
-
-    source = sources.stored_source(stored, cluster)
-    earlier = earlier_id(source, since)
-    ids = {*sources.group_ids(source, earlier), *sources.group_ids(source, source.newest)}
-    for place, name in enumerate(sources.among(source, group, ids)):
-        if place and not as_json:
-            print()
-        _print(source, earlier, name, as_json=as_json)
-
-
-def _print(source: SnapshotSource, earlier: str, group: str, *, as_json: bool) -> None:
     from ...snapshots.compare import compare
     from ...snapshots.groups_with_past import taken_at
+    from .. import sources
     from ..views import differences
     from ..views.tables import emit, show, tell
 
-    difference = compare(source.lake, source.settings, earlier, source.newest, group)
-    if as_json:
-        key = {"group": group, "cluster": source.cluster, "from": earlier, "to": source.newest}
-        emit(key | row for row in differences.rows(difference))
-        return
+    source = sources.stored_source(stored, cluster)
+    earlier = earlier_id(source, since)
     moments = [taken_at(source.lake, one) for one in (earlier, source.newest)]
     span = (moments[1] - moments[0]).total_seconds()
-    tell([differences.headline(group, source, moments, span)])
-    if tables := list(differences.tables(difference)):
-        print()
-        show(tables)
-    if remarks := differences.remarks(difference):
-        tell(["", *remarks] if tables else remarks)
+    ids = {*sources.group_ids(source, earlier), *sources.group_ids(source, source.newest)}
+
+    def tell_of(name: str) -> None:
+        difference = compare(source.lake, source.settings, earlier, source.newest, name)
+        if as_json:
+            key = {"group": name, "cluster": source.cluster, "from": earlier, "to": source.newest}
+            emit(key | row for row in differences.rows(difference))
+            return
+        tell([differences.headline(name, source, moments, span)])
+        if tables := list(differences.tables(difference)):
+            print()
+            show(tables)
+        if remarks := differences.remarks(difference):
+            tell(["", *remarks] if tables else remarks)
+
+    sources.each_of(sources.among(source, group, ids), tell_of, apart=not as_json)
 
 
 def earlier_id(source: SnapshotSource, since: str) -> str:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from ...model.errors import InputError
 from ..command_end import complain
-from ..options import AsJson, Bootstrap, ClusterName, Stored, epilog
+from ..options import AsJson, Bootstrap, ClusterName, Stored, argument, epilog, option
 
 EPILOG = epilog(
     [
@@ -25,29 +23,23 @@ EPILOG = epilog(
 
 def elect(
     group: Annotated[
-        str | None,
-        typer.Argument(metavar="GROUP", help="A group id or pattern; without it, all groups."),
+        str | None, argument("GROUP", "A group id or pattern; without it, all groups.")
     ] = None,
     member: Annotated[
         list[str] | None,
-        typer.Option(
-            "--member",
-            metavar="ID=LIST",
-            help="A member of a made-up group and its list; again for each, in the order they join.",
+        option(
+            "--member ID=LIST",
+            "A member of a made-up group and its list; again for each, in the order they join.",
         ),
     ] = None,
     assignors: Annotated[
-        str | None,
-        typer.Option(
-            "--assignors", metavar="LIST", help="What every member lists, most preferred first."
-        ),
+        str | None, option("--assignors LIST", "What every member lists, most preferred first.")
     ] = None,
     to: Annotated[
         str | None,
-        typer.Option(
-            "--to",
-            metavar="STRATEGY",
-            help="Also plan the way to this strategy; of your own: module:Class or FILE.py:Class.",
+        option(
+            "--to STRATEGY",
+            "Also plan the way to this strategy; of your own: module:Class or FILE.py:Class.",
         ),
     ] = None,
     bootstrap: Bootstrap = None,

@@ -170,6 +170,9 @@ def tell_unreadable(source: SnapshotSource, groups: Sequence[Mapping[str, Any]])
 
 def tables(groups: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]) -> list[Table]:
     """A table per group that has partitions, its head line above, and one of the groups that have none."""
+    from ...records import GroupMetrics, GroupRow
+    from ..views.columns import pick, table
+
     heads = {row["group_id"]: row for row in groups}
     having = [row for row in rows if row["partition"] is not None]
     tables = [
@@ -177,23 +180,14 @@ def tables(groups: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]
         for name, own in itertools.groupby(having, key=lambda row: str(row["group"]))
     ]
     without = [row for row in rows if row["partition"] is None]
-    return [*tables, _without_partition(heads, without)] if without else tables
-
-
-def _without_partition(
-    heads: Mapping[str, Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]
-) -> Table:
-    from ...records import GroupMetrics, GroupRow
-    from ..views.columns import pick, table
-
-    return table(
-        [
-            *pick(GroupRow, "group_id", "state", "group_type", "protocol_type"),
-            *pick(GroupMetrics, "members"),
-        ],
-        [_by_column(row) | {"members": heads[row["group"]]["members"]} for row in rows],
-        title=f"No partition: {several(len(rows), 'group')}",
-    )
+    if not without:
+        return tables
+    columns = [
+        *pick(GroupRow, "group_id", "state", "group_type", "protocol_type"),
+        *pick(GroupMetrics, "members"),
+    ]
+    cells = [_by_column(row) | {"members": heads[row["group"]]["members"]} for row in without]
+    return [*tables, table(columns, cells, title=f"No partition: {several(len(cells), 'group')}")]
 
 
 def _table(head: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Table:

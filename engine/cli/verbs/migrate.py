@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from ..command_end import complain
-from ..options import epilog
+from ..options import epilog, option
 
 EPILOG = epilog(
     [
@@ -21,7 +19,7 @@ EPILOG = epilog(
 
 def migrate(
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say which migrations would be applied.")
+        bool, option("--dry-run", "Only say which migrations would be applied.")
     ] = False,
 ) -> None:
     """Bring the history database to this version's schema."""

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from ..command_end import complain
-from ..options import epilog
+from ..options import epilog, option
 
 EPILOG = epilog(
     [
@@ -25,25 +23,19 @@ FILE = "evenkeel-environment.tar.gz"
 
 
 def pack(
-    out: Annotated[
-        str, typer.Option("--out", metavar="FILE", help="The archive, a .tar.gz; replaced.")
-    ] = FILE,
+    out: Annotated[str, option("--out FILE", "The archive, a .tar.gz; replaced.")] = FILE,
     more: Annotated[
-        list[str] | None,
-        typer.Option("--with", metavar="PACKAGE", help="Another installed package; repeatable."),
+        list[str] | None, option("--with PACKAGE", "Another installed package; repeatable.")
     ] = None,
     without: Annotated[
         list[str] | None,
-        typer.Option(
-            "--without", metavar="PACKAGE", help="Leave out what your workers have; repeatable."
-        ),
+        option("--without PACKAGE", "Leave out what your workers have; repeatable."),
     ] = None,
     python_prefix: Annotated[
         str | None,
-        typer.Option(
-            "--python-prefix",
-            metavar="DIR",
-            help="Where your workers have Python, /usr for /usr/bin/python3.11; else as here.",
+        option(
+            "--python-prefix DIR",
+            "Where your workers have Python, /usr for /usr/bin/python3.11; else as here.",
         ),
     ] = None,
 ) -> None:

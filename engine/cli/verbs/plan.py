@@ -11,7 +11,7 @@ import typer
 from ...model.errors import InputError
 from ...model.text import does, several
 from ..command_end import complain
-from ..options import Bootstrap, ClusterName, Stored, epilog
+from ..options import Bootstrap, ClusterName, Stored, argument, epilog, option
 
 if TYPE_CHECKING:
     from ...followers.plan import Plan
@@ -36,37 +36,32 @@ EPILOG = epilog(
 
 
 def plan(
-    group: Annotated[str, typer.Argument(metavar="GROUP", help="A group id.")],
+    group: Annotated[str, argument("GROUP", "A group id.")],
     strategy: Annotated[
         str,
-        typer.Option(
-            "--strategy",
-            metavar="NAME",
-            help="Whose assignment: any of the scoreboard (balanced, min_traffic, ...); of your own: module:Class or "
+        option(
+            "--strategy NAME",
+            "Whose assignment: any of the scoreboard (balanced, min_traffic, ...); of your own: module:Class or "
             "FILE.py:Class; live: what it has now.",
         ),
     ],
     out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE", help="Where it goes; without it, standard output."),
+        Path | None, option("--out FILE", "Where it goes; without it, standard output.")
     ] = None,
-    valid: Annotated[
-        str, typer.Option("--valid", metavar="SPAN", help="How long it is followed: 12h, 7d.")
-    ] = "7d",
+    valid: Annotated[str, option("--valid SPAN", "How long it is followed: 12h, 7d.")] = "7d",
     fallback: Annotated[
         str | None,
-        typer.Option(
-            "--fallback",
-            metavar="NAME",
-            help="What decides of what does not fit: cooperative-sticky, sticky, range or roundrobin (default: what "
+        option(
+            "--fallback NAME",
+            "What decides of what does not fit: cooperative-sticky, sticky, range or roundrobin (default: what "
             "the group runs, if it is one of these).",
         ),
     ] = None,
     record: Annotated[
         bool,
-        typer.Option(
+        option(
             "--record",
-            help="On one line behind the group id and a tab: a record for the topic evenkeel-plans.",
+            "On one line behind the group id and a tab: a record for the topic evenkeel-plans.",
         ),
     ] = False,
     bootstrap: Bootstrap = None,
@@ -107,7 +102,6 @@ def _record(plan: Plan) -> str:
 
 
 def _remarks(planned: Planned, out: Path | None) -> list[str]:
-    """What has to be known of a plan, one line each."""
     from ...messages.wording import moment
 
     plan = planned.plan

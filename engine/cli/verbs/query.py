@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from ...model.errors import InputError
 from ..command_end import NothingFound, complain
-from ..options import AsCsv, AsJson, epilog, one_format
+from ..options import AsCsv, AsJson, argument, epilog, one_format, option
 
 if TYPE_CHECKING:
     from evenkeel import sql
@@ -33,21 +31,17 @@ EPILOG = epilog(
 
 
 def query(
-    name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="A query; without it all are listed.")
-    ] = None,
+    name: Annotated[str | None, argument("[NAME]", "A query; without it all are listed.")] = None,
     parameters: Annotated[
-        list[str] | None,
-        typer.Option("--param", metavar="KEY=VALUE", help="A parameter of the query; repeatable."),
+        list[str] | None, option("--param KEY=VALUE", "A parameter of the query; repeatable.")
     ] = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
     plot: Annotated[
         Path | None,
-        typer.Option(
-            "--plot",
-            metavar="FILE",
-            help="Draw the answer over time, of the queries that have a plot, into a PNG, SVG or PDF file.",
+        option(
+            "--plot FILE",
+            "Draw the answer over time, of the queries that have a plot, into a PNG, SVG or PDF file.",
         ),
     ] = None,
 ) -> None:

@@ -6,11 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ...model.errors import InputError
 from ..command_end import complain
-from ..options import Bootstrap, ClusterName, epilog
+from ..options import Bootstrap, ClusterName, epilog, option
 
 EPILOG = epilog(
     [
@@ -25,36 +23,23 @@ EPILOG = epilog(
 
 
 def record(
-    out: Annotated[str, typer.Option("--out", metavar="FILE", help="The recording; replaced.")],
+    out: Annotated[str, option("--out FILE", "The recording; replaced.")],
     bootstrap: Bootstrap = None,
     cluster: ClusterName = None,
     samples: Annotated[
         int | None,
-        typer.Option(
-            "--samples",
-            min=1,
-            max=500,
-            show_default="5",
-            help="Snapshots to take of a live cluster.",
+        option(
+            "--samples", "Snapshots to take of a live cluster.", min=1, max=500, show_default="5"
         ),
     ] = None,
     every: Annotated[
         float | None,
-        typer.Option(
-            "--every",
-            metavar="SECONDS",
-            min=0,
-            show_default="10",
-            help="From one of them to the next.",
-        ),
+        option("--every SECONDS", "From one of them to the next.", min=0, show_default="10"),
     ] = None,
     lake: Annotated[
-        str | None,
-        typer.Option("--lake", metavar="DIR", help="Record stored snapshots of this lake instead."),
+        str | None, option("--lake DIR", "Record stored snapshots of this lake instead.")
     ] = None,
-    last: Annotated[
-        int | None, typer.Option("--last", metavar="N", min=1, help="Only its newest N snapshots.")
-    ] = None,
+    last: Annotated[int | None, option("--last N", "Only its newest N snapshots.", min=1)] = None,
 ) -> None:
     """Write snapshots, taken now or stored, into one small file."""
     from ... import wiring

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ..command_end import NothingFound, complain
-from ..options import AsJson, epilog
+from ..options import AsJson, argument, epilog, option
 
 if TYPE_CHECKING:
     from ...ports import Manifest
@@ -25,10 +23,9 @@ EPILOG = epilog(
 
 
 def replay(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A recording, or a lake folder.")],
+    file: Annotated[str, argument("FILE", "A recording, or a lake folder.")],
     into: Annotated[
-        str | None,
-        typer.Option("--into", metavar="DIR", help="Unpack its snapshots into this lake folder."),
+        str | None, option("--into DIR", "Unpack its snapshots into this lake folder.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ...model.errors import InputError
 from ...model.text import several
 from ..command_end import complain
-from ..options import ClusterName, GroupPattern, epilog
+from ..options import ClusterName, GroupPattern, epilog, option
 
 EPILOG = epilog(
     [
@@ -34,30 +32,26 @@ FILE = "evenkeel-report.html"
 def report(
     stored: Annotated[
         str | None,
-        typer.Option(
-            "--from",
-            metavar="FILE|DIR|lake",
-            help="A recording, a lake folder, or with `lake` the configured lake; that is the default.",
+        option(
+            "--from FILE|DIR|lake",
+            "A recording, a lake folder, or with `lake` the configured lake; that is the default.",
         ),
     ] = None,
     database: Annotated[
-        bool,
-        typer.Option("--database", help="What the history in Postgres has, in place of a lake."),
+        bool, option("--database", "What the history in Postgres has, in place of a lake.")
     ] = False,
     cluster: ClusterName = None,
     group: GroupPattern = "*",
     snapshots: Annotated[
         int | None,
-        typer.Option(
+        option(
             "--snapshots",
-            min=1,
-            help="Look at so many snapshots at most, the newest; without it at 288 (a day at five minutes), and of a "
+            "Look at so many snapshots at most, the newest; without it at 288 (a day at five minutes), and of a "
             "lake with many groups at fewer, for a minute or two.",
+            min=1,
         ),
     ] = None,
-    out: Annotated[
-        Path, typer.Option("--out", metavar="FILE", help="The HTML file; replaced.")
-    ] = Path(FILE),
+    out: Annotated[Path, option("--out FILE", "The HTML file; replaced.")] = Path(FILE),
 ) -> None:
     """Write one HTML file that shows groups over time: diagnoses, lag, forecasts, members, racks and advice."""
     from ...report import render

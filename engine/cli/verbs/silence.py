@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Annotated
 
-import typer
-
 from ...model import moments
 from ...model.errors import InputError
 from ...model.text import printable, several
 from ..command_end import NothingFound, complain
-from ..options import epilog
+from ..options import epilog, option
 from ..patterns import meant
 from ..silence_options import By, Clusters, For, Group, Pattern, Until
 
@@ -33,26 +31,18 @@ EPILOG = epilog(
 
 def silence(
     pattern: Pattern = None,
-    reason: Annotated[
-        str | None, typer.Option("--reason", metavar="TEXT", help="Why; people read it in Slack.")
-    ] = None,
+    reason: Annotated[str | None, option("--reason TEXT", "Why; people read it in Slack.")] = None,
     group: Group = None,
     until: Until = None,
     lasts: For = None,
     starts: Annotated[
-        str | None,
-        typer.Option("--from", metavar="MOMENT", help="When it begins; without it, now."),
+        str | None, option("--from MOMENT", "When it begins; without it, now.")
     ] = None,
     cluster: Clusters = "*",
     by: By = None,
     end: Annotated[
         int | None,
-        typer.Option(
-            "--end",
-            metavar="NUMBER",
-            min=1,
-            help="End the silence or acknowledgement of this number instead.",
-        ),
+        option("--end NUMBER", "End the silence or acknowledgement of this number instead.", min=1),
     ] = None,
 ) -> None:
     """Tell nobody for a while what goes wrong with some groups, or end that."""
@@ -94,7 +84,6 @@ def silence(
 
 
 def _end(number: int) -> None:
-    """End a silence or an acknowledgement."""
     from ...records import SilenceKind
     from .. import silence_options
 

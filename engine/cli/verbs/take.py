@@ -5,10 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from ..command_end import complain
-from ..options import AsJson, Bootstrap, ClusterName, epilog
+from ..options import AsJson, Bootstrap, ClusterName, epilog, option
 
 if TYPE_CHECKING:
     from ...ports import Manifest
@@ -28,10 +26,7 @@ def take(
     bootstrap: Bootstrap = None,
     cluster: ClusterName = None,
     out: Annotated[
-        str | None,
-        typer.Option(
-            "--out", metavar="DIR", help="The lake folder; without it the configured one."
-        ),
+        str | None, option("--out DIR", "The lake folder; without it the configured one.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import Annotated
 
 from ...model.errors import Infeasible
 from ...model.text import pasted
-from ..options import AsJson, Bootstrap, ClusterName, Stored, epilog
-
-if TYPE_CHECKING:
-    from ...snapshots.groups_with_past import GroupWithPast
-    from ..sources import SnapshotSource
+from ..options import AsJson, Bootstrap, ClusterName, Stored, argument, epilog
 
 EPILOG = epilog(
     [
@@ -28,51 +22,44 @@ EPILOG = epilog(
 
 
 def tasks(
-    group: Annotated[
-        str, typer.Argument(metavar="GROUP", help="A group id (the application.id) or pattern.")
-    ],
+    group: Annotated[str, argument("GROUP", "A group id (the application.id) or pattern.")],
     bootstrap: Bootstrap = None,
     cluster: ClusterName = None,
     stored: Stored = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the tasks of a Kafka Streams application: owners, racks and cost, now and under each strategy."""
-    from .. import sources
-
-    source = sources.open_source(bootstrap, cluster, stored)
-    sources.each_of(
-        sources.selected(source, group),
-        lambda found: _print(source, found, as_json=as_json),
-        apart=not as_json,
-    )
-
-
-def _print(source: SnapshotSource, selection: GroupWithPast, *, as_json: bool) -> None:
     from ...advice import blocked
     from ...messages.wording import look_again, words
+    from ...snapshots.groups_with_past import GroupWithPast
     from ...streams.compare import outcomes, present, presumed
     from ...streams.live import running
+    from .. import sources
     from ..views import tasks as views
     from ..views.tables import emit
 
-    group = selection.group.group
-    if not selection.group.places_tasks:
-        raise Infeasible(
-            f"group {group} is no Kafka Streams application: its members are assigned partitions.",
-            fix=f"Look at it with `evenkeel advise --group {pasted(group)}`.",
-        )
-    stuck = blocked(selection.group)
-    why = selection.withheld or (stuck and words(stuck))
-    if why is not None:
-        raise Infeasible(
-            f"the tasks of group {group} cannot be shown: {why}.", fix=look_again(selection.group)
-        )
-    rule = source.settings.rule(selection.group.cluster, group)
-    live = running(selection.group, rule.streams)
-    replayed = outcomes(live)
-    application, every = presumed(live, replayed), [present(live), *replayed]
-    names = views.client_names(selection.group, application)
-    if as_json:
-        emit([views.to_object(group, application, every, names)])
-    else:
-        views.show_application(group, application, every, names)
+    source = sources.open_source(bootstrap, cluster, stored)
+
+    def tell(selection: GroupWithPast) -> None:
+        group = selection.group.group
+        if not selection.group.places_tasks:
+            raise Infeasible(
+                f"group {group} is no Kafka Streams application: its members are assigned partitions.",
+                fix=f"Look at it with `evenkeel advise --group {pasted(group)}`.",
+            )
+        stuck = blocked(selection.group)
+        why = selection.withheld or (stuck and words(stuck))
+        if why is not None:
+            fix = look_again(selection.group)
+            raise Infeasible(f"the tasks of group {group} cannot be shown: {why}.", fix=fix)
+        rule = source.settings.rule(selection.group.cluster, group)
+        live = running(selection.group, rule.streams)
+        replayed = outcomes(live)
+        application, every = presumed(live, replayed), [present(live), *replayed]
+        names = views.client_names(selection.group, application)
+        if as_json:
+            emit([views.to_object(group, application, every, names)])
+        else:
+            views.show_application(group, application, every, names)
+
+    sources.each_of(sources.selected(source, group), tell, apart=not as_json)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Annotated
 
-import typer
-
 from ..command_end import complain
-from ..options import epilog
+from ..options import epilog, option
 
 EPILOG = epilog(
     [
@@ -25,16 +23,12 @@ EPILOG = epilog(
 
 def upkeep(
     lake: Annotated[
-        str | None,
-        typer.Option("--lake", metavar="DIR", help="This lake, and leave the history as it is."),
+        str | None, option("--lake DIR", "This lake, and leave the history as it is.")
     ] = None,
     minutes: Annotated[
         float | None,
-        typer.Option(
-            "--minutes",
-            metavar="N",
-            min=0,
-            help="Begin with no further day after so long; without it all is done.",
+        option(
+            "--minutes N", "Begin with no further day after so long; without it all is done.", min=0
         ),
     ] = None,
 ) -> None:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import Annotated
 
 from ..command_end import complain
-from ..options import AsJson, Bootstrap, ClusterName, Every, Samples, Stored, epilog
-
-if TYPE_CHECKING:
-    from ...followers.plan import Plan
-    from ...pipeline.whatif import SeenGroup
-    from ..sources import SnapshotSource
-    from ..whatif_options import Options
+from ..options import (
+    AsJson,
+    Bootstrap,
+    ClusterName,
+    Every,
+    Samples,
+    Stored,
+    argument,
+    epilog,
+    option,
+)
 
 EPILOG = epilog(
     [
@@ -36,44 +38,34 @@ EPILOG = epilog(
 
 
 def whatif(
-    group: Annotated[str, typer.Argument(metavar="GROUP", help="A group id or pattern.")],
+    group: Annotated[str, argument("GROUP", "A group id or pattern.")],
     bootstrap: Bootstrap = None,
     cluster: ClusterName = None,
     stored: Stored = None,
     members: Annotated[
-        list[str] | None,
-        typer.Option("--members", metavar="+N|-N", help="So many members join, or leave."),
+        list[str] | None, option("--members +N|-N", "So many members join, or leave.")
     ] = None,
-    without: Annotated[
-        list[str] | None, typer.Option("--without", metavar="MEMBER", help="This member leaves.")
-    ] = None,
+    without: Annotated[list[str] | None, option("--without MEMBER", "This member leaves.")] = None,
     partitions: Annotated[
-        list[str] | None,
-        typer.Option("--partitions", metavar="TOPIC=N", help="A topic has so many partitions."),
+        list[str] | None, option("--partitions TOPIC=N", "A topic has so many partitions.")
     ] = None,
-    rack: Annotated[
-        list[str] | None, typer.Option("--rack", metavar="MEMBER=RACK", help="A member's rack.")
-    ] = None,
+    rack: Annotated[list[str] | None, option("--rack MEMBER=RACK", "A member's rack.")] = None,
     capacity: Annotated[
         list[str] | None,
-        typer.Option(
-            "--capacity", metavar="MEMBER=N", help="A member can consume so many offsets a second."
-        ),
+        option("--capacity MEMBER=N", "A member can consume so many offsets a second."),
     ] = None,
     strategies: Annotated[
         list[str] | None,
-        typer.Option(
-            "--strategy",
-            metavar="NAME|PLACE",
-            help="Only this strategy; of your own: module:Class, FILE.py:Class or FILE.py; repeatable.",
+        option(
+            "--strategy NAME|PLACE",
+            "Only this strategy; of your own: module:Class, FILE.py:Class or FILE.py; repeatable.",
         ),
     ] = None,
     plan: Annotated[
         Path | None,
-        typer.Option(
-            "--plan",
-            metavar="FILE",
-            help="The plan that the group follows (default: that its members keep what they own now).",
+        option(
+            "--plan FILE",
+            "The plan that the group follows (default: that its members keep what they own now).",
         ),
     ] = None,
     samples: Samples = 3,
@@ -81,13 +73,15 @@ def whatif(
     as_json: AsJson = False,
 ) -> None:
     """Say what would become of a group with other members, partitions, racks or capacities, under each strategy."""
-    from .. import sources
-    from ..judgement import look
-    from ..whatif_options import Options, named_of, plan_in
+    from ...pipeline.whatif import SeenGroup, answer
+    from .. import sources, whatif_options
+    from ..judgement import PLAIN_FORM, look
+    from ..views import whatif as view
+    from ..views.tables import emit
 
-    named = named_of(strategies)
-    stored_plan = None if plan is None else plan_in(plan)
-    options = Options(
+    named = whatif_options.named_of(strategies)
+    follows = None if plan is None else whatif_options.plan_in(plan)
+    options = whatif_options.Options(
         members=members or (),
         without=without or (),
         partitions=partitions or (),
@@ -95,34 +89,16 @@ def whatif(
         capacities=capacity or (),
     )
     source = sources.open_source(bootstrap, cluster, stored, samples=samples, every=every)
-    found = look(source, sources.select(source, group))
-    sources.each_of(
-        found,
-        lambda seen: _print(source, seen, options, named, stored_plan, as_json=as_json),
-        apart=not as_json,
-    )
 
+    def tell(seen: SeenGroup) -> None:
+        whatif_options.possible(seen)
+        whatif_options.suits(seen.group, named, follows)
+        changes = whatif_options.changes_of(seen.group, options)
+        reply = answer(source.settings, seen, changes, named, follows)
+        complain(f"{PLAIN_FORM}; cluster {source.cluster}, snapshot {source.newest}")
+        if as_json:
+            emit(view.objects(reply))
+        else:
+            view.print_answer(reply)
 
-def _print(
-    source: SnapshotSource,
-    seen: SeenGroup,
-    options: Options,
-    named: list[str],
-    plan: Plan | None,
-    *,
-    as_json: bool,
-) -> None:
-    from ...pipeline.whatif import answer
-    from ..judgement import PLAIN_FORM
-    from ..views import whatif as view
-    from ..views.tables import emit
-    from ..whatif_options import changes_of, possible, suits
-
-    possible(seen)
-    suits(seen.group, named, plan)
-    reply = answer(source.settings, seen, changes_of(seen.group, options), named, plan)
-    complain(f"{PLAIN_FORM}; cluster {source.cluster}, snapshot {source.newest}")
-    if as_json:
-        emit(view.objects(reply))
-    else:
-        view.print_answer(reply)
+    sources.each_of(look(source, sources.select(source, group)), tell, apart=not as_json)

@@ -188,19 +188,15 @@ def table(
 def _derived(spec: ColumnSpec) -> str:
     """The name of a column in words, broken into lines, and its unit below."""
     unit = spec.meaning.unit
-    name = _without_unit(spec)
+    if spec.kind is bool:
+        name = spec.name.removeprefix("is_")
+    elif spec.kind is datetime:
+        name = spec.name.removesuffix("_at")
+    else:
+        dropped = _DROPPED.get(unit) if unit else None
+        name = spec.name.removesuffix(f"_{dropped}").removeprefix(f"{dropped}_")
     words = " ".join(name.replace("cross_rack_", "cross-rack_").split("_"))
     lines = wrap(words[:1].upper() + words[1:], _WIDTH)
     if unit not in _SAYS_ITSELF and str(unit).removesuffix("s") not in words:
         lines.append(f"({unit})")
     return "\n".join(lines)
-
-
-def _without_unit(spec: ColumnSpec) -> str:
-    """The name of a column without what its type or unit says."""
-    if spec.kind is bool:
-        return spec.name.removeprefix("is_")
-    if spec.kind is datetime:
-        return spec.name.removesuffix("_at")
-    unit = _DROPPED.get(spec.meaning.unit) if spec.meaning.unit else None
-    return spec.name.removesuffix(f"_{unit}").removeprefix(f"{unit}_")

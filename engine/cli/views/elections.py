@@ -22,20 +22,17 @@ def show_elections(elections: Sequence[HeldElection]) -> None:
         if place:
             print()
         names = member_names(held.members)
-        tell([text(line) for line in [_head(held), *_outcome(held, names)]])
+        members = several(len(held.members), "member")
+        runs = f", runs {held.runs}" if held.runs else ""
+        head = f"{held.group}: {held.state}, {held.type.value}, {members}{runs}"
+        made_up = f"A made-up group of {members}"
+        lines = [made_up if held.group is None else head, *_outcome(held, names)]
+        tell([text(line) for line in lines])
         if any(listed is not None for listed in held.lists.values()):
             print()
             show([_ballots(held, names)])
         if held.plan:
             _show_plan(held.plan)
-
-
-def _head(held: HeldElection) -> str:
-    members = several(len(held.members), "member")
-    if held.group is None:
-        return f"A made-up group of {members}"
-    runs = f", runs {held.runs}" if held.runs else ""
-    return f"{held.group}: {held.state}, {held.type.value}, {members}{runs}"
 
 
 def _outcome(held: HeldElection, names: dict[str, str]) -> list[str]:

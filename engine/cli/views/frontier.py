@@ -40,7 +40,9 @@ def print_frontier(settings: Settings, selection: GroupWithPast) -> None:
         tell([text(f"No cross-rack traffic against moves: {problem}")])
         return
     show([_table(selection.group.group, now, swept)])
-    tell(["", *_remarks(swept)])
+    told = [f"{one.strategy}: {words(remark)}" for one in swept for remark in one.remarks]
+    usual = f"By default a crossing partition is worth {STREAMS_DEFAULT} moves in Kafka Streams."
+    tell(["", *told, usual])
 
 
 def frontier_object(settings: Settings, selection: GroupWithPast) -> dict[str, Any]:
@@ -153,9 +155,3 @@ def _moves(moves: Fraction | int) -> str:
     ('1 move', '1.5 moves')
     """
     return f"{_number(moves)} {plural('move', float(moves))}"
-
-
-def _remarks(swept: Sequence[Frontier]) -> list[str]:
-    told = [f"{one.strategy}: {words(remark)}" for one in swept for remark in one.remarks]
-    usual = f"By default a crossing partition is worth {STREAMS_DEFAULT} moves in Kafka Streams."
-    return [*told, usual]

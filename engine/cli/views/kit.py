@@ -142,7 +142,6 @@ def _modules(given: Settings) -> list[str]:
 
 
 def _expected(kit: Kit) -> Iterator[str]:
-    """What changes in the end."""
     then, now = kit.then, kit.now
     score = then.score
     if score is not None:

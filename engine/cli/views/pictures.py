@@ -280,8 +280,15 @@ def draw_backtest(
     end = max([*(change.at for change in changes), *(check.at for check in checks)])
     every = figure.subplots(len(groups), sharex=True, squeeze=False)[:, 0]
     for axes, group in zip(every, groups, strict=True):
-        own = [check for check in checks if check.group == group]
-        _forecasts(axes, [c for c in own if (c.due - c.at).total_seconds() == ahead_seconds])
+        own = [
+            check
+            for check in checks
+            if check.group == group and (check.due - check.at).total_seconds() == ahead_seconds
+        ]
+        due, low, high = ([getattr(c, end) for c in own] for end in ("due", "low", "high"))
+        axes.fill_between(due, low, high, color="tab:blue", alpha=0.3, linewidth=0)
+        known = [check for check in own if check.realised is not None]
+        axes.plot([c.due for c in known], [c.realised for c in known], "k.", markersize=2)
         _diagnoses(axes, [change for change in changes if change.group == group], end)
         _messages(axes, [one for one in messages if group in one.groups])
         axes.set_title(printable(group), loc="left", fontsize="small", parse_math=False)
@@ -291,14 +298,6 @@ def draw_backtest(
     ahead = duration(ahead_seconds)
     figure.suptitle(f"Lag, what was forecast of it {ahead} before, diagnoses, and messages (lines)")
     return save(figure, file, "--plot")
-
-
-def _forecasts(axes: Any, checks: Sequence[ForecastCheck]) -> None:
-    due = [check.due for check in checks]
-    low, high = [check.low for check in checks], [check.high for check in checks]
-    axes.fill_between(due, low, high, color="tab:blue", alpha=0.3, linewidth=0)
-    known = [check for check in checks if check.realised is not None]
-    axes.plot([c.due for c in known], [c.realised for c in known], "k.", markersize=2)
 
 
 def _messages(axes: Any, messages: Sequence[Said]) -> None:

@@ -68,11 +68,15 @@ def _of(outcome: PlacementOutcome) -> str:
 
 def _summary(group: str, application: Running, outcomes: Sequence[PlacementOutcome]) -> Table:
     strategy, *measured = columns_of(PlacementRow)
-    sources = len(application.app.source)
+    sources, stores = len(application.app.source), np.diff(application.app.changelog_start)
 
     def name(one: PlacementOutcome) -> str:
         runs = one.strategy is not None and one.strategy is application.runs
         return text(_of(one) + " *" * runs)
+
+    def copies(one: PlacementOutcome) -> str:
+        restored = int((stores * np.diff(one.copies_start)).sum())
+        return _share(one.copies_crossing, restored, one.copies_unknown)
 
     def racks(one: PlacementOutcome) -> str:
         if one.strategy is None:
@@ -86,12 +90,7 @@ def _summary(group: str, application: Running, outcomes: Sequence[PlacementOutco
                 ">Source partitions\nacross racks",
                 lambda one: _share(int(one.crossing.sum()), sources, int(one.unknown.sum())),
             ),
-            (
-                ">Copies' changelogs\nacross racks",
-                lambda one: _share(
-                    one.copies_crossing, _restored(application, one), one.copies_unknown
-                ),
-            ),
+            (">Copies' changelogs\nacross racks", copies),
             *measured,
             ("Racks", racks),
         ],
@@ -124,12 +123,6 @@ def _share(crossing: int, total: int, unknown: int) -> str:
     if unknown == total:
         return UNKNOWN
     return f"{crossing:,} of {total - unknown:,}" + (f", {unknown:,} ?" if unknown else "")
-
-
-def _restored(application: Running, outcome: PlacementOutcome) -> int:
-    """How many changelog partitions the copies restore."""
-    stores = np.diff(application.app.changelog_start)
-    return int((stores * np.diff(outcome.copies_start)).sum())
 
 
 def _clients(

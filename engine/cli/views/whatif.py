@@ -101,16 +101,6 @@ def _forecast(told: Callable[[Mapping[str, Any]], str]) -> Callable[[_Line], str
     return said
 
 
-def _busiest(row: Mapping[str, Any]) -> str:
-    name = "forecast_utilisation_expected"
-    return UNKNOWN if row[name] is None else _told(name, row)
-
-
-def _diagnosis(line: _Line) -> str:
-    outcome, row = line
-    return _told("diagnosis", row) if outcome.diagnosed else NOTHING
-
-
 def _refusal(line: _Line) -> str:
     why = line[0].candidate
     return text(reasons(why.reason)) if why.feasibility is Feasibility.INFEASIBLE else ""
@@ -123,20 +113,34 @@ def _table(answer: WhatIfAnswer) -> Table:
     ]
     refused = any(map(_refusal, rows))
 
+    def name(line: _Line) -> str:
+        candidate = line[0].candidate
+        if candidate.deployment is Deployment.LIVE:
+            return "(as it is)"
+        return text(candidate.strategy) + (" (runs)" if candidate.is_running else "")
+
+    def busiest(row: Mapping[str, Any]) -> str:
+        used = "forecast_utilisation_expected"
+        return UNKNOWN if row[used] is None else _told(used, row)
+
+    def diagnosis(line: _Line) -> str:
+        outcome, row = line
+        return _told("diagnosis", row) if outcome.diagnosed else NOTHING
+
     def needed(line: _Line) -> str:
         sizes = answer.sizes.get(line[0].candidate.strategy)
         return NOTHING if sizes is None or sizes.keeps_up is False else number(sizes.fewest)
 
     return table(
         [
-            ("Strategy", _name),
+            ("Strategy", name),
             *(_COLUMNS[name] for name in ("members", "partitions", "moves")),
-            (">Busiest\nmember", _forecast(_busiest)),
+            (">Busiest\nmember", _forecast(busiest)),
             (AHEAD, _forecast(lag_ahead)),
             (DRAINED, _forecast(partial(_told, "forecast_drained_seconds_expected"))),
             _COLUMNS["cross_rack_share"],
             (head(_COLUMNS["fewest_members"]), needed),
-            (head(_COLUMNS["diagnosis"]), _diagnosis),
+            (head(_COLUMNS["diagnosis"]), diagnosis),
             *([(head(_COLUMNS["reason"]), _refusal)] if refused else []),
         ],
         rows,
@@ -145,13 +149,6 @@ def _table(answer: WhatIfAnswer) -> Table:
         apart=refused,
         spare=["Drained in", "Partitions", "Members needed", "Cross rack"],
     )
-
-
-def _name(line: _Line) -> str:
-    candidate = line[0].candidate
-    if candidate.deployment is Deployment.LIVE:
-        return "(as it is)"
-    return text(candidate.strategy) + (" (runs)" if candidate.is_running else "")
 
 
 def _diagnoses(answer: WhatIfAnswer) -> list[str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,6 +26,10 @@ from tests.helpers.snapshots import group, make_snapshot, member, store, topic
 
 Run = Callable[..., Result]
 
+DATA = Path(__file__).parents[2] / "data"
+RECORDED = DATA / "cluster-recording.evenkeel"
+"""Fourteen groups of a real cluster, each of another kind; whoever reads it is slow."""
+
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
@@ -40,10 +45,37 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return invoke
 
 
-def objects(result: Result) -> list[dict[str, Any]]:
-    """Standard output as JSON lines."""
-    assert result.exit_code == 0, result.output
+def objects(result: Result, code: int = 0) -> list[dict[str, Any]]:
+    """Standard output as JSON lines, of a command that ends with this exit code."""
+    assert result.exit_code == code, result.output
     return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def changed(case: dict[str, Any], path: Sequence[str | int], value: Any) -> dict[str, Any]:
+    """A case with one field replaced, or taken away when the value is `...`."""
+    at = changed = copy.deepcopy(case)
+    for step in path[:-1]:
+        at = at[step] if isinstance(step, int) else at.setdefault(step, {})
+    if value is ...:
+        del at[path[-1]]
+    else:
+        at[path[-1]] = value
+    return changed
+
+
+def words_of(text: str) -> str:
+    """What is said, whatever width it was broken to."""
+    return " ".join(text.split())
+
+
+def lacking(text: str, told: str) -> str | None:
+    """The first of what stands between ` … ` in *told* that a text does not say in this order; None where all is."""
+    text, place = words_of(text), 0
+    for mark in words_of(told).split(" … "):
+        place = text.find(mark, place)
+        if place < 0:
+            return mark
+    return None
 
 
 def snapshot(number: int) -> ClusterSnapshot:
@@ -75,6 +107,16 @@ def snapshot(number: int) -> ClusterSnapshot:
         ],
         problems=[finding("group_unread", ["locked"], quote="not authorized: DESCRIBE")],
     )
+
+
+@pytest.fixture
+def checked(run: Run) -> Callable[..., dict[str, dict[str, Any]]]:
+    """What `evenkeel doctor` says, by the names of its checks; the last of each."""
+
+    def check(*arguments: str, code: int = 0) -> dict[str, dict[str, Any]]:
+        return {row["name"]: row for row in objects(run("doctor", *arguments, "--json"), code)}
+
+    return check
 
 
 @pytest.fixture(scope="session")

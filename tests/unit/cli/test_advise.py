@@ -1,4 +1,4 @@
-"""`evenkeel advise`: the table, the scoreboard, and the same answer as the pipeline."""
+"""`evenkeel advise`: the table, the scoreboard, the frontier, and the same answer as the pipeline."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from evenkeel.engine.snapshots.groups_with_past import taken_at
 from tests.helpers.fluid import SITUATIONS, record, simulate
 from tests.helpers.measuring import of_tables
 from tests.helpers.snapshots import group, make_snapshot, member, topic
-from tests.unit.cli.conftest import objects
+from tests.unit.cli.conftest import lacking, objects
 
 ENDS = ("low", "expected", "high")
 
@@ -73,18 +73,12 @@ def test_people_get_one_line_per_group_with_the_reason(run, recording):
 
 @pytest.mark.usefixtures("soon")
 def test_one_group_shows_its_scoreboard_and_moves(run, recording):
-    """Every strategy with its numbers, the advice, and each partition that would change hands."""
+    """Every strategy with its numbers and what the next change would move, the advice, and what would change hands."""
     text = run("advise", "--from", recording, "--group", "uneven").stdout
-    assert "Strategies for uneven" in text
-    for strategy in ("live", "range", "roundrobin"):
-        assert f"\n{strategy} " in text
-    assert "Advice: switch to" in text
-    assert "app-1 -> app-2" in text
-
-
-def test_the_scoreboard_says_what_the_next_change_would_move(run, recording):
-    """One leaves, one joins, all restart: of the strategies that the group could run."""
-    lines = run("advise", "--from", recording, "--group", "uneven").stdout.splitlines()
+    told = "Strategies for uneven … live … range … roundrobin … Advice: switch to … app-1 -> app-2"
+    assert lacking(text, told) is None
+    lines = text.splitlines()
+    assert {"live", "range", "roundrobin"} <= {line.split(" ")[0] for line in lines}
     head = next(line for line in lines if line.startswith("Strategy"))
     assert "Moves if one leaves  Moves if one joins  Moves if all restart" in head
     sticky = next(line for line in lines if line.startswith("cooperative-sticky "))
@@ -224,30 +218,18 @@ def test_a_group_whose_past_cannot_be_worked_on_costs_nobody_the_advice(lake, mo
 def test_changes_of_members_are_told_with_what_they_would_have_moved(run, kept):
     """What range moved when one of three left, a sticky strategy would have moved less of; the same in JSON."""
     held = [{"a": "01", "b": "23", "c": "45"}, {"b": "012", "c": "345"}]
-    snapshots = [
-        make_snapshot(
-            number=number,
-            topics=[topic("t", 6)],
-            groups=[
-                group(
-                    "g",
-                    members=[
-                        member(m, ["t"], {"t": [int(p) for p in partitions]})
-                        for m, partitions in owned.items()
-                    ],
-                    group_type="classic",
-                    assignor="range",
-                )
-            ],
-        )
-        for number, owned in enumerate(held)
-    ]
+    snapshots = []
+    for number, owned in enumerate(held):
+        members = [member(m, ["t"], {"t": list(map(int, own))}) for m, own in owned.items()]
+        own = group("g", members=members, group_type="classic", assignor="range")
+        snapshots.append(make_snapshot(number=number, topics=[topic("t", 6)], groups=[own]))
     asked = ["advise", "--from", kept(*snapshots), "--group", "g"]
 
-    text = run(*asked).stdout
-    assert "Members changed: 0 joins, 1 leave, 0 restarts in 2 snapshots" in text
-    assert "  Moved: 3 partitions changed owner from one to the next; would have: range 3" in text
-    assert "cooperative-sticky 2" in text
+    told = """
+    Members changed: 0 joins, 1 leave, 0 restarts in 2 snapshots
+    Moved: 3 partitions changed owner from one to the next; would have: range 3 … cooperative-sticky 2
+    """
+    assert lacking(run(*asked).stdout, told) is None
     [row] = objects(run(*asked, "--json"))
     assert row["past_changes"]["sticky"]["would_move"] == 2
     assert "lag-aware" not in row["past_changes"]
@@ -269,3 +251,107 @@ def test_how_often_a_group_commits_is_learned_from_before_it_fell_behind(run, tm
 
     assert row["commit_interval_seconds"] is not None
     assert row["diagnosis"] == "skewed load"
+
+
+@pytest.fixture
+def swept(run):
+    """Ask about the groups of a name or pattern."""
+
+    def ask(name, stored, *options):
+        return run("advise", "--group", name, "--from", stored, "--frontier", *options)
+
+    return ask
+
+
+def test_it_stands_below_the_scoreboard_and_starts_with_what_is(swept, run, recording):
+    """The live line, then each strategy's corners, then what is worth knowing."""
+    result = swept("uneven", recording)
+    board = run("advise", "--group", "uneven", "--from", recording).stdout
+    lines = result.stdout.removeprefix(board).splitlines()
+
+    assert result.exit_code == 0, result.output
+    assert lines[:2] == ["", "Cross-rack traffic against moves for uneven"]
+    assert lines[3].split()[:3] == ["live", "4", "67%"]
+    strategies = [line.split()[0] for line in lines[4:] if line.startswith(("min", "bal"))]
+    assert set(strategies) == {"min_traffic", "balance_subtopology"}
+    assert lines[-1] == "By default a crossing partition is worth 10 moves in Kafka Streams."
+
+
+def test_json_has_every_corner_with_its_weights(swept, recording):
+    """Counts are 3 and 3: two partitions must move; the least that can cross are the two of rack-c."""
+    [told] = objects(swept("uneven", recording, "--json"))
+    rows = told["frontier"]
+    least = [row for row in rows if row["strategy"] == "min_traffic"]
+
+    assert (told["group"], told["frontier_reason"]) == ("uneven", None)
+    live = [rows[0][key] for key in ("strategy", "cross_rack_partitions", "moves")]
+    assert live == ["live", 4, 0]
+    assert [row["moves"] for row in least] == sorted(row["moves"] for row in least)
+    assert (least[0]["worth_from"], least[-1]["worth_to"]) == (0, None)
+    assert [row["worth_from"] for row in least[1:]] == [row["worth_to"] for row in least[:-1]]
+    assert least[-1]["cross_rack_partitions"] == 2
+    assert all(row["cross_rack_per_second"] > 0 for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("fine", "a missing rack switches it off (KIP-925): 2 of 2 members have no rack"),
+        ("moving", "rebalancing (PreparingRebalance)"),
+    ],
+)
+def test_a_group_that_has_none_is_told_why(swept, recording, name, why):
+    """Without racks there is nothing to weigh; in motion nothing said of owners would hold. The advice is there."""
+    result = swept(name, recording)
+    [told] = objects(swept(name, recording, "--json"))
+
+    assert result.exit_code == 0, result.output
+    assert f"No cross-rack traffic against moves: {why}" in result.stdout
+    assert told["frontier"] is None
+    assert told["frontier_reason"].startswith(why)
+
+
+@pytest.mark.slow
+def test_several_groups_are_for_machines(swept, recording):
+    """An object of each; for people a table of each would hide the advice, and is refused."""
+    assert len(objects(swept("*", recording, "--json"))) == 7
+
+
+@pytest.fixture
+def racked(kept):
+    """Stores one snapshot of groups of two members, each on a partition across racks."""
+
+    def stored(*names):
+        members = [
+            member("a", ["t"], {"t": [0]}, rack="rack-b"),
+            member("b", ["t"], {"t": [1]}, rack="rack-a"),
+        ]
+        groups = [group(name, members=members) for name in names]
+        return kept(make_snapshot(topics=[topic("t", 2)], groups=groups))
+
+    return stored
+
+
+def test_a_group_id_is_a_name_not_a_pattern(swept, racked):
+    """Brackets and stars in an id mean themselves."""
+    result = swept("odd[1]*", racked("odd[1]*", "odd1"))
+
+    assert result.exit_code == 0, result.output
+    assert "Cross-rack traffic against moves for odd[1]*" in result.stdout
+
+
+def test_unknown_rates_are_left_out_of_the_table(swept, racked):
+    """One snapshot tells no rates: no such column, and null for machines."""
+    folder = racked("g")
+    shown = swept("g", folder).stdout
+    table = shown[shown.index("Cross-rack traffic against moves") :]
+    assert "Offsets/s" not in table
+    assert [line.split("  ")[-1] for line in table.splitlines() if line.startswith("min")] == [
+        "up to 1 move",
+        "1 move or more (so by default)",
+    ]
+    [told] = objects(swept("g", folder, "--json"))
+    rows = told["frontier"]
+    assert {row["cross_rack_per_second"] for row in rows} == {None}
+    corners = [(r["moves"], r["worth_to"]) for r in rows if r["strategy"] == "min_traffic"]
+    assert corners == [(0, 1.0), (2, None)]

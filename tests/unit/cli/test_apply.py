@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from evenkeel.engine.adapters.lake import FileLake
-from tests.helpers.snapshots import group, make_snapshot, member, store, topic
+from tests.helpers.snapshots import group, make_snapshot, member, topic
 from tests.helpers.streams_groups import Sub, Thread, live_snapshot, on
-from tests.unit.cli.conftest import objects
+from tests.unit.cli.conftest import RECORDED, lacking, objects, words_of
 
 
 @pytest.fixture
-def stored(kept):
-    """A lake with one group, made from columns."""
+def asked(run, kept):
+    """Ask for a strategy of a stored group, made from columns."""
 
-    def store_group(*client_ids, static=0, group_assignors=None, **columns):
+    def ask(
+        strategy,
+        *options,
+        client_ids=("a", "b"),
+        static=0,
+        group_assignors=None,
+        name="g",
+        **columns,
+    ):
         members = [
             member(
                 f"m-{place}",
@@ -25,59 +30,81 @@ def stored(kept):
                 client_id=client_id,
                 instance_id=f"i-{place}" if place < static else None,
             )
-            for place, client_id in enumerate(client_ids or ("a", "b"))
+            for place, client_id in enumerate(client_ids)
         ]
-        made = group("g", members=members, **columns)
+        made = group(name, members=members, **columns)
         topics = [topic("orders", 4)]
-        kept(make_snapshot(topics=topics, groups=[made], group_assignors=group_assignors))
+        lake = kept(make_snapshot(topics=topics, groups=[made], group_assignors=group_assignors))
+        given = ["--strategy", strategy] if strategy else []
+        return run("apply", name, "--from", lake, *given, *options)
 
-    return store_group
+    return ask
 
 
-def test_all_of_it_is_printed_in_the_order_in_which_it_is_done(run, stored):
-    """Settings per client, what to expect meanwhile, how to see it, the way back."""
-    stored()
-    result = run("apply", "g", "--from", "lake", "--strategy", "cooperative-sticky")
+WAY = """
+g: range -> cooperative-sticky, 2 members … Nothing here is done by evenkeel.
+… If all members are of Java and Spring
+… Step 1: set, and restart 2 members one after the other, the next once the group is Stable
+… CooperativeStickyAssignor,org.apache.kafka.clients.consumer.RangeAssignor
+… Meanwhile: everybody gives up all at each rebalance; a partition stands still for up to 20 s in all, how much waits
+meanwhile is not known … After 1 of 2: runs range … and cooperative-sticky under ASSIGNMENT-STRATEGY
+… Step 2: set
+… If any member is of librdkafka or kafka-python
+… Step 1: stop 2 members, wait until the group is Empty, set, start them Why:
+… To expect in the end
+… The way back, Java and Spring … The way back, librdkafka and kafka-python
+… To know
+"""
+"""Settings per client, what to expect meanwhile, how to see it, the way back."""
+
+STATIC = """
+wait until the group is Empty, set, start them (static members leave it only once their session.timeout.ms is over;
+back sooner, they are refused) … Instead, all members can be stopped, and once the group is Empty started with
+"""
+"""Started before their sessions are over, members with another list are refused."""
+
+NO_CLASS = """
+common-kafka:2.4 … fails at its first rebalance … evenkeel plan g --strategy fair
+"""
+"""The published class of KIP-49 fails with today's clients: its assignment can be had by plan."""
+
+NAMED = """
+`evenkeel plan 'x; rm $HOME' --strategy balanced` writes … --describe --state --group 'x; rm $HOME'` says Stable
+… Compare: evenkeel advise --group 'x; rm $HOME'
+"""
+"""Whatever somebody calls a group, what is copied names it and does nothing else."""
+
+
+@pytest.mark.parametrize(
+    ("columns", "strategy", "told"),
+    [
+        ({}, "cooperative-sticky", WAY),
+        ({"static": 1}, "cooperative-sticky", STATIC),
+        ({}, "fair", NO_CLASS),
+        ({"name": "x; rm $HOME"}, "balanced", NAMED),
+    ],
+)
+def test_all_of_it_is_printed_in_the_order_in_which_it_is_done(asked, columns, strategy, told):
+    """With what is special about its members and the strategy in its place."""
+    result = asked(strategy, **columns)
     assert result.exit_code == 0, result.output
-    marks = [
-        "g: range -> cooperative-sticky, 2 members",
-        "Nothing here is done by evenkeel.",
-        "If all members are of Java and Spring",
-        "Step 1: set, and restart 2 members one after the other, the next once the group is Stable",
-        "CooperativeStickyAssignor,org.apache.kafka.clients.consumer.RangeAssignor",
-        "Meanwhile: everybody gives up all at each rebalance; a partition stands still for up to 20 s in all, how much "
-        "waits meanwhile is not known",
-        "After 1 of 2: runs range",
-        "and cooperative-sticky under ASSIGNMENT-STRATEGY",
-        "Step 2: set",
-        "If any member is of librdkafka or kafka-python",
-        "Step 1: stop 2 members, wait until the group is Empty, set, start them\n",
-        "To expect in the end",
-        "The way back, Java and Spring",
-        "The way back, librdkafka and kafka-python",
-        "To know",
-    ]
-    places = [result.stdout.index(mark) for mark in marks]
-    assert places == sorted(places)
+    assert lacking(result.stdout, told) is None
 
 
-def test_client_ids_that_tell_the_library_narrow_it_down(run, stored):
+def test_client_ids_that_tell_the_library_narrow_it_down(asked):
     """Java's default names the group, which Spring's does, too; others' name the library."""
-    stored("consumer-g-1", "consumer-g-2")
-    (kit,) = objects(run("apply", "g", "--from", "lake", "--strategy", "sticky", "--json"))
+    (kit,) = objects(asked("sticky", "--json", client_ids=("consumer-g-1", "consumer-g-2")))
     assert kit["clients_by_client_id"] == {"java": 2}
     assert [way["clients"] for way in kit["ways"]] == [["java", "spring"]]
 
-    stored("rdkafka", "kafka-python-3.0.12")
-    (kit,) = objects(run("apply", "g", "--from", "lake", "--strategy", "roundrobin", "--json"))
+    (kit,) = objects(asked("roundrobin", "--json", client_ids=("rdkafka", "kafka-python-3.0.12")))
     assert kit["clients_by_client_id"] == {"librdkafka": 1, "kafka-python": 1}
     assert [way["clients"] for way in kit["ways"]] == [["librdkafka", "kafka-python"]]
 
 
-def test_machines_get_the_same(run, stored):
+def test_machines_get_the_same(asked):
     """Each round with its settings, the way back, and both rows of the scoreboard."""
-    stored(assignor="uniform", group_type="consumer")
-    (kit,) = objects(run("apply", "g", "--from", "lake", "--strategy", "range-server", "--json"))
+    (kit,) = objects(asked("range-server", "--json", assignor="uniform", group_type="consumer"))
     (way,) = kit["ways"]
     (there,), (back,) = way["rounds"], way["back"]
     assert there["settings"]["java"] == {"group.remote.assignor": "range"}
@@ -95,10 +122,10 @@ def test_machines_get_the_same(run, stored):
         (["uniform", "evenkeel-racks"], None),
     ],
 )
-def test_our_assignor_for_brokers_comes_with_the_way_to_them(run, stored, assignors, why):
+def test_our_assignor_for_brokers_comes_with_the_way_to_them(asked, assignors, why):
     """Brokers, members, and back in the opposite order; members alone where brokers have it."""
-    stored(assignor="uniform", group_type="consumer", group_assignors=assignors)
-    shown = run("apply", "g", "--from", "lake", "--strategy", "racks-server").stdout
+    columns = {"assignor": "uniform", "group_type": "consumer", "group_assignors": assignors}
+    shown = asked("racks-server", **columns).stdout
     places = [
         shown.find(part)
         for part in (
@@ -118,25 +145,15 @@ def test_our_assignor_for_brokers_comes_with_the_way_to_them(run, stored, assign
         assert [place > 0 for place in places] == [False, False, False, True, True, False]
 
 
-def test_a_classic_group_gets_to_our_assignor_for_brokers_in_one_way(run, stored):
+def test_a_classic_group_gets_to_our_assignor_for_brokers_in_one_way(asked):
     """Brokers first, then the protocol and what its members ask for."""
-    stored()
-    (kit,) = objects(run("apply", "g", "--from", "lake", "--strategy", "racks-server", "--json"))
+    (kit,) = objects(asked("racks-server", "--json"))
 
     assert kit["on_brokers"][0].startswith("whether brokers have evenkeel-racks is not known")
     there = kit["ways"][0]["rounds"][0]["settings"]["java"]
     assert there["group.protocol"] == "consumer"
     assert there["group.remote.assignor"] == "evenkeel-racks"
     assert kit["then"]["feasibility"] == "yardstick"
-
-
-def test_what_no_client_has_comes_with_where_it_is_and_what_was_tried(run, stored):
-    """The published class of KIP-49 fails with today's clients: its assignment can be had by plan."""
-    stored()
-    told = run("apply", "g", "--from", "lake", "--strategy", "fair").stdout
-    assert "common-kafka:2.4" in told
-    assert "fails at its first rebalance" in told
-    assert "evenkeel plan g --strategy fair" in told
 
 
 @pytest.mark.parametrize(
@@ -147,29 +164,18 @@ def test_what_no_client_has_comes_with_where_it_is_and_what_was_tried(run, store
         (2, "stop one member, and start it once its session.timeout.ms is over (all are static: "),
     ],
 )
-def test_a_static_member_that_is_back_at_once_brings_no_rebalance(run, stored, static, one):
+def test_a_static_member_that_is_back_at_once_brings_no_rebalance(asked, static, one):
     """So nobody is told to restart one for a plan, or for the strategy that the group runs."""
-    stored(static=static)
-    told = run("apply", "g", "--from", "lake", "--strategy", "balanced").stdout
+    told = asked("balanced", static=static).stdout
     assert f"Step 3: {one}" in told
     assert f"put it where its members read theirs, then {one}" in told
-    told = run("apply", "g", "--from", "lake", "--strategy", "range").stdout
+    told = asked("range", static=static).stdout
     assert f"The group runs it already: {one}" in told
 
 
-def test_a_group_of_static_members_is_not_empty_at_once(run, stored):
-    """Started before their sessions are over, members with another list are refused."""
-    stored(static=1)
-    told = run("apply", "g", "--from", "lake", "--strategy", "cooperative-sticky").stdout
-    waits = "static members leave it only once their session.timeout.ms is over; back sooner, they"
-    assert f"wait until the group is Empty, set, start them ({waits} are refused)" in told
-    assert "Instead, all members can be stopped, and once the group is Empty started with" in told
-
-
-def test_what_is_printed_for_kafka_python_runs_as_it_stands(run, stored):
+def test_what_is_printed_for_kafka_python_runs_as_it_stands(asked):
     """With its imports, and the group that the follower has to be told."""
-    stored()
-    told = run("apply", "g", "--from", "lake", "--strategy", "balanced").stdout
+    told = asked("balanced").stdout
     place = told.index("kafka-python, arguments of KafkaConsumer\n")
     imports, argument = (line.strip() for line in told[place:].splitlines()[1:3])
     assert "group='g', eager=True" in argument
@@ -188,23 +194,14 @@ def test_a_group_that_has_what_its_strategy_gives_needs_nothing(run, recording):
 
 def test_tasks_of_streams_are_placed_by_a_setting(run):
     """A Streams application of the classic protocol gets its kit, too."""
-    stored = Path(__file__).parents[2] / "data" / "cluster-recording.evenkeel"
-    result = run("apply", "streams-classic", "--from", stored, "--strategy", "min_traffic")
+    result = run("apply", "streams-classic", "--from", RECORDED, "--strategy", "min_traffic")
     assert result.exit_code == 0, result.output
     assert "    rack.aware.assignment.strategy=min_traffic\n" in result.stdout
-    told = " ".join(result.stdout.split())
-    for mark in (
-        'Say streams = {rack_aware_assignment_strategy = "min_traffic"} there once it runs.',
-        "Every instance needs Kafka Streams 3.6 or newer, and client.rack, which all tell.",
-    ):
-        assert mark in told, mark
-
-
-def test_only_a_group_that_takes_a_strategy_is_to_be_named_one(run, stored):
-    """Whoever rebalances has to wait, whoever has no members takes none."""
-    stored(state="PreparingRebalance")
-    result = run("apply", "g", "--from", "lake")
-    assert result.stderr.endswith("g: rebalancing (PreparingRebalance).\n")
+    told = """
+    Say streams = {rack_aware_assignment_strategy = "min_traffic"} there once it runs.
+    … Every instance needs Kafka Streams 3.6 or newer, and client.rack, which all tell.
+    """
+    assert lacking(result.stdout, told) is None
 
 
 @pytest.mark.slow
@@ -231,20 +228,20 @@ def test_without_a_strategy_it_is_what_is_advised(run, recording):
         ({"assignor": "stream"}, "range", 1, "takes no strategy: a Kafka Streams application"),
         ({"group_type": "share"}, "range", 1, "takes no strategy: a share group"),
         ({"state": "PreparingRebalance"}, "sticky", 1, "sticky has no answer for group g: reb"),
+        ({"state": "PreparingRebalance"}, None, 1, "g: rebalancing (PreparingRebalance)."),
         ({}, "min_traffic", 1, "and broker.rack on every broker."),
     ],
 )
-def test_what_cannot_be_is_said(run, stored, columns, strategy, code, told):
+def test_what_cannot_be_is_said(asked, columns, strategy, code, told):
     """With the reason and, where there is one, what can."""
-    stored(**columns)
-    result = run("apply", "g", "--from", "lake", "--strategy", strategy)
+    result = asked(strategy, **columns)
     assert result.exit_code == code
-    assert told in " ".join(result.stderr.split())
+    assert told in words_of(result.stderr)
     assert ".." not in result.stderr
 
 
 @pytest.fixture
-def application(run, tmp_path):
+def application(run, kept, tmp_path):
     """Ask about an application whose tasks read across racks; its leader's or its broker's assignor."""
 
     def ask(strategy, *options, kip_1071=False, streams="", static=()):
@@ -255,9 +252,7 @@ def application(run, tmp_path):
         ]
         replicas = on("source-0", "b b a a")
         taken = live_snapshot(threads, {"0": Sub(4)}, replicas=replicas, kip_1071=kip_1071)
-        lake = tmp_path / f"{kip_1071}"
-        if not lake.exists():
-            store(FileLake(lake), taken)
+        lake = kept(taken, name=f"{kip_1071}")
         (tmp_path / "evenkeel.toml").write_text(
             f'[[rules]]\ngroups = "app"\nstreams = {{{streams}}}\n'
         )
@@ -273,24 +268,16 @@ def test_an_application_is_told_how_it_gets_the_sticky_assignor(application):
     """The class, the release that has it, one rolling restart, and the way back."""
     told = application("sticky-tasks")
     assert told.exit_code == 0, told.output
-    marks = [
-        "app: stream -> sticky-tasks, 2 members",
-        "Step 1: set, and restart all instances one after the other",
-        f"    task.assignor.class={STICKY_CLASS}",
-        "The way back, Java and Spring",
-        "remove task.assignor.class",
-        "Kafka Streams has this class from 3.8 on (KIP-924).",
-        "until the last one is restarted, either assignor may",
-    ]
-    places = [told.stdout.index(mark) for mark in marks]
-    assert places == sorted(places)
+    way = f"""
+    app: stream -> sticky-tasks, 2 members … Step 1: set, and restart all instances one after the other
+    … task.assignor.class={STICKY_CLASS} … The way back, Java and Spring … remove task.assignor.class
+    … Kafka Streams has this class from 3.8 on (KIP-924). … until the last one is restarted, either assignor may
+    """
+    assert lacking(told.stdout, way) is None
     (kit,) = objects(application("sticky-tasks", "--json"))
     then = kit["then"]
-    assert (kit["there_already"], then["is_running"], then["feasibility"]) == (
-        False,
-        False,
-        "could run",
-    )
+    assert [kit["there_already"], then["is_running"]] == [False, False]
+    assert then["feasibility"] == "could run"
     assert then["reason"].startswith("after one rolling restart that sets task.assignor.class")
 
 
@@ -306,10 +293,8 @@ def test_an_application_with_the_sticky_assignor_is_told_how_it_leaves_it(applic
     assert way["back"][0]["settings"]["java"]["task.assignor.class"] == STICKY_CLASS
     assert kit["then"]["cross_rack_share"] < kit["now"]["cross_rack_share"]
     shown = application("sticky-tasks", streams=sticky).stdout
-    assert (
-        "The group runs it already: restart one instance, the rebalance brings the assignment."
-        in shown
-    )
+    runs = "The group runs it already: restart one instance, the rebalance brings the assignment."
+    assert runs in shown
 
 
 @pytest.mark.parametrize(
@@ -322,41 +307,25 @@ def test_an_application_with_the_sticky_assignor_is_told_how_it_leaves_it(applic
 def test_a_static_instance_that_is_back_at_once_brings_no_rebalance(application, static, one):
     """So another is restarted, or it stays away for so long."""
     told = application("sticky-tasks", streams='task_assignor = "sticky"', static=static).stdout
-    assert f"The group runs it already: {one}" in " ".join(told.split())
+    assert f"The group runs it already: {one}" in words_of(told)
 
 
 def test_a_kip_1071_group_is_told_what_decides_there(application):
     """Its broker has one assignor: a configuration of the group, one restart, and no other strategy."""
     shown = application("sticky-tasks-server", kip_1071=True)
     assert shown.exit_code == 0, shown.output
-    for mark in (
-        "Step 1: restart one instance ",
-        "`kafka-streams-groups.sh --bootstrap-server ... --describe --state --group app` says Stable",
-        "A broker of 4.3 has one assignor of tasks (KIP-1071) and takes no other",
-        "--add-config streams.num.standby.replicas=1",
-    ):
-        assert mark in " ".join(shown.stdout.split()), mark
+    told = """
+    Step 1: restart one instance
+    … `kafka-streams-groups.sh --bootstrap-server ... --describe --state --group app` says Stable
+    … A broker of 4.3 has one assignor of tasks (KIP-1071) and takes no other
+    … --add-config streams.num.standby.replicas=1
+    """
+    assert lacking(shown.stdout, told) is None
     assert "The way back" not in shown.stdout
     (kit,) = objects(application("sticky-tasks-server", "--json", kip_1071=True))
     assert kit["ways"][0]["rounds"][0]["elected"] is None
     refused = application("min_traffic", kip_1071=True)
     assert refused.exit_code == 1
-    stderr = " ".join(refused.stderr.split())
+    stderr = words_of(refused.stderr)
     assert "a KIP-1071 Streams group: the broker assigns tasks" in stderr
     assert "`evenkeel apply app --strategy sticky-tasks-server` says what decides there." in stderr
-
-
-def test_a_name_is_one_word_of_each_command(run, kept):
-    """Whatever somebody calls a group, what is copied names it and does nothing else."""
-    members = [member("m", ["orders"], {"orders": range(4)}, client_id="a")]
-    named = group("x; rm $HOME", members=members)
-    kept(make_snapshot(topics=[topic("orders", 4)], groups=[named]))
-
-    told = run("apply", "x; rm $HOME", "--from", "lake", "--strategy", "balanced").stdout
-
-    for command in (
-        "--describe --state --group 'x; rm $HOME'` says Stable",
-        "Compare: evenkeel advise --group 'x; rm $HOME'\n",
-        "`evenkeel plan 'x; rm $HOME' --strategy balanced` writes",
-    ):
-        assert command in told, command

@@ -124,15 +124,6 @@ def test_one_snapshot_cannot_be_compared(shown):
     assert "evenkeel snapshot take" in result.stderr
 
 
-def test_without_from_it_is_the_configured_lake(run, kept, tmp_path):
-    """The one that the scheduled runs fill."""
-    taken = [make_snapshot(number=n, groups=[group("app")]) for n in range(2)]
-    kept(*taken, name="kept")
-    (tmp_path / "evenkeel.toml").write_text('lake = "kept"\n')
-
-    assert _lines(run("diff", "app"))[1:] == ["Nothing changed."]
-
-
 def test_where_nothing_can_be_compared_the_fix_is_said(run, recording):
     """An empty lake, and a group that is in neither snapshot."""
     empty, nobody = run("diff", "app"), run("diff", "nobody", "--from", recording)
@@ -155,14 +146,6 @@ def test_a_group_that_came_or_went(run, kept):
     assert _lines(went)[1:] == ["The group is not in the later snapshot."]
     (row,) = objects(run("diff", "came", "--from", "lake", "--json"))
     assert (row["change"], row["before"], row["after"]) == ("group", False, True)
-
-
-def test_names_that_are_not_for_terminals_are_made_safe(run, recording):
-    """A group may be called anything."""
-    result = run("diff", "bad\x1b[31m[red]name", "--from", recording)
-
-    assert "\x1b" not in result.stdout
-    assert result.stdout.startswith(r"bad\x1b[31m[red]name on prod")
 
 
 def test_what_is_not_known_is_said_and_no_change(run, recording):

@@ -66,21 +66,14 @@ def healthy(monkeypatch):
     return state
 
 
-def outcomes(result):
-    """Check name -> outcome."""
-    lines = [line.split("  ") for line in result.stdout.splitlines()]
-    return {cells[1].strip() or cells[2].strip(): cells[0].strip() for cells in lines}
-
-
-def test_everything_that_is_needed_is_tried(run, healthy):
+def test_everything_that_is_needed_is_tried(run, checked, healthy):
     """A line per check, all OK, exit code 0, no secret shown."""
-    result = run("doctor", "--json")
-    rows = {row["name"]: row["outcome"] for row in objects(result)}
-    assert set(rows.values()) == {"OK"}
+    rows, shown = checked(), run("doctor", "--json").output
+    assert {row["outcome"] for row in rows.values()} == {"OK"}
     names = "python java spark configuration kafka brokers racks groups topics lake history slack heartbeat"
     assert list(rows) == names.split()
-    assert "hunter2" not in result.output
-    assert "xoxb" not in result.output
+    assert "hunter2" not in shown
+    assert "xoxb" not in shown
 
 
 @pytest.mark.parametrize(
@@ -119,9 +112,9 @@ def test_the_first_problem_stands_behind_what_was_seen(run, healthy):
     assert "groups were seen; group secret: not allowed" in line
 
 
-def test_what_is_not_set_up_is_a_warning(run):
+def test_what_is_not_set_up_is_a_warning(checked):
     """Without cluster, database and token nothing fails; each line says how to set it up."""
-    rows = {row["name"]: row for row in objects(run("doctor", "--json"))}
+    rows = checked()
     for name in ("kafka", "history", "slack", "heartbeat"):
         assert rows[name]["outcome"] == "WARN"
         assert rows[name]["fix"]
@@ -182,13 +175,13 @@ def preflight(code, out="", err=""):
     return lambda *_, **__: SimpleNamespace(returncode=code, stdout=out, stderr=err)
 
 
-def test_a_spark_cluster_is_tried_where_one_is_configured(run, healthy, monkeypatch):
+def test_a_spark_cluster_is_tried_where_one_is_configured(run, checked, healthy, monkeypatch):
     """What it has is said, or the one line of what it lacks; local mode has no such line."""
     monkeypatch.setenv("EVENKEEL_SPARK_MASTER", "spark://h:7077")
     monkeypatch.setattr(
         checks.subprocess, "run", preflight(0, "application app-1\n2 executors\nthe end\n")
     )
-    (row,) = [r for r in objects(run("doctor", "--json")) if r["name"] == "spark cluster"]
+    row = checked()["spark cluster"]
     assert ("OK", "application app-1 2 executors") == (row["outcome"], row["found"])
     lacking = preflight(2, "x\n", "Java says\na Spark worker (w) lacks a module. Pack.\n")
     monkeypatch.setattr(checks.subprocess, "run", lacking)
@@ -200,15 +193,14 @@ def test_a_spark_cluster_is_tried_where_one_is_configured(run, healthy, monkeypa
     assert "spark cluster" not in run("doctor").stdout
 
 
-def test_a_spark_connect_server_is_tried_and_its_token_kept(run, healthy, monkeypatch, tmp_path):
+def test_a_spark_connect_server_is_tried_and_its_token_kept(
+    run, checked, healthy, monkeypatch, tmp_path
+):
     """It is asked as a cluster is; no Java is looked for, and not even silence makes its URL known."""
     monkeypatch.setenv("EVENKEEL_SPARK_REMOTE", "sc://h/;token=hush")
     monkeypatch.setattr(checks.subprocess, "run", preflight(0, "server sc://h\n2 tasks\n"))
-    rows = {r["name"]: r for r in objects(run("doctor", "--json"))}
-    assert ("OK", "server sc://h 2 tasks") == (
-        rows["spark cluster"]["outcome"],
-        rows["spark cluster"]["found"],
-    )
+    cluster = checked()["spark cluster"]
+    assert ("OK", "server sc://h 2 tasks") == (cluster["outcome"], cluster["found"])
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     assert "OK" == JAVA().outcome
 
@@ -226,10 +218,5 @@ def test_a_variable_that_nobody_reads_is_told_with_the_key_that_is_near(run, mon
     for name in ("EVENKEEL_WEBHOOK", "EVENKEEL_USER", "EVENKEEL_LOOKBACK", "WEBHOOK"):
         monkeypatch.setenv(name, "3")
     told = [each for each in objects(run("doctor", "--json")) if each["name"] == "environment"]
-    assert [(each["outcome"], each["found"], each["fix"]) for each in told] == [
-        (
-            "WARN",
-            "nobody reads EVENKEEL_WEBHOOK.",
-            "Call it EVENKEEL_WEBHOOKS if that is meant.",
-        )
-    ]
+    said = ("WARN", "nobody reads EVENKEEL_WEBHOOK.", "Call it EVENKEEL_WEBHOOKS if that is meant.")
+    assert [(each["outcome"], each["found"], each["fix"]) for each in told] == [said]

@@ -1,4 +1,4 @@
-"""What `--help` teaches."""
+"""What `--help` teaches, and the command that the message of an incident ends with: each is accepted as it stands."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
+from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.cli import app, verbs
 from evenkeel.engine.cli.command_end import EXIT_CODES
 from evenkeel.engine.cli.verbs import VERBS
+from evenkeel.engine.messages.incident_message import next_command
+from evenkeel.engine.model.states import Diagnosis
+from tests.unit.cli.conftest import Run
 
 ORDER = """
     snapshot lag diff advise tasks whatif assign elect apply plan check-assignor backtest backfill report query silence
@@ -140,3 +144,26 @@ def test_a_wide_terminal_is_not_exceeded(run):
     for words in LINES:
         lines = run(*words, "--help").stdout.splitlines()
         assert all(len(line) <= 100 for line in lines if not examples(line)), words
+
+
+ODD = "bad\x1b[31m[red]name"
+
+
+@pytest.mark.parametrize("group", ["uneven", ODD])
+@pytest.mark.parametrize(
+    "cause", [Diagnosis.NO_MEMBERS, Diagnosis.CATCHING_UP, Diagnosis.REBALANCING]
+)
+def test_it_shows_the_group(run: Run, kafka, lake, tmp_path, cause: Diagnosis, group: str) -> None:
+    """Live, from the stored snapshots, and compared with when it was well: with the configuration that is there."""
+    config = f'lake = "{lake}"\n[clusters.prod]\nbootstrap = "b:9092"\n'
+    (tmp_path / "evenkeel.toml").write_text(config)
+    good = FileLake(lake).snapshots("prod", limit=2)[-1]
+
+    program, *arguments = shlex.split(next_command("prod", group, cause, good))
+    result = run(*arguments)
+
+    assert program == "evenkeel"
+    assert result.exit_code == 0, result.output
+    text = result.output.replace("\\x1b", "\x1b")
+    assert group in text
+    assert "locked" not in text

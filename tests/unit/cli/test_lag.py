@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from operator import itemgetter
 
 import pytest
 
@@ -15,14 +16,8 @@ def test_json_has_a_row_per_partition_with_its_owner(run, recording):
     rows = objects(run("lag", "--from", recording, "--group", "uneven", "--json"))
     assert [(row["topic"], row["partition"]) for row in rows] == [("orders", p) for p in range(6)]
     first = rows[0]
-    assert {k: first[k] for k in ("group", "begin", "end", "committed", "lag", "member")} == {
-        "group": "uneven",
-        "begin": 0,
-        "end": 19000,
-        "committed": 18500,
-        "lag": 500,
-        "member": "app-1",
-    }
+    told = {"group": "uneven", "begin": 0, "end": 19000, "committed": 18500, "lag": 500}
+    assert first.items() >= (told | {"member": "app-1"}).items()
     assert first["lag_basis"] == "committed"
     assert (first["client_id"], first["host"], first["rack"]) == ("app-1", "/10.0.0.1", "rack-a")
     assert first["snapshot_id"].startswith("prod-")
@@ -36,12 +31,15 @@ def test_rows_are_sorted_by_group_topic_and_partition(run, lake):
     assert {"empty", "moving", "never"} <= {row["group"] for row in rows}
 
 
-def test_what_is_unknown_is_null_and_never_zero(run, recording):
-    """Without a commit there is no lag to tell, with the reason beside it."""
+def test_what_is_unknown_is_null_and_never_zero(run, recording, tmp_path):
+    """Without a commit there is no lag to tell, and why, unless a rule says where the group starts."""
     rows = objects(run("lag", "--from", recording, "--group", "never", "--json"))
-    assert {(row["committed"], row["lag"], row["lag_basis"]) for row in rows} == {
-        (None, None, "no commit")
-    }
+    told = {itemgetter("committed", "lag", "lag_basis")(row) for row in rows}
+    assert told == {(None, None, "no commit")}
+    rule = '[[rules]]\ngroups = "never"\nauto_offset_reset = "earliest"\n'
+    (tmp_path / "evenkeel.toml").write_text(rule)
+    rows = objects(run("lag", "--from", recording, "--group", "never", "--json"))
+    assert {row["lag"] for row in rows} == {500}
 
 
 def test_people_see_unknown_as_a_question_mark_with_a_legend(run, recording):
@@ -80,7 +78,7 @@ def mixed(kept):
 
 
 def test_groups_without_a_partition_are_shown(run, mixed):
-    """Name, state, type, protocol type and members, below the groups that have partitions."""
+    """Below those that have some; a question about them is answered, one about who could not be read alone is not."""
     lines = run("lag", "--from", mixed).stdout.splitlines()
     at = lines.index("No partition: 5 groups")
     assert lines[0].startswith("orders-app: Stable, classic/range, 1 member, 1 partition")
@@ -91,12 +89,10 @@ def test_groups_without_a_partition_are_shown(run, mixed):
         ["schema-registry", "Stable", "classic", "sr", "0"],
         ["shared", "Empty", "share", "share", "0"],
     ]
-
-
-def test_a_question_about_groups_without_a_partition_is_answered(run, mixed):
-    """They are found, so the exit code is 0; those that could not be read alone are not."""
-    assert run("lag", "--from", mixed, "--group", "connect-*").exit_code == 0
-    assert run("lag", "--from", mixed, "--group", "locked").exit_code == 1
+    codes = [
+        run("lag", "--from", mixed, "--group", which).exit_code for which in ("connect-*", "locked")
+    ]
+    assert codes == [0, 1]
 
 
 def test_json_has_one_object_for_a_group_without_a_partition(run, mixed):
@@ -105,21 +101,12 @@ def test_json_has_one_object_for_a_group_without_a_partition(run, mixed):
     own, *others = sorted(rows, key=lambda row: row["partition"] is None)
     assert [row["group"] for row in rows] == sorted(row["group"] for row in rows)
     assert all(row.keys() == own.keys() for row in rows)
-    assert (own["group"], own["partition"], own["state"], own["type"], own["protocol_type"]) == (
-        "orders-app",
-        0,
-        "Stable",
-        "classic",
-        "consumer",
-    )
+    of_group = itemgetter("group", "partition", "state", "type", "protocol_type")
+    assert of_group(own) == ("orders-app", 0, "Stable", "classic", "consumer")
     told = {row["group"]: {k: v for k, v in row.items() if v is not None} for row in others}
     keys = {"cluster": "test", "snapshot_id": own["snapshot_id"]}
-    assert told["connect-s3"] == keys | {
-        "group": "connect-s3",
-        "state": "Stable",
-        "type": "classic",
-        "protocol_type": "connect",
-    }
+    connect = {"state": "Stable", "type": "classic", "protocol_type": "connect"}
+    assert told["connect-s3"] == keys | connect | {"group": "connect-s3"}
     assert told["gone"] == keys | {"group": "gone", "state": "Dead", "type": "classic"}
     assert told.keys() == {"connect-s3", "gone", "idle", "schema-registry", "shared"}
 
@@ -157,14 +144,6 @@ def test_a_group_that_the_filter_leaves_out_is_told_as_that(run, kafka, recordin
         assert "leaves out" not in other.stderr
 
 
-def test_a_name_cannot_drive_the_terminal(run, recording):
-    """An escape sequence in a group id is printed as text; JSON escapes it."""
-    result = run("lag", "--from", recording, "--group", "bad*")
-    assert "\x1b" not in result.output
-    assert "bad\\x1b[31m[red]name: Stable" in result.stdout
-    assert "\x1b" not in run("lag", "--from", recording, "--group", "bad*", "--json").output
-
-
 def test_a_live_cluster_is_read_and_let_go_of(run, kafka):
     """One snapshot over the wire, kept nowhere, the connection closed."""
     rows = objects(run("lag", "--bootstrap", "Kafka-1.example.com:9092", "--json"))
@@ -173,21 +152,12 @@ def test_a_live_cluster_is_read_and_let_go_of(run, kafka):
     assert kafka["cluster"].closed
 
 
-def test_the_groups_own_reset_makes_lag_known(run, recording, tmp_path):
-    """What evenkeel.toml says of a group counts here as in the pipeline."""
-    rule = '[[rules]]\ngroups = "never"\nauto_offset_reset = "earliest"\n'
-    (tmp_path / "evenkeel.toml").write_text(rule)
-    rows = objects(run("lag", "--from", recording, "--group", "never", "--json"))
-    assert {row["lag"] for row in rows} == {500}
-
-
 def test_csv_has_the_columns_of_json(run, recording):
     """A line per partition, null as nothing."""
-    rows = objects(run("lag", "--from", recording, "--group", "empty", "--json"))
-    printed = run("lag", "--from", recording, "--group", "empty", "--csv").stdout
+    asked = ["lag", "--from", recording, "--group", "empty"]
+    rows, printed = objects(run(*asked, "--json")), run(*asked, "--csv").stdout
     read = list(csv.DictReader(printed.splitlines()))
     assert [list(row) for row in read] == [list(row) for row in rows]
     assert [row["committed"] for row in read] == ["490", "500", "", "500"]
-    assert [row["lag"] or None for row in read] == [
-        None if row["lag"] is None else str(row["lag"]) for row in rows
-    ]
+    lags = [None if row["lag"] is None else str(row["lag"]) for row in rows]
+    assert [row["lag"] or None for row in read] == lags

@@ -1,8 +1,10 @@
-"""`evenkeel admin pack`: what workers need, in one archive that works wherever it is unpacked."""
+"""`evenkeel admin pack` and `compile`: what workers need, in one archive, and after it nothing is compiled any more."""
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -12,6 +14,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from evenkeel.engine.assignors.balanced.relief import best_swap
+from evenkeel.engine.assignors.kit.kernels import Kernel
 from evenkeel.engine.cli import worker_archive
 from evenkeel.engine.model.environment import source_files, source_folder, this_environment
 
@@ -146,20 +149,80 @@ def test_strategies_of_ones_own_are_taken_along(tmp_path, monkeypatch):
     assert {"METADATA", "entry_points.txt"} == kept
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--out", "x.zip"], "x.zip is no name that Spark unpacks. Let it end in .tar.gz."),
-        (["--python-prefix", "usr"], "usr is no absolute path. Begin it with /."),
-        ([*SMALL, "--with", "no-such-thing"], "package 'no-such-thing' is not installed here."),
-        (
-            [*SMALL, "--out", "no/such/x.tar.gz"],
-            "no/such/x.tar.gz cannot be written: No such file",
-        ),
-    ],
-)
-def test_what_cannot_be_packed_is_one_line(run, words, said):
-    """Name, package and folder are checked, and nothing is left behind."""
-    result = run("admin", "pack", *words)
+def test_an_archive_that_cannot_be_written_is_one_line(run):
+    """With why."""
+    result = run("admin", "pack", *SMALL, "--out", "no/such/x.tar.gz")
     assert 2 == result.exit_code
-    assert f"evenkeel: {said}" in result.output
+    assert "evenkeel: no/such/x.tar.gz cannot be written: No such file" in result.output
+
+
+LARGE = """
+import json
+from random import Random
+from evenkeel.engine.assignors.interface import build_spec
+from evenkeel.engine.assignors import ASSIGNORS
+from evenkeel.engine.cli import compile_kernels
+from evenkeel.engine.assignors.kit.kernels import held_to
+from evenkeel.engine.model.arrays import Column
+from evenkeel.engine.streams.place import place
+from tests.helpers.streams import Shape, sketch
+
+random = Random(1)
+topics = [f"t{i}" for i in range(6)]
+group = build_spec(
+    members=[f"m{i}" for i in range(50)],
+    instance_ids=[None] * 50,
+    member_racks=[random.choice("abc") for _ in range(50)],
+    subscriptions=[random.sample(topics, 4) for _ in range(50)],
+    topics=topics,
+    partition_counts=[100] * 6,
+    replica_racks=[random.sample("abc", 2) for _ in range(600)],
+    owner=[random.randrange(50) for _ in range(600)],
+    lag=Column.of([int(random.lognormvariate(8, 2)) for _ in range(600)]),
+)
+with held_to(compiled=True):
+    for name in ("balanced", "uniform"):
+        ASSIGNORS[name].assign(group)
+    for seed in range(20):
+        case = sketch(Random(seed), Shape(most_tasks=60, most_clients=30))
+        place(case.app, case.config)
+used = [vars(each)["fast"].stats for each in compile_kernels.kernels() if "fast" in vars(each)]
+loaded, made = (sum(sum(getattr(s, of).values()) for s in used) for of in ("cache_hits", "cache_misses"))
+print(json.dumps([loaded > 5, made]))
+"""
+
+
+@pytest.mark.slow
+def test_after_it_large_groups_and_applications_load_all_that_they_need(tmp_path):
+    """
+    Nothing is left for a scheduled run to compile; the last line says where everything is kept.
+
+    In a copy of which nothing is kept: what other tests have compiled would hide what this command leaves out.
+    """
+
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(source_folder(), tmp_path / "evenkeel", ignore=ignored)
+
+    def python(*argv):
+        done = subprocess.run(
+            [sys.executable, *argv],
+            env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.getcwd()}"},
+            cwd=Path(__file__).parents[3],
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    command = shutil.which("evenkeel", path=Path(sys.executable).parent)
+    assert f" loops compiled and kept below {tmp_path}" in python(command, "admin", "compile")
+    assert json.loads(python("-c", LARGE)) == [True, 0]
+
+
+def test_where_nothing_can_be_kept_it_says_so(run, monkeypatch):
+    """One line with the way out."""
+    monkeypatch.setattr("evenkeel.engine.cli.compile_kernels.compile_all", lambda: None)
+    monkeypatch.setattr(Kernel, "folders", lambda _: iter(()))
+    result = run("admin", "compile")
+    assert result.exit_code == 2
+    assert "let NUMBA_CACHE_DIR name a folder." in result.output

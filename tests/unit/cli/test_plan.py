@@ -8,7 +8,7 @@ import pytest
 
 from evenkeel.engine.followers.plan import Plan, read_plan
 from tests.helpers.snapshots import group, make_snapshot, member, topic
-from tests.unit.cli.conftest import objects
+from tests.unit.cli.conftest import lacking, objects, words_of
 
 
 def owners(plan: Plan) -> dict[tuple[str, int], str]:
@@ -32,10 +32,9 @@ def test_a_plan_is_what_advise_says_a_strategy_would_give(run, recording):
     assert (plan.group, plan.strategy) == ("uneven", "min_traffic")
     assert plan.valid_until - plan.made_at == timedelta(days=7)
     assert {name: topic.partitions for name, topic in plan.topics.items()} == {"orders": 6}
-    told = (
+    assert (
         f"the plan: uneven by min_traffic, 6 partitions to 2 members; {least['moves']} partitions"
-    )
-    assert told in result.stderr
+    ) in result.stderr
 
 
 def test_a_file_is_written_whole(run, recording, tmp_path):
@@ -89,30 +88,11 @@ def test_members_are_known_by_what_they_keep(planned):
         (None, "x", "10.0.0.2"),
     ]
     assert plan.fallback == "sticky"
-    assert "1 had no owner" in result.stderr
-    assert "2 members of 3 are known by client id and host only" in result.stderr
-    assert (
-        "in which all list evenkeel-plan: restart a member without group.instance.id"
-        in result.stderr
-    )
-    assert "several members are x@/10.0.0.2" in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        (("--strategy", "ballanced"), "there is no strategy 'ballanced'. There are live, range"),
-        (("--strategy", "range", "--valid", "soon"), "--valid: 'soon' is no span of time"),
-        (("--strategy", "range", "--valid", "30s"), "a plan for 30 s is over before"),
-        (("--strategy", "range", "--fallback", "fair"), "Give one of cooperative-sticky"),
-        (("--strategy", "range", "--out", "no/such/folder"), "no/such/folder cannot be written"),
-    ],
-)
-def test_what_cannot_be_planned_is_said(planned, given, told):
-    """With the fix."""
-    result = planned(*given)
-    assert result.exit_code == 2
-    assert told in " ".join(result.stderr.split())
+    told = """
+    1 had no owner … in which all list evenkeel-plan: restart a member without group.instance.id
+    … 2 members of 3 are known by client id and host only … several members are x@/10.0.0.2
+    """
+    assert lacking(result.stderr, told) is None
 
 
 @pytest.mark.parametrize(
@@ -135,22 +115,13 @@ def test_a_group_that_cannot_follow_a_plan_says_why(planned, own, told):
     """Those whose broker assigns, those that assign tasks, those without anybody."""
     result = planned("--strategy", "range", **own)
     assert result.exit_code == 1
-    assert told in " ".join(result.stderr.split())
+    assert told in words_of(result.stderr)
 
 
 def test_a_static_member_that_is_back_at_once_brings_no_rebalance(planned):
     """Where all are static that is said, instead of to restart one."""
     own = member("a-1", ["orders"], {"orders": [0, 1, 2, 3]}, instance_id="a")
     remarks = planned("--strategy", "range", members=[own]).stderr
-    assert (
-        "all are static: one that is back within its session.timeout.ms brings no rebalance"
-        in remarks
-    )
+    told = "all are static: one that is back within its session.timeout.ms brings no rebalance"
+    assert told in remarks
     assert "restart a member" not in remarks
-
-
-def test_one_group_is_planned_at_a_time(run, recording):
-    """A pattern that means several is refused."""
-    result = run("plan", "*", "--from", recording, "--strategy", "range")
-    assert result.exit_code == 2
-    assert "a plan is for one group, '*' matches 7. Name one: " in result.stderr

@@ -1,4 +1,4 @@
-"""The recording of the demo's cluster: each of its groups comes out as what it is there for."""
+"""The recording of the demo: each of its groups is what it is there for, and every verb finds it by its name."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import pytest
 from typer.testing import CliRunner
 
 from evenkeel.engine.cli import app
+from tests.unit.cli.conftest import RECORDED, objects
 
 pytestmark = pytest.mark.slow
 
-RECORDING = Path(__file__).parents[2] / "data" / "cluster-recording.evenkeel"
 README = Path(__file__).parents[3] / "README.md"
 
 
 @pytest.fixture(scope="module")
 def told():
     """What `advise` says of each recorded group, fourteen of every type."""
-    result = CliRunner().invoke(app, ["advise", "--from", str(RECORDING), "--json"])
+    result = CliRunner().invoke(app, ["advise", "--from", RECORDED, "--json"])
     assert result.exit_code == 0, result.output
     rows = {row["group"]: row for row in map(json.loads, result.stdout.splitlines())}
     assert len(rows) == 14
@@ -79,7 +79,7 @@ def test_a_streams_application_is_replayed_task_by_task(told):
 
 def test_the_recording_is_small():
     """It is kept in the repository."""
-    assert RECORDING.stat().st_size < 200_000
+    assert RECORDED.stat().st_size < 200_000
 
 
 def test_the_front_door_shows_what_is_printed():
@@ -87,7 +87,72 @@ def test_the_front_door_shows_what_is_printed():
     (sample,) = re.findall(
         r"^```\n(Group .*?)^```", README.read_text(encoding="utf-8"), re.M | re.S
     )
-    printed = CliRunner().invoke(app, ["advise", "--from", str(RECORDING)]).stdout
+    printed = CliRunner().invoke(app, ["advise", "--from", RECORDED]).stdout
 
     assert sample.splitlines()
     assert [line for line in sample.splitlines() if line not in printed.splitlines()] == []
+
+
+VERBS = (
+    ("lag", "--group"),
+    ("advise", "--group"),
+    ("elect", None),
+    ("diff", None),
+    ("tasks", None),
+    ("whatif", None),
+    ("backtest", "--group"),
+    ("report", "--group"),
+)
+
+
+def call(verb: str, option: str | None, pattern: str) -> list[str]:
+    """The verb's arguments."""
+    return [verb, *([option] if option else []), pattern, "--from", RECORDED]
+
+
+@pytest.mark.parametrize(("verb", "option"), VERBS)
+def test_a_pattern_without_a_group_is_told(run, verb, option):
+    """Exit code 1, nothing on standard output, and how many groups there are, or which name is nearly so."""
+    result = run(*call(verb, option, "nobody-*"))
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "no group of cluster demo matches 'nobody-*' (14 groups at" in result.stderr
+    assert "Did you mean slow-member" in run(*call(verb, option, "slowmember")).stderr
+
+
+@pytest.mark.parametrize(
+    ("verb", "option", "pattern", "groups"),
+    [
+        ("lag", "--group", "racks-*", ["racks-avoidable", "racks-ignored"]),
+        ("advise", "--group", "racks-*", ["racks-avoidable", "racks-ignored"]),
+        (
+            *("elect", None, "s*"),
+            ["skewed-load", "slow-member", "static-members", "streams-classic", "streams-kip1071"],
+        ),
+        ("diff", None, "s*", ["slow-member", "static-members"]),
+        ("tasks", None, "streams-*", ["streams-classic", "streams-kip1071"]),
+        ("whatif", None, "racks-*", ["racks-avoidable", "racks-ignored"]),
+    ],
+)
+def test_a_pattern_means_every_group_that_matches(run, verb, option, pattern, groups):
+    """Each of them is in the answer."""
+    rows = objects(run(*call(verb, option, pattern), "--json"))
+    told = list(dict.fromkeys(row["group"] for row in rows))
+    assert told == sorted(told)
+    assert told == groups if verb != "diff" else {*told} <= {*groups, "streams-classic"}
+    shown = run(*call(verb, option, pattern)).stdout
+    assert all(name in shown for name in groups)
+
+
+def test_a_group_of_a_pattern_that_cannot_be_shown_is_told_beside_the_others(run):
+    """Of several groups those that have tasks are shown."""
+    result = run(*call("tasks", None, "s*"))
+    assert result.exit_code == 0
+    assert "left out: group slow-member is no Kafka Streams application" in result.stderr
+    assert "streams-classic: 12 tasks on 2 clients" in result.stdout
+
+
+def test_a_pattern_of_which_no_group_can_be_shown_fails(run):
+    """Exit code 1, each with its reason and then how many there were."""
+    result = run(*call("tasks", None, "r*"))
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.endswith("evenkeel: none of 2 matching groups could be shown.\n")

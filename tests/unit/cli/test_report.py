@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from evenkeel.engine.cli import report_source
+from tests.unit.cli.conftest import RECORDED
 
 pytestmark = pytest.mark.slow
-
-RECORDING = str(Path(__file__).parents[2] / "data" / "cluster-recording.evenkeel")
 
 
 def test_a_file_of_a_recording(run, tmp_path):
     """All groups are in it, and where it is and how large is said."""
-    result = run("report", "--from", RECORDING)
+    result = run("report", "--from", RECORDED)
 
     page = (tmp_path / "evenkeel-report.html").read_text(encoding="utf-8")
     assert result.exit_code == 0, result.output
@@ -27,7 +24,7 @@ def test_a_file_of_a_recording(run, tmp_path):
 def test_some_groups_and_snapshots(run, tmp_path):
     """A pattern, and how far back is looked."""
     file = tmp_path / "some.html"
-    result = run("report", "--from", RECORDING, "--group", "s*", "--snapshots", 3, "--out", file)
+    result = run("report", "--from", RECORDED, "--group", "s*", "--snapshots", 3, "--out", file)
 
     assert "5 groups over 3 snapshots" in result.stderr
     assert "hot-partition" not in file.read_text(encoding="utf-8")
@@ -42,45 +39,15 @@ def test_a_group_that_is_called_like_a_script(run, tmp_path, lake):
     assert "\x1b" not in page
 
 
-def test_the_configured_lake_is_the_default(run, tmp_path):
-    """Without --from; nothing there is said as everywhere."""
-    (tmp_path / "evenkeel.toml").write_text('lake = "kept"\n', encoding="utf-8")
-    assert run("snapshot", "replay", RECORDING, "--into", "kept").exit_code == 0
-
-    assert "14 groups" in run("report").stderr
-
-
-def test_what_cannot_be(run, tmp_path):
-    """A place that cannot be written, a group that is not there."""
-    refused = run("report", "--from", RECORDING, "--out", tmp_path / "gone" / "x.html")
-    assert refused.exit_code == 2
-    assert "--out" in refused.stderr
-    assert run("report", "--from", RECORDING, "--group", "slow-membr").exit_code == 1
-
-
 def test_of_many_groups_fewer_snapshots_are_judged(run, monkeypatch):
     """And it is said, with what helps; who says how many hears how far it is."""
     monkeypatch.setattr(report_source, "JUDGED", 14 * 4)
     monkeypatch.setattr(report_source, "FEWEST", 2)
     monkeypatch.setattr(report_source, "EVERY", 2)
-    result = run("report", "--from", RECORDING)
+    result = run("report", "--from", RECORDED)
     assert "looking at the newest 4 of 11 snapshots: there are 14 groups" in result.stderr
     assert "14 groups over 4 snapshots" in result.stderr
     assert "judged\n" not in result.stderr
-    said = run("report", "--from", RECORDING, "--snapshots", 5).stderr
+    said = run("report", "--from", RECORDED, "--snapshots", 5).stderr
     assert "looking at" not in said
     assert "2 of 5 snapshots judged\n4 of 5 snapshots judged\nwritten" in said
-
-
-def test_a_lake_and_the_history_exclude_each_other(run):
-    """It is said before anything is read."""
-    result = run("report", "--from", RECORDING, "--database")
-    assert result.exit_code == 2
-    assert "--from and --database exclude each other. Give one of them." in result.stderr
-
-
-def test_no_database_is_said(run):
-    """Neither configured nor a demo's here, as of `evenkeel query`."""
-    result = run("report", "--database")
-    assert result.exit_code == run("query", "groups").exit_code == 2
-    assert "no history database is configured" in result.stderr

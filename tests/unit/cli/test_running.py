@@ -87,30 +87,6 @@ def test_debugging_shows_the_traceback(run, monkeypatch):
     assert run("lag", "--from", "x").exception is problem
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["nonsense"],
-        ["lag", "--nonsense"],
-        ["assign", "--repeat", "0"],
-        ["assign", "--repeat", "many"],
-        ["snapshot", "record"],
-        ["lag"],
-        ["lag", "--bootstrap", "h:9092", "--from", "x"],
-        ["lag", "--bootstrap", "no-port"],
-        ["lag", "--cluster", "unheard-of"],
-        ["lag", "--from", "missing"],
-        ["query", "unheard-of"],
-    ],
-)
-def test_wrong_usage_is_exit_code_2_and_at_most_two_lines(run, arguments):
-    """What the user got wrong is said in words, without a wall of usage."""
-    result = run(*arguments)
-    assert result.exit_code == 2
-    assert 1 <= len(result.stderr.splitlines()) <= 2
-    assert result.stderr.startswith("evenkeel: ")
-
-
 def test_a_wrong_configuration_is_named_by_key(run, tmp_path, recording):
     """The key and the file, exit code 2."""
     (tmp_path / "evenkeel.toml").write_text("lookback = 'many'\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from datetime import timedelta
 
 import pytest
@@ -63,42 +64,29 @@ def test_a_silence_may_begin_later(run, history):
     assert (planned.starts_at - NOW, planned.holds(NOW)) == (12 * HOUR, False)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
-        ([], "a silence needs an end. Add --for 2h"),
-        (["--for", "2h", "--until", "2026-11-23T06:00Z"], "--until and --for exclude each other"),
-        (["--for", "2 fortnights"], "--for: '2 fortnights' is no span of time: write 90m, 2h"),
-        (["--until", "tomorrow"], "--until: 'tomorrow' is no moment"),
-        (
-            ["--until", "2026-11-23T06:00"],
-            "--until: 2026-11-23T06:00 has no time zone: write 2026-11-23T06:00Z for UTC",
-        ),
-        (
-            ["--until", "2026-11-22T11:59Z"],
-            "--until 2026-11-22 11:59:00 UTC is not after its beginning, 2026-11-22 12:00:00 UTC",
-        ),
-        (
-            ["--from", "2026-11-22T10:00Z", "--for", "1h"],
-            "its end, 2026-11-22 11:00:00 UTC, is over. Give a later moment.",
-        ),
-        (["--for", "2h", "--reason", " "], "--reason says nothing"),
-        (["--end", "1"], "--end takes the number alone. Leave out the other options."),
-    ],
-)
-def test_what_makes_no_sense_is_refused_with_the_fix(run, history, arguments, named):
+REFUSED = {
+    "--reason why": "a silence needs an end. Add --for 2h",
+    "--reason why --for 2h --until 2026-11-23T06:00Z": "--until and --for exclude each other",
+    "--reason why --for '2 fortnights'": "--for: '2 fortnights' is no span of time: write 90m, 2h",
+    "--reason why --until tomorrow": "--until: 'tomorrow' is no moment",
+    "--reason why --until 2026-11-23T06:00": "--until: 2026-11-23T06:00 has no time zone: write 2026-11-23T06:00Z for "
+    "UTC",
+    "--reason why --until 2026-11-22T11:59Z": "--until 2026-11-22 11:59:00 UTC is not after its beginning, 2026-11-22 "
+    "12:00:00 UTC",
+    "--reason why --from 2026-11-22T10:00Z --for 1h": "its end, 2026-11-22 11:00:00 UTC, is over. Give a later moment.",
+    "--reason ' ' --for 2h": "--reason says nothing",
+    "--for 2h": "--reason is missing. Say in a few words what is going on.",
+    "--reason why --end 1": "--end takes the number alone. Leave out the other options.",
+}
+
+
+@pytest.mark.parametrize(("line", "named"), REFUSED.items())
+def test_what_makes_no_sense_is_refused_with_the_fix(run, history, line, named):
     """And nothing is silenced."""
-    result = run("silence", "orders-*", *WHY, *arguments)
+    result = run("silence", "orders-*", *shlex.split(line))
     assert result.exit_code == 2
     assert named in result.stderr
     assert history.silences(NOW) == []
-
-
-def test_a_silence_needs_a_reason(run, history):
-    """Only its end does not."""
-    result = run("silence", "orders-*", "--for", "2h")
-    assert (result.exit_code, history.silences(NOW)) == (2, [])
-    assert "--reason is missing. Say in a few words what is going on." in result.stderr
 
 
 @pytest.mark.parametrize("verb", ["silence", "ack"])
@@ -126,14 +114,8 @@ def test_groups_are_named_by_the_argument_or_by_group(run, history, verb, argume
     ("arguments", "warning"),
     [
         (["order-app"], "matches no group of the newest snapshots. Did you mean orders-app"),
-        (
-            ["*", "--cluster", "dem"],
-            "--cluster dem matches no cluster of the newest snapshots. Did",
-        ),
-        (
-            ["*", "--cluster", "eu"],
-            "--cluster eu matches no cluster of the newest snapshots. There is demo.",
-        ),
+        (["*", "--cluster", "dem"], "dem matches no cluster of the newest snapshots. Did"),
+        (["*", "--cluster", "eu"], "eu matches no cluster of the newest snapshots. There is demo."),
     ],
 )
 def test_a_silence_of_nothing_is_kept_and_said(run, history, arguments, warning):
@@ -157,13 +139,6 @@ def test_a_group_may_be_called_like_a_pattern(run, history):
     (kept,) = history.silences(NOW)
     assert kept.covers("demo", "pay[1]")
     assert not kept.covers("demo", "pay1")
-
-
-def test_without_a_database_there_is_nowhere_to_keep_it(run):
-    """The error names the setting."""
-    result = run("silence", "orders-*", "--for", "2h", *WHY)
-    assert result.exit_code == 2
-    assert "EVENKEEL_DATABASE_URL" in result.stderr
 
 
 def test_an_ack_names_the_incidents_that_it_means(run, history):
@@ -193,11 +168,9 @@ def test_what_is_not_open_cannot_be_acknowledged(run, history):
     """A suspicion is nothing yet; the nearest open group is offered, or where to look."""
     opened(history, "orders-app")
     near = run("ack", "orders-ap", *WHY)
+    told = "nothing is open about a group that matches orders-ap. Did you mean orders-app?"
     assert near.exit_code == 1
-    assert (
-        "nothing is open about a group that matches orders-ap. Did you mean orders-app?"
-        in near.stderr
-    )
+    assert told in near.stderr
     assert "query open_incidents" in run("ack", "xyz", *WHY).stderr
     assert "nothing is open" in run("ack", "*", "--cluster", "eu", *WHY).stderr
     assert history.silences(NOW) == []

@@ -87,12 +87,6 @@ def test_a_lake_becomes_a_file(run, lake, tmp_path):
     assert len(open_recording(tmp_path / "all").snapshot_ids) == 4
 
 
-@pytest.mark.parametrize("options", [["--last", "2"], ["--lake", "x", "--samples", "2"]])
-def test_options_of_the_other_kind_are_refused(run, options):
-    """Taking and choosing are two things; a mixture would ignore something silently."""
-    assert run("snapshot", "record", "--out", "f", *options).exit_code == 2
-
-
 def test_an_out_file_that_cannot_be_written_is_refused(run, kafka):
     """What and where on one line."""
     result = run("snapshot", "record", "--bootstrap", "h:1", "--out", "no/such/folder/rec")

@@ -12,7 +12,7 @@ from evenkeel.engine.config import ClusterSettings, Rule, Settings
 from evenkeel.engine.model.errors import InputError, LakeError
 from evenkeel.engine.pipeline.snapshot import take_snapshot
 from tests.helpers.memory import MemoryCluster
-from tests.helpers.snapshots import make_snapshot, store
+from tests.helpers.snapshots import group, make_snapshot, member, topic
 from tests.unit.cli.conftest import objects
 
 
@@ -23,15 +23,14 @@ def test_a_lake_of_one_cluster_needs_no_name(lake):
     assert source.newest == source.lake.snapshots("prod")[0]
 
 
-def test_a_lake_of_several_clusters_asks_which(tmp_path):
+def test_a_lake_of_several_clusters_asks_which(kept):
     """The choice is the user's; the names are listed."""
-    held = FileLake(tmp_path / "lake")
-    store(held, make_snapshot(cluster="a"), make_snapshot(cluster="b"))
+    lake = str(kept(make_snapshot(cluster="a"), make_snapshot(cluster="b")))
     with pytest.raises(InputError, match="several clusters: a, b"):
-        sources.open_source(None, None, str(tmp_path / "lake"))
-    assert sources.open_source(None, "b", str(tmp_path / "lake")).cluster == "b"
+        sources.open_source(None, None, lake)
+    assert sources.open_source(None, "b", lake).cluster == "b"
     with pytest.raises(InputError, match="it has a, b"):
-        sources.open_source(None, "c", str(tmp_path / "lake"))
+        sources.open_source(None, "c", lake)
 
 
 def test_an_empty_lake_is_nothing_found():
@@ -149,3 +148,61 @@ def test_a_recording_of_stored_snapshots_keeps_what_was_read(run, lake, tmp_path
     (tmp_path / "evenkeel.toml").write_text("")
     rows = objects(run("lag", "--from", "copy", "--group", "fine", "--json"))
     assert {row["rack"] for row in rows} == {None}
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("lag --from lake", "uneven: Stable"),
+        ("diff uneven", "uneven on prod"),
+        ("backtest --from lake --group uneven", "uneven"),
+        ("report", "7 groups over 4 snapshots"),
+        ("report --from lake", "7 groups over 4 snapshots"),
+    ],
+)
+def test_the_configured_lake_is_called_lake_and_the_default_of_what_asks_no_cluster(
+    run, lake, monkeypatch, line, told
+):
+    """The one that the scheduled runs fill, where nothing in the folder is called so."""
+    monkeypatch.setenv("EVENKEEL_LAKE", str(lake))
+    result = run(*line.split())
+    assert result.exit_code == 0, result.output
+    assert told in result.output
+
+
+@pytest.mark.parametrize(
+    ("line", "looks"),
+    [
+        ("lag", 1),
+        ("elect uneven --assignors range", 1),
+        ("plan uneven --strategy range", 1),
+        ("apply uneven --strategy sticky", 1),
+        ("advise", 3),
+        ("whatif uneven --members +1", 3),
+    ],
+)
+def test_a_live_cluster_is_looked_at_as_often_as_the_answer_needs(run, kafka, line, looks):
+    """What arrives takes two snapshots to be known; the connection is let go of."""
+    result = run(*line.split(), "--bootstrap", "h:1")
+    assert result.exit_code == 0, result.output
+    assert len(kafka["slept"]) == looks - 1
+    assert kafka["cluster"].closed
+
+
+@pytest.mark.parametrize("line", ["lag --group", "advise --group", "elect", "diff", "whatif"])
+def test_names_of_others_are_safe_to_print(run, recording, line):
+    """A group may be called anything: an escape sequence is printed as text, and JSON escapes it."""
+    given = [*line.split(), "bad\x1b[31m[red]name", "--from", recording]
+    shown, told = run(*given), run(*given, "--json")
+    assert (shown.exit_code, told.exit_code) == (0, 0)
+    assert "\x1b" not in shown.output + told.output
+    assert r"bad\x1b[31m[red]name" in shown.stdout
+
+
+def test_a_client_id_is_safe_to_print(run, kept):
+    """It may hold anything, too."""
+    reader = member("bad\x1b[31mid", ["t"], {"t": [0]})
+    lake = kept(make_snapshot(topics=[topic("t", 1)], groups=[group("odd", members=[reader])]))
+    text = run("elect", "--from", lake, "--assignors", "range").stdout
+    assert "\x1b" not in text
+    assert r"bad\x1b[31mid" in text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from evenkeel.engine.cli.cases import answer, answer_lines
 from evenkeel.engine.cli.task_cases import ApplicationCase, read_tasks
 from evenkeel.engine.streams.settings import Costs, Overlap, RackStrategy, TaskConfig
+from tests.unit.cli.conftest import changed
 
 P0, P1 = (f"00000000-0000-0000-0000-00000000000{n}" for n in range(2))
 
@@ -37,19 +37,6 @@ CASE = {
 }
 
 
-def _with(path, value):
-    """The case with one field replaced, or taken away when the value is `...`."""
-    case = copy.deepcopy(CASE)
-    at = case
-    for step in path[:-1]:
-        at = at[step] if isinstance(step, int) else at.setdefault(step, {})
-    if value is ...:
-        del at[path[-1]]
-    else:
-        at[path[-1]] = value
-    return case
-
-
 def _error(case):
     [line] = answer_lines([json.dumps(case)])
     return json.loads(line)["error"]
@@ -72,15 +59,17 @@ def test_a_case_has_its_placement():
 
 def test_racks_are_looked_at_when_the_strategy_says_so():
     """Racks played a part: there is no reason why not."""
-    result = answer(_with(["strategy"], "min_traffic"))
+    result = answer(changed(CASE, ["strategy"], "min_traffic"))
 
     assert (result["racks"], result["target"]) == (None, {P0: ["0_1"], P1: ["0_0"]})
 
 
 def test_why_racks_play_no_part_is_said():
     """A missing rack with its client, equal costs, each in words."""
-    bare = _with(["clients", 0, "rack"], None) | {"strategy": "min_traffic"}
-    equal = _with(["topics", "t", "partitions"], [["a", "b"]] * 2) | {"strategy": "min_traffic"}
+    bare = changed(CASE, ["clients", 0, "rack"], None) | {"strategy": "min_traffic"}
+    equal = changed(CASE, ["topics", "t", "partitions"], [["a", "b"]] * 2) | {
+        "strategy": "min_traffic"
+    }
 
     assert answer(bare)["racks"].startswith(f"1 client ({P0}) has no rack")
     assert answer(equal)["racks"].startswith("every task costs the same on every client")
@@ -88,7 +77,7 @@ def test_why_racks_play_no_part_is_said():
 
 def test_findings_stand_beside_the_placement():
     """Only where there are any."""
-    result = answer(_with(["config", "num_standby_replicas"], 3))
+    result = answer(changed(CASE, ["config", "num_standby_replicas"], 3))
 
     assert result["findings"] == ["3 standbys are configured, and with 2 clients a task can have 1"]
     assert "findings" not in answer(CASE)
@@ -138,7 +127,7 @@ def test_the_past_of_clients_reaches_the_placement():
         "previous_standby": ["0_0"],
         "tags": {"zone": "z"},
     }
-    app, _ = read_tasks(ApplicationCase.model_validate(_with(["clients", 1], client)))
+    app, _ = read_tasks(ApplicationCase.model_validate(changed(CASE, ["clients", 1], client)))
 
     assert app.previous_owner.tolist() == [-1, 1]
     assert (app.standby_task.tolist(), app.tags) == ([0], ({}, {"zone": "z"}))
@@ -205,7 +194,7 @@ def test_an_initial_assignment_must_name_each_task_once(initial, said):
 )
 def test_what_is_wrong_with_a_case_is_its_answer(path, value, said):
     """The field is named, and what would do."""
-    assert said in _error(_with(path, value))
+    assert said in _error(changed(CASE, path, value))
 
 
 def test_cases_of_both_kinds_may_stand_in_one_input():

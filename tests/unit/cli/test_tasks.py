@@ -181,6 +181,7 @@ def test_a_terminal_shows_the_first_tasks_and_says_so(shown, monkeypatch, termin
 def test_json_tells_the_same(shown):
     """One object on one line: settings, clients, tasks with a placement per strategy, strategies."""
     (told,) = objects(shown(THREADS, SUBS, "--json"))
+    now = {task["task"]: tuple(task["placements"]["now"].values()) for task in told["tasks"]}
 
     assert (told["group"], told["strategy_configured"]) == ("app", False)
     assert told["strategy"] in ("none", "min_traffic", "balance_subtopology")
@@ -193,23 +194,11 @@ def test_json_tells_the_same(shown):
     }
     first, *_, last = told["tasks"]
     assert (first["task"], first["stateful"], first["reads"]) == ("0_0", False, ["source-0-0"])
-    assert first["placements"]["now"] == {
-        "active": ONE,
-        "copies": [],
-        "cross_rack_partitions": 1,
-    }
+    assert list(first["placements"]["now"]) == ["active", "copies", "cross_rack_partitions"]
+    assert (now["0_0"], now["1_1"]) == ((ONE, [], 1), (TWO, [ONE], 0))
     assert last["replica_racks"] == ["b,c"]
-    assert last["placements"]["now"] == {
-        "active": TWO,
-        "copies": [ONE],
-        "cross_rack_partitions": 0,
-    }
-    assert [row["strategy"] for row in told["strategies"]] == [
-        "now",
-        "none",
-        "min_traffic",
-        "balance_subtopology",
-    ]
+    asked = ["now", "none", "min_traffic", "balance_subtopology"]
+    assert [row["strategy"] for row in told["strategies"]] == asked
     now, none, best, _ = told["strategies"]
     assert (now["cross_rack_partitions"], now["cost"], now["moves"]) == (2, 2, 0)
     assert (best["cross_rack_partitions"], best["racks_off"]) == (0, None)
@@ -241,11 +230,6 @@ def test_a_plain_group_is_sent_elsewhere(run, kept):
         "evenkeel: group web is no Kafka Streams application: its members are assigned partitions."
         " Look at it with `evenkeel advise --group web`.\n"
     )
-
-
-def test_a_pattern_shows_every_application_that_matches(shown):
-    """As in every verb."""
-    assert shown(name="a*").stdout == shown(name="app").stdout
 
 
 MOVING = {"columns": {"state": "PreparingRebalance"}}

@@ -15,11 +15,11 @@ from evenkeel.engine.cli.views.columns import head
 from evenkeel.engine.cli.views.layout import plain_heading
 from evenkeel.engine.records import columns_of_query
 from tests.helpers.terminal import on_terminal
+from tests.unit.cli.conftest import RECORDED
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[3]
-RECORDING = ROOT / "tests" / "data" / "cluster-recording.evenkeel"
 MARK = "=== "
 PROGRAM = """
 import json, sys
@@ -40,17 +40,17 @@ for number, command in enumerate(commands):
         assert not ended.code, command
 """
 VERBS = (
-    ["lag", "--from", RECORDING],
-    ["advise", "--from", RECORDING],
-    ["advise", "--from", RECORDING, "--group", "racks-avoidable"],
-    ["tasks", "streams-classic", "--from", RECORDING],
-    ["advise", "--from", RECORDING, "--group", "racks-avoidable", "--frontier"],
-    ["whatif", "skewed-load", "--from", RECORDING, "--members", "+2", "--strategy", "range"],
-    ["whatif", "skewed-load", "--from", RECORDING, "--strategy", "min_traffic"],
-    ["elect", "--from", RECORDING, "--assignors", "range,cooperative-sticky"],
+    ["lag", "--from", RECORDED],
+    ["advise", "--from", RECORDED],
+    ["advise", "--from", RECORDED, "--group", "racks-avoidable"],
+    ["tasks", "streams-classic", "--from", RECORDED],
+    ["advise", "--from", RECORDED, "--group", "racks-avoidable", "--frontier"],
+    ["whatif", "skewed-load", "--from", RECORDED, "--members", "+2", "--strategy", "range"],
+    ["whatif", "skewed-load", "--from", RECORDED, "--strategy", "min_traffic"],
+    ["elect", "--from", RECORDED, "--assignors", "range,cooperative-sticky"],
     ["elect", "--member", "c1=range,cooperative-sticky", "--member", "c2=range"],
-    ["diff", "keeps-rebalancing", "--from", RECORDING, "--since", "5"],
-    ["snapshot", "replay", RECORDING],
+    ["diff", "keeps-rebalancing", "--from", RECORDED, "--since", "5"],
+    ["snapshot", "replay", RECORDED],
     ["query"],
     ["query", "groups"],
     ["query", "groups"],

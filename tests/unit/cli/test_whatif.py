@@ -8,11 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.snapshots import group, make_snapshot, member, topic
-from tests.unit.cli.conftest import objects
+from tests.unit.cli.conftest import RECORDED, lacking, objects
 
 pytestmark = pytest.mark.slow
-
-RECORDED = Path(__file__).parents[2] / "data" / "cluster-recording.evenkeel"
 
 
 @pytest.fixture
@@ -52,20 +50,17 @@ def test_what_was_assumed_stands_below(asked):
         *("skewed-load", "--without", "skewed-load-2", "--members", "+2", "--rack", "new=a,b"),
         *("--partitions", "visits=8", "--capacity", "skewed-load-1=9"),
     ).stdout
-    _, assumed = shown.split("Assumed:\n")
-    for sentence in (
-        "Asked for the next rebalance of the group, with what its members own now: range.",
-        "Asked for a fresh assignment, as after a restart of everybody: roundrobin, sticky, ",
-        "skewed-load-2 leaves.",
-        "new-1, new-2 join, sorted by that name",
-        "Who joins subscribes to baskets, payments, visits, as all do.",
-        "Who joins does 6 records/s, the median of its peers.",
-        "Topic visits has 8 partitions, 4 of them new: what arrives is spread evenly",
-        "new-1 is in rack a, in which no replica is known.",
-        "new-2 is in rack b, in which no replica is known.",
-        "skewed-load-1 does 9 records/s.",
-    ):
-        assert f"  {sentence}" in assumed
+    told = """
+    Assumed: Asked for the next rebalance of the group, with what its members own now: range.
+    … Asked for a fresh assignment, as after a restart of everybody: roundrobin, sticky,
+    … skewed-load-2 leaves. … new-1, new-2 join, sorted by that name
+    … Who joins subscribes to baskets, payments, visits, as all do.
+    … Who joins does 6 records/s, the median of its peers.
+    … Topic visits has 8 partitions, 4 of them new: what arrives is spread evenly
+    … new-1 is in rack a, in which no replica is known. … new-2 is in rack b, in which no replica is known.
+    … skewed-load-1 does 9 records/s.
+    """
+    assert lacking(shown, told) is None
 
 
 def test_who_leaves_is_said_where_nobody_says_who(asked):
@@ -116,18 +111,18 @@ def plan_file(folder, *, group="g", fallback="range"):
 
 def test_a_group_that_follows_a_plan_gets_what_its_followers_give(planned, tmp_path):
     """First in the table, with what changes hands and which plan was supposed."""
-    lines = planned("g", "--without", "app-1").stdout.splitlines()
-    assert lines[3].split()[:2] == ["evenkeel-plan", "(runs)"]
-    assert "Changes hands with evenkeel-plan: 1 partition" in lines
-    assert "  t-0: app-1 -> app-3" in lines
-    assert any(
-        line.startswith("  The plan that the group follows (by balanced) is") for line in lines
-    )
-    told = planned("g", "--without", "app-1", "--plan", plan_file(tmp_path)).stdout
-    assert "  t-0: app-1 -> app-2\n" in told
-    assert (
-        "  The group follows the plan that is given; what it does not say, range decides.\n" in told
-    )
+    shown = planned("g", "--without", "app-1").stdout
+    assert shown.splitlines()[3].split()[:2] == ["evenkeel-plan", "(runs)"]
+    told = """
+    Changes hands with evenkeel-plan: 1 partition t-0: app-1 -> app-3
+    … The plan that the group follows (by balanced) is
+    """
+    assert lacking(shown, told) is None
+    shown = planned("g", "--without", "app-1", "--plan", plan_file(tmp_path)).stdout
+    told = """
+    t-0: app-1 -> app-2 … The group follows the plan that is given; what it does not say, range decides.
+    """
+    assert lacking(shown, told) is None
     alone = objects(planned("g", "--strategy", "evenkeel-plan", "--json"))
     assert [one["strategy"] for one in alone] == ["live", "evenkeel-plan"]
 
@@ -138,10 +133,7 @@ def test_a_group_that_follows_a_plan_gets_what_its_followers_give(planned, tmp_p
         (["other", "--plan", "plan.json"], "group other follows no plan: it runs range."),
         (["other", "--strategy", "evenkeel-plan"], "group other follows no plan: it runs range."),
         (["g", "--plan", "of-another.json"], "the plan is made for group 'other', this is 'g'."),
-        (
-            ["g", "--plan", "none.json"],
-            "--plan none.json cannot be read: No such file or directory.",
-        ),
+        (["g", "--plan", "none.json"], "none.json cannot be read: No such file or directory."),
         (["g", "--plan", "broken.json"], "--plan broken.json is no plan: it is no JSON object."),
     ],
 )
@@ -164,18 +156,16 @@ def test_a_broker_keeps_the_target_whatever_assignor_comes_next(asked):
 
 def test_sizes_are_said_with_their_reason(asked):
     """What is enough, and from when on more are idle; unknown with the reason."""
-    known = asked("balanced", "--capacity", "*=2").stdout
-    assert (
-        "Smallest number of members that keeps up: 2 (of 3 members now, with range): "
-        "with fewer, 3 records/s arrive, the best member does 2 records/s\n"
-    ) in known
-    assert (
-        "Largest number of members of which none is idle: 6 (of 3 members now, with range, on 6 partitions)"
-        in known
-    )
-    unknown = asked("balanced").stdout
-    assert "that keeps up: unknown, 3 at most (of 3 members now, with range)" in unknown
-    assert "what it can do is not known" in unknown
+    told = """
+    Smallest number of members that keeps up: 2 (of 3 members now, with range): with fewer, 3 records/s arrive, the
+    best member does 2 records/s
+    Largest number of members of which none is idle: 6 (of 3 members now, with range, on 6 partitions)
+    """
+    assert lacking(asked("balanced", "--capacity", "*=2").stdout, told) is None
+    told = """
+    that keeps up: unknown, 3 at most (of 3 members now, with range) … what it can do is not known
+    """
+    assert lacking(asked("balanced").stdout, told) is None
 
 
 def test_json_has_one_object_per_strategy(asked):
@@ -199,19 +189,12 @@ def test_the_assignment_is_the_answer_of_assign(asked, run):
     rows = objects(asked("cooperative", "--without", "cooperative-2", "--json"))
     today, first = rows[0], rows[1]
     stay = [name for name in today["assignment"] if name in first["assignment"]]
+    own = {"topics": ["inventory"], "generation": 1}
     case = {
         "id": 1,
         "strategy": "cooperative-sticky",
         "topics": {"inventory": {"partitions": [[]] * 7}},
-        "members": [
-            {
-                "id": name,
-                "topics": ["inventory"],
-                "owned": today["assignment"][name],
-                "generation": 1,
-            }
-            for name in stay
-        ],
+        "members": [{"id": name, "owned": today["assignment"][name]} | own for name in stay],
     }
     [answer] = objects(run("assign", "--settled", input=json.dumps(case) + "\n"))
     assert first["strategy"] == "cooperative-sticky"
@@ -239,50 +222,7 @@ def test_a_broker_is_asked_with_the_target_it_has(asked):
     """Of a KIP-848 group server-side assignors are asked, and what stays is not dealt out anew."""
     _, first, *_ = objects(asked("racks-ignored", "--members", "-1", "--json"))
     assert (first["strategy"], first["moves"]) == ("uniform", 6)
-    assert {move["from_member"][:15] for move in first["moved"]} == {
-        next(iter({move["from_member"][:15] for move in first["moved"]}))
-    }
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (
-            ["--without", "balnced-1"],
-            "--without balnced-1: the group has no such member. Did you mean balanced-1",
-        ),
-        (["--without", "zzz"], "The members are balanced-1, balanced-2, balanced-3."),
-        (["--members", "3"], "Write for example +2 or -1."),
-        (["--members", "+0"], "is no number of members"),
-        (["--members", "+99999"], "Use 10,000 at most."),
-        (["--members", "-3"], "group balanced has 3 members: without 3 nobody would be left."),
-        (["--without", "balanced-1", "--members", "-2"], "without 3 nobody would be left"),
-        (["--partitions", "invoice=9"], "subscribes to no such topic. Did you mean invoices?"),
-        (["--partitions", "zzz=9"], "It subscribes to invoices."),
-        (
-            ["--partitions", "invoices=5"],
-            "topic invoices has 6 partitions, and Kafka takes none away. Use 6 or more.",
-        ),
-        (["--partitions", "invoices=-5"], "'-5' is no number of partitions"),
-        (["--partitions", "invoices"], "is not TOPIC=NUMBER. Write for example orders=24."),
-        (["--rack", "balanced-1"], "is not MEMBER=RACK"),
-        (["--rack", "balanced-1="], "is not MEMBER=RACK"),
-        (["--rack", "new=a"], "--rack new: nobody joins. Let members join with --members +N."),
-        (["--rack", "new-2=a", "--members", "+1"], "--rack new-2: those who join are new-1."),
-        (["--rack", "new=a,,b", "--members", "+1"], "has an empty rack"),
-        (["--rack", "*=a,b"], "--rack *=a,b: only those who join are put into several racks"),
-        (["--capacity", "balanced-1=x"], "'x' is no number of offsets per second above 0"),
-        (["--capacity", "balanced-1=0"], "no number of offsets per second above 0"),
-        (["--capacity", "balanced-1=inf"], "no number of offsets per second above 0"),
-        (["--capacity", "balanced-1=5", "--without", "balanced-1"], "the group has no such member"),
-        (["--strategy", "stick"], "Did you mean sticky?"),
-    ],
-)
-def test_what_is_not_there_is_named_with_what_to_write(asked, arguments, told):
-    """Exit code 2, nothing on standard output."""
-    result = asked("balanced", *arguments)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert told in result.stderr
+    assert len({move["from_member"][:15] for move in first["moved"]}) == 1
 
 
 def test_a_member_has_three_names(run, made):
@@ -295,11 +235,11 @@ def test_a_member_has_three_names(run, made):
 def test_a_client_id_that_several_have_is_no_name(run, made):
     """All of them are listed with their ids."""
     result = run("whatif", "g", "--from", made, "--without", "app")
-    assert result.exit_code == 2
-    assert (
-        "--without app means 3 members: app at h1 (app-0), app at h2 #1 (app-1), app at h2 #2 (app-2). "
-        "Name one by its member id."
-    ) in result.stderr
+    told = """
+    --without app means 3 members: app at h1 (app-0), app at h2 #1 (app-1), app at h2 #2 (app-2). Name one by its
+    member id.
+    """
+    assert (result.exit_code, lacking(result.stderr, told)) == (2, None)
 
 
 def test_one_snapshot_tells_no_rate_and_so_no_future(run, made):
@@ -309,30 +249,6 @@ def test_one_snapshot_tells_no_rate_and_so_no_future(run, made):
     assert (first["forecast_lag_expected"], first["diagnosis"]) == (None, "unknown")
     assert (first["fewest_members"], first["most_members"]) == (None, 6)
     assert "how much arrives in 6 partitions is not known" in first["diagnosis_reason"]
-
-
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("streams-classic", "a Kafka Streams application, which assigns tasks and not partitions"),
-        ("streams-kip1071", "`evenkeel tasks streams-kip1071` shows them under each strategy."),
-        ("keeps-rebalancing", "rebalancing (CompletingRebalance)"),
-        ("empty-with-commits", "no members (Empty)"),
-    ],
-)
-def test_a_group_of_which_nothing_can_be_said_says_why(asked, name, told):
-    """Exit code 1."""
-    result = asked(name, "--members", "+1")
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert told in result.stderr
-
-
-def test_a_live_cluster_is_looked_at_several_times(run, kafka):
-    """Without further options three times, for what arrives takes two."""
-    result = run("whatif", "uneven", "--bootstrap", "kafka-1:9092", "--members", "+1")
-    assert result.exit_code == 0, result.output
-    assert len(kafka["slept"]) == 2
-    assert "What if: uneven" in result.stdout
 
 
 def test_the_page_shows_what_is_printed(asked):

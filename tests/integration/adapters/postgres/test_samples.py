@@ -168,7 +168,7 @@ def test_one_turn_packs_a_few_days_the_newest_first(
     history: PostgresHistory, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After an upgrade there are many: the next turns go on where this one ended."""
-    monkeypatch.setattr("evenkeel.engine.adapters.postgres.rollups.PACKED_AT_ONCE", 2)
+    monkeypatch.setattr("evenkeel.engine.adapters.postgres.results.PACKED_AT_ONCE", 2)
     for day in range(3):
         measured(history, day * DAY)
     history.pack_samples(at(3 * DAY))
