@@ -13,8 +13,7 @@ from .alert import alert, watch
 from .backfill import backfill
 from .measure import compute_metrics, measure_chunk, record_metrics
 from .propose import propose_candidates, propose_chunk, propose_group, record_candidates
-from .schedule import late_for_advice, repeats, take_scheduled_snapshot
-from .snapshot import take_snapshot
+from .snapshot import late_for_advice, repeats, take_scheduled_snapshot, take_snapshot
 from .turn import (
     Turn,
     is_made,

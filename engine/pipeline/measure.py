@@ -44,10 +44,6 @@ See = Callable[[BatchWithPast, Observation], object]
 """Who is shown some groups with their past, and what the numbers say of them."""
 
 
-def _unseen(groups: BatchWithPast, observed: Observation) -> None:
-    """Nobody looks."""
-
-
 def compute_metrics(
     lake: Lake,
     settings: Settings,
@@ -55,7 +51,7 @@ def compute_metrics(
     pattern: str = "*",
     *,
     every: bool = False,
-    see: See = _unseen,
+    see: See | None = None,
 ) -> Tables:
     """
     The metrics of a snapshot, without Spark: the tables of `snapshots.METRICS`.
@@ -144,7 +140,7 @@ def measure_chunk(
     names: Sequence[str],
     *,
     every: bool = False,
-    see: See = _unseen,
+    see: See | None = None,
 ) -> Tables:
     """
     The metric rows of some groups, from the lake: the tables of `snapshots.METRICS`, groups in the order of *names*.
@@ -166,7 +162,8 @@ def measure_chunk(
             empty = {name: schema.empty_table() for name, schema in METRICS.items()}
             return empty | {"group_metrics": table_of(GroupMetrics, [silent])}
     else:
-        see(groups, observed)
+        if see is not None:
+            see(groups, observed)
         return tables
     half = len(names) // 2
     parts = [

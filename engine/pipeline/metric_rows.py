@@ -10,19 +10,20 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..assignors.interface import spec_of
-from ..config import Settings
+from ..advice.scoring import Judge
+from ..assignors.interface import GroupSpec, spec_of
+from ..config import Rule, Settings
 from ..messages.wording import because, words
 from ..metrics.balance import member_counts, member_sums
 from ..metrics.forecast import Load, load_of
 from ..metrics.observe import Observation
 from ..metrics.ownership import fingerprint
-from ..metrics.racks import Crossing, leader_crossing, replica_crossing
+from ..metrics.racks import Crossing, leader_crossing, replica_crossing, tariff
 from ..metrics.status import worst_by
 from ..model.arrays import NONE, Column, Flags, Floats
 from ..model.batch import GroupBatch, count_by, max_by, min_by, sum_by
 from ..model.figures import Figures
-from ..model.groups import GroupHeader
+from ..model.groups import GroupHeader, GroupSnapshot
 from ..model.moments import from_ms
 from ..records import GroupMetrics, keys_of, table_of
 from ..snapshots import METRICS
@@ -30,7 +31,6 @@ from ..snapshots.arrays import flags_to, floats_to, labels_to, moments_to, named
 from ..snapshots.validation import silent_row
 from .forecast_columns import needs_forecast, past_columns
 from .membership_changes import membership_change
-from .scoring_inputs import judge_of
 
 
 class MetricRows:
@@ -317,6 +317,44 @@ def _of_members(rates: Floats, batch: GroupBatch) -> Floats:
     owned = owner != NONE
     sums = np.bincount(owner[owned], rates[owned], minlength=len(batch.members))
     return sums.astype(np.float64)
+
+
+def judge_of(
+    group: GroupSnapshot,
+    spec: GroupSpec,
+    rule: Rule,
+    *,
+    production: Floats,
+    bytes_per_record: Floats,
+    capacity: Floats,
+    live: Figures | None = None,
+) -> Judge:
+    """
+    Who scores the assignments of a group.
+
+    Args:
+        group: The group.
+        spec: Its spec, lags as they are shown.
+        rule: What the configuration knows of it.
+        production: (n) offsets/s produced to each row of its partition table, nan unknown.
+        bytes_per_record: (n) the same rows; nan unknown.
+        capacity: (M) offsets/s each member can consume, nan unknown.
+        live: The figures of what the group has now, where they have been worked out before.
+    """
+    table, rows = group.partitions, group.partitions.assignable
+    # of the replica entries that `spec_of` keeps
+    kept = rows.repeat(np.diff(table.replica_start))
+    return Judge(
+        group=spec,
+        capacity=capacity,
+        live=live,
+        in_sync=table.in_sync[kept],
+        leaders_only=group.follower_fetching is False,
+        tariff=tariff(bytes_per_record, production, rows, rule.price_per_gb, rule.currency)
+        # unless it is known who serves reads, what crosses is a guess: no ground for a bill
+        if group.follower_fetching is not None
+        else None,
+    )
 
 
 def _crossing(batch: GroupBatch) -> Crossing:
