@@ -49,38 +49,19 @@ def taken(
     )
 
 
-def test_a_retry_returns_what_its_own_run_has_stored(
-    lake: FileLake, history: MemoryHistory, cluster: MemoryCluster
+@pytest.mark.parametrize(("run", "count"), [("scheduled__1", 1), ("scheduled__2", 2)])
+def test_what_the_history_missed_is_noted_by_a_retry_and_by_the_next_run(
+    lake: FileLake, history: MemoryHistory, cluster: MemoryCluster, run: str, count: int
 ) -> None:
-    """The lake had the snapshot, the history was down: the retry notes that one, takes no other."""
+    """The lake had the snapshot: a retry notes the one that its own run has stored, another run takes another."""
     history.down = True
     with pytest.raises(HistoryUnreachable):
         taken(lake, history, cluster)
     history.down = False
+    found = taken(lake, history, cluster, run)
     stored = lake.snapshots("eu", limit=9)
-    assert [taken(lake, history, cluster)] == stored
-    assert lake.snapshots("eu", limit=9) == [*history.tables.snapshots] == stored
-
-
-def test_another_run_takes_another_snapshot(
-    lake: FileLake, history: MemoryHistory, cluster: MemoryCluster
-) -> None:
-    """What an earlier run has stored is not taken for this one's."""
-    first = taken(lake, history, cluster)
-    assert taken(lake, history, cluster, "scheduled__2") != first
-
-
-def test_snapshots_that_the_history_missed_are_noted_by_the_next(
-    lake: FileLake, history: MemoryHistory, cluster: MemoryCluster
-) -> None:
-    """With the history down for a whole run, the next run tells it of both."""
-    history.down = True
-    with pytest.raises(HistoryUnreachable):
-        taken(lake, history, cluster)
-    history.down = False
-    taken(lake, history, cluster, "scheduled__2")
-    assert len(history.tables.snapshots) == 2
-    assert {*history.tables.snapshots} == {*lake.snapshots("eu", limit=9)}
+    assert (len(stored), stored[0]) == (count, found)
+    assert {*history.tables.snapshots} == {*stored}
     assert {s.config_version for s in history.tables.snapshots.values()} == {SETTINGS.version}
 
 
