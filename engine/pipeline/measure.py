@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
 
-from ..config import IncidentRules, Rule, Settings
+from ..config import IncidentRules, Settings
 from ..messages.wording import words
 from ..metrics.observe import OBJECTIVE, Known, Observation, observe
 from ..model.arrays import Floats
@@ -31,8 +32,6 @@ from ..snapshots.validation import silent_group
 from .metric_rows import MetricRows
 
 Tables = dict[str, pa.Table]
-
-NOTHING_LEARNED: Mapping[str, float] = {}
 
 _log = logging.getLogger(__name__)
 
@@ -100,7 +99,7 @@ def observe_group(
 
 
 def known_of(
-    settings: Settings, batch: GroupBatch, learned: Mapping[str, float] = NOTHING_LEARNED
+    settings: Settings, batch: GroupBatch, learned: Mapping[str, float] = MappingProxyType({})
 ) -> Known:
     """
     What is known of each group of a batch beside what was read.
@@ -110,7 +109,7 @@ def known_of(
         batch: The groups.
         learned: Seconds between the commits of a group, by its id, as `compute_metrics` learned it one snapshot before.
     """
-    rules = rules_of(settings, batch)
+    rules = [settings.rule(header.cluster, header.group) for header in batch.headers]
     return Known(
         auto_offset_reset=[rule.auto_offset_reset for rule in rules],
         capacity_per_second=_configured([rule.capacity_per_second for rule in rules]),
@@ -122,11 +121,6 @@ def known_of(
             [(rule.incidents or INCIDENTS).loss_within_seconds for rule in rules]
         ),
     )
-
-
-def rules_of(settings: Settings, batch: GroupBatch) -> list[Rule]:
-    """(G) what the configuration says of each group of a batch."""
-    return [settings.rule(header.cluster, header.group) for header in batch.headers]
 
 
 def _configured(numbers: Sequence[float | None]) -> Floats:

@@ -135,6 +135,9 @@ class _Glance:
         chosen = np.flatnonzero(counts & self.fine[group])
         self.group, self.row, self.committed = group[chosen], row[chosen], committed[chosen]
         self.chosen = chosen
+        # of the group of each: seconds that it may be behind, within how many it is well again, and where it begins
+        self.objective, self.band = self._objective[self.group], self._band[self.group]
+        self.from_begin: Flags = self._from_begin[self.group]
 
     def _keys(self, group: Ints, topic: Ints, partition: Ints) -> Ints:
         """Group, topic and partition as one number."""
@@ -165,22 +168,6 @@ class _Glance:
         if kept.all():
             return group, topic, partition, committed
         return group[kept], topic[kept], partition[kept], committed[kept]
-
-    @property
-    def objective(self) -> Floats:
-        """(n) seconds that the group of each partition may be behind."""
-        return self._objective[self.group]
-
-    @property
-    def from_begin(self) -> Flags:
-        """(n) whether the group of each partition would begin anywhere but at its end."""
-        begins: Flags = self._from_begin[self.group]
-        return begins
-
-    @property
-    def band(self) -> Floats:
-        """(n) the share of it within which it is well again."""
-        return self._band[self.group]
 
     def newest(self) -> _Sample:
         """The newest snapshot of the partitions that are looked at."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
@@ -119,9 +119,17 @@ def take_scheduled_snapshot(
         ClusterBusy: The previous snapshot of the cluster is still being taken.
         EvenkeelError: As `take_snapshot`.
     """
-    with one_at_a_time(history, name):
-        snapshot_id = stored_by(lake, name, run)
-        if snapshot_id is None:
+    with ExitStack() as held:
+        try:
+            held.enter_context(history.lock(f"take_snapshot of {name}"))
+        except HistoryUnreachable as problem:
+            # the lake still takes the snapshot
+            log.warning("without the history there is no lock: %s", problem)
+        for snapshot_id in lake.snapshots(name, limit=3):
+            if lake.manifest("snapshot", snapshot_id).facts.get("run") == run:
+                log.info("an earlier try of this run has stored %s", snapshot_id)
+                break
+        else:
             if limit is not None:
                 settings = in_time(settings, name, limit, time.monotonic() - since)
             cluster = connect(settings)
@@ -133,31 +141,6 @@ def take_scheduled_snapshot(
                 cluster.close()
         note_missed(lake, history, settings, name)
     return snapshot_id
-
-
-@contextmanager
-def one_at_a_time(locks: Locks, name: str) -> Iterator[None]:
-    """
-    Hold a cluster's lock. With the history down there is none: the lake still takes the snapshot.
-
-    Raises:
-        ClusterBusy: The previous snapshot is still being taken.
-    """
-    with ExitStack() as held:
-        try:
-            held.enter_context(locks.lock(f"take_snapshot of {name}"))
-        except HistoryUnreachable as problem:
-            log.warning("without the history there is no lock: %s", problem)
-        yield
-
-
-def stored_by(lake: Lake, name: str, run: str) -> str | None:
-    """The snapshot of a cluster that a run has stored; None when it is none of the newest three."""
-    for snapshot_id in lake.snapshots(name, limit=3):
-        if lake.manifest("snapshot", snapshot_id).facts.get("run") == run:
-            log.info("an earlier try of this run has stored %s", snapshot_id)
-            return snapshot_id
-    return None
 
 
 def in_time(settings: Settings, name: str, limit: timedelta, gone: float) -> Settings:
