@@ -6,15 +6,14 @@ into the history in one transaction that replaces what an earlier try left. `tak
 everything after it can.
 """
 
-from ..snapshots.groups_with_past import GroupWithPast, groups_with_past, lookback_of
-from ..snapshots.validation import distrusted, record_validation, withheld_groups
+from ..snapshots.groups_with_past import groups_with_past, lookback_of
+from ..snapshots.validation import record_validation, withheld_groups
 from .advise import advise
 from .alert import alert, watch
 from .backfill import backfill
 from .measure import compute_metrics, measure_chunk, record_metrics
-from .propose import propose_candidates, propose_chunk, propose_group, record_candidates
-from .schedule import late_for_advice, repeats, take_scheduled_snapshot
-from .snapshot import take_snapshot
+from .propose import propose_candidates, propose_chunk, record_candidates
+from .snapshot import late_for_advice, repeats, take_scheduled_snapshot, take_snapshot
 from .turn import (
     Turn,
     is_made,
@@ -29,13 +28,11 @@ from .upkeep import upkeep
 from .watch_groups import watch_groups
 
 __all__ = [
-    "GroupWithPast",
     "Turn",
     "advise",
     "alert",
     "backfill",
     "compute_metrics",
-    "distrusted",
     "groups_with_past",
     "is_made",
     "late_for_advice",
@@ -46,7 +43,6 @@ __all__ = [
     "on_the_way",
     "propose_candidates",
     "propose_chunk",
-    "propose_group",
     "record_candidates",
     "record_metrics",
     "record_validation",

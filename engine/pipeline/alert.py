@@ -87,7 +87,10 @@ def queue_quiet(history: QuietToTell, settings: Settings, now: datetime) -> int:
     silences = history.silences(now)
     if not silences and not settings.maintenance:
         return 0
-    scene = _scene(history, settings, now)
+    groups = history.newest_groups()
+    clusters = sorted({*settings.clusters, *groups})
+    courses = {cluster: history.incident_watch(cluster).courses for cluster in clusters}
+    scene = Scene(settings=settings, now=now, groups=groups, courses=courses)
     queued = sum(_follow(history, scene, each) for each in silences)
     stale = stale_postings(silences, scene)
     return queued + sum(
@@ -116,13 +119,6 @@ def _place(window: SilenceRow) -> tuple[str, str, datetime]:
     return (window.cluster, window.groups, window.starts_at)
 
 
-def _scene(history: QuietToTell, settings: Settings, now: datetime) -> Scene:
-    groups = history.newest_groups()
-    clusters = sorted({*settings.clusters, *groups})
-    courses = {cluster: history.incident_watch(cluster).courses for cluster in clusters}
-    return Scene(settings=settings, now=now, groups=groups, courses=courses)
-
-
 def _first_cluster(scene: Scene, pattern: str) -> str:
     """The cluster under which something is queued that is about several."""
     return next(iter(scene.clusters(pattern)), pattern)
@@ -149,7 +145,14 @@ def _follow_ack(history: QuietToTell, scene: Scene, ack: SilenceRow) -> int:
     queued = 0
     for cluster, course in incidents:
         key = course.readers.alert_key if course.readers else None
-        posting = acknowledging(ack, course, _standing(history, key), scene.now)
+        alert = history.standing_alert(key) if key else None
+        try:
+            standing = (alert.key, AlertMessage.from_json(alert.message)) if alert else None
+        except InputError as problem:
+            # what another version wrote stays as it is, and holds up nothing else
+            log.warning("no ack is shown in the message %s: %s", key, problem)
+            standing = None
+        posting = acknowledging(ack, course, standing, scene.now)
         queued += posting is not None and history.enqueue_alert(posting, cluster=cluster)
     if ack.holds(scene.now) and not incidents and ack.silence_id is not None:
         history.end_silence(ack.silence_id, scene.now)
@@ -157,16 +160,6 @@ def _follow_ack(history: QuietToTell, scene: Scene, ack: SilenceRow) -> int:
     elif not ack.holds(scene.now):
         _note(history, ack, ack.channels, scene.now)
     return queued
-
-
-def _standing(history: Outbox, key: str | None) -> tuple[str, AlertMessage] | None:
-    alert = history.standing_alert(key) if key else None
-    try:
-        return (alert.key, AlertMessage.from_json(alert.message)) if alert else None
-    except InputError as problem:
-        # what another version wrote stays as it is, and holds up nothing else
-        log.warning("no ack is shown in the message %s: %s", key, problem)
-        return None
 
 
 def _note(

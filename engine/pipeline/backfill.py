@@ -313,7 +313,12 @@ def _walked(lake: Lake, shelf: Shelf, settings: Settings, plan: BackfillPlan) ->
     walked = WalkedLake(lake, wanted)
     for snapshot_id in plan.left:
         walked.stand(snapshot_id, settings.lookback)
-        _learn(walked, shelf, lookback_ids(walked, settings, snapshot_id)[1:])
+        before = lookback_ids(walked, settings, snapshot_id)[1:]
+        if before and not walked.has_made("metrics", before[0]):
+            # this walk did not make the metrics of the snapshot before: how often groups commit, shelf or lake says
+            groups = walked.read("groups", before[:1], columns=["group_id"])["group_id"].to_pylist()
+            learned: dict[str, float | None] = {**learned_before(lake, before, groups)}
+            walked.learn(before[0], learned | shelf.commit_intervals(before[0]))
         run_pipeline(
             walked,
             shelf,
@@ -327,16 +332,6 @@ def _walked(lake: Lake, shelf: Shelf, settings: Settings, plan: BackfillPlan) ->
         if snapshot_id in plan.proposed:
             read_at_once(shelf)
         yield snapshot_id
-
-
-def _learn(walked: WalkedLake, shelf: Shelf, before: Sequence[str]) -> None:
-    """Where this walk did not make the metrics of the snapshot before: how often groups commit, by shelf or lake."""
-    if not before or walked.has_made("metrics", before[0]):
-        return
-    groups = walked.read("groups", before[:1], columns=["group_id"])["group_id"].to_pylist()
-    learned: dict[str, float | None] = {**learned_before(walked.lake, before, groups)}
-    learned |= shelf.commit_intervals(before[0])
-    walked.learn(before[0], learned)
 
 
 @contextmanager

@@ -120,32 +120,24 @@ def proposal(
 
 def candidate_table(proposals: Sequence[Proposal]) -> pa.Table:
     """The rows of the dataset `candidates`; what changes hands goes there as arrays, not one by one."""
-    table = table_of(CandidateRow, (each.row for each in proposals))
-    place = table.schema.get_field_index("moved")
-    field = table.schema.field(place)
-    return table.set_column(place, field, _moved([each.moves for each in proposals], field.type))
-
-
-def _moved(changes: Sequence[Moves | None], kind: pa.DataType) -> pa.Array:
-    """One list of moves per row."""
     names: list[str] = []
     first: dict[int, tuple[int, int]] = {}
     topic: list[Any] = [np.zeros(0, np.int64)]
     number, before, after = [*topic], [*topic], [*topic]
-    start = np.zeros(len(changes) + 1, np.int32)
-    for row, each in enumerate(changes):
-        start[row + 1] = start[row] + (len(each) if each is not None else 0)
-        if each is None or not len(each):
+    start = np.zeros(len(proposals) + 1, np.int32)
+    for row, moves in enumerate(each.moves for each in proposals):
+        start[row + 1] = start[row] + (len(moves) if moves is not None else 0)
+        if moves is None or not len(moves):
             continue
-        group = each.group
+        group = moves.group
         if id(group) not in first:
             first[id(group)] = (len(names), len(names) + len(group.topics))
             names += [*group.topics, *group.members]
         topics, members = first[id(group)]
-        topic.append(group.topic_of[each.partition] + topics)
-        number.append(group.number_of[each.partition])
-        before.append(_shifted(group.owner[each.partition], members))
-        after.append(_shifted(each.new_owner, members))
+        topic.append(group.topic_of[moves.partition] + topics)
+        number.append(group.number_of[moves.partition])
+        for owners, owner in ((before, group.owner[moves.partition]), (after, moves.new_owner)):
+            owners.append(np.where(owner == NONE, NONE, owner + members))
     columns = {
         "topic": named(np.concatenate(topic), names),
         "partition": pa.array(np.concatenate(number), pa.int32()),
@@ -153,11 +145,11 @@ def _moved(changes: Sequence[Moves | None], kind: pa.DataType) -> pa.Array:
         "to_member": named(np.concatenate(after), names),
     }
     structs = pa.StructArray.from_arrays([*columns.values()], names=[*columns])
-    return pa.ListArray.from_arrays(pa.array(start), structs).cast(kind)
-
-
-def _shifted(owner: Any, by: int) -> Any:
-    return np.where(owner == NONE, NONE, owner + by)
+    table = table_of(CandidateRow, (each.row for each in proposals))
+    place = table.schema.get_field_index("moved")
+    field = table.schema.field(place)
+    moved = pa.ListArray.from_arrays(pa.array(start), structs).cast(field.type)
+    return table.set_column(place, field, moved)
 
 
 def candidate_of(row: Mapping[str, Any]) -> Candidate:

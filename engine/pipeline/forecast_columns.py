@@ -23,7 +23,22 @@ from ..snapshots.arrays import flags_to, floats_of, floats_to, list_starts
 
 def needs_forecast(row: GroupMetrics, policy: Policy) -> bool:
     """Whether a group may be told to switch: it does not keep up, or what crosses racks could be a saving that pays."""
-    return row.diagnosis is not Diagnosis.KEEPS_UP or _crosses_much(row, policy)
+    if row.diagnosis is not Diagnosis.KEEPS_UP:
+        return True
+    live = row.live
+    if live is None:
+        return False
+    # all that crosses racks has to be the least saving that a switch needs that is advised already
+    cost, carried = live.cross_rack_cost_per_month, live.cross_rack_bytes_per_second
+    share, arrives = live.cross_rack_rate_share, row.production_per_second
+    if policy.cost_gain is not None and cost is not None:
+        return cost >= policy.cost_gain * policy.dead_band
+    if carried is not None:
+        return carried * SECONDS_PER_DAY >= policy.least_saving_bytes_per_day * policy.dead_band
+    if not share or arrives is None:
+        return False
+    records = share * arrives * SECONDS_PER_DAY
+    return records >= policy.least_saving_records_per_day * policy.dead_band
 
 
 def may_switch(row: GroupMetrics, course: Course | None, policy: Policy) -> bool:
@@ -35,23 +50,6 @@ def may_switch(row: GroupMetrics, course: Course | None, policy: Policy) -> bool
     if course is not None and (course.proposal or any(u.outcome is None for u in course.uptakes)):
         return True
     return bool(row.unowned_partitions) or needs_forecast(row, policy)
-
-
-def _crosses_much(row: GroupMetrics, policy: Policy) -> bool:
-    """Whether all that crosses racks is the least saving that a switch needs that is advised already."""
-    live = row.live
-    if live is None:
-        return False
-    cost, carried = live.cross_rack_cost_per_month, live.cross_rack_bytes_per_second
-    share, arrives = live.cross_rack_rate_share, row.production_per_second
-    if policy.cost_gain is not None and cost is not None:
-        return cost >= policy.cost_gain * policy.dead_band
-    if carried is not None:
-        return carried * SECONDS_PER_DAY >= policy.least_saving_bytes_per_day * policy.dead_band
-    if not share or arrives is None:
-        return False
-    records = share * arrives * SECONDS_PER_DAY
-    return records >= policy.least_saving_records_per_day * policy.dead_band
 
 
 def past_columns(seen: Observation, loads: Mapping[int, Load]) -> dict[str, pa.Array]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
 
-from ..config import IncidentRules, Rule, Settings
+from ..config import IncidentRules, Settings
 from ..messages.wording import words
 from ..metrics.observe import OBJECTIVE, Known, Observation, observe
 from ..model.arrays import Floats
@@ -32,8 +33,6 @@ from .metric_rows import MetricRows
 
 Tables = dict[str, pa.Table]
 
-NOTHING_LEARNED: Mapping[str, float] = {}
-
 _log = logging.getLogger(__name__)
 
 
@@ -44,10 +43,6 @@ See = Callable[[BatchWithPast, Observation], object]
 """Who is shown some groups with their past, and what the numbers say of them."""
 
 
-def _unseen(groups: BatchWithPast, observed: Observation) -> None:
-    """Nobody looks."""
-
-
 def compute_metrics(
     lake: Lake,
     settings: Settings,
@@ -55,7 +50,7 @@ def compute_metrics(
     pattern: str = "*",
     *,
     every: bool = False,
-    see: See = _unseen,
+    see: See | None = None,
 ) -> Tables:
     """
     The metrics of a snapshot, without Spark: the tables of `snapshots.METRICS`.
@@ -104,7 +99,7 @@ def observe_group(
 
 
 def known_of(
-    settings: Settings, batch: GroupBatch, learned: Mapping[str, float] = NOTHING_LEARNED
+    settings: Settings, batch: GroupBatch, learned: Mapping[str, float] = MappingProxyType({})
 ) -> Known:
     """
     What is known of each group of a batch beside what was read.
@@ -114,7 +109,7 @@ def known_of(
         batch: The groups.
         learned: Seconds between the commits of a group, by its id, as `compute_metrics` learned it one snapshot before.
     """
-    rules = rules_of(settings, batch)
+    rules = [settings.rule(header.cluster, header.group) for header in batch.headers]
     return Known(
         auto_offset_reset=[rule.auto_offset_reset for rule in rules],
         capacity_per_second=_configured([rule.capacity_per_second for rule in rules]),
@@ -128,11 +123,6 @@ def known_of(
     )
 
 
-def rules_of(settings: Settings, batch: GroupBatch) -> list[Rule]:
-    """(G) what the configuration says of each group of a batch."""
-    return [settings.rule(header.cluster, header.group) for header in batch.headers]
-
-
 def _configured(numbers: Sequence[float | None]) -> Floats:
     return np.array([np.nan if each is None else each for each in numbers], np.float64)
 
@@ -144,7 +134,7 @@ def measure_chunk(
     names: Sequence[str],
     *,
     every: bool = False,
-    see: See = _unseen,
+    see: See | None = None,
 ) -> Tables:
     """
     The metric rows of some groups, from the lake: the tables of `snapshots.METRICS`, groups in the order of *names*.
@@ -166,7 +156,8 @@ def measure_chunk(
             empty = {name: schema.empty_table() for name, schema in METRICS.items()}
             return empty | {"group_metrics": table_of(GroupMetrics, [silent])}
     else:
-        see(groups, observed)
+        if see is not None:
+            see(groups, observed)
         return tables
     half = len(names) // 2
     parts = [

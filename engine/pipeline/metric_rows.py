@@ -10,19 +10,20 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..assignors.interface import spec_of
-from ..config import Settings
+from ..advice.scoring import Judge
+from ..assignors.interface import GroupSpec, spec_of
+from ..config import Rule, Settings
 from ..messages.wording import because, words
 from ..metrics.balance import member_counts, member_sums
 from ..metrics.forecast import Load, load_of
 from ..metrics.observe import Observation
 from ..metrics.ownership import fingerprint
-from ..metrics.racks import Crossing, leader_crossing, replica_crossing
+from ..metrics.racks import Crossing, leader_crossing, replica_crossing, tariff
 from ..metrics.status import worst_by
 from ..model.arrays import NONE, Column, Flags, Floats
 from ..model.batch import GroupBatch, count_by, max_by, min_by, sum_by
 from ..model.figures import Figures
-from ..model.groups import GroupHeader
+from ..model.groups import GroupHeader, GroupSnapshot
 from ..model.moments import from_ms
 from ..records import GroupMetrics, keys_of, table_of
 from ..snapshots import METRICS
@@ -30,7 +31,6 @@ from ..snapshots.arrays import flags_to, floats_to, labels_to, moments_to, named
 from ..snapshots.validation import silent_row
 from .forecast_columns import needs_forecast, past_columns
 from .membership_changes import membership_change
-from .scoring_inputs import judge_of
 
 
 class MetricRows:
@@ -77,7 +77,7 @@ class MetricRows:
     @cached_property
     def rows(self) -> list[GroupMetrics]:
         """(G) what is said of each group, but for what only forecasts need."""
-        numbers, members = _Numbers(self.seen), self.batch.members.counts.tolist()
+        numbers, members = _numbers_of(self.seen), self.batch.members.counts.tolist()
         return [
             silent_row(
                 error,
@@ -111,38 +111,29 @@ class MetricRows:
             "assignor": header.assignor,
         }
 
-    def _measured(self, group: int, numbers: _Numbers) -> GroupMetrics:
+    def _measured(self, group: int, numbers: Mapping[str, list[Any]]) -> GroupMetrics:
         seen, header = self.seen, self.batch.headers[group]
         subscribe = bool(self.batch.topics[group])
         judged = subscribe and not header.rebalancing
         diagnosed = seen.diagnoses[group]
-        some = numbers.partitions[group] > 0  # none to look at is no lag of 0: they may be hidden
+        own = {name: values[group] for name, values in numbers.items()}
+        if not judged:
+            own |= {"idle_members": None, "unowned_partitions": None}
+        if not subscribe:
+            own["unsubscribed_partitions"] = None
+        if not own["partitions"]:
+            own["total_lag"] = None  # none to look at is no lag of 0: they may be hidden
         return GroupMetrics(
             **self._keys(header),
-            status=numbers.status[group],
+            **own,
             members=int(self.batch.members.counts[group]),
-            idle_members=numbers.idle_members[group] if judged else None,
-            partitions=numbers.partitions[group],
-            unowned_partitions=numbers.unowned[group] if judged else None,
-            unsubscribed_partitions=numbers.unsubscribed[group] if subscribe else None,
-            total_lag=numbers.total_lag[group] if some else None,
-            unknown_lag_partitions=numbers.unknown_lag[group],
-            largest_partition_lag=numbers.largest_lag[group],
-            lost_records=numbers.lost[group],
-            production_per_second=numbers.production[group],
-            consumption_per_second=numbers.consumption[group],
-            time_lag_seconds=numbers.time_lag[group],
-            time_to_loss_seconds=numbers.time_to_loss[group],
-            rates_since=from_ms(numbers.since[group]),
             findings=tuple(words(fact) for fact in seen.findings[group]),
             facts=(*diagnosed.facts, *seen.findings[group]),
             diagnosis=diagnosed.diagnosis,
             diagnosis_reason=because(diagnosed.facts) or None,
-            commit_interval_seconds=numbers.commit_interval[group],
-            delay_seconds=numbers.delay[group],
             assignment=fingerprint(self.batch, group) if judged else None,
             subscribed_topics=tuple(sorted(seen.subscribed_topics[group])) or None,
-            live=_figures(self.settings, seen, group) if judged and some else None,
+            live=_figures(self.settings, seen, group) if judged and own["partitions"] else None,
             change=membership_change(
                 self.batch, group, self.earlier, self.settings.rule(header.cluster, header.group)
             ),
@@ -241,46 +232,47 @@ class MetricRows:
         return table if bool(kept.all()) else table.filter(pa.array(kept[group]))
 
 
-class _Numbers:
-    """What is said of each group by reduction over its partitions; every list has one entry per group."""
-
-    def __init__(self, seen: Observation) -> None:
-        batch, table, counted = seen.batch, seen.batch.partitions, seen.counted
-        start, lag, lost = batch.start, seen.lag.for_people, seen.lag.lost
-        owned = member_counts(table.owner, len(batch.members))
-        self.idle_members: list[int] = count_by(owned == 0, batch.members.start).tolist()
-        self.partitions: list[int] = count_by(counted, start).tolist()
-        self.unowned: list[int] = count_by(counted & (table.owner == NONE), start).tolist()
-        self.unsubscribed: list[int] = count_by(table.exists & ~table.subscribed, start).tolist()
-        unknown = count_by(counted & ~lag.known, start)
-        self.unknown_lag: list[int] = unknown.tolist()
-        known = counted & lag.known
-        totals = sum_by(np.where(known, lag.values, 0), start)
-        self.total_lag = Column(totals, unknown == 0).tolist()
-        largest = max_by(np.where(known, lag.values, -1), start, -1)
-        self.largest_lag = Column(largest, largest >= 0).tolist()
-        lost_known = counted & lost.known
-        self.lost = Column(
+def _numbers_of(seen: Observation) -> dict[str, list[Any]]:
+    """Columns of `GroupMetrics` that reductions give, each with one entry per group."""
+    batch, table, counted = seen.batch, seen.batch.partitions, seen.counted
+    start, lag, lost = batch.start, seen.lag.for_people, seen.lag.lost
+    owned = member_counts(table.owner, len(batch.members))
+    unknown, known = count_by(counted & ~lag.known, start), counted & lag.known
+    largest = max_by(np.where(known, lag.values, -1), start, -1)
+    lost_known = counted & lost.known
+    ages = np.where(counted, seen.time_lag.seconds, np.nan)
+    delays = np.where(counted & ~np.isnan(seen.delay), seen.delay, -np.inf)
+    # where nobody is there and no commit was seen, nobody knows how far the next one would have been off
+    late = count_by(counted & (np.nan_to_num(seen.time_lag.seconds) > 0), start) > 0
+    guessed = late & (batch.members.counts == 0) & np.isnan(seen.commit_interval)
+    left = np.where(counted, seen.time_to_loss, np.nan)
+    least = min_by(np.where(np.isnan(left), np.inf, left), start, np.inf)
+    since, never = seen.production.since_ms, np.iinfo(np.int64).max
+    first = min_by(np.where(counted & since.known, since.values, never), start, never)
+    return {
+        "status": worst_by(seen.statuses, counted, start),
+        "idle_members": count_by(owned == 0, batch.members.start).tolist(),
+        "partitions": count_by(counted, start).tolist(),
+        "unowned_partitions": count_by(counted & (table.owner == NONE), start).tolist(),
+        "unsubscribed_partitions": count_by(table.exists & ~table.subscribed, start).tolist(),
+        "total_lag": Column(sum_by(np.where(known, lag.values, 0), start), unknown == 0).tolist(),
+        "unknown_lag_partitions": unknown.tolist(),
+        "largest_partition_lag": Column(largest, largest >= 0).tolist(),
+        "lost_records": Column(
             sum_by(np.where(lost_known, lost.values, 0), start), count_by(lost_known, start) > 0
-        ).tolist()
-        self.production = _sums(seen.production.per_second, counted, start)
-        self.consumption = _sums(seen.consumption.per_second, counted, start)
-        ages = np.where(counted, seen.time_lag.seconds, np.nan)
-        self.time_lag = _numbers(max_by(np.where(np.isnan(ages), -np.inf, ages), start, -np.inf))
-        delays = np.where(counted & ~np.isnan(seen.delay), seen.delay, -np.inf)
-        # where nobody is there and no commit was seen, nobody knows how far the next one would have been off
-        late = count_by(counted & (np.nan_to_num(seen.time_lag.seconds) > 0), start) > 0
-        guessed = late & (batch.members.counts == 0) & np.isnan(seen.commit_interval)
-        self.delay = _numbers(np.where(guessed, np.nan, max_by(delays, start, -np.inf)))
-        self.commit_interval = _numbers(seen.commit_interval)
-        left = np.where(counted, seen.time_to_loss, np.nan)
-        some = count_by(~np.isnan(left), start) > 0
-        least = min_by(np.where(np.isnan(left), np.inf, left), start, np.inf)
-        self.time_to_loss = _numbers(np.where(some, least, np.nan))
-        since, never = seen.production.since_ms, np.iinfo(np.int64).max
-        first = min_by(np.where(counted & since.known, since.values, never), start, never)
-        self.since = Column(first, first != never).tolist()
-        self.status = worst_by(seen.statuses, counted, start)
+        ).tolist(),
+        "production_per_second": _sums(seen.production.per_second, counted, start),
+        "consumption_per_second": _sums(seen.consumption.per_second, counted, start),
+        "time_lag_seconds": _numbers(
+            max_by(np.where(np.isnan(ages), -np.inf, ages), start, -np.inf)
+        ),
+        "time_to_loss_seconds": _numbers(
+            np.where(count_by(~np.isnan(left), start) > 0, least, np.nan)
+        ),
+        "rates_since": [from_ms(each) for each in Column(first, first != never).tolist()],
+        "commit_interval_seconds": _numbers(seen.commit_interval),
+        "delay_seconds": _numbers(np.where(guessed, np.nan, max_by(delays, start, -np.inf))),
+    }
 
 
 def _sums(values: Floats, mask: Flags, start: Any) -> list[float | None]:
@@ -317,6 +309,44 @@ def _of_members(rates: Floats, batch: GroupBatch) -> Floats:
     owned = owner != NONE
     sums = np.bincount(owner[owned], rates[owned], minlength=len(batch.members))
     return sums.astype(np.float64)
+
+
+def judge_of(
+    group: GroupSnapshot,
+    spec: GroupSpec,
+    rule: Rule,
+    *,
+    production: Floats,
+    bytes_per_record: Floats,
+    capacity: Floats,
+    live: Figures | None = None,
+) -> Judge:
+    """
+    Who scores the assignments of a group.
+
+    Args:
+        group: The group.
+        spec: Its spec, lags as they are shown.
+        rule: What the configuration knows of it.
+        production: (n) offsets/s produced to each row of its partition table, nan unknown.
+        bytes_per_record: (n) the same rows; nan unknown.
+        capacity: (M) offsets/s each member can consume, nan unknown.
+        live: The figures of what the group has now, where they have been worked out before.
+    """
+    table, rows = group.partitions, group.partitions.assignable
+    # of the replica entries that `spec_of` keeps
+    kept = rows.repeat(np.diff(table.replica_start))
+    return Judge(
+        group=spec,
+        capacity=capacity,
+        live=live,
+        in_sync=table.in_sync[kept],
+        leaders_only=group.follower_fetching is False,
+        tariff=tariff(bytes_per_record, production, rows, rule.price_per_gb, rule.currency)
+        # unless it is known who serves reads, what crosses is a guess: no ground for a bill
+        if group.follower_fetching is not None
+        else None,
+    )
 
 
 def _crossing(batch: GroupBatch) -> Crossing:

@@ -97,12 +97,9 @@ class _Glance:
         self.cluster = _Partitions.of(self._partitions(snapshot_id))
         self._choose()
 
-    def _read(self, snapshot_id: str, dataset: str, *columns: str) -> pa.Table:
-        return self.lake.read(dataset, [snapshot_id], columns=columns)
-
-    def _coded(self, snapshot_id: str, dataset: str, *columns: str) -> pa.Table:
-        """The same of a large table."""
-        return self.lake.read(dataset, [snapshot_id], columns=columns, coded=True)
+    def _read(self, snapshot_id: str, dataset: str, *columns: str, coded: bool = False) -> pa.Table:
+        """Columns of a dataset, *coded* of a large one."""
+        return self.lake.read(dataset, [snapshot_id], columns=columns, coded=coded)
 
     def _rules(self, settings: Settings) -> None:
         """(G) what the configuration says of each group."""
@@ -119,7 +116,13 @@ class _Glance:
 
     def _choose(self) -> None:
         """Look at the subscribed partitions of groups of which all have a commit that could be read."""
-        pairs = self._subscribed()
+        members = self._read(self.snapshot_id, "members", "group_id", "subscription")
+        member_group = self._numbers(members["group_id"])
+        lists = members["subscription"].combine_chunks()
+        topic = self.cluster.numbers_of(pc.list_flatten(lists))
+        of = member_group[ints_of(pc.list_parent_indices(lists))]
+        # group and topic that a member of it subscribes to in one number, distinct and ascending
+        pairs = distinct(_pair(of, topic)[(topic != NONE) & (of != NONE)])
         of, topics = pairs >> 32, pairs & 0xFFFFFFFF
         self.fine[of[self.cluster.unread[topics] > 0]] = False
         group, topic, partition, committed = self._commits(self.snapshot_id)
@@ -132,18 +135,13 @@ class _Glance:
         chosen = np.flatnonzero(counts & self.fine[group])
         self.group, self.row, self.committed = group[chosen], row[chosen], committed[chosen]
         self.chosen = chosen
+        # of the group of each: seconds that it may be behind, within how many it is well again, and where it begins
+        self.objective, self.band = self._objective[self.group], self._band[self.group]
+        self.from_begin: Flags = self._from_begin[self.group]
 
     def _keys(self, group: Ints, topic: Ints, partition: Ints) -> Ints:
         """Group, topic and partition as one number."""
         return _pair(group * len(self.cluster.topics) + topic, partition)
-
-    def _subscribed(self) -> Ints:
-        """Group and topic that a member of it subscribes to in one number, distinct and ascending."""
-        members = self._read(self.snapshot_id, "members", "group_id", "subscription")
-        group, lists = self._numbers(members["group_id"]), members["subscription"].combine_chunks()
-        topic = self.cluster.numbers_of(pc.list_flatten(lists))
-        of = group[ints_of(pc.list_parent_indices(lists))]
-        return distinct(_pair(of, topic)[(topic != NONE) & (of != NONE)])
 
     def _numbers(self, names: pa.ChunkedArray) -> Ints:
         """The number of each group, NONE where it is not among the newest."""
@@ -151,12 +149,14 @@ class _Glance:
 
     def _partitions(self, snapshot_id: str) -> pa.Table:
         columns = ("topic", "topic_id", "partition", "begin_offset", "end_offset")
-        return self._coded(snapshot_id, "partitions", *columns, "last_stable_offset", "end_at")
+        return self._read(
+            snapshot_id, "partitions", *columns, "last_stable_offset", "end_at", coded=True
+        )
 
     def _commits(self, snapshot_id: str) -> tuple[Ints, Ints, Ints, Floats]:
         """The group, topic, partition and offset of each commit of a group and topic that the newest snapshot has."""
         columns = ("group_id", "topic", "partition", "committed_offset", "error")
-        commits = self._coded(snapshot_id, "commits", *columns)
+        commits = self._read(snapshot_id, "commits", *columns, coded=True)
         group = self._numbers(commits["group_id"])
         topic = self.cluster.numbers_of(commits["topic"])
         offset = numbers_of(commits["committed_offset"])
@@ -169,22 +169,6 @@ class _Glance:
             return group, topic, partition, committed
         return group[kept], topic[kept], partition[kept], committed[kept]
 
-    @property
-    def objective(self) -> Floats:
-        """(n) seconds that the group of each partition may be behind."""
-        return self._objective[self.group]
-
-    @property
-    def from_begin(self) -> Flags:
-        """(n) whether the group of each partition would begin anywhere but at its end."""
-        begins: Flags = self._from_begin[self.group]
-        return begins
-
-    @property
-    def band(self) -> Floats:
-        """(n) the share of it within which it is well again."""
-        return self._band[self.group]
-
     def newest(self) -> _Sample:
         """The newest snapshot of the partitions that are looked at."""
         sample = self._sample(self.cluster, np.arange(len(self.cluster)), self.committed)
@@ -192,7 +176,7 @@ class _Glance:
         return sample
 
     def before(self, snapshot_id: str, *, with_commits: bool) -> _Sample:
-        """An earlier snapshot of the same; groups that it does not have, or could not read, are in doubt."""
+        """An earlier snapshot of the same; groups it lacks, could not read or lost a commit of are in doubt."""
         groups = self._read(snapshot_id, "groups", "group_id", "error")
         there = self._numbers(groups["group_id"].filter(groups["error"].is_null()))
         self.fine &= np.bincount(there[there != NONE], minlength=len(self.fine)) > 0
@@ -202,19 +186,15 @@ class _Glance:
         )
         same = then.same_topics(self.cluster)
         self.keep(same[self.cluster.topic[self.row]])
-        nothing = np.full(len(self.row), np.nan)
-        committed = self._committed_then(snapshot_id) if with_commits else nothing
+        committed = np.full(len(self.row), np.nan)
+        if with_commits:
+            group, topic, partition, offsets = self._commits(snapshot_id)
+            keys = self._keys(group, topic, partition)
+            self.fine[group[_places(keys, self.commits) == NONE]] = False
+            committed = np.append(offsets, np.nan)[_places(self.commits, keys)[self.chosen]]
         sample = self._sample(then, rows, committed)
         self._need(sample)
         return sample
-
-    def _committed_then(self, snapshot_id: str) -> Floats:
-        """(n) what was committed of those looked at, nan nothing; a group of which a commit is gone is in doubt."""
-        group, topic, partition, committed = self._commits(snapshot_id)
-        keys = self._keys(group, topic, partition)
-        self.fine[group[_places(keys, self.commits) == NONE]] = False
-        then = _places(self.commits, keys)
-        return np.append(committed, np.nan)[then[self.chosen]]
 
     def _sample(self, of: _Partitions, rows: Ints, committed: Floats) -> _Sample:
         """

@@ -36,7 +36,7 @@ from ..snapshots.groups_with_past import BatchWithPast, read_batch
 from ..snapshots.validation import withheld_groups
 from .forecast_columns import PastColumns
 from .measure import observed_of, tables_of
-from .scoring_inputs import judge_of
+from .metric_rows import judge_of
 
 NOT_MEASURED = reason("not_measured")
 """Why a group cannot be judged that is in the snapshot but not in its metrics."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
@@ -20,7 +21,7 @@ from ..model.errors import EvenkeelError, SnapshotNotFound
 from ..model.text import one_line
 from ..ports import Lake, LeftBehind, SnapshotHistory
 from ..snapshots import split_snapshot_id
-from .schedule import REPEATING, note_missed
+from .snapshot import REPEATING, note_missed
 
 AUTOMATIC = "asset_triggered__"
 """How the id of a run begins that a snapshot started."""
@@ -102,19 +103,16 @@ def unmeasured(history: SnapshotHistory, turn: Turn, snapshot_id: str) -> list[s
 
 def measured_now(lake: Lake, history: SnapshotHistory, turn: Turn, snapshot_id: str) -> list[str]:
     """Overtaken snapshots whose metrics are in the lake and not yet in the history, newest first."""
-    return [one for one in unmeasured(history, turn, snapshot_id) if _has_metrics(lake, one)]
+    measured: list[str] = []
+    for one in unmeasured(history, turn, snapshot_id):
+        with suppress(SnapshotNotFound):
+            lake.manifest("metrics", one)
+            measured.append(one)
+    return measured
 
 
 def _behind(history: SnapshotHistory, turn: Turn, snapshot_id: str) -> Sequence[LeftBehind]:
     return () if turn.by_hand else history.left_behind(snapshot_id)
-
-
-def _has_metrics(lake: Lake, snapshot_id: str) -> bool:
-    try:
-        lake.manifest("metrics", snapshot_id)
-    except SnapshotNotFound:
-        return False
-    return True
 
 
 def on_the_way(

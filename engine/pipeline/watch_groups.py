@@ -90,25 +90,22 @@ def queue_groups(
     Returns:
         What comes of the snapshot; None where it was watched before, is not the newest, or gave way to another.
     """
+    cluster, taken = split_snapshot_id(snapshot_id)
     for _ in range(_TRIES):
-        watched = history.incident_watch(split_snapshot_id(snapshot_id)[0])
+        watched = history.incident_watch(cluster)
         if watched.snapshot_id == snapshot_id:
             log.info("%s was watched before.", snapshot_id)
             return None
-        if not _is_newest(lake, snapshot_id, now or utc_now()):
+        # snapshots from the future, of a clock that was ahead once, are not newer
+        latest = max(taken, (now or utc_now()) + CLOCKS_APART)
+        until = f"{new_snapshot_id(cluster, latest)[:-6]}ffffff"
+        if lake.snapshots(cluster, until=until) != [snapshot_id]:
             log.info("%s is not the newest snapshot: nothing is told of it.", snapshot_id)
             return None
         done = _watch(lake, history, settings, snapshot_id, watched, link, seen)
         if done is not None:
             return done
     return None
-
-
-def _is_newest(lake: Lake, snapshot_id: str, now: datetime) -> bool:
-    """Whether there is no newer one; those from the future, of a clock that was ahead once, do not count."""
-    cluster, taken = split_snapshot_id(snapshot_id)
-    until = f"{new_snapshot_id(cluster, max(taken, now + CLOCKS_APART))[:-6]}ffffff"
-    return lake.snapshots(cluster, until=until) == [snapshot_id]
 
 
 def _watch(
@@ -121,12 +118,11 @@ def _watch(
     seen: Seen,
 ) -> ToldRound | None:
     """None when another snapshot was watched meanwhile, or a younger one: nothing is kept, and nothing told."""
-    cluster = watched.cluster
     judgement, done = look_at(
         lake, settings, snapshot_id, watched, history.silences, link=link, seen=seen
     )
     is_kept = history.store_watch(
-        cluster,
+        watched.cluster,
         snapshot_id,
         judgement.at,
         done.courses,

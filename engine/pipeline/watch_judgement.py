@@ -73,7 +73,7 @@ def judge_groups(
         SnapshotNotFound: The lake does not hold the snapshot.
     """
     lookback = lookback_of(lake, settings, snapshot_id)
-    listed = tuple(_listed(lake, snapshot_id))
+    listed = tuple(_group_ids(lake.read("groups", [snapshot_id], columns=["group_id"])))
     judged = [each for groups, observed in seen for each in _judged(settings, groups, observed)]
     known = {each.group_id for each in judged} or plainly_well(lake, settings, lookback)
     work = {name: size for name, size in work_of(lake, snapshot_id).items() if name not in known}
@@ -111,7 +111,11 @@ def judge_chunk(
     except Exception as problem:  # noqa: BLE001
         if len(names) == 1:
             _log.exception("group %s cannot be judged", names[0])
-            return [_failed(names[0], problem)]
+            # told as what cannot be read is: whoever waits to hear of the group is to know that nobody looks at it
+            why = ": ".join(filter(None, (type(problem).__name__, str(problem))))
+            failed = fact(FactKind.DIAGNOSIS, "not_judged", quote=why[:QUOTED])
+            trouble = Trouble(kind=Diagnosis.UNKNOWN, facts=(failed,))
+            return [replace(_unknown(names[0]), troubles=(trouble,))]
     half = len(names) // 2
     return [
         each
@@ -130,34 +134,8 @@ def _unknown(name: str) -> Judged:
     return Judged(group_id=name, diagnosis=Diagnosis.UNKNOWN, known=False)
 
 
-def _failed(name: str, problem: Exception) -> Judged:
-    """Told as what cannot be read is: whoever waits to hear of the group is to know that nobody looks at it."""
-    why = ": ".join(filter(None, (type(problem).__name__, str(problem))))
-    failed = fact(FactKind.DIAGNOSIS, "not_judged", quote=why[:QUOTED])
-    trouble = Trouble(kind=Diagnosis.UNKNOWN, facts=(failed,))
-    return replace(_unknown(name), troubles=(trouble,))
-
-
 def _well(name: str) -> Judged:
     return Judged(group_id=name, diagnosis=Diagnosis.UNKNOWN)
-
-
-def _listed(lake: Lake, snapshot_id: str) -> list[str]:
-    return _group_ids(lake.read("groups", [snapshot_id], columns=["group_id"]))
-
-
-def _listed_only(lake: Lake, snapshot_ids: Sequence[str], but: Collection[str]) -> list[str]:
-    """Groups that some snapshots list, but for some; nearly all are on every list, so they are compared as columns."""
-    names = lake.read("groups", snapshot_ids, columns=["group_id"])["group_id"].unique()
-    known = pc.is_in(names, value_set=pa.array(list(but), pa.string()))
-    return [name for name in names.filter(pc.invert(known)).to_pylist() if _can_be_kept(name)]
-
-
-def _trusted(lake: Lake, lookback: Lookback, snapshot_id: str) -> set[str]:
-    """The groups of an earlier snapshot that could be read and are not withheld."""
-    groups = lake.read("groups", [snapshot_id], columns=["group_id", "error"])
-    readable = _group_ids(groups.filter(groups["error"].is_null()))
-    return {name for name in readable if (snapshot_id, name) not in lookback.distrusted}
 
 
 def _group_ids(groups: pa.Table) -> list[str]:
@@ -180,8 +158,12 @@ def _gone(
     newest, *before = lookback.ids
     cluster = split_snapshot_id(newest)[0]
     read = settings.clusters[cluster].groups.admits if cluster in settings.clusters else None
-    # any of them may have been the last that was looked at, or that could list all groups
-    expected = {*watched, *_listed_only(lake, before, listed)} - set(listed)
+    # any of them may have been the last that was looked at, or that could list all groups; nearly all groups are on
+    # every list, so these are compared as columns
+    names = lake.read("groups", before, columns=["group_id"])["group_id"].unique()
+    known = pc.is_in(names, value_set=pa.array(list(listed), pa.string()))
+    there = filter(_can_be_kept, names.filter(pc.invert(known)).to_pylist())
+    expected = {*watched, *there} - set(listed)
     missing = {name for name in expected if read is None or read(name)}
     yield from map(_well, sorted(expected - missing))
     if not missing:
@@ -205,27 +187,18 @@ def _missed(
     for number, snapshot_id in enumerate(before, start=1):
         if not left:
             break
-        names = sorted(left & _trusted(lake, lookback, snapshot_id))
+        rows = lake.read("groups", [snapshot_id], columns=["group_id", "error"])
+        readable = left.intersection(_group_ids(rows.filter(rows["error"].is_null())))
+        names = sorted(one for one in readable if (snapshot_id, one) not in lookback.distrusted)
         left -= set(names)
         if names:
             ids = lookback.ids[number:]
             past = Lookback(ids=ids, withheld={}, distrusted=lookback.distrusted)
-            yield from _vanished(lake, settings, past, names, partitions, since)
+            groups = read_with_past(lake, settings, past, names)
+            last = observed_of(settings, groups)
+            for place, header in enumerate(groups.batch.headers):
+                # one that nobody misses is well: what was wrong with it is over
+                yield vanished_of(last, place, partitions, since) or _well(header.group)
         since = taken_at(lake, snapshot_id)
     # longer ago than anybody looks back: whether records arrive cannot be said
     yield from map(_unknown, sorted(left))
-
-
-def _vanished(
-    lake: Lake,
-    settings: Settings,
-    past: Lookback,
-    names: Sequence[str],
-    partitions: pa.Table,
-    since: datetime | None,
-) -> Iterator[Judged]:
-    """One that nobody misses is well: what was wrong with it is over."""
-    groups = read_with_past(lake, settings, past, names)
-    last = observed_of(settings, groups)
-    for number, header in enumerate(groups.batch.headers):
-        yield vanished_of(last, number, partitions, since) or _well(header.group)

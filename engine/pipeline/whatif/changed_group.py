@@ -140,9 +140,19 @@ def suppose(seen: SeenGroup, changes: Sequence[Change]) -> Supposed:
     then = replace(
         group, members=made.members, partitions=_table(group.partitions, made.members, made)
     )
-    return Supposed(
-        seen=seen, layout=made, group=then, measured=_measured(measured, group, then, made)
+    peer = median_peer(measured.weights, made.was, made.stated)
+    of_new = newcomer(median_peer(measured.capacity, made.was, made.stated), peer)
+    foreseen = Measured(
+        lag=_column(measured.lag, made, 0),
+        lag_for_strategies=_column(measured.lag_for_strategies, made, 0),
+        production=made.spread(measured.production),
+        bytes_per_record=_sizes(measured.bytes_per_record, made),
+        capacity=made.able(measured.capacity, of_new),
+        weights=made.able(measured.weights, peer),
+        live=None,
+        load=None if measured.load is None else _load(measured.load, group, then, made, of_new),
     )
+    return Supposed(seen=seen, layout=made, group=then, measured=foreseen)
 
 
 def _table(table: PartitionTable, members: Sequence[Member], made: Layout) -> PartitionTable:
@@ -181,23 +191,6 @@ def _table(table: PartitionTable, members: Sequence[Member], made: Layout) -> Pa
 def _column(column: Column, made: Layout, new: int | None) -> Column:
     return Column(
         made.of_rows(column.values, new or 0), made.of_rows(column.known, new is not None)
-    )
-
-
-def _measured(
-    measured: Measured, group: GroupSnapshot, then: GroupSnapshot, made: Layout
-) -> Measured:
-    seen = median_peer(measured.weights, made.was, made.stated)
-    of_new = newcomer(median_peer(measured.capacity, made.was, made.stated), seen)
-    return Measured(
-        lag=_column(measured.lag, made, 0),
-        lag_for_strategies=_column(measured.lag_for_strategies, made, 0),
-        production=made.spread(measured.production),
-        bytes_per_record=_sizes(measured.bytes_per_record, made),
-        capacity=made.able(measured.capacity, of_new),
-        weights=made.able(measured.weights, seen),
-        live=None,
-        load=None if measured.load is None else _load(measured.load, group, then, made, of_new),
     )
 
 

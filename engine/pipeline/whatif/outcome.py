@@ -13,7 +13,6 @@ from ...metrics.diagnosis import Diagnosed
 from ...model.arrays import NONE
 from ...model.assignments import Assignment, Candidate, Deployment, Move
 from ...model.facts import Fact
-from ...model.figures import Score
 from ..replay import replay_group
 from .changed_group import SeenGroup, Supposed
 from .plan_followers import Following
@@ -102,13 +101,14 @@ def _of(spec: GroupSpec, candidate: Candidate, supposed: Supposed) -> WhatIfOutc
         )
         if supposed.is_changed and supposed.condition.doubtful(owners).any():
             forecast = None
+    # what was somebody's who leaves changes hands as well
+    was = supposed.owned_today
+    gone = (supposed.layout.renumbered(was) == NONE) & (was != NONE)
+    left = int((gone & (assignment.owner != NONE)).sum())
+    score = replace(score, moves=score.moves + left, newly_owned=score.newly_owned - left)
     return _outcome(
         spec,
-        replace(
-            candidate,
-            score=_from_today(score, assignment, supposed),
-            forecast=forecast,
-        ),
+        replace(candidate, score=score, forecast=forecast),
         supposed.condition.diagnosed(owners),
         _moves(spec, assignment, supposed),
     )
@@ -132,15 +132,6 @@ def _outcome(
 def busy(assignment: Assignment) -> int:
     """How many members own something."""
     return len(np.unique(assignment.owner[assignment.owner != NONE]))
-
-
-def _from_today(score: Score, assignment: Assignment, supposed: Supposed) -> Score:
-    """What was somebody's who leaves changes hands as well."""
-    gone = (supposed.layout.renumbered(supposed.owned_today) == NONE) & (
-        supposed.owned_today != NONE
-    )
-    left = int((gone & (assignment.owner != NONE)).sum())
-    return replace(score, moves=score.moves + left, newly_owned=score.newly_owned - left)
 
 
 def _moves(spec: GroupSpec, assignment: Assignment, supposed: Supposed) -> tuple[Move, ...]:

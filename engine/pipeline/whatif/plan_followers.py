@@ -71,7 +71,13 @@ class Following:
         fits = self.plan is not None and self.unfit is None
         held = anchors(self.plan, present) if self.plan and fits else {}
         asked = rejoining(group, _owner(group, held)) if held else group
-        whole = group.lists(self._whole(asked))
+        # all that the fallback gives, none withheld
+        strategy = "sticky" if self.fallback.endswith("sticky") else self.fallback
+        try:
+            whole = group.lists(ASSIGNORS[strategy].assign(asked))
+        except Infeasible:
+            # should the fallback's class fail, range is asked
+            whole = group.lists(ASSIGNORS["range"].assign(asked))
         followed = (
             follow(self.plan, self._group, self.now, present, whole)
             if self.plan
@@ -84,14 +90,6 @@ class Following:
             transferring=np.where(waits, owner, np.int32(NONE)),
             findings=tuple(finding("plan_misfit", quote=why) for why in followed.reasons),
         )
-
-    def _whole(self, group: GroupSpec) -> Assignment:
-        """What the fallback gives, none withheld; should its class fail, range is asked."""
-        strategy = "sticky" if self.fallback.endswith("sticky") else self.fallback
-        try:
-            return ASSIGNORS[strategy].assign(group)
-        except Infeasible:
-            return ASSIGNORS["range"].assign(group)
 
     def _present(
         self, group: GroupSpec, claims: Mapping[str, Collection[TopicPartition]]

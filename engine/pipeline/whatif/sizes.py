@@ -76,20 +76,18 @@ def sizes_of(
         return Sizes(fewest=None, enough=None, keeps_up=None, why=(why,), most=None)
 
 
+@dataclass
 class _Search:
-    """One strategy, asked about a group of any number of members."""
+    """One strategy, asked about a group of any number of members; *left* is what is left of the budget."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        seen: SeenGroup,
-        changes: tuple[Change, ...],
-        strategy: Assignor,
-        budget: int,
-    ) -> None:
-        self.settings, self.seen, self.changes = settings, seen, changes
-        self.strategy, self.left = strategy, budget
-        self.base = suppose(seen, changes)
+    settings: Settings
+    seen: SeenGroup
+    changes: tuple[Change, ...]
+    strategy: Assignor
+    left: int
+
+    def __post_init__(self) -> None:
+        self.base = suppose(self.seen, self.changes)
         self.partitions = int(self.base.group.partitions.assignable.sum())
 
     def sizes(self) -> Sizes:

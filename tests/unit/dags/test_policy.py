@@ -11,7 +11,7 @@ from airflow.sdk.exceptions import AirflowException
 
 from evenkeel.dags import backfill_history, defaults, runtime, snapshot_offsets, turns
 from evenkeel.engine.config import ClusterSettings
-from evenkeel.engine.pipeline.schedule import READING_SHARE
+from evenkeel.engine.pipeline.snapshot import READING_SHARE
 from tests.helpers import dagbag
 from tests.helpers.dagbag import DAGS
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from evenkeel.engine import wiring
 from evenkeel.engine.config import Settings
 from evenkeel.engine.messages.wording import words
@@ -13,8 +15,7 @@ from evenkeel.engine.model.facts import Fact
 from evenkeel.engine.pipeline.measure import compute_metrics
 from evenkeel.engine.pipeline.recent_changes import OF_GROUP, OF_MEMBERS, OF_TOPIC, changed_since
 from evenkeel.engine.ports import Lake
-from evenkeel.engine.snapshots import facts_of
-from tests.helpers.snapshots import group, make_snapshot, member, topic
+from tests.helpers.snapshots import group, make_snapshot, member, store, topic
 
 UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
 
@@ -37,25 +38,13 @@ def _snapshot(
 
 def _stored(*snapshots: ClusterSnapshot) -> Lake:
     lake = wiring.scratch()
-    for one in snapshots:
-        lake.write("snapshot", one.snapshot_id, one.tables, facts_of(one))
+    store(lake, *snapshots)
     return lake
 
 
 def _changed(before: ClusterSnapshot, after: ClusterSnapshot) -> tuple[Fact, ...] | None:
     lake = _stored(before, after)
     return changed_since(lake, Settings(), before.snapshot_id, after.snapshot_id, "app")
-
-
-def _told(before: ClusterSnapshot, after: ClusterSnapshot) -> list[str]:
-    facts = _changed(before, after)
-    assert facts is not None
-    return [words(fact) for fact in facts]
-
-
-def test_nothing_changed_is_no_fact() -> None:
-    """Two equal snapshots have nothing to say; that is not the same as not knowing."""
-    assert _changed(_snapshot(0, _members("a")), _snapshot(1, _members("a"))) == ()
 
 
 def test_without_a_good_snapshot_nothing_is_known() -> None:
@@ -67,38 +56,46 @@ def test_without_a_good_snapshot_nothing_is_known() -> None:
     assert changed_since(lake, Settings(), gone, after.snapshot_id, "app") is None
 
 
-def test_members_are_named_by_their_client_ids() -> None:
-    """Who left and who came, without the UUIDs of their member ids; what changed hands is counted."""
-    told = _told(_snapshot(0, _members("a", "b")), _snapshot(1, _members("a", "c")))
-    assert told == ["b left", "c joined", "other owner of 1 partition"]
+BY_RANGE = _snapshot(0, _members("a"), assignor="range")
+TWO = _snapshot(0, _members("a", "b"), assignor="range")
 
 
-def test_strategy_and_partitions_are_told() -> None:
-    """What somebody changed on purpose is among it."""
-    before = _snapshot(0, _members("a"), assignor="range")
-    told = _told(before, _snapshot(1, _members("a"), partitions=6, assignor="roundrobin"))
-    assert told == [
-        "strategy range -> roundrobin",
-        "partitions added to orders, 4 -> 6 partitions",
-    ]
-
-
-def test_that_nobody_is_left_is_said_once() -> None:
-    """A group without members has no strategy and no owners: that follows, and is no change of its own."""
-    before = _snapshot(0, _members("a", "b"), assignor="range")
-    assert _told(before, _snapshot(1, [], assignor=None)) == ["a, b left"]
-
-
-def test_of_a_group_that_is_gone_its_last_members_are_told() -> None:
-    """Of a vanished group nothing can be compared, but who was there is known."""
-    assert _told(_snapshot(0, _members("a", "b")), _snapshot(1, None)) == ["a, b left"]
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        pytest.param(_snapshot(0, _members("a")), _snapshot(1, _members("a")), [], id="nothing"),
+        pytest.param(
+            _snapshot(0, _members("a", "b")),
+            _snapshot(1, _members("a", "c")),
+            ["b left", "c joined", "other owner of 1 partition"],
+            id="members, by their client ids; what changed hands is counted",
+        ),
+        pytest.param(
+            BY_RANGE,
+            _snapshot(1, _members("a"), partitions=6, assignor="roundrobin"),
+            ["strategy range -> roundrobin", "partitions added to orders, 4 -> 6 partitions"],
+            id="what somebody changed on purpose",
+        ),
+        # that there is no strategy and no owner then follows, and is no change of its own
+        pytest.param(TWO, _snapshot(1, [], assignor=None), ["a, b left"], id="nobody is left"),
+        pytest.param(TWO, _snapshot(1, None), ["a, b left"], id="it is gone: its last members"),
+    ],
+)
+def test_what_changed_is_told(
+    before: ClusterSnapshot, after: ClusterSnapshot, told: list[str]
+) -> None:
+    """What may have led to trouble, once; where nothing did, that is known."""
+    facts = _changed(before, after)
+    assert facts is not None
+    assert [words(fact) for fact in facts] == told
 
 
 def test_what_cannot_be_compared_is_told_as_unknown() -> None:
     """A group in a rebalance tells its members only: that is said, and is no change."""
     after = _snapshot(1, _members("a"), state="PreparingRebalance")
-    told = _told(_snapshot(0, _members("a")), after)
-    assert [line for line in told if line.startswith("not known: the group was rebalancing")]
+    facts = _changed(_snapshot(0, _members("a")), after)
+    assert facts is not None
+    assert any(words(one).startswith("not known: the group was rebalancing") for one in facts)
 
 
 def test_another_configuration_is_told() -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import fields
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
@@ -19,7 +17,7 @@ from evenkeel.engine.model.figures import Figures
 from evenkeel.engine.model.moments import utc_now
 from evenkeel.engine.pipeline.advise import advise_groups
 from evenkeel.engine.records import row_of
-from evenkeel.engine.snapshots import VALIDATION, rows_to_table, split_snapshot_id
+from evenkeel.engine.snapshots import METRICS, VALIDATION, rows_to_table, split_snapshot_id
 from tests.helpers.measuring import of_tables
 from tests.helpers.memory import MemoryCluster, MemoryHistory
 from tests.helpers.snapshots import group, make_snapshot, member, snapshot_id, store, topic
@@ -72,6 +70,14 @@ def lake():
 
 def _by(rows, *names):
     return {tuple(row[n] for n in names) if len(names) > 1 else row[names[0]]: row for row in rows}
+
+
+def _measured(**described):
+    """The metric rows of a single snapshot."""
+    lake = Recording()
+    [name] = store(lake, make_snapshot(**described))
+    tables = pipeline.compute_metrics(lake, SETTINGS, name)
+    return {dataset: table.to_pylist() for dataset, table in tables.items()}
 
 
 def test_a_snapshot_is_in_the_lake_before_the_history_hears_of_it():
@@ -136,18 +142,14 @@ def test_metrics_of_every_kind_of_group(lake):
 
 def test_no_partition_to_look_at_is_no_lag_of_zero():
     """Where none counts (topics deleted, hidden, not there yet), lag, skew and floor are unknown."""
-    lake = Recording()
     described = [
         group("deleted", committed={"gone": [5]}),
         group("hidden"),
         group("waiting", members=[member("m", ["not-there-yet"])]),
         group("nothing-written", members=1, topics=["empty"]),
     ]
-    store(lake, make_snapshot(topics=[topic("empty", 1, end=0)], groups=described))
-    rows = _by(
-        pipeline.compute_metrics(lake, SETTINGS, snapshot_id(0))["group_metrics"].to_pylist(),
-        "group_id",
-    )
+    tables = _measured(topics=[topic("empty", 1, end=0)], groups=described)
+    rows = _by(tables["group_metrics"], "group_id")
 
     names = ("total_lag", "largest_partition_lag", "largest_member_lag", "lag_skew", "lag_floor")
     assert {name: tuple(row[n] for n in names) for name, row in rows.items()} == {
@@ -184,10 +186,9 @@ def test_partitions_nobody_ever_wrote_to_hide_no_lag():
 
 def test_a_group_that_tells_no_subscription_has_no_idle_members():
     """Of a Connect worker's share nothing is known: the judge's numbers are null, not 0."""
-    lake = Recording()
     worker = member("w") | {"subscription": None}
-    store(lake, make_snapshot(groups=[group("g", members=[worker], protocol_type="connect")]))
-    [row] = pipeline.compute_metrics(lake, SETTINGS, snapshot_id(0))["group_metrics"].to_pylist()
+    described = group("g", members=[worker], protocol_type="connect")
+    [row] = _measured(groups=[described])["group_metrics"]
 
     assert (row["members"], row["idle_members"], row["drain_seconds"]) == (1, None, None)
 
@@ -217,27 +218,33 @@ def test_every_group_has_a_row_per_strategy(lake):
         assert found["broken", strategy]["feasibility"] == "infeasible"
 
 
-def _measure(lake, wanted, settings=SETTINGS):
+def _measure(lake, wanted, pattern="*", settings=SETTINGS):
     """What `propose_candidates` reads."""
-    pipeline.record_metrics(lake, wanted, pipeline.compute_metrics(lake, settings, wanted))
+    metrics = pipeline.compute_metrics(lake, settings, wanted, pattern)
+    pipeline.record_metrics(lake, wanted, metrics, pattern)
 
 
-def _flow(lake, history, settings=SETTINGS, results: list[Mapping[str, Any]] = ()):
-    wanted = snapshot_id(1)
-    pipeline.record_validation(
-        lake, history, wanted, "snapshot", rows_to_table(list(results), VALIDATION)
-    )
-    _measure(lake, wanted, settings)
-    pipeline.record_candidates(lake, wanted, pipeline.propose_candidates(lake, settings, wanted))
-    for stage in ("metrics", "candidates"):
-        pipeline.record_validation(lake, history, wanted, stage, rows_to_table([], VALIDATION))
-    return _by(map(row_of, pipeline.advise(lake, history, settings, wanted)), "group_id")
+def _validated(lake, *failures, stage="snapshot"):
+    """The history after all steps before the advice, and what validation of a stage said."""
+    history, wanted = MemoryHistory(), snapshot_id(1)
+    found = {one: rows_to_table([], VALIDATION) for one in ("snapshot", "metrics", "candidates")}
+    found[stage] = rows_to_table([each | {"stage": stage} for each in failures], VALIDATION)
+    pipeline.record_validation(lake, history, wanted, "snapshot", found.pop("snapshot"))
+    _measure(lake, wanted)
+    pipeline.record_candidates(lake, wanted, pipeline.propose_candidates(lake, SETTINGS, wanted))
+    for one, table in found.items():
+        pipeline.record_validation(lake, history, wanted, one, table)
+    return history
+
+
+def _advice(lake, history):
+    return _by(map(row_of, pipeline.advise(lake, history, SETTINGS, snapshot_id(1))), "group_id")
 
 
 def test_advice_for_every_group(lake):
     """The one that pays is switched, the others are told why not."""
-    history = MemoryHistory()
-    advice = _flow(lake, history)
+    history = _validated(lake)
+    advice = _advice(lake, history)
 
     assert advice["crossing"]["verdict"] == "switch"
     assert advice["crossing"]["strategy"] == "range"
@@ -259,7 +266,6 @@ def _failure(group_id, severity="critical", reason="offsets are negative"):
     return {
         "snapshot_id": snapshot_id(1),
         "cluster": "test",
-        "stage": "snapshot",
         "group_id": group_id,
         "expectation": "x",
         "severity": severity,
@@ -270,8 +276,8 @@ def _failure(group_id, severity="critical", reason="offsets are negative"):
 
 def test_a_withheld_group_is_not_judged_and_the_others_are(lake):
     """The unit of validation is the group."""
-    history = MemoryHistory()
-    advice = _flow(lake, history, results=[_failure("crossing"), _failure("empty", "warning")])
+    history = _validated(lake, _failure("crossing"), _failure("empty", "warning"))
+    advice = _advice(lake, history)
 
     assert (advice["crossing"]["verdict"], advice["crossing"]["reason"]) == (
         "not judged",
@@ -287,7 +293,8 @@ def test_a_withheld_group_is_not_judged_and_the_others_are(lake):
 
 def test_a_rejected_snapshot_is_a_verdict(lake):
     """Critical failures that concern no single group reject the whole."""
-    table = rows_to_table([_failure(None, reason="no broker")], VALIDATION)
+    failure = _failure(None, reason="no broker") | {"stage": "snapshot"}
+    table = rows_to_table([failure], VALIDATION)
 
     assert (
         pipeline.record_validation(lake, MemoryHistory(), snapshot_id(1), "snapshot", table)
@@ -297,12 +304,7 @@ def test_a_rejected_snapshot_is_a_verdict(lake):
 
 def test_candidates_that_fail_validation_do_not_reach_the_history(lake):
     """They stay in the lake for whoever investigates."""
-    history, wanted = MemoryHistory(), snapshot_id(1)
-    history.store_snapshot(lake.manifest("snapshot", wanted))
-    _measure(lake, wanted)
-    pipeline.record_candidates(lake, wanted, pipeline.propose_candidates(lake, SETTINGS, wanted))
-    failed = rows_to_table([_failure("crossing") | {"stage": "candidates"}], VALIDATION)
-    pipeline.record_validation(lake, history, wanted, "candidates", failed)
+    history, wanted = _validated(lake, _failure("crossing"), stage="candidates"), snapshot_id(1)
 
     assert "crossing" not in history.tables.candidates[wanted]["group_id"].to_pylist()
     assert "crossing" in lake.read("candidates", [wanted])["group_id"].to_pylist()
@@ -310,13 +312,8 @@ def test_candidates_that_fail_validation_do_not_reach_the_history(lake):
 
 def test_metrics_that_fail_validation_do_not_reach_the_history(lake):
     """The group is shown as unknown with the reason, nothing is proposed or advised for it, and the others go on."""
-    history, wanted = MemoryHistory(), snapshot_id(1)
-    history.store_snapshot(lake.manifest("snapshot", wanted))
-    _measure(lake, wanted)
-    pipeline.record_candidates(lake, wanted, pipeline.propose_candidates(lake, SETTINGS, wanted))
-    failed = rows_to_table([_failure("crossing", reason="lag is negative")], VALIDATION)
-    for stage, results in (("metrics", failed), ("candidates", failed.slice(0, 0))):
-        pipeline.record_validation(lake, history, wanted, stage, results)
+    failure = _failure("crossing", reason="lag is negative")
+    history, wanted = _validated(lake, failure, stage="metrics"), snapshot_id(1)
 
     found = history.tables.metrics[wanted]
     groups = _by(found["group_metrics"].to_pylist(), "group_id")
@@ -329,7 +326,7 @@ def test_metrics_that_fail_validation_do_not_reach_the_history(lake):
         measured = {*lake.read(name, [wanted])["group_id"].to_pylist()}
         assert stored == measured - {"crossing"} < measured
     assert "crossing" not in history.tables.candidates[wanted]["group_id"].to_pylist()
-    advice = _by(map(row_of, pipeline.advise(lake, history, SETTINGS, wanted)), "group_id")
+    advice = _advice(lake, history)
     assert (advice["crossing"]["verdict"], advice["crossing"]["reason"]) == (
         "not judged",
         "lag is negative",
@@ -337,33 +334,17 @@ def test_metrics_that_fail_validation_do_not_reach_the_history(lake):
     assert advice["empty"]["reason"] == "no members (Empty)"
 
 
-def test_rejected_metrics_reach_the_history_for_no_group(lake):
-    """Neither do the candidates that were computed beside them; every group is told so."""
-    history, wanted = MemoryHistory(), snapshot_id(1)
-    history.store_snapshot(lake.manifest("snapshot", wanted))
-    _measure(lake, wanted)
-    pipeline.record_candidates(lake, wanted, pipeline.propose_candidates(lake, SETTINGS, wanted))
-    failed = rows_to_table([_failure(None, reason="rows are missing")], VALIDATION)
-    for stage, results in (("metrics", failed), ("candidates", failed.slice(0, 0))):
-        pipeline.record_validation(lake, history, wanted, stage, results)
+@pytest.mark.parametrize("stage", ["metrics", "candidates"])
+def test_what_is_rejected_as_a_whole_is_no_ground_for_advice(lake, stage):
+    """Every group is told so, none to switch; of rejected metrics and what is computed beside them nothing is kept."""
+    history = _validated(lake, _failure(None, reason="rows are missing"), stage=stage)
+    advice = _advice(lake, history).values()
 
-    assert (history.tables.metrics, history.tables.candidates) == ({}, {})
-    advice = pipeline.advise(lake, history, SETTINGS, wanted)
-    assert {row.reason for row in advice} == {"rows are missing"}
-
-
-def test_rejected_candidates_are_no_ground_for_advice(lake):
-    """When the candidates as a whole cannot be trusted, every group is told so and none to switch."""
-    history, wanted = MemoryHistory(), snapshot_id(1)
-    history.store_snapshot(lake.manifest("snapshot", wanted))
-    _measure(lake, wanted)
-    pipeline.record_candidates(lake, wanted, pipeline.propose_candidates(lake, SETTINGS, wanted))
-    failed = rows_to_table([_failure(None, reason="rows are missing")], VALIDATION)
-    pipeline.record_validation(lake, history, wanted, "candidates", failed)
-    advice = _by(map(row_of, pipeline.advise(lake, history, SETTINGS, wanted)), "group_id")
-
-    assert advice["crossing"]["verdict"] == "not judged"
-    assert {row["reason"] for row in advice.values()} == {"rows are missing"}
+    if stage == "metrics":
+        assert (history.tables.metrics, history.tables.candidates) == ({}, {})
+    assert {(row["verdict"], row["reason"]) for row in advice} == {
+        ("not judged", "rows are missing")
+    }
 
 
 def test_advice_remembers_what_came_before(lake):
@@ -372,8 +353,8 @@ def test_advice_remembers_what_came_before(lake):
         confirm_wins=2, confirm_of=2, confirm_seconds=0, least_saving_records_per_day=FEW
     )
     settings = Settings(rules=(Rule(policy=policy),))
-    metrics = pipeline.compute_metrics(lake, settings, snapshot_id(1))
-    pipeline.record_metrics(lake, snapshot_id(1), metrics)
+    _measure(lake, snapshot_id(1), settings=settings)
+    metrics = {name: lake.read(name, [snapshot_id(1)]) for name in METRICS}
     read = of_tables(metrics | pipeline.propose_candidates(lake, settings, snapshot_id(1)))
     at, courses, verdicts = utc_now(), {}, []
     for number in range(2):
@@ -415,7 +396,7 @@ def _advised(lake, history, number):
     """The advice on a snapshot, by group, after all the steps before."""
     name = snapshot_id(number)
     history.store_snapshot(lake.manifest("snapshot", name))
-    pipeline.record_metrics(lake, name, pipeline.compute_metrics(lake, SETTINGS, name))
+    _measure(lake, name)
     pipeline.record_candidates(lake, name, pipeline.propose_candidates(lake, SETTINGS, name))
     return {row.group_id: row for row in pipeline.advise(lake, history, SETTINGS, name)}
 
@@ -448,7 +429,7 @@ def test_a_past_that_was_withheld_is_nobodys_past(lake):
     past = snapshot_id(0)
 
     def rates(*failures):
-        table = rows_to_table(list(failures), VALIDATION)
+        table = rows_to_table([each | {"stage": "snapshot"} for each in failures], VALIDATION)
         pipeline.record_validation(lake, MemoryHistory(), past, "snapshot", table)
         rows = pipeline.compute_metrics(lake, SETTINGS, snapshot_id(1))["group_metrics"].to_pylist()
         found = _by(rows, "group_id")
@@ -465,8 +446,7 @@ def test_a_run_for_some_groups_takes_nothing_from_the_others(lake):
     _measure(lake, wanted)
     before = lake.read("group_metrics", [wanted]).sort_by("group_id")
     other = Settings(lookback=1)
-    some = pipeline.compute_metrics(lake, other, wanted, "cross*")
-    pipeline.record_metrics(lake, wanted, some, "cross*")
+    _measure(lake, wanted, "cross*", other)
     after = lake.read("group_metrics", [wanted]).sort_by("group_id")
 
     assert after["group_id"].to_pylist() == before["group_id"].to_pylist()
@@ -490,11 +470,9 @@ def test_advice_waits_for_all_groups_of_a_snapshot(lake):
 
 def test_an_idle_member_consumes_nothing_which_is_known():
     """Without partitions its lag and its rates are 0, not unknown."""
-    lake = Recording()
     described = group("g", members=2, lag={"t": 5})
-    store(lake, make_snapshot(topics=[topic("t", 1)], groups=[described]))
-    rows = pipeline.compute_metrics(lake, SETTINGS, snapshot_id(0))["member_metrics"].to_pylist()
-    found = {row["partitions"]: row for row in rows}
+    rows = _measured(topics=[topic("t", 1)], groups=[described])["member_metrics"]
+    found = _by(rows, "partitions")
 
     assert (found[0]["lag"], found[0]["production_per_second"]) == (0, 0.0)
     assert found[1]["production_per_second"] is None
@@ -520,8 +498,7 @@ def test_candidates_need_the_metrics_of_their_snapshot_and_no_earlier_one(lake, 
 def test_a_group_that_was_not_measured_is_infeasible_with_that_reason(lake):
     """Metrics of some groups only, made by hand, leave the others without a judgement."""
     wanted = snapshot_id(1)
-    some = pipeline.compute_metrics(lake, SETTINGS, wanted, "cross*")
-    pipeline.record_metrics(lake, wanted, some, "cross*")
+    _measure(lake, wanted, "cross*")
     rows = pipeline.propose_candidates(lake, SETTINGS, wanted)["candidates"].to_pylist()
     reasons = {row["reason"] for row in rows if not row["group_id"].startswith("cross")}
     assert reasons == {"its metrics have not been computed"}

@@ -51,6 +51,13 @@ def _candidates(name, newest):
     return {row["strategy"]: row for row in rows}
 
 
+def _stored(name, newest=24):
+    """A lake, the name of its group, and that group as its metrics have it."""
+    lake, group = _lake(name, newest), SITUATIONS[name].group.name
+    [measured] = measured_chunk(lake, SETTINGS, _newest(lake), [group], {})
+    return lake, group, measured.measured
+
+
 def _with_past(lake, group):
     return read_with_past(lake, SETTINGS, lookback_of(lake, SETTINGS, _newest(lake)), [group])
 
@@ -58,13 +65,12 @@ def _with_past(lake, group):
 @pytest.mark.parametrize("name", [*SKEWED, "silent-member", "stuck-partition"])
 def test_what_is_kept_of_the_past_makes_the_same_forecast(name):
     """The arrays read from the metrics are those that were observed."""
-    lake, group = _lake(name, SKEWED.get(name, 40)), SITUATIONS[name].group.name
+    lake, group, measured = _stored(name, SKEWED.get(name, 40))
     past = _with_past(lake, group)
     seen = observe(past.batch, past.earlier, known_of(SETTINGS, past.batch, past.learned))
     expected = load_of(seen, 0)
-    [measured] = measured_chunk(lake, SETTINGS, _newest(lake), [group], {})
 
-    kept = measured.measured.load
+    kept = measured.load
     assert expected is not None
     for part in ("arrivals", "backlog", "capacity", "uncertainty", "ages", "owner", "stuck"):
         np.testing.assert_array_equal(getattr(kept, part), getattr(expected, part), part)
@@ -73,13 +79,12 @@ def test_what_is_kept_of_the_past_makes_the_same_forecast(name):
 @pytest.mark.parametrize("name", [*QUIET, *MUCH])
 def test_a_group_that_nobody_tells_to_switch_keeps_nothing(name):
     """It keeps up and little crosses racks: there is no forecast of it unless somebody asks."""
-    lake, group = _lake(name, 24), SITUATIONS[name].group.name
-    [measured] = measured_chunk(lake, SETTINGS, _newest(lake), [group], {})
+    lake, group, measured = _stored(name)
     rows = lake.read("partition_metrics", [_newest(lake)])
     _, [asked] = measured_at_once(SETTINGS, _with_past(lake, group))
 
     quiet = name in QUIET
-    assert (measured.measured.load is None) is quiet
+    assert (measured.load is None) is quiet
     assert (rows["past_arrivals_per_second"].null_count == len(rows)) is quiet
     assert asked.measured.load is not None
     assert all(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -124,25 +126,33 @@ def test_a_group_that_the_configuration_leaves_out_is_not_missed() -> None:
     assert judged.odd["vanished"].known
 
 
-def test_a_group_that_is_gone_and_has_nothing_to_read_is_well() -> None:
-    """Whoever deletes what is idle hears nothing, and what was wrong with it before is over."""
+def judged_after(
+    change: Callable[[dict[str, pa.Table], dict[str, Any]], None],
+) -> dict[str, Judged]:
+    """What is odd at a snapshot whose tables and facts are others, after two as they are."""
     lake, ids = situations_lake()
     copy = Recording()
     for one in ids[58:61]:
-        tables = {name: lake.read(name, [one]) for name in lake.manifest("snapshot", one).rows}
+        manifest = lake.manifest("snapshot", one)
+        tables = {name: lake.read(name, [one]) for name in manifest.rows}
+        facts = dict(manifest.facts)
         if one == ids[60]:
-            tables = {name: _without("healthy-idle", table) for name, table in tables.items()}
-        copy.write("snapshot", one, tables, lake.manifest("snapshot", one).facts)
+            change(tables, facts)
+        copy.write("snapshot", one, tables, facts)
+    return judge_groups(copy, Settings(), ids[60]).odd
 
-    gone = judge_groups(copy, Settings(), ids[60]).odd["healthy-idle"]
+
+def test_a_group_that_is_gone_and_has_nothing_to_read_is_well() -> None:
+    """Whoever deletes what is idle hears nothing, and what was wrong with it before is over."""
+
+    def leave_out(tables: dict[str, pa.Table], _: object) -> None:
+        for name, table in tables.items():
+            if "group_id" in table.column_names:
+                tables[name] = table.filter(pc.not_equal(table["group_id"], "healthy-idle"))
+
+    gone = judged_after(leave_out)["healthy-idle"]
 
     assert (gone.known, gone.troubles) == (True, ())
-
-
-def _without(group: str, table: pa.Table) -> pa.Table:
-    if "group_id" not in table.column_names:
-        return table
-    return table.filter(pc.not_equal(table["group_id"], group))
 
 
 @pytest.mark.parametrize(
@@ -156,16 +166,7 @@ def _without(group: str, table: pa.Table) -> pa.Table:
 )
 def test_a_group_missing_from_an_incomplete_list_may_be_there(why: Fact) -> None:
     """Where a coordinator did not answer, or there is none, nobody says that its groups are gone."""
-    lake, ids = situations_lake()
-    copy = Recording()
-    for one in ids[58:61]:
-        tables = {name: lake.read(name, [one]) for name in lake.manifest("snapshot", one).rows}
-        facts = dict(lake.manifest("snapshot", one).facts)
-        if one == ids[60]:
-            facts["unread"] = [to_json(why)]
-        copy.write("snapshot", one, tables, facts)
-
-    gone = judge_groups(copy, Settings(), ids[60]).odd["vanished"]
+    gone = judged_after(lambda _, facts: facts.update(unread=[to_json(why)]))["vanished"]
 
     assert (gone.known, gone.troubles) == (False, ())
 

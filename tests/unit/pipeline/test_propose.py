@@ -42,10 +42,12 @@ FLAW = finding("flaw", quote="a flaw")
 PROVEN = (Fact(kind=FactKind.EXACT, measure="moves", after=1, bound=1),)
 
 
-def _rows(monkeypatch, *strategies, settings=None, **header):
+def _rows(monkeypatch, *strategies, settings=None, sent=(None, None), **header):
     monkeypatch.setattr(replaying, "every", lambda: {s.name: s for s in strategies})
-    owned = {"a": [0, 1], "b": [2]}
-    members = [member(m, ["orders"], {"orders": p}) for m, p in owned.items()]
+    members = [
+        member(name, ["orders"], {"orders": partitions}, user_data=data)
+        for name, partitions, data in zip("ab", ([0, 1], [2]), sent, strict=True)
+    ]
     snapshot = make_snapshot(
         topics=[topic("orders", 3)], groups=[group("g", members=members, **header)]
     )
@@ -318,8 +320,7 @@ def _next_moves(row):
 def test_what_could_run_says_what_it_would_move_next(monkeypatch):
     """Not what the group has, what only a broker could run, or what assigns nothing without data nobody has."""
     classic = {"group_type": "classic", "assignor": "range"}
-    needy = Seen("needy")
-    needy.needs = frozenset({"user_data"})
+    needy = Needy("needy")
     known = [ASSIGNORS[name] for name in ("live", "range", "cooperative-sticky", "uniform")]
 
     rows = _rows(monkeypatch, *known, needy, **classic)
@@ -370,3 +371,68 @@ def test_a_strategy_that_fails_on_the_next_group_has_its_score_all_the_same(monk
     row = _rows(monkeypatch, picky, group_type="classic", assignor="picky")["picky"]
 
     assert (row["moves"], _next_moves(row)) == (0, [None] * 5)
+
+
+class Needy(Seen):
+    """A strategy that needs user data, which it cannot read."""
+
+    needs = frozenset({"user_data"})
+
+
+class Weighs(Needy):
+    """A strategy whose members send their weight as text."""
+
+    def read_user_data(self, data: bytes) -> dict[str, int]:
+        """The weight."""
+        return {"weight": int(data)}
+
+
+def test_configured_data_reaches_strategies_member_by_member(monkeypatch):
+    """Each member's client id and host, and what configuration says of it, on top and at its own place."""
+    seen, rule = Seen("seen"), Rule(members={"a": {"weight": 3}, "b": {"host": "rack 7"}})
+
+    _rows(monkeypatch, seen, settings=Settings(rules=(rule,)))
+
+    assert dict(zip(seen.asked[0].members, seen.asked[0].config, strict=True)) == {
+        "a": {"client_id": "a", "host": "10.0.0.1", "weight": 3},
+        "b": {"client_id": "b", "host": "rack 7"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("assignor", "rule", "data"),
+    [
+        ("weighs", Rule(), ({"weight": 3}, {"weight": 1})),
+        ("range", Rule(members={"*": {"weight": 2}}), ({"weight": 2}, {"weight": 2})),
+    ],
+)
+def test_user_data_is_what_members_sent_or_what_is_configured(monkeypatch, assignor, rule, data):
+    """In a group that runs it, through its own reading of each member's bytes; another sends none for this one."""
+    weighs, settings = Weighs("weighs"), Settings(rules=(rule,))
+
+    row = _rows(monkeypatch, weighs, settings=settings, sent=(b"3", b"1"), assignor=assignor)[
+        "weighs"
+    ]
+
+    assert weighs.asked[0].user_data == data
+    assert assignor == "range" or row["feasibility"] == "can run"
+
+
+@pytest.mark.parametrize(
+    ("kind", "sent", "assignor", "missing"),
+    [
+        (Weighs, (b"3", None), "own", "of 1 of 2 (b@/10.0.0.1) none is known: they sent none"),
+        (Weighs, (b"3", b"1"), "range", "the group runs range, which sends none for it"),
+        (Weighs, (b"x", b"1"), "own", "failed: read_user_data raised ValueError"),
+        (Needy, (b"3", b"1"), "own", "its class has no read_user_data"),
+    ],
+)
+def test_missing_user_data_is_named(monkeypatch, kind, sent, assignor, missing):
+    """A strategy that cannot be given what it needs is infeasible, with whose data is missing and why."""
+    own = kind("own")
+
+    row = _rows(monkeypatch, own, sent=sent, assignor=assignor)["own"]
+
+    assert row["feasibility"] == "infeasible"
+    assert missing in row["reason"]
+    assert own.asked == []

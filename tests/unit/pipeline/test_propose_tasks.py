@@ -58,6 +58,23 @@ def _stored(rows):
     return {row["strategy"]: row for row in table.to_pylist()}
 
 
+def _grown_rows(threads=THREADS, *, rule, **more):
+    """The rows of an application in whose first topic 600 records arrived since the snapshot before."""
+    earlier, now = (
+        groups(
+            live_snapshot(
+                threads, SUBS, replicas=FAR, ends={"source-0": end}, number=number, **more
+            )
+        )[0]
+        for number, end in enumerate([1000, 1600])
+    )
+    return _stored(proposed(Settings(rules=(rule,)), now, [earlier]))
+
+
+LOPSIDED = [Thread(1, "0_0 0_1 0_2 1_0"), Thread(1, "", "1_1"), Thread(2, "0_3 1_1", "1_0")]
+ABLE = Rule(capacity_per_second=100)
+
+
 @pytest.mark.parametrize("kip_1071", [False, True])
 def test_the_rows_come_in_order(kip_1071):
     """What it has, the broker's own, the three rack strategies, then those for partitions; each once, numbered."""
@@ -103,12 +120,7 @@ def test_strategies_for_partitions_are_infeasible(kip_1071, reason):
 
 def test_what_hangs_on_threads_is_unknown():
     """Kafka deals a client's tasks over its threads as it likes; what the group has now is known."""
-    earlier, now = (
-        groups(live_snapshot(THREADS, SUBS, replicas=FAR, ends={"source-0": end}, number=number))[0]
-        for number, end in enumerate([1000, 1600])
-    )
-    settings = Settings(rules=(Rule(capacity_per_second=100),))
-    rows = _stored(proposed(settings, now, [earlier]))
+    rows = _grown_rows(rule=ABLE)
 
     for name in TASKS:
         told = {column: rows[name][column] for column in UNKNOWN_BY_CLIENT}
@@ -120,14 +132,7 @@ def test_what_hangs_on_threads_is_unknown():
 
 def test_what_the_broker_would_give_has_a_forecast():
     """Its members are known, so are their loads; the other strategies give tasks to clients and have none."""
-    lopsided = [Thread(1, "0_0 0_1 0_2 1_0"), Thread(1, "", "1_1"), Thread(2, "0_3 1_1", "1_0")]
-    of = {"replicas": FAR, "kip_1071": True}
-    earlier, now = (
-        groups(live_snapshot(lopsided, SUBS, ends={"source-0": end}, number=number, **of))[0]
-        for number, end in enumerate([1000, 1600])
-    )
-    settings = Settings(rules=(Rule(capacity_per_second=100),))
-    rows = _stored(proposed(settings, now, [earlier]))
+    rows = _grown_rows(LOPSIDED, rule=ABLE, kip_1071=True)
 
     known = {column: rows[SERVER][column] for column in UNKNOWN_BY_CLIENT}
     assert None not in known.values()
@@ -197,20 +202,15 @@ def test_racks_bring_partitions_to_their_replicas():
 
 
 def test_what_is_proven_is_said():
-    """Of strategies that looked at racks: the cost of their counts is the least."""
+    """Of strategies that looked at racks the cost of their counts is the least; of those that did not, nothing."""
     rows = _rows()
+    equal = on("source-0", "ab ab ab ab") | on("source-1", "ab ab") | on(STORE, "ab ab")
 
     assert rows["none"]["proof"] is None
     assert rows["min_traffic"]["proof"] == (
         "exact: no placement with these counts costs less"
         " (0 source partitions cross racks, 4 of 6 tasks move)"
     )
-
-
-def test_where_racks_have_nothing_to_gain_nothing_is_proven():
-    """They were not looked at."""
-    equal = on("source-0", "ab ab ab ab") | on("source-1", "ab ab") | on(STORE, "ab ab")
-
     assert _rows(replicas=equal)["min_traffic"]["proof"] is None
 
 
@@ -302,30 +302,29 @@ NEAR = [
 
 
 @pytest.mark.parametrize(
-    ("threads", "told", "running"),
+    ("threads", "more", "running"),
     [
-        (NEAR, None, (False, True, True)),
-        (NEAR, StreamsSettings(rack_aware_assignment_strategy="min_cost"), (False, True, False)),
-        ([Thread(1, "0_0 0_1 0_2 0_3 1_0 1_1"), Thread(2)], None, (None, None, None)),
+        (NEAR, {}, (False, True, True)),
+        (
+            NEAR,
+            {"told": StreamsSettings(rack_aware_assignment_strategy="min_cost")},
+            (False, True, False),
+        ),
+        ([Thread(1, "0_0 0_1 0_2 0_3 1_0 1_1"), Thread(2)], {}, (None, None, None)),
+        (NEAR, {"kip_1071": True}, (False, False, False)),
     ],
 )
-def test_what_runs_is_told_by_what_it_has(threads, told, running):
-    """The configured strategy, else each that gives exactly this; where none does, it is not known."""
-    rows = _rows(threads, told=told)
+def test_what_runs_is_told_by_what_it_has(threads, more, running):
+    """The configured strategy, else each that gives exactly this, else nobody knows; none where brokers assign."""
+    rows = _rows(threads, **more)
 
     assert tuple(rows[name]["is_running"] for name in TASKS) == running
     assert rows["live"]["is_running"] is rows["range"]["is_running"] is False
 
 
-def test_no_rack_strategy_runs_where_the_broker_assigns():
-    """A KIP-1071 group has none of them, whatever they would give."""
-    assert {_rows(NEAR, kip_1071=True)[name]["is_running"] for name in TASKS} == {False}
-
-
 def test_a_kip_1071_group_is_judged_by_what_its_broker_runs():
     """Its next rebalance, by member: what hangs on threads is known, and nothing has to be set."""
-    lopsided = [Thread(1, "0_0 0_1 0_2 1_0"), Thread(1, "", "1_1"), Thread(2, "0_3 1_1", "1_0")]
-    rows = _rows(lopsided, kip_1071=True)
+    rows = _rows(LOPSIDED, kip_1071=True)
     own = rows[SERVER]
 
     assert (own["deployment"], own["feasibility"], own["is_running"]) == (
@@ -421,32 +420,28 @@ def test_an_application_with_the_sticky_assignor_is_judged_by_it():
     assert "strategy_taken" not in {f["measure"] for f in rows["live"]["facts"]}
 
 
-def test_what_leaves_the_sticky_assignor_is_placed_by_the_other_one():
-    """By its own costs: one that is configured counts for both, what is not is each assignor's own."""
-    threads, subs = [Thread(1, "1_0", rack="a"), Thread(2, "1_1", rack="b")], {"1": Sub(2, [STORE])}
-    far = {"threads": threads, "subs": subs, "replicas": on("source-1", "b a")}
-    told = {"num_standby_replicas": 0, "overlap": "previous"}
-    dear = told | {"rack_aware_assignment_non_overlap_cost": 50}
-
-    sticky = _rows(**far, told=StreamsSettings(task_assignor="sticky", **told))
-    assert (
-        sticky["min_traffic"]["moves"]
-        == _rows(**far, told=StreamsSettings(**told))["min_traffic"]["moves"]
+@pytest.mark.parametrize(
+    ("told", "moves"),
+    [({}, 2), ({"rack_aware_assignment_non_overlap_cost": 50}, 0)],
+    ids=["its own costs", "a dear move"],
+)
+@pytest.mark.parametrize("assignor", [{}, {"task_assignor": "sticky"}], ids=["default", "sticky"])
+def test_what_costs_are_configured_of_the_group_counts(assignor, told, moves):
+    """Whichever assignor it leaves: a dear move keeps tasks where they were, cheap ones go to their data."""
+    rows = _rows(
+        [Thread(1, "1_0", rack="a"), Thread(2, "1_1", rack="b")],
+        {"1": Sub(2, [STORE])},
+        replicas=on("source-1", "b a"),
+        told=StreamsSettings(num_standby_replicas=0, overlap="previous", **assignor, **told),
     )
-    assert sticky["min_traffic"]["moves"] == 2
-    sticky = _rows(**far, told=StreamsSettings(task_assignor="sticky", **dear))
-    assert sticky["min_traffic"]["moves"] == 0
+
+    assert rows["min_traffic"]["moves"] == moves
 
 
 @pytest.mark.parametrize("assignor", ["sticky", "high-availability"])
 def test_an_application_is_advised_alike_whichever_assignor_it_has(assignor):
     """What it would save across racks with a rack strategy pays, and says what is to be done."""
-    earlier, now = (
-        groups(live_snapshot(THREADS, SUBS, replicas=FAR, ends={"source-0": end}, number=number))[0]
-        for number, end in enumerate([1000, 1600])
-    )
-    told = StreamsSettings(task_assignor=assignor)
-    rows = _stored(proposed(Settings(rules=(Rule(streams=told),)), now, [earlier]))
+    rows = _grown_rows(rule=Rule(streams=StreamsSettings(task_assignor=assignor)))
     advice = decide(
         group="app",
         candidates=[candidate_of(row) for row in rows.values()],
@@ -457,26 +452,6 @@ def test_an_application_is_advised_alike_whichever_assignor_it_has(assignor):
     assert (advice.verdict, advice.strategy) == (Verdict.SWITCH, "min_traffic")
     leaves = rows["min_traffic"]["how"].startswith("Take task.assignor.class out")
     assert leaves is (assignor == "sticky")
-
-
-def test_without_configuration_there_is_no_row_of_the_sticky_assignor():
-    """Kafka's default is another one."""
-    assert {SERVER, CLIENT}.isdisjoint(_rows())
-
-
-def test_settings_of_the_group_are_used():
-    """A dear move keeps tasks where they were; cheap ones go to their data."""
-    dear = StreamsSettings(
-        rack_aware_assignment_traffic_cost=1,
-        rack_aware_assignment_non_overlap_cost=50,
-        overlap="previous",
-        num_standby_replicas=0,
-    )
-    threads = [Thread(1, "1_0", rack="a"), Thread(2, "1_1", rack="b")]
-    of = {"threads": threads, "subs": {"1": Sub(2, [STORE])}, "replicas": on("source-1", "b a")}
-
-    assert _rows(**of)["min_traffic"]["moves"] == 2
-    assert _rows(**of, told=dear)["min_traffic"]["moves"] == 0
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import ClusterSettings, Settings
 from evenkeel.engine.model.errors import ClusterBusy, ClusterUnreachable, HistoryUnreachable
-from evenkeel.engine.pipeline import schedule
+from evenkeel.engine.pipeline import snapshot
 from evenkeel.engine.ports import WaitingSnapshot
 from tests.helpers.memory import MemoryCluster, MemoryHistory
 from tests.helpers.outbox import NOW, take
@@ -44,43 +44,24 @@ def taken(
     lake: FileLake, history: MemoryHistory, cluster: MemoryCluster, run: str = "scheduled__1"
 ) -> str:
     """A snapshot of the cluster `eu`, taken without a time limit."""
-    return schedule.take_scheduled_snapshot(
+    return snapshot.take_scheduled_snapshot(
         lambda settings: cluster, lake, history, SETTINGS, "eu", run=run, since=0.0, limit=None
     )
 
 
-def test_a_retry_returns_what_its_own_run_has_stored(
-    lake: FileLake, history: MemoryHistory, cluster: MemoryCluster
+@pytest.mark.parametrize(("run", "count"), [("scheduled__1", 1), ("scheduled__2", 2)])
+def test_what_the_history_missed_is_noted_by_a_retry_and_by_the_next_run(
+    lake: FileLake, history: MemoryHistory, cluster: MemoryCluster, run: str, count: int
 ) -> None:
-    """The lake had the snapshot, the history was down: the retry notes that one, takes no other."""
+    """The lake had the snapshot: a retry notes the one that its own run has stored, another run takes another."""
     history.down = True
     with pytest.raises(HistoryUnreachable):
         taken(lake, history, cluster)
     history.down = False
+    found = taken(lake, history, cluster, run)
     stored = lake.snapshots("eu", limit=9)
-    assert [taken(lake, history, cluster)] == stored
-    assert lake.snapshots("eu", limit=9) == [*history.tables.snapshots] == stored
-
-
-def test_another_run_takes_another_snapshot(
-    lake: FileLake, history: MemoryHistory, cluster: MemoryCluster
-) -> None:
-    """What an earlier run has stored is not taken for this one's."""
-    first = taken(lake, history, cluster)
-    assert taken(lake, history, cluster, "scheduled__2") != first
-
-
-def test_snapshots_that_the_history_missed_are_noted_by_the_next(
-    lake: FileLake, history: MemoryHistory, cluster: MemoryCluster
-) -> None:
-    """With the history down for a whole run, the next run tells it of both."""
-    history.down = True
-    with pytest.raises(HistoryUnreachable):
-        taken(lake, history, cluster)
-    history.down = False
-    taken(lake, history, cluster, "scheduled__2")
-    assert len(history.tables.snapshots) == 2
-    assert {*history.tables.snapshots} == {*lake.snapshots("eu", limit=9)}
+    assert (len(stored), lake.manifest("snapshot", found).facts["run"]) == (count, run)
+    assert {*history.tables.snapshots} == {*stored}
     assert {s.config_version for s in history.tables.snapshots.values()} == {SETTINGS.version}
 
 
@@ -127,7 +108,7 @@ def test_a_slow_cluster_is_given_up_before_its_task_is_ended(
     """A quarter of the task's limit is left for writing, and what is gone of it is counted."""
     eu = ClusterSettings(bootstrap="eu:9092", timeout_seconds=configured)
     settings = SETTINGS.model_copy(update={"clusters": {**SETTINGS.clusters, "eu": eu}})
-    found = schedule.in_time(settings, "eu", timedelta(seconds=limit), gone)
+    found = snapshot.in_time(settings, "eu", timedelta(seconds=limit), gone)
     assert found.cluster("eu").timeout_seconds == seconds
     assert found.cluster("us").timeout_seconds == 90
 
@@ -139,10 +120,10 @@ def test_what_is_gone_of_the_limit_is_measured(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The limit counts from the beginning of the task; without one the cluster has its own time."""
-    monkeypatch.setattr(schedule.time, "monotonic", lambda: 1020.5)
+    monkeypatch.setattr(snapshot.time, "monotonic", lambda: 1020.5)
     given: list[Settings] = []
     for number, limit in enumerate((timedelta(seconds=120), None)):
-        schedule.take_scheduled_snapshot(
+        snapshot.take_scheduled_snapshot(
             lambda settings: given.append(settings) or cluster,
             lake,
             history,
@@ -161,7 +142,7 @@ def test_late_for_advice_are_the_newest_of_the_last_day(history: MemoryHistory) 
         at = NOW - timedelta(hours=hours)
         take(history, name, cluster=name[:2], at=at, advised=False)
     take(history, "eu-2", cluster="eu", at=NOW - timedelta(hours=2.5))
-    found = schedule.late_for_advice(history, SETTINGS, NOW)
+    found = snapshot.late_for_advice(history, SETTINGS, NOW)
     assert [one.snapshot_id for one in found] == ["us-2", "eu-1"]
 
 
@@ -189,7 +170,7 @@ def ended(run_id: str) -> bool:
 def test_a_snapshot_is_run_again_a_few_times_only() -> None:
     """The next number is taken; after the third time a person has to look."""
     tried = [f"again__eu-3__{n}" for n in (1, 2, 3)]
-    found = schedule.repeats(
+    found = snapshot.repeats(
         [late("eu-3"), late("us-2", "failed")], counted(*tried, "again__us-2__1"), ended
     )
     assert [(one.snapshot_id, one.run_id) for one in found] == [("us-2", "again__us-2__2")]
@@ -199,5 +180,5 @@ def test_what_a_run_works_on_or_waits_for_is_not_run_again() -> None:
     """Neither the run that has it, nor its last repetition; runs of others make no difference."""
     waiting = [late("eu-1", "working"), late("us-1", "failed"), late("ap-1"), late("af-1")]
     active = {"working", "another", "again__ap-1__1"}
-    found = schedule.repeats(waiting, counted("again__ap-1__1"), active.__contains__)
+    found = snapshot.repeats(waiting, counted("again__ap-1__1"), active.__contains__)
     assert [one.run_id for one in found] == ["again__us-1__1", "again__af-1__1"]

@@ -9,9 +9,11 @@ import pytest
 from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.config import ClusterSettings, Settings
 from evenkeel.engine.messages import rounds
+from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
 from evenkeel.engine.model.errors import NotifierError
 from evenkeel.engine.model.message import AlertMessage, MessageKind
 from evenkeel.engine.pipeline import watch, watch_groups
+from evenkeel.engine.records import IncidentRow
 from tests.helpers.incidents import posting
 from tests.helpers.memory import MemoryHistory, MemoryNotifier
 from tests.helpers.silenced import ack, silence
@@ -19,6 +21,11 @@ from tests.helpers.snapshots import EVERY, FIRST, group, make_snapshot, store, t
 
 SETTINGS = Settings(clusters={"test": ClusterSettings(bootstrap="b:9092")})
 LINK = "https://airflow.example/dags/snapshot_offsets/runs/r/tasks/watch_groups"
+
+
+def _taken(number: int, end: int, members: int, committed: int) -> ClusterSnapshot:
+    described = group("orders-app", members=members, committed={"orders": [committed]})
+    return make_snapshot(number=number, topics=[topic("orders", 1, end=end)], groups=[described])
 
 
 class Watch:
@@ -35,14 +42,7 @@ class Watch:
         number = len(self.taken)
         end = 1000 * (number + 1)
         self.committed = end if members else self.committed
-        made = make_snapshot(
-            number=number,
-            topics=[topic("orders", 1, end=end)],
-            groups=[
-                group("orders-app", members=members, committed={"orders": [self.committed]}),
-            ],
-        )
-        self.taken += store(self.lake, made)
+        self.taken += store(self.lake, _taken(number, end, members, self.committed))
         return self.taken[-1]
 
     def watch(self, snapshot_id: str) -> None:
@@ -54,6 +54,11 @@ class Watch:
         before = len(self.slack.sent)
         self.watch(self.take(members=members))
         return [message.kind for _, _, message in self.slack.sent[before:]]
+
+    def incident(self) -> IncidentRow:
+        """The one of the group, as who asks the history sees it."""
+        (found,) = (one for one in self.history.tables.incidents if one.group_id)
+        return found
 
 
 @pytest.fixture
@@ -71,7 +76,7 @@ def test_a_group_without_members_is_told_with_the_second_snapshot(cluster: Watch
     ((_, _, message),) = cluster.slack.sent
     assert "orders-app" in message.title
     assert message.link == LINK
-    (incident,) = (one for one in cluster.history.tables.incidents if one.group_id)
+    incident = cluster.incident()
     assert (incident.group_id, incident.kind, incident.closed_at) == (
         "orders-app",
         "no members",
@@ -145,12 +150,7 @@ def test_a_snapshot_from_the_future_silences_nobody() -> None:
     one.history = MemoryHistory(clock=lambda: now)
     for _ in range(3):
         one.look(members=2)
-    ahead = make_snapshot(
-        number=200,
-        topics=[topic("orders", 1, end=3000)],
-        groups=[group("orders-app", members=2, committed={"orders": [3000]})],
-    )
-    (taken,) = store(one.lake, ahead)
+    (taken,) = store(one.lake, _taken(200, 3000, 2, 3000))
     watch_groups(one.lake, one.history, one.slack, SETTINGS, taken, now=now)
     assert one.history.incident_watch("test").snapshot_id == taken
     for _ in range(2):
@@ -210,5 +210,5 @@ def test_what_cannot_be_explained_is_told_all_the_same(
     monkeypatch.setattr(module, broken, fail)
     cluster.look(members=0)
     assert cluster.look(members=0) == [MessageKind.INCIDENT_OPENED]
-    (incident,) = (one for one in cluster.history.tables.incidents if one.group_id)
+    incident = cluster.incident()
     assert incident.summary

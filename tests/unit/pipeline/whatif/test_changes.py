@@ -55,37 +55,28 @@ def test_nothing_changes_without_changes():
     assert not supposed.is_changed
 
 
-def test_what_a_member_that_leaves_owned_is_free_and_the_others_keep_theirs():
-    """Members keep their order, whoever leaves."""
+@pytest.mark.parametrize(
+    ("gone", "shared"), [("a", {"orders", "pay", "own"}), ("c", {"orders", "pay"})]
+)
+def test_what_a_member_that_leaves_owned_is_free_and_the_others_keep_theirs(gone, shared):
+    """Members keep their order, whoever leaves; a topic without subscriber is none that members share any more."""
     before = made()
-    then = suppose(seen(before), [Leaves(member="a")]).group
-    assert [one.id for one in then.members] == ["b", "c"]
-    assert owners(then) == {key: who for key, who in owners(before).items() if who != "a"}
-
-
-def test_a_topic_without_subscriber_is_nobodys():
-    """It no longer counts among the partitions that members share."""
-    then = suppose(seen(made()), [Leaves(member="c")]).group
-    shared = {
-        name
-        for name, yes in zip(then.partitions.names, then.partitions.assignable, strict=True)
-        if yes
-    }
-    assert shared == {"orders", "pay"}
+    then = suppose(seen(before), [Leaves(member=gone)]).group
+    assert [one.id for one in then.members] == [one for one in "abc" if one != gone]
+    assert owners(then) == {key: who for key, who in owners(before).items() if who != gone}
+    names = np.array(list(then.partitions.names))
+    assert {*names[then.partitions.assignable].tolist()} == shared
 
 
 def test_who_joins_is_like_most_members_and_comes_last():
-    """What most subscribe to, in whatever order they list it; no rack; nothing owned."""
+    """What most subscribe to, in whatever order they list it, static among static ones; no rack; nothing owned."""
     made_of = layout(made(), [Joins(member="new-1")])
     new = made_of.members[-1]
     assert (new.id, new.client_id, new.rack, new.instance_id) == ("new-1", "a", None, None)
     assert set(new.subscription) == {"orders", "pay"}
     assert made_of.was.tolist() == [0, 1, 2, NONE]
     assert made_of.coming == {"new-1"}
-
-
-def test_who_joins_static_members_is_static():
-    """Kafka's assignors sort static members by instance id, before dynamic ones."""
+    # Kafka's assignors sort static members by instance id, before dynamic ones
     members = [member(f"id-{n}", ["pay"], instance_id=f"pod-{n}") for n in range(4)]
     made_of = layout(made(*members), [Joins(member="new-1")])
     assert made_of.members[-1].instance_id == "new-1"
@@ -93,8 +84,8 @@ def test_who_joins_static_members_is_static():
 
 def test_a_topic_grows_behind_what_it_has():
     """New partitions stand behind the others of their topic, owned by nobody, on replicas of which nothing is known."""
-    then = suppose(seen(made()), [Grows(topic="orders", partitions=6)]).group
-    table = then.partitions
+    supposed = suppose(seen(made()), [Grows(topic="orders", partitions=6)])
+    then, table = supposed.group, supposed.group.partitions
     rows = [row for row, name in enumerate(table.names) if name == "orders"]
     assert table.partition[rows].tolist() == [0, 1, 2, 3, 4, 5]
     assert table.owner[rows[4:]].tolist() == [NONE, NONE]
@@ -103,6 +94,8 @@ def test_a_topic_grows_behind_what_it_has():
     assert table.end.take(rows[4:]).tolist() == [0, 0]
     assert table.committed.take(rows[4:]).tolist() == [None, None]
     assert owners(then) == owners(made())
+    # lag that is unknown stays unknown, what is new has none
+    assert supposed.measured.lag.tolist()[:6] == [10, 0, 0, None, 0, 0]
 
 
 def test_a_partition_that_was_there_once_comes_new():
@@ -114,12 +107,6 @@ def test_a_partition_that_was_there_once_comes_new():
     assert table.partition[rows].tolist() == [0, 1, 2, 3]
     assert table.exists[rows].tolist() == [True, True, True, False]
     assert table.committed.take(rows).tolist() == [50, 50, None, 9]
-
-
-def test_lag_stays_where_it_is_when_a_topic_grows():
-    """What is unknown stays unknown, what is new has none."""
-    measured = suppose(seen(made()), [Grows(topic="orders", partitions=5)]).measured
-    assert measured.lag.tolist()[:5] == [10, 0, 0, None, 0]
 
 
 def test_a_rack_and_a_capacity_are_what_is_said():
@@ -142,15 +129,8 @@ def test_what_arrives_in_a_topic_that_grows_is_spread_evenly():
     """Keys hash anew; other topics stay as they are, and what is unknown of one partition is unknown of all."""
     one = made()
     spread = layout(one, [Grows(topic="orders", partitions=6)]).spread
-    rates = dict(
-        zip(
-            zip(one.partitions.names, one.partitions.partition.tolist(), strict=True),
-            range(7),
-            strict=True,
-        )
-    )
-    per_second = np.array([rates[key] * 1.0 for key in rates])
-    total = sum(per_second[n] for (name, _), n in rates.items() if name == "orders")
+    per_second = np.arange(7.0)
+    total = per_second[np.array(list(one.partitions.names)) == "orders"].sum()
     assert spread(per_second)[:6] == pytest.approx([total / 6] * 6)
     assert spread(per_second)[6:].tolist() == per_second[4:].tolist()
     per_second[0] = np.nan

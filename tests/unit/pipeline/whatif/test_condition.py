@@ -38,18 +38,12 @@ def told(found, *changes):
     return answer(Settings(), found, changes).outcomes[0]
 
 
-def test_without_its_silent_member_a_group_has_none():
-    """What it had goes to others, who read it."""
-    found = sick("silent-member")
-    member, _ = culprit(found)
-    assert found.diagnosis == "silent member"
-    assert told(found, Leaves(member=member)).diagnosed.diagnosis != "silent member"
-
-
-def test_a_silent_member_that_stays_is_silent():
-    """Whoever else leaves, nobody reads what it has."""
+def test_a_silent_member_is_silent_as_long_as_it_stays():
+    """Whoever else leaves, nobody reads what it has; without it others do."""
     found = sick("silent-member")
     member, name = culprit(found)
+    assert found.diagnosis == "silent member"
+    assert told(found, Leaves(member=member)).diagnosed.diagnosis != "silent member"
     other = next(one.id for one in found.group.members if one.id != member)
     one = told(found, Leaves(member=other))
     assert one.diagnosed.diagnosis == "silent member"
@@ -69,18 +63,12 @@ def test_a_stuck_partition_is_stuck_whoever_has_it():
     assert one.facts[0].subjects == (stuck,)
 
 
-def test_a_slow_member_of_which_more_is_said_is_not_slow():
-    """It can do what it gets then, and catches up."""
+def test_what_is_said_of_a_member_counts():
+    """The slow one can do what it gets then, and catches up; one that keeps up is too slow once somebody says so."""
     found = sick("slow-member")
     member, _ = culprit(found)
     one = told(found, Can(member=member, per_second=1e6))
     assert (found.diagnosis, one.diagnosed.diagnosis) == ("slow member", "catching up")
-
-
-def test_what_is_said_of_a_member_counts():
-    """One that keeps up is too slow for what it gets as soon as somebody says so."""
-    found = sick("slow-member")
-    member, _ = culprit(found)
     other = next(one for one in found.group.members if one.id != member)
     changes = (Can(member=member, per_second=1e6), Can(member=other.id, per_second=1.0))
     one = told(found, *changes)

@@ -197,24 +197,24 @@ def test_the_forecast_without_changes_is_that_of_advise():
         assert forecast == {name: row[name] for name in forecast}
 
 
-def test_the_partitions_of_who_leaves_move():
-    """They are moves, not newly owned; from whom is told."""
+@pytest.mark.parametrize(
+    ("change", "strategy", "counts", "came_from", "moved"),
+    [
+        (Leaves(member="g-2"), "sticky", (0, 2, 6), "g-2", {4, 5}),
+        (Grows(topic="t", partitions=8), "range", (2, 3, 8), None, {6, 7}),
+    ],
+)
+def test_what_was_somebodys_who_leaves_moves_and_new_partitions_are_newly_owned(
+    change, strategy, counts, came_from, moved
+):
+    """From whom is told; what comes from nobody counts apart."""
     now, *earlier = past()
-    [one] = outcomes(Settings(), suppose(seen(now, earlier), [Leaves(member="g-2")]), ["sticky"])
-    assert (one.candidate.score.newly_owned, one.members, one.idle) == (0, 2, 0)
-    assert one.candidate.score.moves == len(one.moves) >= 2
-    left = {move.partition for move in one.moves if move.from_member == "g-2"}
-    assert left == {4, 5}
-
-
-def test_new_partitions_are_newly_owned():
-    """They come from nobody, and count apart."""
-    now, *earlier = past()
-    [one] = outcomes(
-        Settings(), suppose(seen(now, earlier), [Grows(topic="t", partitions=8)]), ["range"]
-    )
-    assert (one.candidate.score.newly_owned, one.partitions) == (2, 8)
-    assert {m.partition for m in one.moves if m.from_member is None} == {6, 7}
+    [one] = outcomes(Settings(), suppose(seen(now, earlier), [change]), [strategy])
+    score = one.candidate.score
+    assert (score.newly_owned, one.members, one.partitions) == counts
+    assert one.idle == 0
+    assert score.moves + score.newly_owned == len(one.moves) >= 2
+    assert {move.partition for move in one.moves if move.from_member == came_from} == moved
 
 
 def test_nothing_is_foreseen_where_it_is_not_known_what_members_can_do():

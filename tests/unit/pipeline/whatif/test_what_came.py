@@ -30,10 +30,10 @@ EIGHT = steady(topics=topics(1, 8, 30), members=members(8, 100))
 
 
 @cache
-def seen_at(group, snapshot):
-    """A simulated group as it is at a snapshot, with what came before."""
+def seen_at(group, snapshot, *, told=True):
+    """A simulated group as it is at a snapshot, with what came before; *told* whether a capacity is configured."""
     taken = [groups(each)[0] for each in snapshots(simulate([group], snapshot + 1))]
-    return seen(taken[-1], tuple(taken[-2 : -2 - 13 : -1]), SETTINGS)
+    return seen(taken[-1], tuple(taken[-2 : -2 - 13 : -1]), SETTINGS if told else Settings())
 
 
 def with_members(group, here):
@@ -129,19 +129,11 @@ def test_a_hot_partition_is_for_no_number_of_members():
 
 def test_a_number_is_unknown_where_it_is_unknown_what_members_can_do():
     """Three keep up, as they do now; of fewer nobody knows."""
-    unknown = replace_settings(seen_at(FITS, NOW))
-    found = sizes_of(Settings(), unknown, (), ASSIGNORS["range"])
+    found = sizes_of(Settings(), seen_at(FITS, NOW, told=False), (), ASSIGNORS["range"])
 
     assert (found.fewest, found.enough, found.keeps_up) == (None, 3, True)
     assert [fact.measure for fact in found.why] == ["ability_unknown"]
     assert found.most == 8
-
-
-def replace_settings(found):
-    """The same group without a configured capacity."""
-    taken = [groups(each)[0] for each in snapshots(simulate([FITS], NOW + 1))]
-    assert taken[-1].snapshot_id == found.group.snapshot_id
-    return seen(taken[-1], tuple(taken[-2 : -2 - 13 : -1]))
 
 
 def test_a_search_that_is_too_long_is_given_up():

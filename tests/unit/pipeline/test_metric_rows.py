@@ -1,4 +1,4 @@
-"""What reading across racks costs a group, from its snapshots to its rows."""
+"""From snapshots to rows: what reading across racks costs a group, and how far behind it is without a commit."""
 
 from __future__ import annotations
 
@@ -102,3 +102,36 @@ def test_whether_a_topic_is_subscribed_is_unknown_while_members_do_not_tell(unto
     rows = metric_rows(Settings(), _group(0, **untold), [])["partition_metrics"]
 
     assert {row["subscribed"] for row in rows} == {subscribed}
+
+
+INTERVAL = Settings(rules=(Rule(commit_interval_seconds=60),))
+
+
+@pytest.mark.parametrize(
+    ("settings", "members", "growth", "delay"),
+    [
+        pytest.param(Settings(), 0, 1000, None, id="nobody is there, no interval is known"),
+        pytest.param(Settings(), 0, 0, 0, id="read to its end"),
+        pytest.param(INTERVAL, 0, 1000, pytest.approx(240, rel=0.1), id="the interval is known"),
+        pytest.param(Settings(), 1, 1000, 0, id="somebody may commit hourly"),
+    ],
+)
+def test_how_late_a_group_is_of_which_nobody_saw_a_commit(settings, members, growth, delay):
+    """What is beyond its commit interval: unknown, not 0, where nobody is there and that is unknown."""
+    now, before = (
+        groups(
+            make_snapshot(
+                number=number,
+                topics=[topic("t", 1, end=1000 + number * growth)],
+                groups=[group("g", members=members, topics=["t"], committed={"t": 1000})],
+            )
+        )[0]
+        for number in (1, 0)
+    )
+    [row] = metric_rows(settings, now, [before])["group_metrics"]
+
+    assert row["delay_seconds"] == delay
+    assert (row["members"], row["total_lag"]) == (members, growth)
+    if delay is None:
+        assert row["commit_interval_seconds"] is None
+        assert row["time_lag_seconds"] == pytest.approx(300, rel=0.1)
