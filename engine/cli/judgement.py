@@ -21,7 +21,6 @@ from ..advice.past_changes import PastChanges
 from ..config import Settings
 from ..messages.wording import because, how
 from ..model.assignments import Advice, AdviceState, Feasibility
-from ..model.errors import EvenkeelError
 from ..model.groups import GroupSnapshot, Member
 from ..pipeline.advise import advised, of_lake, to_be_done
 from ..pipeline.measure import compute_metrics, observed_of, record_metrics
@@ -31,7 +30,7 @@ from ..pipeline.propose import propose_candidates, record_candidates
 from ..pipeline.whatif import SeenGroup, seen_of
 from ..ports import Lake
 from ..records import Course
-from ..snapshots.chunks import chunks_of
+from ..snapshots.chunks import chunks_of, in_halves
 from ..snapshots.groups_with_past import (
     Lookback,
     batches_with_past,
@@ -173,7 +172,7 @@ def _learned(lake: Lake, settings: Settings, newest: str, names: Sequence[str]) 
             break
         seen = _intervals(lake, settings, lookback_of(lake, settings, snapshot_id), names)
         names = [name for name, seconds in seen.items() if math.isnan(seconds)]
-        learned |= {name: seconds for name, seconds in seen.items() if name not in names}
+        learned |= {name: seconds for name, seconds in seen.items() if not math.isnan(seconds)}
     return learned
 
 
@@ -185,25 +184,22 @@ def _intervals(
 
     Of a group that is not there, cannot be trusted or cannot be worked on, nothing is remembered, as in the pipeline.
     """
-    try:
-        groups = read_with_past(lake, settings, lookback, names, whole=False)
+
+    def observe(some: Sequence[str]) -> dict[str, float]:
+        groups = read_with_past(lake, settings, lookback, some, whole=False)
         intervals = observed_of(settings, groups).commit_interval.tolist()
-    except EvenkeelError:
-        raise  # the lake or the configuration: nothing that a single group could be blamed for
-    except Exception:  # noqa: BLE001
-        half = len(names) // 2
-        if not half:
-            _log.exception("group %s cannot be measured in %s", names[0], lookback.ids[0])
-            return {}
-        some, others = names[:half], names[half:]
-        return _intervals(lake, settings, lookback, some) | _intervals(
-            lake, settings, lookback, others
-        )
-    return {
-        header.group: seconds
-        for header, seconds in zip(groups.batch.headers, intervals, strict=True)
-        if header.error is None and header.group not in groups.withheld
-    }
+        return {
+            header.group: seconds
+            for header, seconds in zip(groups.batch.headers, intervals, strict=True)
+            if header.error is None and header.group not in groups.withheld
+        }
+
+    def unknown(name: str, problem: Exception) -> dict[str, float]:
+        _log.exception("group %s cannot be measured in %s", name, lookback.ids[0])
+        return {}
+
+    parts = in_halves(names, observe, unknown)
+    return {name: seconds for part in parts for name, seconds in part.items()}
 
 
 def _courses(
@@ -245,17 +241,27 @@ class _Groups:
             self._read[snapshot_id] = {group.group: group for group in found}
         return self._read[snapshot_id]
 
+    @cached_property
+    def _changed(self) -> set[str]:
+        """The groups that had other members in one of the snapshots that list them than in another."""
+        ids = self._source.ids(self._source.settings.lookback + 1)
+        columns = ["group_id", "snapshot_id"]
+        members: dict[str, dict[str, set[str]]] = {}
+        for row in self._lake.read("groups", ids, columns=columns).to_pylist():
+            members.setdefault(row["group_id"], {})[row["snapshot_id"]] = set()
+        for row in self._lake.read("members", ids, columns=[*columns, "member_id"]).to_pylist():
+            # a snapshot that does not list the group does not show it, whatever else it has
+            if row["snapshot_id"] in (seen := members.get(row["group_id"], {})):
+                seen[row["snapshot_id"]].add(row["member_id"])
+        return {
+            name for name, seen in members.items() if len(set(map(frozenset, seen.values()))) > 1
+        }
+
     def history(self, name: str) -> Sequence[GroupSnapshot]:
         """One in all of them, oldest first; the newest alone where its members never changed."""
         ids = self._source.ids(self._source.settings.lookback + 1)
-        listed = self._lake.read("groups", ids, groups=[name], columns=["snapshot_id"])
-        members = {one: set[str]() for one in listed["snapshot_id"].to_pylist()}
-        columns = ["snapshot_id", "member_id"]
-        for row in self._lake.read("members", ids, groups=[name], columns=columns).to_pylist():
-            members[row["snapshot_id"]].add(row["member_id"])
-        if len(set(map(frozenset, members.values()))) == 1:
-            ids = ids[-1:]
-        return [own[name] for own in map(self.at, ids) if name in own]
+        of_interest = ids if name in self._changed else ids[-1:]
+        return [own[name] for own in map(self.at, of_interest) if name in own]
 
     def now(self, name: str) -> GroupSnapshot:
         """One in the newest."""

@@ -14,13 +14,12 @@ from ..messages.wording import words
 from ..metrics.observe import OBJECTIVE, Known, Observation, observe
 from ..model.arrays import Floats
 from ..model.batch import GroupBatch
-from ..model.errors import EvenkeelError
 from ..model.facts import reason
 from ..model.groups import GroupSnapshot
 from ..ports import Lake
 from ..records import GroupMetrics, table_of
 from ..snapshots import METRICS
-from ..snapshots.chunks import chunks_of
+from ..snapshots.chunks import chunks_of, in_halves
 from ..snapshots.groups_with_past import (
     BatchWithPast,
     Lookback,
@@ -141,30 +140,25 @@ def measure_chunk(
 
     A group that cannot be worked on costs the others nothing: it has one group row that says why.
     """
-    try:
-        groups = read_with_past(lake, settings, lookback, names)
+
+    def measure(some: Sequence[str]) -> tuple[tuple[BatchWithPast, Observation] | None, Tables]:
+        groups = read_with_past(lake, settings, lookback, some)
         observed = observed_of(settings, groups)
-        tables = tables_of(settings, groups, observed, every=every)
-    except EvenkeelError:
-        raise  # the lake or the configuration: nothing that a single group could be blamed for
-    except Exception as problem:  # noqa: BLE001
-        if len(names) == 1:
-            _log.exception("group %s cannot be measured", names[0])
-            why = reason("measuring_failed", quote=f"{type(problem).__name__}: {problem}")
-            [header] = lake.read("groups", [lookback.ids[0]], groups=names).to_pylist()
-            silent = silent_group(header, settings.version, words(why))
-            empty = {name: schema.empty_table() for name, schema in METRICS.items()}
-            return empty | {"group_metrics": table_of(GroupMetrics, [silent])}
-    else:
-        if see is not None:
-            see(groups, observed)
-        return tables
-    half = len(names) // 2
-    parts = [
-        measure_chunk(lake, settings, lookback, some, every=every, see=see)
-        for some in (names[:half], names[half:])
-    ]
-    return {name: pa.concat_tables([part[name] for part in parts]) for name in METRICS}
+        return (groups, observed), tables_of(settings, groups, observed, every=every)
+
+    def silent(name: str, problem: Exception) -> tuple[None, Tables]:
+        _log.exception("group %s cannot be measured", name)
+        why = reason("measuring_failed", quote=f"{type(problem).__name__}: {problem}")
+        [header] = lake.read("groups", [lookback.ids[0]], groups=[name]).to_pylist()
+        row = silent_group(header, settings.version, words(why))
+        empty = {name: schema.empty_table() for name, schema in METRICS.items()}
+        return None, empty | {"group_metrics": table_of(GroupMetrics, [row])}
+
+    parts = in_halves(names, measure, silent)
+    for made_from, _ in parts:
+        if see is not None and made_from is not None:
+            see(*made_from)
+    return {name: pa.concat_tables([tables[name] for _, tables in parts]) for name in METRICS}
 
 
 def observed_of(settings: Settings, groups: BatchWithPast) -> Observation:

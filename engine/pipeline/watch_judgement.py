@@ -20,12 +20,11 @@ from ..incidents.judgement import Judged, Judgement, Trouble
 from ..incidents.troubles import judged_of
 from ..incidents.vanished_groups import vanished_of
 from ..metrics.observe import Observation
-from ..model.errors import EvenkeelError
 from ..model.facts import FactKind, fact
 from ..model.states import Diagnosis
 from ..ports import Lake
 from ..snapshots import problems_of, split_snapshot_id
-from ..snapshots.chunks import cut, work_of
+from ..snapshots.chunks import cut, in_halves, work_of
 from ..snapshots.groups_with_past import (
     BatchWithPast,
     Lookback,
@@ -103,25 +102,20 @@ def judge_chunk(
 
     A group that cannot be worked on costs the others nothing: of it nothing is known but why.
     """
-    try:
-        groups = read_with_past(lake, settings, lookback, names)
+
+    def judge(some: Sequence[str]) -> list[Judged]:
+        groups = read_with_past(lake, settings, lookback, some)
         return _judged(settings, groups, observed_of(settings, groups))
-    except EvenkeelError:
-        raise  # the lake or the configuration: nothing that a single group could be blamed for
-    except Exception as problem:  # noqa: BLE001
-        if len(names) == 1:
-            _log.exception("group %s cannot be judged", names[0])
-            # told as what cannot be read is: whoever waits to hear of the group is to know that nobody looks at it
-            why = ": ".join(filter(None, (type(problem).__name__, str(problem))))
-            failed = fact(FactKind.DIAGNOSIS, "not_judged", quote=why[:QUOTED])
-            trouble = Trouble(kind=Diagnosis.UNKNOWN, facts=(failed,))
-            return [replace(_unknown(names[0]), troubles=(trouble,))]
-    half = len(names) // 2
-    return [
-        each
-        for some in (names[:half], names[half:])
-        for each in judge_chunk(lake, settings, lookback, some)
-    ]
+
+    def unjudged(name: str, problem: Exception) -> list[Judged]:
+        _log.exception("group %s cannot be judged", name)
+        # told as what cannot be read is: whoever waits to hear of the group is to know that nobody looks at it
+        why = ": ".join(filter(None, (type(problem).__name__, str(problem))))
+        failed = fact(FactKind.DIAGNOSIS, "not_judged", quote=why[:QUOTED])
+        trouble = Trouble(kind=Diagnosis.UNKNOWN, facts=(failed,))
+        return [replace(_unknown(name), troubles=(trouble,))]
+
+    return [each for part in in_halves(names, judge, unjudged) for each in part]
 
 
 def _judged(settings: Settings, groups: BatchWithPast, observed: Observation) -> list[Judged]:

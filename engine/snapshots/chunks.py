@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..model.arrays import NONE
+from ..model.errors import EvenkeelError
 from ..ports import Lake
 from .arrays import coded_of
 from .walk_lake import WalkedLake
+
+T = TypeVar("T")
 
 CHUNK = 50_000
 """
@@ -129,3 +133,33 @@ def _subscribed(members: pa.Table, sizes: Mapping[str, int]) -> dict[str, int]:
     ):
         partitions[group] = partitions.get(group, 0) + sizes.get(topic, 0)
     return partitions
+
+
+def in_halves(
+    names: Sequence[str],
+    work: Callable[[Sequence[str]], T],
+    alone: Callable[[str, Exception], T],
+) -> list[T]:
+    """
+    What is made of some groups together; where that fails, of each half, so that one group costs the others nothing.
+
+    >>> in_halves("abc", lambda names: 1 / ("b" not in names) and names, lambda name, problem: "?")
+    ['a', '?', 'c']
+
+    Args:
+        names: The groups.
+        work: Makes something of some of them.
+        alone: What there is of the one group on which that fails; it is called while the problem is handled.
+
+    Raises:
+        EvenkeelError: The lake or the configuration is to blame, and no single group.
+    """
+    try:
+        return [work(names)]
+    except EvenkeelError:
+        raise
+    except Exception as problem:  # noqa: BLE001
+        if len(names) == 1:
+            return [alone(names[0], problem)]
+    half = len(names) // 2
+    return [each for some in (names[:half], names[half:]) for each in in_halves(some, work, alone)]
