@@ -235,9 +235,7 @@ class Feasibilities:
         return replace(
             plain,
             feasibility=Feasibility.COULD_RUN,
-            reason=(reason("after_racks_told"),)
-            if running
-            else (*plain.reason, reason("and_racks_told")),
+            reason=(*(() if running else plain.reason), reason("after_racks_told")),
             how=(step("set_client_rack", untold, after=told, bound=len(self.group.members)), *way),
         )
 
