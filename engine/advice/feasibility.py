@@ -229,8 +229,9 @@ class Feasibilities:
     def _once_told(self, base: str, plain: FeasibilityJudgement) -> FeasibilityJudgement:
         """Of a strategy once every member sends its rack: as without, after that is set."""
         untold = untold_racks(self.group)
-        if not untold or plain.feasibility not in (Feasibility.CAN_RUN, Feasibility.COULD_RUN):
-            return plain
+        able = plain.feasibility in (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
+        if not untold or not able or plain.deployment is Deployment.PLAN:
+            return plain  # who follows a plan is given it, wherever Kafka sees him
         running = plain.feasibility is Feasibility.CAN_RUN
         told = sum(map(len, untold.values()))
         way = [each for each in plain.how if each.measure not in ("restart_one", "tell_racks")]
