@@ -20,6 +20,7 @@ from ..assignors.kafka.protocol_names import (
     BY_RACKS,
     CLIENT_SETTING,
     CLIENT_SIDE,
+    RACK_SETTING,
     SERVER_SETTING,
     SERVER_SIDE,
     cooperative,
@@ -64,6 +65,8 @@ PLAN_SETTING = "evenkeel.plan"
 
 PLAN_PLACE = "<path, https address or topic:evenkeel-plans>"
 
+RACK_PLACE = "<the rack of this member>"
+
 GROUP_PLACE = 'group="..."'
 
 TASK_SETTING = "rack.aware.assignment.strategy"
@@ -101,6 +104,7 @@ class Round:
         lists: What members list then, by wire names; nothing where the broker decides.
         stages: What is elected after how many restarts.
         eager: Whether members give up everything at each rebalance; None unknown.
+        racks: By rack, the members that are told that it is theirs; nothing where they tell it already.
     """
 
     elected: str | None
@@ -110,6 +114,7 @@ class Round:
     lists: Names = ()
     stages: tuple[RestartStage, ...] = ()
     eager: bool | None = False
+    racks: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,6 +282,64 @@ def _all_at_once(lists: Names, clients: Sequence[Client], why: Fact) -> Round:
 
 def _given(clients: Sequence[Client], lists: Names) -> dict[Client, Settings]:
     return {c: given for c in clients if (given := client_settings(c, lists)) is not None}
+
+
+def telling_racks(
+    rollout: Rollout,
+    racks: Mapping[str, Sequence[str]],
+    *,
+    eager: bool | None,
+    clients: Sequence[Client] = tuple(Client),
+) -> Rollout:
+    """
+    The way to a strategy of which members send their racks: `client.rack` comes with the first restart there is.
+
+    kafka-python sends no rack to its group, whatever it is told.
+
+    Args:
+        rollout: The way to the strategy without; none where the group runs it.
+        racks: By rack, the members that do not send it.
+        eager: Whether members give up everything at a rebalance of what they run now; None unknown.
+        clients: Those that the members may be.
+    """
+    can = {client: CONSUMERS[client] for client in clients if client in CONSUMERS}
+    given, undone = (_written({RACK_SETTING: value}, can) for value in (RACK_PLACE, None))
+    if not rollout.ways:
+        there = Round(elected=rollout.present, why=reason("kafka_sees_sent_racks"), eager=eager)
+        undo = replace(there, why=reason("as_it_was"))
+        way = Way(clients=tuple(can), rounds=(there,), back=(undo,))
+        rollout = replace(rollout, ways=(way,))
+    ways = [
+        replace(
+            way,
+            clients=tuple(client for client in way.clients if client in can),
+            rounds=_also(way.rounds, given, racks),
+            back=_also(way.back, undone, {}),
+        )
+        for way in rollout.ways
+        if not can.keys().isdisjoint(way.clients)
+    ]
+    return replace(
+        rollout,
+        ways=tuple(ways),
+        cannot=tuple(c for c in clients if c not in can or c in rollout.cannot),
+        notes=(*rollout.notes, note("racks_from")),
+    )
+
+
+def _also(
+    rounds: Sequence[Round], given: Mapping[Client, Settings], racks: Mapping[str, Sequence[str]]
+) -> tuple[Round, ...]:
+    """Rounds, the first with some settings before its own."""
+    first = rounds[0]
+    settings = {c: {**more, **first.settings.get(c, {})} for c, more in given.items()}
+    if first.settings:
+        settings = {client: own for client, own in settings.items() if client in first.settings}
+    others = tuple(
+        replace(each, settings={c: own for c, own in each.settings.items() if c in given})
+        for each in rounds[1:]
+    )
+    return replace(first, settings=settings, racks=racks), *others
 
 
 def to_tasks(

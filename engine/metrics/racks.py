@@ -11,12 +11,14 @@ repartition topics) keeps whole segments on disk that it no longer counts.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from ..model.arrays import NONE, Flags, Floats, Indices, Ints
+from ..model.batch import GroupBatch, count_by
 from ..model.groups import PartitionTable
 from ..model.labels import Labels
 from ..model.states import SizeBasis
@@ -105,6 +107,69 @@ def leader_crossing(owner_rack: Indices, leader_rack: Indices) -> Crossing:
     """Whether each partition's leader is in another rack: what costs without follower fetching."""
     known = (owner_rack != NONE) & (leader_rack != NONE)
     return Crossing(crosses=known & (owner_rack != leader_rack), known=known)
+
+
+def read_crossing(
+    owner_rack: Indices,
+    replica_start: Ints,
+    replica_rack: Indices,
+    leader_rack: Indices,
+    leaders_only: Flags | bool,
+) -> Crossing:
+    """
+    What is read across racks: the one measure of it, from the nearest replica or from the leader.
+
+    Args:
+        owner_rack: (P) as for `replica_crossing`.
+        replica_start, replica_rack: As there.
+        leader_rack: (P) rack of the leader, NONE unknown.
+        leaders_only: (P), or one for all: whether brokers serve reads from leaders only (no KIP-392).
+    """
+    leader = leader_crossing(owner_rack, leader_rack)
+    nearest = replica_crossing(owner_rack, replica_start, replica_rack)
+    return Crossing(
+        crosses=np.where(leaders_only, leader.crosses, nearest.crosses),
+        known=np.where(leaders_only, leader.known, nearest.known),
+    )
+
+
+def stray_racks(racks: Iterable[str | None], table: PartitionTable) -> frozenset[str]:
+    """
+    Those of some members' racks that no broker has: what they read may cross racks or not, nobody can tell.
+
+    None where the cluster's brokers tell no rack, or the rack of a replica is unknown: it may be one of these.
+
+    Args:
+        racks: Racks of members, None unknown.
+        table: The partitions of their group, with the racks of all brokers.
+    """
+    if not table.racks or bool((table.replica_rack == NONE).any()):
+        return frozenset()
+    return frozenset(rack for rack in racks if rack) - set(table.racks)
+
+
+def known_racks(batch: GroupBatch) -> Indices:
+    """(M) where each member of a batch is, by index into the racks of its partitions; NONE where nobody can tell."""
+    table = batch.partitions
+    # a rack that is no broker's, but may be that of a replica, has an index of its own
+    names = {rack: i for i, rack in enumerate(table.racks)}
+    racks = [names.setdefault(rack, len(names)) if rack else NONE for rack in batch.members.racks]
+    rack = np.array(racks, np.int32)
+    unracked = count_by(table.replica_rack == NONE, table.replica_start[batch.start]) > 0
+    stray = (rack >= len(table.racks)) & ~unracked[batch.members.group] & bool(table.racks)
+    return np.where(stray, NONE, rack).astype(np.int32)
+
+
+def batch_crossing(batch: GroupBatch) -> Crossing:
+    """What is read across racks now, of the partitions of many groups: as `read_crossing`, by `stray_racks`."""
+    table, rack = batch.partitions, known_racks(batch)
+    return read_crossing(
+        np.append(rack, np.int32(NONE))[table.owner],
+        table.replica_start,
+        table.replica_rack,
+        table.leader_rack,
+        batch.flags(lambda header: header.follower_fetching is False)[batch.group],
+    )
 
 
 SECONDS_PER_MONTH = 30 * 24 * 3600

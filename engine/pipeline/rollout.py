@@ -11,7 +11,7 @@ from glob import escape
 import numpy as np
 
 from ..advice import runs, unfit
-from ..advice.feasibility import brokers_lack
+from ..advice.feasibility import brokers_lack, untold_racks
 from ..advice.listed_protocols import lists_of
 from ..advice.price import instances_of, price
 from ..advice.rollout import (
@@ -20,6 +20,7 @@ from ..advice.rollout import (
     Restart,
     Rollout,
     Round,
+    telling_racks,
     to_broker_tasks,
     to_client_side,
     to_plan,
@@ -28,8 +29,8 @@ from ..advice.rollout import (
 )
 from ..advice.scoring import Moves
 from ..advice.tasks import task_needs
-from ..assignors import every
-from ..assignors.kafka.protocol_names import SERVER_SIDE
+from ..assignors import by_name
+from ..assignors.kafka.protocol_names import SERVER_SIDE, base_of, cooperative
 from ..assignors.live import Live
 from ..config import Rule, Settings, StreamsSettings
 from ..followers.plan import NAME as PLAN
@@ -171,6 +172,13 @@ def _rollout(
     static = [member.is_static for member in group.members]
     present = group.assignor or "range"
     is_classic = group.type is GroupType.CLASSIC
+    base = base_of(strategy)
+    if base != strategy:
+        without, untold = _rollout(settings, group, base, known), untold_racks(group)
+        eager = is_classic and cooperative([present]) is not True
+        if runs(group, base):
+            without = replace(without, ways=())
+        return telling_racks(without, untold, eager=eager, clients=clients) if untold else without
     if strategy == StickyTasks.SERVER:
         return to_broker_tasks()
     if group.places_tasks:
@@ -192,7 +200,7 @@ def _rollout(
             f"group {group.group} cannot be set to {strategy}: {words(reason('broker_assigns'))}.",
             fix=f"Strategies of brokers are {', '.join(SERVER_SIDE)}.",
         )
-    deployment = every()[strategy].deployment
+    deployment = by_name(strategy).deployment
     if deployment in (Deployment.NEVER, Deployment.LIVE):
         raise Infeasible(f"{strategy} is shown for comparison, nobody should run it.")
     if deployment not in BY_PLAN:
