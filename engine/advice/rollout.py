@@ -62,11 +62,16 @@ STREAMS: Mapping[Client, str] = {Client.JAVA: "", Client.SPRING: "spring.kafka.s
 
 PLAN_SETTING = "evenkeel.plan"
 
+RACK_PLACE = "<the rack it is in>"
+"""What stands for a `client.rack` that nobody has said."""
+
 PLAN_PLACE = "<path, https address or topic:evenkeel-plans>"
 
 GROUP_PLACE = 'group="..."'
 
 TASK_SETTING = "rack.aware.assignment.strategy"
+
+RACK_SETTING = "client.rack"
 
 ASSIGNOR_SETTING = "task.assignor.class"
 
@@ -101,6 +106,7 @@ class Round:
         lists: What members list then, by wire names; nothing where the broker decides.
         stages: What is elected after how many restarts.
         eager: Whether members give up everything at each rebalance; None unknown.
+        only: Which instances of an application are restarted, by name; all without.
     """
 
     elected: str | None
@@ -110,6 +116,7 @@ class Round:
     lists: Names = ()
     stages: tuple[RestartStage, ...] = ()
     eager: bool | None = False
+    only: Names = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -285,6 +292,7 @@ def to_tasks(
     sticky: bool = False,
     racks: str | None = None,
     needs: Sequence[Fact] = (),
+    client_racks: Sequence[Fact] = (),
 ) -> Rollout:
     """
     The way of a Kafka Streams application of the classic protocol to the sticky assignor of tasks (KIP-924), or to a
@@ -297,6 +305,7 @@ def to_tasks(
         sticky: Whether it has the sticky assignor now.
         racks: The rack strategy that it has now, as far as somebody said.
         needs: What a rack strategy asks for besides, as `task_needs` says it.
+        client_racks: The steps that come first, as `advice.tasks.client_racks` gives them.
     """
     to_sticky = strategy == StickyTasks.CLIENT
     if to_sticky and sticky:
@@ -320,11 +329,29 @@ def to_tasks(
         lists=(STREAMS_PROTOCOL,),
     )
     undo = replace(there, settings=_written(undone, STREAMS), why=reason("as_it_was"))
-    return Rollout(
-        target=strategy,
-        present=STREAMS_PROTOCOL,
-        ways=(Way(clients=JVM, rounds=(there,), back=(undo,)),),
-        notes=tuple(notes),
+    first = [_with_client_rack(there, each) for each in client_racks]
+    bare = replace(
+        undo,
+        settings=_written({RACK_SETTING: None}, STREAMS),
+        only=tuple(name for each in first for name in each.only),
+    )
+    if any(each.subjects[0] == RACK_PLACE for each in client_racks):
+        notes.insert(0, note("racks_unknown_yet"))
+    # what is set already takes no restart of its own
+    last = [] if first and racks == strategy and not sticky else [(there, undo)]
+    way = Way(
+        clients=JVM,
+        rounds=(*first, *(there for there, _ in last)),
+        back=(*(undo for _, undo in last), *([bare] if first else [])),
+    )
+    return Rollout(target=strategy, present=STREAMS_PROTOCOL, ways=(way,), notes=tuple(notes))
+
+
+def _with_client_rack(this: Round, first: Fact) -> Round:
+    """The round that gives some instances their `client.rack`."""
+    rack, *names = first.subjects
+    return replace(
+        this, why=first, settings=_written({RACK_SETTING: rack}, STREAMS), only=tuple(names)
     )
 
 

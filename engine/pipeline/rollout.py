@@ -29,19 +29,22 @@ from ..advice.rollout import (
 from ..advice.scoring import Moves
 from ..advice.tasks import task_needs
 from ..assignors import every
+from ..assignors.interface import GroupSpec
 from ..assignors.kafka.protocol_names import SERVER_SIDE
 from ..assignors.live import Live
 from ..config import Rule, Settings, StreamsSettings
 from ..followers.plan import NAME as PLAN
 from ..messages.wording import words
+from ..model.arrays import Flags
 from ..model.assignments import Deployment, Feasibility
 from ..model.errors import Infeasible, InputError
-from ..model.facts import reason, step
+from ..model.facts import Fact, reason, step
 from ..model.groups import GroupSnapshot
 from ..model.states import GroupType
 from ..model.text import pasted
 from ..records import CandidateRow
 from ..snapshots.groups_with_past import BatchWithPast, GroupWithPast
+from ..streams.live import instance_of
 from ..streams.settings import RackStrategy, StickyTasks, own_strategy
 from .candidate_rows import answer_of
 from .propose import propose_group
@@ -135,7 +138,8 @@ def kit_of(settings: Settings, selection: GroupWithPast, strategy: str) -> Kit:
         why = words(reason("after_restart_sticky"))
         then = replace(then, is_running=False, feasibility=Feasibility.COULD_RUN, reason=why)
     known = clients_of(group)
-    rollout = _rollout(settings, group, strategy, known)
+    first = [each for each in then.facts or () if each.measure == "set_client_rack"]
+    rollout = _rollout(settings, group, strategy, known, first)
     return Kit(
         group=group,
         strategy=strategy,
@@ -159,6 +163,7 @@ def _rollout(
     group: GroupSnapshot,
     strategy: str,
     known: Mapping[Client | None, int],
+    first: Sequence[Fact] = (),
 ) -> Rollout:
     # Spring's ids are those of Java's
     clients = tuple(
@@ -177,7 +182,7 @@ def _rollout(
         racks = _streams(settings, group).rack_aware_assignment_strategy
         sticky = _is_sticky(settings, group)
         needs = task_needs(group, RackStrategy(strategy)) if strategy != StickyTasks.CLIENT else ()
-        return to_tasks(strategy, sticky=sticky, racks=racks, needs=needs)
+        return to_tasks(strategy, sticky=sticky, racks=racks, needs=needs, client_racks=first)
     if strategy in SERVER_SIDE:
         return to_server_side(
             strategy,
@@ -268,7 +273,16 @@ def _held(
     )
     if paid is None:
         return None
-    longest = float(paid.held_up_seconds.max(initial=0.0))
+    seconds = np.where(_restarting(group, spec, this), paid.held_up_seconds, 0.0)
+    longest = float(seconds.max(initial=0.0))
     arrivals = measured.measured.production[group.partitions.assignable]
-    waits = float((arrivals * paid.held_up_seconds).sum())
+    waits = float((arrivals * seconds).sum())
     return HeldUp(seconds=longest, offsets=None if np.isnan(waits) else waits)
+
+
+def _restarting(group: GroupSnapshot, spec: GroupSpec, this: Round) -> Flags:
+    """(P) whether a round restarts the instance that owns a partition."""
+    names = {m.id: {m.process_id, instance_of(m)} for m in group.members}
+    own = [not this.only or not names[name].isdisjoint(this.only) for name in spec.members]
+    restarting: Flags = np.array([*own, not this.only], np.bool_)[spec.owner]
+    return restarting

@@ -189,6 +189,7 @@ def test_json_tells_the_same(shown):
         "process_id": ONE,
         "name": "one",
         "rack": "a",
+        "sends_rack": True,
         "tags": {"zone": "x"},
         "threads": 2,
     }
