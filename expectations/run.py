@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from evenkeel.engine.assignors import every
+from evenkeel.engine.assignors import RACKED, every
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.errors import EvenkeelError, SnapshotNotFound
 from evenkeel.engine.model.text import and_more, one_line, shortened
@@ -130,7 +130,7 @@ def validate_candidates(lake: Lake, settings: Settings, snapshot_id: str) -> pa.
     strategies = list(every())
     frames = candidate_frames(lake.read("candidates", [snapshot_id]), groups, strategies)
     of_tasks = (s.value for s in (*RackStrategy, *StickyTasks))
-    known = [*strategies, *(name for name in of_tasks if name not in strategies)]
+    known = [*strategies, *RACKED, *(name for name in of_tasks if name not in strategies)]
     rows = check(frames, build_suites(snapshot_id, manifest.rows["candidates"], known))
     share = _share(rows, groups, settings.withhold_share)
     return _results(snapshot_id, "candidates", [*rows, share])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 
@@ -132,7 +132,7 @@ def checked(
     at: datetime,
     live: LiveFigures | None,
     assignment: str | None,
-    running: Collection[str],
+    runs: Callable[[str], bool],
 ) -> Checked:
     """
     Hold what was taken up last against its promises, as far as they are due.
@@ -142,14 +142,14 @@ def checked(
         at: When this one was taken.
         live: What it shows; None where it does not count.
         assignment: Fingerprint of who owns what; None where that is in motion or unknown.
-        running: The strategies that the group runs.
+        runs: Whether the group runs a strategy.
     """
     uptake = course.uptakes[-1] if course.uptakes else None
     if uptake is None or (uptake.outcome is not None and not uptake.promises):
         return Checked(course=course)
     if assignment not in (None, uptake.assignment):
         settles = (
-            uptake.strategy in running
+            runs(uptake.strategy)
             and uptake.outcome in (None, AdviceState.VERIFIED)
             and (at - uptake.at).total_seconds() <= SETTLES_SECONDS
             and (at - uptake.first_at).total_seconds() <= LONGEST_SECONDS

@@ -63,7 +63,7 @@ def follow(course: Course | None, sight: Sight, policy: Policy) -> FollowedPlan:
     """
     known = remembered(course or Course(at=sight.at), sight.at, policy)
     held = checked(
-        known, sight.at, sight.live if sight.judged else None, sight.assignment, sight.running
+        known, sight.at, sight.live if sight.judged else None, sight.assignment, sight.runs
     )
     walk = _Walk(held.course, sight, policy)
     walk.comes_out(held.outcome)
@@ -193,7 +193,7 @@ class _Walk:
         counts = self.course.state is AdviceState.CONFIRMED or proposal.strategy in self.mutes
         before, now = proposal.assignment, self.sight.assignment
         changed = before is not None and now is not None and before != now
-        return counts and changed and self.sight.judged and proposal.strategy in self.sight.running
+        return counts and changed and self.sight.judged and self.sight.runs(proposal.strategy)
 
     def _proposed(self, strategy: str) -> None:
         proposal = self._proposal(strategy)

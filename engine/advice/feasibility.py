@@ -8,6 +8,7 @@ relied on. A KIP-848 group takes what its broker has.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -18,6 +19,7 @@ from ..assignors.kafka.election import Election
 from ..assignors.kafka.protocol_names import (
     BY_RACKS,
     SERVER_SIDE,
+    base_of,
     cooperative,
     strategy_of,
     wire_name,
@@ -26,6 +28,7 @@ from ..assignors.kit.orders import distinct
 from ..assignors.live import Live
 from ..config import Assignors
 from ..followers.plan import NAME as PLAN
+from ..metrics.racks import stray_racks
 from ..model.arrays import NONE
 from ..model.assignments import Deployment, Feasibility
 from ..model.facts import Fact, reason, step
@@ -170,7 +173,7 @@ class Feasibilities:
     @cached_property
     def silent(self) -> int:
         """How many members do not tell their racks, where some partition is not on every rack that has one; else 0."""
-        told = [m.rack is not None and m.rack_source != "configured" for m in self.group.members]
+        told = [m.sends_rack for m in self.group.members]
         if all(told):
             return 0
         table, racks = self.group.partitions, max(len(self.group.partitions.racks), 1)
@@ -182,6 +185,11 @@ class Feasibilities:
         vary = bool((on[table.assignable] != offered).any())
         return told.count(False) if vary else 0
 
+    @cached_property
+    def untold(self) -> Mapping[str, tuple[str, ...]]:
+        """By rack, who is known to be there and does not tell it; nothing where telling could not change an answer."""
+        return untold_racks(self.group) if self.silent else {}
+
     def of(self, strategy: str, deployment: Deployment) -> FeasibilityJudgement:
         """
         Whether the group could run one of them.
@@ -190,7 +198,9 @@ class Feasibilities:
             strategy: Our name of it.
             deployment: How a user gets it.
         """
-        group = self.group
+        group, base = self.group, base_of(strategy)
+        if base != strategy:
+            return self._once_told(base, self.of(base, deployment))
         if deployment is Deployment.LIVE:
             name = group.assignor
             known = name is None or strategy_of(group.type, name) or name in every()
@@ -213,6 +223,23 @@ class Feasibilities:
 
     def _one_restart(self, measure: str, *names: str) -> Fact:
         return by_one_restart(measure, [one.is_static for one in self.group.members], names)
+
+    def _once_told(self, base: str, plain: FeasibilityJudgement) -> FeasibilityJudgement:
+        """Of a strategy once every member sends its rack: as without, after that is set."""
+        untold = untold_racks(self.group)
+        if not untold or plain.feasibility not in (Feasibility.CAN_RUN, Feasibility.COULD_RUN):
+            return plain
+        running = plain.feasibility is Feasibility.CAN_RUN
+        told = sum(map(len, untold.values()))
+        way = [each for each in plain.how if each.measure not in ("restart_one", "tell_racks")]
+        return replace(
+            plain,
+            feasibility=Feasibility.COULD_RUN,
+            reason=(reason("after_racks_told"),)
+            if running
+            else (*plain.reason, reason("and_racks_told")),
+            how=(step("set_client_rack", untold, after=told, bound=len(self.group.members)), *way),
+        )
 
     def _by_plan(self, strategy: str) -> FeasibilityJudgement | None:
         """Of a strategy whose assignment can be had as a plan; None where members follow none."""
@@ -321,6 +348,8 @@ def runs(group: GroupSnapshot, strategy: str) -> bool | None:
     """
     if strategy == Live.name:
         return False
+    if (base := base_of(strategy)) != strategy:
+        return runs(group, base) if all(m.sends_rack for m in group.members) else False
     if group.places_tasks:
         if strategy == StickyTasks.SERVER:
             return group.type is GroupType.STREAMS
@@ -333,6 +362,16 @@ def runs(group: GroupSnapshot, strategy: str) -> bool | None:
     elected = strategy_of(group.type, group.assignor) or group.assignor
     own = strategy not in ASSIGNORS and elected not in every()
     return strategy == elected or (None if own else False)
+
+
+def untold_racks(group: GroupSnapshot) -> dict[str, tuple[str, ...]]:
+    """By rack, the members that are known to be there and do not send it, by their identities."""
+    stray = stray_racks((member.rack for member in group.members), group.partitions)
+    untold: dict[str, tuple[str, ...]] = {}
+    for member in sorted(group.members, key=lambda m: (m.rack or "", m.identity)):
+        if member.rack and not member.sends_rack and member.rack not in stray:
+            untold[member.rack] = (*untold.get(member.rack, ()), member.identity)
+    return untold
 
 
 def brokers_lack(group: GroupSnapshot, strategy: str) -> Fact | None:

@@ -30,7 +30,7 @@ import numpy as np
 from ..assignors.flow.min_cost import Weights, min_cost
 from ..assignors.flow.network import outweighing
 from ..assignors.flow.plain_group import plain_group
-from ..assignors.interface import GroupSpec
+from ..assignors.interface import GroupSpec, as_read
 from ..metrics.racks import Crossing
 from ..model.arrays import NONE, Floats, Indices
 from ..model.facts import Fact, note, reason
@@ -39,7 +39,7 @@ from ..streams.compare import across
 from ..streams.live import Running
 from ..streams.racks import racks_off
 from ..streams.settings import Costs, RackStrategy
-from .scoring import replica_crossing_of
+from .scoring import crossing_of
 
 SWEPT = (RackStrategy.MIN_TRAFFIC, RackStrategy.BALANCE_SUBTOPOLOGY)
 
@@ -112,7 +112,7 @@ class _PlacedTasks:
 
 def present(group: GroupSpec) -> Point:
     """The group as it is."""
-    return _point(replica_crossing_of(group, group.owner), group.rate, group.owner, group.owner)
+    return _point(crossing_of(group, group.owner), group.rate, group.owner, group.owner)
 
 
 def frontiers(group: GroupSpec) -> list[Frontier]:
@@ -122,13 +122,14 @@ def frontiers(group: GroupSpec) -> list[Frontier]:
     Raises:
         Infeasible: A rack is missing.
     """
+    group = as_read(group)
     read, swept = plain_group(group), []
     for strategy in SWEPT if len(read.partition) else ():
         balance = strategy is RackStrategy.BALANCE_SUBTOPOLOGY
         cheapest = partial(min_cost, group, balance_topics=balance, read=read)
         found = hull(cheapest, len(read.partition))
         points = [
-            _point(replica_crossing_of(group, one.owner), group.rate, group.owner, one.owner)
+            _point(crossing_of(group, one.owner), group.rate, group.owner, one.owner)
             for one in found
         ]
         remarks = found[0].remarks() if found[0].partitions else ()

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from ..assignors.kafka.protocol_names import base_of
 from ..model.assignments import Advice, Candidate, Deployment, Verdict
 from ..model.states import Diagnosis
 from ..records.course import AdviceCheck, AdviceEvent, Course
@@ -62,6 +63,17 @@ class Sight:
     def winner(self) -> str | None:
         """The strategy that pays, if one does."""
         return self.decided.strategy if self.decided.verdict is Verdict.SWITCH else None
+
+    def runs(self, strategy: str) -> bool:
+        """
+        Whether the group runs a strategy.
+
+        It runs one that members have to send their racks for (`with_racks`) once it runs that, and no row is left that
+        says what sending them would bring.
+        """
+        running = self.running
+        unasked = strategy not in self.candidates
+        return strategy in running or (unasked and base_of(strategy) in running)
 
     @property
     def running(self) -> tuple[str, ...]:

@@ -1,17 +1,24 @@
-"""Findings about racks: awareness of them that was lost, brokers that serve reads from leaders only, unknown costs."""
+"""
+Findings about racks: awareness that was lost, racks no broker has, reads from leaders only, unknown costs.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+
 import numpy as np
 
-from ..assignors.interface import GroupSpec, by_leader
+from ..assignors.interface import GroupSpec
 from ..assignors.kafka.protocol_names import BY_RACKS
+from ..metrics.racks import stray_racks
 from ..model.arrays import Flags, Floats
 from ..model.assignments import Assignment
 from ..model.facts import Fact, finding
-from ..model.groups import GroupSnapshot
+from ..model.groups import CONFIGURED, GroupSnapshot
 from ..model.states import GroupType
-from .scoring import replica_crossing_of
+from .scoring import crossing_of
 
 
 def lost_rack_awareness(
@@ -35,15 +42,13 @@ def lost_rack_awareness(
         return None
     if group.assignor == BY_RACKS:
         return None
-    if any(member.rack is None or member.rack_source == "configured" for member in group.members):
+    if not all(member.sends_rack for member in group.members):
         return None
-    if group.follower_fetching is False:
-        spec = by_leader(spec)
-    now = replica_crossing_of(spec, spec.owner)
+    now = crossing_of(spec, spec.owner)
     share = now.share()
     if not share or least is None:
         return None
-    then = replica_crossing_of(spec, least.owner)
+    then = crossing_of(spec, least.owner)
     would = then.share()
     if would is None or int(then.crosses.sum()) >= int(now.crosses.sum()):
         return None
@@ -63,12 +68,54 @@ def leaders_only(group: GroupSnapshot, spec: GroupSpec) -> Fact | None:
     if group.follower_fetching is not False or group.rebalancing:
         return None
     now, would = (
-        replica_crossing_of(by_leader(spec), spec.owner).share(),
-        replica_crossing_of(spec, spec.owner).share(),
+        crossing_of(spec, spec.owner).share(),
+        crossing_of(replace(spec, leaders_only=False), spec.owner).share(),
     )
     if now is None or would is None or now <= would:
         return None
     return finding("leaders_only", before=now, after=would, unit="share")
+
+
+def strays(group: GroupSnapshot) -> Iterator[Fact]:
+    """
+    Racks of members that no broker has, one finding each: the rack, the broker's that is meant, whose it is.
+
+    The first subject is the rack, the second the broker's rack that is plainly meant, empty where none is. Reading from
+    there is neither near nor far, so nothing is counted for it (`metrics.racks.stray_racks`).
+
+    Args:
+        group: The group, of consumers or of Kafka Streams.
+    """
+    table = group.partitions
+    for rack in sorted(stray_racks((member.rack for member in group.members), table)):
+        own = [member for member in group.members if member.rack == rack]
+        given = sum(member.rack_source == CONFIGURED for member in own)
+        names = dict.fromkeys(member.identity for member in own)
+        meant = meant_rack(rack, table.racks) or ""
+        yield finding("stray_rack", [rack, meant, *names], after=given, bound=len(own))
+
+
+def meant_rack(rack: str, racks: Collection[str]) -> str | None:
+    """
+    The one of some racks that another name plainly means: their words, of whatever case, end alike; None otherwise.
+
+    >>> meant_rack("us-rack-a", ["rack-a", "rack-b"]), meant_rack("A", ["rack-a"]), meant_rack("1", ["rack-11"])
+    ('rack-a', 'rack-a', None)
+    """
+    asked = _parts(rack)
+    alike = [
+        one
+        for one in racks
+        if (parts := _parts(one))
+        and asked
+        and all(a == b for a, b in zip(asked, parts, strict=False))
+    ]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _parts(rack: str) -> list[str]:
+    """Its words from the last one on."""
+    return [word for word in re.split(r"[^0-9a-z]+", rack.casefold()) if word][::-1]
 
 
 def unpriced(group: GroupSnapshot, bytes_per_record: Floats, counted: Flags) -> Fact | None:

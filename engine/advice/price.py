@@ -54,6 +54,7 @@ _ROLLS = {
     "put_first": 1,
     "one_restart": 1,
     "ask_broker": 1,
+    "set_client_rack": 1,
     "two_restarts": 2,
 }
 """How often every member is restarted, by what is to be done."""
@@ -103,7 +104,7 @@ def price(
     restarting = instances or members
     known = [_ROLLS[measure] for measure in measures if measure in _ROLLS]
     if known:
-        rolls, times = known[0], float(known[0])
+        rolls, times = max(known), float(max(known))
     elif _RESTART_ONE.intersection(measures):
         rolls, times = 1, 1 / restarting  # which one it will be is not known
     else:

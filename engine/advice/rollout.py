@@ -15,11 +15,13 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from ..assignors.kafka.protocol_names import (
     BY_RACKS,
     CLIENT_SETTING,
     CLIENT_SIDE,
+    RACK_SETTING,
     SERVER_SETTING,
     SERVER_SIDE,
     cooperative,
@@ -62,16 +64,16 @@ STREAMS: Mapping[Client, str] = {Client.JAVA: "", Client.SPRING: "spring.kafka.s
 
 PLAN_SETTING = "evenkeel.plan"
 
-RACK_PLACE = "<the rack it is in>"
-"""What stands for a `client.rack` that nobody has said."""
-
 PLAN_PLACE = "<path, https address or topic:evenkeel-plans>"
+
+RACK_PLACE = "<the rack of this member>"
 
 GROUP_PLACE = 'group="..."'
 
-TASK_SETTING = "rack.aware.assignment.strategy"
+NOBODY: Mapping[str, Names] = MappingProxyType({})
+"""No member has to send its rack."""
 
-RACK_SETTING = "client.rack"
+TASK_SETTING = "rack.aware.assignment.strategy"
 
 ASSIGNOR_SETTING = "task.assignor.class"
 
@@ -107,6 +109,7 @@ class Round:
         stages: What is elected after how many restarts.
         eager: Whether members give up everything at each rebalance; None unknown.
         only: Which instances of an application are restarted, by name; all without.
+        racks: By rack, the members that are told that it is theirs; nothing where they tell it already.
     """
 
     elected: str | None
@@ -117,6 +120,7 @@ class Round:
     stages: tuple[RestartStage, ...] = ()
     eager: bool | None = False
     only: Names = ()
+    racks: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,13 +290,71 @@ def _given(clients: Sequence[Client], lists: Names) -> dict[Client, Settings]:
     return {c: given for c in clients if (given := client_settings(c, lists)) is not None}
 
 
+def telling_racks(
+    rollout: Rollout,
+    racks: Mapping[str, Sequence[str]],
+    *,
+    eager: bool | None,
+    clients: Sequence[Client] = tuple(Client),
+) -> Rollout:
+    """
+    The way to a strategy of which members send their racks: `client.rack` comes with the first restart there is.
+
+    kafka-python sends no rack to its group, whatever it is told.
+
+    Args:
+        rollout: The way to the strategy without; none where the group runs it.
+        racks: By rack, the members that do not send it.
+        eager: Whether members give up everything at a rebalance of what they run now; None unknown.
+        clients: Those that the members may be.
+    """
+    can = {client: CONSUMERS[client] for client in clients if client in CONSUMERS}
+    given, undone = (_written({RACK_SETTING: value}, can) for value in (RACK_PLACE, None))
+    if not rollout.ways:
+        there = Round(elected=rollout.present, why=reason("kafka_sees_sent_racks"), eager=eager)
+        undo = replace(there, why=reason("as_it_was"))
+        way = Way(clients=tuple(can), rounds=(there,), back=(undo,))
+        rollout = replace(rollout, ways=(way,))
+    ways = [
+        replace(
+            way,
+            clients=tuple(client for client in way.clients if client in can),
+            rounds=_also(way.rounds, given, racks),
+            back=_also(way.back, undone, {}),
+        )
+        for way in rollout.ways
+        if not can.keys().isdisjoint(way.clients)
+    ]
+    return replace(
+        rollout,
+        ways=tuple(ways),
+        cannot=tuple(c for c in clients if c not in can or c in rollout.cannot),
+        notes=(*rollout.notes, note("racks_from")),
+    )
+
+
+def _also(
+    rounds: Sequence[Round], given: Mapping[Client, Settings], racks: Mapping[str, Sequence[str]]
+) -> tuple[Round, ...]:
+    """Rounds, the first with some settings before its own."""
+    first = rounds[0]
+    settings = {c: {**more, **first.settings.get(c, {})} for c, more in given.items()}
+    if first.settings:
+        settings = {client: own for client, own in settings.items() if client in first.settings}
+    others = tuple(
+        replace(each, settings={c: own for c, own in each.settings.items() if c in given})
+        for each in rounds[1:]
+    )
+    return replace(first, settings=settings, racks=racks), *others
+
+
 def to_tasks(
     strategy: str,
     *,
     sticky: bool = False,
     racks: str | None = None,
     needs: Sequence[Fact] = (),
-    client_racks: Sequence[Fact] = (),
+    untold: Mapping[str, Names] = NOBODY,
 ) -> Rollout:
     """
     The way of a Kafka Streams application of the classic protocol to the sticky assignor of tasks (KIP-924), or to a
@@ -305,7 +367,7 @@ def to_tasks(
         sticky: Whether it has the sticky assignor now.
         racks: The rack strategy that it has now, as far as somebody said.
         needs: What a rack strategy asks for besides, as `task_needs` says it.
-        client_racks: The steps that come first, as `advice.tasks.client_racks` gives them.
+        untold: By rack, the instances that have to send their `client.rack`, as `untold_instances` tells them.
     """
     to_sticky = strategy == StickyTasks.CLIENT
     if to_sticky and sticky:
@@ -329,30 +391,26 @@ def to_tasks(
         lists=(STREAMS_PROTOCOL,),
     )
     undo = replace(there, settings=_written(undone, STREAMS), why=reason("as_it_was"))
-    first = [_with_client_rack(there, each) for each in client_racks]
-    bare = replace(
-        undo,
-        settings=_written({RACK_SETTING: None}, STREAMS),
-        only=tuple(name for each in first for name in each.only),
-    )
-    if any(each.subjects[0] == RACK_PLACE for each in client_racks):
-        notes.insert(0, note("racks_unknown_yet"))
-    # what is set already takes no restart of its own
-    last = [] if first and racks == strategy and not sticky else [(there, undo)]
-    way = Way(
-        clients=JVM,
-        rounds=(*first, *(there for there, _ in last)),
-        back=(*(undo for _, undo in last), *([bare] if first else [])),
-    )
+    way = Way(clients=JVM, rounds=(there,), back=(undo,))
+    if untold:
+        way = _telling(way, untold, is_set=racks == strategy and not sticky)
+        notes = [*([note("racks_unknown_yet")] if RACK_PLACE in untold else []), *notes]
     return Rollout(target=strategy, present=STREAMS_PROTOCOL, ways=(way,), notes=tuple(notes))
 
 
-def _with_client_rack(this: Round, first: Fact) -> Round:
-    """The round that gives some instances their `client.rack`."""
-    rack, *names = first.subjects
-    return replace(
-        this, why=first, settings=_written({RACK_SETTING: rack}, STREAMS), only=tuple(names)
-    )
+def _telling(way: Way, untold: Mapping[str, Names], *, is_set: bool) -> Way:
+    """
+    The way of an application some instances of which send no `client.rack`: it comes with the restart there is, and may
+    stay on the way back; where the strategy is set already, they alone restart for it.
+    """
+    rounds = way.rounds
+    if is_set:
+        only = tuple(name for names in untold.values() for name in names)
+        why = reason("one_without_rack_is_enough")
+        rounds = tuple(replace(each, settings={}, why=why, only=only) for each in rounds)
+        bare = tuple(replace(each, settings={}, only=only) for each in way.back)
+        way = replace(way, back=_also(bare, _written({RACK_SETTING: None}, STREAMS), {}))
+    return replace(way, rounds=_also(rounds, _written({RACK_SETTING: RACK_PLACE}, STREAMS), untold))
 
 
 def to_broker_tasks() -> Rollout:

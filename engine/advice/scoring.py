@@ -23,7 +23,7 @@ from ..metrics.balance import (
     spread,
     subscription_classes,
 )
-from ..metrics.racks import Crossing, Nearness, Tariff, leader_crossing, replica_crossing
+from ..metrics.racks import Crossing, Nearness, Tariff, leader_crossing, read_crossing
 from ..model.arrays import NONE, Column, Flags, Floats, Indices, Ints
 from ..model.assignments import Assignment, Move
 from ..model.figures import Figures, Score
@@ -38,8 +38,6 @@ class Judge:
         group: The group, its `owner` being what it has now and its `lag` what shall be shown (unknown stays unknown).
         capacity: (M) offsets/s each member can consume, nan where neither configured nor seen.
         in_sync: Per replica entry of the group, whether that replica is in sync; None when not known.
-        leaders_only: Whether brokers let consumers read from leaders alone (no KIP-392): then the leader's rack is what
-            crosses or not.
         tariff: What reading across racks carries and costs; None when not known.
         live: The figures of what the group has now, where they have been worked out before.
     """
@@ -47,7 +45,6 @@ class Judge:
     group: GroupSpec
     capacity: Floats
     in_sync: Flags | None = None
-    leaders_only: bool = False
     tariff: Tariff | None = None
     live: Figures | None = None
 
@@ -131,7 +128,7 @@ class Judge:
         owner_rack = owner_racks(group, owner)
         by_leader = leader_crossing(owner_rack, group.leader_rack)
         by_replica = self._near.crossing(owner_rack)
-        crossing = by_leader if self.leaders_only else by_replica
+        crossing = by_leader if group.leaders_only else by_replica
         in_sync = None
         if self._near_in_sync is not None:
             same = self._near_in_sync is self._near
@@ -190,14 +187,20 @@ def drain_seconds(lags: Column, owner: Indices, rate: Floats, capacity: Floats) 
     return float((lags.values[behind] / margin).max())
 
 
-def replica_crossing_of(group: GroupSpec, owner: Indices) -> Crossing:
-    """What an assignment (P, NONE for nobody) reads across racks, from whichever replica is nearest."""
-    return replica_crossing(owner_racks(group, owner), group.replica_start, group.replica_rack)
+def crossing_of(group: GroupSpec, owner: Indices) -> Crossing:
+    """What an assignment (P, NONE for nobody) reads across racks."""
+    return read_crossing(
+        owner_racks(group, owner),
+        group.replica_start,
+        group.replica_rack,
+        group.leader_rack,
+        group.leaders_only,
+    )
 
 
 def owner_racks(group: GroupSpec, owner: Indices) -> Indices:
-    """(P) the rack of each partition's owner, NONE where it has none or is nobody."""
-    racks: Indices = np.append(group.member_rack, np.int32(NONE))[owner]
+    """(P) where each partition's owner is known to be, NONE where that is not known or it is nobody's."""
+    racks: Indices = np.append(group.known_rack, np.int32(NONE))[owner]
     return racks
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..assignors.interface import GroupSpec
 from ..model.arrays import NONE
 from ..model.assignments import Deployment, Feasibility
 from ..model.facts import Fact, reason, step
@@ -14,9 +15,11 @@ from ..model.groups import GroupSnapshot
 from ..model.states import GroupType
 from ..streams.compare import PlacementOutcome
 from ..streams.live import Running
-from ..streams.racks import CLIENTS_WITHOUT_RACK, EQUAL_COSTS
+from ..streams.model import Application
+from ..streams.racks import CLIENTS_WITHOUT_RACK, EQUAL_COSTS, racks_switched_off
 from ..streams.settings import RackStrategy, StickyTasks, TaskStrategy
 from .feasibility import FeasibilityJudgement
+from .lost_racks import leaders_only, strays
 from .rollout import RACK_PLACE
 
 
@@ -104,16 +107,37 @@ def client_racks(running: Running, outcome: PlacementOutcome) -> tuple[Fact, ...
     """
     if outcome.untold is None or running.kip_1071:
         return ()
-    app, there = running.app, dict[str, list[str]]()
+    every = len(running.app.clients)
+    return tuple(
+        step("client_rack_on", [rack, *names], after=len(names), bound=every)
+        for rack, names in untold_instances(running.app).items()
+    )
+
+
+def untold_instances(app: Application) -> dict[str, tuple[str, ...]]:
+    """By rack, or `RACK_PLACE` where it is not known, the names of the clients that send no `client.rack`."""
+    untold: dict[str, tuple[str, ...]] = {}
     for client in np.flatnonzero(app.client_rack == NONE).tolist():
         rack = int(app.known_rack[client])
         name = RACK_PLACE if rack == NONE else app.racks[rack]
-        there.setdefault(name, []).append(app.names[client])
-    every = len(app.clients)
-    return tuple(
-        step("set_client_rack", [rack, *names], after=len(names), bound=every)
-        for rack, names in sorted(there.items())
-    )
+        untold[name] = (*untold.get(name, ()), app.names[client])
+    return dict(sorted(untold.items()))
+
+
+def racks_found(group: GroupSnapshot, spec: GroupSpec, running: Running | None) -> tuple[Fact, ...]:
+    """
+    What is wrong with the racks of an application.
+
+    Args:
+        group: Its group.
+        spec: Its present assignment.
+        running: The application; None where it does not tell its tasks.
+    """
+    off = None
+    if running is not None:
+        off = racks_switched_off(running.app, running.configured, kip_1071=running.kip_1071)
+    found = (off, *strays(group), leaders_only(group, spec))
+    return tuple(each for each in found if each)
 
 
 def _can_run(why: str, *besides: Fact, names: Sequence[str] = ()) -> FeasibilityJudgement:
@@ -128,5 +152,5 @@ def task_needs(group: GroupSnapshot, strategy: RackStrategy) -> tuple[Fact, ...]
     """What the rack strategies ask for besides, and how many do not have it yet."""
     if strategy is RackStrategy.NONE:
         return ()
-    silent = sum(m.rack is None or m.rack_source == "configured" for m in group.members)
+    silent = sum(not m.sends_rack for m in group.members)
     return (step("task_strategy_needs", after=silent, bound=len(group.members)),)

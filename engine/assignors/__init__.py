@@ -18,6 +18,7 @@ from typing import cast
 from ..model.errors import InputError
 from .balance_subtopology import BalanceSubtopology
 from .balanced import Balanced
+from .client_rack import racked
 from .cooperative_sticky import CooperativeSticky
 from .fair import Fair
 from .interface import Assignor, shape_problem
@@ -32,7 +33,17 @@ from .roundrobin import RoundRobin
 from .sticky import Sticky
 from .uniform import Uniform
 
-__all__ = ["ASSIGNORS", "ENTRY_POINTS", "Custom", "by_name", "custom", "every", "include"]
+__all__ = [
+    "ASSIGNORS",
+    "ENTRY_POINTS",
+    "RACKED",
+    "Custom",
+    "by_name",
+    "custom",
+    "every",
+    "include",
+    "is_ours",
+]
 
 ENTRY_POINTS = "evenkeel.assignors"
 """The entry point group of custom strategies."""
@@ -59,6 +70,9 @@ ASSIGNORS: Mapping[str, Assignor] = MappingProxyType(
     }
 )
 """Our strategies by name, in order."""
+
+RACKED: Mapping[str, Assignor] = MappingProxyType(racked(ASSIGNORS))
+"""Those of them that members have to send their racks for, as if all did; asked only where that would change things."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +110,12 @@ def every() -> dict[str, Assignor]:
     return {**ASSIGNORS, **_installed().assignors, **_included}
 
 
+def is_ours(strategy: Assignor) -> bool:
+    """Whether it is a strategy of evenkeel, not one that only has its name."""
+    name = strategy.name
+    return strategy is ASSIGNORS.get(name) or strategy is RACKED.get(name)
+
+
 def include(assignor: Assignor) -> None:
     """
     Let this process know a custom strategy that is not installed, as if it were.
@@ -103,7 +123,7 @@ def include(assignor: Assignor) -> None:
     Raises:
         InputError: Its name is taken by a strategy of evenkeel.
     """
-    if assignor.name in ASSIGNORS:
+    if assignor.name in ASSIGNORS or assignor.name in RACKED:
         raise InputError(f"the name {assignor.name!r} is taken by a strategy of evenkeel.")
     _included[assignor.name] = assignor
 
@@ -121,6 +141,8 @@ def by_name(name: str) -> Assignor:
     """
     if name in ASSIGNORS:
         return ASSIGNORS[name]
+    if name in RACKED:
+        return RACKED[name]
     if name in _included:
         return _included[name]
     theirs = _installed()
@@ -156,6 +178,6 @@ def _load(point: EntryPoint) -> Assignor:
         raise InputError(
             f"{point.value} is named {assignor.name!r}, its entry point {point.name!r}."
         )
-    if assignor.name in ASSIGNORS:
+    if assignor.name in ASSIGNORS or assignor.name in RACKED:
         raise InputError(f"the name {assignor.name!r} is taken by a strategy of evenkeel.")
     return cast(Assignor, assignor)

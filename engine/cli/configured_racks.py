@@ -7,12 +7,10 @@ from collections.abc import Collection, Sequence
 import pyarrow as pa
 
 from ..config import Settings
+from ..model.groups import CONFIGURED
 from ..ports import Lake
 from ..snapshots import coded_schema
 from ..snapshots.walk_lake import OverLake
-
-CONFIGURED = "configured"
-"""The source of a rack that the member did not tell itself."""
 
 _ASKED = ("cluster", "group_id", "client_id", "client_host", "rack", "rack_source")
 """What of a member's row tells its rack."""

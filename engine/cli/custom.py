@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TypeVar, cast
 
-from ..assignors import ASSIGNORS, by_name, custom, every, include
+from ..assignors import RACKED, by_name, custom, every, include, is_ours
 from ..assignors.interface import Assignor, shape_problem
 from ..model.errors import InputError
 from .patterns import meant
@@ -33,7 +33,7 @@ def load(place: str) -> Assignor:
     Raises:
         InputError: There is none; the message says where the way to it ends.
     """
-    if place in every() or place in custom().broken:
+    if place in every() or place in RACKED or place in custom().broken:
         return by_name(place)
     where, _, name = (place, "", "") if place.endswith(".py") else place.rpartition(":")
     if not where or not (name or place.endswith(".py")):
@@ -83,7 +83,7 @@ def include_all(places: Iterable[str] | None) -> list[str]:
     names = []
     for place in places or ():
         assignor = load(place)
-        if ASSIGNORS.get(assignor.name) is not assignor:
+        if not is_ours(assignor):
             include(assignor)
         names.append(assignor.name)
     return names

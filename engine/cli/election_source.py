@@ -13,7 +13,9 @@ from ..assignors import every
 from ..assignors.kafka.election import Election, elect
 from ..assignors.kafka.protocol_names import (
     CLIENT_SIDE,
+    RACK_SETTING,
     SERVER_SIDE,
+    base_of,
     cooperative,
     strategy_of,
     wire_name,
@@ -237,6 +239,11 @@ def target(name: str, lists: Listed) -> str:
     Raises:
         InputError: There is none of that name, or nobody can run it.
     """
+    if name != base_of(name):
+        raise InputError(
+            f"--to: nobody is elected as {name!r}: {RACK_SETTING} is no strategy.",
+            fix=f"`evenkeel apply GROUP --strategy {name}` says what to do.",
+        )
     wire = wire_name(name)
     known = every()
     listed = any(wire in (names or ()) for names in lists.values())

@@ -11,6 +11,7 @@ repartition topics) keeps whole segments on disk that it no longer counts.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -105,6 +106,45 @@ def leader_crossing(owner_rack: Indices, leader_rack: Indices) -> Crossing:
     """Whether each partition's leader is in another rack: what costs without follower fetching."""
     known = (owner_rack != NONE) & (leader_rack != NONE)
     return Crossing(crosses=known & (owner_rack != leader_rack), known=known)
+
+
+def read_crossing(
+    owner_rack: Indices,
+    replica_start: Ints,
+    replica_rack: Indices,
+    leader_rack: Indices,
+    leaders_only: Flags | bool,
+) -> Crossing:
+    """
+    What is read across racks: the one measure of it, from the nearest replica or from the leader.
+
+    Args:
+        owner_rack: (P) as for `replica_crossing`.
+        replica_start, replica_rack: As there.
+        leader_rack: (P) rack of the leader, NONE unknown.
+        leaders_only: (P), or one for all: whether brokers serve reads from leaders only (no KIP-392).
+    """
+    leader = leader_crossing(owner_rack, leader_rack)
+    nearest = replica_crossing(owner_rack, replica_start, replica_rack)
+    return Crossing(
+        crosses=np.where(leaders_only, leader.crosses, nearest.crosses),
+        known=np.where(leaders_only, leader.known, nearest.known),
+    )
+
+
+def stray_racks(racks: Iterable[str | None], table: PartitionTable) -> frozenset[str]:
+    """
+    Those of some members' racks that no broker has: what they read may cross racks or not, nobody can tell.
+
+    None where the cluster's brokers tell no rack, or the rack of a replica is unknown: it may be one of these.
+
+    Args:
+        racks: Racks of members, None unknown.
+        table: The partitions of their group, with the racks of all brokers.
+    """
+    if not table.racks or bool((table.replica_rack == NONE).any()):
+        return frozenset()
+    return frozenset(rack for rack in racks if rack) - set(table.racks)
 
 
 SECONDS_PER_MONTH = 30 * 24 * 3600

@@ -59,6 +59,10 @@ class MemberTasks:
     tags: Mapping[str, str] = field(default_factory=dict)
 
 
+CONFIGURED = "configured"
+"""The source of a rack that the member did not tell itself."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
     """
@@ -89,6 +93,11 @@ class Member:
     def identity(self) -> str:
         """What stays the same over restarts: the instance id, else client id and host."""
         return self.instance_id or f"{self.client_id}@{self.host}"
+
+    @property
+    def sends_rack(self) -> bool:
+        """Whether it tells its rack itself, so that Kafka sees it."""
+        return bool(self.rack) and self.rack_source != CONFIGURED
 
     @property
     def is_static(self) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..advice import runs
-from ..assignors import ASSIGNORS
+from ..assignors import is_ours
 from ..assignors.interface import Assignor, GroupSpec
 from ..assignors.promises.ask import NoAnswer, ask
 from ..config import Rule
@@ -25,7 +25,7 @@ def assign_of(strategy: Assignor) -> Callable[[GroupSpec], Assignment]:
     How a strategy is asked. A custom one gets a group of its own, and its answer must fit: whatever it does costs the
     others neither their rows nor their input.
     """
-    if strategy is ASSIGNORS.get(strategy.name):
+    if is_ours(strategy):
         return strategy.assign
 
     def assign(group: GroupSpec) -> Assignment:
@@ -49,7 +49,7 @@ def _configured(rule: Rule, member: Member) -> dict[str, Any]:
 
 def takes_user_data(strategy: Assignor) -> bool:
     """Whether it is a custom strategy that needs the user data of its members: ours read what members own there."""
-    return "user_data" in strategy.needs and strategy is not ASSIGNORS.get(strategy.name)
+    return "user_data" in strategy.needs and not is_ours(strategy)
 
 
 def with_user_data(

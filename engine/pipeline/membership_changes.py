@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ..advice import Feasibilities
 from ..advice.past_changes import PastChanges, memberships, replayed
-from ..assignors import every
+from ..assignors import by_name, every
 from ..assignors.promises.ask import NoAnswer
 from ..config import Rule
 from ..model.assignments import Deployment, Feasibility
@@ -33,8 +33,8 @@ def past_changes(
     # members change seldom, so nothing else is looked at before
     ids = {frozenset(member.id for member in each.members) for each in snapshots}
     past = memberships(snapshots) if len(ids) > 1 else []
-    known, by_strategy = every(), dict[str, PastChanges]()
-    for strategy in (known[name] for name in strategies if past):
+    by_strategy = dict[str, PastChanges]()
+    for strategy in (by_name(name) for name in strategies if past):
         if strategy.deployment is Deployment.LIVE or takes_user_data(strategy):
             continue
         try:

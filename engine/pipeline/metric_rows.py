@@ -18,7 +18,7 @@ from ..metrics.balance import member_counts, member_sums
 from ..metrics.forecast import Load, load_of
 from ..metrics.observe import Observation
 from ..metrics.ownership import fingerprint
-from ..metrics.racks import Crossing, leader_crossing, replica_crossing, tariff
+from ..metrics.racks import Crossing, read_crossing, tariff
 from ..metrics.status import worst_by
 from ..model.arrays import NONE, Column, Flags, Floats
 from ..model.batch import GroupBatch, count_by, max_by, min_by, sum_by
@@ -341,7 +341,6 @@ def judge_of(
         capacity=capacity,
         live=live,
         in_sync=table.in_sync[kept],
-        leaders_only=group.follower_fetching is False,
         tariff=tariff(bytes_per_record, production, rows, rule.price_per_gb, rule.currency)
         # unless it is known who serves reads, what crosses is a guess: no ground for a bill
         if group.follower_fetching is not None
@@ -352,14 +351,14 @@ def judge_of(
 def _crossing(batch: GroupBatch) -> Crossing:
     """What is read across racks: from any replica, or from leaders where brokers serve reads from these alone."""
     table = batch.partitions
-    # a rack no broker has gets an index of its own
+    # a rack no broker has gets an index of its own, and counts where it may be that of a replica (`stray_racks`)
     names = {rack: i for i, rack in enumerate(table.racks)}
     racks = [names.setdefault(rack, len(names)) if rack else NONE for rack in batch.members.racks]
-    owner = np.array([*racks, NONE], np.int32)[table.owner]
-    by_leader = leader_crossing(owner, table.leader_rack)
-    by_replica = replica_crossing(owner, table.replica_start, table.replica_rack)
+    unracked = count_by(table.replica_rack == NONE, table.replica_start[batch.start]) > 0
+    rack = np.array(racks, np.int32)
+    stray = (rack >= len(table.racks)) & ~unracked[batch.members.group]
+    owner = np.append(np.where(stray, NONE, rack), np.int32(NONE))[table.owner]
     leaders_only = batch.flags(lambda header: header.follower_fetching is False)[batch.group]
-    return Crossing(
-        crosses=np.where(leaders_only, by_leader.crosses, by_replica.crosses),
-        known=np.where(leaders_only, by_leader.known, by_replica.known),
+    return read_crossing(
+        owner, table.replica_start, table.replica_rack, table.leader_rack, leaders_only
     )

@@ -14,10 +14,9 @@ from dataclasses import replace
 import numpy as np
 
 from ..advice import runs, unfit
-from ..advice.lost_racks import leaders_only
 from ..advice.price import Price, instances_of, price
 from ..advice.scoring import Judge, Moves, moves
-from ..advice.tasks import client_racks, task_feasibility, task_reach
+from ..advice.tasks import client_racks, racks_found, task_feasibility, task_reach
 from ..assignors import every
 from ..assignors.interface import GroupSpec, spec_of
 from ..assignors.live import Live
@@ -54,8 +53,7 @@ def task_rows(settings: Settings, group: GroupSnapshot, measured: Measured) -> I
     spec = spec_of(group, measured.lag, measured.production)
     rule = settings.rule(group.cluster, group.group)
     judge = judge_of_measured(group, measured, spec, rule)
-    visible, assumed, by_leaders = None, tuple[Fact, ...](), leaders_only(group, spec)
-    found = (by_leaders,) if by_leaders else ()
+    visible, assumed, found = None, tuple[Fact, ...](), racks_found(group, spec, None)
     configured = rule.streams or StreamsSettings()
     strategies = task_strategies(configured.task_assignor, kip_1071=group.type is GroupType.STREAMS)
     placements: dict[TaskStrategy, PlacementOutcome | EvenkeelError]
@@ -73,7 +71,7 @@ def task_rows(settings: Settings, group: GroupSnapshot, measured: Measured) -> I
         }
         placed = [each for each in placements.values() if isinstance(each, PlacementOutcome)]
         application, visible = presumed(live, placed), seen_to_run(live, placed)
-        assumed, found = application.remarks, (*application.findings, *found)
+        assumed, found = application.remarks, racks_found(group, spec, application)
     rows: list[_Row] = [(replace(_live(spec, judge), notes=assumed, findings=found), None)]
     for strategy, placement in placements.items():
         is_running = runs(group, strategy.value) if visible is None else strategy in visible
@@ -230,8 +228,9 @@ def _proof(application: Running, placement: PlacementOutcome) -> tuple[Fact, ...
     if placement.strategy in {RackStrategy.NONE, *StickyTasks} or placement.racks_off is not None:
         return ()
     crossing, tasks = int(placement.far.sum()), len(application.app.tasks)
+    across = Fact(kind=FactKind.REMARK, measure="cross_rack_sources", after=crossing)
     return (
         Fact(kind=FactKind.EXACT, measure="placement_cost"),
-        Fact(kind=FactKind.REMARK, measure="cross_rack_sources", after=crossing),
+        *(() if placement.cost is None else (across,)),
         Fact(kind=FactKind.REMARK, measure="task_moves", after=placement.moves, bound=tasks),
     )

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
+import numpy as np
+
 from ..advice import SERVER_SIDE, Feasibilities, FeasibilityJudgement, runs
-from ..advice.lost_racks import leaders_only, lost_rack_awareness, unpriced
+from ..advice.lost_racks import leaders_only, lost_rack_awareness, strays, unpriced
 from ..advice.next_change import Changes, silent_members
 from ..advice.price import Price, gives_up_everything, price
 from ..advice.scoring import Judge
-from ..assignors import every
-from ..assignors.interface import Assignor, GroupSpec, by_leader, fresh, spec_of
-from ..assignors.kafka.protocol_names import BY_RACKS
+from ..assignors import RACKED, every
+from ..assignors.interface import Assignor, GroupSpec, as_read, fresh, spec_of
+from ..assignors.kafka.protocol_names import BY_RACKS, base_of, with_racks
 from ..assignors.kit.settle import Settled, settle
 from ..assignors.promises.ask import NoAnswer
 from ..config import Rule, Settings
@@ -32,11 +34,11 @@ from .membership_changes import by_setting
 from .stored_metrics import Measured, MeasuredGroup, judge_of_measured
 
 OF_OURS = frozenset({Deployment.YARDSTICK, Deployment.PLAN})
-"""Strategies that go by what crossing racks costs; Kafka's look at the racks of all replicas, whoever serves reads."""
+"""Strategies that go by what crossing racks costs (`as_read`); the others see what members send."""
 
 Joining = Callable[[bool, frozenset[str] | None], GroupSpec]
 """
-The group as it joins, by whether its leaders' racks are what counts, and by which members report nothing (None: all).
+The group as it joins: whether with the racks that count when it reads, and which members report nothing (None: all).
 """
 
 
@@ -81,17 +83,21 @@ def replay_group(
     feasibilities = Feasibilities(group, rule.assignors)
     changes = Changes(joining(False, frozenset())) if ask_next_change else None
     candidates: list[Candidate] = []
-    for strategy in (*every().values(), *also):
+    for strategy in (*_asked(feasibilities, {*(only or ()), named}), *also):
         is_live = strategy.deployment is Deployment.LIVE
         if (live_only and not is_live) or (only is not None and strategy.name not in only):
             continue
         why = None if only is not None or strategy.name == named else _not_asked(strategy, group)
+        if why is not None and strategy.name in RACKED:
+            continue
         if why is not None:
             candidates.append(never(group, strategy, why))
             continue
         judgement = feasibilities.of(strategy.name, strategy.deployment)
         candidate = _replay(strategy, group, rule, joining, judge, judgement)
         next_change = _next_change(strategy, candidate, changes, judgement)
+        if strategy.name in RACKED and not _says_more(candidate, candidates, named, only):
+            continue
         candidates.append(replace(candidate, next_change=next_change))
     answers = {candidate.strategy: candidate.assignment for candidate in candidates}
     racks = _about_racks(measured_group, spec, rule, answers.get("min_traffic"))
@@ -131,9 +137,42 @@ def spec_of_measured(group: GroupSnapshot, measured: Measured, rule: Rule) -> Gr
     )
 
 
+def _asked(feasibilities: Feasibilities, named: Collection[str | None]) -> Iterator[Assignor]:
+    """Every strategy; behind each what it would be once members sent their racks, if they do not, or if it is named."""
+    for strategy in every().values():
+        yield strategy
+        told = RACKED.get(with_racks(strategy.name))
+        if told is not None and (feasibilities.untold or told.name in named):
+            yield told
+
+
+def _says_more(
+    told: Candidate,
+    others: Sequence[Candidate],
+    named: str | None,
+    only: Collection[str] | None,
+) -> bool:
+    """
+    Whether a strategy `with_racks` is worth a row: it is named, can be had, and has another answer than without.
+
+    That of what the group runs is always: by it one sees whether its members send their racks by now.
+    """
+    if only is not None or told.strategy == named:
+        return True
+    base = next(one for one in others if one.strategy == base_of(told.strategy))
+    if told.assignment is None or told.feasibility is not Feasibility.COULD_RUN:
+        return False
+    without = base.assignment
+    return bool(base.is_running) or (
+        without is not None and not np.array_equal(without.owner, told.assignment.owner)
+    )
+
+
 def _not_asked(strategy: Assignor, group: GroupSnapshot) -> Fact | None:
     """Why a strategy is not asked unless it is named: brokers must be given ours, and then the group their protocol."""
-    far = SERVER_SIDE.get(strategy.name) == BY_RACKS and group.type is not GroupType.CONSUMER
+    far = (
+        SERVER_SIDE.get(base_of(strategy.name)) == BY_RACKS and group.type is not GroupType.CONSUMER
+    )
     return reason("leader_assigns") if far else None
 
 
@@ -154,6 +193,7 @@ def _about_racks(
         return []
     priced = rule.price_per_gb is None or measured.live.cross_rack_bytes_per_second is not None
     findings = (
+        *strays(group),
         lost_rack_awareness(group, spec, least),
         leaders_only(group, spec),
         None if priced else unpriced(group, measured.bytes_per_record, group.partitions.assignable),
@@ -215,8 +255,9 @@ def _settled(
         NoAnswer: It gave nothing that can be checked.
     """
     continues = _continues(strategy, group, judgement)
-    leaders = group.follower_fetching is False and strategy.deployment in OF_OURS
-    spec = joining(leaders, judgement.reporting_nothing if continues else None)
+    spec = joining(
+        strategy.deployment in OF_OURS, judgement.reporting_nothing if continues else None
+    )
     return settle(assign_of(strategy), with_user_data(strategy, group, rule, spec))
 
 
@@ -247,9 +288,9 @@ def _joining(
     judged = replace(spec, lag=measured.lag_for_strategies.take(group.partitions.assignable))
 
     @cache
-    def joining(leaders: bool, silent: frozenset[str] | None) -> GroupSpec:
+    def joining(as_is: bool, silent: frozenset[str] | None) -> GroupSpec:
         nothing = None if silent is None else silent.union(coming)
-        return fresh(by_leader(judged) if leaders else judged, nothing)
+        return fresh(as_read(judged) if as_is else judged, nothing)
 
     return joining
 
@@ -291,7 +332,7 @@ def _continues(strategy: Assignor, group: GroupSnapshot, judgement: FeasibilityJ
         return False
     if strategy.deployment is Deployment.LIVE or runs(group, strategy.name):
         return True
-    return group.type is GroupType.CONSUMER and strategy.name in SERVER_SIDE
+    return group.type is GroupType.CONSUMER and base_of(strategy.name) in SERVER_SIDE
 
 
 def never(group: GroupSnapshot, strategy: Assignor, why: Fact) -> Candidate:

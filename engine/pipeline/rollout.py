@@ -11,7 +11,7 @@ from glob import escape
 import numpy as np
 
 from ..advice import runs, unfit
-from ..advice.feasibility import brokers_lack
+from ..advice.feasibility import brokers_lack, untold_racks
 from ..advice.listed_protocols import lists_of
 from ..advice.price import instances_of, price
 from ..advice.rollout import (
@@ -20,6 +20,7 @@ from ..advice.rollout import (
     Restart,
     Rollout,
     Round,
+    telling_racks,
     to_broker_tasks,
     to_client_side,
     to_plan,
@@ -27,10 +28,10 @@ from ..advice.rollout import (
     to_tasks,
 )
 from ..advice.scoring import Moves
-from ..advice.tasks import task_needs
-from ..assignors import every
+from ..advice.tasks import task_needs, untold_instances
+from ..assignors import by_name
 from ..assignors.interface import GroupSpec
-from ..assignors.kafka.protocol_names import SERVER_SIDE
+from ..assignors.kafka.protocol_names import SERVER_SIDE, base_of, cooperative
 from ..assignors.live import Live
 from ..config import Rule, Settings, StreamsSettings
 from ..followers.plan import NAME as PLAN
@@ -38,13 +39,13 @@ from ..messages.wording import words
 from ..model.arrays import Flags
 from ..model.assignments import Deployment, Feasibility
 from ..model.errors import Infeasible, InputError
-from ..model.facts import Fact, reason, step
+from ..model.facts import reason, step
 from ..model.groups import GroupSnapshot
 from ..model.states import GroupType
 from ..model.text import pasted
 from ..records import CandidateRow
 from ..snapshots.groups_with_past import BatchWithPast, GroupWithPast
-from ..streams.live import instance_of
+from ..streams.live import instance_of, running
 from ..streams.settings import RackStrategy, StickyTasks, own_strategy
 from .candidate_rows import answer_of
 from .propose import propose_group
@@ -138,8 +139,7 @@ def kit_of(settings: Settings, selection: GroupWithPast, strategy: str) -> Kit:
         why = words(reason("after_restart_sticky"))
         then = replace(then, is_running=False, feasibility=Feasibility.COULD_RUN, reason=why)
     known = clients_of(group)
-    first = [each for each in then.facts or () if each.measure == "set_client_rack"]
-    rollout = _rollout(settings, group, strategy, known, first)
+    rollout = _rollout(settings, group, strategy, known)
     return Kit(
         group=group,
         strategy=strategy,
@@ -163,7 +163,6 @@ def _rollout(
     group: GroupSnapshot,
     strategy: str,
     known: Mapping[Client | None, int],
-    first: Sequence[Fact] = (),
 ) -> Rollout:
     # Spring's ids are those of Java's
     clients = tuple(
@@ -176,13 +175,17 @@ def _rollout(
     static = [member.is_static for member in group.members]
     present = group.assignor or "range"
     is_classic = group.type is GroupType.CLASSIC
+    base = base_of(strategy)
+    if base != strategy:
+        without, untold = _rollout(settings, group, base, known), untold_racks(group)
+        eager = is_classic and cooperative([present]) is not True
+        if runs(group, base):
+            without = replace(without, ways=())
+        return telling_racks(without, untold, eager=eager, clients=clients) if untold else without
     if strategy == StickyTasks.SERVER:
         return to_broker_tasks()
     if group.places_tasks:
-        racks = _streams(settings, group).rack_aware_assignment_strategy
-        sticky = _is_sticky(settings, group)
-        needs = task_needs(group, RackStrategy(strategy)) if strategy != StickyTasks.CLIENT else ()
-        return to_tasks(strategy, sticky=sticky, racks=racks, needs=needs, client_racks=first)
+        return _to_tasks(settings, group, strategy)
     if strategy in SERVER_SIDE:
         return to_server_side(
             strategy,
@@ -197,13 +200,24 @@ def _rollout(
             f"group {group.group} cannot be set to {strategy}: {words(reason('broker_assigns'))}.",
             fix=f"Strategies of brokers are {', '.join(SERVER_SIDE)}.",
         )
-    deployment = every()[strategy].deployment
+    deployment = by_name(strategy).deployment
     if deployment in (Deployment.NEVER, Deployment.LIVE):
         raise Infeasible(f"{strategy} is shown for comparison, nobody should run it.")
     if deployment not in BY_PLAN:
         return to_client_side(strategy, present, lists, static, clients)
     follower = None if present == PLAN else to_client_side(PLAN, present, lists, static, clients)
     return to_plan(strategy, follower, present, group=group.group, static=static)
+
+
+def _to_tasks(settings: Settings, group: GroupSnapshot, strategy: str) -> Rollout:
+    """The way of a Kafka Streams application of the classic protocol."""
+    streams, sticky = _streams(settings, group), _is_sticky(settings, group)
+    racks = streams.rack_aware_assignment_strategy
+    needs = () if strategy == StickyTasks.CLIENT else task_needs(group, RackStrategy(strategy))
+    if strategy in (StickyTasks.CLIENT, RackStrategy.NONE):
+        return to_tasks(strategy, sticky=sticky, racks=racks, needs=needs)
+    untold = untold_instances(running(group, streams).app)
+    return to_tasks(strategy, sticky=sticky, racks=racks, needs=needs, untold=untold)
 
 
 def _check(group: GroupSnapshot, strategy: str) -> None:

@@ -24,12 +24,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from ..config import StreamsSettings
+from ..metrics.racks import stray_racks
 from ..model.arrays import NONE, Indices, Ints, ragged
 from ..model.errors import Infeasible
 from ..model.facts import Fact, note
@@ -67,7 +68,6 @@ class Running:
         client_of: (M) the client each member is a thread of.
         copies_start, copies: Ragged, task -> clients that keep a copy now, warm-ups included, ascending.
         remarks: What is not known, and what was taken instead.
-        findings: What is wrong with its racks.
         members: Its threads with what each has, as its broker or its leader meets them.
         runs: The strategy it runs, as far as can be seen (`compare.presumed`); None before that.
     """
@@ -83,7 +83,6 @@ class Running:
     copies_start: Ints
     copies: Indices
     remarks: tuple[Fact, ...]
-    findings: tuple[Fact, ...]
     members: Threads
     runs: TaskStrategy | None = None
 
@@ -151,7 +150,15 @@ def running(group: GroupSnapshot, settings: StreamsSettings | None = None) -> Ru
         if group.follower_fetching is False
         else None,
     )
-    return _running(group, settings, threads, app, stores)
+    return _running(group, settings, threads, _placed(group, app), stores)
+
+
+def _placed(group: GroupSnapshot, app: Application) -> Application:
+    """The application with the racks that no broker has left out of what is known."""
+    told = stray_racks((member.rack for member in group.members), group.partitions)
+    stray = np.array([*(rack in told for rack in app.racks), False], np.bool_)
+    known = app.known_rack
+    return replace(app, known_rack=np.where(stray[known], NONE, known).astype(np.int32))
 
 
 def _running(
@@ -184,11 +191,11 @@ def _running(
         remarks.append(note("tasks_run_nowhere", homeless))
     remarks += _gaps(app, owner, stores)
     configured = settings.rack_aware_assignment_strategy
-    # a broker that assigns tasks looks at no rack
-    off = None if group.type is GroupType.STREAMS else racks_switched_off(app, configured)
+    kip_1071 = group.type is GroupType.STREAMS
+    off = racks_switched_off(app, configured, kip_1071=kip_1071)
     return Running(
         app=app,
-        kip_1071=group.type is GroupType.STREAMS,
+        kip_1071=kip_1071,
         assignor=settings.task_assignor,
         config=config,
         configured=configured,
@@ -198,7 +205,6 @@ def _running(
         copies_start=start,
         copies=held,
         remarks=(*_rack_remarks(group, app, off), *stores.remarks, *remarks),
-        findings=(off,) if off else (),
         members=Threads(
             ids=tuple(member.id for member in group.members),
             client_of=client_of,
@@ -242,10 +248,10 @@ def _clients(
     for member, one in zip(group.members, threads, strict=True):
         by_process.setdefault(member.process_id or "", []).append((member, one))
     names = _names({process: [m for m, _ in those] for process, those in by_process.items()})
-    unseen = () if group.type is GroupType.STREAMS else ("configured",)
+    by_broker = group.type is GroupType.STREAMS
     for process, those in by_process.items():
         known = {member.rack for member, _ in those}
-        seen = {None if m.rack_source in unseen else m.rack for m, _ in those}
+        seen = {m.rack if by_broker or m.sends_rack else None for m, _ in those}
         active = [task for _, one in those for task in one.active]
         copies = [task for _, one in those for task in (*one.standby, *one.warmup)]
         yield ClientLine(

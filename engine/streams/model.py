@@ -108,7 +108,8 @@ class Application:
     @cached_property
     def told(self) -> Application:
         """The application with a `client.rack` on every client whose rack is known."""
-        return replace(self, client_rack=self.known_rack)
+        sends = self.client_rack != NONE
+        return replace(self, client_rack=np.where(sends, self.client_rack, self.known_rack))
 
     @cached_property
     def previous_owner(self) -> Indices:
@@ -185,7 +186,7 @@ class ClientLine:
     """
     A client in names, for `application`; *lags* per task id, *previous_* are task ids.
 
-    *rack* is what it sends as `client.rack`, *known_rack* where it is known to be if it sends none.
+    *rack* is what it sends as `client.rack`, *known_rack* where it is known to be, the same unless given.
     """
 
     process_id: str

@@ -99,10 +99,13 @@ def clients_off(app: Application) -> Fact | None:
     return reason(CLIENTS_WITHOUT_RACK, [app.names[c] for c in bare]) if bare else None
 
 
-def racks_switched_off(app: Application, configured: RackStrategy | None) -> Fact | None:
+def racks_switched_off(
+    app: Application, configured: RackStrategy | None, *, kip_1071: bool = False
+) -> Fact | None:
     """
     That some clients send no `client.rack`, and so switch racks off for all of them; None when none does, or nobody is
-    said to want racks: the strategy is `none`, or no client sends one and no strategy is configured.
+    said to want racks: the strategy is `none`, or no client sends one and no strategy is configured. A broker that
+    assigns tasks looks at no rack (KIP-1071).
 
     >>> from evenkeel.engine.streams.model import ClientLine, application
     >>> clients = [ClientLine(process_id=f"00000000-0000-0000-0000-00000000000{n}") for n in range(2)]
@@ -115,7 +118,7 @@ def racks_switched_off(app: Application, configured: RackStrategy | None) -> Fac
     """
     bare = np.flatnonzero(app.client_rack == NONE).tolist()
     nobody = configured is None and len(bare) == len(app.clients)
-    if not bare or nobody or configured is RackStrategy.NONE:
+    if not bare or nobody or kip_1071 or configured is RackStrategy.NONE:
         return None
     names, every = [app.names[c] for c in bare], len(app.clients)
     return finding("racks_switched_off", names, after=len(bare), bound=every)

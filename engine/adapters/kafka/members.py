@@ -15,6 +15,7 @@ from ...assignors.kit.java_order import map_order
 from ...config import Filter
 from ...followers.plan import NAME as PLAN
 from ...followers.user_data import followed_of
+from ...model.groups import CONFIGURED
 from ...model.states import STREAMS_PROTOCOL, GroupType
 from .decode import (
     BlobError,
@@ -75,7 +76,7 @@ class MemberReader:
             return row["rack"], source
         host = row["client_host"].removeprefix("/")
         rack = self.rack_for(group.id, row["client_id"], host) or None
-        return rack, None if rack is None else "configured"
+        return rack, None if rack is None else CONFIGURED
 
     def _classic(self, group: Group) -> Iterator[Row]:
         for member in group.described.members:

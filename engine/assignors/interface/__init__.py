@@ -11,7 +11,7 @@ from ...model.errors import Infeasible
 from .build import build_spec, spec, spec_of
 from .group import GroupSpec, once
 from .protocol import ASSIGNOR_PARTS, USUAL_PROMISES, Assignor, Promise, shape_problem
-from .rejoin import by_leader, fresh, rejoining
+from .rejoin import all_telling, as_read, fresh, rejoining
 
 __all__ = [
     "ASSIGNOR_PARTS",
@@ -23,8 +23,9 @@ __all__ = [
     "GroupSpec",
     "Infeasible",
     "Promise",
+    "all_telling",
+    "as_read",
     "build_spec",
-    "by_leader",
     "fresh",
     "once",
     "rejoining",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...metrics.racks import stray_racks
 from ...model.arrays import NONE, Column, Indices, Ints, ragged, ragged_entries, starts_of
 from ...model.groups import GroupSnapshot, PartitionTable
 from ...model.states import GroupType
@@ -114,11 +115,13 @@ def build_spec(
     user_data_start, user_data_topic, user_data_partition = _pairs(
         [_reported(u, "owned", ()) for u in user_data], topic_of
     )
+    member_rack = np.array([rack_of.get(r, NONE) for r in member_racks], np.int32)
     return GroupSpec(
         members=tuple(members),
         instance_ids=tuple(instance_ids),
         racks=tuple(rack_names),
-        member_rack=np.array([rack_of.get(r, NONE) for r in member_racks], np.int32),
+        member_rack=member_rack,
+        known_rack=member_rack,
         topics=tuple(topics),
         topic_ids=tuple(topic_ids or [None] * len(topics)),
         topic_exists=np.array([n is not None for n in partition_counts], np.bool_),
@@ -201,13 +204,18 @@ def spec_of(
         owner, order = table.target_owner[rows], np.argsort(table.target_turn[rows], kind="stable")
     replica_start, entries = ragged_entries(table.replica_start, rows)
     replicas, leaders = table.replica_rack[entries], table.leader_rack[rows]
-    racks, renamed = _racks(table, replicas, leaders, [m.rack for m in members])
-    place = {rack: number for number, rack in enumerate(racks)}
+    told = [m.rack for m in members]
+    racks, renamed = _racks(table, replicas, leaders, told)
+    place: dict[str | None, int] = {rack: number for number, rack in enumerate(racks)}
+    sent = [m.rack if m.sends_rack else None for m in members]
+    stray = stray_racks(told, table)
+    placed = [None if rack in stray else rack for rack in told]
     built = GroupSpec(
         members=tuple(m.id for m in members),
         instance_ids=tuple(m.instance_id for m in members),
         racks=racks,
-        member_rack=np.array([place[m.rack] if m.rack else NONE for m in members], np.int32),
+        member_rack=np.array([place.get(rack, NONE) for rack in sent], np.int32),
+        known_rack=np.array([place.get(rack, NONE) for rack in placed], np.int32),
         topics=tuple(topic_of),
         topic_ids=(*(table.topic_ids[t] for t in known.tolist()), *(None for _ in missing)),
         topic_exists=np.arange(len(topic_of)) < len(known),
@@ -227,6 +235,7 @@ def spec_of(
         else bytes_per_record[rows],
         capacity=_floats(None, len(members)) if capacity is None else capacity,
         config=tuple(config or [{}] * len(members)),
+        leaders_only=group.follower_fetching is False,
     )
     return rejoining(built, owner, order=order)
 

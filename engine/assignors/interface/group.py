@@ -31,7 +31,12 @@ class GroupSpec:
     Attributes:
         members: Member ids, in the order in which the broker lists them.
         instance_ids: `group.instance.id` of static members, None for dynamic ones.
-        racks: Rack names; *member_rack* (M), *leader_rack* (P) and *replica_rack* point into it, or NONE.
+        racks: Rack names; *member_rack*, *known_rack*, *leader_rack* (P) and *replica_rack* point into it, or NONE.
+        member_rack: (M) what each member sent (`client.rack`): all that Kafka's strategies see.
+        known_rack: (M) where each member is, as far as is known: what it sent, unless no broker is there, else what
+            configuration says. What crosses racks is measured with it, and plans are made with it (`as_read`).
+        leaders_only: Whether brokers serve reads from leaders only (no KIP-392): then the leader's rack is what counts
+            for both; Kafka's strategies look at the racks of all replicas all the same.
         topics: Names of all topics anybody mentions; *topic_exists* (T) is False for those the cluster lacks.
         topic_ids: Kafka's topic ids as UUID text, None where not known.
         topic_start: (T + 1) where each topic's partitions begin.
@@ -55,6 +60,7 @@ class GroupSpec:
     instance_ids: tuple[str | None, ...]
     racks: tuple[str, ...]
     member_rack: Indices
+    known_rack: Indices
     topics: tuple[str, ...]
     topic_ids: tuple[str | None, ...]
     topic_exists: Flags
@@ -79,6 +85,7 @@ class GroupSpec:
     bytes_per_record: npt.NDArray[np.float64]
     capacity: npt.NDArray[np.float64]
     config: tuple[Mapping[str, Any], ...] = field(default=())
+    leaders_only: bool = False
 
     @property
     def partition_count(self) -> int:

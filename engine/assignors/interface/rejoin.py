@@ -1,7 +1,7 @@
 """
 The same group as its members come back, or with other members.
 
-With what they own, without a past, or seen by its leaders' racks; without one, with one more like the others, or with
+With what they own, without a past, or with racks as reads go; without one, with one more like the others, or with
 one back under a new id.
 """
 
@@ -101,20 +101,44 @@ def rejoining(
     )
 
 
-def by_leader(group: GroupSpec) -> GroupSpec:
+def as_read(group: GroupSpec) -> GroupSpec:
     """
-    The group as if each partition lay with its leader alone: what counts where brokers serve reads from leaders only.
+    The group with the racks that count when its members read: where they are known to be, and whence brokers serve.
+
+    What goes by the cost of reading across racks sees this: the judge, plans, and whatever is proven to cross least.
+    Kafka's own strategies never do.
 
     >>> from evenkeel.engine.assignors.interface import spec
-    >>> group = spec({"a": ["t"]}, {"t": 1}, replicas={"t": [["x", "y"]]})
-    >>> group.replica_rack.tolist(), by_leader(replace(group, leader_rack=np.array([1]))).replica_rack.tolist()
-    ([0, 1], [1])
+    >>> group = spec({"a": ["t"]}, {"t": 1}, racks={"a": "x"}, replicas={"t": [["x", "y"]]})
+    >>> as_read(group) is group
+    True
+    >>> silent = replace(group, member_rack=np.array([NONE]), leader_rack=np.array([1]), leaders_only=True)
+    >>> silent.replica_rack.tolist(), as_read(silent).replica_rack.tolist(), as_read(silent).member_rack.tolist()
+    ([0, 1], [1], [0])
     """
+    if not group.leaders_only and np.array_equal(group.member_rack, group.known_rack):
+        return group
+    seen = replace(group, member_rack=group.known_rack)
+    if not group.leaders_only:
+        return seen
     return replace(
-        group,
+        seen,
         replica_start=np.arange(group.partition_count + 1, dtype=np.int64),
         replica_rack=group.leader_rack,
     )
+
+
+def all_telling(group: GroupSpec) -> GroupSpec:
+    """
+    The group once each member whose rack is known sends it.
+
+    >>> from evenkeel.engine.assignors.interface import spec
+    >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 1}, racks={"a": "x", "b": "y"})
+    >>> all_telling(replace(group, member_rack=np.array([NONE, 1]))).member_rack.tolist()
+    [0, 1]
+    """
+    told = group.member_rack != NONE
+    return replace(group, member_rack=np.where(told, group.member_rack, group.known_rack))
 
 
 def _kept_starts(start: Ints, kept: Flags) -> Ints:
@@ -159,6 +183,7 @@ def with_members(group: GroupSpec, places: Sequence[int] | Ints, ids: Sequence[s
             for place, name in zip(listed, ids, strict=True)
         ),
         member_rack=group.member_rack[rows],
+        known_rack=group.known_rack[rows],
         subscription_start=start,
         subscription_topic=group.subscription_topic[entries],
         owner=np.full(group.partition_count, NONE, np.int32),

@@ -136,17 +136,38 @@ def _aliases() -> dict[str, str]:
 _WIRE = _aliases()
 
 
+RACK_SETTING = "client.rack"
+"""Where a client is, as it tells its group's leader and its brokers."""
+
+_AND_RACKS = f"+{RACK_SETTING}"
+
+
+def with_racks(strategy: str) -> str:
+    """
+    What a rack-aware strategy is called as it would be once every member sends its rack.
+
+    >>> with_racks("range"), base_of(with_racks("range")), base_of("range")
+    ('range+client.rack', 'range', 'range')
+    """
+    return f"{strategy}{_AND_RACKS}"
+
+
+def base_of(strategy: str) -> str:
+    """The strategy itself, of one that may be `with_racks`."""
+    return strategy.removesuffix(_AND_RACKS)
+
+
 def wire_name(name: str) -> str:
     """
     What a listed strategy is called on the wire: classes, with package or without, and our own
-    names are understood.
+    names are understood, `with_racks` too.
 
     >>> wire_name("org.apache.kafka.clients.consumer.RangeAssignor"), wire_name("StickyAssignor")
     ('range', 'sticky')
     >>> wire_name("lag-aware"), wire_name("com.acme.RangeAssignor")
     ('lag', 'com.acme.RangeAssignor')
     """
-    trimmed = name.strip()
+    trimmed = base_of(name.strip())
     return _WIRE.get(trimmed, trimmed)
 
 

@@ -283,6 +283,7 @@ def permuted(group: GroupSpec, members: Ints, topics: Ints) -> GroupSpec:
         members=_picked(group.members, members),
         instance_ids=_picked(group.instance_ids, members),
         member_rack=group.member_rack[members],
+        known_rack=group.known_rack[members],
         topics=_picked(group.topics, topics),
         topic_ids=_picked(group.topic_ids, topics),
         topic_exists=group.topic_exists[topics],

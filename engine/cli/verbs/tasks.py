@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 from ...model.errors import Infeasible
@@ -33,7 +32,7 @@ def tasks(
     import numpy as np
 
     from ...advice import blocked
-    from ...advice.lost_racks import leaders_only
+    from ...advice.tasks import racks_found
     from ...assignors.interface import spec_of
     from ...messages.wording import look_again, words
     from ...model.arrays import Column
@@ -65,11 +64,10 @@ def tasks(
         names = [printable(name) for name in application.app.names]
         nothing = Column.unknown(len(selection.group.partitions))
         spec = spec_of(selection.group, nothing, np.full(len(nothing), np.nan))
-        if by_leaders := leaders_only(selection.group, spec):
-            application = replace(application, findings=(*application.findings, by_leaders))
+        found = racks_found(selection.group, spec, application)
         if as_json:
-            emit([views.to_object(group, application, every, names)])
+            emit([views.to_object(group, application, every, names, found)])
         else:
-            views.show_application(group, application, every, names)
+            views.show_application(group, application, every, names, found)
 
     sources.each_of(sources.selected(source, group), tell, apart=not as_json)

@@ -90,6 +90,7 @@ def _round_object(this: Round, held: HeldUp | None) -> dict[str, Any]:
         "settings": {client.value: dict(given) for client, given in this.settings.items()},
         "eager": this.eager,
         "only": list(this.only),
+        "racks": {rack: list(own) for rack, own in this.racks.items()},
         "longest_pause_seconds": held.seconds if held else None,
         "waiting_offsets": held.offsets if held else None,
     }

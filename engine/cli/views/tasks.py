@@ -11,6 +11,7 @@ import numpy as np
 
 from ...messages.wording import words
 from ...model.columns import columns_of
+from ...model.facts import Fact
 from ...model.formats import NOTHING, UNKNOWN, number
 from ...model.text import printable
 from ...records import PlacementRow, row_of
@@ -26,7 +27,11 @@ NOW = "now"
 
 
 def show_application(
-    group: str, application: Running, outcomes: Sequence[PlacementOutcome], names: Sequence[str]
+    group: str,
+    application: Running,
+    outcomes: Sequence[PlacementOutcome],
+    names: Sequence[str],
+    found: Sequence[Fact] = (),
 ) -> None:
     """
     Print an application as it runs and under each strategy.
@@ -36,6 +41,7 @@ def show_application(
         application: It.
         outcomes: What runs now, then each strategy.
         names: A name for each client.
+        found: What is wrong with its racks.
     """
     show(
         [
@@ -44,7 +50,7 @@ def show_application(
             _tasks(application, outcomes, names),
         ]
     )
-    tell(["", *_remarks(application, outcomes)])
+    tell(["", *_remarks(application, outcomes, found)])
 
 
 def _of(outcome: PlacementOutcome) -> str:
@@ -214,7 +220,9 @@ def _copies(outcome: PlacementOutcome, task: int) -> list[int]:
     return copies
 
 
-def _remarks(application: Running, outcomes: Sequence[PlacementOutcome]) -> list[str]:
+def _remarks(
+    application: Running, outcomes: Sequence[PlacementOutcome], found: Sequence[Fact]
+) -> list[str]:
     """What the numbers mean, what was taken for what is not known, and what is remarkable."""
 
     costs = application.config.costs
@@ -232,13 +240,17 @@ def _remarks(application: Running, outcomes: Sequence[PlacementOutcome]) -> list
             "A KIP-1071 group: the broker assigns its tasks, the other strategies are yardsticks."
         )
     of_placements = (remark for one in outcomes for remark in one.remarks)
-    remarks = dict.fromkeys([*application.findings, *of_placements])
+    remarks = dict.fromkeys([*found, *of_placements])
     lines += [f"Not on the wire: {printable(words(each))}." for each in application.remarks]
     return lines + [f"Finding: {printable(words(each))}." for each in remarks]
 
 
 def to_object(
-    group: str, application: Running, outcomes: Sequence[PlacementOutcome], names: Sequence[str]
+    group: str,
+    application: Running,
+    outcomes: Sequence[PlacementOutcome],
+    names: Sequence[str],
+    found: Sequence[Fact] = (),
 ) -> dict[str, Any]:
     """The same for machines: clients, tasks with all placements, and a summary per strategy."""
     app = application.app
@@ -247,7 +259,7 @@ def to_object(
         "strategy": application.runs,
         "strategy_configured": application.configured is not None,
         "said": [words(each) for each in application.remarks],
-        "findings": [words(each) for each in application.findings],
+        "findings": [words(each) for each in found],
         "clients": [
             {
                 "process_id": process,

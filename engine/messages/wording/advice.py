@@ -29,7 +29,13 @@ def because(facts: Sequence[Fact]) -> str:
 
 
 _AFTER = {"racks_play_no_part": ": "}
-_BEFORE = {"shipping_class": " ", "first_won": ", ", "taken_up_at": ", ", "missed_at": ", "}
+_BEFORE = {
+    "shipping_class": " ",
+    "and_racks_told": " ",
+    "first_won": ", ",
+    "taken_up_at": ", ",
+    "missed_at": ", ",
+}
 """What stands between a reason of this measure and the next one, or the one before."""
 
 

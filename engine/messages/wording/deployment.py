@@ -101,6 +101,8 @@ _REASONS: Mapping[str, Clause] = {
     "after_restart_alone": "after one rolling restart that lists it alone",
     "after_restart_first": "after one rolling restart that puts it first",
     "shipping_class": "and ships its class with every member",
+    "after_racks_told": "once every member sends client.rack",
+    "and_racks_told": "and sets client.rack on every member",
     "listed_not_elected": (
         "all {bound} members list it, but {first} is elected ({after} of {bound} votes)"
     ),
@@ -231,11 +233,15 @@ _HOW: Mapping[str, Clause] = {
     ),
     "bring_to_brokers": _bring_to_brokers,
     "tell_racks": _tell_racks,
+    "set_client_rack": (
+        "Set client.rack, to the rack of each ({names}), on {after} of {bound:member}: configured racks are not seen by"
+        " Kafka, `evenkeel apply` says whose is which."
+    ),
     "set_racks": "Set client.rack on every instance and broker.rack on every broker.",
     "configure_racks": (
         "Configure racks by client id or host, and set broker.rack on every broker."
     ),
-    "set_client_rack": (
+    "client_rack_on": (
         "Set client.rack={first} on {after} of {bound:instance} ({others}), one restart each."
     ),
     "set_task_strategy": (f"Set {_TASK_SETTING}={{names}} on every instance, one rolling restart."),

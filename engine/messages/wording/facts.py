@@ -120,6 +120,19 @@ def _lost_racks(fact: Fact) -> str:
     return filled(lost, fact) + cure
 
 
+def _stray_rack(fact: Fact) -> str:
+    rack, meant = fact.subjects[:2]
+    given = fact.after == fact.bound
+    where = "racks in a rule of evenkeel.toml" if given else "client.rack"
+    both = " (or racks in a rule of evenkeel.toml)" if fact.after and not given else ""
+    as_broker = (
+        f"equal to broker.rack, which seems to be {meant}" if meant else "one of broker.rack"
+    )
+    own = filled(f"{{bound:member}} ({subjects(fact, 2)})", fact)
+    unknown = "what crosses racks there is unknown"
+    return f"no broker has the rack {rack} of {own}: {unknown}; make {where}{both} {as_broker}"
+
+
 def _given(what: str) -> Clause:
     """Partitions that an assignment gives where it should not, the first of them named."""
 
@@ -164,6 +177,7 @@ CLAUSES: Mapping[str, Clause] = {
         " rule of evenkeel.toml"
     ),
     "lost_rack_awareness": _lost_racks,
+    "stray_rack": _stray_rack,
     "leaders_only": (
         "{before:percent} of its partitions are read across racks because brokers serve reads from leaders only; with"
         " replica.selector.class set to RackAwareReplicaSelector (KIP-392) it would be {after:percent}"

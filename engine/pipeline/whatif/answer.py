@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...assignors import every
+from ...assignors import by_name
 from ...config import Settings
 from ...followers.plan import Plan
 from ...model.arrays import NONE
@@ -72,8 +72,10 @@ def answer(
     )
     # a search for the best of all takes too long to be asked about other numbers of members
     quick = (Deployment.SETTING, Deployment.CLASS)
-    known = every() if following is None else {**every(), following.name: following}
-    strategies = {one.candidate.strategy: known[one.candidate.strategy] for one in chosen}
+    names = [one.candidate.strategy for one in chosen]
+    strategies = {
+        name: following if following and name == following.name else by_name(name) for name in names
+    }
     return WhatIfAnswer(
         supposed=supposed,
         today=today(settings, seen),

@@ -138,7 +138,7 @@ def test_where_leaders_alone_serve_reads_their_racks_decide():
     unknown = np.full(2, np.nan)
 
     near = Judge(group=group, capacity=unknown).score(Assignment(owner=group.owner))
-    led = Judge(group=group, capacity=unknown, leaders_only=True).score(
+    led = Judge(group=replace(group, leaders_only=True), capacity=unknown).score(
         Assignment(owner=group.owner)
     )
 
@@ -173,7 +173,7 @@ def test_where_only_leaders_serve_their_racks_are_priced():
         leader_rack=np.array([1], np.int32),
     )
     judge = replace(_judge(group), tariff=Tariff(bytes_per_second=np.array([5.0])))
-    led = replace(judge, leaders_only=True)
+    led = replace(judge, group=replace(group, leaders_only=True))
 
     found = [one.score(_owners(0)).cross_rack_bytes_per_second for one in (judge, led)]
     assert found == [0, 5]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.engine.assignors import ASSIGNORS
-from evenkeel.engine.assignors.interface import GroupSpec, by_leader, fresh, once, rejoining, spec
+from evenkeel.engine.assignors.interface import GroupSpec, as_read, fresh, once, rejoining, spec
 from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.errors import Infeasible
 from tests.helpers.strategies import groups
@@ -103,5 +103,5 @@ def test_once_asks_once_however_often_members_report_something_else():
         assert told(same) is known
     assert asked == [GROUP]
 
-    led = by_leader(replace(GROUP, leader_rack=np.array([1, 0], np.int32)))
+    led = as_read(replace(GROUP, leader_rack=np.array([1, 0], np.int32), leaders_only=True))
     assert (told(led), len(asked)) == ([1, 0], 2)
