@@ -233,9 +233,10 @@ def _in_effect(configured: RackStrategy, candidates: Iterable[PlacementOutcome])
 def reproducing(running: Running, candidates: Iterable[PlacementOutcome]) -> Iterator[RackStrategy]:
     """The strategies whose answer is exactly what the application has now, copies included."""
     for candidate in candidates:
+        seen = candidate.untold is None or candidate.racks_off is not None
         if (
-            isinstance(candidate.strategy, RackStrategy)
-            and candidate.untold is None
+            seen
+            and isinstance(candidate.strategy, RackStrategy)
             and np.array_equal(candidate.owner, running.owner)
             and np.array_equal(candidate.copies_start, running.copies_start)
             and np.array_equal(candidate.copies, running.copies)

@@ -13,7 +13,7 @@ from ...messages.wording import words
 from ...model.columns import columns_of
 from ...model.facts import Fact
 from ...model.formats import NOTHING, UNKNOWN, number
-from ...model.text import printable
+from ...model.text import listed, printable
 from ...records import PlacementRow, row_of
 from ...streams.compare import PlacementOutcome
 from ...streams.live import Running
@@ -72,8 +72,10 @@ def _summary(group: str, application: Running, outcomes: Sequence[PlacementOutco
     def racks(one: PlacementOutcome) -> str:
         if one.strategy is None:
             return NOTHING
-        off = one.racks_off or one.untold
-        return text(words(off) if off else "counted")
+        if one.racks_off is not None:
+            return text(words(one.racks_off))
+        untold = one.untold.subjects if one.untold is not None else ()
+        return text(f"counted once client.rack is set on {listed(untold)}" if untold else "counted")
 
     return table(
         [

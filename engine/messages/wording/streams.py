@@ -81,7 +81,7 @@ CLAUSES: Mapping[str, Clause] = {
     ),
     "clients_in_several_racks": f"{_CLIENTS}threads in several racks",
     "racks_known_by_rule": (
-        "where {count:client} ({names}) {is|are} is known from racks of a rule alone: what crosses racks is measured by"
+        "the rack of {count:client} ({names}) is known from racks of a rule alone: what crosses racks is measured by"
         " it, Kafka sees no client.rack"
     ),
     "racks_switched_off": (
