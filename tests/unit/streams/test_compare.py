@@ -92,9 +92,14 @@ def _across(racks, mine):
 
 def _recount(one, live, found):
     """Crossing and unknown of each task, those of copies, moves and cost, from names alone."""
-    rack = {client.process_id: client.rack for client in one.clients}
     lines = {task.id: task for task in one.tasks}
     app = live.app
+    racks = {client.process_id: client.rack for client in one.clients}
+    # what no broker has is not known, see `test_live`
+    rack = {
+        name: None if known == NONE else racks[name]
+        for name, known in zip(app.clients, app.known_rack.tolist(), strict=True)
+    }
     rows, copied, moves, cost, unsure = [], [0, 0], 0, 0, 0
     for task, name in enumerate(app.tasks):
         mine, before = int(found.owner[task]), int(live.owner[task])
