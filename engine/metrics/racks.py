@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.arrays import NONE, Flags, Floats, Indices, Ints
+from ..model.batch import GroupBatch, count_by
 from ..model.groups import PartitionTable
 from ..model.labels import Labels
 from ..model.states import SizeBasis
@@ -145,6 +146,30 @@ def stray_racks(racks: Iterable[str | None], table: PartitionTable) -> frozenset
     if not table.racks or bool((table.replica_rack == NONE).any()):
         return frozenset()
     return frozenset(rack for rack in racks if rack) - set(table.racks)
+
+
+def known_racks(batch: GroupBatch) -> Indices:
+    """(M) where each member of a batch is, by index into the racks of its partitions; NONE where nobody can tell."""
+    table = batch.partitions
+    # a rack that is no broker's, but may be that of a replica, has an index of its own
+    names = {rack: i for i, rack in enumerate(table.racks)}
+    racks = [names.setdefault(rack, len(names)) if rack else NONE for rack in batch.members.racks]
+    rack = np.array(racks, np.int32)
+    unracked = count_by(table.replica_rack == NONE, table.replica_start[batch.start]) > 0
+    stray = (rack >= len(table.racks)) & ~unracked[batch.members.group] & bool(table.racks)
+    return np.where(stray, NONE, rack).astype(np.int32)
+
+
+def batch_crossing(batch: GroupBatch) -> Crossing:
+    """What is read across racks now, of the partitions of many groups: as `read_crossing`, by `stray_racks`."""
+    table, rack = batch.partitions, known_racks(batch)
+    return read_crossing(
+        np.append(rack, np.int32(NONE))[table.owner],
+        table.replica_start,
+        table.replica_rack,
+        table.leader_rack,
+        batch.flags(lambda header: header.follower_fetching is False)[batch.group],
+    )
 
 
 SECONDS_PER_MONTH = 30 * 24 * 3600

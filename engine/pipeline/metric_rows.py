@@ -18,7 +18,7 @@ from ..metrics.balance import member_counts, member_sums
 from ..metrics.forecast import Load, load_of
 from ..metrics.observe import Observation
 from ..metrics.ownership import fingerprint
-from ..metrics.racks import Crossing, read_crossing, tariff
+from ..metrics.racks import batch_crossing, known_racks, tariff
 from ..metrics.status import worst_by
 from ..model.arrays import NONE, Column, Flags, Floats
 from ..model.batch import GroupBatch, count_by, max_by, min_by, sum_by
@@ -60,7 +60,7 @@ class MetricRows:
         """(G) why a group has no numbers."""
         self.sound: Flags = np.array([error is None for error in self.errors], np.bool_)
         self.rebalancing = self.batch.flags(lambda header: header.rebalancing)
-        self.crossing = _crossing(self.batch)
+        self.crossing = batch_crossing(self.batch)
 
     def of_groups(self) -> pa.Table:
         """One row per group."""
@@ -146,7 +146,7 @@ class MetricRows:
         owner, count = batch.partitions.owner, len(members)
         crossed = member_counts(np.where(self.crossing.crosses, owner, NONE), count)
         load, able = _of_members(seen.production.per_second, batch), seen.capacity.per_second
-        placed = np.array([rack is not None for rack in members.racks], np.bool_)
+        placed = known_racks(batch) != NONE
         columns = {
             "member_id": pa.array(members.ids, pa.string()),
             "identity": pa.array(members.identities, pa.string()),
@@ -345,20 +345,4 @@ def judge_of(
         # unless it is known who serves reads, what crosses is a guess: no ground for a bill
         if group.follower_fetching is not None
         else None,
-    )
-
-
-def _crossing(batch: GroupBatch) -> Crossing:
-    """What is read across racks: from any replica, or from leaders where brokers serve reads from these alone."""
-    table = batch.partitions
-    # a rack no broker has gets an index of its own, and counts where it may be that of a replica (`stray_racks`)
-    names = {rack: i for i, rack in enumerate(table.racks)}
-    racks = [names.setdefault(rack, len(names)) if rack else NONE for rack in batch.members.racks]
-    unracked = count_by(table.replica_rack == NONE, table.replica_start[batch.start]) > 0
-    rack = np.array(racks, np.int32)
-    stray = (rack >= len(table.racks)) & ~unracked[batch.members.group]
-    owner = np.append(np.where(stray, NONE, rack), np.int32(NONE))[table.owner]
-    leaders_only = batch.flags(lambda header: header.follower_fetching is False)[batch.group]
-    return read_crossing(
-        owner, table.replica_start, table.replica_rack, table.leader_rack, leaders_only
     )

@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ..metrics.racks import batch_crossing
 from ..model.arrays import NONE
 from ..model.assignments import Feasibility
+from ..model.batch import batch_of
 from ..model.groups import GroupSnapshot, Member
 from ..model.states import CapacityBasis
 from .values import Happening, MemberLoad, RackCounts, SnapshotHealth, Standing, StrategyScore
@@ -149,15 +151,15 @@ def member_of(row: Mapping[str, Any]) -> Member:
 
 def racks_of(members: Rows, left_out: int | None) -> RackCounts | None:
     """
-    How many partitions the members of each rack own, and how many of those have a replica near.
+    How many partitions the members of each rack own, and how many of those they read within it.
 
     None where no member tells its rack. The racks of leaders are not known.
     """
     racks = _racks(one["rack"] for one in members)
     if not any(racks):
         return None
-    blind = sum(one["partitions"] for one in members if one["rack"] is None)
-    # more left out than nobody's rack explains: those of replicas are unknown, of some member
+    blind = sum(one["partitions"] for one in members if one["cross_rack_partitions"] is None)
+    # more left out than members in unknown racks explain: those of replicas are unknown, of some member
     known = left_out == blind
     counts, local = list[tuple[int]](), list[int | None]()
     for rack in racks:
@@ -176,15 +178,14 @@ def rack_counts(group: GroupSnapshot) -> RackCounts | None:
     pairs: Counter[tuple[str | None, str | None]] = Counter()
     local: Counter[str | None] = Counter()
     blind: set[str | None] = set()
+    read = batch_crossing(batch_of([group]))
     for row in rows:
         rack = group.members[table.owner[row]].rack
         leader = int(table.leader_rack[row])
         pairs[rack, None if leader == NONE else table.racks[leader]] += 1
-        replicas = table.replica_rack[table.replica_start[row] : table.replica_start[row + 1]]
-        known = replicas[replicas != NONE].tolist()
-        if rack is None or not known:
+        if not read.known[row]:
             blind.add(rack)
-        local[rack] += any(table.racks[one] == rack for one in known)
+        local[rack] += not read.crosses[row]
     members, leaders = (_racks(key[side] for key in pairs) for side in (0, 1))
     if not any(members) or not any(leaders):
         return None

@@ -113,7 +113,7 @@ class RackCounts:
         members: The racks of members, one a row.
         leaders: The racks of leaders, one a column.
         counts: Partitions, row by row.
-        local: (row) how many of them have a replica in the members' rack; None where either is unknown.
+        local: (row) how many of them are read within the members' rack; None where that is unknown.
     """
 
     members: tuple[str | None, ...]

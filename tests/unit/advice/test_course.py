@@ -255,6 +255,20 @@ def test_it_is_taken_up_when_it_runs_with_another_assignment():
     assert story.last.advice.verdict is Verdict.STAY
 
 
+def test_what_asks_for_client_rack_runs_once_no_row_asks_for_it():
+    """A strategy with members' racks is taken up when it runs, and nothing is left to say of racks not sent."""
+    sight = Story(running="range").sight(".")
+    asks = replace(sight, candidates=sight.candidates | {"range+client.rack": _row_of("range")})
+
+    assert sight.runs("range+client.rack")
+    assert not asks.runs("range+client.rack")
+    assert (sight.runs("range"), sight.runs("sticky+client.rack")) == (True, False)
+
+
+def _row_of(name):
+    return replace(Story().candidate(name), strategy=f"{name}+client.rack", is_running=False)
+
+
 def test_what_was_only_proposed_cannot_be_taken_up():
     """Whoever switches unasked has followed no advice."""
     story = Story().goes_on("ss....", running="sticky").goes_on("..", assignment="after")

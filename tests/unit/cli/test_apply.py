@@ -102,6 +102,39 @@ def test_client_ids_that_tell_the_library_narrow_it_down(asked):
     assert [way["clients"] for way in kit["ways"]] == [["librdkafka", "kafka-python"]]
 
 
+RACKS = """
+Step 1: set, and restart 2 members one after the other … Java, properties client.rack=<the rack of this member>
+… Spring, application.properties spring.kafka.consumer.properties.client.rack= … librdkafka
+… client.rack=rack-a on a@/10.0.0.1 client.rack=rack-b on b@/10.0.0.1
+… kafka-python: no such strategy, or its members do not send client.rack
+… 2 partitions of another owner than now 50% -> 0% of partitions across racks
+… The way back … remove client.rack
+"""
+"""What the running strategy needs is the setting alone; it brings what its row says."""
+
+
+@pytest.mark.parametrize("running", ["range", "sticky"])
+def test_a_way_that_needs_racks_begins_with_client_rack_of_each_member(run, kept, running):
+    """For each library that sends it, with the rack of each member that does not; beside the list, if that changes."""
+    members = [
+        member(name, ["t"], {"t": own}, rack=f"rack-{name}") | {"rack_source": "configured"}
+        for name, own in (("a", [0, 1]), ("b", [2, 3]))
+    ]
+    topics = [topic("t", 4, replicas=[[0], [1], [0], [1]])]
+    made = group("g", members=members, assignor=running)
+    lake = kept(make_snapshot(topics=topics, groups=[made], follower_fetching=True))
+    given = ["apply", "g", "--from", lake, "--strategy", "range+client.rack"]
+
+    assert lacking(run(*given).stdout, RACKS) is None
+    [kit] = objects(run(*given, "--json"))
+    first = kit["ways"][0]["rounds"][0]
+    assert first["racks"] == {"rack-a": ["a@/10.0.0.1"], "rack-b": ["b@/10.0.0.1"]}
+    settings = ["client.rack", "partition.assignment.strategy"][: 1 if running == "range" else 2]
+    assert list(first["settings"]["librdkafka" if running == "range" else "java"]) == settings
+    assert kit["ways"][0]["back"][-1]["settings"]["java"]["client.rack"] is None
+    assert kit["there_already"] is False
+
+
 def test_machines_get_the_same(asked):
     """Each round with its settings, the way back, and both rows of the scoreboard."""
     (kit,) = objects(asked("range-server", "--json", assignor="uniform", group_type="consumer"))

@@ -61,6 +61,7 @@ REFUSED = {
         "--member a=range --to stiky": "there is no strategy 'stiky'",
         "--member a=range --to live": "no member can be set to live",
         "--member a=range --to uniform": "cannot list 'uniform'",
+        "--member a=range --to range+client.rack": "client.rack is no strategy",
         "slow-member @ --assignors ,": "--assignors: a list of strategies",
         "slow-member @ --to stiky": "there is no strategy 'stiky'",
     },

@@ -206,6 +206,28 @@ def test_only_the_groups_that_were_measured_are_awaited():
     assert ["other", "third", None] == missing
 
 
+def test_what_sending_racks_would_bring_passes():
+    """A row of some groups alone, whose members do not send the racks that are known of them."""
+    members = [
+        member(f"m{n}", ["t"], {"t": own}, rack=f"rack-{'ab'[n]}") | {"rack_source": "configured"}
+        for n, own in enumerate(([0, 1], [2, 3]))
+    ]
+    lake = Recording()
+    silent, plain = group("silent", members=members, assignor="range"), group("plain", members=1)
+    topics = [topic("t", 4, replicas=[[0], [1], [0], [1]])]
+    [snapshot_id] = store(lake, make_snapshot(topics=topics, groups=[silent, plain]))
+    for name, step in (
+        ("metrics", pipeline.compute_metrics),
+        ("candidates", pipeline.propose_candidates),
+    ):
+        lake.write(name, snapshot_id, step(lake, SETTINGS, snapshot_id), {})
+    found = validate_candidates(lake, SETTINGS, snapshot_id).to_pylist()
+
+    assert [row["reason"] for row in found if not row["success"]] == []
+    rows = lake.read("candidates", [snapshot_id]).to_pylist()
+    assert [r["group_id"] for r in rows if r["strategy"] == "range+client.rack"] == ["silent"]
+
+
 @pytest.mark.parametrize("kip_1071", [False, True])
 def test_what_is_proposed_for_an_application_passes(kip_1071):
     """Its rack strategies are known ones, though no other group has all of them, and what is unknown is no fault."""
