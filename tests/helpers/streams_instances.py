@@ -13,7 +13,7 @@ from tests.stage.workload.streams_app import FLAGS, INSTANCES, SOURCE
 
 
 class Application(Members):
-    """The instances of `CountingApp.java`, a JVM of two threads each, in a rack each."""
+    """The instances of `CountingApp.java`, a JVM of two threads each, in two racks in turn."""
 
     client = "java"
 
@@ -26,10 +26,9 @@ class Application(Members):
         folder: Path,
         units: int = INSTANCES,
     ) -> None:
-        """*folder* has the compiled classes, and is for settings, state and logs."""
-        super().__init__(stage, name, settings, racks=["rack-a", "rack-b", "rack-c"][:units])
-        self.units, self.count = units, 2 * units
-        self.protocol, self.folder = protocol, folder
+        """*folder* has the compiled classes, and is for settings, state and logs; `RACK` in a setting is its own."""
+        super().__init__(stage, name, settings, racks=["rack-a", "rack-b"])
+        self.protocol, self.folder, self.units, self.count = protocol, folder, units, 2 * units
         self.alone: dict[int, dict[str, str]] = {}
         if protocol == "streams":
             self.tool = "streams.StreamsGroupCommand"
@@ -38,8 +37,10 @@ class Application(Members):
     def start(self, number: int) -> None:
         """With a file of the settings of now, and behind them what it has `alone`."""
         own = self.folder / f"{self.name}-{number + 1}.properties"
+        rack = self.racks[number % len(self.racks)]
         settings = self.settings | self.alone.get(number, {})
-        own.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
+        given = {key: value.replace("RACK", rack) for key, value in settings.items()}
+        own.write_text("".join(f"{key}={value}\n" for key, value in given.items()))
         log = own.with_suffix(".log")
         log.unlink(missing_ok=True)
         java, _ = find_java()

@@ -242,7 +242,7 @@ _HOW: Mapping[str, Clause] = {
         "Configure racks by client id or host, and set broker.rack on every broker."
     ),
     "client_rack_on": (
-        "Set client.rack={first} on {after} of {bound:instance} ({others}), one restart each."
+        "Set client.rack={first} on {after} of {bound:instance} ({others}), with the next restart."
     ),
     "set_task_strategy": (f"Set {_TASK_SETTING}={{names}} on every instance, one rolling restart."),
     "leave_sticky_assignor": (

@@ -86,7 +86,7 @@ CLAUSES: Mapping[str, Clause] = {
     ),
     "racks_switched_off": (
         "rack-aware assignment is off for all {bound:client} (KIP-925): {after:client sends|send} no client.rack"
-        " ({names}), and one without is enough; set it there, one restart each"
+        " ({names}), and one without is enough; set it there"
     ),
     "client_rack_first": "after client.rack is set on {count:client} ({names})",
     "clients_tell_no_rack": f"{_TELL_NO_RACK}set client.rack",

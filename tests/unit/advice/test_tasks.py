@@ -47,7 +47,7 @@ SENT = "after client.rack is set on 1 of 2 clients (app-2): one without switches
 
 
 def _send(rack):
-    return f"Set client.rack={rack} on 1 of 2 instances (app-2), one restart each."
+    return f"Set client.rack={rack} on 1 of 2 instances (app-2), with the next restart."
 
 
 def _restart(strategy):

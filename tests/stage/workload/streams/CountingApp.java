@@ -24,15 +24,14 @@ import org.apache.kafka.streams.kstream.Materialized;
  * in the place of those that are usual here with the classic protocol.
  */
 public class CountingApp {
-    private static final String[] RACKS = {"rack-a", "rack-b", "rack-c"};
-    private static final int INSTANCES = 2;
+    private static final String[] RACKS = {"rack-a", "rack-b"};
 
     public static void main(String[] args) throws Exception {
         List<KafkaStreams> running = new ArrayList<>();
         for (int i = 2; i < args.length; i++) {
             String[] app = args[i].split(":");
             int only = app.length > 3 ? Integer.parseInt(app[3]) : 0;
-            int last = only > 0 ? only : INSTANCES;
+            int last = only > 0 ? only : RACKS.length;
             for (int instance = Math.max(1, only); instance <= last; instance++) {
                 String name = app[0] + "-" + instance;
                 KafkaStreams streams =
@@ -84,7 +83,7 @@ public class CountingApp {
         it.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, 5_000);
         it.put("consumer.fetch.min.bytes", 100_000);
         it.put("consumer.fetch.max.wait.ms", 2_000);
-        it.put("client.rack", RACKS[instance - 1]);
+        it.put("client.rack", RACKS[(instance - 1) % RACKS.length]);
         it.put("group.protocol", app[2]);
         String own = System.getProperty("settings");
         if (own != null) {
