@@ -12,7 +12,8 @@ Of a Kafka Streams application the weights are settings, `rack.aware.assignment.
 that it has now; so this is what the optimiser could do with the present dealing, before the assignor deals anew.
 
 Source: KIP-925, sections B.III and E, for the weights; the search is Eisner and Severance's (1976);
-`evenkeel.engine.streams.actives` places tasks.
+`evenkeel.engine.streams.actives` places tasks. Strategies of Streams weigh the racks of all replicas; where brokers
+serve reads from leaders only, what the corners are said to read across racks is from these.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from ..assignors.flow.plain_group import plain_group
 from ..assignors.interface import GroupSpec, as_read
 from ..metrics.racks import Crossing
 from ..model.arrays import NONE, Floats, Indices
-from ..model.facts import Fact, reason
+from ..model.facts import Fact, note, reason
 from ..streams.actives import optimise
 from ..streams.compare import across
 from ..streams.live import Running
@@ -138,7 +139,7 @@ def frontiers(group: GroupSpec) -> list[Frontier]:
 
 def missing(application: Running) -> Fact | None:
     """Why an application has no frontier: a rack is missing, or a task runs nowhere; None when it has one."""
-    app = application.app
+    app = application.app.told
     config = replace(application.config, strategy=RackStrategy.MIN_TRAFFIC, num_standby_replicas=0)
     homeless = [app.tasks[task] for task in np.flatnonzero(application.owner == NONE).tolist()]
     return racks_off(app, config) or (reason("tasks_run_nowhere", homeless) if homeless else None)
@@ -153,26 +154,35 @@ def task_frontiers(application: Running, rates: Rates) -> tuple[Point, list[Fron
         rates: What is produced to its source partitions.
     """
     app, before, swept = application.app, application.owner, []
+    bare = [app.names[c] for c in np.flatnonzero(app.client_rack == NONE).tolist()]
+    lacking = (note("client_rack_first", bare),) if bare else ()
     unknown = float("nan")
     rate = np.array([rates.get(app.partitions[p], unknown) for p in app.source.tolist()])
 
-    def point(owner: Indices) -> Point:
-        return _point(across(app, app.source_start, app.source, owner), rate, before, owner)
+    def point(owner: Indices, *, by_replica: bool = False) -> Point:
+        crossing = across(app, app.source_start, app.source, owner, by_replica=by_replica)
+        return _point(crossing, rate, before, owner)
 
     for strategy in SWEPT:
         found = hull(partial(_cheapest_tasks, application, strategy), len(app.source))
-        points = [point(one.owner) for one in found]
-        swept.append(Frontier(strategy=strategy.value, corners=corners(points)))
+        # weighed by replicas, as strategies do, and told as reads go
+        priced = corners([point(one.owner, by_replica=True) for one in found])
+        told = tuple(
+            replace(point(one.owner), lowest=by.lowest, highest=by.highest)
+            for one, by in zip(found, priced, strict=True)
+        )
+        swept.append(Frontier(strategy=strategy.value, corners=told, remarks=lacking))
     return point(before), swept
 
 
 def _cheapest_tasks(application: Running, strategy: RackStrategy, weights: Weights) -> _PlacedTasks:
-    app, before = application.app, application.owner
+    app, before = application.app.told, application.owner
     costs = Costs(traffic=weights.traffic, non_overlap=weights.move)
     owner = before
     for kind in (app.stateful, ~app.stateful):
         owner = optimise(app, owner, np.flatnonzero(kind), costs, strategy, before)
-    crossing = int(across(app, app.source_start, app.source, owner).crosses.sum())
+    far = across(app, app.source_start, app.source, owner, by_replica=True)
+    crossing = int(far.crosses.sum())
     moved = int((owner != before).sum())
     cost = weights.traffic * crossing + weights.move * moved
     return _PlacedTasks(owner=owner, crossing=crossing, moved=moved, cost=cost)

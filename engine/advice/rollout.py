@@ -15,6 +15,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from ..assignors.kafka.protocol_names import (
     BY_RACKS,
@@ -69,6 +70,9 @@ RACK_PLACE = "<the rack of this member>"
 
 GROUP_PLACE = 'group="..."'
 
+NOBODY: Mapping[str, Names] = MappingProxyType({})
+"""No member has to send its rack."""
+
 TASK_SETTING = "rack.aware.assignment.strategy"
 
 ASSIGNOR_SETTING = "task.assignor.class"
@@ -104,6 +108,7 @@ class Round:
         lists: What members list then, by wire names; nothing where the broker decides.
         stages: What is elected after how many restarts.
         eager: Whether members give up everything at each rebalance; None unknown.
+        only: Which instances of an application are restarted, by name; all without.
         racks: By rack, the members that are told that it is theirs; nothing where they tell it already.
     """
 
@@ -114,6 +119,7 @@ class Round:
     lists: Names = ()
     stages: tuple[RestartStage, ...] = ()
     eager: bool | None = False
+    only: Names = ()
     racks: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
@@ -348,6 +354,7 @@ def to_tasks(
     sticky: bool = False,
     racks: str | None = None,
     needs: Sequence[Fact] = (),
+    untold: Mapping[str, Names] = NOBODY,
 ) -> Rollout:
     """
     The way of a Kafka Streams application of the classic protocol to the sticky assignor of tasks (KIP-924), or to a
@@ -360,6 +367,7 @@ def to_tasks(
         sticky: Whether it has the sticky assignor now.
         racks: The rack strategy that it has now, as far as somebody said.
         needs: What a rack strategy asks for besides, as `task_needs` says it.
+        untold: By rack, the instances that have to send their `client.rack`, as `untold_instances` tells them.
     """
     to_sticky = strategy == StickyTasks.CLIENT
     if to_sticky and sticky:
@@ -383,12 +391,26 @@ def to_tasks(
         lists=(STREAMS_PROTOCOL,),
     )
     undo = replace(there, settings=_written(undone, STREAMS), why=reason("as_it_was"))
-    return Rollout(
-        target=strategy,
-        present=STREAMS_PROTOCOL,
-        ways=(Way(clients=JVM, rounds=(there,), back=(undo,)),),
-        notes=tuple(notes),
-    )
+    way = Way(clients=JVM, rounds=(there,), back=(undo,))
+    if untold:
+        way = _telling(way, untold, is_set=racks == strategy and not sticky)
+        notes = [*([note("racks_unknown_yet")] if RACK_PLACE in untold else []), *notes]
+    return Rollout(target=strategy, present=STREAMS_PROTOCOL, ways=(way,), notes=tuple(notes))
+
+
+def _telling(way: Way, untold: Mapping[str, Names], *, is_set: bool) -> Way:
+    """
+    The way of an application some instances of which send no `client.rack`: it comes with the restart there is, and may
+    stay on the way back; where the strategy is set already, they alone restart for it.
+    """
+    rounds = way.rounds
+    if is_set:
+        only = tuple(name for names in untold.values() for name in names)
+        why = reason("one_without_rack_is_enough")
+        rounds = tuple(replace(each, settings={}, why=why, only=only) for each in rounds)
+        bare = tuple(replace(each, settings={}, only=only) for each in way.back)
+        way = replace(way, back=_also(bare, _written({RACK_SETTING: None}, STREAMS), {}))
+    return replace(way, rounds=_also(rounds, _written({RACK_SETTING: RACK_PLACE}, STREAMS), untold))
 
 
 def to_broker_tasks() -> Rollout:

@@ -16,7 +16,7 @@ import numpy as np
 from ..advice import runs, unfit
 from ..advice.price import Price, instances_of, price
 from ..advice.scoring import Judge, Moves, moves
-from ..advice.tasks import task_feasibility, task_reach
+from ..advice.tasks import client_racks, racks_found, task_feasibility, task_reach
 from ..assignors import every
 from ..assignors.interface import GroupSpec, spec_of
 from ..assignors.live import Live
@@ -53,7 +53,7 @@ def task_rows(settings: Settings, group: GroupSnapshot, measured: Measured) -> I
     spec = spec_of(group, measured.lag, measured.production)
     rule = settings.rule(group.cluster, group.group)
     judge = judge_of_measured(group, measured, spec, rule)
-    visible, assumed = None, tuple[Fact, ...]()
+    visible, assumed, found = None, tuple[Fact, ...](), racks_found(group, spec, None)
     configured = rule.streams or StreamsSettings()
     strategies = task_strategies(configured.task_assignor, kip_1071=group.type is GroupType.STREAMS)
     placements: dict[TaskStrategy, PlacementOutcome | EvenkeelError]
@@ -71,8 +71,8 @@ def task_rows(settings: Settings, group: GroupSnapshot, measured: Measured) -> I
         }
         placed = [each for each in placements.values() if isinstance(each, PlacementOutcome)]
         application, visible = presumed(live, placed), seen_to_run(live, placed)
-        assumed = application.remarks
-    rows: list[_Row] = [(replace(_live(spec, judge), notes=assumed), None)]
+        assumed, found = application.remarks, racks_found(group, spec, application)
+    rows: list[_Row] = [(replace(_live(spec, judge), notes=assumed, findings=found), None)]
     for strategy, placement in placements.items():
         is_running = runs(group, strategy.value) if visible is None else strategy in visible
         if isinstance(placement, PlacementOutcome):
@@ -113,8 +113,12 @@ def task_rows(settings: Settings, group: GroupSnapshot, measured: Measured) -> I
         yield proposal(keys, position, candidate, changed)
 
 
+def _now(spec: GroupSpec) -> Assignment:
+    return Assignment(owner=spec.owner)
+
+
 def _live(spec: GroupSpec, judge: Judge) -> Candidate:
-    now = Assignment(owner=spec.owner)
+    now = _now(spec)
     return Candidate(
         strategy=Live.name,
         deployment=Live.deployment,
@@ -147,7 +151,9 @@ def _replayed_row(
     judgement = task_feasibility(group, application, placement)
     if judgement.feasibility is Feasibility.INFEASIBLE:
         never = infeasible(name, deployment, *judgement.reason)
-        return replace(never, how=judgement.how), None
+        # where setting client.rack is the way, there is one, though what it brings is not known
+        way = client_racks(application, placement)
+        return replace(never, how=judgement.how), moves(spec, _now(spec)) if way else None
     assignment = Assignment(owner=_members(application, placement, spec))
     process = {m.id: m.process_id for m in group.members}
     of_member = np.array([*(process.get(name) for name in spec.members), None], dtype=object)
@@ -221,9 +227,10 @@ def _proof(application: Running, placement: PlacementOutcome) -> tuple[Fact, ...
     """What is proven of a rack strategy's answer."""
     if placement.strategy in {RackStrategy.NONE, *StickyTasks} or placement.racks_off is not None:
         return ()
-    crossing, tasks = int(placement.crossing.sum()), len(application.app.tasks)
+    crossing, tasks = int(placement.far.sum()), len(application.app.tasks)
+    across = Fact(kind=FactKind.REMARK, measure="cross_rack_sources", after=crossing)
     return (
         Fact(kind=FactKind.EXACT, measure="placement_cost"),
-        Fact(kind=FactKind.REMARK, measure="cross_rack_sources", after=crossing),
+        *(() if placement.cost is None else (across,)),
         Fact(kind=FactKind.REMARK, measure="task_moves", after=placement.moves, bound=tasks),
     )

@@ -28,13 +28,15 @@ from ..advice.rollout import (
     to_tasks,
 )
 from ..advice.scoring import Moves
-from ..advice.tasks import task_needs
+from ..advice.tasks import task_needs, untold_instances
 from ..assignors import by_name
+from ..assignors.interface import GroupSpec
 from ..assignors.kafka.protocol_names import SERVER_SIDE, base_of, cooperative
 from ..assignors.live import Live
 from ..config import Rule, Settings, StreamsSettings
 from ..followers.plan import NAME as PLAN
 from ..messages.wording import words
+from ..model.arrays import Flags
 from ..model.assignments import Deployment, Feasibility
 from ..model.errors import Infeasible, InputError
 from ..model.facts import reason, step
@@ -43,6 +45,7 @@ from ..model.states import GroupType
 from ..model.text import pasted
 from ..records import CandidateRow
 from ..snapshots.groups_with_past import BatchWithPast, GroupWithPast
+from ..streams.live import instance_of, running
 from ..streams.settings import RackStrategy, StickyTasks, own_strategy
 from .candidate_rows import answer_of
 from .propose import propose_group
@@ -182,10 +185,7 @@ def _rollout(
     if strategy == StickyTasks.SERVER:
         return to_broker_tasks()
     if group.places_tasks:
-        racks = _streams(settings, group).rack_aware_assignment_strategy
-        sticky = _is_sticky(settings, group)
-        needs = task_needs(group, RackStrategy(strategy)) if strategy != StickyTasks.CLIENT else ()
-        return to_tasks(strategy, sticky=sticky, racks=racks, needs=needs)
+        return _to_tasks(settings, group, strategy)
     if strategy in SERVER_SIDE:
         return to_server_side(
             strategy,
@@ -207,6 +207,17 @@ def _rollout(
         return to_client_side(strategy, present, lists, static, clients)
     follower = None if present == PLAN else to_client_side(PLAN, present, lists, static, clients)
     return to_plan(strategy, follower, present, group=group.group, static=static)
+
+
+def _to_tasks(settings: Settings, group: GroupSnapshot, strategy: str) -> Rollout:
+    """The way of a Kafka Streams application of the classic protocol."""
+    streams, sticky = _streams(settings, group), _is_sticky(settings, group)
+    racks = streams.rack_aware_assignment_strategy
+    needs = () if strategy == StickyTasks.CLIENT else task_needs(group, RackStrategy(strategy))
+    if strategy in (StickyTasks.CLIENT, RackStrategy.NONE):
+        return to_tasks(strategy, sticky=sticky, racks=racks, needs=needs)
+    untold = untold_instances(running(group, streams).app)
+    return to_tasks(strategy, sticky=sticky, racks=racks, needs=needs, untold=untold)
 
 
 def _check(group: GroupSnapshot, strategy: str) -> None:
@@ -276,7 +287,16 @@ def _held(
     )
     if paid is None:
         return None
-    longest = float(paid.held_up_seconds.max(initial=0.0))
+    seconds = np.where(_restarting(group, spec, this), paid.held_up_seconds, 0.0)
+    longest = float(seconds.max(initial=0.0))
     arrivals = measured.measured.production[group.partitions.assignable]
-    waits = float((arrivals * paid.held_up_seconds).sum())
+    waits = float((arrivals * seconds).sum())
     return HeldUp(seconds=longest, offsets=None if np.isnan(waits) else waits)
+
+
+def _restarting(group: GroupSnapshot, spec: GroupSpec, this: Round) -> Flags:
+    """(P) whether a round restarts the instance that owns a partition."""
+    names = {m.id: {m.process_id, instance_of(m)} for m in group.members}
+    own = [not this.only or not names[name].isdisjoint(this.only) for name in spec.members]
+    restarting: Flags = np.array([*own, not this.only], np.bool_)[spec.owner]
+    return restarting

@@ -3,8 +3,14 @@ What a live application has now, beside what each strategy would give it, by the
 
 A placement is taken where it ends, with all copies caught up. Its cost is what Kafka's optimiser minimises, with what
 moves charged against what runs now: `traffic_cost` for each source partition a task reads across racks and
-`non_overlap_cost` for each task that changes clients, tasks without state at 1 and 0. Partitions of which the client's
-rack or a replica's is unknown are left out of the count, and the count of those is told.
+`non_overlap_cost` for each task that changes clients, tasks without state at 1 and 0; the racks of all replicas count
+for it. What crosses racks is measured as everywhere: from the leader where brokers serve reads from leaders only.
+Partitions of which the client's rack or a replica's is unknown are left out of the count, and the count of those is
+told.
+
+Kafka sees the `client.rack` that clients send, and without one of them no rack at all. What is known of racks besides
+is for measuring; what a rack strategy would lead to is worked out with a `client.rack` on every client, and said to
+need it (`PlacementOutcome.untold`).
 """
 
 from __future__ import annotations
@@ -15,13 +21,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..assignors.kit.java_order import map_order
-from ..metrics.racks import Crossing, replica_crossing
+from ..metrics.racks import Crossing, leader_crossing, replica_crossing
 from ..model.arrays import NONE, Indices, Ints, ragged_entries, starts_of
 from ..model.errors import Infeasible
 from ..model.facts import Fact, note, reason
 from .live import Running
 from .model import RUNNING, Application, Placement, placed_at_once
 from .place import place
+from .racks import CLIENTS_WITHOUT_RACK, EQUAL_COSTS
 from .settings import STATELESS, RackStrategy, StickyTasks, TaskStrategy
 from .sticky_tasks import place_sticky, usual_arrivals
 from .sticky_tasks_server import assign_sticky_server
@@ -37,14 +44,16 @@ class PlacementOutcome:
         placement: The strategy's answer for the next rebalance; None for what it has now.
         owner: (N) the client of each task in the end, NONE for nobody.
         copies_start, copies: Ragged, task -> clients that keep a copy in the end.
-        crossing: (N) source partitions of each task without a replica in its client's rack.
+        crossing: (N) source partitions of each task that it reads across racks.
         unknown: (N) source partitions of each task of which that is not known.
+        far: (N) source partitions of each task without a replica in its client's rack, which is what strategies weigh.
         copies_crossing: Changelog partitions that standbys restore across racks.
         copies_unknown: Those of which that is not known.
         moves: Tasks that change clients.
-        cost: Total cost, in the units of the configured costs.
+        cost: Total cost, in the units of the configured costs; None where a rack is not known.
         thread: (N) the member that runs each task then; None where the strategy gives tasks to clients and Kafka deals
             them over the threads.
+        untold: Which clients have to send a `client.rack` before the strategy places tasks so; None when all do.
     """
 
     strategy: TaskStrategy | None
@@ -57,13 +66,21 @@ class PlacementOutcome:
     copies_crossing: int
     copies_unknown: int
     moves: int
-    cost: int
+    cost: int | None
+    far: Ints
     thread: Indices | None = None
+    untold: Fact | None = None
 
     @property
     def racks_off(self) -> Fact | None:
         """Why racks played no part in it."""
         return None if self.placement is None else self.placement.racks
+
+    @property
+    def without_racks(self) -> Fact | None:
+        """Why the strategy places tasks as `none` does until something is mended; None when it does not."""
+        off = self.untold or self.racks_off
+        return None if off is not None and off.measure == EQUAL_COSTS else off
 
     @property
     def remarks(self) -> tuple[Fact, ...]:
@@ -96,7 +113,7 @@ def outcome(running: Running, strategy: TaskStrategy) -> PlacementOutcome:
     Raises:
         Infeasible: Its limits do not hold all tasks, or it is one of another task assignor than the configured one.
     """
-    thread = None
+    thread, untold = None, None
     if strategy is StickyTasks.SERVER is running.own:
         app, members = running.app, running.members
         given = assign_sticky_server(app, members, running.config.num_standby_replicas)
@@ -111,7 +128,10 @@ def outcome(running: Running, strategy: TaskStrategy) -> PlacementOutcome:
             fix="Set task_assignor of [rules.streams] to the one that the application uses.",
         )
     else:
-        placement = place(running.app, replace(running.config, strategy=strategy))
+        config = replace(running.config, strategy=strategy)
+        placement = place(running.app, config)
+        if placement.racks is not None and placement.racks.measure == CLIENTS_WITHOUT_RACK:
+            untold, placement = placement.racks, place(running.app.told, config)
     owner = np.where(placement.target == NONE, placement.active, placement.target)
     ahead = _outcome(
         running,
@@ -121,7 +141,7 @@ def outcome(running: Running, strategy: TaskStrategy) -> PlacementOutcome:
         placement.planned_start,
         placement.planned,
     )
-    return replace(ahead, thread=thread)
+    return replace(ahead, thread=thread, untold=untold)
 
 
 def _by_sticky_leader(running: Running) -> Placement:
@@ -164,8 +184,8 @@ def outcomes(running: Running) -> list[PlacementOutcome]:
 def presumed(running: Running, candidates: Iterable[PlacementOutcome]) -> Running:
     """
     The application with the strategy it runs: the configured one, else one that gives exactly what it has now, else
-    Kafka's default, `none`. What was taken is said. Where the broker assigns (KIP-1071), and where the sticky assignor
-    is configured, it runs that.
+    Kafka's default, `none`. Any is `none` while racks are off. What was taken is said. Where the broker assigns
+    (KIP-1071), and where the sticky assignor is configured, it runs that.
 
     Args:
         running: The application.
@@ -173,8 +193,9 @@ def presumed(running: Running, candidates: Iterable[PlacementOutcome]) -> Runnin
     """
     if running.own is not None:
         return replace(running, runs=running.own)
+    candidates = tuple(candidates)
     if running.configured is not None:
-        return replace(running, runs=running.configured)
+        return replace(running, runs=_in_effect(running.configured, candidates))
     same = next(reproducing(running, candidates), None)
     strategy = same or RackStrategy.NONE
     remark = note("strategy_taken_as_seen" if same else "strategy_taken_by_default", [strategy])
@@ -197,15 +218,25 @@ def seen_to_run(
     if running.own is not None:
         return frozenset({running.own})
     if running.configured is not None:
-        return frozenset({running.configured})
+        return frozenset({_in_effect(running.configured, candidates)})
     return frozenset(reproducing(running, candidates)) or None
+
+
+def _in_effect(configured: RackStrategy, candidates: Iterable[PlacementOutcome]) -> RackStrategy:
+    """The configured strategy, or `none` where Kafka has switched racks off."""
+    for one in candidates:
+        if one.strategy is configured and one.without_racks is not None:
+            return RackStrategy.NONE
+    return configured
 
 
 def reproducing(running: Running, candidates: Iterable[PlacementOutcome]) -> Iterator[RackStrategy]:
     """The strategies whose answer is exactly what the application has now, copies included."""
     for candidate in candidates:
+        seen = candidate.untold is None or candidate.racks_off is not None
         if (
-            isinstance(candidate.strategy, RackStrategy)
+            seen
+            and isinstance(candidate.strategy, RackStrategy)
             and np.array_equal(candidate.owner, running.owner)
             and np.array_equal(candidate.copies_start, running.copies_start)
             and np.array_equal(candidate.copies, running.copies)
@@ -223,6 +254,7 @@ def _outcome(
 ) -> PlacementOutcome:
     app = running.app
     crossing, unknown = _by_row(app, app.source_start, app.source, owner)
+    far, unsure_far = _by_row(app, app.source_start, app.source, owner, by_replica=True)
     task = np.repeat(np.arange(len(app.tasks)), np.diff(copies_start))
     start, entries = ragged_entries(app.changelog_start, task)
     restored, unsure = _by_row(app, start, app.changelog[entries], copies)
@@ -241,30 +273,36 @@ def _outcome(
         copies_crossing=int(restored.sum()),
         copies_unknown=int(unsure.sum()),
         moves=int(moved.sum()),
-        cost=int((price * crossing).sum() + fee[moved].sum()),
+        cost=None if unsure_far.any() else int((price * far).sum() + fee[moved].sum()),
+        far=far,
     )
 
 
-def across(app: Application, start: Ints, partition: Indices, client: Indices) -> Crossing:
+def across(
+    app: Application, start: Ints, partition: Indices, client: Indices, *, by_replica: bool = False
+) -> Crossing:
     """
-    For each entry, whether its partition has no replica in the rack of its row's client.
+    For each entry, whether its partition is read across racks by its row's client.
 
     Args:
         app: The application.
         start, partition: Ragged, row -> partitions.
         client: One per row, NONE for nobody.
+        by_replica: Whether it has no replica in that client's rack, whoever serves reads: what strategies weigh.
     """
-    rack = np.append(app.client_rack, np.int32(NONE))[client]
-    replica_start, entries = ragged_entries(app.replica_start, partition)
+    rack = np.append(app.known_rack, np.int32(NONE))[client]
     of_row = np.repeat(rack, np.diff(start))
+    if app.leader_rack is not None and not by_replica:
+        return leader_crossing(of_row, app.leader_rack[partition])
+    replica_start, entries = ragged_entries(app.replica_start, partition)
     return replica_crossing(of_row, replica_start, app.replica_rack[entries])
 
 
 def _by_row(
-    app: Application, start: Ints, partition: Indices, client: Indices
+    app: Application, start: Ints, partition: Indices, client: Indices, *, by_replica: bool = False
 ) -> tuple[Ints, Ints]:
     """For each row, how many of its partitions cross racks, and of how many that is unknown; none of nobody's."""
-    crossing = across(app, start, partition, client)
+    crossing = across(app, start, partition, client, by_replica=by_replica)
     row = np.repeat(np.arange(len(start) - 1), np.diff(start))
     unknown = ~crossing.known & (client[row] != NONE)
     return (

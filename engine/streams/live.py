@@ -12,6 +12,8 @@ What the wire does not tell is taken, and told each time (`Running.remarks`):
   decides.
 * `num.standby.replicas`: as many copies as every store has now; `rack.aware.assignment.tags`: all tags of the clients;
   `rack.aware.assignment.strategy`: `compare.presumed`. The configuration settles these too.
+* A client's rack, where it sends none and a rule says it: what crosses racks is measured by it, Kafka does not see it.
+  A broker that assigns tasks looks at no rack, so there the two are one.
 * How far copies are: a running task is where it is, a standby of now counts as caught up. What a client without either
   has on disk is what it reported when it last joined.
 
@@ -21,19 +23,21 @@ Source: `SubscriptionInfo` of Kafka 4.3; KIP-441, KIP-708, KIP-925, KIP-1071.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from ..config import StreamsSettings
+from ..metrics.racks import stray_racks
 from ..model.arrays import NONE, Indices, Ints, ragged
 from ..model.errors import Infeasible
 from ..model.facts import Fact, note
 from ..model.groups import GroupSnapshot, Member, MemberTasks, PartitionTable
 from ..model.states import GroupType
 from .model import LAG_UNKNOWN, RUNNING, Application, ClientLine, TaskLine, application, task_key
+from .racks import racks_switched_off
 from .settings import (
     Overlap,
     RackStrategy,
@@ -128,7 +132,7 @@ def running(group: GroupSnapshot, settings: StreamsSettings | None = None) -> Ru
             fix="Take the next snapshot once the application runs; a group that rebalances tells nothing.",
         )
     stores = stores_of(group, tasks, threads, settings.changelogs or {})
-    clients = list(_clients(group.members, threads, stores, frozenset(tasks)))
+    clients = list(_clients(group, threads, stores, frozenset(tasks)))
     app = application(
         [
             TaskLine(
@@ -142,8 +146,19 @@ def running(group: GroupSnapshot, settings: StreamsSettings | None = None) -> Ru
         ],
         clients,
         {**_replicas(group.partitions), **_replicas(group.stores)},
+        {**_leaders(group.partitions), **_leaders(group.stores)}
+        if group.follower_fetching is False
+        else None,
     )
-    return _running(group, settings, threads, app, stores)
+    return _running(group, settings, threads, _placed(group, app), stores)
+
+
+def _placed(group: GroupSnapshot, app: Application) -> Application:
+    """The application with the racks that no broker has left out of what is known."""
+    told = stray_racks((member.rack for member in group.members), group.partitions)
+    stray = np.array([*(rack in told for rack in app.racks), False], np.bool_)
+    known = app.known_rack
+    return replace(app, known_rack=np.where(stray[known], NONE, known).astype(np.int32))
 
 
 def _running(
@@ -175,18 +190,21 @@ def _running(
     if homeless:
         remarks.append(note("tasks_run_nowhere", homeless))
     remarks += _gaps(app, owner, stores)
+    configured = settings.rack_aware_assignment_strategy
+    kip_1071 = group.type is GroupType.STREAMS
+    off = racks_switched_off(app, configured, kip_1071=kip_1071)
     return Running(
         app=app,
-        kip_1071=group.type is GroupType.STREAMS,
+        kip_1071=kip_1071,
         assignor=settings.task_assignor,
         config=config,
-        configured=settings.rack_aware_assignment_strategy,
+        configured=configured,
         owner=owner,
         thread=thread,
         client_of=client_of,
         copies_start=start,
         copies=held,
-        remarks=(*_rack_remarks(group), *stores.remarks, *remarks),
+        remarks=(*_rack_remarks(group, app, off), *stores.remarks, *remarks),
         members=Threads(
             ids=tuple(member.id for member in group.members),
             client_of=client_of,
@@ -220,23 +238,28 @@ def _reads(group: GroupSnapshot, threads: Sequence[MemberTasks]) -> dict[str, se
 
 
 def _clients(
-    members: Sequence[Member],
+    group: GroupSnapshot,
     threads: Sequence[MemberTasks],
     stores: Stores,
     tasks: frozenset[str],
 ) -> Iterator[ClientLine]:
     """A client for each process; of what lies on its disk, what belongs to one of *tasks*."""
     by_process: dict[str, list[tuple[Member, MemberTasks]]] = {}
-    for member, one in zip(members, threads, strict=True):
+    for member, one in zip(group.members, threads, strict=True):
         by_process.setdefault(member.process_id or "", []).append((member, one))
+    names = _names({process: [m for m, _ in those] for process, those in by_process.items()})
+    by_broker = group.type is GroupType.STREAMS
     for process, those in by_process.items():
-        racks = {member.rack for member, _ in those}
+        known = {member.rack for member, _ in those}
+        seen = {m.rack if by_broker or m.sends_rack else None for m, _ in those}
         active = [task for _, one in those for task in one.active]
         copies = [task for _, one in those for task in (*one.standby, *one.warmup)]
         yield ClientLine(
             process_id=process,
+            name=names[process],
             threads=len(those),
-            rack=racks.pop() if len(racks) == 1 else None,
+            rack=seen.pop() if len(seen) == 1 else None,
+            known_rack=known.pop() if len(known) == 1 else None,
             tags={name: value for _, one in those for name, value in one.tags.items()},
             lags={
                 **_on_disk([one for _, one in those], stores, tasks),
@@ -246,6 +269,21 @@ def _clients(
             previous_active=active,
             previous_standby=copies,
         )
+
+
+def instance_of(member: Member) -> str:
+    """The client id of a member's instance: without the thread."""
+    return member.client_id.split("-StreamThread-")[0]
+
+
+def _names(members: Mapping[str, Sequence[Member]]) -> dict[str, str]:
+    """A name for each process: its threads' client id without the thread, where no other has it; else its own."""
+    ids = {process: {instance_of(member) for member in those} for process, those in members.items()}
+    shared = Counter(name for each in ids.values() for name in each)
+    return {
+        process: min(each) if len(each) == 1 and shared[min(each)] == 1 else process
+        for process, each in ids.items()
+    }
 
 
 def _on_disk(
@@ -280,6 +318,14 @@ def _replicas(table: PartitionTable | None) -> dict[tuple[str, int], list[str | 
     names = [None if r == NONE else table.racks[r] for r in rack]
     keys = zip(table.names, table.partition.tolist(), strict=True)
     return {key: names[start[row] : start[row + 1]] for row, key in enumerate(keys)}
+
+
+def _leaders(table: PartitionTable | None) -> dict[tuple[str, int], str | None]:
+    """Partition -> rack of its leader."""
+    if table is None:
+        return {}
+    names = [None if r == NONE else table.racks[r] for r in table.leader_rack.tolist()]
+    return dict(zip(zip(table.names, table.partition.tolist(), strict=True), names, strict=True))
 
 
 def _config(
@@ -330,17 +376,22 @@ def _gaps(app: Application, owner: Indices, stores: Stores) -> Iterator[Fact]:
         yield note("changelog_ends_unknown", endless, partitions=len(endless))
 
 
-def _rack_remarks(group: GroupSnapshot) -> Iterator[Fact]:
-    racks: dict[str, Counter[str | None]] = {}
+def _rack_remarks(group: GroupSnapshot, app: Application, off: Fact | None) -> Iterator[Fact]:
+    """Clients whose rack is not known, or known to us alone; *off* says already who sends none."""
+    racks: dict[str, set[str | None]] = {}
     for member in group.members:
-        racks.setdefault(member.process_id or "", Counter())[member.rack] += 1
-    odd = [process for process, found in racks.items() if len(found) > 1]
-    if odd:
-        yield note("clients_in_several_racks", odd)
-    silent = [process for process, found in racks.items() if set(found) == {None}]
-    if silent:
-        by_protocol = group.type is GroupType.STREAMS
-        yield note("protocol_tells_no_rack" if by_protocol else "clients_tell_no_rack", silent)
+        racks.setdefault(member.process_id or "", set()).add(member.rack)
+    found = [racks[process] for process in app.clients]
+    several = [name for name, each in zip(app.names, found, strict=True) if len(each) > 1]
+    if several:
+        yield note("clients_in_several_racks", several)
+    by_broker = group.type is GroupType.STREAMS
+    silent = [name for name, each in zip(app.names, found, strict=True) if each == {None}]
+    if silent and off is None:
+        yield note("protocol_tells_no_rack" if by_broker else "clients_tell_no_rack", silent)
+    unseen = (app.client_rack == NONE) & (app.known_rack != NONE)
+    if unseen.any():
+        yield note("racks_known_by_rule", [app.names[c] for c in np.flatnonzero(unseen).tolist()])
 
 
-__all__ = ["Running", "running"]
+__all__ = ["Running", "instance_of", "running"]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -64,9 +64,13 @@ class Application:
         racks: Rack names; *replica_rack* and *client_rack* point into it, or NONE.
         replica_start, replica_rack: Ragged, partition -> racks of its replicas; NONE is a broker
             without rack, no entry at all means that the replicas are not known.
+        leader_rack: (R) rack of the leader, NONE unknown, where brokers serve reads from leaders only; None where any
+            replica serves them. It says what crosses racks; what Kafka's strategies weigh are all replicas.
         clients: Process ids as UUID text, in Kafka's order (signed).
+        names: (C) what people call them.
         threads: (C) number of stream threads, the client's capacity.
-        client_rack: (C) its rack, NONE without, or when its members disagree.
+        client_rack: (C) the rack that Kafka sees, its `client.rack`; NONE without, or when its members disagree.
+        known_rack: (C) where it is known to be, whoever said so: what crosses racks is measured by it.
         tags: (C) client tags.
         lag_start, lag_task, lag: Ragged, client -> what it said of tasks: offsets behind, `RUNNING`
             or `LAG_UNKNOWN`; a task that is not listed lags by its *log_size*.
@@ -86,9 +90,12 @@ class Application:
     racks: tuple[str, ...]
     replica_start: Ints
     replica_rack: Indices
+    leader_rack: Indices | None
     clients: tuple[str, ...]
+    names: tuple[str, ...]
     threads: Ints
     client_rack: Indices
+    known_rack: Indices
     tags: tuple[Mapping[str, str], ...]
     lag_start: Ints
     lag_task: Indices
@@ -97,6 +104,12 @@ class Application:
     active_task: Indices
     standby_start: Ints
     standby_task: Indices
+
+    @cached_property
+    def told(self) -> Application:
+        """The application with a `client.rack` on every client whose rack is known."""
+        sends = self.client_rack != NONE
+        return replace(self, client_rack=np.where(sends, self.client_rack, self.known_rack))
 
     @cached_property
     def previous_owner(self) -> Indices:
@@ -170,11 +183,17 @@ class TaskLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientLine:
-    """A client in names, for `application`; *lags* per task id, *previous_* are task ids."""
+    """
+    A client in names, for `application`; *lags* per task id, *previous_* are task ids.
+
+    *rack* is what it sends as `client.rack`, *known_rack* where it is known to be, the same unless given.
+    """
 
     process_id: str
+    name: str | None = None
     threads: int = 1
     rack: str | None = None
+    known_rack: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     lags: Mapping[str, int] = field(default_factory=dict)
     previous_active: Sequence[str] = ()
@@ -185,6 +204,7 @@ def application(
     tasks: Sequence[TaskLine],
     clients: Sequence[ClientLine],
     replicas: Mapping[tuple[str, int], Sequence[str | None]] | None = None,
+    leaders: Mapping[tuple[str, int], str | None] | None = None,
 ) -> Application:
     """
     An application from names, in any order.
@@ -194,6 +214,7 @@ def application(
         clients: All clients.
         replicas: Partition -> racks of its replicas, None for a broker without rack; a partition
             left out has unknown replicas.
+        leaders: Partition -> rack of its leader, where brokers serve reads from leaders only.
 
     Raises:
         InputError: A task id or process id is malformed or given twice, or a client names a task there is none of.
@@ -214,8 +235,9 @@ def application(
     used = [p for t in lines for p in (*t.sources, *t.changelogs)]
     partitions = tuple(dict.fromkeys(used))
     row = {pair: i for i, pair in enumerate(partitions)}
-    names = {r for racks in known.values() for r in racks if r} | {c.rack for c in people if c.rack}
-    racks = tuple(sorted(names))
+    of_clients = [c.rack or c.known_rack for c in people]
+    of_brokers = [r for racks in (*known.values(), (leaders or {}).values()) for r in racks]
+    racks = tuple(sorted({rack for rack in (*of_clients, *of_brokers) if rack}))
     rack_of: dict[str | None, int] = {name: i for i, name in enumerate(racks)}
     source_start, source = ragged([[row[p] for p in t.sources] for t in lines])
     changelog_start, changelog = ragged([[row[p] for p in t.changelogs] for t in lines])
@@ -243,9 +265,14 @@ def application(
         racks=racks,
         replica_start=replica_start,
         replica_rack=replica_rack,
+        leader_rack=None
+        if leaders is None
+        else np.array([rack_of.get(leaders.get(p) or None, NONE) for p in partitions], np.int32),
         clients=tuple(c.process_id for c in people),
+        names=tuple(c.name or c.process_id for c in people),
         threads=np.array([c.threads for c in people], np.int64),
         client_rack=np.array([rack_of.get(c.rack or None, NONE) for c in people], np.int32),
+        known_rack=np.array([rack_of.get(rack or None, NONE) for rack in of_clients], np.int32),
         tags=tuple(dict(c.tags) for c in people),
         lag_start=lag_start,
         lag_task=lag_task,

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..model.arrays import NONE, Flags, Indices, Ints
-from ..model.facts import Fact, reason
+from ..model.facts import Fact, finding, reason
 from .model import Application
 from .settings import RackStrategy, TaskConfig
 
@@ -61,6 +61,9 @@ def nothing_to_gain(app: Application, cross: Ints) -> bool:
 EQUAL_COSTS = "equal_costs"
 """The measure of the fact that every task costs the same on every client."""
 
+CLIENTS_WITHOUT_RACK = "clients_without_rack"
+"""The measure of the fact that clients send no `client.rack`: one is enough to switch racks off for all of them."""
+
 
 def racks_off(app: Application, config: TaskConfig) -> Fact | None:
     """
@@ -93,7 +96,32 @@ def racks_off(app: Application, config: TaskConfig) -> Fact | None:
 def clients_off(app: Application) -> Fact | None:
     """That clients without rack leave racks out; None when there are none."""
     bare = np.flatnonzero(app.client_rack == NONE).tolist()
-    return reason("clients_without_rack", [app.clients[c] for c in bare]) if bare else None
+    return reason(CLIENTS_WITHOUT_RACK, [app.names[c] for c in bare]) if bare else None
+
+
+def racks_switched_off(
+    app: Application, configured: RackStrategy | None, *, kip_1071: bool = False
+) -> Fact | None:
+    """
+    That some clients send no `client.rack`, and so switch racks off for all of them; None when none does, or nobody is
+    said to want racks: the strategy is `none`, or no client sends one and no strategy is configured. A broker that
+    assigns tasks looks at no rack (KIP-1071).
+
+    >>> from evenkeel.engine.streams.model import ClientLine, application
+    >>> clients = [ClientLine(process_id=f"00000000-0000-0000-0000-00000000000{n}") for n in range(2)]
+    >>> racks_switched_off(application([], clients), None)
+    >>> off = racks_switched_off(application([], clients), RackStrategy.MIN_TRAFFIC)
+    >>> off.measure, off.after, off.bound
+    ('racks_switched_off', 2, 2)
+
+    Source: KIP-925, section 6.
+    """
+    bare = np.flatnonzero(app.client_rack == NONE).tolist()
+    nobody = configured is None and len(bare) == len(app.clients)
+    if not bare or nobody or kip_1071 or configured is RackStrategy.NONE:
+        return None
+    names, every = [app.names[c] for c in bare], len(app.clients)
+    return finding("racks_switched_off", names, after=len(bare), bound=every)
 
 
 def racked_replicas(app: Application) -> Ints:

@@ -89,6 +89,7 @@ def live_snapshot(
     lag: int | None = 10,
     columns: Mapping[str, Any] | None = None,
     number: int = 0,
+    follower_fetching: bool | None = None,
 ) -> ClusterSnapshot:
     """
     A snapshot of one application.
@@ -102,6 +103,7 @@ def live_snapshot(
         lag: Of each source partition, None for no commits.
         columns: Any other columns of `groups`.
         number: Its place in a series.
+        follower_fetching: Whether brokers let the nearest replica be read; the first one leads.
     """
     sources = {name: list(sub.sources or [f"source-{name}"]) for name, sub in subs.items()}
     sizes = {t: sub.tasks for name, sub in subs.items() for t in (*sources[name], *sub.changelogs)}
@@ -138,6 +140,7 @@ def live_snapshot(
         ],
         brokers={broker: rack for rack, broker in node.items()},
         number=number,
+        follower_fetching=follower_fetching,
     )
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.helpers.kafka_session import ClusterInUse
 from tests.helpers.kafka_stage import Stage
 from tests.oracle.follower import FollowerGroupJvm
-from tests.oracle.jvm import NO_COMPILER
+from tests.oracle.jvm import NO_COMPILER, compile_java
+from tests.stage.kafka.jars import classpath, resolve_jars
 from tests.stage.process import find_java, has_compiler
+from tests.stage.workload.streams_app import SOURCE
 
 
 @pytest.fixture(scope="session")
@@ -27,6 +30,15 @@ def members_jvm(
     """A JVM for members, of which those may follow plans."""
     with FollowerGroupJvm(tmp_path_factory.mktemp("members") / "jvm.log") as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def folder(compiler: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The compiled application of `tests.helpers.streams_instances`."""
+    java, _ = find_java()
+    made = tmp_path_factory.mktemp("instances")
+    compile_java(java, [SOURCE], classpath(resolve_jars()), made)
+    return made
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,6 @@ import pytest
 from evenkeel.engine.advice.rollout import ASSIGNOR_SETTING, TASK_SETTING
 from tests.helpers.applied import (
     ON,
-    Members,
-    await_members,
     closing_members,
     do,
     kit_of,
@@ -21,10 +18,8 @@ from tests.helpers.applied import (
     way_of,
 )
 from tests.helpers.kafka_stage import Stage, Watch
-from tests.oracle.jvm import compile_java
-from tests.stage.kafka.jars import classpath, resolve_jars
-from tests.stage.process import Process, find_java, spawn, stop, wait_until
-from tests.stage.workload.streams_app import FLAGS, INSTANCES, SOURCE
+from tests.helpers.streams_instances import Application
+from tests.stage.process import wait_until
 
 pytest_plugins = ("tests.helpers.kafka_fixtures",)
 pytestmark = [pytest.mark.nightly, pytest.mark.kafka, pytest.mark.timeout(1800)]
@@ -32,75 +27,6 @@ pytestmark = [pytest.mark.nightly, pytest.mark.kafka, pytest.mark.timeout(1800)]
 
 SAID = re.compile(r"Say streams = \{(.*?)\}")
 CONFIGS = re.compile(r"`kafka-configs.sh --bootstrap-server ... (.*?)`")
-
-
-class Application(Members):
-    """The instances of `CountingApp.java`, a JVM of two threads each, in two racks."""
-
-    client = "java"
-    units = INSTANCES
-    count = 2 * INSTANCES
-
-    def __init__(
-        self, stage: Stage, name: str, protocol: str, settings: Mapping[str, str], folder: Path
-    ) -> None:
-        """*folder* has the compiled classes, and is for settings, state and logs."""
-        super().__init__(stage, name, settings, racks=["rack-a", "rack-b"])
-        self.protocol, self.folder = protocol, folder
-        if protocol == "streams":
-            self.tool = "streams.StreamsGroupCommand"
-        self.running: dict[int, Process] = {}
-
-    def start(self, number: int) -> None:
-        """With a file of the settings of now."""
-        own = self.folder / f"{self.name}-{number + 1}.properties"
-        own.write_text("".join(f"{key}={value}\n" for key, value in self.settings.items()))
-        log = own.with_suffix(".log")
-        log.unlink(missing_ok=True)
-        java, _ = find_java()
-        words = [f"-Dsettings={own}", "-cp", f"{self.folder}:{classpath(resolve_jars())}"]
-        which = f"{self.name}:{self.topic}:{self.protocol}:{number + 1}"
-        argv = [
-            str(java),
-            *FLAGS,
-            *words,
-            SOURCE.stem,
-            self.stage.bootstrap,
-            str(self.folder),
-            which,
-        ]
-        self.running[number] = spawn(argv, None, log, f"instance {number + 1}", home=self.folder)
-
-    def restart(self, number: int) -> None:
-        """An instance comes back once its threads have left: one that is slow to close is missed only later."""
-        self.stop(number)
-        await_members(self, self.count - self.count // self.units)
-        self.start(number)
-
-    def stop(self, number: int) -> None:
-        """It leaves its group, if it runs."""
-        if number in self.running:
-            stop(self.running.pop(number), 60)
-
-    def check(self) -> None:
-        """The newest state that each instance tells is RUNNING."""
-        for one in self.running.values():
-            wait_until(lambda one=one: states(one)[-1:] == ["RUNNING"], 180, one.name, process=one)
-
-
-def states(instance: Process) -> list[str]:
-    """What an instance has told of its state since its start."""
-    lines = instance.log_path.read_text(errors="replace").splitlines()
-    return [line.split()[2] for line in lines if line.startswith("STATE ")]
-
-
-@pytest.fixture(scope="module")
-def folder(compiler: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The compiled application."""
-    java, _ = find_java()
-    made = tmp_path_factory.mktemp("instances")
-    compile_java(java, [SOURCE], classpath(resolve_jars()), made)
-    return made
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from ...model.errors import Infeasible
-from ...model.text import pasted
+from ...model.text import pasted, printable
 from ..options import AsJson, Bootstrap, ClusterName, Stored, argument, epilog
 
 EPILOG = epilog(
@@ -29,8 +29,13 @@ def tasks(
     as_json: AsJson = False,
 ) -> None:
     """Show the tasks of a Kafka Streams application: owners, racks and cost, now and under each strategy."""
+    import numpy as np
+
     from ...advice import blocked
+    from ...advice.tasks import racks_found
+    from ...assignors.interface import spec_of
     from ...messages.wording import look_again, words
+    from ...model.arrays import Column
     from ...snapshots.groups_with_past import GroupWithPast
     from ...streams.compare import outcomes, present, presumed
     from ...streams.live import running
@@ -56,10 +61,13 @@ def tasks(
         live = running(selection.group, rule.streams)
         replayed = outcomes(live)
         application, every = presumed(live, replayed), [present(live), *replayed]
-        names = views.client_names(selection.group, application)
+        names = [printable(name) for name in application.app.names]
+        nothing = Column.unknown(len(selection.group.partitions))
+        spec = spec_of(selection.group, nothing, np.full(len(nothing), np.nan))
+        found = racks_found(selection.group, spec, application)
         if as_json:
-            emit([views.to_object(group, application, every, names)])
+            emit([views.to_object(group, application, every, names, found)])
         else:
-            views.show_application(group, application, every, names)
+            views.show_application(group, application, every, names, found)
 
     sources.each_of(sources.selected(source, group), tell, apart=not as_json)

@@ -89,6 +89,7 @@ def _round_object(this: Round, held: HeldUp | None) -> dict[str, Any]:
         "lists": list(this.lists),
         "settings": {client.value: dict(given) for client, given in this.settings.items()},
         "eager": this.eager,
+        "only": list(this.only),
         "racks": {rack: list(own) for rack, own in this.racks.items()},
         "longest_pause_seconds": held.seconds if held else None,
         "waiting_offsets": held.offsets if held else None,
@@ -154,6 +155,8 @@ def _expected(kit: Kit) -> Iterator[str]:
         ):
             before, after = percent(now.score.cross_rack_share), percent(score.cross_rack_share)
             yield f"{before} -> {after} of partitions across racks"
+    elif kit.then.reason:
+        yield f"not known: {kit.then.reason}"
     for each in of_kind(then.facts or (), FactKind.COUNTS):
         yield f"partitions of members: {words(each)}"
     for row, what in ((now, "as it is"), (then, f"with {kit.strategy}")):

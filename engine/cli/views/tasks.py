@@ -11,9 +11,9 @@ import numpy as np
 
 from ...messages.wording import words
 from ...model.columns import columns_of
+from ...model.facts import Fact
 from ...model.formats import NOTHING, UNKNOWN, number
-from ...model.groups import GroupSnapshot
-from ...model.text import printable
+from ...model.text import listed, printable
 from ...records import PlacementRow, row_of
 from ...streams.compare import PlacementOutcome
 from ...streams.live import Running
@@ -27,7 +27,11 @@ NOW = "now"
 
 
 def show_application(
-    group: str, application: Running, outcomes: Sequence[PlacementOutcome], names: Sequence[str]
+    group: str,
+    application: Running,
+    outcomes: Sequence[PlacementOutcome],
+    names: Sequence[str],
+    found: Sequence[Fact] = (),
 ) -> None:
     """
     Print an application as it runs and under each strategy.
@@ -37,6 +41,7 @@ def show_application(
         application: It.
         outcomes: What runs now, then each strategy.
         names: A name for each client.
+        found: What is wrong with its racks.
     """
     show(
         [
@@ -45,21 +50,7 @@ def show_application(
             _tasks(application, outcomes, names),
         ]
     )
-    tell(["", *_remarks(application, outcomes)])
-
-
-def client_names(group: GroupSnapshot, application: Running) -> list[str]:
-    """A name for each client: its threads' client id without the thread, where no other has it; else its process id."""
-
-    ids: list[set[str]] = [set() for _ in application.app.clients]
-    for member, client in zip(group.members, application.client_of.tolist(), strict=True):
-        ids[client].add(member.client_id.split("-StreamThread-")[0])
-    shared = Counter(name for each in ids for name in each)
-    names = []
-    for each, process in zip(ids, application.app.clients, strict=True):
-        name = min(each) if len(each) == 1 else ""
-        names.append(printable(name if name and shared[name] == 1 else process))
-    return names
+    tell(["", *_remarks(application, outcomes, found)])
 
 
 def _of(outcome: PlacementOutcome) -> str:
@@ -81,7 +72,10 @@ def _summary(group: str, application: Running, outcomes: Sequence[PlacementOutco
     def racks(one: PlacementOutcome) -> str:
         if one.strategy is None:
             return NOTHING
-        return text(words(one.racks_off) if one.racks_off else "counted")
+        if one.racks_off is not None:
+            return text(words(one.racks_off))
+        untold = one.untold.subjects if one.untold is not None else ()
+        return text(f"counted once client.rack is set on {listed(untold)}" if untold else "counted")
 
     return table(
         [
@@ -108,7 +102,7 @@ def _placed(application: Running, outcome: PlacementOutcome) -> PlacementRow:
     each = [counts[client] for client in range(len(application.app.clients))]
     return PlacementRow(
         strategy=_of(outcome),
-        cost=None if outcome.unknown.any() else outcome.cost,
+        cost=outcome.cost,
         moves=None if outcome.strategy is None else outcome.moves,
         warming=None if outcome.strategy is None else outcome.warming,
         most_tasks=max(each),
@@ -157,7 +151,7 @@ def _clients(
 
 
 def _rack(application: Running, client: int) -> str | None:
-    place = int(application.app.client_rack[client])
+    place = int(application.app.known_rack[client])
     return None if place < 0 else application.app.racks[place]
 
 
@@ -228,13 +222,18 @@ def _copies(outcome: PlacementOutcome, task: int) -> list[int]:
     return copies
 
 
-def _remarks(application: Running, outcomes: Sequence[PlacementOutcome]) -> list[str]:
+def _remarks(
+    application: Running, outcomes: Sequence[PlacementOutcome], found: Sequence[Fact]
+) -> list[str]:
     """What the numbers mean, what was taken for what is not known, and what is remarkable."""
 
     costs = application.config.costs
     star = "*: the strategy it runs. " if application.runs else ""
+    far = "reads across racks"
+    if application.app.leader_rack is not None:
+        far = "reads without a replica in its rack, whoever serves reads,"
     lines = [
-        f"{star}Cost: {costs.traffic} for each source partition that a stateful task reads across racks and "
+        f"{star}Cost: {costs.traffic} for each source partition that a stateful task {far} and "
         f"{costs.non_overlap} for each such task that moves; 1 and 0 for tasks without state.",
         "Moves are from what runs now; while a copy warms up its task runs where it is furthest.",
     ]
@@ -242,13 +241,18 @@ def _remarks(application: Running, outcomes: Sequence[PlacementOutcome]) -> list
         lines.append(
             "A KIP-1071 group: the broker assigns its tasks, the other strategies are yardsticks."
         )
-    remarks = dict.fromkeys(remark for one in outcomes for remark in one.remarks)
+    of_placements = (remark for one in outcomes for remark in one.remarks)
+    remarks = dict.fromkeys([*found, *of_placements])
     lines += [f"Not on the wire: {printable(words(each))}." for each in application.remarks]
     return lines + [f"Finding: {printable(words(each))}." for each in remarks]
 
 
 def to_object(
-    group: str, application: Running, outcomes: Sequence[PlacementOutcome], names: Sequence[str]
+    group: str,
+    application: Running,
+    outcomes: Sequence[PlacementOutcome],
+    names: Sequence[str],
+    found: Sequence[Fact] = (),
 ) -> dict[str, Any]:
     """The same for machines: clients, tasks with all placements, and a summary per strategy."""
     app = application.app
@@ -257,11 +261,13 @@ def to_object(
         "strategy": application.runs,
         "strategy_configured": application.configured is not None,
         "said": [words(each) for each in application.remarks],
+        "findings": [words(each) for each in found],
         "clients": [
             {
                 "process_id": process,
                 "name": names[client],
                 "rack": _rack(application, client),
+                "sends_rack": bool(app.client_rack[client] >= 0),
                 "tags": dict(app.tags[client]),
                 "threads": int(app.threads[client]),
             }
@@ -293,10 +299,11 @@ def to_object(
                 "unknown_partitions": int(one.unknown.sum()),
                 "copies_cross_rack_partitions": one.copies_crossing,
                 "copies_unknown_partitions": one.copies_unknown,
-                "cost": None if one.unknown.any() else one.cost,
+                "cost": one.cost,
                 "moves": one.moves,
                 "warming": one.warming,
                 "racks_off": one.racks_off and words(one.racks_off),
+                "client_rack_missing": list(one.untold.subjects) if one.untold else [],
                 "findings": [words(each) for each in one.placement.findings]
                 if one.placement
                 else [],

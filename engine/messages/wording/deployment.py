@@ -84,6 +84,9 @@ _REASONS: Mapping[str, Clause] = {
     "follows_plans": "its members follow plans",
     "runs_it": "the strategy it runs",
     "runs_it_as_configured": "the strategy it runs, as configured",
+    "runs_it_while_racks_are_off": (
+        "the strategy in effect: {names} is configured, and racks are off"
+    ),
     "runs_it_as_seen": "the strategy it runs, as far as can be seen",
     "not_on_brokers": f"not every broker lists {{names}} in {BROKER_SETTING}",
     "brokers_assignors_unknown": (
@@ -109,6 +112,10 @@ _REASONS: Mapping[str, Clause] = {
     "running_not_elected": _other_elected,
     "racks_play_no_part": "racks play no part",
     "no_such_setting": "a KIP-1071 group: the broker assigns tasks, it has no such setting",
+    "after_client_rack": (
+        "after client.rack is set on {count} of {bound:client} ({names}): one without switches racks off for all"
+        " (KIP-925)"
+    ),
     "after_restart_leaving_sticky": (
         f"after one rolling restart that takes {_ASSIGNOR_SETTING} out and sets {_TASK_SETTING}={{names}}"
     ),
@@ -232,6 +239,9 @@ _HOW: Mapping[str, Clause] = {
     "set_racks": "Set client.rack on every instance and broker.rack on every broker.",
     "configure_racks": (
         "Configure racks by client id or host, and set broker.rack on every broker."
+    ),
+    "client_rack_on": (
+        "Set client.rack={first} on {after} of {bound:instance} ({others}), with the next restart."
     ),
     "set_task_strategy": (f"Set {_TASK_SETTING}={{names}} on every instance, one rolling restart."),
     "leave_sticky_assignor": (

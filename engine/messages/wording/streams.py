@@ -80,6 +80,15 @@ CLAUSES: Mapping[str, Clause] = {
         f"{_CHANGELOGS}no known end: it counts as empty, so copies of it never warm up"
     ),
     "clients_in_several_racks": f"{_CLIENTS}threads in several racks",
+    "racks_known_by_rule": (
+        "the rack of {count:client} ({names}) is known from racks of a rule alone: what crosses racks is measured by"
+        " it, Kafka sees no client.rack"
+    ),
+    "racks_switched_off": (
+        "rack-aware assignment is off for all {bound:client} (KIP-925): {after:client sends|send} no client.rack"
+        " ({names}), and one without is enough; set it there"
+    ),
+    "client_rack_first": "after client.rack is set on {count:client} ({names})",
     "clients_tell_no_rack": f"{_TELL_NO_RACK}set client.rack",
     "protocol_tells_no_rack": (
         f"{_TELL_NO_RACK}the streams protocol tells none of them as yet: configure racks by client id or host"

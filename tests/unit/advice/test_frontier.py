@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
 from random import Random
@@ -21,7 +22,6 @@ from evenkeel.engine.model.errors import Infeasible
 from evenkeel.engine.streams.compare import across
 from evenkeel.engine.streams.live import running
 from tests.helpers.racked_groups import racked_groups
-from tests.helpers.streams import process
 from tests.helpers.streams_groups import Sub, Thread, live_group, on
 
 
@@ -220,10 +220,40 @@ def test_the_application_as_it_is_stands_beside():
     assert [(c.lowest, c.highest) for c in least.corners] == [(0, 1), (1, None)]
 
 
+def test_corners_of_an_application_are_weighed_by_replicas_and_told_by_who_serves_reads():
+    """Prices are those of Kafka's weights; what crosses is read from leaders."""
+    threads = [Thread(1, "0_0", rack="a"), Thread(2, "0_1", rack="b")]
+    replicas, rates = on("source-0", "b ca"), {("source-0", 0): 2.0, ("source-0", 1): 3.0}
+    group = live_group(threads, {"0": Sub(2)}, replicas=replicas, follower_fetching=False)
+
+    now, [least, _] = task_frontiers(running(group), rates)
+
+    assert (now.crossing, now.rate) == (2, 5.0)
+    # weighed, both are far before and neither is then
+    assert [(c.crossing, c.moves, c.highest) for c in least.corners] == [(2, 0, 1), (1, 2, None)]
+
+
+def test_the_frontier_of_racks_that_a_rule_gives_says_what_it_takes():
+    """It is that of the application whose clients send them."""
+    sent = [Thread(1, "0_0", rack="a"), Thread(2, "0_1", rack="b")]
+    told = [replace(one, columns={"rack_source": "configured"}) for one in sent]
+    groups = [
+        live_group(each, {"0": Sub(2)}, replicas=on("source-0", "b a")) for each in (sent, told)
+    ]
+    (seen, [one, _]), (known, [other, _]) = (task_frontiers(running(each), {}) for each in groups)
+
+    assert missing(running(groups[1])) is None
+    assert (seen.crossing, one.corners) == (known.crossing, other.corners)
+    assert one.remarks == ()
+    assert [(each.measure, each.subjects) for each in other.remarks] == [
+        ("client_rack_first", ("app-1", "app-2"))
+    ]
+
+
 @pytest.mark.parametrize(
     ("threads", "measure", "subjects"),
     [
-        ([Thread(1, "0_0", rack="a"), Thread(2, "0_1")], "clients_without_rack", (process(2),)),
+        ([Thread(1, "0_0", rack="a"), Thread(2, "0_1")], "clients_without_rack", ("app-2",)),
         ([Thread(1, "0_0", rack="a", standby="0_1")], "tasks_run_nowhere", ("0_1",)),
     ],
 )

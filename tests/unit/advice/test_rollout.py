@@ -198,6 +198,32 @@ def test_an_application_sets_how_racks_place_its_tasks():
     }
 
 
+UNTOLD = {"rack-a": ("app-1", "app-4"), "rack-b": ("app-2",)}
+
+
+def test_instances_send_their_racks_with_the_restart_that_sets_the_strategy():
+    """Each its own; on the way back they may go on."""
+    (way,) = to_tasks("min_traffic", untold=UNTOLD).ways
+    (this,), (back,) = way.rounds, way.back
+    assert this.settings[Client.JAVA] == {
+        "client.rack": "<the rack of this member>",
+        "rack.aware.assignment.strategy": "min_traffic",
+    }
+    assert (this.racks, this.only) == (UNTOLD, ())
+    assert back.settings[Client.JAVA] == {"rack.aware.assignment.strategy": None}
+
+
+def test_where_the_strategy_is_set_instances_without_rack_restart_alone():
+    """The others have all they need; on the way back the racks go."""
+    (way,) = to_tasks("min_traffic", racks="min_traffic", untold=UNTOLD).ways
+    (this,), (back,) = way.rounds, way.back
+    assert this.settings[Client.SPRING] == {
+        "spring.kafka.streams.properties.client.rack": "<the rack of this member>"
+    }
+    assert this.only == back.only == ("app-1", "app-4", "app-2")
+    assert back.settings[Client.JAVA] == {"client.rack": None}
+
+
 def test_an_application_leaves_the_sticky_assignor_and_comes_back_to_it():
     """Its class goes out, and in again with the rack strategy that it had."""
     (way,) = to_tasks("min_traffic", sticky=True, racks="balance_subtopology").ways

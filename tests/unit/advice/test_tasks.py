@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from evenkeel.engine.advice.tasks import task_feasibility, task_reach
+from evenkeel.engine.advice.tasks import racks_found, task_feasibility, task_reach
+from evenkeel.engine.assignors.interface import spec_of
 from evenkeel.engine.config import StreamsSettings
+from evenkeel.engine.model.arrays import Column
 from evenkeel.engine.model.assignments import Deployment, Feasibility
 from evenkeel.engine.streams.compare import outcome, present
 from evenkeel.engine.streams.live import running
@@ -40,6 +43,13 @@ INFEASIBLE = Feasibility.INFEASIBLE
 BRINGS_IT = "It runs this strategy already: the next rebalance brings the assignment."
 
 
+SENT = "after client.rack is set on 1 of 2 clients (app-2): one without switches racks off for all (KIP-925)"
+
+
+def _send(rack):
+    return f"Set client.rack={rack} on 1 of 2 instances (app-2), with the next restart."
+
+
 def _restart(strategy):
     return f"after one rolling restart that sets {SETTING}={strategy}"
 
@@ -72,18 +82,35 @@ def _set(strategy):
         ),
         # back to `none` racks play no part
         (NONE, {"replicas": NEAR, "threads": EXCHANGED}, COULD, _restart("none"), _set("none")),
-        # Kafka does not see racks that are configured
+        # Kafka does not see racks that are configured: they are to be sent first
         (
             MIN,
             {"threads": CONFIGURED},
             COULD,
-            _restart("min_traffic"),
-            f"{_set('min_traffic')} {NEEDS}: 1 of 2 members do not tell theirs.",
+            f"{SENT}; {_restart('min_traffic')}",
+            f"{_send('b')} {_set('min_traffic')} {NEEDS}: 1 of 2 members do not tell theirs.",
+        ),
+        # where the strategy is set already, that is all; in effect it is `none` until then
+        (MIN, {"threads": CONFIGURED, "told": MIN_BY_RULE}, COULD, SENT, _send("b")),
+        (
+            NONE,
+            {"threads": CONFIGURED, "told": MIN_BY_RULE},
+            CAN,
+            "the strategy in effect: min_traffic is configured, and racks are off",
+            BRINGS_IT,
         ),
         # a missing rack makes it another name for `none`, which looks at no rack; who has none is named
         (NONE, {"threads": SILENT}, CAN, "the strategy it runs, as far as can be seen", BRINGS_IT),
-        (MIN, {"threads": SILENT}, INFEASIBLE, "racks play no part: 1 client (...", SET_RACKS),
-        (BALANCE, {"threads": SILENT}, INFEASIBLE, "racks play no part: 1 client (...", SET_RACKS),
+        *(
+            (
+                each,
+                {"threads": SILENT},
+                INFEASIBLE,
+                "racks play no part: 1 client (app-2) has no rack...",
+                f"{_send('<the rack of this member>')} {_set(each.value)}...",
+            )
+            for each in (MIN, BALANCE)
+        ),
         (
             MIN,
             {"replicas": on("source-0", "b ?")},
@@ -130,6 +157,39 @@ def test_an_application_could_run_a_rack_strategy(strategy, group, expected, why
     for said, expected_words in ((why_of(judged), why), (how_of(judged), how)):
         begins, cut, _ = expected_words.partition("...")
         assert said.startswith(begins) if cut else said == expected_words
+
+
+@pytest.mark.parametrize(
+    ("threads", "more", "expected"),
+    [
+        (RACKED, {}, []),
+        (SILENT, {}, ["racks_switched_off"]),
+        # nobody wants racks there, and nobody sends one
+        (SILENT, {"told": StreamsSettings(rack_aware_assignment_strategy="none")}, []),
+        ([Thread(1, "0_0"), Thread(2, "0_1")], {}, []),
+        ([Thread(1, "0_0"), Thread(2, "0_1")], {"told": MIN_BY_RULE}, ["racks_switched_off"]),
+        # a broker that assigns looks at none
+        (SILENT, {"kip_1071": True}, []),
+        ([Thread(1, "0_0", rack="us-a"), RACKED[1]], {}, ["stray_rack"]),
+        (
+            RACKED,
+            {"replicas": on("source-0", "ba ba"), "follower_fetching": False},
+            ["leaders_only"],
+        ),
+        (RACKED, {"replicas": on("source-0", "ba ba"), "follower_fetching": True}, []),
+    ],
+)
+def test_what_is_wrong_with_racks_is_found(threads, more, expected):
+    """An instance that sends none among others, a rack that no broker has, brokers whose leaders alone serve reads."""
+    told = more.pop("told", None)
+    group = live_group(threads, {"0": Sub(2)}, **more)
+    nothing = Column.unknown(len(group.partitions))
+    spec = spec_of(group, nothing, np.full(len(nothing), np.nan))
+    found = racks_found(group, spec, presume(running(group, told)))
+
+    assert [each.measure for each in found] == expected
+    if expected == ["racks_switched_off"] and told is None:
+        assert (found[0].subjects, found[0].after, found[0].bound) == (("app-2",), 1, 2)
 
 
 def test_a_setting_or_a_yardstick():

@@ -277,21 +277,56 @@ def test_what_cannot_be_is_said(asked, columns, strategy, code, told):
 def application(run, kept, tmp_path):
     """Ask about an application whose tasks read across racks; its leader's or its broker's assignor."""
 
-    def ask(strategy, *options, kip_1071=False, streams="", static=()):
+    def ask(strategy, *options, kip_1071=False, streams="", static=(), rack="b", rule=""):
         names = dict.fromkeys(range(2)) | dict(enumerate(static))
         threads = [
             Thread(1, "0_0 0_1", rack="a", columns={"instance_id": names[0]}),
-            Thread(2, "0_2 0_3", rack="b", columns={"instance_id": names[1]}),
+            Thread(2, "0_2 0_3", rack=rack, columns={"instance_id": names[1]}),
         ]
         replicas = on("source-0", "b b a a")
         taken = live_snapshot(threads, {"0": Sub(4)}, replicas=replicas, kip_1071=kip_1071)
         lake = kept(taken, name=f"{kip_1071}")
         (tmp_path / "evenkeel.toml").write_text(
-            f'[[rules]]\ngroups = "app"\nstreams = {{{streams}}}\n'
+            f'[[rules]]\ngroups = "app"\nstreams = {{{streams}}}\n{rule}\n'
         )
         return run("apply", "app", "--from", lake, "--strategy", strategy, *options)
 
     return ask
+
+
+MIN_IS_SET = 'rack_aware_assignment_strategy = "min_traffic"'
+
+
+@pytest.mark.parametrize(
+    ("rule", "rack", "told"),
+    [
+        (
+            "",
+            "<the rack of this member>",
+            "not known: racks play no part: 1 client (app-2) has no rack … What it brings is worked out once racks",
+        ),
+        ('racks = {"app-2-*" = "b"}', "b", "100% -> 0% of partitions across racks"),
+    ],
+)
+def test_one_instance_without_client_rack_gets_it_and_nobody_else_restarts(
+    application, rule, rack, told
+):
+    """With its rack where a rule says it; what that brings is told where it is known."""
+    asked = {"rack": None, "rule": rule, "streams": MIN_IS_SET}
+    result = application("min_traffic", **asked)
+    (kit,) = objects(application("min_traffic", "--json", **asked))
+    (this,) = kit["ways"][0]["rounds"]
+
+    assert result.exit_code == 0, result.output
+    steps = f"""
+    Step 1: set, and restart app-2, and wait until the group is Stable
+    … The strategy is set, and one instance without client.rack switches racks off
+    … client.rack={rack} on app-2 … {told}
+    """
+    assert lacking(result.stdout, steps) is None
+    assert set(this["settings"]["java"]) == {"client.rack"}
+    assert (this["only"], this["racks"]) == (["app-2"], {rack: ["app-2"]})
+    assert not kit["there_already"]
 
 
 STICKY_CLASS = "org.apache.kafka.streams.processor.assignment.assignors.StickyTaskAssignor"

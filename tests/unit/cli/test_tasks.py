@@ -127,6 +127,37 @@ def test_unknown_racks_are_question_marks(shown):
     assert _line(partly, "now")[1:6] == ["2", "of", "3,", "1", "?"]
 
 
+def test_racks_of_a_rule_count_once_they_are_sent(shown):
+    """They are shown and measured by; Kafka sees none until clients send them."""
+    rule = 'racks = {"one-*" = "a", "two-*" = "b"}'
+    toml = f'[[rules]]\ngroups = "app"\n{rule}\n'
+    silent = [replace(one, rack=None) for one in THREADS]
+    result = shown(silent, toml=toml)
+    (told,) = objects(shown(silent, SUBS, "--json", toml=toml))
+
+    assert _line(result, "one ", "Clients:")[2] == "a"
+    assert " ".join(_line(result, "now")).startswith("now 2 of 4 1 of 2")
+    least = " ".join(_line(result, "min_traffic"))
+    assert least.startswith("min_traffic 0 of 4 ")
+    assert least.endswith(" counted once client.rack is set on one, two")
+    assert [client["sends_rack"] for client in told["clients"]] == [False, False]
+    assert told["strategies"][2]["client_rack_missing"] == ["one", "two"]
+
+
+def test_what_is_wrong_with_racks_is_told(shown):
+    """An instance without rack; a rack of no broker; who serves reads, and that cost goes by replicas all the same."""
+    bare = shown([*THREADS[:2], *(replace(one, rack=None) for one in THREADS[2:])])
+    stray = shown([*THREADS[:2], *(replace(one, rack="us-b") for one in THREADS[2:])])
+    near = on("source-0", "ba ab") | on("source-1", "a bc")
+    led = shown(replicas=near | on(STORE, "b b"), follower_fetching=False)
+
+    assert "Finding: rack-aware assignment is off for all 2 clients (KIP-925)" in bare.stdout
+    assert "Finding: no broker has the rack us-b" in stray.stdout
+    assert "Finding: 50% of its partitions are read across racks because brokers" in led.stdout
+    assert _line(led, "now")[1:4] == ["2", "of", "4"]
+    assert "reads without a replica in its rack, whoever serves reads" in led.stdout
+
+
 def test_a_task_that_runs_nowhere_is_nobodys(shown):
     """And a strategy finds it a place."""
     threads = [Thread(1, "1_0", "1_1", rack="a"), Thread(2, rack="b")]
@@ -189,6 +220,7 @@ def test_json_tells_the_same(shown):
         "process_id": ONE,
         "name": "one",
         "rack": "a",
+        "sends_rack": True,
         "tags": {"zone": "x"},
         "threads": 2,
     }

@@ -228,6 +228,41 @@ def test_an_infeasible_strategy_says_what_would_help():
     assert candidate_of(rows["none"]).score is not None
 
 
+BY_RULE = [replace(one, columns={"rack_source": "configured"}) for one in THREADS]
+
+
+def test_what_racks_of_a_rule_would_bring_is_scored_after_they_are_sent():
+    """Rows are as with racks that are sent, and measured by them; what it runs is `none`, whatever is set."""
+    told = StreamsSettings(rack_aware_assignment_strategy="min_traffic", num_standby_replicas=1)
+    rows, sent = _rows(BY_RULE, told=told), _rows(told=told)
+
+    for name in ("live", *TASKS):
+        same = ("cross_rack_share", "moves", "moved", "proof")
+        assert [rows[name][each] for each in same] == [sent[name][each] for each in same]
+    assert [rows[name]["is_running"] for name in TASKS] == [True, False, False]
+    assert [rows[name]["feasibility"] for name in TASKS] == ["can run", "could run", "could run"]
+    assert rows["min_traffic"]["how"].startswith("Set client.rack=a on 1 of 2 instances (app-1)")
+    assert rows["none"]["replay"].startswith("next rebalance")
+    [off] = rows["live"]["findings"]
+    assert "off for all 2 clients" in off
+    assert sent["live"]["findings"] == []
+
+
+def test_racks_of_brokers_that_serve_from_leaders_are_measured_alike_in_rows_and_tasks():
+    """What is read across racks, now and under each strategy; what is proven is by the replicas that are weighed."""
+    replicas = on("source-0", "ba ba ab ab") | on("source-1", "ab ba")
+    columns = {"replicas": replicas, "follower_fetching": False}
+    rows = _rows(**columns)
+    live = running(live_group(THREADS, SUBS, **columns))
+    placed = {"live": present(live)} | {name: outcome(live, RackStrategy(name)) for name in TASKS}
+
+    for name, each in placed.items():
+        assert rows[name]["cross_rack_share"] == pytest.approx(each.crossing.sum() / 6)
+    assert rows["live"]["cross_rack_share"] > 0
+    assert rows["live"]["findings"][0].startswith("67% of its partitions are read across racks")
+    assert "(0 source partitions cross racks" in rows["balance_subtopology"]["proof"]
+
+
 def test_lag_without_commits_stays_unknown():
     """Nothing is known of it under any strategy."""
     rows = _rows(lag=None)

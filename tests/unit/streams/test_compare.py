@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 from evenkeel.engine.config import StreamsSettings
 from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.errors import Infeasible
-from evenkeel.engine.streams.compare import outcome, outcomes, present
+from evenkeel.engine.streams.compare import (
+    outcome,
+    outcomes,
+    present,
+    presumed,
+    seen_to_run,
+)
 from evenkeel.engine.streams.live import running
 from evenkeel.engine.streams.settings import STATELESS, RackStrategy, StickyTasks
 from evenkeel.engine.streams.simulate import converge
@@ -86,10 +92,15 @@ def _across(racks, mine):
 
 def _recount(one, live, found):
     """Crossing and unknown of each task, those of copies, moves and cost, from names alone."""
-    rack = {client.process_id: client.rack for client in one.clients}
     lines = {task.id: task for task in one.tasks}
     app = live.app
-    rows, copied, moves, cost = [], [0, 0], 0, 0
+    racks = {client.process_id: client.rack for client in one.clients}
+    # what no broker has is not known, see `test_live`
+    rack = {
+        name: None if known == NONE else racks[name]
+        for name, known in zip(app.clients, app.known_rack.tolist(), strict=True)
+    }
+    rows, copied, moves, cost, unsure = [], [0, 0], 0, 0, 0
     for task, name in enumerate(app.tasks):
         mine, before = int(found.owner[task]), int(live.owner[task])
         told = lines[name].sources if before != NONE else []
@@ -97,6 +108,7 @@ def _recount(one, live, found):
         rows.append((sum(a for a, _ in pairs), sum(b for _, b in pairs)))
         costs = live.config.costs if lines[name].stateful else STATELESS
         cost += costs.traffic * rows[-1][0]
+        unsure += rows[-1][1]
         if NONE not in (mine, before) and mine != before:
             moves += 1
             cost += costs.non_overlap
@@ -105,7 +117,7 @@ def _recount(one, live, found):
                 crosses, unknown = _across(one.replicas.get(p, []), rack[app.clients[client]])
                 copied[0] += crosses
                 copied[1] += unknown
-    return rows, tuple(copied), moves, cost
+    return rows, tuple(copied), moves, None if unsure else cost
 
 
 @given(st.integers(0, 1 << 32))
@@ -202,7 +214,8 @@ def test_what_nobody_reads_neither_crosses_nor_is_unknown():
 @pytest.mark.parametrize("name", ["balance_subtopology", "balanced_min_cost"])
 def test_a_configured_strategy_is_the_one_it_runs(name):
     """Nothing is presumed then, whatever the group looks like."""
-    found = presume(_swapped(StreamsSettings(rack_aware_assignment_strategy=name)))
+    told = StreamsSettings(rack_aware_assignment_strategy=name, num_standby_replicas=0)
+    found = presume(_swapped(told))
 
     assert found.runs is found.configured is RackStrategy.BALANCE_SUBTOPOLOGY
     assert found.config.strategy is RackStrategy.BALANCE_SUBTOPOLOGY
@@ -237,6 +250,43 @@ def test_copies_are_part_of_what_there_is():
     known = [reproduced(running(live_group(t, {"1": Sub(1, [STORE])}))) for t in kept]
 
     assert sorted(known) == [[], list(RackStrategy)]
+
+
+@pytest.mark.parametrize("source", ["subscription", "configured"])
+def test_what_a_rack_strategy_would_lead_to_takes_known_racks_and_says_who_has_to_send_them(source):
+    """It is the same placement whoever said the racks; `none` is what Kafka does until clients say them."""
+    threads = [
+        Thread(1, "0_0 0_1", rack="a", columns={"rack_source": source}),
+        Thread(2, "0_2 0_3", rack="b"),
+    ]
+    told = StreamsSettings(rack_aware_assignment_strategy="min_traffic")
+    live = running(live_group(threads, {"0": Sub(4)}, replicas=on("source-0", "b b a a")), told)
+    now, none, least = present(live), *(outcome(live, each) for each in STRATEGIES[:2])
+    application = presumed(live, [none, least])
+
+    assert [int(one.crossing.sum()) for one in (now, none, least)] == [4, 2, 0]
+    assert (least.moves, least.cost, least.racks_off) == (4, 0, None)
+    if source == "configured":
+        assert (least.untold.measure, least.untold.subjects) == ("clients_without_rack", ("app-1",))
+        assert application.runs is RackStrategy.NONE
+        assert seen_to_run(live, [none, least]) == {RackStrategy.NONE}
+    else:
+        assert least.untold is None
+        assert application.runs is RackStrategy.MIN_TRAFFIC
+
+
+def test_reads_from_leaders_cross_by_the_leader_and_cost_by_all_replicas():
+    """Kafka's strategies weigh replicas, whoever serves reads: both are at home, and one of two reads is not."""
+    threads = [Thread(1, "0_0", rack="a"), Thread(2, "0_1", rack="b")]
+    replicas = on("source-0", "ba ba")
+    by_leader, by_any = (
+        present(running(live_group(threads, {"0": Sub(2)}, replicas=replicas, follower_fetching=f)))
+        for f in (False, True)
+    )
+
+    assert by_leader.crossing.tolist() == [1, 0]
+    assert by_any.crossing.tolist() == by_any.far.tolist() == by_leader.far.tolist() == [0, 0]
+    assert by_leader.cost == by_any.cost == 0
 
 
 def test_kafkas_default_is_presumed_where_nothing_gives_what_there_is():

@@ -110,7 +110,7 @@ def test_threads_that_disagree_leave_their_client_without_rack(other):
     live = _live([Thread(1, "0_0", rack="a"), Thread(1, "0_1", rack=other)])
 
     assert _rack(live) == [None]
-    assert said(live.remarks) == (f"1 client ({process(1)}) has threads in several racks",)
+    assert said(live.remarks) == ("1 client (app-1) has threads in several racks",)
 
 
 @pytest.mark.parametrize(
@@ -121,13 +121,34 @@ def test_threads_that_disagree_leave_their_client_without_rack(other):
     ],
 )
 def test_silent_racks_are_said_with_what_helps(kip_1071, how):
-    """Two processes say nothing, the third does."""
-    threads = [Thread(1, "0_0"), Thread(2, "0_1"), Thread(2), Thread(3, rack="c")]
+    """All processes say nothing; names are their client ids where these are their own, else the processes'."""
+    threads = [Thread(1, "0_0"), Thread(2, "0_1"), Thread(2), Thread(3, client_id="app-2")]
     live = _live(threads, kip_1071=kip_1071)
 
-    assert _rack(live) == [None, None, "c"]
+    assert _rack(live) == [None, None, None]
     (line,) = said(live.remarks)
-    assert line.startswith(f"2 clients ({process(1)}, {process(2)}) tell no rack; {how}")
+    names = f"app-1, {process(2)}, {process(3)}"
+    assert line.startswith(f"3 clients ({names}) tell no rack; {how}")
+
+
+def test_a_rack_of_a_rule_is_known_and_not_seen():
+    """Kafka has the client without rack, what crosses is measured by it; a broker that assigns looks at none anyway."""
+    by_rule = Thread(2, "0_1", rack="b", columns={"rack_source": "configured"})
+    live = _live([Thread(1, "0_0", rack="a"), by_rule])
+    by_broker = _live([Thread(1, "0_0", rack="a"), by_rule], kip_1071=True)
+
+    assert _rack(live) == ["a", None]
+    assert [live.app.racks[rack] for rack in live.app.known_rack] == ["a", "b"]
+    assert "rack of 1 client (app-2) is known from racks of a rule" in said(live.remarks)[0]
+    assert (_rack(by_broker), said(by_broker.remarks)) == (["a", "b"], ())
+
+
+def test_a_rack_that_no_broker_has_is_seen_and_not_known():
+    """Kafka takes it at its word; what its client reads is neither near nor far."""
+    live = _live([Thread(1, "0_0", rack="us-a"), Thread(2, "0_1", rack="b")])
+
+    assert _rack(live) == ["us-a", "b"]
+    assert live.app.known_rack.tolist() == [NONE, live.app.racks.index("b")]
 
 
 def test_tags_are_those_of_all_threads():
