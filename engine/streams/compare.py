@@ -25,6 +25,7 @@ from .place import place
 from .settings import STATELESS, RackStrategy, StickyTasks, TaskStrategy
 from .sticky_tasks import place_sticky, usual_arrivals
 from .sticky_tasks_server import assign_sticky_server
+from .store_copies import StoreCopies, store_copies
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -41,6 +42,7 @@ class PlacementOutcome:
         unknown: (N) source partitions of each task of which that is not known.
         copies_crossing: Changelog partitions that standbys restore across racks.
         copies_unknown: Those of which that is not known.
+        stores: Where the copies of each store stand.
         moves: Tasks that change clients.
         cost: Total cost, in the units of the configured costs.
         thread: (N) the member that runs each task then; None where the strategy gives tasks to clients and Kafka deals
@@ -56,6 +58,7 @@ class PlacementOutcome:
     unknown: Ints
     copies_crossing: int
     copies_unknown: int
+    stores: StoreCopies
     moves: int
     cost: int
     thread: Indices | None = None
@@ -240,6 +243,7 @@ def _outcome(
         unknown=unknown,
         copies_crossing=int(restored.sum()),
         copies_unknown=int(unsure.sum()),
+        stores=store_copies(running, owner, copies_start, copies),
         moves=int(moved.sum()),
         cost=int((price * crossing).sum() + fee[moved].sum()),
     )
