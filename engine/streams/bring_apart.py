@@ -2,10 +2,10 @@
 What is remarkable of where copies of stores stand now, and which setting would bring them apart, by replay.
 
 Asked in this order, and the first that leaves no store in one rack is told: what the application is configured to run,
-as it is; racks as tags (`rack.aware.assignment.tags=rack` with `client.tag.rack`, KIP-708); another
-`rack.aware.assignment.strategy` (KIP-925); one copy more of each store. Tags come before strategies: with them copies
-are apart by intent, with a strategy because data happens to lie so. A KIP-1071 broker knows neither: there only copies
-help.
+as it is; racks as tags (`rack.aware.assignment.tags=rack` with `client.tag.rack`, KIP-708), beside those that count and
+alone; another strategy of its scoreboard (KIP-925); one copy more of each store. Tags come before strategies: with them
+copies are apart by intent, with a strategy because data happens to lie so. The sticky assignor looks at no tag. A
+KIP-1071 broker knows neither tags nor strategies: there only copies help.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def cure(application: Running, replayed: Iterable[PlacementOutcome]) -> Fact:
     every = {one.strategy: one for one in replayed}
     if _is_told(application) and _apart(every.get(application.runs)):
         return finding("apart_as_configured")
-    tagged = None if application.kip_1071 else _tagged(application)
-    if tagged is not None and _apart(_asked(tagged)):
-        return finding("apart_by_tags", tagged.config.tags)
+    for tagged in () if application.kip_1071 else _tagged(application):
+        if _apart(_asked(tagged)):
+            return finding("apart_by_tags", tagged.config.tags)
     for strategy, one in every.items():
         can_be_set = not application.kip_1071 and strategy is not application.runs
         if can_be_set and strategy is not None and _apart(one):
@@ -73,17 +73,17 @@ def _is_told(application: Running) -> bool:
     return not taken & {"strategy_taken_as_seen", "strategy_taken_by_default", "tags_taken"}
 
 
-def _tagged(application: Running) -> Running | None:
-    """The application with racks as tags that count, or with the tags of its clients; None where it has neither."""
+def _tagged(application: Running) -> Iterator[Running]:
+    """The application with racks among the tags that count, then as the only one; with its tags where racks lack."""
     app, config, racks = application.app, application.config, known_racks(application)
     if not all(racks):
-        return application if config.tags else None
+        if config.tags:
+            yield application
+        return
     tags = tuple({**one, RACK: rack or ""} for one, rack in zip(app.tags, racks, strict=True))
-    return replace(
-        application,
-        app=replace(app, tags=tags),
-        config=replace(config, tags=tuple(dict.fromkeys((RACK, *config.tags)))),
-    )
+    for keys in dict.fromkeys([tuple(dict.fromkeys((RACK, *config.tags))), (RACK,)]):
+        counted = replace(config, tags=keys)
+        yield replace(application, app=replace(app, tags=tags), config=counted)
 
 
 def _asked(application: Running) -> PlacementOutcome | None:

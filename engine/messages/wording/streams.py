@@ -131,7 +131,9 @@ CLAUSES: Mapping[str, Clause] = {
         f"{_REPLAYED}rack.aware.assignment.tags={','.join(f.subjects)} and"
         f" {' and '.join(f'client.tag.{key}' for key in f.subjects)} on each instance"
     ),
-    "apart_by_strategy": f"{_REPLAYED}rack.aware.assignment.strategy={{first}}",
+    "apart_by_strategy": (
+        "no store would have all copies in one rack under {first}, whose row says how that is had"
+    ),
     "apart_by_copies": f"{_REPLAYED}{{first}}={{after}}",
     "apart_by_nothing": (
         "no setting that was replayed (client tags, rack strategies, one copy more) would leave no store in one rack"
