@@ -83,7 +83,7 @@ public class CountingApp {
         it.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, 5_000);
         it.put("consumer.fetch.min.bytes", 100_000);
         it.put("consumer.fetch.max.wait.ms", 2_000);
-        it.put("consumer.client.rack", RACKS[instance - 1]);
+        it.put("consumer.client.rack", RACKS[(instance - 1) % RACKS.length]);
         it.put("group.protocol", app[2]);
         String own = System.getProperty("settings");
         if (own != null) {
