@@ -168,6 +168,8 @@ CREATE TABLE group_metrics (
     cross_rack_bytes_per_second DOUBLE PRECISION,
     cross_rack_cost_per_month DOUBLE PRECISION,
     currency TEXT,
+    stores_in_one_rack INTEGER,
+    stores_judged INTEGER,
     members_joined INTEGER,
     members_left INTEGER,
     members_restarted INTEGER,
@@ -227,6 +229,8 @@ COMMENT ON COLUMN group_metrics.drain_seconds IS 'Seconds until the slowest memb
 COMMENT ON COLUMN group_metrics.cross_rack_bytes_per_second IS 'Bytes per second across racks once it keeps up; null when a rate, a size or who serves reads is unknown.';
 COMMENT ON COLUMN group_metrics.cross_rack_cost_per_month IS 'What that costs in 30 days at the configured price_per_gb; null without a price or when it is unknown.';
 COMMENT ON COLUMN group_metrics.currency IS 'Currency of the cost, ISO 4217; null without a price.';
+COMMENT ON COLUMN group_metrics.stores_in_one_rack IS 'Number of Kafka Streams stores all copies of which stand in one rack; null where none is judged.';
+COMMENT ON COLUMN group_metrics.stores_judged IS 'Number of stores with several copies, all in racks that are known; null where no copies are kept.';
 COMMENT ON COLUMN group_metrics.members_joined IS 'Members that came since the snapshot before in which it was at rest; null without such a one.';
 COMMENT ON COLUMN group_metrics.members_left IS 'Members that went since then.';
 COMMENT ON COLUMN group_metrics.members_restarted IS 'Members that came back under another id since then.';
@@ -446,6 +450,8 @@ CREATE TABLE candidate (
     cross_rack_bytes_per_second DOUBLE PRECISION,
     cross_rack_cost_per_month DOUBLE PRECISION,
     currency TEXT,
+    stores_in_one_rack INTEGER,
+    stores_judged INTEGER,
     moves INTEGER,
     newly_owned INTEGER,
     unowned INTEGER,
@@ -514,6 +520,8 @@ COMMENT ON COLUMN candidate.drain_seconds IS 'Seconds until the slowest member h
 COMMENT ON COLUMN candidate.cross_rack_bytes_per_second IS 'Bytes per second across racks once it keeps up; null when a rate, a size or who serves reads is unknown.';
 COMMENT ON COLUMN candidate.cross_rack_cost_per_month IS 'What that costs in 30 days at the configured price_per_gb; null without a price or when it is unknown.';
 COMMENT ON COLUMN candidate.currency IS 'Currency of the cost, ISO 4217; null without a price.';
+COMMENT ON COLUMN candidate.stores_in_one_rack IS 'Number of Kafka Streams stores all copies of which stand in one rack; null where none is judged.';
+COMMENT ON COLUMN candidate.stores_judged IS 'Number of stores with several copies, all in racks that are known; null where no copies are kept.';
 COMMENT ON COLUMN candidate.moves IS 'Number of partitions whose owner changes.';
 COMMENT ON COLUMN candidate.newly_owned IS 'Number of unowned partitions that get an owner.';
 COMMENT ON COLUMN candidate.unowned IS 'Number of partitions that nobody owns; null when there is no assignment to score.';

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..config import Policy
 from ..model.assignments import Advice, Candidate, Deployment, Feasibility, Verdict
-from ..model.facts import Fact, FactKind, reason
+from ..model.facts import Fact, FactKind, of_kind, reason
 from ..model.figures import Score
 from ..model.states import Diagnosis
 from .by_forecast import less_lag, price, worse
@@ -147,6 +147,9 @@ def weigh(
         gains.append(compared(FactKind.GAIN, "unowned", standing.score, score))
     if gains and not racks.loss:
         gains += more_across(standing, score)
+    stores = _of_stores(standing.score, score)
+    if gains:
+        gains += of_kind(stores, FactKind.REMARK)
     return Weighing(
         gains=tuple(gains),
         losses=(
@@ -154,12 +157,25 @@ def weigh(
             *lag.loss,
             *worse(standing, candidate.forecast, strict=bool(only_racks)),
             *racks.loss,
+            *of_kind(stores, FactKind.LOSS),
             *_more_of_partitions(standing, candidate, score),
         ),
         lag_won=lag.won,
         lag_fall=lag.won + lag.costs,
         racks_won=racks.won,
     )
+
+
+def _of_stores(live: Score, other: Score) -> tuple[Fact, ...]:
+    """More stores that would be lost with one rack are a loss, unless others gain a copy elsewhere; fewer, a remark."""
+    before, after = live.stores_in_one_rack, other.stores_in_one_rack
+    if before is None or after is None or before == after:
+        return ()
+    apart = [(each.stores_judged or 0) - (each.stores_in_one_rack or 0) for each in (live, other)]
+    if after > before and apart[1] >= apart[0]:
+        return ()
+    kind = FactKind.LOSS if after > before else FactKind.REMARK
+    return (compared(kind, "stores_in_one_rack", live, other),)
 
 
 def _more_of_partitions(

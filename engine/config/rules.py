@@ -106,6 +106,7 @@ class IncidentRules(Strict):
         behind_seconds: As long must a group be further behind than its objective.
         rebalancing_seconds: As long must a rebalance last.
         capacity_seconds: As long must there be too few members, a slow one or a hot partition.
+        stores_seconds: As long must all copies of a Kafka Streams store stand in one rack.
         loss_within_seconds: Retention that would reach unread records so soon counts as a loss ahead.
         well_seconds: As long must a group be well again.
         again_seconds: What comes back within so long is not over before the group has been well for half as long again
@@ -123,6 +124,7 @@ class IncidentRules(Strict):
     behind_seconds: float = Field(default=900, ge=0, allow_inf_nan=False)
     rebalancing_seconds: float = Field(default=900, ge=0, allow_inf_nan=False)
     capacity_seconds: float = Field(default=900, ge=0, allow_inf_nan=False)
+    stores_seconds: float = Field(default=3600, ge=0, allow_inf_nan=False)
     loss_within_seconds: float = Field(default=3600, ge=0, allow_inf_nan=False)
     well_seconds: float = Field(default=300, ge=0, allow_inf_nan=False)
     again_seconds: float = Field(default=7200, ge=0, allow_inf_nan=False)

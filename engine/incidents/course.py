@@ -12,6 +12,9 @@ one that is not seen in a snapshot is missed, and gone when it is missed as ofte
 How long something lasts is counted from when the group was well last, whichever cause it showed first: a member that is
 slow now and silent then has been ill all the time.
 
+What is `STANDING` says what would become of a group, not how it fares. It is an incident of its own where nothing else
+is wrong; else it is left out, so that it keeps nothing open that is over, and makes nothing older than it is.
+
 What comes and goes is not told each time: an incident that begins soon after another is over only when the group has
 been well for half as long again as it was between the two, however severe it is. The first is told at once, and so is
 that it came back; what comes back after that finds its incident open. For that it is remembered for a while when the
@@ -29,7 +32,7 @@ from datetime import UTC, datetime, timedelta
 
 from ..config import IncidentRules, Settings
 from ..model.groups import WatchOf
-from ..model.states import Diagnosis, IncidentState, TroubleKind
+from ..model.states import STANDING, Diagnosis, IncidentState, TroubleKind
 from ..ports import IncidentWatch
 from ..records import CauseSpan, IncidentCourse
 from .judgement import Judged, Judgement, Trouble
@@ -173,6 +176,7 @@ def _next(
     """The same without a memory of what was before it."""
     if not rules.enabled:
         judged = Judged(group_id=judged.group_id, diagnosis=judged.diagnosis)
+    course, judged = _unmixed(course, judged)
     if _is_given_up(course, judged, look, rules):
         return _over(replace(course, unseen_since=None), look) if course else None
     if judged.troubles:
@@ -182,6 +186,18 @@ def _next(
     if not judged.known:
         return replace(course, unseen_since=None)
     return _unseen(course, judged, look, rules)
+
+
+def _unmixed(course: IncidentCourse | None, judged: Judged) -> tuple[IncidentCourse | None, Judged]:
+    """Without what is `STANDING` beside what is wrong now, and begun anew where one follows the other."""
+    acute = tuple(each for each in judged.troubles if each.kind not in STANDING)
+    if course is not None and course.state is IncidentState.OPEN:
+        is_told = course.cause in STANDING and not acute
+        return course, judged if is_told else replace(judged, troubles=acute)
+    if not judged.troubles:
+        return course, judged
+    other = course is not None and (course.cause in STANDING) is bool(acute)
+    return None if other else course, replace(judged, troubles=acute) if acute else judged
 
 
 def _seen(
@@ -246,7 +262,8 @@ def _has_lasted(
     span: CauseSpan, course: IncidentCourse, at: datetime, rules: IncidentRules
 ) -> bool:
     looks, duration = lasting(span.cause, rules)
-    return span.last_seen_at == at and span.looks >= looks and at - course.began_at >= duration
+    ill_since = span.since if course.cause in STANDING else course.began_at
+    return span.last_seen_at == at and span.looks >= looks and at - ill_since >= duration
 
 
 def _unseen(

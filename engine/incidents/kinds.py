@@ -47,6 +47,7 @@ KINDS: Mapping[TroubleKind, Kind] = MappingProxyType(
         Diagnosis.TOO_FEW_MEMBERS: Kind(lasts="capacity_seconds", numbers=(LAG, DELAY)),
         Diagnosis.SKEWED_LOAD: Kind(lasts="behind_seconds", numbers=(LAG, PRODUCTION)),
         Diagnosis.CATCHING_UP: Kind(lasts="behind_seconds", numbers=(LAG, PRODUCTION)),
+        Diagnosis.STORE_IN_ONE_RACK: Kind(lasts="stores_seconds"),
     }
 )
 """A line per kind whose rule finds something to be told; what cannot be read says so itself."""

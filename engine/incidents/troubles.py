@@ -21,13 +21,16 @@ from ..metrics.observe import Observation
 from ..model.arrays import NONE, Flags
 from ..model.batch import GroupBatch, max_by
 from ..model.facts import Fact, FactKind, fact
-from ..model.states import CAPACITY, Diagnosis, LagBasis
+from ..model.states import CAPACITY, STANDING, Diagnosis, LagBasis
 from .judgement import Judged, Trouble
 from .kinds import DELAY, KINDS, LAG, OTHER, PRODUCTION
 from .traces import last_commit, last_members, silent_hosts, stuck_at
 
 NOBODY: Mapping[str, str] = MappingProxyType({})
 """No group is withheld."""
+
+SAFE: Mapping[str, Fact] = MappingProxyType({})
+"""No group has stores that would be lost with one rack."""
 
 ON_THEIR_OWN = 2
 """In so many intervals commits went on without members: then somebody consumes who is none (`assign()`, Spark)."""
@@ -38,6 +41,7 @@ def judged_of(
     rules: Sequence[IncidentRules],
     earlier: Sequence[GroupBatch] = (),
     withheld: Mapping[str, str] = NOBODY,
+    at_risk: Mapping[str, Fact] = SAFE,
 ) -> list[Judged]:
     """
     (G) what a snapshot says of each group.
@@ -47,6 +51,7 @@ def judged_of(
         rules: (G) what the configuration says of the incidents of each.
         earlier: The earlier snapshots of them that the observation follows from, newest first.
         withheld: Why validation withholds a group, by its id.
+        at_risk: Of which stores of a group one rack has all copies, by its id: `streams.store_copies` tells it.
     """
     batch = seen.batch
     bands = np.array([each.dead_band for each in rules], np.float64) * seen.evidence.objective
@@ -54,22 +59,33 @@ def judged_of(
     late = max_by(delays, batch.start, 0) > bands
     return [
         Judged(group_id=header.group, diagnosis=diagnosed.diagnosis)
-        if diagnosed.diagnosis is Diagnosis.KEEPS_UP and not slow and header.group not in withheld
-        else _judged(Circumstances(seen, number, rules[number], earlier, withheld), slow)
+        if diagnosed.diagnosis is Diagnosis.KEEPS_UP
+        and not slow
+        and header.group not in withheld
+        and header.group not in at_risk
+        else _judged(
+            Circumstances(seen, number, rules[number], earlier, withheld),
+            slow,
+            at_risk.get(header.group),
+        )
         for number, (header, diagnosed, slow) in enumerate(
             zip(batch.headers, seen.diagnoses, late.tolist(), strict=True)
         )
     ]
 
 
-def _judged(look: Circumstances, late: bool) -> Judged:
-    troubles = tuple(map(look.with_numbers, _troubles(look)))
+def _judged(look: Circumstances, late: bool, at_risk: Fact | None) -> Judged:
+    told = [*_troubles(look)]
+    if at_risk is not None:
+        kind = Diagnosis.STORE_IN_ONE_RACK
+        told.append(Trouble(kind=kind, facts=(at_risk,), amount=at_risk.after))
+    troubles = tuple(map(look.with_numbers, told))
     return Judged(
         group_id=look.header.group,
         diagnosis=look.diagnosis,
         troubles=troubles,
         known=look.known,
-        recovering=late and not troubles,
+        recovering=late and not any(each.kind not in STANDING for each in troubles),
     )
 
 

@@ -304,6 +304,9 @@ def next_command(cluster: str, group: str, cause: TroubleKind, good_snapshot_id:
         return f"evenkeel doctor --cluster {cluster}"
     if cause is Diagnosis.REBALANCING and good_snapshot_id is not None:
         return f"evenkeel diff --cluster {cluster} --since {good_snapshot_id} -- {_quoted(group)}"
+    if cause is Diagnosis.STORE_IN_ONE_RACK:
+        named = f"-- {_quoted(group)}" if group.startswith("-") else _quoted(group)
+        return f"evenkeel tasks --from lake --cluster {cluster} {named}"
     # with the capacity of members, and what another assignment brings
     verb = "advise --from lake" if cause in SECONDS_BEHIND else "lag"
     # with an equals sign a name that begins with a hyphen is no option

@@ -91,6 +91,21 @@ class Figures:
     currency: str | None = column(
         "Currency of the cost, ISO 4217; null without a price.", default=None, none=True
     )
+    stores_in_one_rack: Int32 | None = column(
+        "Number of Kafka Streams stores all copies of which stand in one rack; null where none is judged.",
+        default=None,
+        unit=Unit.TASKS,
+        at_least=0,
+        head="Stores in\none rack",
+        none_where=(Where("stores_judged", None),),
+    )
+    stores_judged: Int32 | None = column(
+        "Number of stores with several copies, all in racks that are known; null where no copies are kept.",
+        default=None,
+        unit=Unit.TASKS,
+        at_least=0,
+        none=True,
+    )
 
 
 @record

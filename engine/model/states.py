@@ -94,9 +94,9 @@ class Diagnosis(enum.StrEnum):
     """
     What may be wrong with a group, in the order in which it is looked for (`metrics.diagnosis`).
 
-    The first that holds is the diagnosis of the group; all that hold are its troubles (`incidents.troubles`). Three
-    are never a diagnosis, for they say only how bad one is: that the group is gone, that records will be lost soon,
-    that none of its members commits anything.
+    The first that holds is the diagnosis of the group; all that hold are its troubles (`incidents.troubles`). Four
+    are never a diagnosis. Three say only how bad one is: that the group is gone, that records will be lost soon, that
+    none of its members commits anything. That stores would be lost with one rack is no matter of how the group fares.
     """
 
     UNKNOWN = "unknown"
@@ -114,6 +114,7 @@ class Diagnosis(enum.StrEnum):
     TOO_FEW_MEMBERS = "too few members"
     SKEWED_LOAD = "skewed load"
     CATCHING_UP = "catching up"
+    STORE_IN_ONE_RACK = "store in one rack"
     KEEPS_UP = "keeps up"
 
     @property
@@ -149,8 +150,12 @@ _CRITICAL = frozenset(
 )
 
 
-ALARMS = frozenset({Diagnosis.VANISHED, Diagnosis.LOSS_AHEAD, Diagnosis.STOPPED})
-"""Troubles that are never the diagnosis: they say how bad that is."""
+STANDING = frozenset({Diagnosis.STORE_IN_ONE_RACK})
+"""Troubles that say what would become of a group, not how it fares: they keep no incident of another cause open."""
+
+
+ALARMS = frozenset({Diagnosis.VANISHED, Diagnosis.LOSS_AHEAD, Diagnosis.STOPPED}) | STANDING
+"""Troubles that are never the diagnosis: they say how bad that is, or what would become of the group."""
 
 
 CAPACITY = frozenset(

@@ -29,6 +29,7 @@ from ..records import GroupMetrics, keys_of, table_of
 from ..snapshots import METRICS
 from ..snapshots.arrays import flags_to, floats_to, labels_to, moments_to, named, numbers_to
 from ..snapshots.validation import silent_row
+from ..streams.store_copies import copies_now
 from .forecast_columns import needs_forecast, past_columns
 from .membership_changes import membership_change
 
@@ -292,15 +293,18 @@ def _figures(settings: Settings, seen: Observation, number: int) -> Figures:
     batch, rows = seen.batch, seen.batch.rows(number)
     group, rates = batch.groups[number], seen.production.per_second[rows]
     spec = spec_of(group, seen.lag.for_people.take(rows), rates)
+    rule = settings.rule(group.cluster, group.group)
     judge = judge_of(
         group,
         spec,
-        settings.rule(group.cluster, group.group),
+        rule,
         production=rates,
         bytes_per_record=seen.sizes.bytes[rows],
         capacity=seen.capacity.sure[batch.members_of(number)],
     )
-    return judge.figures(spec.owner)
+    figures = judge.figures(spec.owner)
+    now = copies_now(group, rule.streams) if group.places_tasks else None
+    return figures if now is None else now[1].scored(figures)
 
 
 def _of_members(rates: Floats, batch: GroupBatch) -> Floats:

@@ -29,6 +29,7 @@ from ..model.figures import Score
 from ..model.groups import GroupSnapshot
 from ..model.states import GroupType
 from ..records import keys_of
+from ..streams.bring_apart import about_copies
 from ..streams.compare import PlacementOutcome, outcome, presumed, seen_to_run
 from ..streams.live import Running, running
 from ..streams.settings import RackStrategy, StickyTasks, TaskStrategy, task_strategies
@@ -71,7 +72,8 @@ def task_rows(settings: Settings, group: GroupSnapshot, measured: Measured) -> I
         }
         placed = [each for each in placements.values() if isinstance(each, PlacementOutcome)]
         application, visible = presumed(live, placed), seen_to_run(live, placed)
-        assumed, found = application.remarks, racks_found(group, spec, application)
+        assumed = application.remarks
+        found = (*racks_found(group, spec, application), *about_copies(application, placed))
     rows: list[_Row] = [(replace(_live(spec, judge), notes=assumed, findings=found), None)]
     for strategy, placement in placements.items():
         is_running = runs(group, strategy.value) if visible is None else strategy in visible
@@ -167,7 +169,9 @@ def _replayed_row(
         how=judgement.how,
         replay=tuple(_replayed(application, placement)),
         notes=(*placement.remarks, *_restored(application, placement)),
-        score=_by_client(judge.score(assignment), len(changed), placement.thread is not None),
+        score=placement.stores.scored(
+            _by_client(judge.score(assignment), len(changed), placement.thread is not None)
+        ),
         proof=_proof(application, placement),
         assignment=None if placement.thread is None else assignment,
     )

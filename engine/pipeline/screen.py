@@ -6,7 +6,8 @@ before, is at rest, has members, and of whose subscribed partitions all with a c
 band of its objective now, within its objective at the samples before, with nothing removed unread), `observe` finds
 nothing, whatever else is in its past: a delay is an age less the commit interval, so an age within a limit is a delay
 within it. Where nothing was ever committed nothing can be said, or it begins at the end. All other groups may be well,
-too; the glance does not say so.
+too; the glance does not say so. Those that keep copies of stores are looked at always: where these stand is another
+matter (`streams.store_copies`).
 """
 
 from __future__ import annotations
@@ -116,8 +117,12 @@ class _Glance:
 
     def _choose(self) -> None:
         """Look at the subscribed partitions of groups of which all have a commit that could be read."""
-        members = self._read(self.snapshot_id, "members", "group_id", "subscription")
+        members = self._read(
+            self.snapshot_id, "members", "group_id", "subscription", "standby_tasks"
+        )
         member_group = self._numbers(members["group_id"])
+        copied = pc.fill_null(pc.list_value_length(members["standby_tasks"]), 0).to_numpy() > 0
+        self.fine[member_group[copied & (member_group != NONE)]] = False
         lists = members["subscription"].combine_chunks()
         topic = self.cluster.numbers_of(pc.list_flatten(lists))
         of = member_group[ints_of(pc.list_parent_indices(lists))]

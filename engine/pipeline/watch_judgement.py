@@ -20,7 +20,8 @@ from ..incidents.judgement import Judged, Judgement, Trouble
 from ..incidents.troubles import judged_of
 from ..incidents.vanished_groups import vanished_of
 from ..metrics.observe import Observation
-from ..model.facts import FactKind, fact
+from ..model.batch import GroupBatch
+from ..model.facts import Fact, FactKind, fact
 from ..model.states import Diagnosis
 from ..ports import Lake
 from ..snapshots import problems_of, split_snapshot_id
@@ -32,6 +33,7 @@ from ..snapshots.groups_with_past import (
     read_with_past,
     taken_at,
 )
+from ..streams.store_copies import lost_with_one_rack
 from .measure import observed_of
 from .screen import plainly_well
 
@@ -120,8 +122,19 @@ def judge_chunk(
 
 def _judged(settings: Settings, groups: BatchWithPast, observed: Observation) -> list[Judged]:
     rules = [settings.incidents(each.cluster, each.group) for each in groups.batch.headers]
-    judged = judged_of(observed, rules, groups.earlier, groups.withheld)
+    at_risk = dict(_at_risk(settings, groups.batch))
+    judged = judged_of(observed, rules, groups.earlier, groups.withheld, at_risk)
     return [each for each in judged if each.group_id and _can_be_kept(each.group_id)]
+
+
+def _at_risk(settings: Settings, batch: GroupBatch) -> Iterator[tuple[str, Fact]]:
+    """Of which stores of an application one rack has all copies, by its group id."""
+    for number, header in enumerate(batch.headers):
+        # a group is made of its rows only where it may have stores
+        if header.places_tasks:
+            streams = settings.rule(header.cluster, header.group).streams
+            if lost := lost_with_one_rack(batch.groups[number], streams):
+                yield header.group, lost
 
 
 def _unknown(name: str) -> Judged:

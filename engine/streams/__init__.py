@@ -19,6 +19,8 @@ Read it in this order; what stands above does not know what stands below:
    `sticky_tasks_server`  by the broker's sticky assignor, to members
 5. `stores`         of a live application, which tasks have stores, and their changelogs
    `live`           the application behind a group of a snapshot, and what it has now
+   `store_copies`   whether one rack has all copies of a store
    `compare`        that beside what each strategy would give it
+   `bring_apart`    stores that would be lost with one rack, and the setting that brings their copies apart
    `threads`        tasks of a client over its threads, so that groups and applications compare
 """

@@ -32,6 +32,7 @@ from .racks import CLIENTS_WITHOUT_RACK, EQUAL_COSTS
 from .settings import STATELESS, RackStrategy, StickyTasks, TaskStrategy
 from .sticky_tasks import place_sticky, usual_arrivals
 from .sticky_tasks_server import assign_sticky_server
+from .store_copies import StoreCopies, store_copies
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -49,6 +50,7 @@ class PlacementOutcome:
         far: (N) source partitions of each task without a replica in its client's rack, which is what strategies weigh.
         copies_crossing: Changelog partitions that standbys restore across racks.
         copies_unknown: Those of which that is not known.
+        stores: Where the copies of each store stand.
         moves: Tasks that change clients.
         cost: Total cost, in the units of the configured costs; None where a rack is not known.
         thread: (N) the member that runs each task then; None where the strategy gives tasks to clients and Kafka deals
@@ -65,6 +67,7 @@ class PlacementOutcome:
     unknown: Ints
     copies_crossing: int
     copies_unknown: int
+    stores: StoreCopies
     moves: int
     cost: int | None
     far: Ints
@@ -272,6 +275,7 @@ def _outcome(
         unknown=unknown,
         copies_crossing=int(restored.sum()),
         copies_unknown=int(unsure.sum()),
+        stores=store_copies(running, owner, copies_start, copies),
         moves=int(moved.sum()),
         cost=None if unsure_far.any() else int((price * far).sum() + fee[moved].sum()),
         far=far,

@@ -9,6 +9,7 @@
 -- forecast_: what becomes of the group in the coming hour under each, low and high with one case in ten beyond either; null
 -- where it keeps up and little crosses racks. price_: what it takes to get there; price_offset_seconds is to be set against
 -- the fall of forecast_lag_integral_expected. All ends of all forecasts are in the view strategy_scoreboard.
+-- stores_in_one_rack: of how many of the stores_judged of a Kafka Streams application one rack would have all copies.
 -- proof says what is proven of an assignment, findings what is wrong with it, notes what was taken for what is not known
 -- and what else is to be said; they are null or empty for most.
 --
@@ -66,6 +67,8 @@ SELECT
     replayed.moved AS last_week_moved,
     replayed.would_have_moved AS last_week_would_have_moved,
     board.drain_seconds,
+    board.stores_in_one_rack,
+    board.stores_judged,
     board.forecast_lag_low,
     board.forecast_lag_expected,
     board.forecast_lag_high,

@@ -60,7 +60,9 @@ SELECT
     metrics.members_left,
     metrics.members_restarted,
     metrics.partitions_moved,
-    metrics.would_have_moved
+    metrics.would_have_moved,
+    metrics.stores_in_one_rack,
+    metrics.stores_judged
 FROM newest_snapshot AS newest
 INNER JOIN snapshot ON snapshot.snapshot_id = newest.measured
 INNER JOIN group_metrics AS metrics ON metrics.snapshot_id = newest.measured;

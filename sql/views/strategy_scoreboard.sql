@@ -75,7 +75,9 @@ SELECT
     candidate.price_restarts,
     candidate.price_held_up_offsets,
     candidate.price_offset_seconds,
-    extract(epoch FROM now() - snapshot.started_at)::double precision AS age_seconds
+    extract(epoch FROM now() - snapshot.started_at)::double precision AS age_seconds,
+    candidate.stores_in_one_rack,
+    candidate.stores_judged
 FROM newest_snapshot AS newest
 INNER JOIN snapshot ON snapshot.snapshot_id = newest.proposed
 INNER JOIN candidate ON candidate.snapshot_id = newest.proposed

@@ -110,6 +110,10 @@ FACTS: Mapping[Diagnosis, tuple[float | None, tuple[Fact, ...]]] = {
         1500,
         (stated("skewed_load", ["orders-2"], after=700, bound=600), LAG, ARRIVALS),
     ),
+    Diagnosis.STORE_IN_ONE_RACK: (
+        3,
+        (stated("store_in_one_rack", ["0_0", "0_2", "0_3"], after=3, bound=6),),
+    ),
 }
 
 CHANGED = (

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +19,7 @@ from tests.helpers.applied import (
     settled,
     way_of,
 )
+from tests.helpers.commands import evenkeel
 from tests.helpers.kafka_stage import Stage, Watch
 from tests.helpers.streams_instances import Application
 from tests.stage.process import wait_until
@@ -90,16 +93,50 @@ def test_a_kip_1071_group_has_one_instance_restarted_and_keeps_copies(
         assert kit["there_already"] is True
         (told,) = CONFIGS.findall(" ".join(kit["notes"]))
         options = told.replace("GROUP", app.name).split()
-        assert copies(app) == 0
+        assert copies_of(app) == 0
         run_tool(stage, "kafka.admin.ConfigCommand", *options)
         (this,) = way_of(kit, app)["rounds"]
         assert this["restart"] == "one"
         do(app, [this])
-        wait_until(lambda: copies(app) == len(ON), 180, "a copy of each store", interval=0.2)
+        wait_until(lambda: copies_of(app) == len(ON), 180, "a copy of each store", interval=0.2)
         settled(app)
 
 
-def copies(app: Application) -> int:
+def test_copies_in_one_rack_are_found_and_brought_apart_by_what_the_finding_names(
+    stage: Stage, folder: Path
+) -> None:
+    """Of three instances two share a rack, and Kafka's least loaded client is as often there as not."""
+    settings = {"num.standby.replicas": "1", "replication.factor": "3"}
+    with closing_members(Application(stage, "copies", "classic", settings, folder, 3)) as app:
+        settled(app, "stream")
+        now = stores_now(app, copies=len(ON))
+        assert (now["stores_in_one_rack"], now["stores_judged"]) == (2, 6)
+        *_, lost, cure = now["findings"]
+        assert lost.startswith("2 of 6 stores (1_")
+        assert "with rack.aware.assignment.tags=rack and client.tag.rack" in cure
+
+        app.take_over({"rack.aware.assignment.tags": "rack", "client.tag.rack": "RACK"})
+        for number in range(app.units):
+            app.restart(number)
+        settled(app, "stream")
+        wait_until(
+            lambda: stores_now(app, copies=len(ON))["stores_in_one_rack"] == 0,
+            180,
+            "copies that stand apart",
+            interval=0.2,
+        )
+
+
+def stores_now(app: Application, copies: int) -> dict[str, Any]:
+    """What `evenkeel tasks` says of what runs, once there are so many copies."""
+    wait_until(
+        lambda: copies_of(app) == copies, 180, f"{copies} copies of {app.name}", interval=0.2
+    )
+    said = json.loads(evenkeel("tasks", app.name, "--bootstrap", app.stage.bootstrap, "--json"))
+    return dict(said["strategies"][0])
+
+
+def copies_of(app: Application) -> int:
     """How many copies of stores there are."""
     watch = Watch(app.stage, app.name.removeprefix(app.stage.prefix))
     return sum(len(one.tasks.standby) for one in watch.look().group.members if one.tasks)

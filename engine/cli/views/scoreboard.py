@@ -20,7 +20,7 @@ from ...messages.wording import (
 )
 from ...metrics.racks import CENT
 from ...model.assignments import Deployment, Move, Verdict
-from ...model.columns import Unit
+from ...model.columns import ColumnSpec, Unit
 from ...model.facts import Fact, FactKind, of_kind
 from ...model.formats import number
 from ...model.states import places_tasks
@@ -51,6 +51,7 @@ _STRATEGY = pick(
     *("strategy", "deployment", "feasibility"),
     *("largest_member_lag", "lag_skew", "partition_spread", "cross_rack_share"),
     *("cross_rack_cost_per_month", "moves", "leave_moves_mean", "join_moves", "restart_moves"),
+    "stores_in_one_rack",
     "drain_seconds",
 )
 AHEAD, DRAINED = ">Lag in 1 h:\nexpected\n(low to high)", ">Drained\nin"
@@ -137,7 +138,7 @@ def strategies(judged: JudgedGroup) -> Table:
     ]
     return table(
         [
-            *(c for c in _STRATEGY if currency or c.meaning.unit is not Unit.MONEY_PER_MONTH),
+            *(c for c in _STRATEGY if _tells(c, rows)),
             *(forecast if any(row["forecast_lag_expected"] is not None for row in rows) else ()),
             (head(reason), _whole_story),
         ],
@@ -151,6 +152,14 @@ def strategies(judged: JudgedGroup) -> Table:
             *("Got by", "Spread (partitions)", "Skew", "Feasibility"),
         ],
     )
+
+
+def _tells(shown: ColumnSpec, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a column is for this group: costs where there is a price, stores where their copies are judged."""
+    if shown.meaning.unit is Unit.MONEY_PER_MONTH:
+        return any(row["currency"] for row in rows)
+    of_stores = shown.name == "stores_in_one_rack"
+    return not of_stores or any(row["stores_judged"] is not None for row in rows)
 
 
 def _whole_story(row: Mapping[str, Any]) -> str:

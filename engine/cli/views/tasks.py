@@ -15,6 +15,7 @@ from ...model.facts import Fact
 from ...model.formats import NOTHING, UNKNOWN, number
 from ...model.text import listed, printable
 from ...records import PlacementRow, row_of
+from ...streams.bring_apart import about_copies
 from ...streams.compare import PlacementOutcome
 from ...streams.live import Running
 from .columns import Shown, head, table
@@ -69,6 +70,10 @@ def _summary(group: str, application: Running, outcomes: Sequence[PlacementOutco
         restored = int((stores * np.diff(one.copies_start)).sum())
         return _share(one.copies_crossing, restored, one.copies_unknown)
 
+    def together(one: PlacementOutcome) -> str:
+        unknown, judged = int(one.stores.unknown.sum()), int(one.stores.judged.sum())
+        return _share(int(one.stores.together.sum()), judged + unknown, unknown)
+
     def racks(one: PlacementOutcome) -> str:
         if one.strategy is None:
             return NOTHING
@@ -85,6 +90,7 @@ def _summary(group: str, application: Running, outcomes: Sequence[PlacementOutco
                 lambda one: _share(int(one.crossing.sum()), sources, int(one.unknown.sum())),
             ),
             (">Copies' changelogs\nacross racks", copies),
+            (">Stores with all\ncopies in one rack", together),
             *measured,
             ("Racks", racks),
         ],
@@ -242,7 +248,8 @@ def _remarks(
             "A KIP-1071 group: the broker assigns its tasks, the other strategies are yardsticks."
         )
     of_placements = (remark for one in outcomes for remark in one.remarks)
-    remarks = dict.fromkeys([*found, *of_placements])
+    copies = about_copies(application, outcomes[1:])
+    remarks = dict.fromkeys([*found, *copies, *of_placements])
     lines += [f"Not on the wire: {printable(words(each))}." for each in application.remarks]
     return lines + [f"Finding: {printable(words(each))}." for each in remarks]
 
@@ -286,6 +293,9 @@ def to_object(
                         "cross_rack_partitions": None
                         if one.unknown[task]
                         else int(one.crossing[task]),
+                        "in_one_rack": bool(one.stores.together[task])
+                        if one.stores.judged[task]
+                        else None,
                     }
                     for one in outcomes
                 },
@@ -299,14 +309,22 @@ def to_object(
                 "unknown_partitions": int(one.unknown.sum()),
                 "copies_cross_rack_partitions": one.copies_crossing,
                 "copies_unknown_partitions": one.copies_unknown,
+                "stores_in_one_rack": int(one.stores.together.sum()),
+                "stores_judged": int(one.stores.judged.sum()),
+                "stores_unknown": int(one.stores.unknown.sum()),
                 "cost": one.cost,
                 "moves": one.moves,
                 "warming": one.warming,
                 "racks_off": one.racks_off and words(one.racks_off),
                 "client_rack_missing": list(one.untold.subjects) if one.untold else [],
-                "findings": [words(each) for each in one.placement.findings]
-                if one.placement
-                else [],
+                "findings": [
+                    words(each)
+                    for each in (
+                        one.placement.findings
+                        if one.placement
+                        else about_copies(application, outcomes[1:])
+                    )
+                ],
             }
             for one in outcomes
         ],

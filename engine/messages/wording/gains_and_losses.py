@@ -105,6 +105,10 @@ CLAUSES: Mapping[str, Clause] = {
     "cross_rack_records_per_second": _records,
     "cross_rack_cost_per_month": _cost,
     "member_counts": lambda f: change(*f.subjects) if len(f.subjects) == 2 else f.subjects[0],
+    "stores_in_one_rack": lambda f: (
+        "stores with all copies in one rack "
+        + change(f"{whole(f.before):,}", f"{whole(f.after):,}")
+    ),
     "most_partitions": "most {before:,} -> {after:,}",
     "fewest_partitions": "fewest {before:,} -> {after:,}",
 }

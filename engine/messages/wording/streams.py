@@ -14,6 +14,9 @@ _IN_RULE = "(say it in [rules.streams])"
 _CLIENTS = "{count:client} ({names}) {has|have} "
 _SOURCES = "{count:source partition} ({names}) {has|have} "
 _CHANGELOGS = "{count:changelog partition} ({names}) {has|have} "
+_REPLAYED = "no store would have all copies in one rack with "
+"""What a cure that was replayed brings."""
+
 _TELL_NO_RACK = "{count:client} ({names}) {tells|tell} no rack; "
 
 
@@ -124,6 +127,35 @@ CLAUSES: Mapping[str, Clause] = {
     "too_few_clients_for_standbys": _few_clients,
     "copies_not_apart": (
         "{count:task} ({names}) {has|have} copies on fewer values of {unit} than possible"
+    ),
+    # what is found of copies that run now, and what brings them apart
+    "stores_lost_with_one_rack": (
+        "{after} of {bound:store} ({names}) {has|have} all copies in one rack, and would be lost with it"
+    ),
+    "clients_in_one_rack": "all clients stand in one rack: copies are apart once some run in another",
+    "apart_as_configured": (
+        "as it is configured, its next rebalance leaves no store in one rack, once copies have caught up"
+    ),
+    "apart_by_tags": lambda f: (
+        f"{_REPLAYED}rack.aware.assignment.tags={','.join(f.subjects)} and"
+        f" {' and '.join(f'client.tag.{key}' for key in f.subjects)} on each instance"
+    ),
+    "apart_by_strategy": (
+        "no store would have all copies in one rack under {first}, whose row says how that is had"
+    ),
+    "apart_by_copies": f"{_REPLAYED}{{first}}={{after}}",
+    "apart_by_nothing": (
+        "no setting that was replayed (client tags, rack strategies, one copy more) would leave no store in one rack"
+    ),
+    "stores_without_copy": (
+        "{count:store} ({names}) {has|have} no copy, though num.standby.replicas is {after}"
+    ),
+    "store_racks_unknown": (
+        "whether {count:store} ({names}) would be lost with one rack is not known: the rack of a client with a copy is"
+        " not (configure racks by client id or host)"
+    ),
+    "copies_on_own_client": (
+        "{count:store} ({names}) {has|have} a copy on the client that runs the task"
     ),
     "offsets_unknown": (
         "{count:task} ({names}) {has|have} a client whose offsets are unknown: like Kafka, it counts as the furthest"

@@ -218,6 +218,15 @@ TROUBLES: Mapping[Diagnosis, Words] = {
         to_do="Look whether one member or partition lags, or all: then more members, or faster ones, help.",
         to_do_about=_by_itself,
     ),
+    Diagnosis.STORE_IN_ONE_RACK: Words(
+        what="{after} of {bound:store} ({names}) {has|have} all copies in one rack",
+        headline="{after:store} would be lost with one rack",
+        amount="{:store} in one rack",
+        to_do=(
+            "Nothing is lost as yet. Below its tables, this names the setting that brings the copies apart; it has been"
+            " replayed."
+        ),
+    ),
 }
 """One line per kind of trouble that somebody is told."""
 

@@ -17,9 +17,10 @@ What is the matter with a group: the first of these that holds. All that hold ar
 | too few members | behind, and more arrives than all members together can do |
 | skewed load | behind, and more arrives at a member than it can do, though the total fits |
 | catching up | behind, and nobody gets more than he can do |
+| (store in one rack) | all copies of a Kafka Streams store stand in one rack (`streams.store_copies`) |
 | keeps up | no partition is behind its end by more than the objective beyond the commit interval |
 
-What stands in brackets is told beside a diagnosis and never is one: it says how bad that is.
+What stands in brackets is told beside a diagnosis and never is one: it says how bad that is, or what is at risk.
 
 *Behind* is a matter of time: `commit_interval.delay` above the group's objective. What is unknown of some partitions
 hides nothing that is known of others, so *unknown* is said where nothing worse is.

@@ -52,6 +52,35 @@ def _carries(gb_a_day):
             "but lose (partition spread 1 -> 4",
         ),
         (_carries(5.0), _carries(0.0) | {"unowned": 1}, {}, STAY, "but lose ("),
+        (
+            _carries(5.0) | {"stores_in_one_rack": 3, "stores_judged": 6},
+            _carries(0.0) | {"stores_in_one_rack": 4, "stores_judged": 6},
+            {},
+            STAY,
+            "but lose (stores with all copies in one rack 3 -> 4",
+        ),
+        # fewer of them is told beside a gain, and is none by itself; of new copies none is lost
+        (
+            _carries(5.0) | {"stores_in_one_rack": 3, "stores_judged": 6},
+            _carries(0.0) | {"stores_in_one_rack": 0, "stores_judged": 6},
+            {},
+            SWITCH,
+            "stores with all copies in one rack 3 -> 0",
+        ),
+        (
+            {"stores_in_one_rack": 3, "stores_judged": 6},
+            {"stores_in_one_rack": 0, "stores_judged": 6},
+            {},
+            STAY,
+            "",
+        ),
+        (
+            _carries(5.0) | {"stores_in_one_rack": 1, "stores_judged": 2},
+            _carries(0.0) | {"stores_in_one_rack": 2, "stores_judged": 6},
+            {},
+            SWITCH,
+            "a day less across racks",
+        ),
         # nor by moving more than the policy allows
         (
             {"unowned": 2},

@@ -51,7 +51,7 @@ def test_what_runs_now_and_under_each_strategy_is_summed_up(shown):
     assert result.exit_code == 0
     assert result.stdout.startswith("app: 4 tasks on 2 clients\n")
     # 0_0 and 0_1 are far from their data; the copy on client one is far from its changelog
-    assert " ".join(_line(result, "now")) == "now 2 of 4 1 of 2 2 - - 2 2 -"
+    assert " ".join(_line(result, "now")) == "now 2 of 4 1 of 2 0 of 2 2 - - 2 2 -"
     told = {name: " ".join(_line(result, name)) for name in ("none", "min_traffic")}
     assert told["none"].endswith(" 2 2 the strategy is none")
     assert told["min_traffic"].startswith("min_traffic 0 of 4 ")
@@ -118,7 +118,7 @@ def test_unknown_racks_are_question_marks(shown):
     threads = [replace(THREADS[0], active="0_0 0_1 1_0 1_1")]
     result = shown([replace(threads[0], rack=None)])
 
-    assert _line(result, "now")[:4] == ["now", "?", "-", "?"]
+    assert _line(result, "now")[:5] == ["now", "?", "-", "-", "?"]
     assert "(?)" in _line(result, "0_0", "Tasks:")
     assert "? unknown" in result.stdout
     assert "tells no rack; set client.rack" in result.stdout
@@ -226,8 +226,9 @@ def test_json_tells_the_same(shown):
     }
     first, *_, last = told["tasks"]
     assert (first["task"], first["stateful"], first["reads"]) == ("0_0", False, ["source-0-0"])
-    assert list(first["placements"]["now"]) == ["active", "copies", "cross_rack_partitions"]
-    assert (now["0_0"], now["1_1"]) == ((ONE, [], 1), (TWO, [ONE], 0))
+    kept = ["active", "copies", "cross_rack_partitions", "in_one_rack"]
+    assert list(first["placements"]["now"]) == kept
+    assert (now["0_0"], now["1_1"]) == ((ONE, [], 1, None), (TWO, [ONE], 0, False))
     assert last["replica_racks"] == ["b,c"]
     asked = ["now", "none", "min_traffic", "balance_subtopology"]
     assert [row["strategy"] for row in told["strategies"]] == asked
@@ -236,6 +237,7 @@ def test_json_tells_the_same(shown):
     assert (best["cross_rack_partitions"], best["racks_off"]) == (0, None)
     assert none["racks_off"] == "the strategy is none"
     assert (now["copies_cross_rack_partitions"], now["copies_unknown_partitions"]) == (1, 0)
+    assert [now[f"stores_{name}"] for name in ("in_one_rack", "judged", "unknown")] == [0, 2, 0]
 
 
 def test_json_says_null_where_nothing_is_known(shown):
@@ -250,6 +252,28 @@ def test_json_says_null_where_nothing_is_known(shown):
     assert (idle["active"], idle["copies"]) == (None, [ONE])
     now = told["strategies"][0]
     assert (now["cost"], now["unknown_partitions"]) == (None, 1)
+
+
+def test_stores_with_all_copies_in_one_rack_stand_out(shown):
+    """How many of those with copies, now and under each strategy; a finding names them and the setting that helps."""
+    threads = [
+        Thread(1, "1_0", "1_1", rack="a"),
+        Thread(2, "1_1", "1_0", rack="a"),
+        Thread(3, "1_2", "1_3", rack="b"),
+        Thread(4, "1_3", "1_2"),
+    ]
+    result = shown(threads, {"1": Sub(4, [STORE])})
+    (told,) = objects(shown(threads, {"1": Sub(4, [STORE])}, "--json"))
+
+    assert " 2 of 2, 2 ? " in " ".join(_line(result, "now"))
+    assert "Finding: 2 of 2 stores (1_0, 1_1) have all copies in one rack" in result.stdout
+    assert [task["placements"]["now"]["in_one_rack"] for task in told["tasks"]] == [
+        True,
+        True,
+        None,
+        None,
+    ]
+    assert told["strategies"][0]["findings"][1].startswith("2 of 2 stores (1_0, 1_1) have all")
 
 
 def test_a_plain_group_is_sent_elsewhere(run, kept):

@@ -13,7 +13,7 @@ from evenkeel.engine.config import IncidentRules
 from evenkeel.engine.incidents.course import Occasion, lasting, step
 from evenkeel.engine.incidents.judgement import Judged, Trouble
 from evenkeel.engine.incidents.kinds import KINDS
-from evenkeel.engine.model.states import Diagnosis, IncidentState
+from evenkeel.engine.model.states import STANDING, Diagnosis, IncidentState
 from evenkeel.engine.records import IncidentCourse
 
 FIRST = datetime(2026, 3, 1, 8, tzinfo=UTC)
@@ -32,6 +32,7 @@ SIGNS = {
     "R": Diagnosis.REBALANCING,
     "V": Diagnosis.VANISHED,
     "U": Diagnosis.UNKNOWN,
+    "O": Diagnosis.STORE_IN_ONE_RACK,
 }
 """Looks are written as letters: causes, `.` well, `~` recovering, `?` could not be judged."""
 
@@ -72,6 +73,36 @@ def courses(
 def states(remembered: Sequence[IncidentCourse | None]) -> str:
     """Suspected, open, resolved, `.` nothing, or that something was."""
     return "".join(c.state.value[0] if c and c.causes else "." for c in remembered)
+
+
+RISK = 3600 // 300
+"""Looks until stores that would be lost with one rack are told."""
+
+
+@pytest.mark.parametrize(
+    ("looks", "expected"),
+    [
+        ("O" * (RISK + 2) + "...", "s" * RISK + "oo" + "or."),
+        ("O" * RISK + "." + "OO", "s" * RISK + "." + "ss"),
+        # what is wrong now is an incident as if there were no risk, and over as if there were none
+        ("OOO" + "MM" + "OOO", "sss" + "so" + "ors"),
+    ],
+)
+def test_a_risk_is_an_incident_of_its_own(looks, expected):
+    """It has to last long, and neither opens nor holds open what is wrong with how the group fares."""
+    assert states(courses(looks)) == expected
+
+
+def test_a_risk_gives_way_to_what_is_wrong_now():
+    """The incident that was told of it becomes that one once it has lasted by itself, and begins anew afterwards."""
+    looks = "O" * (RISK + 1) + "SSSSS" + "OOOOO"
+    told = courses(looks)
+
+    kinds = [course.cause if course else None for course in told[RISK:]]
+    assert kinds[:4] == [Diagnosis.STORE_IN_ONE_RACK] * 4
+    assert kinds[4:6] == [Diagnosis.SLOW_MEMBER] * 2
+    assert states(told)[-5:] == "orsss"
+    assert told[-1].cause is Diagnosis.STORE_IN_ONE_RACK
 
 
 @pytest.mark.parametrize(
@@ -287,11 +318,20 @@ def test_nothing_opens_without_having_lasted(looks, seconds):
         if course and course.state is IncidentState.RESOLVED:
             assert before is not None
             assert before.state is IncidentState.OPEN
-            assert looks[: number + 1].rstrip("?")[-1] == "." or at - before.causes[
+            # a risk is not wrong now, and nothing else waits for its end
+            well = "." if course.cause in STANDING else ".O"
+            assert looks[: number + 1].rstrip("?")[-1] in well or at - before.causes[
                 0
             ].since >= timedelta(days=1)
         is_open = before is not None and before.state is IncidentState.OPEN
         is_ill = before is not None and before.causes and before.well_since is None
+        if (
+            before
+            and course
+            and not is_open
+            and (before.cause in STANDING) is not (course.cause in STANDING)
+        ):
+            is_ill = False  # a risk and what is wrong now are suspected apart
         if before and course and (is_open or is_ill) and before.state is not IncidentState.RESOLVED:
             assert course.key == before.key
             worst = min(before.cause, course.cause, key=lambda cause: cause.precedence)

@@ -18,7 +18,7 @@ from evenkeel.engine.snapshots import CANDIDATES, rows_to_table
 from evenkeel.engine.streams.compare import outcome, present
 from evenkeel.engine.streams.live import running
 from evenkeel.engine.streams.settings import RackStrategy, StickyTasks
-from tests.helpers.measuring import proposed
+from tests.helpers.measuring import metric_rows, proposed
 from tests.helpers.snapshots import groups
 from tests.helpers.streams import Shape, sketch
 from tests.helpers.streams_groups import Sub, Thread, live_group, live_sketch, live_snapshot, on
@@ -554,3 +554,43 @@ def test_the_share_across_racks_is_that_of_the_tasks(seed, kip_1071):
         assert rows[name]["cross_rack_share"] == (None if share is None else pytest.approx(share))
         assert rows[name]["racks_left_out"] == int(each.unknown.sum())
         assert rows[name]["moves"] == each.moves
+
+
+PAIRS = [
+    Thread(1, "0_0 0_1 1_0", "1_1", rack="a"),
+    Thread(2, "1_1", "1_0", rack="a"),
+    Thread(3, "0_2 0_3", "1_2", rack="b"),
+    Thread(3, rack="b"),
+    Thread(4, "1_2 1_3", "1_3", rack="b"),
+]
+"""Every store has both copies in one rack, 1_3 even on one client."""
+
+
+@pytest.mark.parametrize("kip_1071", [False, True])
+def test_stores_in_one_rack_are_counted_now_and_under_each_strategy(kip_1071):
+    """What metrics say of what runs is what its row says; it says besides which, and what brings copies apart."""
+    subs = {"0": Sub(4), "1": Sub(4, [STORE])}
+    group = live_group(PAIRS, subs, kip_1071=kip_1071)
+    rows = _rows(PAIRS, subs, kip_1071=kip_1071, replicas={})
+    live, app = rows["live"], running(group)
+    (metrics,) = metric_rows(Settings(), group)["group_metrics"]
+
+    counted = (live["stores_in_one_rack"], live["stores_judged"])
+    assert counted == (metrics["stores_in_one_rack"], metrics["stores_judged"]) == (4, 4)
+    for strategy in RackStrategy:
+        asked, row = outcome(app, strategy).stores, rows[strategy.value]
+        assert row["stores_in_one_rack"] == asked.together.sum()
+        assert row["stores_judged"] == 4
+    assert rows["range"]["stores_judged"] is None
+    found = {fact["measure"] for fact in live["facts"] if fact["kind"] == "finding"}
+    assert found > {"stores_lost_with_one_rack", "copies_on_own_client"}
+    assert len([name for name in found if name.startswith("apart_")]) == 1
+    assert "4 of 4 stores (1_0, 1_1, 1_2 and 1 more) have all" in " ".join(live["findings"])
+
+
+def test_a_group_without_copies_has_no_stores_to_judge():
+    """Its stores are lost with their instance by choice."""
+    rows = _rows([replace(one, standby="") for one in PAIRS], {"0": Sub(4), "1": Sub(4, [STORE])})
+
+    assert {row["stores_judged"] for row in rows.values()} == {None}
+    assert rows["live"]["findings"] == []

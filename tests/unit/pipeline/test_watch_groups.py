@@ -9,15 +9,17 @@ import pytest
 from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.config import ClusterSettings, Settings
 from evenkeel.engine.messages import rounds
+from evenkeel.engine.messages.length import plain_text
 from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
 from evenkeel.engine.model.errors import NotifierError
-from evenkeel.engine.model.message import AlertMessage, MessageKind
+from evenkeel.engine.model.message import AlertMessage, MessageKind, Severity
 from evenkeel.engine.pipeline import watch, watch_groups
 from evenkeel.engine.records import IncidentRow
 from tests.helpers.incidents import posting
 from tests.helpers.memory import MemoryHistory, MemoryNotifier
 from tests.helpers.silenced import ack, silence
 from tests.helpers.snapshots import EVERY, FIRST, group, make_snapshot, store, topic
+from tests.helpers.streams_groups import Sub, Thread, live_snapshot
 
 SETTINGS = Settings(clusters={"test": ClusterSettings(bootstrap="b:9092")})
 LINK = "https://airflow.example/dags/snapshot_offsets/runs/r/tasks/watch_groups"
@@ -190,6 +192,39 @@ def test_an_ack_stands_in_the_message_until_that_is_over(cluster: Watch) -> None
     assert over.kind is line.kind is MessageKind.INCIDENT_CLOSED
     watch(cluster.history, cluster.slack, SETTINGS, now + 9 * EVERY)
     assert cluster.history.silences(now + 9 * EVERY) == []
+
+
+def _application(number: int, *, apart: bool) -> ClusterSnapshot:
+    """Two stores with a copy each on four instances in two racks, which keep up; both copies in one rack, or not."""
+    copies = ["0_1", "", "0_0", ""] if apart else ["", "0_0", "", "0_1"]
+    active = ["0_0", "", "0_1", ""]
+    threads = [
+        Thread(client + 1, active[client], copies[client], rack="aabb"[client])
+        for client in range(4)
+    ]
+    return live_snapshot(threads, {"0": Sub(2, ["app-counts-changelog"])}, lag=0, number=number)
+
+
+def test_stores_that_would_be_lost_with_one_rack_are_a_warning_for_as_long_as_they_would() -> None:
+    """Nothing else is wrong with the group: it is told after an hour, and over when the copies stand apart."""
+    lake, history, slack = Recording(), MemoryHistory(), MemoryNotifier()
+    told = []
+    for number in range(18):
+        (taken,) = store(lake, _application(number, apart=not 1 <= number < 15))
+        before = len(slack.sent)
+        watch_groups(lake, history, slack, SETTINGS, taken)
+        told += [(number, message) for _, _, message in slack.sent[before:]]
+
+    # seen first with the second snapshot, twelve times five minutes later for an hour
+    (number, opened), *after = told
+    assert (number, opened.kind) == (13, MessageKind.INCIDENT_OPENED)
+    assert {message.kind for _, message in after} == {MessageKind.INCIDENT_CLOSED}
+    assert opened.severity is Severity.WARNING
+    assert "2 stores would be lost with one rack" in plain_text(opened)
+    assert "evenkeel tasks --from lake --cluster test app" in plain_text(opened)
+    (found,) = history.tables.incidents
+    assert (found.kind, found.severity) == ("store in one rack", "warning")
+    assert found.closed_at is not None
 
 
 def _about_the_group(cluster: Watch) -> list[tuple[str, str, AlertMessage]]:
