@@ -137,7 +137,7 @@ CAN, COULD, YARDSTICK = Feasibility.CAN_RUN, Feasibility.COULD_RUN, Feasibility.
 JAVA = "org.apache.kafka.clients.consumer."
 ROUNDROBIN, SHIPPED = (
     f"{JAVA}RoundRobinAssignor",
-    "com.github.grantneale.kafka.LagBasedPartitionAssignor",
+    "io.evenkeel.EvenkeelLagAwareAssignor",
 )
 KIP_848 = {"group_type": "consumer"}
 RUNS, NOBODY = "the strategy it runs", "no member lists it"
