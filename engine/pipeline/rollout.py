@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from glob import escape
 
 import numpy as np
 
-from ..advice import runs, unfit
+from ..advice import Feasibilities, runs, unfit
 from ..advice.feasibility import brokers_lack, untold_racks
 from ..advice.listed_protocols import lists_of
 from ..advice.price import instances_of, price
@@ -20,6 +18,7 @@ from ..advice.rollout import (
     Restart,
     Rollout,
     Round,
+    clients_of,
     telling_racks,
     to_broker_tasks,
     to_client_side,
@@ -52,12 +51,6 @@ from .propose import propose_group
 from .stored_metrics import MeasuredGroup, measured_at_once
 
 BY_PLAN = (Deployment.PLAN, Deployment.YARDSTICK)
-
-_DEFAULTS = {
-    Client.KAFKA_PYTHON: re.compile(r"kafka-python-\d[\w.]*"),
-    Client.LIBRDKAFKA: re.compile(r"rdkafka"),
-}
-"""Client ids that a library gives by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,22 +90,6 @@ class Kit:
     now: CandidateRow
     then: CandidateRow
     there: bool
-
-
-def clients_of(group: GroupSnapshot) -> Mapping[Client | None, int]:
-    """
-    How many members are of which library, as far as their client ids tell: Kafka does not say it.
-
-    Java's default id names the group, librdkafka's and kafka-python's the library; whatever somebody chose says
-    nothing.
-    """
-    java = re.compile(rf"consumer-{re.escape(group.group)}-\d+")
-    defaults = {**_DEFAULTS, Client.JAVA: java}
-    counts = Counter[Client | None]()
-    for member in group.members:
-        kinds = [c for c, known in defaults.items() if known.fullmatch(member.client_id)]
-        counts[kinds[0] if kinds else None] += 1
-    return counts
 
 
 def kit_of(settings: Settings, selection: GroupWithPast, strategy: str) -> Kit:
@@ -170,7 +147,8 @@ def _rollout(
         for client in Client
         if {None, client} & known.keys() or (client in JVM and Client.JAVA in known)
     )
-    listed = lists_of(group.members, settings.rule(group.cluster, group.group).assignors)
+    assignors = settings.rule(group.cluster, group.group).assignors
+    listed = lists_of(group.members, assignors)
     lists = [listed[member.id] for member in group.members]
     static = [member.is_static for member in group.members]
     present = group.assignor or "range"
@@ -203,7 +181,8 @@ def _rollout(
     deployment = by_name(strategy).deployment
     if deployment in (Deployment.NEVER, Deployment.LIVE):
         raise Infeasible(f"{strategy} is shown for comparison, nobody should run it.")
-    if deployment not in BY_PLAN:
+    by_plan = Feasibilities(group, assignors).of(strategy, deployment).deployment
+    if deployment not in BY_PLAN and by_plan is not Deployment.PLAN:
         return to_client_side(strategy, present, lists, static, clients)
     follower = None if present == PLAN else to_client_side(PLAN, present, lists, static, clients)
     return to_plan(strategy, follower, present, group=group.group, static=static)
