@@ -32,7 +32,16 @@ from .roundrobin import RoundRobin
 from .sticky import Sticky
 from .uniform import Uniform
 
-__all__ = ["ASSIGNORS", "ENTRY_POINTS", "Custom", "by_name", "custom", "every", "include"]
+__all__ = [
+    "ASSIGNORS",
+    "ENTRY_POINTS",
+    "Custom",
+    "by_name",
+    "custom",
+    "every",
+    "include",
+    "takes_user_data",
+]
 
 ENTRY_POINTS = "evenkeel.assignors"
 """The entry point group of custom strategies."""
@@ -94,6 +103,11 @@ def custom(points: Iterable[EntryPoint] | None = None) -> Custom:
 def every() -> dict[str, Assignor]:
     """All strategies by name: ours in their order, then the custom ones that load."""
     return {**ASSIGNORS, **_installed().assignors, **_included}
+
+
+def takes_user_data(assignor: Assignor) -> bool:
+    """Whether it is a custom strategy that needs the user data of its members: ours read what members own there."""
+    return "user_data" in assignor.needs and assignor is not ASSIGNORS.get(assignor.name)
 
 
 def include(assignor: Assignor) -> None:
