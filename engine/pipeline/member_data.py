@@ -102,5 +102,5 @@ def _read(strategy: Assignor, sent: bytes) -> Mapping[str, Any]:
         told = one_line(f"{type(problem).__name__}: {problem}")
         raise ValueError(shortened(told, LONGEST)) from problem
     if not isinstance(found, Mapping):
-        raise ValueError(f"it is a {type(found).__name__}, not an object of names and values")
+        raise ValueError(f"it reads as {type(found).__name__}, not as names and values")
     return found

@@ -6,11 +6,11 @@ from evenkeel.engine.assignors.interface import NONE, Assignment, Deployment, Gr
 
 
 class LeaderRack:
-    """Each partition goes to a subscriber in its leader's rack; of several, or where there is none, to who has fewest."""
+    """Each partition goes to a subscriber in its leader's rack, of these to who has fewest; without one to anybody."""
 
     name = "leader-rack"
     works_on = frozenset({"partitions"})
-    needs = frozenset({"racks", "user_data"})
+    needs = frozenset({"user_data"})
     deployment = Deployment.CLASS
     source = "engine/assignors/README.md"
     sample_user_data = ({"rack": "rack-a"}, {"rack": "rack-b"}, {"rack": "rack-c"}, {})

@@ -30,9 +30,9 @@ EPILOG = epilog(
     ],
     [0, 1, 2],
     "Groups are random, with and without racks, static members, unequal subscriptions, past owners, lags and data of "
-    "members, sent where the class needs user_data; the same seed gives the same ones. What fails is shown on the smallest group found, also as a case for "
-    "`evenkeel assign`. The class runs in this process, with all your rights; what it prints is left out unless "
-    "EVENKEEL_DEBUG=1.",
+    "members, sent where the class needs user_data; the same seed gives the same ones. What fails is shown on the "
+    "smallest group found, also as a case for `evenkeel assign`. The class runs in this process, with all your rights; "
+    "what it prints is left out unless EVENKEEL_DEBUG=1.",
 )
 
 UNKNOWN = "?"
