@@ -197,6 +197,12 @@ class OddPromises(Deals):
     promises = frozenset({"world peace"})
 
 
+class OddSamples(Deals):
+    """What its members send is no mapping."""
+
+    sample_user_data = "weight"
+
+
 class Half:
     """Most of it is missing."""
 

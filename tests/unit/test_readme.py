@@ -109,7 +109,7 @@ def test_the_configuration_examples_are_valid(tmp_path, monkeypatch):
     assert settings.policy("eu", "payments-app").confirm_of == 6
 
 
-def test_the_cases_it_shows_are_answered_so():
+def test_the_cases_it_shows_are_answered_so(monkeypatch):
     """Among them one in which a member has sent a weight, and another's is configured."""
     shown = re.findall(
         r"^ {4}echo '(.*)' \| evenkeel assign(.*)\n\n```json\n(.*)\n```",
@@ -117,6 +117,7 @@ def test_the_cases_it_shows_are_answered_so():
         re.MULTILINE,
     )
 
+    monkeypatch.setattr("evenkeel.engine.assignors._included", {})
     assert len(shown) == 3
     for case, options, answer in shown:
         command = ["assign", *options.replace(" tests/", f" {ROOT}/tests/").split()]
