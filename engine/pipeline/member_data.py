@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ..advice import runs
 from ..assignors import ASSIGNORS, takes_user_data
 from ..assignors.interface import Assignor, GroupSpec
-from ..assignors.promises.ask import NoAnswer, ask
+from ..assignors.promises.ask import ask
 from ..config import Rule
+from ..messages.wording import words
 from ..model.assignments import Assignment
 from ..model.errors import Infeasible
+from ..model.facts import reason
 from ..model.groups import GroupSnapshot, Member
-from ..model.text import listed, named, one_line, shortened
-
-NAMED = 3
-"""As many members are named in a reason."""
+from ..model.text import one_line, shortened
 
 LONGEST = 160
 """As many characters are told of why bytes cannot be read: what raises it may quote them."""
@@ -61,32 +60,36 @@ def with_user_data(
     none, and of all while the group runs something else.
 
     Raises:
-        Infeasible: The data of a member is not known.
-        NoAnswer: What a member sent cannot be read.
+        Infeasible: What a member sent, or would send, is not known or cannot be read.
     """
     if not takes_user_data(strategy):
         return spec
     elected = bool(runs(group, strategy.name))
-    known: list[Mapping[str, Any] | None] = []
-    unread: list[tuple[str, ValueError]] = []
+    known: list[Mapping[str, Any]] = []
+    unknown, unread, problems = [], [], []
     for member in group.members:
         sent = member.user_data if elected else None
         try:
-            known.append(_read(strategy, sent) if sent else _configured(rule, member) or None)
+            known.append(_read(strategy, sent) if sent else _configured(rule, member))
         except ValueError as problem:
-            unread.append((member.identity, problem))
+            unread.append(member.identity)
+            problems.append(str(problem))
+            continue
+        if not sent and not known[-1]:
+            unknown.append(member.identity)
     if unread:
-        who = named([member for member, _ in unread], "member", "has", "have", NAMED)
-        raise NoAnswer(f"{who} sent what it cannot read: {unread[0][1]}")
-    missing = [m.identity for m, data in zip(group.members, known, strict=True) if data is None]
-    if missing:
-        why = f"the group runs {group.assignor or 'another strategy'}, which sends none for it"
-        raise Infeasible(
-            f"it needs the user data of its members; of {len(missing)} of {len(group.members)} "
-            f"({listed(missing, NAMED)}) none is known: {'they sent none' if elected else why}.",
-            fix="Say it of the members in [[rules]], as members = {...}.",
-        )
+        raise _refusal("user_data_unreadable", group, unread, problems[0])
+    if unknown:
+        running = None if elected else group.assignor or "another strategy"
+        raise _refusal("user_data_unknown", group, unknown, running)
     return replace(spec, user_data=tuple(known))
+
+
+def _refusal(
+    measure: str, group: GroupSnapshot, members: Sequence[str], quote: str | None
+) -> Infeasible:
+    why = reason(measure, members, after=len(members), bound=len(group.members), quote=quote)
+    return Infeasible(words(why), why=why)
 
 
 def _read(strategy: Assignor, sent: bytes) -> Mapping[str, Any]:

@@ -431,29 +431,39 @@ def test_user_data_is_what_members_sent_or_what_is_configured(
 @pytest.mark.parametrize(
     ("kind", "sent", "assignor", "missing"),
     [
-        (Weighs, (b"3", None), "own", "of 1 of 2 (b@/10.0.0.1) none is known: they sent none"),
+        (
+            Weighs,
+            (b"3", None),
+            "own",
+            "of 1 of 2 members (b@/10.0.0.1) none is known: they sent none",
+        ),
         (Weighs, (b"3", b"1"), "range", "the group runs range, which sends none for it"),
-        (Needy, (b"{}", b""), "own", "of 1 of 2 (b@/10.0.0.1) none is known: they sent none"),
+        (
+            Needy,
+            (b"{}", b""),
+            "own",
+            "(b@/10.0.0.1) none is known: they sent none; say it of members",
+        ),
         (
             Weighs,
             (b"x", b"1"),
             "own",
-            "1 member (a@/10.0.0.1) has sent what it cannot read: ValueError: inv",
+            "what 1 of 2 members sent (a@/10.0.0.1): ValueError: invalid literal",
         ),
         (
             Weighs,
             (b"x" * 10**6, b"1"),
             "own",
-            "has sent what it cannot read: ValueError: invalid literal",
+            "members sent (a@/10.0.0.1): ValueError: ",
         ),
         (
             Needy,
             (b"3", b"[]"),
             "own",
-            "2 members (a@/10.0.0.1, b@/10.0.0.1) have sent what it cannot read: it reads",
+            "2 of 2 members sent (a@/10.0.0.1, b@/10.0.0.1): it reads as int, not as",
         ),
-        (Needy, (b"[" * 10**5, b"{}"), "own", "has sent what it cannot read: RecursionError"),
-        (Quits, (b"{}", b"{}"), "own", "have sent what it cannot read: SystemExit: bye"),
+        (Needy, (b"[" * 10**5, b"{}"), "own", "members sent (a@/10.0.0.1): RecursionError"),
+        (Quits, (b"{}", b"{}"), "own", "members sent (a@/10.0.0.1, b@/10.0.0.1): SystemExit: bye"),
     ],
 )
 def test_missing_user_data_is_named(monkeypatch, kind, sent, assignor, missing):
@@ -465,4 +475,7 @@ def test_missing_user_data_is_named(monkeypatch, kind, sent, assignor, missing):
     assert row["feasibility"] == "infeasible"
     assert missing in row["reason"]
     assert len(row["reason"]) < 300
+    [why] = candidate_of(row).reason
+    assert why.measure.startswith("user_data_")
+    assert why.bound == 2
     assert own.asked == []
