@@ -43,6 +43,7 @@ __all__ = [
     "every",
     "include",
     "is_ours",
+    "takes_user_data",
 ]
 
 ENTRY_POINTS = "evenkeel.assignors"
@@ -114,6 +115,11 @@ def is_ours(strategy: Assignor) -> bool:
     """Whether it is a strategy of evenkeel, not one that only has its name."""
     name = strategy.name
     return strategy is ASSIGNORS.get(name) or strategy is RACKED.get(name)
+
+
+def takes_user_data(assignor: Assignor) -> bool:
+    """Whether it is a custom strategy that needs the user data of its members: ours read what members own there."""
+    return "user_data" in assignor.needs and not is_ours(assignor)
 
 
 def include(assignor: Assignor) -> None:

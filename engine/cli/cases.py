@@ -18,7 +18,8 @@ other has `strategy`, `topics` and `members`, and may have `id`, `costs` and `au
 `members`, in the order in which the broker lists them, have `id` and `topics` (the subscription), and may have
 `instance_id`, `rack`, `capacity` (offsets/s it can consume), `owned` ([topic, partition] pairs) and `generation` as
 their subscription carries them, `user_data` (an object; sticky strategies read `owned` and `generation` in it, a custom
-strategy gets all of it in `GroupSpec.user_data`), and `config` (settings for custom strategies, in `GroupSpec.config`).
+strategy gets all of it in `GroupSpec.user_data`), and `config` (settings for custom strategies, in `GroupSpec.config`;
+to one that needs user data also what a member would have sent that has none).
 
 `costs` is what `min_traffic` and `balance_subtopology` weigh: `traffic` per partition that crosses racks, `non_overlap`
 per partition that changes owner. Any other strategy refuses it.
@@ -53,7 +54,7 @@ from pydantic import (
     model_validator,
 )
 
-from ..assignors import ASSIGNORS, by_name
+from ..assignors import ASSIGNORS, by_name, takes_user_data
 from ..assignors.flow.min_cost import Weights
 from ..assignors.interface import Assignor, GroupSpec, build_spec
 from ..assignors.kit.settle import settle
@@ -61,7 +62,8 @@ from ..config.rules import known_reset
 from ..messages.wording import proof, words
 from ..metrics.lag import OffsetReset, ReadOffsets, measure_lag
 from ..model.arrays import NONE, Column, Indices
-from ..model.errors import EvenkeelError, InputError
+from ..model.errors import EvenkeelError, Infeasible, InputError
+from ..model.text import listed
 
 _ERRORS_SHOWN = 3
 _NO_WORDS_OF_OURS = re.compile(r"^Value error, | or instance of \w+$")
@@ -355,7 +357,27 @@ def _group_of(case: Case) -> GroupSpec:
         capacity=[m.capacity for m in case.members],
         config=[m.config or {} for m in case.members],
     )
-    return replace(built, user_data=tuple(member.user_data for member in case.members))
+    return replace(built, user_data=_user_data(case))
+
+
+def _user_data(case: Case) -> tuple[Mapping[str, Any] | None, ...]:
+    """
+    Sent; to a custom strategy that needs it, of a member that sent none what is configured.
+
+    Raises:
+        Infeasible: It needs them, and of a member there is neither.
+    """
+    if not takes_user_data(by_name(case.strategy)):
+        return tuple(member.user_data for member in case.members)
+    known = [m.config if m.user_data is None else m.user_data for m in case.members]
+    missing = [m.id for m, data in zip(case.members, known, strict=True) if data is None]
+    if missing:
+        raise Infeasible(
+            f"it needs the user data of its members; of {len(missing)} of {len(known)} ({listed(missing)}) none is "
+            "given.",
+            fix="Give each user_data, or config.",
+        )
+    return tuple(known)
 
 
 def _reported(member: MemberCase, strategy: str) -> dict[str, Any] | None:

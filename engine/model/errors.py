@@ -9,6 +9,10 @@ from __future__ import annotations
 
 import inspect
 from functools import partial
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .facts import Fact
 
 
 class EvenkeelError(Exception):
@@ -103,3 +107,15 @@ class Infeasible(EvenkeelError):
     """The strategy cannot run on this group."""
 
     exit_code = 1
+
+    def __init__(
+        self, message: str | None = None, *, fix: str | None = None, why: Fact | None = None
+    ) -> None:
+        """
+        Args:
+            message: As for every error.
+            fix: As for every error.
+            why: The message as a fact; it stays behind when the error travels.
+        """
+        super().__init__(message, fix=fix)
+        self.why = why

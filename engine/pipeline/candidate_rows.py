@@ -37,8 +37,9 @@ def infeasible(
 
 
 def refusal(problem: EvenkeelError) -> Fact:
-    """Why a strategy does not answer, in its own words."""
-    return fact(FactKind.REASON, "refused", quote=str(problem))
+    """Why a strategy does not answer: as a fact, or in its own words."""
+    known = problem.why if isinstance(problem, Infeasible) else None
+    return known or fact(FactKind.REASON, "refused", quote=str(problem))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

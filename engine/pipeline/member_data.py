@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ..advice import runs
-from ..assignors import is_ours
+from ..assignors import is_ours, takes_user_data
 from ..assignors.interface import Assignor, GroupSpec
-from ..assignors.promises.ask import NoAnswer, ask
+from ..assignors.promises.ask import ask
 from ..config import Rule
+from ..messages.wording import words
 from ..model.assignments import Assignment
 from ..model.errors import Infeasible
+from ..model.facts import reason
 from ..model.groups import GroupSnapshot, Member
-from ..model.text import listed
+from ..model.text import one_line, shortened
 
-NAMED = 3
-"""As many members are named in a reason."""
+LONGEST = 160
+"""As many characters are told of why bytes cannot be read: what raises it may quote them."""
 
 
 def assign_of(strategy: Assignor) -> Callable[[GroupSpec], Assignment]:
@@ -47,51 +50,60 @@ def _configured(rule: Rule, member: Member) -> dict[str, Any]:
     return rule.member_data(member.client_id, member.host, member.instance_id)
 
 
-def takes_user_data(strategy: Assignor) -> bool:
-    """Whether it is a custom strategy that needs the user data of its members: ours read what members own there."""
-    return "user_data" in strategy.needs and not is_ours(strategy)
-
-
 def with_user_data(
     strategy: Assignor, group: GroupSnapshot, rule: Rule, spec: GroupSpec
 ) -> GroupSpec:
     """
     The group with the user data that a custom strategy needs; of a strategy of ours, and of one that needs none, as is.
 
-    A group that runs the strategy has what its members sent; where it does not, or a member sent none, configuration
-    can say it.
+    What a member sent counts as a whole, for that is all its leader sees; configuration says it of a member that sent
+    none, and of all while the group runs something else.
 
     Raises:
-        Infeasible: The data of a member is not known.
-        NoAnswer: The strategy failed to read what a member sent.
+        Infeasible: What a member sent, or would send, is not known or cannot be read.
     """
     if not takes_user_data(strategy):
         return spec
-    read = getattr(strategy, "read_user_data", None)
-    sends = bool(runs(group, strategy.name)) and read is not None
-    known = [
-        _read(read, member.user_data)
-        if sends and member.user_data is not None
-        else _configured(rule, member) or None
-        for member in group.members
-    ]
-    missing = [m.identity for m, data in zip(group.members, known, strict=True) if data is None]
-    if missing:
-        why = "its class has no read_user_data to read what they sent"
-        if not runs(group, strategy.name):
-            why = f"the group runs {group.assignor or 'another strategy'}, which sends none for it"
-        elif read is not None:
-            why = "they sent none"
-        raise Infeasible(
-            f"it needs the user data of its members; of {len(missing)} of {len(group.members)} "
-            f"({listed(missing, NAMED)}) none is known: {why}.",
-            fix="Say it of the members in [[rules]], as members = {...}.",
-        )
+    elected = bool(runs(group, strategy.name))
+    known: list[Mapping[str, Any]] = []
+    unknown, unread, problems = [], [], []
+    for member in group.members:
+        sent = member.user_data if elected else None
+        try:
+            known.append(_read(strategy, sent) if sent else _configured(rule, member))
+        except ValueError as problem:
+            unread.append(member.identity)
+            problems.append(str(problem))
+            continue
+        if not sent and not known[-1]:
+            unknown.append(member.identity)
+    if unread:
+        raise _refusal("user_data_unreadable", group, unread, problems[0])
+    if unknown:
+        running = None if elected else group.assignor or "another strategy"
+        raise _refusal("user_data_unknown", group, unknown, running)
     return replace(spec, user_data=tuple(known))
 
 
-def _read(read: Any, sent: bytes) -> Mapping[str, Any]:
+def _refusal(
+    measure: str, group: GroupSnapshot, members: Sequence[str], quote: str | None
+) -> Infeasible:
+    why = reason(measure, members, after=len(members), bound=len(group.members), quote=quote)
+    return Infeasible(words(why), why=why)
+
+
+def _read(strategy: Assignor, sent: bytes) -> Mapping[str, Any]:
+    """
+    What a member sent, as its strategy reads it: by a method of its own, else as a JSON object.
+
+    Raises:
+        ValueError: It does not read; why, in one short line.
+    """
     try:
-        return dict(read(sent))
-    except Exception as problem:
-        raise NoAnswer(f"read_user_data raised {type(problem).__name__}: {problem}") from problem
+        found = getattr(strategy, "read_user_data", json.loads)(sent)
+    except (Exception, SystemExit) as problem:
+        told = one_line(f"{type(problem).__name__}: {problem}")
+        raise ValueError(shortened(told, LONGEST)) from problem
+    if not isinstance(found, Mapping):
+        raise ValueError(f"it reads as {type(found).__name__}, not as names and values")
+    return found

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ..advice import Feasibilities, FeasibilityJudgement
 from ..advice.past_changes import PastChanges, memberships, replayed
-from ..assignors import by_name, every
+from ..assignors import by_name, every, takes_user_data
 from ..assignors.promises.ask import NoAnswer
 from ..config import Rule
 from ..model.assignments import Deployment, Feasibility
@@ -14,7 +14,7 @@ from ..model.batch import GroupBatch
 from ..model.errors import Infeasible
 from ..model.groups import GroupSnapshot
 from ..records import MembershipChange, StrategyMoves
-from .member_data import assign_of, takes_user_data
+from .member_data import assign_of
 
 
 def past_changes(

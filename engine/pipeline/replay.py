@@ -13,7 +13,7 @@ from ..advice.lost_racks import leaders_only, lost_rack_awareness, strays, unpri
 from ..advice.next_change import Changes, silent_members
 from ..advice.price import Price, gives_up_everything, price
 from ..advice.scoring import Judge
-from ..assignors import RACKED, every
+from ..assignors import RACKED, every, takes_user_data
 from ..assignors.interface import Assignor, GroupSpec, as_read, fresh, spec_of
 from ..assignors.kafka.protocol_names import BY_RACKS, base_of, with_racks
 from ..assignors.kit.settle import Settled, settle
@@ -29,7 +29,7 @@ from ..model.figures import NextChange
 from ..model.groups import GroupSnapshot
 from ..model.states import GroupType
 from .candidate_rows import infeasible, refusal
-from .member_data import assign_of, settings_of, takes_user_data, with_user_data
+from .member_data import assign_of, settings_of, with_user_data
 from .membership_changes import by_setting
 from .stored_metrics import Measured, MeasuredGroup, judge_of_measured
 

@@ -142,6 +142,25 @@ class Leaves(Deals):
         raise SystemExit("bye")
 
 
+class NeverLooks(Deals):
+    """Says that it needs what members sent, and does not read it."""
+
+    needs = frozenset({"user_data"})
+
+
+class ChokesOnNothing(Deals):
+    """Takes for granted that every member sent a weight, which its samples do not say."""
+
+    needs = frozenset({"user_data"})
+    sample_user_data = ({"weight": 1}, {})
+
+    def assign(self, group):
+        """Gives no answer."""
+        for data in group.user_data:
+            data["weight"]
+        return super().assign(group)
+
+
 class Refuses(Deals):
     """Cannot run on anything."""
 
@@ -176,6 +195,12 @@ class OddPromises(Deals):
     """Promises nobody knows."""
 
     promises = frozenset({"world peace"})
+
+
+class OddSamples(Deals):
+    """What its members send is no mapping."""
+
+    sample_user_data = "weight"
 
 
 class Half:

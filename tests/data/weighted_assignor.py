@@ -13,10 +13,11 @@ class Weighted:
     needs = frozenset({"user_data"})
     deployment = Deployment.CLASS
     source = "engine/assignors/README.md"
+    sample_user_data = ({"weight": 1}, {"weight": 2}, {"weight": 0.5}, {})
 
     def assign(self, group: GroupSpec) -> Assignment:
-        """An owner for each partition; a member without weight weighs 1."""
-        weight = [data.get("weight", 1) for data in group.config]
+        """An owner for each partition; a member that sends no weight weighs 1."""
+        weight = [data.get("weight", 1) for data in group.user_data]
         if min(weight, default=1) <= 0:
             raise Infeasible(f"weighted needs weights above 0, the least is {min(weight)}.")
         owned = [0] * len(group.members)

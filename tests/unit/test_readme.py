@@ -6,9 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from evenkeel import dags, sql
 from evenkeel.engine.assignors import ASSIGNORS
+from evenkeel.engine.cli import app
 from evenkeel.engine.cli.verbs import VERBS
 from evenkeel.engine.config import Filter, Policy, Rule, load
 from tests.helpers import made_tables
@@ -107,11 +109,28 @@ def test_the_configuration_examples_are_valid(tmp_path, monkeypatch):
     assert settings.policy("eu", "payments-app").confirm_of == 6
 
 
-def test_the_custom_strategy_it_shows_is_the_one_that_is_tested():
-    """Line by line."""
-    (shown,) = _blocks("engine/assignors/README.md", "python")
+def test_the_cases_it_shows_are_answered_so(monkeypatch):
+    """Among them one in which a member has sent a weight, and another's is configured."""
+    shown = re.findall(
+        r"^ {4}echo '(.*)' \| evenkeel assign(.*)\n\n```json\n(.*)\n```",
+        _read("engine/assignors/README.md"),
+        re.MULTILINE,
+    )
 
-    assert shown == _read("tests/data/weighted_assignor.py")
+    monkeypatch.setattr("evenkeel.engine.assignors._included", {})
+    assert len(shown) == 3
+    for case, options, answer in shown:
+        command = ["assign", *options.replace(" tests/", f" {ROOT}/tests/").split()]
+        assert CliRunner().invoke(app, command, input=case).stdout == f"{answer}\n"
+
+
+def test_the_custom_strategies_it_shows_are_those_that_are_tested():
+    """Line by line."""
+    shown = _blocks("engine/assignors/README.md", "python")
+
+    assert shown == [
+        _read(f"tests/data/{name}_assignor.py") for name in ("weighted", "leader_rack")
+    ]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -49,11 +49,12 @@ class GroupSpec:
         user_data_start, user_data_topic, user_data_partition: Ragged, member -> partitions the strategy's own user data
             says it owns (`sticky` reads them there), in the order of the bytes.
         user_data_generation: (M) the generation in that user data; unknown where it has none.
-        user_data: (M) all of the strategy's own user data, decoded; None without.
+        user_data: (M) all of the strategy's own user data, decoded; None without. A custom strategy that needs them has
+            those of every member: sent, or else configured.
         lag: (P) offsets; rate: (P) offsets/s produced, nan where unknown.
         bytes_per_record: (P) what one offset weighs, nan where unknown.
         capacity: (M) offsets/s a member can consume, nan where unknown.
-        config: (M) free settings of a member for custom strategies (weight, host ...).
+        config: (M) client id and host of a member, and what configuration says of it; never what it sent.
         backlog: (P) offsets of the lag beyond what waits for the next commit; None: not told.
     """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from ...model.assignments import Assignment, Deployment
@@ -41,9 +42,10 @@ class Assignor(Protocol):
     """
     `racks`, `lag`, `user_data`: what it looks at beside subscriptions.
 
-    A strategy of the user's own that needs `user_data` is replayed where those of every member are known: of a group
-    that runs it, what its method *read_user_data* makes of the bytes a member sent (bytes -> mapping), else what the
-    configuration says of the member.
+    A strategy of the user's own that needs `user_data` has those of every member in `GroupSpec.user_data`, or is not
+    asked: what a member of a group that runs it sent, a JSON object or what its method *read_user_data* makes of other
+    bytes (bytes -> mapping), else what the configuration says of the member. What that may look like stands in a class
+    attribute *sample_user_data*, a tuple of mappings; `evenkeel check-assignor` draws from it.
     """
     deployment: ClassVar[Deployment]
     """How a user gets it."""
@@ -81,6 +83,7 @@ def shape_problem(candidate: Any) -> tuple[str, str] | None:
     named = isinstance(candidate.name, str) and candidate.name
     known = isinstance(candidate.deployment, Deployment)
     promises: Any = getattr(candidate, "promises", frozenset())
+    samples: Any = getattr(candidate, "sample_user_data", ({},))
     wanted = {
         "name": None if named else "text",
         "works_on": _among(candidate.works_on, _WORKS_ON),
@@ -90,11 +93,17 @@ def shape_problem(candidate: Any) -> tuple[str, str] | None:
             promises, frozenset(Promise), "evenkeel.engine.assignors.interface.Promise"
         ),
         "assign": None if callable(candidate.assign) else "a method",
+        "sample_user_data": None if _are_objects(samples) else "a tuple of mappings, one at least",
     }
     for part, kind in wanted.items():
         if kind is not None:
             return f"its {part} is {getattr(candidate, part)!r}", f"It must be {kind}."
     return None
+
+
+def _are_objects(value: Any) -> bool:
+    listed = isinstance(value, tuple | list) and bool(value)
+    return listed and all(isinstance(one, Mapping) for one in value)
 
 
 def _among(value: Any, known: frozenset[Any], name: str | None = None) -> str | None:

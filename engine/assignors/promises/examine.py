@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...model.assignments import Assignment
@@ -38,6 +38,7 @@ class PromiseOutcome:
         violation: The violation in the smallest group found; None when kept, or not promised.
         smallest: That group.
         answers: What the strategy answers there, by how the group was listed; nothing where it gives no answer.
+        means: What it is, where it is neither a promise nor the answer itself.
     """
 
     promise: Promise | None
@@ -47,6 +48,7 @@ class PromiseOutcome:
     violation: Violation | None = None
     smallest: Sketch | None = None
     answers: Mapping[str, Lists] = field(default_factory=dict)
+    means: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +81,8 @@ def examine(
     *,
     groups: int = 300,
     seed: int = 0,
-    data: Sequence[Mapping[str, Any]] = DATA,
+    data: Sequence[Mapping[str, Any]] | None = None,
+    sent: bool = False,
 ) -> Examined:
     """
     Ask a strategy about random groups.
@@ -88,10 +91,12 @@ def examine(
         assignor: The strategy; an instance, not the class.
         groups: How many.
         seed: Another seed, other groups.
-        data: What members' configuration is drawn from.
+        data: What members' configuration is drawn from; None: from the class's *sample_user_data*, else `DATA`.
+        sent: Whether every member has sent user data, drawn from the same; then it must show in some answer.
     """
     tally = _Tally()
-    for sketch in sketches(groups, seed=seed, data=data):
+    drawn = getattr(assignor, "sample_user_data", DATA) if data is None else data
+    for sketch in sketches(groups, seed=seed, data=drawn, sent=sent):
         tally.count(assignor, sketch)
     promises = getattr(assignor, "promises", USUAL_PROMISES)
     faults: list[Fault] = [fault for fault in tally.first if fault[0] is None] or [(None, None)]
@@ -112,7 +117,21 @@ def examine(
                 start=tally.first.get(fault),
             )
             for fault in faults
-        ),
+        )
+        + ((_heeding(tally.exchanged, tally.heeded),) if tally.exchanged else ()),
+    )
+
+
+def _heeding(exchanged: int, heeded: int) -> PromiseOutcome:
+    """Whether a strategy that needs what members sent looks at it: not in every group that shows, but in some."""
+    what = "no answer changed when members exchanged what they sent: does it read group.user_data?"
+    return PromiseOutcome(
+        promise=None,
+        promised=True,
+        checked=heeded or exchanged,
+        broken=0 if heeded else exchanged,
+        violation=None if heeded else Violation(promise=None, what=what),
+        means="what members sent shows in some of its answers",
     )
 
 
@@ -124,6 +143,7 @@ class _Tally:
         self.broken: Counter[Fault] = Counter()
         self.reasons: list[str] = []
         self.answered = self.flawed = self.failed = 0
+        self.exchanged = self.heeded = 0
 
     def count(self, assignor: Assignor, sketch: Sketch) -> None:
         """Ask about one group, and keep the smallest that shows a fault."""
@@ -144,6 +164,17 @@ class _Tally:
         elif answer is not None:
             self.answered += 1
             self.flawed += bool(answer.findings)
+            if any(member.sent is not None for member in sketch.members):
+                self._exchange(assignor, group, answer)
+
+    def _exchange(self, assignor: Assignor, group: GroupSpec, answer: Assignment) -> None:
+        """Ask again with what each member sent at the next one's place."""
+        other = replace(group, user_data=(*group.user_data[1:], *group.user_data[:1]))
+        if other.user_data != group.user_data:
+            again = _answer(assignor, other)
+            same = isinstance(again, Assignment) and group.lists(again) == group.lists(answer)
+            self.exchanged += 1
+            self.heeded += not same
 
 
 def _outcome(

@@ -38,7 +38,7 @@ _SELDOM = 25
 
 
 def sketches(
-    count: int, *, seed: int = 0, data: Sequence[Mapping[str, Any]] = DATA
+    count: int, *, seed: int = 0, data: Sequence[Mapping[str, Any]] = DATA, sent: bool = False
 ) -> Iterator[Sketch]:
     """
     So many groups, one after another.
@@ -47,9 +47,16 @@ def sketches(
         count: How many.
         seed: Another seed, other groups.
         data: What a member's configuration is drawn from, in half of the groups.
+        sent: Whether every member has sent user data, too, drawn from the same.
     """
     for number in range(count):
-        yield _sketch(Random(f"{seed}/{number}"), data)
+        random = Random(f"{seed}/{number}")
+        made = _sketch(random, data)
+        yield _with_user_data(random, made, data) if sent else made
+
+
+def _with_user_data(random: Random, made: Sketch, data: Sequence[Mapping[str, Any]]) -> Sketch:
+    return replace(made, members=tuple(replace(m, sent=random.choice(data)) for m in made.members))
 
 
 def _sketch(random: Random, data: Sequence[Mapping[str, Any]]) -> Sketch:

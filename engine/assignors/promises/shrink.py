@@ -159,6 +159,8 @@ def _less_of_member(member: MemberSketch) -> Iterator[MemberSketch]:
     for name, value in plain.items():
         if getattr(member, name) != value:
             yield replace(member, **{name: value})
+    for name in member.sent or ():
+        yield replace(member, sent={k: v for k, v in (member.sent or {}).items() if k != name})
     for name in member.config:
         yield replace(member, config={k: v for k, v in member.config.items() if k != name})
 

@@ -12,7 +12,7 @@ A group in names: small enough to be read, to be printed as a case for `evenkeel
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...model.arrays import NONE, Column
@@ -42,7 +42,7 @@ class TopicSketch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberSketch:
-    """A member; with *in_user_data* what it owns stands in the strategy's user data too."""
+    """A member; *sent* is its user data, else with *in_user_data* a sticky strategy's, which says what it owns."""
 
     id: str
     topics: tuple[str, ...]
@@ -51,11 +51,14 @@ class MemberSketch:
     owned: tuple[Pair, ...] = ()
     generation: int | None = None
     in_user_data: bool = False
+    sent: Mapping[str, Any] | None = None
     config: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def user_data(self) -> dict[str, Any] | None:
-        """What a sticky strategy's own user data would carry."""
+        """What it carries for the strategy alone."""
+        if self.sent is not None:
+            return dict(self.sent)
         if not self.in_user_data:
             return None
         return {"owned": [list(pair) for pair in self.owned], "generation": self.generation}
@@ -81,7 +84,7 @@ class Sketch:
         names = list(dict.fromkeys([*(t.name for t in self.topics), *named]))
         missing = [None] * (len(names) - len(self.topics))
         partitions = [p for t in self.topics for p in t.partitions]
-        return build_spec(
+        built = build_spec(
             members=[m.id for m in self.members],
             instance_ids=[m.instance_id for m in self.members],
             member_racks=[m.rack for m in self.members],
@@ -94,11 +97,12 @@ class Sketch:
             owner=[self._owner((t.name, n)) for t in self.topics for n in range(len(t.partitions))],
             owned=[m.owned for m in self.members],
             generation=[m.generation for m in self.members],
-            user_data=[m.user_data for m in self.members],
+            user_data=[m.user_data if m.sent is None else None for m in self.members],
             lag=Column.of(p.lag for p in partitions),
             rate=[p.rate for p in partitions],
             config=[dict(m.config) for m in self.members],
         )
+        return replace(built, user_data=tuple(m.user_data for m in self.members))
 
     def _owner(self, pair: Pair) -> int:
         """Of those that say they own a partition the one of the newest generation; NONE where that does not decide."""

@@ -30,9 +30,9 @@ EPILOG = epilog(
     ],
     [0, 1, 2],
     "Groups are random, with and without racks, static members, unequal subscriptions, past owners, lags and data of "
-    "members; the same seed gives the same ones. What fails is shown on the smallest group found, also as a case for "
-    "`evenkeel assign`. The class runs in this process, with all your rights; what it prints is left out unless "
-    "EVENKEEL_DEBUG=1.",
+    "members, sent where the class needs user_data; the same seed gives the same ones. What fails is shown on the "
+    "smallest group found, also as a case for `evenkeel assign`. The class runs in this process, with all your rights; "
+    "what it prints is left out unless EVENKEEL_DEBUG=1.",
 )
 
 UNKNOWN = "?"
@@ -54,23 +54,26 @@ def check_assignor(
         list[str] | None,
         option(
             "--data JSON",
-            "Data of a member to draw from, an object; give several. Without it weights.",
+            "Data of a member to draw from, configured and sent; an object, give several. Without it the class's "
+            "sample_user_data, else weights.",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Hold a custom strategy to its promises on random groups, and show the smallest that it fails on."""
-    from ...assignors.promises import DATA, examine
+    from ...assignors import takes_user_data
+    from ...assignors.promises import examine
     from ..custom import load
     from ..views.tables import emit
 
-    drawn = [_object(text) for text in data] if data else DATA
+    drawn = [_object(text) for text in data] if data else None
     with contextlib.ExitStack() as stack:
         # what the class prints is no part of the answer, and thousands of lines of it are of no use
         sink = sys.stderr if debugging() else stack.enter_context(open(os.devnull, "w"))
         stack.enter_context(contextlib.redirect_stdout(sink))
         assignor = load(place)
-        examined = examine(assignor, groups=groups, seed=seed, data=drawn)
+        sent = takes_user_data(assignor)
+        examined = examine(assignor, groups=groups, seed=seed, data=drawn, sent=sent)
     if as_json:
         emit(_row(assignor, one) for one in examined.outcomes)
     else:
@@ -135,8 +138,8 @@ def _outcome(outcome: PromiseOutcome) -> str:
 
 
 def _meaning(outcome: PromiseOutcome) -> str:
-    if outcome.promise is not None:
-        return outcome.promise.value
+    if outcome.promise is not None or outcome.means is not None:
+        return outcome.means or str(outcome.promise)
     raised = outcome.violation.error if outcome.violation else None
     return f"{ANSWERS} ({raised})" if raised else ANSWERS
 
@@ -162,7 +165,8 @@ def _tables(sketch: Sketch, answers: Mapping[str, Mapping[str, Any]]) -> Iterato
         ">generation": [
             None if m.generation is None else str(m.generation) for m in sketch.members
         ],
-        "data": [" ".join(f"{k}={v}" for k, v in m.config.items()) for m in sketch.members],
+        "data": [_data(m.config) for m in sketch.members],
+        "sent": [_data(m.sent or {}) for m in sketch.members],
     }
     for how, lists in answers.items():
         heading = f"gets, {how}" if how else "gets"
@@ -185,6 +189,10 @@ def _racks(replicas: Sequence[Sequence[str | None]]) -> str | None:
     """The racks of each partition's replicas; None when none is known."""
     shown = ["+".join(rack or "none" for rack in racks) or UNKNOWN for racks in replicas]
     return " ".join(shown) if any(replicas) else None
+
+
+def _data(data: Mapping[str, Any]) -> str:
+    return " ".join(f"{name}={value}" for name, value in data.items())
 
 
 def _pairs(pairs: Sequence[tuple[str, int]]) -> str:

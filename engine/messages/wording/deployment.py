@@ -32,6 +32,19 @@ def _live(fact: Fact) -> str:
     return f"{told}, by {fact.subjects[0]}: not emulated" if fact.subjects else told
 
 
+def _no_user_data(fact: Fact) -> str:
+    why = (
+        "they sent none"
+        if fact.quote is None
+        else "the group runs {quote}, which sends none for it"
+    )
+    return filled(
+        f"it needs user data, and of {{after}} of {{bound}} members ({{names}}) none is known: {why}; say it of members"
+        " in the configuration",
+        fact,
+    )
+
+
 def _some_eager(fact: Fact) -> str:
     lists = "lists" if count(fact) == 1 else "list"
     return filled(
@@ -71,6 +84,8 @@ _REASONS: Mapping[str, Clause] = {
     "measuring_failed": "it could not be measured: {quote}",
     "replay_failed": "it could not be replayed: {quote}",
     "failed": "failed: {quote}",
+    "user_data_unknown": _no_user_data,
+    "user_data_unreadable": "it cannot read what {after} of {bound} members sent ({names}): {quote}",
     "live_assignment": _live,
     "for_comparison": "shown for comparison, never advised",
     "not_for_consumers": "no setting or class brings it to a consumer group",

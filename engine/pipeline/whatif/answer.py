@@ -8,13 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...assignors import by_name
+from ...assignors import by_name, takes_user_data
 from ...config import Settings
 from ...followers.plan import Plan
 from ...model.arrays import NONE
 from ...model.assignments import Deployment, Feasibility
 from ...model.facts import Fact, note
-from ..member_data import takes_user_data
 from .changed_group import SeenGroup, Supposed, suppose
 from .changes import Can, Change, Grows, Joins, Leaves, Stands, usual_subscription
 from .outcome import WhatIfOutcome, outcomes, today

@@ -21,7 +21,10 @@ from tests.stage.kafka.jars import classpath, resolve_jars, wanted
 from tests.stage.process import LocalClusterError, checkout_home, find_java, has_compiler
 
 SOURCE = Path(__file__).parents[3] / "engine/followers/java/EvenkeelPlanAssignor.java"
-HARNESS = [Path(__file__).with_name(name) for name in ("FollowerGroup.java", "FollowerOracle.java")]
+HARNESS = [
+    Path(__file__).with_name(f"{name}.java")
+    for name in ("FollowerGroup", "FollowerOracle", "TellingAssignor")
+]
 CLIENT = ("kafka-clients-*.jar", "slf4j-api-*.jar")
 """What an application has that consumes: Kafka's client, and what that logs by."""
 

@@ -311,6 +311,8 @@ def test_a_strategy_that_breaks_is_an_error_of_its_line(monkeypatch):
     """A custom strategy that raises anything harms only its own line."""
 
     class Breaks:
+        name, needs = "breaks", frozenset()
+
         def assign(self, group):
             raise ZeroDivisionError("no weight")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import evenkeel.engine.assignors
+from evenkeel.engine.cli.verbs.check_assignor import ANSWERS
 from tests.unit.cli.conftest import objects
 
 pytestmark = pytest.mark.slow
@@ -17,6 +18,8 @@ pytestmark = pytest.mark.slow
 DATA = Path(__file__).parents[2] / "data"
 BROKEN = DATA / "broken_assignors.py"
 WEIGHTED = DATA / "weighted_assignor.py"
+LEADER_RACK = DATA / "leader_rack_assignor.py"
+HEEDS = "what members sent shows in some of its answers"
 
 
 @pytest.fixture
@@ -199,19 +202,34 @@ def test_data_of_members_can_be_chosen(run):
     [row] = _failed(run("check-assignor", f"{WEIGHTED}:Weighted", *options))
 
     assert "TypeError" in row["found"]
-    assert [m["config"] for m in row["case"]["members"]] == [{"weight": "x"}]
+    assert [m["user_data"] for m in row["case"]["members"]] == [{"weight": "x"}]
 
 
-def test_the_worked_example_keeps_its_promises(run):
-    """The weighted assignor of `engine/assignors/README.md`, on many groups with weights."""
-    rows = objects(run("check-assignor", f"{WEIGHTED}:Weighted", "--json", "--groups", "60"))
+@pytest.mark.parametrize("place", [WEIGHTED, LEADER_RACK])
+def test_the_worked_examples_keep_their_promises(run, place):
+    """Those of `engine/assignors/README.md`, on groups whose members all sent what they say they read."""
+    *rows, heeds = objects(run("check-assignor", place, "--json"))
 
-    assert {row["checked"] for row in rows} == {60}
-    assert len(WEIGHTED.read_text(encoding="utf-8").splitlines()) <= 40
+    assert {row["checked"] for row in rows} == {300}
+    assert (heeds["means"], heeds["outcome"]) == (HEEDS, "OK")
+    assert len(place.read_text(encoding="utf-8").splitlines()) <= 40
+
+
+@pytest.mark.parametrize("what", ["NeverLooks", "ChokesOnNothing", "Forgets"])
+def test_a_class_that_deals_wrongly_with_what_members_sent_is_found(run, what):
+    """It looks elsewhere, or takes for granted what a sample leaves out; of who needs none this is not asked."""
+    failed = _failed(run("check-assignor", f"{BROKEN}:{what}", "--json", "--groups", "60"))
+    told = {
+        "NeverLooks": ("no answer changed when members exchanged", HEEDS),
+        "ChokesOnNothing": ("it raised KeyError: 'weight'", f"{ANSWERS} (KeyError)"),
+        "Forgets": ("it answered a NoneType", ANSWERS),
+    }
+
+    assert [(row["found"][: len(told[what][0])], row["means"]) for row in failed] == [told[what]]
 
 
 def test_the_worked_example_assigns_by_weight(run, install):
-    """Registered as an entry point, it answers cases; weight 2 gets twice as much as weight 1."""
+    """Registered as an entry point, it answers cases; what was sent counts, of who sent none what is configured."""
     install("weighted", "weighted_assignor", "Weighted")
     case = {
         "id": 1,
@@ -219,12 +237,15 @@ def test_the_worked_example_assigns_by_weight(run, install):
         "topics": {"t": {"partitions": [[]] * 6}},
         "members": [
             {"id": "light", "topics": ["t"], "config": {"weight": 1}},
-            {"id": "heavy", "topics": ["t"], "config": {"weight": 2}},
+            {"id": "heavy", "topics": ["t"], "config": {"weight": 9}, "user_data": {"weight": 2}},
         ],
     }
-    light = {**case["members"][0], "config": {"weight": 0}}
-    lines = [json.dumps(case), json.dumps(case | {"members": [light]})]
-    answer, refused = objects(run("assign", input="\n".join(lines)))
+    light, heavy = case["members"]
+    silent = [heavy, {"id": "silent", "topics": ["t"]}]
+    others = [[light | {"config": {"weight": 0}}], silent]
+    lines = [json.dumps(case | {"members": members}) for members in ([light, heavy], *others)]
+    answer, refused, missing = objects(run("assign", input="\n".join(lines)))
 
     assert {m: len(p) for m, p in answer["assignment"].items()} == {"light": 2, "heavy": 4}
     assert refused["error"].startswith("weighted needs weights above 0, the least is 0.")
+    assert "of 1 of 2 (silent) none is given. Give each user_data, or config." in missing["error"]

@@ -119,6 +119,7 @@ REFUSED = {
         "BROKEN:OddDeployment": "its deployment is 'setting'. It must be one of "
         "evenkeel.engine.assignors.interface.Deployment.",
         "BROKEN:OddPromises": "It must be a frozenset out of evenkeel.engine.assignors.interface.Promise.",
+        "BROKEN:OddSamples": "its sample_user_data is 'weight'. It must be a tuple of mappings, one at least.",
         "WEIGHTED:Weighted --data 3": "is no JSON object. Write for example '{\"weight\": 3}'.",
         "WEIGHTED:Weighted --data {": "is no JSON object. Write for example '{\"weight\": 3}'.",
         "WEIGHTED:Weighted --data [1]": "is no JSON object. Write for example '{\"weight\": 3}'.",

@@ -374,7 +374,7 @@ def test_a_strategy_that_fails_on_the_next_group_has_its_score_all_the_same(monk
 
 
 class Needy(Seen):
-    """A strategy that needs user data, which it cannot read."""
+    """A strategy that needs user data, and reads it as JSON."""
 
     needs = frozenset({"user_data"})
 
@@ -385,6 +385,14 @@ class Weighs(Needy):
     def read_user_data(self, data: bytes) -> dict[str, int]:
         """The weight."""
         return {"weight": int(data)}
+
+
+class Quits(Needy):
+    """A strategy whose reading ends the program."""
+
+    def read_user_data(self, data: bytes) -> dict[str, int]:
+        """Nothing."""
+        raise SystemExit("bye")
 
 
 def test_configured_data_reaches_strategies_member_by_member(monkeypatch):
@@ -400,19 +408,21 @@ def test_configured_data_reaches_strategies_member_by_member(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("assignor", "rule", "data"),
+    ("kind", "assignor", "sent", "data"),
     [
-        ("weighs", Rule(), ({"weight": 3}, {"weight": 1})),
-        ("range", Rule(members={"*": {"weight": 2}}), ({"weight": 2}, {"weight": 2})),
+        (Weighs, "weighs", (b"3", b"1"), ({"weight": 3}, {"weight": 1})),
+        (Needy, "weighs", (b'{"weight": 3}', b'{"ip": "::1"}'), ({"weight": 3}, {"ip": "::1"})),
+        (Weighs, "weighs", (b"3", None), ({"weight": 3}, {"weight": 2})),
+        (Weighs, "range", (b"3", b"1"), ({"weight": 2}, {"weight": 2})),
     ],
 )
-def test_user_data_is_what_members_sent_or_what_is_configured(monkeypatch, assignor, rule, data):
-    """In a group that runs it, through its own reading of each member's bytes; another sends none for this one."""
-    weighs, settings = Weighs("weighs"), Settings(rules=(rule,))
+def test_user_data_is_what_members_sent_or_what_is_configured(
+    monkeypatch, kind, assignor, sent, data
+):
+    """Sent counts as a whole, JSON or as the class reads it; configured of who sent none, or sent it to another."""
+    weighs, settings = kind("weighs"), Settings(rules=(Rule(members={"*": {"weight": 2}}),))
 
-    row = _rows(monkeypatch, weighs, settings=settings, sent=(b"3", b"1"), assignor=assignor)[
-        "weighs"
-    ]
+    row = _rows(monkeypatch, weighs, settings=settings, sent=sent, assignor=assignor)["weighs"]
 
     assert weighs.asked[0].user_data == data
     assert assignor == "range" or row["feasibility"] == "can run"
@@ -421,10 +431,39 @@ def test_user_data_is_what_members_sent_or_what_is_configured(monkeypatch, assig
 @pytest.mark.parametrize(
     ("kind", "sent", "assignor", "missing"),
     [
-        (Weighs, (b"3", None), "own", "of 1 of 2 (b@/10.0.0.1) none is known: they sent none"),
+        (
+            Weighs,
+            (b"3", None),
+            "own",
+            "of 1 of 2 members (b@/10.0.0.1) none is known: they sent none",
+        ),
         (Weighs, (b"3", b"1"), "range", "the group runs range, which sends none for it"),
-        (Weighs, (b"x", b"1"), "own", "failed: read_user_data raised ValueError"),
-        (Needy, (b"3", b"1"), "own", "its class has no read_user_data"),
+        (
+            Needy,
+            (b"{}", b""),
+            "own",
+            "(b@/10.0.0.1) none is known: they sent none; say it of members",
+        ),
+        (
+            Weighs,
+            (b"x", b"1"),
+            "own",
+            "what 1 of 2 members sent (a@/10.0.0.1): ValueError: invalid literal",
+        ),
+        (
+            Weighs,
+            (b"x" * 10**6, b"1"),
+            "own",
+            "members sent (a@/10.0.0.1): ValueError: ",
+        ),
+        (
+            Needy,
+            (b"3", b"[]"),
+            "own",
+            "2 of 2 members sent (a@/10.0.0.1, b@/10.0.0.1): it reads as int, not as",
+        ),
+        (Needy, (b"[" * 10**5, b"{}"), "own", "members sent (a@/10.0.0.1): RecursionError"),
+        (Quits, (b"{}", b"{}"), "own", "members sent (a@/10.0.0.1, b@/10.0.0.1): SystemExit: bye"),
     ],
 )
 def test_missing_user_data_is_named(monkeypatch, kind, sent, assignor, missing):
@@ -435,4 +474,8 @@ def test_missing_user_data_is_named(monkeypatch, kind, sent, assignor, missing):
 
     assert row["feasibility"] == "infeasible"
     assert missing in row["reason"]
+    assert len(row["reason"]) < 300
+    [why] = candidate_of(row).reason
+    assert why.measure.startswith("user_data_")
+    assert why.bound == 2
     assert own.asked == []

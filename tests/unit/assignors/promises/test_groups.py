@@ -22,9 +22,10 @@ from evenkeel.engine.model.facts import finding
 from tests.data.broken_assignors import Deals, LeavesLongLags, SharesTheGroupBadly
 
 
-def test_a_sketch_and_its_case_are_the_same_group():
+@pytest.mark.parametrize("sent", [False, True])
+def test_a_sketch_and_its_case_are_the_same_group(sent):
     """What is printed for `evenkeel assign` is what the strategy was asked about, field by field."""
-    for number, sketch in enumerate(sketches(200, seed=1)):
+    for number, sketch in enumerate(sketches(200, seed=1, sent=sent)):
         group, strategy = read_case(sketch.case("range", f"case {number}"))
 
         assert (changed_fields(sketch.spec(), group), strategy) == ([], "range"), sketch
@@ -94,10 +95,11 @@ def test_a_seed_makes_its_groups():
 
 def test_data_is_drawn_from_what_is_given():
     """Members carry nothing else."""
-    found = [m.config for s in sketches(50, data=[{"tier": "gold"}]) for m in s.members if m.config]
+    members = [m for s in sketches(50, data=[{"tier": "gold"}], sent=True) for m in s.members]
+    found = [m.config for m in members if m.config]
 
     assert found
-    assert all(config == {"tier": "gold"} for config in found)
+    assert all(said == {"tier": "gold"} for said in [*found, *(m.sent for m in members)])
 
 
 NEEDS = {
