@@ -38,6 +38,7 @@ from typing import ClassVar
 from ..model.assignments import Assignment, Deployment
 from .flow.min_cost import DEFAULT_WEIGHTS, Weights, min_cost
 from .interface import USUAL_PROMISES, GroupSpec, Promise
+from .kit.why import Steps, at_fixed_counts
 
 
 class BalanceSubtopology:
@@ -67,3 +68,7 @@ class BalanceSubtopology:
             Infeasible: A rack is missing; the message names where.
         """
         return min_cost(group, self.weights, balance_topics=True).assignment()
+
+    def explain(self, group: GroupSpec, partition: int) -> Steps:
+        """Counts are fixed before, then racks decide, then the fewest moves."""
+        return at_fixed_counts(group, partition, self.assign(group), group.member_rack)

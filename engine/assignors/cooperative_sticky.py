@@ -40,8 +40,9 @@ from ..model.arrays import Column
 from ..model.assignments import Assignment, Deployment
 from .interface import USUAL_PROMISES, GroupSpec, Promise
 from .kafka.raw_assignment import answer_of
-from .kafka.sticky import sticky_plan
+from .kafka.sticky import explained, sticky_plan
 from .kafka.sticky.plan import MemberData, lists_of, transferring_of
+from .kit.why import Steps, owned_of
 
 
 class CooperativeSticky:
@@ -77,3 +78,7 @@ class CooperativeSticky:
         owned, plan = sticky_plan(group, data)
         transferring = transferring_of(plan, owned)
         return answer_of(group, lists_of(plan, owned, transferring), transferring=transferring)
+
+    def explain(self, group: GroupSpec, partition: int) -> Steps:
+        """Its racks, where they count; who had the partition, and whether it keeps it."""
+        return explained(group, partition, self.assign(group), owned_of(group))

@@ -40,6 +40,7 @@ import numpy as np
 
 from ..model.arrays import NONE, Ints
 from ..model.assignments import Assignment, Deployment
+from ..model.facts import reason
 from .interface import USUAL_PROMISES, GroupSpec, Promise
 from .kit.members import (
     Subscribers,
@@ -49,6 +50,7 @@ from .kit.members import (
     topics_by_name,
 )
 from .kit.orders import least_first, places
+from .kit.why import Steps, names_of
 
 
 class Fair:
@@ -67,9 +69,7 @@ class Fair:
             An owner for each partition of a subscribed topic; a group without members owns nothing.
         """
         by_id, subscribers = members_by_id(group), subscribers_by_id(group)
-        rank = places(topics_by_name(group))
-        topics = np.lexsort((rank, -group.topic_size, subscribers.count))
-        topics = topics[subscribers.count[topics] > 0]
+        topics = _topics(group, subscribers)
         owned = np.zeros(len(group.members), np.int64)  # by place among the ids
         takers = [np.zeros(0, np.int64)]
         for among, count in _runs(group, subscribers, topics):
@@ -79,6 +79,35 @@ class Fair:
         owner = np.full(group.partition_count, NONE, np.int32)
         owner[partition_order(group, topics)] = by_id[np.concatenate(takers)]
         return Assignment(owner=owner)
+
+    def explain(self, group: GroupSpec, partition: int) -> Steps:
+        """When its topic is dealt, and who has fewest partitions then; nothing without subscribers."""
+        topics, topic = _topics(group, subscribers_by_id(group)), int(group.topic_of[partition])
+        if topic not in topics:
+            return ()
+        dealt = partition_order(group, topics).tolist()
+        so_far = self.assign(group).owner[dealt[: dealt.index(partition)]]
+        owned = np.bincount(so_far, minlength=len(group.members))
+        may = set(group.subscribers[topic].tolist())
+        fewest = owned[list(may)].min()
+        tied = [m for m in members_by_id(group).tolist() if m in may and owned[m] == fewest]
+        return (
+            reason(
+                "why_topic_dealt_as",
+                [group.topics[topic]],
+                before=len(may),
+                after=topics.tolist().index(topic) + 1,
+                bound=len(topics),
+            ),
+            reason("why_fewest", names_of(group, tied), after=int(fewest)),
+        )
+
+
+def _topics(group: GroupSpec, subscribers: Subscribers) -> Ints:
+    """The topics with subscribers: those of fewest first, of these the largest, then by name."""
+    rank = places(topics_by_name(group))
+    topics = np.lexsort((rank, -group.topic_size, subscribers.count))
+    return topics[subscribers.count[topics] > 0]
 
 
 def _runs(group: GroupSpec, subscribers: Subscribers, topics: Ints) -> Iterator[tuple[Ints, int]]:

@@ -41,9 +41,11 @@ import numpy as np
 from ..model.arrays import NONE, Ints
 from ..model.assignments import Assignment, Deployment
 from ..model.errors import Infeasible
+from ..model.facts import reason
 from ..model.text import listed
 from .interface import USUAL_PROMISES, GroupSpec, Promise
-from .kit.members import Subscribers, subscribers_by_id
+from .kit.members import Subscribers, members_by_id, subscribers_by_id
+from .kit.why import Steps, names_of
 
 _TOPICS_NAMED = 3
 
@@ -78,6 +80,38 @@ class LagAware:
             )
         members = np.append(subscribers.member, np.int32(NONE))  # slot NONE reads the last entry
         return Assignment(owner=members[_deal(group, subscribers)])
+
+    def explain(self, group: GroupSpec, partition: int) -> Steps:
+        """Its rank by lag in its topic, and who has fewest partitions of it, and of these least lag, by then."""
+        topic = int(group.topic_of[partition])
+        may = set(group.subscribers[topic].tolist())
+        if not may:
+            return ()
+        lags, owner = group.lag.values, self.assign(group).owner
+        falling = sorted(group.partitions_of(topic), key=lambda p: -lags[p])
+        rank = falling.index(partition)
+        had, lag = dict.fromkeys(may, 0), dict.fromkeys(may, 0)
+        for one in falling[:rank]:
+            had[int(owner[one])] += 1
+            lag[int(owner[one])] += int(lags[one])
+        by_id = [m for m in members_by_id(group).tolist() if m in may]
+        fewest = [m for m in by_id if had[m] == min(had.values())]
+        least = [m for m in fewest if lag[m] == min(lag[each] for each in fewest)]
+        return (
+            reason(
+                "why_lag_dealt_as",
+                [group.topics[topic]],
+                before=int(lags[partition]),
+                after=rank + 1,
+                bound=len(falling),
+            ),
+            reason("why_fewest_of_topic", names_of(group, fewest), after=had[fewest[0]]),
+            *(
+                [reason("why_least_lag", names_of(group, least), after=lag[least[0]])]
+                if len(fewest) > 1
+                else []
+            ),
+        )
 
 
 def _deal(group: GroupSpec, subscribers: Subscribers) -> Ints:

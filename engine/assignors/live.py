@@ -19,8 +19,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from ..model.arrays import NONE
 from ..model.assignments import Assignment, Deployment
+from ..model.facts import reason
 from .interface import GroupSpec, Promise
+from .kit.why import Steps
 
 
 class Live:
@@ -41,3 +44,8 @@ class Live:
             A copy of the group's current owners.
         """
         return Assignment(owner=group.owner.copy())
+
+    def explain(self, group: GroupSpec, partition: int) -> Steps:
+        """That the cluster says so."""
+        owner = int(group.owner[partition])
+        return (reason("why_has_it", [group.members[owner]]),) if owner != NONE else ()

@@ -39,6 +39,7 @@ from typing import ClassVar
 from ..model.assignments import Assignment, Deployment
 from .flow.min_cost import DEFAULT_WEIGHTS, Weights, min_cost
 from .interface import USUAL_PROMISES, GroupSpec, Promise
+from .kit.why import Steps, at_fixed_counts
 
 
 class MinTraffic:
@@ -68,3 +69,7 @@ class MinTraffic:
             Infeasible: A rack is missing; the message names where.
         """
         return min_cost(group, self.weights, balance_topics=False).assignment()
+
+    def explain(self, group: GroupSpec, partition: int) -> Steps:
+        """Counts are fixed before, then racks decide, then the fewest moves."""
+        return at_fixed_counts(group, partition, self.assign(group), group.member_rack)

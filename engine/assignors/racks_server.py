@@ -46,6 +46,7 @@ from .kafka.uniform import uniform
 from .kit.java_order import uuid_order
 from .kit.members import members_by_id, subscribes
 from .kit.orders import by_appearance, places, row_keys, stable_order
+from .kit.why import Steps, by_racks, kept_or_given, owned_of
 
 MOST_PARTITIONS = 200_000
 """Groups with more are left to `uniform`."""
@@ -81,6 +82,15 @@ class RacksServer:
         if not len(topics):
             return Assignment(owner=np.full(group.partition_count, NONE, np.int32))
         return Assignment(owner=_owners(group, _read(group, topics)))
+
+    def explain(self, group: GroupSpec, partition: int) -> Steps:
+        """Whether its owner reads it from its own rack, then who had it, and whether it keeps it."""
+        answer = self.assign(group)
+        owner = int(answer.owner[partition])
+        if owner == NONE:
+            return ()
+        rack = by_racks(group, partition, owner, group.member_rack)
+        return *rack, *kept_or_given(group, partition, answer, owned_of(group))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -34,8 +34,10 @@ import numpy.typing as npt
 
 from ..model.arrays import NONE
 from ..model.assignments import Assignment, Deployment
+from ..model.facts import reason
 from .interface import USUAL_PROMISES, GroupSpec, Promise
 from .kit.members import subscribers_by_id
+from .kit.why import Steps
 
 Words = npt.NDArray[np.uint64]
 
@@ -69,6 +71,16 @@ class Random:
         members = np.append(subscribers.member, np.int32(NONE))  # what an unsubscribed topic reads
         return Assignment(
             owner=members[np.where(count > 0, subscribers.start[group.topic_of] + turn, -1)]
+        )
+
+    def explain(self, group: GroupSpec, partition: int) -> Steps:
+        """That it is drawn, and among how many."""
+        owner, topic = int(self.assign(group).owner[partition]), int(group.topic_of[partition])
+        among = len(group.subscribers[topic])
+        return (
+            (reason("why_drawn", [group.members[owner]], after=self.seed, bound=among),)
+            if among
+            else ()
         )
 
     def _topic_words(self, group: GroupSpec) -> Words:

@@ -46,9 +46,11 @@ import numpy as np
 
 from ..model.arrays import NONE, Ints
 from ..model.assignments import Assignment, Deployment
+from ..model.facts import reason
 from .interface import USUAL_PROMISES, GroupSpec, Promise
 from .kafka.racks import ReplicaRacks, rack_aware_topics, replica_racks, wanted_racks
 from .kit.members import Subscribers, subscribers_by_member_order
+from .kit.why import Steps, in_ranges, shares
 
 
 class Range:
@@ -71,6 +73,23 @@ class Range:
         _fill_ranges(group, subscribers, slot)
         members = np.append(subscribers.member, np.int32(NONE))  # slot NONE reads the last entry
         return Assignment(owner=members[slot])
+
+    def explain(self, group: GroupSpec, partition: int) -> Steps:
+        """Its share, then its rack where that decides, else the range it is in; nothing without subscribers."""
+        subscribers, topic = subscribers_by_member_order(group), int(group.topic_of[partition])
+        pairs = slice(*subscribers.start[topic : topic + 2].tolist())
+        order = subscribers.member[pairs].tolist()
+        if not order:
+            return ()
+        slot = _rack_phase(group, subscribers)
+        if (slot[slice(*group.topic_start[topic : topic + 2].tolist())] == NONE).all():
+            return in_ranges(group, partition, order)
+        by_rack = bool(slot[partition] != NONE)
+        _fill_ranges(group, subscribers, slot)
+        owner = int(subscribers.member[slot[partition]])
+        racks = [group.racks[r] for r in [int(group.member_rack[owner])] if r != NONE]
+        own = reason("why_first_near" if by_rack else "why_rest", [group.members[owner], *racks])
+        return shares(group, topic, len(order)), own
 
 
 def _shares(group: GroupSpec, subscribers: Subscribers) -> tuple[Ints, Ints]:

@@ -35,6 +35,7 @@ from ..model.assignments import Assignment, Deployment
 from .interface import USUAL_PROMISES, GroupSpec, Promise
 from .kafka.group_coordinator import homogeneous, subscribed_topics
 from .kit.members import member_order, subscribers_by_member_order
+from .kit.why import Steps, in_ranges
 
 
 class RangeServer:
@@ -58,6 +59,13 @@ class RangeServer:
         place = start[topic] + turns(group.number_of, base[topic], extra[topic])
         owners = np.append(member, np.int32(NONE))  # what a topic without subscribers reads
         return Assignment(owner=owners[np.where((count > 0)[topic], place, NONE)])
+
+    def explain(self, group: GroupSpec, partition: int) -> Steps:
+        """Its share, and the range it is in; nothing without subscribers."""
+        count, start, member = _subscribers(group)
+        topic = int(group.topic_of[partition])
+        order = member[start[topic] : start[topic] + count[topic]].tolist()
+        return in_ranges(group, partition, order) if order else ()
 
 
 def _subscribers(group: GroupSpec) -> tuple[Ints, Ints, Indices]:

@@ -37,8 +37,16 @@ import numpy as np
 from ..model.arrays import NONE, Ints
 from ..model.assignments import Assignment, Deployment
 from ..model.errors import Infeasible
+from ..model.facts import reason
 from .interface import USUAL_PROMISES, GroupSpec, Promise
-from .kit.members import Subscribers, partition_order, subscribers_by_member_order, topics_by_name
+from .kit.members import (
+    Subscribers,
+    member_order,
+    partition_order,
+    subscribers_by_member_order,
+    topics_by_name,
+)
+from .kit.why import Steps, name_of, names_of
 
 
 class RoundRobin:
@@ -73,6 +81,28 @@ class RoundRobin:
         members = np.append(subscribers.member, np.int32(NONE))  # what an unsubscribed topic reads
         pair = np.where(count > 0, subscribers.start[group.topic_of] + turn, -1)
         return Assignment(owner=members[pair], order=partition_order(group, topics))
+
+    def explain(self, group: GroupSpec, partition: int) -> Steps:
+        """Its place among all partitions, and whose turn it is; nothing without subscribers."""
+        dealt = [
+            p
+            for p in partition_order(group, topics_by_name(group)).tolist()
+            if group.subscribers[group.topic_of[p]].size
+        ]
+        if partition not in dealt:
+            return ()
+        place, ring = dealt.index(partition), member_order(group).tolist()
+        begin = 0
+        if place:
+            before = int(self.assign(group).owner[dealt[place - 1]])
+            begin = ring.index(before) + 1
+        may = set(group.subscribers[group.topic_of[partition]].tolist())
+        turns = [*ring[begin:], *ring[:begin]]
+        passed = next(n for n, member in enumerate(turns) if member in may)
+        return (
+            reason("why_dealt_as", [name_of(group, partition)], after=place + 1, bound=len(dealt)),
+            reason("why_turn", names_of(group, [turns[passed], *turns[:passed]])),
+        )
 
 
 def _first_places(group: GroupSpec, subscribers: Subscribers, topics: Ints) -> Ints:

@@ -38,8 +38,9 @@ from typing import ClassVar
 from ..model.assignments import Assignment, Deployment
 from .interface import USUAL_PROMISES, GroupSpec, Promise
 from .kafka.raw_assignment import answer_of
-from .kafka.sticky import sticky_plan
+from .kafka.sticky import explained, sticky_plan
 from .kafka.sticky.plan import MemberData, lists_of
+from .kit.why import Steps
 
 
 class Sticky:
@@ -71,3 +72,8 @@ class Sticky:
         )
         owned, plan = sticky_plan(group, data)
         return answer_of(group, lists_of(plan, owned))
+
+    def explain(self, group: GroupSpec, partition: int) -> Steps:
+        """Its racks, where they count; who had the partition, and whether it keeps it."""
+        claims = group.user_data_start, group.user_data_topic, group.user_data_partition
+        return explained(group, partition, self.assign(group), claims)

@@ -49,6 +49,7 @@ from typing import ClassVar
 from ..model.assignments import Assignment, Deployment
 from .interface import USUAL_PROMISES, GroupSpec, Promise
 from .kafka.uniform import uniform
+from .kit.why import Steps, kept_or_given, owned_of
 
 
 class Uniform:
@@ -74,3 +75,7 @@ class Uniform:
             Infeasible: Kafka's class throws: what members own contradicts the topics, or each other.
         """
         return uniform(group)
+
+    def explain(self, group: GroupSpec, partition: int) -> Steps:
+        """Who had the partition, and whether it keeps it."""
+        return kept_or_given(group, partition, self.assign(group), owned_of(group))

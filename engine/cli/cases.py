@@ -3,7 +3,7 @@ What would this strategy do with this group: JSON lines in, JSON lines out.
 
 The answer to each line is one object: `id` and `assignment`, or `id` and `error`. Unknown fields are passed over, wrong
 values are errors that name the field. A case with `tasks` is of Kafka Streams (`evenkeel.engine.cli.task_cases`); any
-other has `strategy`, `topics` and `members`, and may have `id`, `costs` and `auto_offset_reset`.
+other has `strategy`, `topics` and `members`, and may have `id`, `costs`, `auto_offset_reset` and `explain`.
 
 `topics` is name -> object, of which each list has one entry per partition:
 
@@ -22,7 +22,8 @@ strategy gets all of it in `GroupSpec.user_data`), and `config` (settings for cu
 to one that needs user data also what a member would have sent that has none).
 
 `costs` is what `min_traffic` and `balance_subtopology` weigh: `traffic` per partition that crosses racks, `non_overlap`
-per partition that changes owner. Any other strategy refuses it.
+per partition that changes owner. Any other strategy refuses it. `explain` names a partition as [topic, partition]: the
+steps that lead to its owner stand in `why`.
 
 >>> topics = {"t": {"partitions": [[], []]}}
 >>> members = [{"id": "C0", "topics": ["t"]}, {"id": "C1", "topics": ["t"]}]
@@ -145,6 +146,7 @@ class Case(BaseModel):
     members: list[MemberCase]
     costs: CostsCase | None = None
     auto_offset_reset: Annotated[StrictStr, AfterValidator(known_reset)] | None = None
+    explain: Pair | None = None
 
     @field_validator("id")
     @classmethod
@@ -198,12 +200,26 @@ def answer(
         result["findings"] = [words(flaw) for flaw in answered.findings]
     if answered.proof:
         result["proof"] = proof(answered.proof)
+    if read.explain is not None:
+        result["why"] = _why(group, assignor, read.explain)
     if end is not None:
         result["rounds"] = end.rounds
     if repeat is not None:
         # each time a group that has worked nothing out before
         result |= timed(partial(assignor.assign, replace(group)) for _ in range(repeat))
     return result
+
+
+def _why(group: GroupSpec, assignor: Assignor, pair: Pair) -> list[str]:
+    """The steps that lead to the owner of a partition."""
+    topic, number = pair
+    known = group.topics.index(topic) if topic in group.topics else NONE
+    if known == NONE or number >= group.topic_size[known]:
+        raise InputError(f"explain: there is no partition {topic}-{number}.")
+    explain = getattr(assignor, "explain", None)
+    if explain is None:
+        raise InputError(f"explain: {assignor.name} does not explain its steps.")
+    return [words(step) for step in explain(group, int(group.topic_start[known]) + number)]
 
 
 def timed(calls: Iterable[Callable[[], object]]) -> dict[str, float]:

@@ -254,11 +254,44 @@ def _settled(
         Infeasible: It cannot run on this group.
         NoAnswer: It gave nothing that can be checked.
     """
+    return settle(*_asked(strategy, group, rule, joining, judgement))
+
+
+Asked = tuple[Callable[[GroupSpec], Assignment], GroupSpec]
+"""A strategy's function, and the group that it is asked about."""
+
+
+def _asked(
+    strategy: Assignor,
+    group: GroupSnapshot,
+    rule: Rule,
+    joining: Joining,
+    judgement: FeasibilityJudgement,
+) -> Asked:
     continues = _continues(strategy, group, judgement)
     spec = joining(
         strategy.deployment in OF_OURS, judgement.reporting_nothing if continues else None
     )
-    return settle(assign_of(strategy), with_user_data(strategy, group, rule, spec))
+    return assign_of(strategy), with_user_data(strategy, group, rule, spec)
+
+
+def asked(
+    settings: Settings,
+    group: GroupSnapshot,
+    measured: Measured,
+    strategy: Assignor,
+    coming: Collection[str] = frozenset(),
+) -> Asked:
+    """
+    How `replay_group` asks one strategy about a measured group.
+
+    Raises:
+        Infeasible: It cannot run on this group.
+    """
+    rule = settings.rule(group.cluster, group.group)
+    joining = _joining(spec_of_measured(group, measured, rule), group, measured, coming)
+    judgement = Feasibilities(group, rule.assignors).of(strategy.name, strategy.deployment)
+    return _asked(strategy, group, rule, joining, judgement)
 
 
 def settled_of(
@@ -275,10 +308,7 @@ def settled_of(
         Infeasible: It cannot run on this group.
         NoAnswer: It gave nothing that can be checked.
     """
-    rule = settings.rule(group.cluster, group.group)
-    joining = _joining(spec_of_measured(group, measured, rule), group, measured, coming)
-    judgement = Feasibilities(group, rule.assignors).of(strategy.name, strategy.deployment)
-    return _settled(strategy, group, rule, joining, judgement)
+    return settle(*asked(settings, group, measured, strategy, coming))
 
 
 def _joining(

@@ -79,8 +79,10 @@ import numpy as np
 
 from ...model.arrays import NONE
 from ...model.assignments import Assignment, Deployment
+from ...model.facts import Fact, reason
 from ..interface import USUAL_PROMISES, GroupSpec, Promise
-from .problem import load_of, problem_of
+from ..kit.why import Steps, by_racks, stays_or_moves
+from .problem import LoadProblem, Problem, load_of, loads_of, problem_of
 from .search import proof, solve
 
 WORK = 500_000
@@ -117,3 +119,44 @@ class Balanced:
         owner = np.full(group.partition_count, NONE, np.int32)
         owner[problem.partition] = problem.member[places]
         return Assignment(owner=owner, proof=proof(problem, load, answer, idle_moves))
+
+    def explain(self, group: GroupSpec, partition: int) -> Steps:
+        """What its owner takes with it, who would be next, then its racks and whether it moves."""
+        problem = problem_of(group)
+        load = load_of(group, problem)
+        places, _, _ = solve(problem, load, self.work)
+        at = np.flatnonzero(problem.partition == partition)
+        if not len(at):
+            return ()
+        place = int(places[at[0]])
+        owner = int(problem.member[place])
+        racks = by_racks(group, partition, owner, group.member_rack)
+        last = *racks, stays_or_moves(group, partition, owner)
+        found = np.flatnonzero(load.partition == at[0])
+        if not len(found):
+            return (reason("why_idle", [group.members[owner]]), *last)
+        weight, capacity = load.rules.weight[found[0]], load.rules.capacity
+        loads = loads_of(load.rules, places[load.partition])
+        may = problem.may[problem.topic_class[at[0]]].copy()
+        may[place] = False
+        steps = [self._busy("why_load", group, problem, load, place, loads[place])]
+        if may.any():
+            instead = np.where(may, (loads + weight) / capacity, np.inf)
+            other = int(instead.argmin())
+            steps.append(
+                self._busy("why_next_best", group, problem, load, other, loads[other] + weight)
+            )
+        return (*steps, *last)
+
+    @staticmethod
+    def _busy(
+        measure: str, group: GroupSpec, problem: Problem, load: LoadProblem, place: int, weight: int
+    ) -> Fact:
+        """What a member has to do, in the unit of the peak that is brought down."""
+        member = group.members[problem.member[place]]
+        return reason(
+            measure,
+            [member],
+            after=float(weight / load.rules.capacity[place]),
+            unit=load.peak,
+        )

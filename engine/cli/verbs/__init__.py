@@ -27,6 +27,7 @@ VERBS: Mapping[str, str] = MappingProxyType(
         "whatif": "Say what would become of a group with other members, partitions, racks or capacities, under each "
         "strategy.",
         "assign": "Answer cases (JSON lines on standard input) with assignments (JSON lines), as they come.",
+        "explain": "Say step by step why a partition goes to the member it goes to under a strategy.",
         "elect": "Say which strategy a group elects and why, who is refused and who leads; --to plans the way to "
         "another.",
         "apply": "Print what exactly to do for a group to run a strategy: settings, restarts, what to expect, and "

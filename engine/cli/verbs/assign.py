@@ -26,7 +26,8 @@ EPILOG = epilog(
     "A topic may also have lags, rates, bytes_per_record, leaders and id; instead of lags begin, end and committed "
     "offsets, with which auto_offset_reset beside topics says what no commit means (without it: latest, lagging by 0). "
     "A member may have instance_id, rack, capacity (offsets/s), owned, generation, user_data and config; a case costs: "
-    "{traffic, non_overlap} for min_traffic and balance_subtopology. Lists of a topic have one entry per partition, "
+    "{traffic, non_overlap} for min_traffic and balance_subtopology, and explain: [topic, partition], whose steps then "
+    "stand in why. Lists of a topic have one entry per partition, "
     "null where unknown. A case with tasks and clients is one of Kafka Streams.",
 )
 

@@ -65,6 +65,11 @@ REFUSED = {
         "slow-member @ --assignors ,": "--assignors: a list of strategies",
         "slow-member @ --to stiky": "there is no strategy 'stiky'",
     },
+    "explain balanced @": {
+        "x --strategy range": "'x' is no partition. Name it as topic-number",
+        "invoices-9 --strategy range": "group balanced reads no partition invoices-9. Name one of the topics it reads",
+        "invoices-1 --strategy ballanced": "there is no strategy 'ballanced'",
+    },
     "plan balanced @": {
         "--strategy ballanced": "there is no strategy 'ballanced'. There are live, range",
         "--strategy range --valid soon": "--valid: 'soon' is no span of time",

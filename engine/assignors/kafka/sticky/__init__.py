@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....model.arrays import Column, Ints
+from ....model.arrays import NONE, Column, Ints
+from ....model.assignments import Assignment
 from ...interface import GroupSpec, once
+from ...kit.why import Claims, Steps, by_racks, kept_or_given
 from ..racks import rack_info
 from .constrained import constrained_plan
 from .general import general_plan
-from .plan import MemberData, OwnedPartitions, StickyPlan, owned_partitions
+from .plan import MemberData, OwnedPartitions, StickyPlan, assignable_topics, owned_partitions
 
 
 def sticky_plan(group: GroupSpec, member_data: MemberData) -> tuple[OwnedPartitions, StickyPlan]:
@@ -47,6 +49,23 @@ def _planned(group: GroupSpec, member_data: MemberData) -> tuple[OwnedPartitions
     if all_subscriptions_equal(group, owned.hash_order):
         return owned, constrained_plan(group, owned, racks)
     return owned, general_plan(group, owned, racks)
+
+
+def explained(group: GroupSpec, partition: int, answer: Assignment, claims: Claims) -> Steps:
+    """
+    Why a partition goes where a sticky assignor gives it: its racks, where these make a difference, and who had it.
+
+    Args:
+        group: The group.
+        partition: Which one.
+        answer: What the assignor gives.
+        claims: What members report, as the assignor reads it.
+    """
+    steps = kept_or_given(group, partition, answer, claims)
+    owner = int(answer.owner[partition])
+    if owner == NONE or rack_info(group, assignable_topics(group)) is None:
+        return steps
+    return *by_racks(group, partition, owner, group.member_rack), *steps
 
 
 def all_subscriptions_equal(group: GroupSpec, hash_order: Ints) -> bool:
