@@ -71,6 +71,23 @@ EXAMPLES = (
         shown=("group_id", "strategy", "won_snapshots", "switch_snapshots", "won_share"),
     ),
     Example(
+        query="strategy_history",
+        given=("strategy=lag-aware", "since=2026-03-01T00:00Z", "until=2026-04-01T00:00Z"),
+        shown=(
+            "group_id",
+            "snapshots",
+            "runnable_snapshots",
+            "won_snapshots",
+            "live_member_lag",
+            "member_lag",
+            "live_worst_forecast_lag",
+            "worst_forecast_lag",
+            "live_cross_rack_share",
+            "cross_rack_share",
+            "moves",
+        ),
+    ),
+    Example(
         query="open_switches",
         shown=(
             "cluster",
