@@ -20,10 +20,10 @@
 --   runnable_snapshots bigint                 Number of those in which the group could run it, or could have been brought to it.
 --   won_snapshots bigint                      After how many it was the best that the group could get.
 --   switch_snapshots bigint                   After how many of these the group was told to switch to it.
---   live_member_lag real                      Median largest lag of a member as the group was.
---   member_lag real                           By the strategy.
---   live_worst_member_lag real                The largest as the group was.
---   worst_member_lag real                     By the strategy.
+--   live_member_lag bigint                    Median largest lag of a member as the group was.
+--   member_lag bigint                         By the strategy.
+--   live_worst_member_lag bigint              The largest as the group was.
+--   worst_member_lag bigint                   By the strategy.
 --   live_forecast_lag real = none             Median lag to be expected an hour ahead as the group was.
 --   forecast_lag real = none                  By the strategy.
 --   live_worst_forecast_lag real = none       The largest as the group was.
@@ -36,6 +36,17 @@
 --   worst_moves integer                       The most that it would have moved.
 --   first_at timestamptz                      When the first of these days (or hours) began.
 --   last_at timestamptz                       When the last one began.
+WITH kept AS MATERIALIZED (
+    SELECT * FROM strategy_history
+    WHERE
+        per = CAST(:per AS text)
+        AND strategy IN ('live', CAST(:strategy AS text))
+        AND (CAST(:pattern AS text) IS NULL OR group_id LIKE CAST(:pattern AS text))
+        AND (CAST(:cluster AS text) IS NULL OR cluster = CAST(:cluster AS text))
+        AND (CAST(:since AS timestamptz) IS NULL OR since >= CAST(:since AS timestamptz))
+        AND (CAST(:until AS timestamptz) IS NULL OR since < CAST(:until AS timestamptz))
+)
+
 SELECT
     own.cluster,
     own.group_id,
@@ -45,10 +56,10 @@ SELECT
     sum(own.runnable_snapshots)::bigint AS runnable_snapshots,
     sum(own.won_snapshots)::bigint AS won_snapshots,
     sum(own.switch_snapshots)::bigint AS switch_snapshots,
-    percentile_disc(0.5) WITHIN GROUP (ORDER BY live.median_member_lag) AS live_member_lag,
-    percentile_disc(0.5) WITHIN GROUP (ORDER BY own.median_member_lag) AS member_lag,
-    max(live.worst_member_lag) AS live_worst_member_lag,
-    max(own.worst_member_lag) AS worst_member_lag,
+    (percentile_disc(0.5) WITHIN GROUP (ORDER BY live.median_member_lag))::bigint AS live_member_lag,
+    (percentile_disc(0.5) WITHIN GROUP (ORDER BY own.median_member_lag))::bigint AS member_lag,
+    max(live.worst_member_lag)::bigint AS live_worst_member_lag,
+    max(own.worst_member_lag)::bigint AS worst_member_lag,
     percentile_disc(0.5) WITHIN GROUP (ORDER BY live.median_forecast_lag) AS live_forecast_lag,
     percentile_disc(0.5) WITHIN GROUP (ORDER BY own.median_forecast_lag) AS forecast_lag,
     max(live.worst_forecast_lag) AS live_worst_forecast_lag,
@@ -61,23 +72,10 @@ SELECT
     max(own.worst_moves) AS worst_moves,
     min(own.since) AS first_at,
     max(own.since) AS last_at
-FROM strategy_history AS own
-INNER JOIN strategy_history AS live
-    ON
-        live.per = own.per
-        AND live.cluster = own.cluster
-        AND live.group_id = own.group_id
-        AND live.since = own.since
-WHERE
-    own.per = CAST(:per AS text)
-    AND own.strategy = CAST(:strategy AS text)
-    AND live.strategy = 'live'
-    AND (CAST(:pattern AS text) IS NULL OR own.group_id LIKE CAST(:pattern AS text))
-    AND (CAST(:cluster AS text) IS NULL OR own.cluster = CAST(:cluster AS text))
-    AND (CAST(:since AS timestamptz) IS NULL OR own.since >= CAST(:since AS timestamptz))
-    AND (CAST(:since AS timestamptz) IS NULL OR live.since >= CAST(:since AS timestamptz))
-    AND (CAST(:until AS timestamptz) IS NULL OR own.since < CAST(:until AS timestamptz))
-    AND (CAST(:until AS timestamptz) IS NULL OR live.since < CAST(:until AS timestamptz))
+FROM kept AS own
+INNER JOIN kept AS live
+    ON live.cluster = own.cluster AND live.group_id = own.group_id AND live.since = own.since
+WHERE own.strategy = CAST(:strategy AS text) AND live.strategy = 'live'
 GROUP BY own.cluster, own.group_id, own.strategy
 ORDER BY
     coalesce(sum(live.median_forecast_lag - own.median_forecast_lag), 0) DESC,
