@@ -5,12 +5,13 @@
 of its day, said of every group, so that nobody who asks for hours or days has to count many
 snapshots. Then it removes snapshots, and all that was derived from them, older than `keep_days`
 (default 90), from the lake and from the history; hours stay for `keep_hourly_days` (180), days for
-`keep_daily_days` (1,100). What the history keeps in full of the newest snapshots only
-(`keep_detail_hours`), the step `advise` has made less by then. Then it compacts the lake: of each day
-that is over, the files that its snapshots have of a dataset become one. Readers are never in its way.
-A fleet takes long for that, and the first run after an upgrade finds many days. So the task works ten
-minutes at a time, between two datasets of a day lets others have its slot (*up for reschedule*), and
-comes back until nothing is left.
+`keep_daily_days` (1,100), those of what each strategy would have given every group for
+`keep_candidate_hourly_days` (2) and `keep_candidate_daily_days` (400). What the history keeps in full of
+the newest snapshots only (`keep_detail_hours`), the step `advise` has made less by then. Then it compacts
+the lake: of each day that is over, the files that its snapshots have of a dataset become one. Readers are
+never in its way. A fleet takes long for that, and the first run after an upgrade finds many days. So the
+task works ten minutes at a time, between two datasets of a day lets others have its slot (*up for
+reschedule*), and comes back until nothing is left.
 
 **When it fails.** The lake folder or the history cannot be reached, or a file of the lake is damaged;
 the last line of the log says which. All that can be done is done first, and nothing else depends on

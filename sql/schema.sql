@@ -557,6 +557,123 @@ COMMENT ON COLUMN candidate.price_restarts IS 'How many members have to be resta
 COMMENT ON COLUMN candidate.price_held_up_offsets IS 'Offsets that arrive while their partitions are held up by that; null without a need.';
 COMMENT ON COLUMN candidate.price_offset_seconds IS 'What these add to the expected lag integral of the coming hour; null without a need.';
 
+CREATE TABLE candidate_sample (
+    snapshot_id TEXT NOT NULL,
+    group_id TEXT NOT NULL,
+    strategies TEXT[] NOT NULL,
+    runnable BOOLEAN[] NOT NULL,
+    member_lag REAL[] NOT NULL,
+    forecast_lag REAL[] NOT NULL,
+    cross_rack_share REAL[] NOT NULL,
+    cross_rack_bytes_per_second REAL[] NOT NULL,
+    moves INTEGER[] NOT NULL,
+    CONSTRAINT candidate_sample_pkey PRIMARY KEY (snapshot_id, group_id),
+    CONSTRAINT candidate_sample_snapshot_fkey FOREIGN KEY(snapshot_id) REFERENCES snapshot (snapshot_id) ON DELETE CASCADE
+);
+
+COMMENT ON TABLE candidate_sample IS 'What strategies would have given a group in a snapshot: until an hour after that of it is counted.';
+COMMENT ON COLUMN candidate_sample.snapshot_id IS 'Which snapshot it belongs to.';
+COMMENT ON COLUMN candidate_sample.group_id IS 'The consumer group.';
+COMMENT ON COLUMN candidate_sample.strategies IS 'Our names of the strategies that had an answer, "live" (what the group had) among them, as on the scoreboard.';
+COMMENT ON COLUMN candidate_sample.runnable IS 'Whether the group could run it, or could have been brought to it: a value for each strategy.';
+COMMENT ON COLUMN candidate_sample.member_lag IS 'Largest lag of a member by its assignment, in offsets. A value for each strategy.';
+COMMENT ON COLUMN candidate_sample.forecast_lag IS 'Lag to be expected an hour ahead, in offsets; null where nothing was forecast. A value for each strategy.';
+COMMENT ON COLUMN candidate_sample.cross_rack_share IS 'Share of partitions read from a rack without a replica; null where racks are unknown. A value for each strategy.';
+COMMENT ON COLUMN candidate_sample.cross_rack_bytes_per_second IS 'Bytes per second across racks once it keeps up. A value for each strategy.';
+COMMENT ON COLUMN candidate_sample.moves IS 'Number of partitions (of Streams: tasks) that it would have moved. A value for each strategy.';
+
+CREATE TABLE candidate_hour (
+    cluster TEXT NOT NULL,
+    group_id TEXT NOT NULL,
+    since TIMESTAMP WITH TIME ZONE NOT NULL,
+    strategies TEXT[] NOT NULL,
+    snapshots SMALLINT[] NOT NULL,
+    runnable_snapshots SMALLINT[] NOT NULL,
+    best_member_lag REAL[] NOT NULL,
+    median_member_lag REAL[] NOT NULL,
+    worst_member_lag REAL[] NOT NULL,
+    best_forecast_lag REAL[] NOT NULL,
+    median_forecast_lag REAL[] NOT NULL,
+    worst_forecast_lag REAL[] NOT NULL,
+    best_cross_rack_share REAL[] NOT NULL,
+    median_cross_rack_share REAL[] NOT NULL,
+    worst_cross_rack_share REAL[] NOT NULL,
+    cross_rack_bytes_per_second REAL[] NOT NULL,
+    best_moves INTEGER[] NOT NULL,
+    median_moves INTEGER[] NOT NULL,
+    worst_moves INTEGER[] NOT NULL,
+    CONSTRAINT candidate_hour_pkey PRIMARY KEY (cluster, group_id, since)
+);
+
+CREATE INDEX candidate_hour_since ON candidate_hour (since);
+
+COMMENT ON TABLE candidate_hour IS 'An hour of what strategies would have given a group, in UTC; a median is that of its snapshots.';
+COMMENT ON COLUMN candidate_hour.cluster IS 'Configured name of the cluster.';
+COMMENT ON COLUMN candidate_hour.group_id IS 'The consumer group.';
+COMMENT ON COLUMN candidate_hour.since IS 'When the hour began.';
+COMMENT ON COLUMN candidate_hour.strategies IS 'Our names of the strategies that had an answer in it, "live" (what the group had) among them.';
+COMMENT ON COLUMN candidate_hour.snapshots IS 'Number of snapshots in which it had an answer. A value for each strategy.';
+COMMENT ON COLUMN candidate_hour.runnable_snapshots IS 'Number of those in which the group could run it, or could have been brought to it. A value for each strategy.';
+COMMENT ON COLUMN candidate_hour.best_member_lag IS 'Largest lag of a member by its assignment, in offsets: the smallest. A value for each strategy.';
+COMMENT ON COLUMN candidate_hour.median_member_lag IS 'Largest lag of a member by its assignment, in offsets: the median. A value for each strategy.';
+COMMENT ON COLUMN candidate_hour.worst_member_lag IS 'Largest lag of a member by its assignment, in offsets: the largest. A value for each strategy.';
+COMMENT ON COLUMN candidate_hour.best_forecast_lag IS 'Lag to be expected an hour ahead, in offsets; null where nothing was forecast: the smallest. A value for each strategy.';
+COMMENT ON COLUMN candidate_hour.median_forecast_lag IS 'Lag to be expected an hour ahead, in offsets; null where nothing was forecast: the median. A value for each strategy.';
+COMMENT ON COLUMN candidate_hour.worst_forecast_lag IS 'Lag to be expected an hour ahead, in offsets; null where nothing was forecast: the largest. A value for each strategy.';
+COMMENT ON COLUMN candidate_hour.best_cross_rack_share IS 'Share of partitions read from a rack without a replica; null where racks are unknown: the smallest. A value for each strategy.';
+COMMENT ON COLUMN candidate_hour.median_cross_rack_share IS 'Share of partitions read from a rack without a replica; null where racks are unknown: the median. A value for each strategy.';
+COMMENT ON COLUMN candidate_hour.worst_cross_rack_share IS 'Share of partitions read from a rack without a replica; null where racks are unknown: the largest. A value for each strategy.';
+COMMENT ON COLUMN candidate_hour.cross_rack_bytes_per_second IS 'Bytes per second across racks once it keeps up: the mean of those known. A value for each strategy.';
+COMMENT ON COLUMN candidate_hour.best_moves IS 'Number of partitions (of Streams: tasks) that it would have moved: the smallest. A value for each strategy.';
+COMMENT ON COLUMN candidate_hour.median_moves IS 'Number of partitions (of Streams: tasks) that it would have moved: the median. A value for each strategy.';
+COMMENT ON COLUMN candidate_hour.worst_moves IS 'Number of partitions (of Streams: tasks) that it would have moved: the largest. A value for each strategy.';
+
+CREATE TABLE candidate_day (
+    cluster TEXT NOT NULL,
+    group_id TEXT NOT NULL,
+    since TIMESTAMP WITH TIME ZONE NOT NULL,
+    strategies TEXT[] NOT NULL,
+    snapshots SMALLINT[] NOT NULL,
+    runnable_snapshots SMALLINT[] NOT NULL,
+    best_member_lag REAL[] NOT NULL,
+    median_member_lag REAL[] NOT NULL,
+    worst_member_lag REAL[] NOT NULL,
+    best_forecast_lag REAL[] NOT NULL,
+    median_forecast_lag REAL[] NOT NULL,
+    worst_forecast_lag REAL[] NOT NULL,
+    best_cross_rack_share REAL[] NOT NULL,
+    median_cross_rack_share REAL[] NOT NULL,
+    worst_cross_rack_share REAL[] NOT NULL,
+    cross_rack_bytes_per_second REAL[] NOT NULL,
+    best_moves INTEGER[] NOT NULL,
+    median_moves INTEGER[] NOT NULL,
+    worst_moves INTEGER[] NOT NULL,
+    CONSTRAINT candidate_day_pkey PRIMARY KEY (cluster, group_id, since)
+);
+
+CREATE INDEX candidate_day_since ON candidate_day (since);
+
+COMMENT ON TABLE candidate_day IS 'A day of what strategies would have given a group, in UTC; a median is that of the medians of its hours.';
+COMMENT ON COLUMN candidate_day.cluster IS 'Configured name of the cluster.';
+COMMENT ON COLUMN candidate_day.group_id IS 'The consumer group.';
+COMMENT ON COLUMN candidate_day.since IS 'When the day began.';
+COMMENT ON COLUMN candidate_day.strategies IS 'Our names of the strategies that had an answer in it, "live" (what the group had) among them.';
+COMMENT ON COLUMN candidate_day.snapshots IS 'Number of snapshots in which it had an answer. A value for each strategy.';
+COMMENT ON COLUMN candidate_day.runnable_snapshots IS 'Number of those in which the group could run it, or could have been brought to it. A value for each strategy.';
+COMMENT ON COLUMN candidate_day.best_member_lag IS 'Largest lag of a member by its assignment, in offsets: the smallest. A value for each strategy.';
+COMMENT ON COLUMN candidate_day.median_member_lag IS 'Largest lag of a member by its assignment, in offsets: the median. A value for each strategy.';
+COMMENT ON COLUMN candidate_day.worst_member_lag IS 'Largest lag of a member by its assignment, in offsets: the largest. A value for each strategy.';
+COMMENT ON COLUMN candidate_day.best_forecast_lag IS 'Lag to be expected an hour ahead, in offsets; null where nothing was forecast: the smallest. A value for each strategy.';
+COMMENT ON COLUMN candidate_day.median_forecast_lag IS 'Lag to be expected an hour ahead, in offsets; null where nothing was forecast: the median. A value for each strategy.';
+COMMENT ON COLUMN candidate_day.worst_forecast_lag IS 'Lag to be expected an hour ahead, in offsets; null where nothing was forecast: the largest. A value for each strategy.';
+COMMENT ON COLUMN candidate_day.best_cross_rack_share IS 'Share of partitions read from a rack without a replica; null where racks are unknown: the smallest. A value for each strategy.';
+COMMENT ON COLUMN candidate_day.median_cross_rack_share IS 'Share of partitions read from a rack without a replica; null where racks are unknown: the median. A value for each strategy.';
+COMMENT ON COLUMN candidate_day.worst_cross_rack_share IS 'Share of partitions read from a rack without a replica; null where racks are unknown: the largest. A value for each strategy.';
+COMMENT ON COLUMN candidate_day.cross_rack_bytes_per_second IS 'Bytes per second across racks once it keeps up: the mean of those known. A value for each strategy.';
+COMMENT ON COLUMN candidate_day.best_moves IS 'Number of partitions (of Streams: tasks) that it would have moved: the smallest. A value for each strategy.';
+COMMENT ON COLUMN candidate_day.median_moves IS 'Number of partitions (of Streams: tasks) that it would have moved: the median. A value for each strategy.';
+COMMENT ON COLUMN candidate_day.worst_moves IS 'Number of partitions (of Streams: tasks) that it would have moved: the largest. A value for each strategy.';
+
 CREATE TABLE advice (
     advice_id BIGINT GENERATED ALWAYS AS IDENTITY,
     snapshot_id TEXT NOT NULL,

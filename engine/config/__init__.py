@@ -86,6 +86,8 @@ class Settings(BaseSettings):
             advice that was only repeated; the lake keeps them as long as the snapshot.
         keep_hourly_days: How long the history keeps an hour of a group; never shorter than its snapshots.
         keep_daily_days: How long it keeps a day of a group, and what its diagnosis was; never shorter than its hours.
+        keep_candidate_hourly_days: How long the history keeps an hour of what strategies would have given a group.
+        keep_candidate_daily_days: How long it keeps a day of that; never shorter than its hours.
         withhold_share: A snapshot is rejected when more than this share of its groups fails validation.
         late_after_seconds: A cluster whose newest snapshot is older is reported as late.
         slack_channel: Where alerts go unless a rule says otherwise.
@@ -112,6 +114,8 @@ class Settings(BaseSettings):
     keep_detail_hours: float = Field(default=1, ge=0)
     keep_hourly_days: int = Field(default=180, ge=1)
     keep_daily_days: int = Field(default=1100, ge=1)
+    keep_candidate_hourly_days: int = Field(default=2, ge=1)
+    keep_candidate_daily_days: int = Field(default=400, ge=1)
     withhold_share: Share = 0.5
     late_after_seconds: float = Field(default=900, gt=0)
     slack_channel: str = "#kafka"

@@ -42,6 +42,9 @@ REQUIRED: Any = object()
 Int32 = Annotated[int, 32]
 """A whole number that is stored in 32 bits: a count, a partition number."""
 
+Int16 = Annotated[int, 16]
+"""A whole number that is stored in 16 bits: a count of an hour or a day."""
+
 Float32 = Annotated[float, 32]
 """A number that is stored in 32 bits, where millions of rows are kept."""
 
@@ -166,7 +169,7 @@ class ColumnSpec:
         kind: Its type without `None`: str, int, float, bool, bytes, datetime, an enumeration of texts or a union of
             some, Mapping, or tuple (then *item* is what it lists, a dataclass for a list of records).
         item: What a tuple lists; None for all else.
-        bits: 32 or 64, of numbers (or listed ones).
+        bits: 16, 32 or 64, of numbers (or listed ones).
         nullable: Whether it may be unknown.
         meaning: What it means.
         missing_where: Rows without the record that it is embedded with: there is no value then.
@@ -341,6 +344,7 @@ __all__ = [
     "REQUIRED",
     "ColumnSpec",
     "Float32",
+    "Int16",
     "Int32",
     "Meaning",
     "Part",

@@ -126,7 +126,18 @@ def _roll_up(
     daily = max(settings.keep_daily_days, hourly)
     history.pack_samples(now - SETTLED)
     history.expire_rollups(hours=_days_ago(hourly, now), days=_days_ago(daily, now))
+    expire_candidates(history, settings, now)
     return days, made
+
+
+def expire_candidates(history: RollupHistory, settings: Settings, now: datetime) -> None:
+    """Forget what strategies would have given groups, as far as it is counted or too old."""
+    hourly = settings.keep_candidate_hourly_days
+    history.expire_candidates(
+        samples=now - timedelta(hours=settings.keep_detail_hours),
+        hours=_days_ago(hourly, now),
+        days=_days_ago(max(settings.keep_candidate_daily_days, hourly), now),
+    )
 
 
 def _days_ago(days: int, now: datetime) -> datetime:

@@ -1,4 +1,4 @@
-"""What is left of the history when its snapshots are gone: hours and days of every group."""
+"""What is left of the history when its snapshots are gone: hours and days, of groups and of strategies on them."""
 
 from __future__ import annotations
 
@@ -44,6 +44,13 @@ class RollupHistory(Protocol):
 
     def pack_samples(self, before: datetime) -> None:
         """Pack what was kept of every snapshot of the days that were over by then; once for each day."""
+
+    def expire_candidates(self, *, samples: datetime, hours: datetime, days: datetime) -> None:
+        """
+        Forget what strategies would have given in snapshots, hours and days that began before a moment each.
+
+        Of snapshots whole hours go, and none that are not counted in their hour.
+        """
 
     def expire_rollups(self, *, hours: datetime, days: datetime) -> None:
         """Forget the hours that began before one moment and the days before another, and diagnoses that ended then."""

@@ -8,8 +8,8 @@ takes its time).
 
 `cluster_rows` (the five tables of a snapshot), `metrics`, `candidate`, `advice`, `course` (what is remembered of
 advice), `validation`, `incident`, `silence`, `alert`, `snapshot` (as the history knows it), `step_run`, `rollup` (hours
-and days of a group), `answers` (what the database's views and named queries show, by what their files say),
-`printed_rows` (what the command line shows and nobody stores).
+and days of a group), `candidate_rollup` (those of what strategies would have given it), `answers` (what the database's
+views and named queries show, by what their files say), `printed_rows` (what the command line shows and nobody stores).
 """
 
 from collections.abc import Mapping
@@ -18,6 +18,7 @@ from .advice import AdviceColumns, AdviceRow, CheckRow, EventRow, MoveRow, Store
 from .alert import AlertRow, AlertState
 from .answers import Taken, columns_of_query, columns_of_view
 from .candidate import CandidateColumns, CandidateRow
+from .candidate_rollup import CandidateDay, CandidateHour, CandidateSample
 from .cluster_rows import BrokerRow, CommitRow, GroupRow, MemberRow, PartitionRow
 from .course import AdviceCheck, AdviceEvent, Course
 from .derivation import (
@@ -67,6 +68,9 @@ TABLES: Mapping[str, type] = {
     "partition_latest": PartitionLatest,
     "partition_worst": PartitionWorst,
     "candidate": CandidateColumns,
+    "candidate_sample": CandidateSample,
+    "candidate_hour": CandidateHour,
+    "candidate_day": CandidateDay,
     "advice": StoredAdvice,
     "advice_move": MoveRow,
     "advice_event": EventRow,
@@ -96,7 +100,10 @@ __all__ = [
     "AlertState",
     "BrokerRow",
     "CandidateColumns",
+    "CandidateDay",
+    "CandidateHour",
     "CandidateRow",
+    "CandidateSample",
     "CauseSpan",
     "CheckRow",
     "ClusterRow",

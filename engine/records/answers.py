@@ -19,6 +19,7 @@ _KINDS: Mapping[str, tuple[Any, Any, int]] = {
     "boolean": (bool, None, 64),
     "integer": (int, None, 32),
     "bigint": (int, None, 64),
+    "real": (float, None, 32),
     "double precision": (float, None, 64),
     "timestamptz": (datetime, None, 64),
     "jsonb": (Mapping, None, 64),

@@ -58,7 +58,7 @@ def arrow_type(spec: ColumnSpec) -> pa.DataType:
 
 def _arrow_type(kind: Any, bits: int) -> pa.DataType:
     if kind is int:
-        return pa.int32() if bits == 32 else pa.int64()
+        return {16: pa.int16(), 32: pa.int32()}.get(bits, pa.int64())
     if kind in _ARROW:
         return _ARROW[kind]
     if isinstance(kind, type) and issubclass(kind, enum.StrEnum):

@@ -30,6 +30,7 @@ from sqlalchemy import (
     Integer,
     MetaData,
     PrimaryKeyConstraint,
+    SmallInteger,
     Table,
     Text,
     UniqueConstraint,
@@ -66,13 +67,21 @@ _TYPES: Mapping[Any, TypeEngine[Any]] = {
     Mapping: _JSON,
 }
 
+_SMALL: Mapping[Any, TypeEngine[Any]] = {
+    (int, 16): SmallInteger(),
+    (int, 32): Integer(),
+    (float, 32): REAL(),
+}
+"""Types of numbers of fewer than 64 bits, by kind and bits."""
+
 
 def type_of(spec: ColumnSpec) -> TypeEngine[Any]:
     """The type of a column in Postgres."""
     if spec.kind is tuple:
-        return ARRAY(_TYPES[spec.item]) if spec.item in _TYPES else _JSON
-    if spec.kind in (int, float) and spec.bits == 32:
-        return Integer() if spec.kind is int else REAL()
+        listed = _SMALL.get((spec.item, spec.bits)) or _TYPES.get(spec.item)
+        return ARRAY(listed) if listed else _JSON
+    if (spec.kind, spec.bits) in _SMALL:
+        return _SMALL[spec.kind, spec.bits]
     if spec.kind is int:
         return BigInteger()
     if is_dataclass(spec.kind):
@@ -190,6 +199,14 @@ PARTITION_LATEST, PARTITION_WORST = (
 
 CANDIDATE = _table(
     "candidate", _refers_to(*_OF_SNAPSHOT), key=("snapshot_id", "group_id", "strategy")
+)
+
+CANDIDATE_SAMPLE = _table(
+    "candidate_sample", _refers_to(*_OF_SNAPSHOT), key=("snapshot_id", "group_id")
+)
+CANDIDATE_HOUR, CANDIDATE_DAY = (
+    _table(name, Index(f"{name}_since", "since"), key=("cluster", "group_id", "since"))
+    for name in ("candidate_hour", "candidate_day")
 )
 
 ADVICE = _table(

@@ -1,5 +1,5 @@
 -- Makes the hours of a cluster's day that are over and were not counted, or not with all of their snapshots, and the day of all
--- its hours. Whoever stores something of the cluster waits meanwhile. Made again it replaces what was made before. Returns
+-- its hours; and those of what strategies would have given. Whoever stores something of the cluster waits meanwhile. Made again it replaces what was made before. Returns
 -- the snapshots that are counted now.
 --
 -- Parameters:
@@ -63,6 +63,39 @@ WHERE
 
 INSERT INTO group_day
 SELECT open.* FROM group_day_open AS open
+WHERE open.cluster = :cluster AND open.since = CAST(:day AS timestamptz);
+
+-- the day goes first: one that is there without hours has lost them, and stays
+DELETE FROM candidate_day
+WHERE
+    candidate_day.cluster = :cluster
+    AND candidate_day.since = CAST(:day AS timestamptz)
+    AND EXISTS (
+        SELECT FROM candidate_hour_fresh AS fresh
+        WHERE
+            fresh.cluster = :cluster
+            AND date_bin('1 day', fresh.since, '2000-01-01 00:00:00+00') = CAST(:day AS timestamptz)
+    );
+
+DELETE FROM candidate_hour USING candidate_hour_fresh AS fresh
+WHERE
+    candidate_hour.cluster = :cluster
+    AND fresh.cluster = :cluster
+    AND candidate_hour.since = fresh.since
+    AND fresh.since >= CAST(:day AS timestamptz)
+    AND fresh.since < CAST(:day AS timestamptz) + interval '24 hours'
+    AND fresh.since + interval '1 hour' <= CAST(:before AS timestamptz);
+
+INSERT INTO candidate_hour
+SELECT open.* FROM candidate_hour_open AS open
+WHERE
+    open.cluster = :cluster
+    AND open.since >= CAST(:day AS timestamptz)
+    AND open.since < CAST(:day AS timestamptz) + interval '24 hours'
+    AND open.since + interval '1 hour' <= CAST(:before AS timestamptz);
+
+INSERT INTO candidate_day
+SELECT open.* FROM candidate_day_open AS open
 WHERE open.cluster = :cluster AND open.since = CAST(:day AS timestamptz);
 
 UPDATE snapshot SET rolled_up_at = now()

@@ -34,6 +34,13 @@ WIDTH = 140
 """Characters of a line of the README."""
 
 _UNTIL = "until=2026-03-03T23:59Z"
+_MARCH = ("since=2026-03-01T00:00Z", "until=2026-04-01T00:00Z")
+_SIDE_BY_SIDE = (
+    *("group_id", "days", "snapshots", "won_snapshots", "live_member_lag", "member_lag"),
+    *("live_worst_forecast_lag", "worst_forecast_lag", "live_cross_rack_share"),
+    *("cross_rack_share", "moves", "worst_moves"),
+)
+"""What a strategy would have brought, beside what was."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +76,16 @@ EXAMPLES = (
         query="strategy_wins",
         given=("days=2", _UNTIL),
         shown=("group_id", "strategy", "won_snapshots", "switch_snapshots", "won_share"),
+    ),
+    Example(
+        query="strategy_history",
+        given=("strategy=lag-aware", *_MARCH),
+        shown=_SIDE_BY_SIDE,
+    ),
+    Example(
+        query="strategy_history",
+        given=("strategy=roundrobin", "pattern=search-%", *_MARCH),
+        shown=_SIDE_BY_SIDE,
     ),
     Example(
         query="open_switches",

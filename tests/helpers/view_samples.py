@@ -23,7 +23,10 @@ from tests.helpers.history_rows import checks, validation
 
 FILE = Path(__file__).parents[1] / "data" / "views.json"
 
-INTERNAL = ("group_day_open", "group_hour_open", "newest_snapshot")
+INTERNAL = (
+    *("candidate_day_open", "candidate_hour_fresh", "candidate_hour_open"),
+    *("group_day_open", "group_hour_open", "newest_snapshot"),
+)
 """Views that other views read: nothing for people."""
 
 LONGEST = 70

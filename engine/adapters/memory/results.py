@@ -156,6 +156,9 @@ class MemorySnapshots(Memory):
     def pack_samples(self, before: datetime) -> None:
         """Nothing is there."""
 
+    def expire_candidates(self, *, samples: datetime, hours: datetime, days: datetime) -> None:
+        """Nothing is there."""
+
     def expire_rollups(self, *, hours: datetime, days: datetime) -> None:
         """Nothing is there."""
 

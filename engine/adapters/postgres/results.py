@@ -156,8 +156,9 @@ class ResultTables(Database):
             write(connection, delete(CANDIDATE).where(CANDIDATE.c.snapshot_id == snapshot_id))
             when = func.coalesce(SNAPSHOT.c.proposed_at, func.now())
             snapshot = update(SNAPSHOT).where(SNAPSHOT.c.snapshot_id == snapshot_id)
-            write(connection, snapshot.values(proposed_at=when, thinned_at=None))
+            write(connection, snapshot.values(proposed_at=when, rolled_up_at=None, thinned_at=None))
             load(connection, candidates, "candidate")
+            execute(connection, "note_candidates", snapshot_id=snapshot_id)
             own = {"snapshot_id": snapshot_id, "cluster": held.cluster, "taken_at": held.started_at}
             execute(connection, "note_forecasts", **own)
 
@@ -186,3 +187,7 @@ class RollupTables(Database):
     def expire_rollups(self, *, hours: datetime, days: datetime) -> None:
         with self._long_transaction() as connection:
             execute(connection, "expire_rollups", hours=hours, days=days)
+
+    def expire_candidates(self, *, samples: datetime, hours: datetime, days: datetime) -> None:
+        with self._long_transaction() as connection:
+            execute(connection, "expire_candidates", samples=samples, hours=hours, days=days)

@@ -17,7 +17,8 @@ EPILOG = epilog(
     [0, 2, 4, 5],
     "The DAG history_upkeep does the same every day, ten minutes at a time. It is safe at any time, also beside a "
     "running pipeline; stopped on the way it loses nothing, and the next run goes on from there. What is old is said "
-    "by keep_days, keep_hourly_days and keep_daily_days.",
+    "by keep_days, keep_hourly_days and keep_daily_days, and of strategies by keep_candidate_hourly_days and "
+    "keep_candidate_daily_days.",
 )
 
 

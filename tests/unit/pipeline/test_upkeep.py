@@ -10,7 +10,7 @@ import pytest
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.errors import LakeError
-from evenkeel.engine.pipeline.upkeep import UpkeepReport, upkeep
+from evenkeel.engine.pipeline.upkeep import UpkeepReport, expire_candidates, upkeep
 from tests.helpers.memory import MemoryHistory
 from tests.helpers.snapshots import EVERY, FIRST, group, make_snapshot, snapshot_id, store, topic
 
@@ -32,6 +32,27 @@ def test_what_is_old_goes_and_what_is_over_is_compacted(tmp_path: Path) -> None:
     did = upkeep(lake, None, settings, midnight + timedelta(days=9))
     assert did == UpkeepReport(lake=2)
     assert not list(tmp_path.rglob("*.parquet"))
+
+
+def test_what_strategies_would_have_given_goes_by_settings_of_its_own() -> None:
+    """Samples after the hours of detail, hours by whole days, and days never before their hours."""
+    told: list[dict[str, datetime]] = []
+
+    class Noting(MemoryHistory):
+        def expire_candidates(self, *, samples: datetime, hours: datetime, days: datetime) -> None:
+            told.append({"samples": samples, "hours": hours, "days": days})
+
+    given = {"keep_detail_hours": 2, "keep_candidate_hourly_days": 3}
+    now = FIRST.replace(hour=10, minute=17)
+    for daily in (5, 1):
+        settings = Settings(keep_candidate_daily_days=daily, **given)
+        expire_candidates(Noting(), settings, now)
+    day = now.replace(hour=0, minute=0)
+    samples, hours = now - timedelta(hours=2), day - timedelta(days=3)
+    assert told == [
+        {"samples": samples, "hours": hours, "days": day - timedelta(days=5)},
+        {"samples": samples, "hours": hours, "days": hours},
+    ]
 
 
 def two_days(folder: Path) -> tuple[FileLake, datetime]:

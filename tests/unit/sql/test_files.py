@@ -131,11 +131,13 @@ def test_sql_knows_the_states_in_which_members_are_not_compared() -> None:
 def test_each_question_of_the_cookbook_is_answered_by_one_query() -> None:
     """Those that people ask over time; nothing is answered twice under two names."""
     asked = [example.query for example in cookbook.EXAMPLES]
-    assert asked[:5] == [
+    assert asked[:7] == [
         "worse_groups",
         "advice_totals",
         "advice_totals",
         "strategy_wins",
+        "strategy_history",
+        "strategy_history",
         "open_switches",
     ]
     assert {"members", "churn", "rack_cost_daily", "advice_scorecard"} <= set(asked)

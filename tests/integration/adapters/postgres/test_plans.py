@@ -22,7 +22,7 @@ HISTORY = {
         "validation",
     ),
     *("advice", "advice_move", "advice_event", "advice_check", "group_hour", "group_day"),
-    "member_span",
+    *("member_span", "candidate_hour", "candidate_day"),
 }
 
 _NOW = datetime.now(UTC)
@@ -94,6 +94,13 @@ ROLLUP = """
     FROM generate_series(1, 500) AS n CROSS JOIN generate_series(2, 101) AS i;
 """
 
+OF_STRATEGIES = """
+    INSERT INTO {table} SELECT
+        'demo', format('group-%s', n), date_bin('{step}', now(), '2000-01-01 00:00:00+00') - i * interval '{step}',
+        ARRAY['live', 'range'], ARRAY[1, 1], ARRAY[1, 1], a, a, a, a, a, a, a, a, a, a, a, a, a
+    FROM generate_series(1, 500) AS n CROSS JOIN generate_series(2, 101) AS i CROSS JOIN (SELECT ARRAY[1, 2] AS a);
+"""
+
 
 @pytest.fixture(scope="module")
 def seeded(module_database_url: str) -> str:
@@ -102,6 +109,9 @@ def seeded(module_database_url: str) -> str:
         connection.execute(SEED.replace("now()", LATELY).encode())
         for table, step in (("group_hour", "1 hour"), ("group_day", "24 hours")):
             rollup = ROLLUP.format(table=table, step=step).replace("now()", LATELY)
+            connection.execute(rollup.encode())
+        for table, step in (("candidate_hour", "1 hour"), ("candidate_day", "24 hours")):
+            rollup = OF_STRATEGIES.format(table=table, step=step).replace("now()", LATELY)
             connection.execute(rollup.encode())
     with psycopg.connect(module_database_url, autocommit=True) as connection:
         connection.execute("ANALYZE")
@@ -123,6 +133,11 @@ ASKED = {
         "per = 'day' AND since >= now() - interval '7 days'",
     ),
     "strategy_wins": (GROUP, "day >= now() - interval '7 days'"),
+    "strategy_history": (
+        f"per = 'day' AND {GROUP}",
+        "per = 'hour' AND since >= now() - interval '12 hours'",
+        "per = 'day' AND since >= now() - interval '7 days'",
+    ),
     "rack_cost_daily": (GROUP, "day >= now() - interval '7 days'"),
     "churn_weekly": (GROUP, "week >= now() - interval '14 days'"),
     "advice_history": (GROUP, "cluster = 'demo' AND taken_at >= now() - interval '90 minutes'"),

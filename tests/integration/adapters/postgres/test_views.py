@@ -71,6 +71,7 @@ NOW = {
         ("lag_history", "group_lag_trend", "strategy_wins", "rack_cost_daily", "churn_weekly"),
         "what was",
     ),
+    "strategy_history": "what would have been",
     "snapshot_health": "has started_at",
 }
 """Views that do not tell of now, and why."""
