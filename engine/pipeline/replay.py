@@ -254,14 +254,14 @@ def _settled(
         Infeasible: It cannot run on this group.
         NoAnswer: It gave nothing that can be checked.
     """
-    return settle(*_asked(strategy, group, rule, joining, judgement))
+    return settle(*_asking(strategy, group, rule, joining, judgement))
 
 
 Asked = tuple[Callable[[GroupSpec], Assignment], GroupSpec]
 """A strategy's function, and the group that it is asked about."""
 
 
-def _asked(
+def _asking(
     strategy: Assignor,
     group: GroupSnapshot,
     rule: Rule,
@@ -291,7 +291,7 @@ def asked(
     rule = settings.rule(group.cluster, group.group)
     joining = _joining(spec_of_measured(group, measured, rule), group, measured, coming)
     judgement = Feasibilities(group, rule.assignors).of(strategy.name, strategy.deployment)
-    return _asked(strategy, group, rule, joining, judgement)
+    return _asking(strategy, group, rule, joining, judgement)
 
 
 def settled_of(

@@ -51,7 +51,6 @@ def explain(
     from .. import sources
     from ..custom import name_of
     from ..views.tables import emit
-    from ..views.tasks import client_names
 
     topic, dash, number = partition.rpartition("-")
     if not dash or not topic or not number.isdecimal():
@@ -64,7 +63,7 @@ def explain(
     found = explain_group(source.settings, only, name, topic, int(number))
     application = found.application
     names: Mapping[str, str] = (
-        dict(zip(application.app.clients, client_names(only.group, application), strict=True))
+        dict(zip(application.app.clients, application.app.names, strict=True))
         if application
         else member_names(only.group.members)
     )
