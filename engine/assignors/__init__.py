@@ -19,6 +19,7 @@ from ..model.errors import InputError
 from .balance_subtopology import BalanceSubtopology
 from .balanced import Balanced
 from .cooperative_sticky import CooperativeSticky
+from .drain import Drain
 from .fair import Fair
 from .interface import Assignor, shape_problem
 from .lag_aware import LagAware
@@ -55,6 +56,7 @@ ASSIGNORS: Mapping[str, Assignor] = MappingProxyType(
             MinTraffic(),
             BalanceSubtopology(),
             Balanced(),
+            Drain(),
         )
     }
 )

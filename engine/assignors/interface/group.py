@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from ...model.arrays import NONE, Column, Flags, Indices, Ints
 from ...model.assignments import Assignment, Lists
+from ...model.pauses import USUAL, Pauses
 
 R = TypeVar("R")
 
@@ -49,6 +50,8 @@ class GroupSpec:
         bytes_per_record: (P) what one offset weighs, nan where unknown.
         capacity: (M) offsets/s a member can consume, nan where unknown.
         config: (M) free settings of a member for custom strategies (weight, host ...).
+        backlog: (P) offsets of the lag beyond what waits for the next commit; None: not told.
+        pauses: For how long partitions stand still where the group takes another assignment.
     """
 
     members: tuple[str, ...]
@@ -79,6 +82,8 @@ class GroupSpec:
     bytes_per_record: npt.NDArray[np.float64]
     capacity: npt.NDArray[np.float64]
     config: tuple[Mapping[str, Any], ...] = field(default=())
+    backlog: npt.NDArray[np.float64] | None = None
+    pauses: Pauses = USUAL
 
     @property
     def partition_count(self) -> int:
