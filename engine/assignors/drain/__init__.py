@@ -11,7 +11,7 @@ Promises, each before all that follow it; every partition of a subscribed topic 
    change is worth its pauses: nobody is ever worse off for it.
 2. Among those, the fewest partitions change hands.
 
-Without a backlog nothing moves; what has no owner then goes to who has most to spare.
+Without a backlog nothing moves; what has no owner goes where it costs least.
 
 KIP-169's example, where c1 can do twice as much as c0. `lag-aware` evens out lag, whoever has to work it off, and would
 have c0 need 2,632 seconds; `drain` gives c0 the 60,000. The last is read after 1,974 seconds.
@@ -70,7 +70,7 @@ from ...model.facts import Fact, FactKind
 from ...model.text import listed
 from ..interface import USUAL_PROMISES, GroupSpec, Promise
 from ..kit.members import subscribers_by_member_order, subscribes
-from .search import backlogged, proof, solve
+from .search import backlogged, filled, proof, solve
 
 WORK = 500_000
 """Elementary steps of search per group."""
@@ -103,14 +103,18 @@ class Drain:
         Raises:
             Infeasible: The lag of a partition of a subscribed topic is unknown.
         """
-        backlog, idle = _backlog(group), Fact(kind=FactKind.REMARK, measure="no_backlog")
+        backlog, told = _backlog(group), (Fact(kind=FactKind.REMARK, measure="no_backlog"),)
         if not backlog.any() and _can_stay(group):
-            return Assignment(owner=group.owner.copy(), proof=(idle,))
+            return Assignment(owner=group.owner.copy(), proof=told)
         found = backlogged(group, backlog)
-        answer = solve(found, self.work)
+        if backlog.any():
+            answer = solve(found, self.work)
+            places, told = answer.owner, proof(found, answer)
+        else:
+            places = filled(found)
         owner = np.full(group.partition_count, NONE, np.int32)
-        owner[found.partition] = found.member[answer.owner]
-        return Assignment(owner=owner, proof=proof(found, answer) if backlog.any() else (idle,))
+        owner[found.partition] = found.member[places]
+        return Assignment(owner=owner, proof=told)
 
 
 def _backlog(group: GroupSpec) -> Floats:

@@ -185,13 +185,21 @@ def solve(group: Backlogged, steps: int) -> Solution:
         owner, least = queues.holder, staying
     proven = least <= floor and bool((owner == queues.holder).all())
     choices = queues.may.reshape(-1, len(queues.capacity)).sum(axis=1)[queues.topic_class]
-    all_of_them = float(np.log2(choices).sum()) <= np.log2(COMPLETE)
-    if not proven and (all_of_them or len(order) <= _FEW):
-        left = 1 << 40 if all_of_them else steps // 25
-        owner, least, proven = _all_tried(queues, order, alone, owner.copy(), least, left)
+    ways = 2.0 ** float(np.log2(choices).sum())
+    if not proven and (ways <= COMPLETE or len(order) <= _FEW):
+        left = 1 << 40 if ways <= COMPLETE else steps // 25
+        owner, least, proven = _all_tried(
+            queues, order, alone, owner, least, left, int(min(ways, left))
+        )
     return Solution(
         owner=owner, integral=least, staying=staying, floor=min(floor, least), proven=proven
     )
+
+
+def filled(group: Backlogged) -> Ints:
+    """(n) who owns it where nothing moves, and what nobody has goes where it costs least."""
+    order = np.lexsort((-group.queues.rate, -group.queues.lag))
+    return _searched(group.queues, order, group.queues.holder, -1)
 
 
 def _alone(queues: Queues) -> Floats:
@@ -212,7 +220,7 @@ def _searched(queues: Queues, order: Ints, owners: Ints, work: int) -> Ints:
     """(n) what comes of *owners* (n; NONE for nobody), dealt out and improved."""
     held, rules = Held.nothing(queues), queues
     missing, size = int((owners == NONE).sum()), len(order) + len(queues.capacity)
-    run: Any = at_work(searched, missing * len(queues.capacity) // 2 + size * 20, _ASKED)
+    run: Any = at_work(searched, missing * len(queues.capacity) // 2 + size * 9, _ASKED)
     if run is searched:
         rules, held = _lists(queues), _lists(held)
         order, owners = order.tolist(), owners.tolist()
@@ -226,14 +234,14 @@ def _lists(arrays: Any) -> Any:
 
 
 def _all_tried(
-    queues: Queues, order: Ints, alone: Floats, owner: Ints, least: float, left: int
+    queues: Queues, order: Ints, alone: Floats, owner: Ints, least: float, left: int, steps: int
 ) -> tuple[Ints, float, bool]:
-    """A better one, if there is any: proven unless the work runs out."""
+    """A better one, if there is any: proven unless the work runs out. About *steps* of it will be taken."""
     rest = np.append(np.cumsum(alone[order][::-1])[::-1], 0.0)
     moves = int(((queues.holder != NONE) & (queues.holder != owner)).sum())
-    run: Any = at_work(tried, min(left, 4 * COMPLETE), _ASKED)
+    run: Any = at_work(tried, steps, _ASKED)
     rules: Any = queues
-    arrays: Any = (order, rest, owner)
+    arrays: Any = (order, rest, owner.copy())
     if run is tried:
         rules, arrays = _lists(queues), tuple(each.tolist() for each in arrays)
     best, left = run(rules, arrays[0], arrays[1], least, moves, arrays[2], left)
