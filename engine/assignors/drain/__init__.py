@@ -103,7 +103,8 @@ class Drain:
         Raises:
             Infeasible: The lag of a partition of a subscribed topic is unknown.
         """
-        backlog, told = _backlog(group), (Fact(kind=FactKind.REMARK, measure="no_backlog"),)
+        backlog = _backlog(group)
+        told: tuple[Fact, ...] = (Fact(kind=FactKind.REMARK, measure="no_backlog"),)
         if not backlog.any() and _can_stay(group):
             return Assignment(owner=group.owner.copy(), proof=told)
         found = backlogged(group, backlog)
