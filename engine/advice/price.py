@@ -39,11 +39,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from ..assignors.kafka.protocol_names import cooperative, wire_name
 from ..config import Policy
-from ..model.arrays import NONE, Flags, Floats, Indices
+from ..model.arrays import Flags, Floats, Indices
 from ..model.facts import Fact
 from ..model.groups import GroupSnapshot
 from ..model.states import GroupType
@@ -109,16 +107,13 @@ def price(
         rolls, times = 1, 1 / restarting  # which one it will be is not known
     else:
         return None
-    rebalance, restart = pauses.rebalance_seconds, pauses.restart_seconds
-    waited_for = np.append(static, False)[owner]
-    if eager:
-        dynamic = members - int(static.sum())
-        rebalances = 2 * times * dynamic + (rolls if bool(static.any()) else 0)
-        held_up = rebalances * rebalance + times * restart * waited_for
-    else:
-        own = np.where(owner == NONE, 0.0, np.where(waited_for, restart, 2 * rebalance))
-        held_up = times * own + rebalance * ((owner != new_owner) & (owner != NONE))
-    return Price(restarts=round(times * restarting), held_up_seconds=held_up.astype(np.float64))
+    stands_still = pauses.pauses(eager=eager)
+    return Price(
+        restarts=round(times * restarting),
+        held_up_seconds=stands_still.held_up_seconds(
+            static, owner, new_owner, rolls=rolls, times=times
+        ),
+    )
 
 
 def instances_of(group: GroupSnapshot) -> int | None:

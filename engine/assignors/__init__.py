@@ -20,6 +20,7 @@ from .balance_subtopology import BalanceSubtopology
 from .balanced import Balanced
 from .client_rack import racked
 from .cooperative_sticky import CooperativeSticky
+from .drain import Drain
 from .fair import Fair
 from .interface import Assignor, shape_problem
 from .lag_aware import LagAware
@@ -67,6 +68,7 @@ ASSIGNORS: Mapping[str, Assignor] = MappingProxyType(
             MinTraffic(),
             BalanceSubtopology(),
             Balanced(),
+            Drain(),
         )
     }
 )

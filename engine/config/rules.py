@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from ..model.pauses import USUAL, Pauses
 from .base import Share, Strict, as_list
 from .streams import StreamsSettings
 
@@ -75,8 +76,8 @@ class Policy(Strict):
     dead_band: Share = 0.5
     near_floor: Share = 0.05
     message_seconds: float = Field(default=86_400, ge=0, allow_inf_nan=False)
-    rebalance_seconds: float = Field(default=5.0, ge=0, allow_inf_nan=False)
-    restart_seconds: float = Field(default=30.0, ge=0, allow_inf_nan=False)
+    rebalance_seconds: float = Field(default=USUAL.rebalance_seconds, ge=0, allow_inf_nan=False)
+    restart_seconds: float = Field(default=USUAL.restart_seconds, ge=0, allow_inf_nan=False)
     confirm_wins: int = Field(default=3, ge=1)
     confirm_of: int = Field(default=4, ge=1)
     confirm_seconds: float = Field(default=1800, ge=0, allow_inf_nan=False)
@@ -92,6 +93,14 @@ class Policy(Strict):
                 f"confirm_wins ({self.confirm_wins}) is more than confirm_of ({self.confirm_of}): nothing could win"
             )
         return self
+
+    def pauses(self, *, eager: bool) -> Pauses:
+        """For how long partitions stand still in a group whose members give up everything at a rebalance, or not."""
+        return Pauses(
+            rebalance_seconds=self.rebalance_seconds,
+            restart_seconds=self.restart_seconds,
+            eager=eager,
+        )
 
 
 class IncidentRules(Strict):

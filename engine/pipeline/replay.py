@@ -18,10 +18,11 @@ from ..assignors.interface import Assignor, GroupSpec, as_read, fresh, spec_of
 from ..assignors.kafka.protocol_names import BY_RACKS, base_of, with_racks
 from ..assignors.kit.settle import Settled, settle
 from ..assignors.promises.ask import NoAnswer
-from ..config import Rule, Settings
+from ..config import Policy, Rule, Settings
+from ..followers.plan import NAME as PLAN
 from ..messages.wording import counts
 from ..metrics.forecast import Load, forecasts
-from ..model.arrays import Indices
+from ..model.arrays import Floats, Indices
 from ..model.assignments import Assignment, Candidate, Deployment, Feasibility
 from ..model.errors import Infeasible
 from ..model.facts import Fact, FactKind, fact, reason
@@ -79,7 +80,8 @@ def replay_group(
     rule = settings.rule(group.cluster, group.group)
     spec = spec_of_measured(group, measured, rule)
     judge = judge_of_measured(group, measured, spec, rule)
-    joining = _joining(spec, group, measured, coming)
+    pauses = settings.policy(group.cluster, group.group)
+    joining = _joining(spec, group, measured, coming, pauses)
     feasibilities = Feasibilities(group, rule.assignors)
     changes = Changes(joining(False, frozenset())) if ask_next_change else None
     candidates: list[Candidate] = []
@@ -101,13 +103,14 @@ def replay_group(
         candidates.append(replace(candidate, next_change=next_change))
     answers = {candidate.strategy: candidate.assignment for candidate in candidates}
     racks = _about_racks(measured_group, spec, rule, answers.get("min_traffic"))
-    pauses = settings.policy(group.cluster, group.group)
 
     def price_of(candidate: Candidate, owner: Indices) -> Price | None:
         could = candidate.feasibility in (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
         if candidate.deployment is Deployment.LIVE or not could:
             return None
-        eager = gives_up_everything(group, candidate.strategy, candidate.how)
+        # who follows a plan lists the follower, whoever made the plan
+        lists = PLAN if candidate.deployment is Deployment.PLAN else candidate.strategy
+        eager = gives_up_everything(group, lists, candidate.how)
         return price(candidate.how, spec.static, spec.owner, owner, eager=eager, pauses=pauses)
 
     candidates = with_forecasts(measured.load, candidates, price_of)
@@ -289,7 +292,9 @@ def asked(
         Infeasible: It cannot run on this group.
     """
     rule = settings.rule(group.cluster, group.group)
-    joining = _joining(spec_of_measured(group, measured, rule), group, measured, coming)
+    pauses = settings.policy(group.cluster, group.group)
+    spec = spec_of_measured(group, measured, rule)
+    joining = _joining(spec, group, measured, coming, pauses)
     judgement = Feasibilities(group, rule.assignors).of(strategy.name, strategy.deployment)
     return _asking(strategy, group, rule, joining, judgement)
 
@@ -312,15 +317,19 @@ def settled_of(
 
 
 def _joining(
-    spec: GroupSpec, group: GroupSnapshot, measured: Measured, coming: Collection[str]
+    spec: GroupSpec,
+    group: GroupSnapshot,
+    measured: Measured,
+    coming: Collection[str],
+    pauses: Policy,
 ) -> Joining:
     """How the group joins; strategies that see the same share what is worked out of it."""
-    load = measured.load
     judged = replace(
         spec,
         lag=measured.lag_for_strategies.take(group.partitions.assignable),
-        # what nobody gets on with no assignment works off
-        backlog=None if load is None else np.where(load.stuck, 0.0, load.backlog),
+        backlog=_backlog(spec, measured.load),
+        # as the price has it of a plan
+        pauses=pauses.pauses(eager=gives_up_everything(group, PLAN, ())),
     )
 
     @cache
@@ -329,6 +338,16 @@ def _joining(
         return fresh(as_read(judged) if reading else judged, nothing)
 
     return joining
+
+
+def _backlog(spec: GroupSpec, load: Load | None) -> Floats | None:
+    """(P) offsets that members are behind; None where that is not known."""
+    if load is not None:
+        # what nobody gets on with no assignment works off
+        return np.where(load.stuck, 0.0, load.backlog)
+    # who has a past, and no forecast made of it, keeps up
+    past = bool(np.isfinite(spec.rate).any()) and bool(spec.lag.known.all())
+    return np.zeros(spec.partition_count) if past else None
 
 
 def _next_change(

@@ -7,7 +7,6 @@ What arrives for a group and what its members can do are whole numbers, so that 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy as np
 from ...model.arrays import NONE, Flags, Floats, Indices, Ints
 from ...model.facts import Fact, FactKind
 from ..interface import GroupSpec
-from ..kit.members import member_order, subscribers_by_member_order
+from ..kit.members import member_order, topic_classes
 
 _GREATEST_TOTAL = 1 << 52
 """Lags that add up to more are not sure to be exact in the arithmetic of loads."""
@@ -78,7 +77,7 @@ def problem_of(group: GroupSpec) -> Problem:
     ([[True, True, True], [True, True, False]], [2, -1, -1])
     """
     order = member_order(group)
-    class_of_topic, may = _classes(group)
+    class_of_topic, may = topic_classes(group)
     partition = group.by_name[class_of_topic[group.topic_of[group.by_name]] != NONE]
     topic_class = class_of_topic[group.topic_of[partition]]
     place = np.full(len(order) + 1, NONE, np.int64)  # the last entry is what NONE reads
@@ -101,22 +100,6 @@ def problem_of(group: GroupSpec) -> Problem:
         crosses=crosses,
         known=known,
     )
-
-
-def _classes(group: GroupSpec) -> tuple[Ints, Flags]:
-    """(T) class of each topic by name, NONE without subscribers or partitions; (K, M) the members of each class."""
-    subscribers = subscribers_by_member_order(group)
-    spans = [slice(a, b) for a, b in pairwise(subscribers.start.tolist())]
-    class_of_topic = np.full(len(spans), NONE, np.int64)
-    found: dict[bytes, tuple[int, Ints]] = {}
-    for topic in sorted(range(len(spans)), key=group.topics.__getitem__):
-        who = subscribers.place[spans[topic]]
-        if len(who):
-            class_of_topic[topic], _ = found.setdefault(who.tobytes(), (len(found), who))
-    may = np.zeros((len(found), len(group.members)), np.bool_)
-    for number, who in found.values():
-        may[number, who] = True
-    return class_of_topic, may
 
 
 def _lags(group: GroupSpec, partition: Ints) -> tuple[Ints, Fact | None]:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from ...model.arrays import NONE, Column, Flags, Indices, Ints
 from ...model.assignments import Assignment, Lists
+from ...model.pauses import USUAL, Pauses
 
 R = TypeVar("R")
 
@@ -56,6 +57,7 @@ class GroupSpec:
         capacity: (M) offsets/s a member can consume, nan where unknown.
         config: (M) client id and host of a member, and what configuration says of it; never what it sent.
         backlog: (P) offsets of the lag beyond what waits for the next commit; None: not told.
+        pauses: For how long partitions stand still where the group takes another assignment.
     """
 
     members: tuple[str, ...]
@@ -89,6 +91,7 @@ class GroupSpec:
     config: tuple[Mapping[str, Any], ...] = field(default=())
     backlog: npt.NDArray[np.float64] | None = None
     leaders_only: bool = False
+    pauses: Pauses = USUAL
 
     @property
     def partition_count(self) -> int:

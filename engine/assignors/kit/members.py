@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from ...model.arrays import Flags, Indices, Ints, ragged_entries
+from ...model.arrays import NONE, Flags, Indices, Ints, ragged_entries
 from ..interface import GroupSpec, once
 from .java_order import map_order, sort_keys, string_order
 from .orders import distinct
@@ -132,6 +133,29 @@ def subscribers_in_order(group: GroupSpec, order: Indices) -> Subscribers:
         place=at,
         member=order[at].astype(np.int32),
     )
+
+
+@once
+def topic_classes(group: GroupSpec) -> tuple[Ints, Flags]:
+    """
+    Topics with the same subscribers are one class; K classes, by the first of their topics by name.
+
+    Returns:
+        (T) class of each topic, NONE without subscribers or partitions; (K, M) the members of each class in Kafka's
+        order of members.
+    """
+    subscribers = subscribers_by_member_order(group)
+    spans = [slice(a, b) for a, b in pairwise(subscribers.start.tolist())]
+    class_of_topic = np.full(len(spans), NONE, np.int64)
+    found: dict[bytes, tuple[int, Ints]] = {}
+    for topic in sorted(range(len(spans)), key=group.topics.__getitem__):
+        who = subscribers.place[spans[topic]]
+        if len(who):
+            class_of_topic[topic], _ = found.setdefault(who.tobytes(), (len(found), who))
+    may = np.zeros((len(found), len(group.members)), np.bool_)
+    for number, who in found.values():
+        may[number, who] = True
+    return class_of_topic, may
 
 
 def subscribes(group: GroupSpec, member: Ints | Indices, topic: Ints | Indices) -> Flags:

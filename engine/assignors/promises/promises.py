@@ -305,6 +305,7 @@ def permuted(group: GroupSpec, members: Ints, topics: Ints) -> GroupSpec:
         user_data=_picked(group.user_data, members),
         lag=group.lag.take(partitions),
         rate=group.rate[partitions],
+        backlog=None if group.backlog is None else group.backlog[partitions],
         bytes_per_record=group.bytes_per_record[partitions],
         capacity=group.capacity[members],
         config=_picked(group.config, members),

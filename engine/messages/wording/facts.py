@@ -32,6 +32,7 @@ MEASURES: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "partition_counts": ("counts", lambda n: f"{round(n):,}"),
     "peak_utilisation": ("peak utilisation", percent),
     "peak_load": ("peak load", lambda n: f"{n:,.10g}/s"),
+    "lag_integral": ("lag integral", lambda n: f"{n:,.0f} offset-seconds"),
     "cross_rack_bytes": ("bytes across racks", byte_rate),
     "cross_rack_rate": ("offsets across racks", lambda n: f"{n:,.10g}/s"),
 }
@@ -203,6 +204,9 @@ CLAUSES: Mapping[str, Clause] = {
     "cross_rack_sources": "{after:source partition crosses|cross} racks",
     "backlog_counted": "the backlog of {partitions} counts as work of the coming hour",
     "unknown_rates": "{partitions} of unknown arrivals taken as the mean of the others",
+    "no_arrivals_known": "no arrivals are known: counted as if nothing arrived",
+    "no_capacity_known": "no capacity is known: members count as equals, arrivals and pauses are left aside",
+    "no_backlog": "no backlog: nothing moves",
     "task_moves": "{after:,} of {bound:task} move",
     "assignment_cost": "total cost {after}, no assignment with these counts costs less",
     "placement_cost": "no placement with these counts costs less",
@@ -213,8 +217,8 @@ _COSTS = ("assignment_cost", "placement_cost")
 _FIGURES = ("cross_rack_partitions", "new_owners", "cross_rack_sources", "task_moves")
 """Remarks that give a proof's figures, in brackets behind it."""
 
-_PEAKS = ("peak_utilisation", "peak_load")
-"""What is told of the busiest member with its figure, proven or not."""
+_WITH_FIGURE = ("peak_utilisation", "peak_load", "lag_integral")
+"""What is told with its figure, proven or not: of the busiest member, and how much lag there will be."""
 
 
 def proof(facts: Iterable[Fact]) -> str | None:
@@ -230,13 +234,17 @@ def proof(facts: Iterable[Fact]) -> str | None:
     >>> busiest = Fact(kind=FactKind.WITHIN, measure="peak_utilisation", after=0.7084, bound=0.6912)
     >>> proof([busiest, exact("moves")])
     'busiest member at 70.9% of its capacity, no assignment has less than 69.1%; moves exact'
+    >>> proof([Fact(kind=FactKind.EXACT, measure="lag_integral", before=9e6, after=4.2e6, bound=4.2e6)])
+    'exact (lag integral 4,200,000 offset-seconds over the hour, 9,000,000 as it is)'
     """
     claims = of_kind(facts, *PROOF)
     if not claims:
         return None
     figures = [words(claim) for claim in claims if claim.measure in _FIGURES]
     figures += [
-        _peak(claim) for claim in of_kind(claims, FactKind.EXACT) if claim.measure in _PEAKS
+        _with_figure(claim)
+        for claim in of_kind(claims, FactKind.EXACT)
+        if claim.measure in _WITH_FIGURE and claim.after is not None
     ]
     other = of_kind(claims, FactKind.REMARK)
     remarks = [words(remark) for remark in other if remark.measure not in _FIGURES]
@@ -250,18 +258,24 @@ def _claimed(claims: Sequence[Fact]) -> str:
         return f"exact: {words(cost)}"
     left_out = [fact for fact in unproven if fact.measure == "largest_member_lag"]
     missing = [fact for fact in unproven if fact not in left_out]
-    others = [_bounded(claim) for claim in within if claim.measure not in _PEAKS]
+    others = [_bounded(claim) for claim in within if claim.measure not in _WITH_FIGURE]
     others += [f"{_all([_name(fact) for fact in missing])} not proven"] if missing else []
     others += [_left_out(fact) for fact in left_out]
-    peaks = [_peak(claim) for claim in within if claim.measure in _PEAKS]
+    peaks = [_with_figure(claim) for claim in within if claim.measure in _WITH_FIGURE]
     if not peaks and not others:
         return "exact"
     proven = [f"{_all([_name(fact) for fact in exact])} exact"] if exact else []
     return "; ".join([*peaks, *proven, *others])
 
 
-def _peak(fact: Fact) -> str:
-    """The busiest member, and what no assignment has less than: rounded away from each other."""
+def _with_figure(fact: Fact) -> str:
+    """The busiest member or all lag, and what no assignment has less than: rounded away from each other."""
+    if fact.measure == "lag_integral":
+        least = f", no assignment has less than {floor(known(fact.bound)):,}"
+        return (
+            f"lag integral {ceil(known(fact.after)):,} offset-seconds over the hour, "
+            f"{known(fact.before):,.0f} as it is{least * (fact.kind is not FactKind.EXACT)}"
+        )
     share = fact.measure == "peak_utilisation"
     scale = 1_000 if share else 10
     most, least = (

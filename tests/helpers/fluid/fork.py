@@ -86,7 +86,7 @@ def fork(
     last = snapshot + int(np.ceil(seconds / EVERY)) + 1
     ways = (events, (*events, switch))
     stays, switches = (
-        _outcome(simulate([replace(group, events=way)], last, seed), snapshot) for way in ways
+        outcome(simulate([replace(group, events=way)], last, seed), snapshot) for way in ways
     )
     return Fork(stays=stays, switches=switches)
 
@@ -106,7 +106,8 @@ def moved(history: History, group: str, snapshot: int, moves: Iterable[Move]) ->
     return tuple(owners)
 
 
-def _outcome(history: History, snapshot: int) -> Outcome:
+def outcome(history: History, snapshot: int) -> Outcome:
+    """What became of a group that was simulated alone, from a snapshot on."""
     first = history.step(snapshot)
     return Outcome(
         history=history,

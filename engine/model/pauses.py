@@ -1,0 +1,61 @@
+"""For how long partitions stand still while members restart and a group takes another assignment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .arrays import NONE, Flags, Floats, Indices
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pauses:
+    """
+    What stands still, and for how long.
+
+    Attributes:
+        rebalance_seconds: Partitions, in a rebalance in which they are given up.
+        restart_seconds: Those of a static member, while it restarts.
+        eager: Whether members give up all they have at a rebalance.
+    """
+
+    rebalance_seconds: float = 5.0
+    restart_seconds: float = 30.0
+    eager: bool = False
+
+    def held_up_seconds(
+        self, static: Flags, owner: Indices, new_owner: Indices, *, rolls: int, times: float
+    ) -> Floats:
+        """
+        (P) for how long each partition stands still in all.
+
+        Args:
+            static: (M) which members have an instance id.
+            owner: (P) who has each partition now, NONE for nobody.
+            new_owner: (P) who gets it.
+            rolls: How many rolling restarts there are; the restart of one member counts as one.
+            times: How often a member is restarted; where it is one, and not known which, its share.
+
+        >>> one_of_two = {"rolls": 1, "times": 1 / 2}
+        >>> now, then, dynamic = np.array([0, 1]), np.array([0, 0]), np.zeros(2, bool)
+        >>> Pauses().held_up_seconds(dynamic, now, then, **one_of_two).tolist()
+        [5.0, 10.0]
+        >>> Pauses(eager=True).held_up_seconds(dynamic, now, then, **one_of_two).tolist()
+        [10.0, 10.0]
+        """
+        rebalance, restart = self.rebalance_seconds, self.restart_seconds
+        waited_for = np.append(static, False)[owner]
+        if self.eager:
+            dynamic = len(static) - int(static.sum())
+            rebalances = 2 * times * dynamic + (rolls if bool(static.any()) else 0)
+            held_up = rebalances * rebalance + times * restart * waited_for
+        else:
+            own = np.where(owner == NONE, 0.0, np.where(waited_for, restart, 2 * rebalance))
+            held_up = times * own + rebalance * ((owner != new_owner) & (owner != NONE))
+        seconds: Floats = held_up.astype(np.float64)
+        return seconds
+
+
+USUAL = Pauses()
+"""Where nothing else is known."""
