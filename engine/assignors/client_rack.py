@@ -14,6 +14,7 @@ from typing import cast
 from ..model.assignments import Assignment, Deployment
 from .interface import Assignor, GroupSpec, all_telling
 from .kafka.protocol_names import with_racks
+from .kit.why import Steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,11 @@ class WithClientRack:
     def assign(self, group: GroupSpec) -> Assignment:
         """As the strategy, of the group with every known rack sent."""
         return self.strategy.assign(all_telling(group))
+
+    def explain(self, group: GroupSpec, partition: int) -> Steps:
+        """As the strategy, of the group with every known rack sent."""
+        steps: Steps = self.strategy.explain(all_telling(group), partition)  # type: ignore[attr-defined]
+        return steps
 
 
 def racked(strategies: Mapping[str, Assignor]) -> dict[str, Assignor]:

@@ -66,11 +66,12 @@ import numpy as np
 from ...model.arrays import NONE, Floats
 from ...model.assignments import Assignment, Deployment
 from ...model.errors import Infeasible
-from ...model.facts import Fact, FactKind
+from ...model.facts import Fact, FactKind, reason
 from ...model.text import listed
 from ..interface import USUAL_PROMISES, GroupSpec, Promise
 from ..kit.members import subscribers_by_member_order, subscribes
-from .search import backlogged, filled, proof, solve
+from ..kit.why import Steps, stays_or_moves
+from .search import backlogged, filled, integrals, proof, solve
 
 WORK = 500_000
 """Elementary steps of search per group."""
@@ -116,6 +117,33 @@ class Drain:
         owner = np.full(group.partition_count, NONE, np.int32)
         owner[found.partition] = found.member[places]
         return Assignment(owner=owner, proof=told)
+
+    def explain(self, group: GroupSpec, partition: int) -> Steps:
+        """What the lag of the hour adds up to with its owner, and with the next best; then whether it moves."""
+        owner, backlog = int(self.assign(group).owner[partition]), _backlog(group)
+        if owner == NONE:
+            return ()
+        last = stays_or_moves(group, partition, owner)
+        if not backlog.any():
+            return reason("why_no_backlog"), last
+        found = backlogged(group, backlog)
+        if found.in_proportion:
+            return reason("why_even_backlog", [group.members[owner]]), last
+        queues, places = found.queues, solve(found, self.work).owner
+        at = int(np.flatnonzero(found.partition == partition)[0])
+        may = queues.may.reshape(-1, len(queues.capacity))[queues.topic_class[at]]
+        costs = {}
+        for place in np.flatnonzero(may).tolist():
+            instead = places.copy()
+            instead[at] = place
+            costs[int(found.member[place])] = float(integrals(queues, instead, queues.lag).sum())
+        steps = [reason("why_integral", [group.members[owner]], after=costs.pop(owner))]
+        if costs:
+            other = min(costs, key=costs.__getitem__)
+            steps.append(
+                reason("why_integral_elsewhere", [group.members[other]], after=costs[other])
+            )
+        return *steps, last
 
 
 def _backlog(group: GroupSpec) -> Floats:
