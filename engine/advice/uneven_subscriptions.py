@@ -28,22 +28,18 @@ def uneven_by_subscription(judge: Judge, candidates: Sequence[Candidate]) -> lis
 
     Source: KIP-49; KIP-54's predicate says whether anybody could take one over.
     """
-    group = judge.group
-    sets = [
-        frozenset(group.topics[t] for t in group.subscribed(m)) for m in range(len(group.members))
-    ]
-    told = [topics for topics in sets if topics]
+    sets = [topics for topics in judge.subscriptions if topics]
     live = next((each for each in candidates if each.deployment is Deployment.LIVE), None)
-    some = takers(told)
-    if not some or live is None or live.assignment is None or live.score is None:
+    if len(set(sets)) < 2 or live is None or live.assignment is None or live.score is None:
         return []
+    some = takers([frozenset(judge.group.topics[topic] for topic in each) for each in sets])
     has = judge.counts(live.assignment)
-    if not has or has[0] - has[-1] < 2:
+    if has[0] - has[-1] < 2:
         return []
     fewest = min(some.values())
     topics = [topic for topic, number in some.items() if number == fewest]
     now = [counts(has), *topics]
-    cost = finding("uneven_by_subscription", now, after=fewest, bound=len(told))
+    cost = finding("uneven_by_subscription", now, after=fewest, bound=len(sets))
     if live.score.balanced:
         return [cost, finding("even_as_can_be")]
     then = {

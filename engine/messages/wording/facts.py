@@ -195,6 +195,14 @@ CLAUSES: Mapping[str, Clause] = {
         " on the cluster, for log directories, and DESCRIBE_CONFIGS on topics, or set bytes_per_record in a rule"
         " (compacted and purged topics always need that)"
     ),
+    "read_by_sticky": (
+        "{names} {is|are} asked afresh: sticky does not read owned and generation of a member, as in Kafka, but those"
+        " in its user_data"
+    ),
+    "read_by_cooperative_sticky": (
+        "{names} {is|are} asked afresh: cooperative-sticky does not read owned in user_data, as in Kafka, but that of"
+        " the member, with its generation"
+    ),
     "gone_but_kept": _given("is kept though it no longer exists"),
     "given_twice": _given("is given to more than one member"),
     "given_unsubscribed": _given("goes to a member that does not subscribe to its topic"),
