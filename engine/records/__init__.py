@@ -43,7 +43,13 @@ from .metrics import (
     PartitionWorst,
     StrategyMoves,
 )
-from .printed_rows import FrontierRow, PlacementRow, RecordedSnapshot, WhatIfRow
+from .printed_rows import (
+    FrontierRow,
+    PlacementRow,
+    RecordedSnapshot,
+    TaskWhatIfRow,
+    WhatIfRow,
+)
 from .rollup import (
     ConsumerGroup,
     DiagnosisSpan,
@@ -139,6 +145,7 @@ __all__ = [
     "StoredSilence",
     "StrategyMoves",
     "Taken",
+    "TaskWhatIfRow",
     "ValidationRow",
     "WatchRow",
     "WhatIfRow",

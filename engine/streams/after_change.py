@@ -70,13 +70,16 @@ def given(group: GroupSnapshot, application: Running, placed: PlacementOutcome) 
         ].tolist():
             fewest = min(threads[client], key=lambda one: len(active[one]) + len(standby[one]))
             standby[fewest].append(name)
-    return replace(
-        group,
-        members=tuple(
-            replace(member, tasks=_has(member, has, keeps))
-            for member, has, keeps in zip(group.members, active, standby, strict=True)
-        ),
+    reads: list[list[tuple[str, str, int]]] = [[] for _ in group.members]
+    task_of = np.repeat(np.arange(len(app.tasks)), np.diff(app.source_start)).tolist()
+    for task, partition in zip(task_of, app.source.tolist(), strict=True):
+        if thread[task] != NONE:
+            reads[thread[task]].append((app.tasks[task], *app.partitions[partition]))
+    members = tuple(
+        replace(member, tasks=_has(member, active[n], standby[n], reads[n]))
+        for n, member in enumerate(group.members)
     )
+    return replace(group, members=members)
 
 
 def without(group: GroupSnapshot, process: str) -> GroupSnapshot:
@@ -85,31 +88,56 @@ def without(group: GroupSnapshot, process: str) -> GroupSnapshot:
     return replace(group, members=stay)
 
 
-def joined(group: GroupSnapshot, threads: Sequence[Member], *, back: bool = False) -> GroupSnapshot:
+def joined(
+    group: GroupSnapshot, threads: Sequence[Member], *, name: str = "", back: bool = False
+) -> GroupSnapshot:
     """
     The group with one more instance, which has nothing as yet.
 
     Args:
         group: The group.
         threads: Those of the instance that it is like.
+        name: What tells it from others that are like it.
         back: Whether it is that instance again, with what lies on its disk; else it is a new one.
     """
     held = [t for one in threads if one.tasks for t in (*one.tasks.active, *one.tasks.standby)]
     process = threads[0].process_id or ""
+    if not back:
+        process = str(uuid5(NAMESPACE_OID, f"{process}/{name}"))
+    offsets = dict.fromkeys(held, RUNNING) if back else None
     more = tuple(
         replace(
             one,
-            id=another_id(one.id, number=int(back)),
-            process_id=process if back else str(uuid5(NAMESPACE_OID, process)),
-            tasks=replace(
-                _has(one, (), ()), offsets=dict.fromkeys(held, RUNNING) if back else None
-            ),
+            id=another_id(f"{one.id}{name}", number=int(back)),
+            process_id=process,
+            tasks=replace(_has(one, (), ()), offsets=offsets),
         )
         for one in threads
     )
     return replace(group, members=(*group.members, *more))
 
 
-def _has(member: Member, active: Sequence[str], standby: Sequence[str]) -> MemberTasks:
+def with_threads(group: GroupSnapshot, process: str, count: int) -> GroupSnapshot:
+    """The group once an instance has so many threads, at least one: what those had that are gone is on its disk."""
+    own = instances(group)[process]
+    gone = [t for one in own[count:] if one.tasks for t in (*one.tasks.active, *one.tasks.standby)]
+    first, *others = own[:count]
+    if gone and first.tasks is not None:
+        on_disk = {**(first.tasks.offsets or {}), **dict.fromkeys(gone, RUNNING)}
+        first = replace(first, tasks=replace(first.tasks, offsets=on_disk))
+    more = [
+        replace(own[0], id=another_id(own[0].id, number=n), tasks=_has(own[0], (), ()))
+        for n in range(len(own), count)
+    ]
+    stay = [member for member in group.members if member.process_id != process]
+    return replace(group, members=(*stay, first, *others, *more))
+
+
+def _has(
+    member: Member,
+    active: Sequence[str],
+    standby: Sequence[str],
+    reads: Sequence[tuple[str, str, int]] = (),
+) -> MemberTasks:
     tags = member.tasks.tags if member.tasks else {}
-    return MemberTasks(active=tuple(active), standby=tuple(standby), tags=tags)
+    return MemberTasks(active=tuple(active), standby=tuple(standby), reads=tuple(reads), tags=tags)
