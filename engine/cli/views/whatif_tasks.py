@@ -27,7 +27,7 @@ def objects(answer: TaskAnswer) -> Iterator[dict[str, Any]]:
     for one in (answer.today, *answer.outcomes):
         instances: list[dict[str, Any]] = [
             {
-                "name": _name(answer, process),
+                "name": answer.names[process],
                 "process_id": process,
                 "rack": rack,
                 "tasks": count,
@@ -42,12 +42,12 @@ def objects(answer: TaskAnswer) -> Iterator[dict[str, Any]]:
             "group": answer.group.group,
             **to_json(_row(answer, one)),
             "on": instances,
-            "active": {task: owner and _name(answer, owner) for task, owner in one.owners.items()},
+            "active": {task: owner and names[owner] for task, (owner, *_) in one.has.items()},
             "standby": {
-                t: [_name(answer, p) for p in each] for t, each in one.copies.items() if each
+                t: [names[p or ""] for p in each] for t, (_, *each) in one.has.items() if each
             },
             "moved": [
-                {"task": task, "from": names[old], "to": _name(answer, new)}
+                {"task": task, "from": names[old], "to": answer.names[new]}
                 for task, old, new in one.moves
             ],
             "assumed": assumed if one is not answer.today else [],
@@ -57,7 +57,7 @@ def objects(answer: TaskAnswer) -> Iterator[dict[str, Any]]:
 def print_answer(answer: TaskAnswer) -> None:
     """A table of strategies, one of instances, the moves with the first strategy, and the assumptions in sentences."""
     [first] = answer.outcomes[:1] or [answer.today]
-    moved = [f"  {t}: {answer.names[a]} -> {_name(answer, b)}" for t, a, b in first.moves]
+    moved = [f"  {t}: {answer.names[a]} -> {answer.names[b]}" for t, a, b in first.moves]
     title = f"Changes hands with {_title(first)}: {several(len(moved), 'task')}"
     more = len(moved) - MOVES_SHOWN
     show([_strategies(answer), _instances(answer)])
@@ -105,10 +105,6 @@ def _title(one: TaskOutcome) -> str:
     return one.strategy.value + (" (runs)" if one.is_running else "")
 
 
-def _name(answer: TaskAnswer, process: str) -> str:
-    return answer.names.get(process, process)
-
-
 def _racks(one: TaskOutcome) -> list[str | None]:
     app = one.application.app
     return [None if rack < 0 else app.racks[rack] for rack in app.client_rack.tolist()]
@@ -150,7 +146,7 @@ def _instances(answer: TaskAnswer) -> Table:
 
     return table(
         [
-            ("Instance", lambda process: text(_name(answer, process))),
+            ("Instance", lambda process: text(answer.names[process])),
             ("Rack", lambda process: text(racks[process], UNKNOWN)),
             *(
                 (f">{_title(one)}", lambda process, load=load: told(load, process))

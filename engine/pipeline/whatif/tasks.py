@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ...config import StreamsSettings
-from ...model.arrays import NONE, Floats
+from ...model.arrays import Floats
 from ...model.errors import EvenkeelError, InputError
 from ...model.facts import Fact, note, reason
 from ...model.groups import GroupSnapshot, Member
@@ -40,7 +41,7 @@ class TaskOutcome:
         application: The application after the changes.
         placed: Where its tasks are in the end; None without an answer.
         refused: Why there is none.
-        before: Task -> the processes that have its store today, who runs it first; nobody: None.
+        before: As *has*, of today.
     """
 
     strategy: TaskStrategy | None
@@ -50,65 +51,48 @@ class TaskOutcome:
     refused: Fact | None = None
     before: Mapping[str, Sequence[str | None]]
 
-    @property
-    def owners(self) -> dict[str, str | None]:
-        """Task -> the process that runs it in the end."""
-        if self.placed is None:
-            return {}
-        clients, app = self.application.app.clients, self.application.app
-        owners = self.placed.owner.tolist()
-        return {
-            t: None if c == NONE else clients[c] for t, c in zip(app.tasks, owners, strict=True)
-        }
-
-    @property
-    def copies(self) -> dict[str, list[str]]:
-        """Task -> the processes that keep a copy of its stores in the end."""
-        if self.placed is None:
-            return {}
-        app, start, copies = self.application.app, self.placed.copies_start, self.placed.copies
-        return {
-            task: [app.clients[c] for c in copies[start[n] : start[n + 1]].tolist()]
-            for n, task in enumerate(app.tasks)
-        }
+    @cached_property
+    def has(self) -> dict[str, list[str | None]]:
+        """Task -> the process that runs it in the end, None for nobody, and those that keep a copy of its stores."""
+        return {} if self.placed is None else _has(self.application, self.placed)
 
     @property
     def moves(self) -> list[tuple[str, str, str]]:
         """(task, from, to) of those that change processes from today."""
-        was = {task: held[0] for task, held in self.before.items()}
         return [
             (task, old, new)
-            for task, new in self.owners.items()
-            if new is not None and (old := was.get(task)) is not None and old != new
+            for task, (new, *_) in self.has.items()
+            if new and (old := self.before.get(task, [None])[0]) and old != new
         ]
 
     @property
     def restored(self) -> list[int]:
         """Offsets of each store that an instance has to build anew."""
-        app, copies = self.application.app, self.copies
+        app = self.application.app
         return [
             int(app.log_size[n])
             for n, task in enumerate(app.tasks)
             if app.stateful[n]
-            for process in (self.owners.get(task), *copies.get(task, ()))
+            for process in self.has.get(task, ())
             if process is not None and process not in self.before.get(task, ())
         ]
 
     def loads(self, rates: Rates) -> dict[str, tuple[int, int, float | None]]:
         """Process -> its tasks, its copies, and the offsets/s that arrive at it; None where that is not known."""
-        app, copies = self.application.app, self.copies
-        start = app.source_start
-        reads = {
-            task: [app.partitions[p] for p in app.source[start[n] : start[n + 1]].tolist()]
-            for n, task in enumerate(app.tasks)
-        }
+        app, start = self.application.app, self.application.app.source_start
+        arrives = [
+            [rates.get(app.partitions[p]) for p in app.source[start[n] : start[n + 1]].tolist()]
+            for n in range(len(app.tasks))
+        ]
         found: dict[str, tuple[int, int, float | None]] = {}
         for process in app.clients:
-            own = [task for task, owner in self.owners.items() if owner == process]
-            arrives = [rates.get(partition) for task in own for partition in reads[task]]
-            known = [rate for rate in arrives if rate is not None]
-            kept = sum(process in each for each in copies.values())
-            found[process] = (len(own), kept, sum(known) if len(known) == len(arrives) else None)
+            own = [
+                n for n, task in enumerate(app.tasks) if self.has.get(task, [None])[0] == process
+            ]
+            rate = [each for n in own for each in arrives[n]]
+            known = [each for each in rate if each is not None]
+            kept = sum(process in copies for _, *copies in self.has.values())
+            found[process] = (len(own), kept, sum(known) if len(known) == len(rate) else None)
         return found
 
 
@@ -161,7 +145,7 @@ def answer_of_tasks(
     """
     live = running(group, settings)
     seen = presumed(live, outcomes(live))
-    before = _held(present(live), live)
+    before = _has(live, present(live))
     then, known, called = _changed(group, known_tasks(group, settings), changes, dict(names))
     supposed = StreamsSettings.model_validate(pinned(settings, seen).model_dump() | dict(told))
     application = running(then, supposed, known)
@@ -200,14 +184,11 @@ def arriving(group: GroupSnapshot, production: Floats) -> Rates:
     }
 
 
-def _held(placed: PlacementOutcome, application: Running) -> dict[str, list[str | None]]:
-    app, start = application.app, placed.copies_start
+def _has(application: Running, placed: PlacementOutcome) -> dict[str, list[str | None]]:
+    app, start, copies = application.app, placed.copies_start, placed.copies
     clients = [*app.clients, None]
     return {
-        task: [
-            clients[owner],
-            *(clients[c] for c in placed.copies[start[n] : start[n + 1]].tolist()),
-        ]
+        task: [clients[c] for c in (owner, *copies[start[n] : start[n + 1]].tolist())]
         for n, (task, owner) in enumerate(zip(app.tasks, placed.owner.tolist(), strict=True))
     }
 

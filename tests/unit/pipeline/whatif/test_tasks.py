@@ -69,10 +69,9 @@ def test_only_stores_that_an_instance_lacks_are_restored():
     gone = _first(Leaves(member=ONE), kip_1071=True, told={"num_standby_replicas": 0})
     anew = _first(Leaves(member=ONE), kip_1071=True, told={"num_standby_replicas": 1})
 
-    assert gone.owners["1_0"] == TRE
-    assert (gone.restored, gone.copies["1_0"]) == ([], [])
+    assert (gone.restored, gone.has["1_0"]) == ([], [TRE])
     # both that stay have all three stores then: each lacks one
-    assert (anew.copies["1_0"], anew.restored) == ([TWO], [1000, 1000])
+    assert (anew.has["1_0"], anew.restored) == ([TRE, TWO], [1000, 1000])
 
 
 def test_who_joins_has_the_threads_of_the_first_and_a_rack_that_is_said():
@@ -127,7 +126,7 @@ def test_settings_are_what_the_strategy_goes_by():
 
     assert found.outcomes[0].strategy is RackStrategy.BALANCE_SUBTOPOLOGY
     assert found.outcomes[0].is_running
-    assert {len(kept) for task, kept in found.outcomes[0].copies.items() if task[0] == "1"} == {2}
+    assert {len(has) for task, has in found.outcomes[0].has.items() if task[0] == "1"} == {1 + 2}
     assert "num_standby_replicas=2, rack_aware_assignment_strategy=balance_subtopology" in " ".join(
         said(found.assumed)
     )
@@ -140,7 +139,7 @@ def test_a_topic_that_grows_has_a_task_for_each_partition():
     [one] = found.outcomes
     arrives = [rate for _, _, rate in one.loads(found.rates).values()]
 
-    assert [task for task in one.owners if task[0] == "0"] == [f"0_{n}" for n in range(6)]
+    assert [task for task in one.has if task[0] == "0"] == [f"0_{n}" for n in range(6)]
     assert sum(arrives) == pytest.approx(27)
     assert {task for task, _, _ in one.moves} <= {"0_0", "0_1", "0_2", "0_3", "1_0", "1_1", "1_2"}
 
