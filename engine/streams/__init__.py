@@ -20,5 +20,6 @@ Read it in this order; what stands above does not know what stands below:
 5. `stores`         of a live application, which tasks have stores, and their changelogs
    `live`           the application behind a group of a snapshot, and what it has now
    `compare`        that beside what each strategy would give it
+   `after_change`   the group behind it after a change: tasks given, an instance gone, new or back
    `threads`        tasks of a client over its threads, so that groups and applications compare
 """
