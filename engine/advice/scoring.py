@@ -49,7 +49,8 @@ class Judge:
     live: Figures | None = None
 
     @cached_property
-    def _subscriptions(self) -> list[frozenset[int]]:
+    def subscriptions(self) -> list[frozenset[int]]:
+        """(M) the topics each member subscribes to, of those that exist."""
         exists = self.group.topic_exists
         return [
             frozenset(t for t in self.group.subscribed(m).tolist() if exists[t])
@@ -58,11 +59,11 @@ class Judge:
 
     @cached_property
     def _classes(self) -> list[Ints]:
-        return subscription_classes(self._subscriptions)
+        return subscription_classes(self.subscriptions)
 
     @cached_property
     def _counting(self) -> Flags:
-        return counting_members(self._subscriptions)
+        return counting_members(self.subscriptions)
 
     @cached_property
     def _floor(self) -> int | None:

@@ -1,9 +1,10 @@
 """
 What would this strategy do with this group: JSON lines in, JSON lines out.
 
-The answer to each line is one object: `id` and `assignment`, or `id` and `error`. Unknown fields are passed over, wrong
-values are errors that name the field. A case with `tasks` is of Kafka Streams (`evenkeel.engine.cli.task_cases`); any
-other has `strategy`, `topics` and `members`, and may have `id`, `costs`, `auto_offset_reset` and `explain`.
+The answer to each line is one object: `id` and `assignment`, or `id` and `error`. A field that there is not and a wrong
+value are errors that name the field, and the nearest that there is. A case with `tasks` is of Kafka Streams
+(`evenkeel.engine.cli.task_cases`); any other has `strategy`, `topics` and `members`, and may have `id`, `costs`,
+`auto_offset_reset`, `explain`, and `subscription_type`, which follows from the members and is not read.
 
 `topics` is name -> object, of which each list has one entry per partition:
 
@@ -17,9 +18,11 @@ other has `strategy`, `topics` and `members`, and may have `id`, `costs`, `auto_
 
 `members`, in the order in which the broker lists them, have `id` and `topics` (the subscription), and may have
 `instance_id`, `rack`, `capacity` (offsets/s it can consume), `owned` ([topic, partition] pairs) and `generation` as
-their subscription carries them, `user_data` (an object; sticky strategies read `owned` and `generation` in it, a custom
-strategy gets all of it in `GroupSpec.user_data`), and `config` (settings for custom strategies, in `GroupSpec.config`;
-to one that needs user data also what a member would have sent that has none).
+their subscription carries them, `user_data` (an object with what the sticky strategies know, `owned` and
+`generation`; a custom strategy gets all of it in `GroupSpec.user_data`), and `config` (settings for custom strategies,
+in `GroupSpec.config`; to one that needs user data also what a member would have sent that has none). As in Kafka,
+`sticky` reads what members had in their user data alone, `cooperative-sticky` in their subscription alone: `notes` of
+the answer say who is asked afresh because it stands in the other.
 
 `costs` is what `min_traffic` and `balance_subtopology` weigh: `traffic` per partition that crosses racks, `non_overlap`
 per partition that changes owner. Any other strategy refuses it. `explain` names a partition as [topic, partition]: the
@@ -54,21 +57,27 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic_core import ErrorDetails
 
 from ..assignors import ASSIGNORS, by_name, takes_user_data
 from ..assignors.flow.min_cost import Weights
 from ..assignors.interface import Assignor, GroupSpec, build_spec
 from ..assignors.kit.settle import settle
+from ..config.declarations import declared, keys_of
+from ..config.faults import no_such
 from ..config.rules import known_reset
 from ..messages.wording import proof, words
 from ..metrics.lag import OffsetReset, ReadOffsets, measure_lag
 from ..model.arrays import NONE, Column, Indices
 from ..model.errors import EvenkeelError, Infeasible, InputError
+from ..model.facts import Fact, note
 from ..model.text import listed
 
 _ERRORS_SHOWN = 3
 _NO_WORDS_OF_OURS = re.compile(r"^Value error, | or instance of \w+$")
 """What pydantic says besides, of Python and of the classes here."""
+STICKY = ("sticky", "cooperative-sticky")
+"""The strategies that read user data: *owned* and *generation*, nothing else."""
 _OFFSETS = ("begin", "end", "committed")
 
 Number = Annotated[StrictInt, Field(ge=0, lt=1 << 31)]
@@ -80,7 +89,7 @@ Pair = tuple[StrictStr, Number]
 StrategyName = Annotated[StrictStr, Field(max_length=200)]
 
 
-class Racks(BaseModel):
+class Racks(BaseModel, extra="forbid"):
     """A topic: the racks of each partition's replicas, None for a broker without one, none for unknown."""
 
     partitions: list[list[StrictStr | None]]
@@ -111,7 +120,7 @@ class TopicCase(Racks):
         return self
 
 
-class OwnedCase(BaseModel):
+class OwnedCase(BaseModel, extra="forbid"):
     """What a subscription, or a sticky strategy's user data, tells of a member; `generation` None or -1 is none."""
 
     owned: list[Pair] | None = None
@@ -130,14 +139,14 @@ class MemberCase(OwnedCase):
     config: dict[str, Any] | None = None
 
 
-class CostsCase(BaseModel):
+class CostsCase(BaseModel, extra="forbid"):
     """What crossing racks and changing owner cost; what is left out costs as in Kafka."""
 
     traffic: Number | None = None
     non_overlap: Number | None = None
 
 
-class Case(BaseModel):
+class Case(BaseModel, extra="forbid"):
     """One line of input."""
 
     id: Any = None
@@ -147,6 +156,7 @@ class Case(BaseModel):
     costs: CostsCase | None = None
     auto_offset_reset: Annotated[StrictStr, AfterValidator(known_reset)] | None = None
     explain: Pair | None = None
+    subscription_type: Any = None
 
     @field_validator("id")
     @classmethod
@@ -172,7 +182,8 @@ def answer(
     The answer to one case: its `id` and the `assignment`, every member present.
 
     Beside it, where there is any: `transferring` ([topic, partition, new owner] that must be given up first),
-    `findings` (what is wrong with the assignment) and `proof` (what is proven of it).
+    `findings` (what is wrong with the assignment), `notes` (what of the case the strategy does not read) and `proof`
+    (what is proven of the assignment).
 
     Args:
         case: A parsed line.
@@ -184,9 +195,9 @@ def answer(
         Infeasible: The strategy cannot run on this group.
     """
     if "tasks" in case:
-        from .task_cases import answer_tasks
+        from .task_cases import ApplicationCase, answer_tasks
 
-        with _fields_named():
+        with _fields_named(ApplicationCase):
             return answer_tasks(case, repeat=repeat, settled=settled)
     read = _parsed(case)
     group, assignor = _group_of(read), _weighing(by_name(read.strategy), read.costs)
@@ -198,6 +209,8 @@ def answer(
         result["transferring"] = _transferring(group, answered.transferring)
     if answered.findings:
         result["findings"] = [words(flaw) for flaw in answered.findings]
+    if unread := _unread(read):
+        result["notes"] = [words(unread)]
     if answered.proof:
         result["proof"] = proof(answered.proof)
     if read.explain is not None:
@@ -290,13 +303,17 @@ def _id_of(case: Mapping[str, Any]) -> str | int | None:
 
 
 def _parsed(line: Mapping[str, Any]) -> Case:
-    with _fields_named():
+    with _fields_named(Case):
         return Case.model_validate(dict(line))
 
 
 @contextmanager
-def _fields_named(of: str = "") -> Iterator[None]:
+def _fields_named(model: type[BaseModel], of: str = "") -> Iterator[None]:
     """
+    Args:
+        model: What is read.
+        of: What that is, where it is not all of the line.
+
     Raises:
         InputError: In place of a ValidationError: its first few errors with their fields, in one line.
     """
@@ -304,10 +321,18 @@ def _fields_named(of: str = "") -> Iterator[None]:
         yield
     except ValidationError as problem:
         errors = problem.errors(include_url=False, include_context=False, include_input=False)
-        texts = [f"{_field(e['loc'])}{_NO_WORDS_OF_OURS.sub('', e['msg'])}" for e in errors]
+        texts = [f"{_field(e['loc'])}{_fault(e, model)}" for e in errors]
         more = len(texts) - _ERRORS_SHOWN
         end = f"; and {more} more." if more > 0 else "."
         raise InputError(f"{of}{'; '.join(texts[:_ERRORS_SHOWN])}{end}") from None
+
+
+def _fault(error: ErrorDetails, model: type[BaseModel]) -> str:
+    """What is wrong with a field."""
+    if error["type"] != "extra_forbidden":
+        return _NO_WORDS_OF_OURS.sub("", error["msg"])
+    *_, name = place = error["loc"]
+    return no_such("field", str(name), keys_of(declared(model, place)[0]))
 
 
 def _field(path: Sequence[str | int]) -> str:
@@ -401,13 +426,34 @@ def _reported(member: MemberCase, strategy: str) -> dict[str, Any] | None:
     if member.user_data is None:
         return None
     try:
-        with _fields_named(f"user_data of member {member.id!r}: "):
-            OwnedCase.model_validate(member.user_data)
+        with _fields_named(OwnedCase, f"user_data of member {member.id!r}: "):
+            OwnedCase.model_validate(_read_of(member.user_data, strategy))
     except InputError:
         if strategy in ASSIGNORS:
             raise
         return None
     return member.user_data
+
+
+def _unread(case: Case) -> Fact | None:
+    """The members of which a sticky strategy knows nothing, because what they had stands where it does not look."""
+
+    def had(member: MemberCase) -> tuple[object, object]:
+        """What it had by what the strategy does not read, and by what it reads."""
+        own, sent = member.owned, (member.user_data or {}).get("owned")
+        return (own, sent) if case.strategy == STICKY[0] else (sent, own)
+
+    if case.strategy not in STICKY:
+        return None
+    silent = [m.id for m in case.members if had(m)[0] and not had(m)[1]]
+    return note(f"read_by_{case.strategy.replace('-', '_')}", silent) if silent else None
+
+
+def _read_of(user_data: Mapping[str, Any], strategy: str) -> Mapping[str, Any]:
+    """What is looked at of user data: of a strategy that reads none, or more than this, what is called so."""
+    if strategy in STICKY:
+        return user_data
+    return {name: user_data[name] for name in keys_of(OwnedCase) if name in user_data}
 
 
 def _per_partition(topics: Sequence[TopicCase], name: str) -> list[Any]:

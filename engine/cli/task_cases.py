@@ -14,7 +14,7 @@ it, and `standby_order` lists the tasks in which order standbys are dealt. `stic
 `members` (`id`, `process_id`, `previous_active`, `previous_standby`) in the order in which the broker lists them, and
 answers by member besides.
 
-Unknown fields are passed over, wrong values are errors that name the field. Fields are called as `TaskLine`,
+A field that there is not and a wrong value are errors that name it. Fields are called as `TaskLine`,
 `ClientLine` and `TaskConfig` call what becomes of them, and read by the names above.
 """
 
@@ -54,7 +54,7 @@ Positive = Annotated[StrictInt, Field(ge=1, lt=1 << 31)]
 Names = list[StrictStr]
 
 
-class TaskCase(BaseModel):
+class TaskCase(BaseModel, extra="forbid"):
     """A task."""
 
     id: StrictStr
@@ -64,7 +64,7 @@ class TaskCase(BaseModel):
     log_size: Offsets = 0
 
 
-class PastCase(BaseModel):
+class PastCase(BaseModel, extra="forbid"):
     """Who had which tasks, by process."""
 
     process_id: StrictStr
@@ -87,7 +87,7 @@ class TaskMemberCase(PastCase):
     id: StrictStr
 
 
-class ConfigCase(BaseModel):
+class ConfigCase(BaseModel, extra="forbid"):
     """The application's settings; the last two are ours."""
 
     num_standby_replicas: Number = 0
@@ -98,7 +98,7 @@ class ConfigCase(BaseModel):
     overlap: Overlap = Overlap.COMPUTED
 
 
-class ApplicationCase(BaseModel):
+class ApplicationCase(BaseModel, extra="forbid"):
     """One line of input."""
 
     id: StrictStr | StrictInt | None = None

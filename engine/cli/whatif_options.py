@@ -5,16 +5,22 @@ from __future__ import annotations
 import fnmatch
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from ..advice import blocked
+from ..config import StreamsSettings
+from ..config.declarations import keys_of
+from ..config.faults import no_such
 from ..followers.plan import NAME as PLAN
 from ..followers.plan import Plan, PlanError, read_plan
 from ..messages.wording import look_again, member_names, words
 from ..model.errors import Infeasible, InputError
 from ..model.groups import GroupSnapshot, Member
-from ..model.text import listed, pasted, several
+from ..model.states import GroupType
+from ..model.text import listed, several
 from ..pipeline.stored_metrics import NOT_MEASURED
 from ..pipeline.whatif import (
     Can,
@@ -24,9 +30,12 @@ from ..pipeline.whatif import (
     Leaves,
     SeenGroup,
     Stands,
+    Threads,
     last_by_name,
     new_names,
 )
+from ..streams.after_change import instances
+from ..streams.settings import RackStrategy, StickyTasks
 from .custom import include_all
 from .patterns import is_pattern, meant
 
@@ -52,6 +61,8 @@ class Options:
     partitions: Sequence[str] = ()
     racks: Sequence[str] = ()
     capacities: Sequence[str] = ()
+    threads: Sequence[str] = ()
+    settings: Sequence[str] = ()
 
 
 def changes_of(group: GroupSnapshot, options: Options) -> tuple[Change, ...]:
@@ -86,6 +97,76 @@ def changes_of(group: GroupSnapshot, options: Options) -> tuple[Change, ...]:
         *(each for text in options.racks for each in known.stand(text)),
         *(each for text in options.capacities for each in known.can(text)),
     )
+
+
+def by_instances(group: GroupSnapshot) -> GroupSnapshot:
+    """An application with its instances for members, by process id, so that options can name them."""
+    members = tuple(
+        replace(
+            threads[0],
+            id=process,
+            client_id=threads[0].client_id.split("-StreamThread-")[0],
+            instance_id=None,
+        )
+        for process, threads in instances(group).items()
+    )
+    return replace(group, members=members)
+
+
+def task_changes_of(group: GroupSnapshot, options: Options) -> tuple[Change, ...]:
+    """
+    As `changes_of` for an application of Kafka Streams: its instances leave, join and stand, and have threads.
+
+    Args:
+        group: It by its instances.
+        options: The options.
+
+    Raises:
+        InputError: As for `changes_of`; or one makes no sense where tasks are assigned.
+    """
+    if options.capacities:
+        raise InputError(
+            f"--capacity {options.capacities[0]}: what instances of {group.group} can do decides nothing of its tasks.",
+            fix="Leave it out: what arrives at each instance is shown.",
+        )
+    changes = changes_of(group, options)
+    gone = {change.member for change in changes if isinstance(change, Leaves)}
+    known = _Known(
+        [member for member in group.members if member.id not in gone],
+        [change.member for change in changes if isinstance(change, Joins)],
+    )
+    return (*changes, *(each for text in options.threads for each in known.run(text)))
+
+
+def settings_of(group: GroupSnapshot, texts: Sequence[str]) -> dict[str, object]:
+    """
+    The settings of an application that are different, by our names.
+
+    Raises:
+        InputError: One is none, has another kind of value, or is none where the broker assigns (KIP-1071).
+    """
+    told: dict[str, object] = {}
+    for text in texts:
+        name, value = _pair("--set", text, "SETTING=VALUE", "num.standby.replicas=1")
+        key = name.removeprefix("streams.").replace(".", "_")
+        known = sorted(set(keys_of(StreamsSettings)) - {"changelogs"})
+        if group.type is GroupType.STREAMS:
+            known = ["num_standby_replicas"]
+        if key not in known:
+            raise InputError(
+                f"--set {text}: {no_such('setting', key, known)}.",
+                fix="The broker assigns its tasks (KIP-1071): set streams.num.standby.replicas of the group."
+                if group.type is GroupType.STREAMS
+                else None,
+            )
+        several = key == "rack_aware_assignment_tags"
+        try:
+            read = StreamsSettings.model_validate({key: value.split(",") if several else value})
+        except ValidationError as problem:
+            why = problem.errors()[0]["msg"].removeprefix("Value error, ")
+            raise InputError(f"--set {text}: {why}.") from None
+        told[key] = getattr(read, key)
+    return told
 
 
 def _count(text: str) -> int:
@@ -169,6 +250,17 @@ class _Known:
         for member in self._ids("--capacity", who):
             yield Can(member=member, per_second=per_second)
 
+    def run(self, text: str) -> Iterator[Change]:
+        """How many threads an instance has."""
+        who, number = _pair("--threads", text, "INSTANCE=N", "app-1=4, or '*=4'")
+        if not (number.isascii() and number.isdecimal()) or not 0 < int(number) <= MOST_MEMBERS:
+            raise InputError(
+                f"--threads {text}: {number!r} is no number of threads up to {MOST_MEMBERS:,}.",
+                fix="Write for example app-1=4.",
+            )
+        for member in self._ids("--threads", who):
+            yield Threads(member=member, threads=int(number))
+
     def _ids(self, option: str, who: str) -> list[str]:
         """The member of that name, all who join, or whoever a shell pattern means."""
         if _named(self.stay, who):
@@ -229,7 +321,8 @@ def named_of(strategies: Sequence[str] | None) -> list[str]:
     Raises:
         InputError: One cannot be loaded.
     """
-    return [PLAN if one == PLAN else include_all([one])[0] for one in strategies or ()]
+    known = {PLAN, *RackStrategy, *StickyTasks}
+    return [one if one in known else include_all([one])[0] for one in strategies or ()]
 
 
 def plan_in(file: Path) -> Plan:
@@ -249,11 +342,21 @@ def plan_in(file: Path) -> Plan:
         ) from None
 
 
-def suits(group: GroupSnapshot, named: Sequence[str], plan: Plan | None) -> None:
+def suits(group: GroupSnapshot, named: Sequence[str], plan: Plan | None, options: Options) -> None:
     """
     Raises:
-        InputError: The group follows no plan though one is named, or another group's.
+        InputError: The group follows no plan though one is named, or another group's; or it places no tasks, and has no
+            threads, settings and strategies of those that do.
     """
+    for option, texts in (("--threads", options.threads), ("--set", options.settings)):
+        if texts and not group.places_tasks:
+            raise InputError(
+                f"{option} {texts[0]}: group {group.group} is no Kafka Streams application.",
+                fix="Leave it out; --members, --rack and --capacity say what its members are.",
+            )
+    if not group.places_tasks:
+        # no strategies of partitions go by these names
+        include_all([one for one in named if one in {RackStrategy.NONE, *StickyTasks}])
     if group.assignor != PLAN and (plan is not None or PLAN in named):
         raise InputError(
             f"group {group.group} follows no plan: it runs {group.assignor or 'no strategy'}.",
@@ -273,11 +376,6 @@ def possible(seen: SeenGroup) -> None:
     """
     group = seen.group
     problem = f"group {group.group}: what would become of it cannot be said"
-    if group.places_tasks:
-        raise Infeasible(
-            f"{problem}, it is a Kafka Streams application, which assigns tasks and not partitions.",
-            fix=f"`evenkeel tasks {pasted(group.group)}` shows them under each strategy.",
-        )
     why = seen.measured_group.withheld or blocked(group)
     if why is not None or seen.measured_group.measured is None:
         raise Infeasible(f"{problem}: {words(why or NOT_MEASURED)}.", fix=look_again(group))

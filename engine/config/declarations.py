@@ -20,7 +20,7 @@ def declared(
         inner = model_of(field.annotation) if field else None
         if field is None or not rest:
             break
-        if holds(field.annotation, dict) or holds(field.annotation, tuple):
+        if any(holds(field.annotation, kind) for kind in (dict, tuple, list)):
             rest.pop(0)  # the name of an entry, or its number
             if not rest:
                 break

@@ -84,9 +84,25 @@ def _unknown(name: str, model: type[BaseModel], place: Sequence[str | int], give
         return f"no such key, write {meant}{_where_secret(meant, place)}"
     if homes := [home for home, other in homes_of(given.settings) if plain in keys_of(other)]:
         return f"no such key here, it belongs {' or '.join(homes)}"
-    if near := get_close_matches(plain, keys, 1):
-        return f"no such key, the nearest is {near[0]}{_where_secret(near[0], place)}"
-    return f"no such key, there are {', '.join(sorted(keys))}"
+    near = nearest(name, keys)
+    return no_such("key", name, keys) + (_where_secret(near, place) if near else "")
+
+
+def no_such(noun: str, name: str, keys: Sequence[str]) -> str:
+    """
+    What is said of a name that there is not: the nearest that there is, else all of them.
+
+    >>> no_such("field", "instanceId", ["id", "instance_id"]), no_such("field", "x", ["id", "topics"])
+    ('no such field, the nearest is instance_id', 'no such field, there are id, topics')
+    """
+    near = nearest(name, keys)
+    there = f"the nearest is {near}" if near else f"there are {', '.join(sorted(keys))}"
+    return f"no such {noun}, {there}"
+
+
+def nearest(name: str, keys: Sequence[str]) -> str | None:
+    """The key that is written most like a name; None where none is."""
+    return next(iter(get_close_matches(re.sub(r"[-.]", "_", name).lower(), keys, 1)), None)
 
 
 def _where_secret(key: str, place: Sequence[str | int]) -> str:

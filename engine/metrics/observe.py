@@ -25,6 +25,7 @@ from .past import Past, owners_before
 from .racks import RecordSize, record_size
 from .samples import Samples, silent_members
 from .status import WINDOW, statuses
+from .subscriptions import unequal_subscriptions
 
 NO_OFFSET_RESET = "no_offset_reset"
 """The finding that a lag is unknown because nothing is committed and `auto_offset_reset` is not configured."""
@@ -156,7 +157,7 @@ class Observation:
     @cached_property
     def findings(self) -> tuple[tuple[Fact, ...], ...]:
         """(G) what is odd, each with its numbers."""
-        return _findings(self.batch, self.lag, self.counted)
+        return _findings(self.past, self.lag, self.counted)
 
     @cached_property
     def still(self) -> Flags:
@@ -305,7 +306,8 @@ def _counted(batch: GroupBatch, subscribed_topics: Sequence[frozenset[str]]) -> 
     return counted
 
 
-def _findings(batch: GroupBatch, lag: Lag, counted: Flags) -> tuple[tuple[Fact, ...], ...]:
+def _findings(past: Past, lag: Lag, counted: Flags) -> tuple[tuple[Fact, ...], ...]:
+    batch = past.now
     findings: list[list[Fact]] = [[] for _ in batch.headers]
     owned = member_counts(batch.partitions.owner, len(batch.members))
     idle = count_by(owned == 0, batch.members.start).tolist()
@@ -316,7 +318,9 @@ def _findings(batch: GroupBatch, lag: Lag, counted: Flags) -> tuple[tuple[Fact, 
         elif batch.topics[group] and idle[group]:
             known = {"bound": int(batch.members.counts[group]), "partitions": partitions[group]}
             findings[group].append(finding("idle_members", after=idle[group], **known))
-    for group, fact in _of_offsets(batch, lag, counted):
+    for group, fact in itertools.chain(
+        unequal_subscriptions(past), _of_offsets(batch, lag, counted)
+    ):
         findings[group].append(fact)
     return tuple(tuple(facts) for facts in findings)
 

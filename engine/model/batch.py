@@ -8,6 +8,7 @@ count per group is a reduction over consecutive rows (`sum_by`, `max_by`, `min_b
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .arrays import NONE, Column, Flags, Floats, Indices, Ints, starts_of
+from .arrays import NONE, Column, Flags, Floats, Indices, Ints, ragged, starts_of
 from .groups import GroupHeader, GroupSnapshot, PartitionTable
 
 
@@ -28,7 +29,8 @@ class Members:
     Attributes:
         start: (G + 1) where each group's members begin.
         ids, identities, client_ids, hosts, instance_ids, racks, rack_sources: As in `model.Member`.
-        subscribes: (M) whether it is known to subscribe to a topic.
+        subscription_start, subscription_topic: Ragged, member -> the topics it subscribes to, by their place in
+            *topic_names*; none where that is not known.
         subscription_known: (M) whether its subscription is known at all.
     """
 
@@ -40,7 +42,9 @@ class Members:
     instance_ids: Sequence[str | None]
     racks: Sequence[str | None]
     rack_sources: Sequence[str | None]
-    subscribes: Flags
+    subscription_start: Ints
+    subscription_topic: Ints
+    topic_names: Sequence[str]
     subscription_known: Flags
 
     def __len__(self) -> int:
@@ -56,6 +60,22 @@ class Members:
     def group(self) -> Ints:
         """(M) the group of each member."""
         return np.repeat(np.arange(len(self.counts)), self.counts)
+
+    @cached_property
+    def subscribed(self) -> Ints:
+        """(M) how many topics each subscribes to; 0 also where that is not known."""
+        counts: Ints = np.diff(self.subscription_start)
+        return counts
+
+    def subscriptions(self, group: int) -> list[frozenset[str]]:
+        """What each member of a group subscribes to, of those that subscribe to a topic."""
+        bounds = self.subscription_start[self.start[group] : self.start[group + 1] + 1].tolist()
+        topics = self.subscription_topic
+        return [
+            frozenset(self.topic_names[t] for t in topics[first:last].tolist() if t != NONE)
+            for first, last in itertools.pairwise(bounds)
+            if last > first
+        ]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -152,6 +172,9 @@ def batch_of(groups: Sequence[GroupSnapshot]) -> GroupBatch:
     counts = np.array([len(group.members) for group in groups], np.int64)
     base = starts_of(counts)
     sizes = np.array([len(group.partitions) for group in groups], np.int64)
+    names = sorted({topic for member in members for topic in member.subscription or ()})
+    place = {name: number for number, name in enumerate(names)}
+    subscribed, topics = ragged([[place[t] for t in m.subscription or ()] for m in members])
     return GroupBatch(
         headers=tuple(groups),
         members=Members(
@@ -163,7 +186,9 @@ def batch_of(groups: Sequence[GroupSnapshot]) -> GroupBatch:
             instance_ids=[m.instance_id for m in members],
             racks=[m.rack for m in members],
             rack_sources=[m.rack_source for m in members],
-            subscribes=np.array([bool(m.subscription) for m in members], np.bool_),
+            subscription_start=subscribed,
+            subscription_topic=topics.astype(np.int64),
+            topic_names=names,
             subscription_known=np.array([m.subscription is not None for m in members], np.bool_),
         ),
         topics=tuple(group.topics for group in groups),

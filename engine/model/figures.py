@@ -138,7 +138,8 @@ class NextChange:
     What a strategy would move when the members of a group change, once its assignment is in force.
 
     Counted are partitions that go from one member to another, those of a member that leaves included: somebody has to
-    take them over. What becomes unowned, or was unowned, is not a move.
+    take them over. What becomes unowned, or was unowned, is not a move. Of an application of Kafka Streams they are
+    tasks, and members are instances.
     """
 
     leave_moves_mean: float = column(

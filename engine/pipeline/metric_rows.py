@@ -13,7 +13,7 @@ import pyarrow as pa
 from ..advice.scoring import Judge
 from ..assignors.interface import GroupSpec, spec_of
 from ..config import Rule, Settings
-from ..messages.wording import because, words
+from ..messages.wording import because, each_with_remarks
 from ..metrics.balance import member_counts, member_sums
 from ..metrics.forecast import Load, load_of
 from ..metrics.observe import Observation
@@ -128,7 +128,7 @@ class MetricRows:
             **self._keys(header),
             **own,
             members=int(self.batch.members.counts[group]),
-            findings=tuple(words(fact) for fact in seen.findings[group]),
+            findings=each_with_remarks(seen.findings[group]),
             facts=(*diagnosed.facts, *seen.findings[group]),
             diagnosis=diagnosed.diagnosis,
             diagnosis_reason=because(diagnosed.facts) or None,

@@ -155,7 +155,7 @@ def propose_group(
             for position, strategy in enumerate(every().values())
         ]
     if group.places_tasks:
-        return list(task_rows(settings, group, measured))
+        return list(task_rows(settings, group, measured, ask_next_change=ask_next_change))
     replayed = replay_group(
         settings,
         measured_group,

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache, partial
 
 import numpy as np
 
 from ..advice import runs, unfit
+from ..advice.next_task_change import TaskChanges
 from ..advice.price import Price, instances_of, price
 from ..advice.scoring import Judge, Moves, moves
 from ..advice.tasks import client_racks, racks_found, task_feasibility, task_reach
@@ -41,7 +43,13 @@ from .stored_metrics import Measured, judge_of_measured
 _Row = tuple[Candidate, Moves | None]
 
 
-def task_rows(settings: Settings, group: GroupSnapshot, measured: Measured) -> Iterator[Proposal]:
+def task_rows(
+    settings: Settings,
+    group: GroupSnapshot,
+    measured: Measured,
+    *,
+    ask_next_change: bool = True,
+) -> Iterator[Proposal]:
     """
     One per strategy of an application: what it has, the sticky one it runs, if it does, the rack strategies, then those
     for partitions.
@@ -50,6 +58,7 @@ def task_rows(settings: Settings, group: GroupSnapshot, measured: Measured) -> I
         settings: The configuration.
         group: A group that `places_tasks` and is not `blocked`.
         measured: Its metrics.
+        ask_next_change: As for `propose_group`.
     """
     spec = spec_of(group, measured.lag, measured.production)
     rule = settings.rule(group.cluster, group.group)
@@ -74,11 +83,18 @@ def task_rows(settings: Settings, group: GroupSnapshot, measured: Measured) -> I
         application, visible = presumed(live, placed), seen_to_run(live, placed)
         assumed = application.remarks
         found = (*racks_found(group, spec, application), *about_copies(application, placed))
+    changes_of = cache(partial(TaskChanges, group, rule.streams))
     rows: list[_Row] = [(replace(_live(spec, judge), notes=assumed, findings=found), None)]
     for strategy, placement in placements.items():
         is_running = runs(group, strategy.value) if visible is None else strategy in visible
         if isinstance(placement, PlacementOutcome):
             candidate, changed = _replayed_row(group, application, placement, spec, judge)
+            if ask_next_change and candidate.feasibility in (
+                Feasibility.CAN_RUN,
+                Feasibility.COULD_RUN,
+            ):
+                own = by_racks if isinstance(strategy, RackStrategy) else live
+                candidate = replace(candidate, next_change=changes_of(own).of(placement))
             rows.append((replace(candidate, is_running=is_running), changed))
         else:
             reach = task_reach(group, strategy)

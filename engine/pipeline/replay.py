@@ -13,6 +13,7 @@ from ..advice.lost_racks import leaders_only, lost_rack_awareness, strays, unpri
 from ..advice.next_change import Changes, silent_members
 from ..advice.price import Price, gives_up_everything, price
 from ..advice.scoring import Judge
+from ..advice.uneven_subscriptions import uneven_by_subscription
 from ..assignors import RACKED, every, takes_user_data
 from ..assignors.interface import Assignor, GroupSpec, as_read, fresh, spec_of
 from ..assignors.kafka.protocol_names import BY_RACKS, base_of, with_racks
@@ -102,7 +103,8 @@ def replay_group(
         next_change = _next_change(strategy, candidate, changes, judgement)
         candidates.append(replace(candidate, next_change=next_change))
     answers = {candidate.strategy: candidate.assignment for candidate in candidates}
-    racks = _about_racks(measured_group, spec, rule, answers.get("min_traffic"))
+    told = _about_racks(measured_group, spec, rule, answers.get("min_traffic"))
+    told += uneven_by_subscription(judge, candidates)
 
     def price_of(candidate: Candidate, owner: Indices) -> Price | None:
         could = candidate.feasibility in (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
@@ -116,11 +118,11 @@ def replay_group(
     candidates = with_forecasts(measured.load, candidates, price_of)
     if measured.live is not None and measured.live.balanced is False:
         candidates = [_with_counts(candidate, judge) for candidate in candidates]
-    # what is found about racks is said of what the group has now
+    # what is found about racks and subscriptions is said of what the group has now
     return Replayed(
         spec=spec,
         candidates=[
-            replace(each, findings=(*each.findings, *racks))
+            replace(each, findings=(*each.findings, *told))
             if each.deployment is Deployment.LIVE
             else each
             for each in candidates

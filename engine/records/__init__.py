@@ -44,7 +44,13 @@ from .metrics import (
     PartitionWorst,
     StrategyMoves,
 )
-from .printed_rows import FrontierRow, PlacementRow, RecordedSnapshot, WhatIfRow
+from .printed_rows import (
+    FrontierRow,
+    PlacementRow,
+    RecordedSnapshot,
+    TaskWhatIfRow,
+    WhatIfRow,
+)
 from .rollup import (
     ConsumerGroup,
     DiagnosisSpan,
@@ -146,6 +152,7 @@ __all__ = [
     "StoredSilence",
     "StrategyMoves",
     "Taken",
+    "TaskWhatIfRow",
     "ValidationRow",
     "WatchRow",
     "WhatIfRow",

@@ -66,6 +66,57 @@ class WhatIfRow:
 
 
 @record
+class TaskWhatIfRow:
+    """What a strategy would make of an application of Kafka Streams after changes; `live` is what it has now."""
+
+    strategy: str = as_in(CandidateRow, "strategy")
+    is_running: bool | None = as_in(CandidateRow, "is_running")
+    reason: str | None = column("Why there is no answer, or why racks play no part in it.")
+    instances: Int32 = column("Number of instances: clients, one a process.", at_least=0)
+    threads: Int32 = column("Number of their threads.", at_least=0)
+    tasks: Int32 = column("Number of tasks.", unit=Unit.TASKS, at_least=0, head="Tasks")
+    moves: Int32 | None = column(
+        "Number of tasks that change instances from today, once all copies have caught up.",
+        unit=Unit.TASKS,
+        at_least=0,
+        head="Tasks that\nmove",
+        none=True,
+    )
+    restores: Int32 | None = column(
+        "Number of copies of stores, active ones included, on instances that have none today.",
+        at_least=0,
+        head="Stores to\nrestore",
+        none=True,
+    )
+    restore_offsets: int | None = column(
+        "Offsets of their changelogs.", unit=Unit.OFFSETS, at_least=0, none=True
+    )
+    cross_rack_share: float | None = column(
+        "Share of source partitions that tasks read across racks, of those where that is known.",
+        unit=Unit.SHARE,
+        at_least=0,
+    )
+    most_tasks: Int32 | None = column(
+        "Number of tasks of the instance that has most.",
+        unit=Unit.TASKS,
+        head="Most tasks\nof one",
+        none=True,
+    )
+    fewest_tasks: Int32 | None = column(
+        "Number of tasks of the instance that has fewest.",
+        unit=Unit.TASKS,
+        head="Fewest",
+        none=True,
+    )
+    busiest_per_second: float | None = column(
+        "Offsets per second that arrive at the instance that gets most; null when unknown.",
+        unit=Unit.OFFSETS_PER_SECOND,
+        at_least=0,
+        head="Busiest\ninstance\n(offsets/s)",
+    )
+
+
+@record
 class RecordedSnapshot:
     """What a recording holds of a snapshot."""
 

@@ -102,10 +102,15 @@ class SnapshotRows:
     def _numbers(self, names: Any) -> Ints:
         return ints_of(pc.fill_null(pc.index_in(names, value_set=self.names), NONE))
 
+    @cached_property
+    def _subscription(self) -> tuple[Ints, Ints]:
+        """Ragged, member -> the topics it subscribes to, by number."""
+        column = self.of_members.rows["subscription"]
+        return list_starts(column), self._numbers(pc.list_flatten(column))
+
     def _subscribed(self) -> Ints:
         """(pairs) group and topic in one number, distinct and ascending: what each group's members subscribe to."""
-        column = self.of_members.rows["subscription"]
-        start, topic = list_starts(column), self._numbers(pc.list_flatten(column))
+        start, topic = self._subscription
         group = np.repeat(self.of_members.group, np.diff(start))
         return distinct(row_codes(group, topic.astype(np.int32))[topic != NONE])
 
@@ -157,7 +162,9 @@ class SnapshotRows:
             instance_ids=instances,
             racks=rows["rack"].to_pylist(),
             rack_sources=rows["rack_source"].to_pylist(),
-            subscribes=lengths > 0,
+            subscription_start=self._subscription[0],
+            subscription_topic=self._subscription[1],
+            topic_names=self.names.to_pylist(),
             subscription_known=lengths >= 0,
         )
 

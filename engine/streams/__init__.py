@@ -22,5 +22,6 @@ Read it in this order; what stands above does not know what stands below:
    `store_copies`   whether one rack has all copies of a store
    `compare`        that beside what each strategy would give it
    `bring_apart`    stores that would be lost with one rack, and the setting that brings their copies apart
+   `after_change`   the group behind it after a change: tasks given, an instance gone, new or back
    `threads`        tasks of a client over its threads, so that groups and applications compare
 """

@@ -23,7 +23,7 @@ Source: `SubscriptionInfo` of Kafka 4.3; KIP-441, KIP-708, KIP-925, KIP-1071.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -107,13 +107,50 @@ class Running:
         }
 
 
-def running(group: GroupSnapshot, settings: StreamsSettings | None = None) -> Running:
+@dataclass(frozen=True, kw_only=True)
+class KnownTasks:
+    """
+    The tasks of an application, whoever runs them.
+
+    Attributes:
+        ids: All of them, in Kafka's order.
+        reads: Task -> the partitions it reads, as far as that is known.
+        stores: Their stores.
+    """
+
+    ids: tuple[str, ...]
+    reads: Mapping[str, Collection[tuple[str, int]]]
+    stores: Stores
+
+
+def known_tasks(group: GroupSnapshot, settings: StreamsSettings | None = None) -> KnownTasks:
+    """
+    What the members of a group tell of its tasks.
+
+    Raises:
+        Infeasible, InputError: As for `running`.
+    """
+    threads = [_tasks_of(member) for member in group.members]
+    reads = _reads(group, threads)
+    held = {t for each in threads for t in (*each.active, *each.standby, *each.warmup)}
+    tasks = sorted({*reads, *held}, key=task_key)
+    changelogs = (settings or StreamsSettings()).changelogs or {}
+    stores = stores_of(group, tasks, threads, changelogs)
+    return KnownTasks(ids=tuple(tasks), reads=reads, stores=stores)
+
+
+def running(
+    group: GroupSnapshot,
+    settings: StreamsSettings | None = None,
+    known: KnownTasks | None = None,
+) -> Running:
     """
     The application behind a group that is stable.
 
     Args:
         group: A group that `places_tasks`.
         settings: What configuration says of it.
+        known: What its tasks are, where its members do not tell of all: some run nowhere since one left.
 
     Raises:
         Infeasible: Its threads do not tell their process or their tasks, or their tasks contradict each other.
@@ -121,23 +158,19 @@ def running(group: GroupSnapshot, settings: StreamsSettings | None = None) -> Ru
     """
     settings = settings or StreamsSettings()
     threads = [_tasks_of(member) for member in group.members]
-    reads = _reads(group, threads)
-    tasks = sorted(
-        {*reads, *(t for each in threads for t in (*each.active, *each.standby, *each.warmup))},
-        key=task_key,
-    )
+    known = known or known_tasks(group, settings)
+    tasks, stores = known.ids, known.stores
     if not tasks:
         raise Infeasible(
             f"no member of {group.group} tells its tasks.",
             fix="Take the next snapshot once the application runs; a group that rebalances tells nothing.",
         )
-    stores = stores_of(group, tasks, threads, settings.changelogs or {})
     clients = list(_clients(group, threads, stores, frozenset(tasks)))
     app = application(
         [
             TaskLine(
                 id=task,
-                sources=sorted(reads.get(task, ())),
+                sources=sorted(known.reads.get(task, ())),
                 changelogs=stores.changelogs(task),
                 stateful=stores.stateful(task),
                 log_size=stores.size(task),
@@ -394,4 +427,4 @@ def _rack_remarks(group: GroupSnapshot, app: Application, off: Fact | None) -> I
         yield note("racks_known_by_rule", [app.names[c] for c in np.flatnonzero(unseen).tolist()])
 
 
-__all__ = ["Running", "instance_of", "running"]
+__all__ = ["KnownTasks", "Running", "instance_of", "known_tasks", "running"]

@@ -21,8 +21,9 @@ EPILOG = epilog(
     [0, 2],
     "A line is {id, strategy, topics: {name: {partitions: [[rack, ...], ...]}}, members: [{id, topics, ...}]}; "
     "its answer is {id, assignment: {member: [[topic, partition], ...]}}, exactly what Kafka's class would send. What "
-    "must be given up first stands in transferring, what is wrong with it in findings. A line that is no case gets "
-    "{id, error} in its place and the rest is answered: that is an answer too, so the exit code stays 0.",
+    "must be given up first stands in transferring, what is wrong with it in findings, what of the case the strategy "
+    "does not read in notes. A line that is no case, for a field that there is not too, gets {id, error} in its place "
+    "and the rest is answered: that is an answer too, so the exit code stays 0.",
     "A topic may also have lags, rates, bytes_per_record, leaders and id; instead of lags begin, end and committed "
     "offsets, with which auto_offset_reset beside topics says what no commit means (without it: latest, lagging by 0). "
     "A member may have instance_id, rack, capacity (offsets/s), owned, generation, user_data and config; a case costs: "

@@ -24,6 +24,7 @@ EPILOG = epilog(
         "evenkeel whatif orders-app --bootstrap kafka-1:9092 --members +2 --rack new=a,b --strategy sticky",
         "evenkeel whatif orders-app --from lake --cluster prod --partitions orders=24 --capacity '*=300'",
         "evenkeel whatif orders-app --from cluster.recording --members -1 --json | jq .assignment",
+        "evenkeel whatif payments-app --from cluster.recording --members +1 --rack new=a --set num.standby.replicas=1",
     ],
     [0, 1, 2, 3, 4],
     "Options add up and can be given again. MEMBER is a member id, an instance id or a client id; --rack and "
@@ -34,6 +35,8 @@ EPILOG = epilog(
     "(a live cluster is looked at --samples times), and that it is known what members can do: seen while they "
     "were busy, configured as capacity_per_second, or said with --capacity. A group that follows a plan gets "
     "what its followers (evenkeel-plan) would give it; --plan FILE says which plan that is.",
+    "Of a Kafka Streams application members are instances, with all their threads, and tasks move: --threads and --set "
+    "say what else is different, by Kafka's names of settings; --capacity and --plan make no sense there.",
 )
 
 
@@ -54,6 +57,17 @@ def whatif(
         list[str] | None,
         option("--capacity MEMBER=N", "A member can consume so many offsets a second."),
     ] = None,
+    threads: Annotated[
+        list[str] | None,
+        option("--threads INSTANCE=N", "An instance of Kafka Streams has so many threads."),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        option(
+            "--set SETTING=VALUE",
+            "A setting of Kafka Streams that shapes assignments, such as num.standby.replicas=1.",
+        ),
+    ] = None,
     strategies: Annotated[
         list[str] | None,
         option(
@@ -73,10 +87,12 @@ def whatif(
     as_json: AsJson = False,
 ) -> None:
     """Say what would become of a group with other members, partitions, racks or capacities, under each strategy."""
-    from ...pipeline.whatif import SeenGroup, answer
+    from ...messages.wording import member_names
+    from ...pipeline.whatif import SeenGroup, answer, answer_of_tasks, arriving
     from .. import sources, whatif_options
     from ..judgement import PLAIN_FORM, look
     from ..views import whatif as view
+    from ..views import whatif_tasks as of_tasks
     from ..views.tables import emit
 
     named = whatif_options.named_of(strategies)
@@ -87,12 +103,36 @@ def whatif(
         partitions=partitions or (),
         racks=rack or (),
         capacities=capacity or (),
+        threads=threads or (),
+        settings=settings or (),
     )
     source = sources.open_source(bootstrap, cluster, stored, samples=samples, every=every)
 
+    def tell_tasks(seen: SeenGroup) -> None:
+        group = seen.group
+        by_instance = whatif_options.by_instances(group)
+        changes = whatif_options.task_changes_of(by_instance, options)
+        measured = seen.measured_group.measured
+        reply = answer_of_tasks(
+            group,
+            source.settings.rule(group.cluster, group.group).streams,
+            changes,
+            whatif_options.settings_of(group, options.settings),
+            member_names(by_instance.members),
+            {} if measured is None else arriving(group, measured.production),
+            named,
+        )
+        complain(f"{PLAIN_FORM}; cluster {source.cluster}, snapshot {source.newest}")
+        if as_json:
+            emit(of_tasks.objects(reply))
+        else:
+            of_tasks.print_answer(reply)
+
     def tell(seen: SeenGroup) -> None:
         whatif_options.possible(seen)
-        whatif_options.suits(seen.group, named, follows)
+        whatif_options.suits(seen.group, named, follows, options)
+        if seen.group.places_tasks:
+            return tell_tasks(seen)
         changes = whatif_options.changes_of(seen.group, options)
         reply = answer(source.settings, seen, changes, named, follows)
         complain(f"{PLAIN_FORM}; cluster {source.cluster}, snapshot {source.newest}")

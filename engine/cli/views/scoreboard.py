@@ -37,7 +37,7 @@ HOW_TO_GET = (
     "How to get a strategy: evenkeel elect {} --to STRATEGY (--json here has it in a sentence each)"
 )
 
-TASKS = "Task by task: evenkeel tasks {}"
+TASKS = "What moves if one leaves or joins, or all restart: tasks, of whole instances. Task by task: evenkeel tasks {}"
 
 MOVES_SHOWN = 20
 """As many moves fit a screen; elsewhere all are printed."""

@@ -25,7 +25,7 @@ from ...model.text import and_more, does, listed, named, sentence, several, shor
 from .advice import because, how, possible, reasons
 from .deployment import look_again
 from .election import why_elected
-from .facts import formatted, proof, replay, words
+from .facts import each_with_remarks, formatted, proof, replay, words
 from .names import member_names
 from .outlook import across, ahead, band, came, price, promised
 
@@ -42,6 +42,7 @@ __all__ = [
     "counts",
     "does",
     "duration",
+    "each_with_remarks",
     "formatted",
     "how",
     "listed",

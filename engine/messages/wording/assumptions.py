@@ -74,6 +74,20 @@ CLAUSES: Mapping[str, Clause] = {
     "members_join": (
         "{names} {joins|join}, sorted by that name; real ids are drawn when members join, which may swap who gets what"
     ),
+    "instances_join": (
+        "{names} {joins|join}, with as many threads and the tags of the first instance, and nothing on disk; a real"
+        " process id, which is drawn, may swap who gets what"
+    ),
+    "tasks_grow": (
+        "there are {after:task}, a task for each partition of a topic that grows: what arrives is spread evenly over"
+        " it; the racks of new replicas are unknown; Kafka Streams stops where a repartition topic behind it takes its"
+        " number of partitions from it"
+    ),
+    "settings_supposed": "{every} {is|are} set everywhere",
+    "tasks_caught_up": (
+        "tasks are where they end, once every store is restored: how long that takes is left out, as is what waits"
+        " meanwhile"
+    ),
     "members_join_subscribed": _subscribed,
     "members_join_able": _able,
     "members_join_nowhere": "the rack of {names} is unknown: say it with --rack",

@@ -65,13 +65,18 @@ def _clause(fact: Fact) -> str:
 
 def joined(facts: Iterable[Fact]) -> str:
     """Clauses one after the other; a fact and its remarks stand closer together."""
+    return "; ".join(each_with_remarks(facts))
+
+
+def each_with_remarks(facts: Iterable[Fact]) -> tuple[str, ...]:
+    """A clause for each fact, its remarks in it."""
     groups: list[list[Fact]] = []
     for fact in facts:
         if fact.kind is FactKind.REMARK and groups:
             groups[-1].append(fact)
         else:
             groups.append([fact])
-    return "; ".join(", ".join(map(words, group)) for group in groups)
+    return tuple(", ".join(map(words, group)) for group in groups)
 
 
 def formatted(measure: str, value: float) -> str:
@@ -167,6 +172,19 @@ CLAUSES: Mapping[str, Clause] = {
     **assumptions.CLAUSES,
     "rebalancing": "rebalancing ({names}): who owns what is in motion",
     "idle_members": "{after} of {bound:member} own none of the {partitions}",
+    "unequal_subscriptions": (
+        "its {bound:member} have {after} different subscriptions: not all of them read {names} ({partitions})"
+    ),
+    "topic_takers": "{names} can go to {after} of {bound} only",
+    "subscription_changing": (
+        "it looks like a rolling change: since {after:moment} {before} of {bound} have another subscription than all"
+        " had until then"
+    ),
+    "uneven_by_subscription": (
+        "its members have {first} partitions, and {others} can go to {after} of {bound:member} only"
+    ),
+    "evened_out_by": "{others} would make that {first} (KIP-49)",
+    "even_as_can_be": "nobody could take one over who has fewer: that is as even as these subscriptions allow",
     "lost_records": "retention removed {after:record} unread on {partitions}",
     "commits_beyond_end": "commit beyond end on {partitions}",
     "compacted_lag": (
@@ -193,6 +211,14 @@ CLAUSES: Mapping[str, Clause] = {
         "what crosses racks cannot be priced: the size of records is unknown on {partitions} ({names}); grant DESCRIBE"
         " on the cluster, for log directories, and DESCRIBE_CONFIGS on topics, or set bytes_per_record in a rule"
         " (compacted and purged topics always need that)"
+    ),
+    "read_by_sticky": (
+        "{names} {is|are} asked afresh: sticky does not read owned and generation of a member, as in Kafka, but those"
+        " in its user_data"
+    ),
+    "read_by_cooperative_sticky": (
+        "{names} {is|are} asked afresh: cooperative-sticky does not read owned in user_data, as in Kafka, but that of"
+        " the member, with its generation"
     ),
     "gone_but_kept": _given("is kept though it no longer exists"),
     "given_twice": _given("is given to more than one member"),

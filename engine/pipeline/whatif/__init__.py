@@ -5,15 +5,16 @@ What would become of a group whose members, partitions, racks or capacities were
 as what is known now goes), `condition` (what is the matter with it then, by the rules of every diagnosis),
 `plan_followers` (the plan that a group follows, asked like a strategy), `outcome` (what strategies would make of it, by
 the judge and forecast of today), `sizes` (how many members it needs, and how many have something to do), `answer` (all
-of it side by side, and what was assumed for it).
+of it side by side, and what was assumed for it); `tasks` (the same of applications of Kafka Streams).
 """
 
 from .answer import WhatIfAnswer, answer
 from .changed_group import SeenGroup, seen_of, suppose
-from .changes import Can, Change, Grows, Joins, Leaves, Stands, last_by_name, new_names
+from .changes import Can, Change, Grows, Joins, Leaves, Stands, Threads, last_by_name, new_names
 from .outcome import WhatIfOutcome, outcomes
 from .plan_followers import following_of
 from .sizes import Sizes, sizes_of
+from .tasks import TaskAnswer, TaskOutcome, answer_of_tasks, arriving
 
 __all__ = [
     "Can",
@@ -24,9 +25,14 @@ __all__ = [
     "SeenGroup",
     "Sizes",
     "Stands",
+    "TaskAnswer",
+    "TaskOutcome",
+    "Threads",
     "WhatIfAnswer",
     "WhatIfOutcome",
     "answer",
+    "answer_of_tasks",
+    "arriving",
     "following_of",
     "last_by_name",
     "new_names",

@@ -60,7 +60,15 @@ class Can:
     per_second: float
 
 
-Change = Leaves | Joins | Grows | Stands | Can
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Threads:
+    """An instance of Kafka Streams has so many threads."""
+
+    member: str
+    threads: int
+
+
+Change = Leaves | Joins | Grows | Stands | Can | Threads
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

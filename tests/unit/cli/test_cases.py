@@ -325,3 +325,77 @@ def test_a_case_that_cannot_be_read_raises_outside_of_lines():
     """Called as a function, an error is an InputError."""
     with pytest.raises(InputError, match="strategy"):
         read_case({})
+
+
+STREAMS = {
+    "strategy": "none",
+    "topics": {"t": {"partitions": [[]]}},
+    "tasks": [{"id": "0_0", "partitions": [["t", 0]]}],
+    "clients": [{"process_id": "00000000-0000-0000-0000-000000000001"}],
+    "config": {},
+}
+
+
+@pytest.mark.parametrize(
+    ("case", "path", "told"),
+    [
+        (CASE, ["cost"], "cost: no such field, the nearest is costs."),
+        (CASE, ["topics", "t", "lag"], "topics.t.lag: no such field, the nearest is lags."),
+        (
+            CASE,
+            ["members", 1, "instanceId"],
+            "members[1].instanceId: no such field, the nearest is instance_id.",
+        ),
+        (CASE, ["costs", "zzz"], "costs.zzz: no such field, there are non_overlap, traffic."),
+        (
+            CASE | {"strategy": "sticky"},
+            ["members", 0, "user_data", "onwed"],
+            "user_data of member 'c': onwed: no such field, the nearest is owned.",
+        ),
+        (
+            STREAMS,
+            ["tasks", 0, "changelogs"],
+            "tasks[0].changelogs: no such field, the nearest is changelog_partitions.",
+        ),
+        (
+            STREAMS,
+            ["config", "num_standby"],
+            "config.num_standby: no such field, the nearest is num_standby_replicas.",
+        ),
+    ],
+)
+def test_a_field_that_there_is_not_is_named_with_the_nearest(case, path, told):
+    """At its place, by the names under which cases are written: a typing error answers another question otherwise."""
+    assert _answers(changed(case, path, 1)) == [{"id": case.get("id"), "error": told}]
+
+
+def test_what_others_call_their_own_is_theirs():
+    """User data and settings of a strategy that is not a sticky one hold whatever they hold; no hint is refused."""
+    own = {"user_data": {"weight": 2}, "config": {"zone": "a"}, "id": "c", "topics": ["t"]}
+    case = CASE | {"members": [own], "subscription_type": "homogeneous"}
+
+    assert answer(case)["assignment"]["c"] == [["t", 0], ["t", 1]]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "sent", "afresh"),
+    [
+        ("sticky", {"owned": [["t", 0]]}, True),
+        ("sticky", {"owned": [["t", 0]], "generation": 3}, True),
+        ("sticky", {"user_data": {"owned": [["t", 0]]}}, False),
+        ("cooperative-sticky", {"user_data": {"owned": [["t", 0]], "generation": 3}}, True),
+        ("cooperative-sticky", {"owned": [["t", 0]]}, False),
+        ("range", {"owned": [["t", 0]]}, False),
+    ],
+)
+def test_who_is_asked_afresh_is_told(strategy, sent, afresh):
+    """What a member had counts where the strategy reads it, with or without a generation; elsewhere it says so."""
+    members = [{"id": "a", "topics": ["t"]}, {"id": "b", "topics": ["t"]} | sent]
+    case = {"strategy": strategy, "topics": {"t": {"partitions": [[], []]}}, "members": members}
+    told = answer(case)
+
+    assert ([note.split(":")[0] for note in told.get("notes", [])]) == [
+        "b is asked afresh"
+    ] * afresh
+    if strategy != "range":
+        assert told["assignment"]["b"] == ([["t", 1]] if afresh else [["t", 0]])

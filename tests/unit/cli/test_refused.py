@@ -111,6 +111,25 @@ REFUSED = {
         "--capacity balanced-1=inf": "no number of offsets per second above 0",
         "--capacity balanced-1=5 --without balanced-1": "the group has no such member",
         "--strategy stick": "Did you mean sticky?",
+        "--strategy none": "there is no strategy 'none'",
+        "--threads balanced-1=2": "group balanced is no Kafka Streams application",
+        "--set num.standby.replicas=1": "group balanced is no Kafka Streams application",
+    },
+    "whatif streams-classic @": {
+        "--without streams-clasic-1": "Did you mean streams-classic-1",
+        "--members -2": "without 2 nobody would be left",
+        "--capacity *=5": "what instances of streams-classic can do decides nothing of its tasks",
+        "--threads streams-classic-1=0": "'0' is no number of threads up to 10,000",
+        "--threads new=2": "Let members join with --members +N",
+        "--set num.standby.replica=1": "no such setting, the nearest is num_standby_replicas.",
+        "--set num.standby.replicas=x": "valid integer",
+        "--set rack.aware.assignment.strategy=near": "use none, min_traffic, balance_subtopology",
+        "--set acceptable.recovery.lag": "is not SETTING=VALUE",
+        "--partitions streams-classic-counts-repartition=9": "keeps stores of what it reads there",
+        "--strategy range": "places tasks, by none of that name. Name none or min_traffic",
+    },
+    "whatif streams-kip1071 @": {
+        "--set rack.aware.assignment.strategy=none": "set streams.num.standby.replicas of the group.",
     },
     "check-assignor": {
         "Weighted": "there is no strategy 'Weighted'. There are live, range, ",
@@ -134,8 +153,6 @@ REFUSED = {
 
 NO_ANSWER = {
     "whatif --members +1 @": {
-        "streams-classic": "a Kafka Streams application, which assigns tasks and not partitions",
-        "streams-kip1071": "`evenkeel tasks streams-kip1071` shows them under each strategy.",
         "keeps-rebalancing": "rebalancing (CompletingRebalance)",
         "empty-with-commits": "no members (Empty)",
     },

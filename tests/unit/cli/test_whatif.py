@@ -257,3 +257,34 @@ def test_the_page_shows_what_is_printed(asked):
     shown = page[page.index("What if: skewed-load") :].split("```", 1)[0]
     arguments = ("--members", "+1", "--strategy", "range", "--strategy", "roundrobin")
     assert shown == asked("skewed-load", *arguments).stdout
+
+
+def test_an_application_has_its_instances_and_tasks(asked):
+    """A line per strategy, the instances with what they get, which tasks change hands, and what was assumed."""
+    shown = asked("streams-classic", "--members", "+1", "--rack", "new=rack-a").stdout
+    told = """
+    (as it is) 2 4 12 - - - 17% 6 6 4.58 … min_traffic (runs) 3 6 12 5 3 26 17% 4 4 4.05
+    … Instances: tasks, copies after a +, and what arrives … new-1 rack-a - 4 + 1 (1.04/s)
+    … Changes hands with min_traffic (runs): 5 tasks … 0_1: streams-classic-1 -> new-1
+    … Assumed: … new-1 joins, with as many threads and the tags of the first instance
+    """
+    assert lacking(shown, told) is None
+
+
+def test_of_an_application_json_has_every_task(asked):
+    """Owners and copies by the names of instances, and the settings that are supposed."""
+    options = (
+        "--set",
+        "streams.num.standby.replicas=1",
+        "--without",
+        "streams-kip1071-1",
+        "--json",
+    )
+    now, then = objects(asked("streams-kip1071", *options))
+
+    assert (now["strategy"], now["moves"], now["assumed"]) == ("live", None, [])
+    assert (then["strategy"], then["moves"], len(then["moved"])) == ("sticky-tasks-server", 6, 6)
+    assert set(then["active"].values()) == {"streams-kip1071-2"}
+    assert {each["from"] for each in then["moved"]} == {"streams-kip1071-1"}
+    assert [each["tasks"] for each in then["on"]] == [12]
+    assert "num_standby_replicas=1 is set everywhere" in then["assumed"]

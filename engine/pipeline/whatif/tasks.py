@@ -1,0 +1,308 @@
+"""
+What would become of an application of Kafka Streams whose instances, threads, racks, topics or settings were others.
+
+An instance leaves or joins with all its threads; who joins has nothing on its disk. Strategies are asked about the
+group as a snapshot would show it then, by `streams.compare`; moves and stores count from today.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...config import StreamsSettings
+from ...model.arrays import Floats
+from ...model.errors import EvenkeelError, InputError
+from ...model.facts import Fact, note, reason
+from ...model.groups import GroupSnapshot, Member
+from ...streams.after_change import instances, joined, pinned, with_threads, without
+from ...streams.compare import PlacementOutcome, outcome, outcomes, present, presumed
+from ...streams.live import KnownTasks, Running, known_tasks, running
+from ...streams.settings import TaskStrategy
+from ...streams.stores import subtopology_of
+from .changes import Change, Grows, Joins, Leaves, Stands, Threads
+
+Rates = Mapping[tuple[str, int], float]
+"""(topic, partition) -> offsets/s that arrive, as far as that is known."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TaskOutcome:
+    """
+    Where a strategy would put the tasks, or why there is no telling.
+
+    Attributes:
+        strategy: It; None for what the application has now.
+        is_running: Whether the application runs it.
+        application: The application after the changes.
+        placed: Where its tasks are in the end; None without an answer.
+        refused: Why there is none.
+        before: As *has*, of today.
+    """
+
+    strategy: TaskStrategy | None
+    is_running: bool
+    application: Running
+    placed: PlacementOutcome | None
+    refused: Fact | None = None
+    before: Mapping[str, Sequence[str | None]]
+
+    @cached_property
+    def has(self) -> dict[str, list[str | None]]:
+        """Task -> the process that runs it in the end, None for nobody, and those that keep a copy of its stores."""
+        return {} if self.placed is None else _has(self.application, self.placed)
+
+    @property
+    def moves(self) -> list[tuple[str, str, str]]:
+        """(task, from, to) of those that change processes from today."""
+        return [
+            (task, old, new)
+            for task, (new, *_) in self.has.items()
+            if new and (old := self.before.get(task, [None])[0]) and old != new
+        ]
+
+    @property
+    def restored(self) -> list[int]:
+        """Offsets of each store that an instance has to build anew."""
+        app = self.application.app
+        return [
+            int(app.log_size[n])
+            for n, task in enumerate(app.tasks)
+            if app.stateful[n]
+            for process in self.has.get(task, ())
+            if process is not None and process not in self.before.get(task, ())
+        ]
+
+    def loads(self, rates: Rates) -> dict[str, tuple[int, int, float | None]]:
+        """Process -> its tasks, its copies, and the offsets/s that arrive at it; None where that is not known."""
+        app, start = self.application.app, self.application.app.source_start
+        arrives = [
+            [rates.get(app.partitions[p]) for p in app.source[start[n] : start[n + 1]].tolist()]
+            for n in range(len(app.tasks))
+        ]
+        found: dict[str, tuple[int, int, float | None]] = {}
+        for process in app.clients:
+            own = [
+                n for n, task in enumerate(app.tasks) if self.has.get(task, [None])[0] == process
+            ]
+            rate = [each for n in own for each in arrives[n]]
+            known = [each for each in rate if each is not None]
+            kept = sum(process in copies for _, *copies in self.has.values())
+            found[process] = (len(own), kept, sum(known) if len(known) == len(rate) else None)
+        return found
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TaskAnswer:
+    """
+    What would become of an application.
+
+    Attributes:
+        group: It, as it is.
+        names: Process -> what people call the instance, those that join included.
+        today: What it has now.
+        outcomes: One per strategy, the one that it runs first.
+        rates: What arrives after the changes.
+        assumed: What was assumed.
+    """
+
+    group: GroupSnapshot
+    names: Mapping[str, str]
+    today: TaskOutcome
+    outcomes: tuple[TaskOutcome, ...]
+    rates: Rates
+    assumed: tuple[Fact, ...]
+
+
+def answer_of_tasks(
+    group: GroupSnapshot,
+    settings: StreamsSettings | None,
+    changes: Sequence[Change],
+    told: Mapping[str, Any],
+    names: Mapping[str, str],
+    rates: Rates,
+    named: Collection[str] = (),
+) -> TaskAnswer:
+    """
+    What would become of an application.
+
+    Args:
+        group: It as it is; it places tasks.
+        settings: What configuration says of it.
+        changes: What is different; members are processes.
+        told: The settings that are different.
+        names: Process -> what people call the instance.
+        rates: What arrives now.
+        named: Names of the strategies that are asked; none: those that it could run.
+
+    Raises:
+        Infeasible: Its members do not tell their tasks.
+        InputError: A change would stop it, or a strategy is none of its.
+    """
+    live = running(group, settings)
+    seen = presumed(live, outcomes(live))
+    before = _has(live, present(live))
+    then, known, called = _changed(group, known_tasks(group, settings), changes, dict(names))
+    supposed = StreamsSettings.model_validate(pinned(settings, seen).model_dump() | dict(told))
+    application = running(then, supposed, known)
+    runs = (
+        application.own or (supposed.rack_aware_assignment_strategy if told else None) or seen.runs
+    )
+    if unknown := set(named) - {one.value for one in application.strategies}:
+        raise InputError(
+            f"--strategy {min(unknown)}: group {group.group} places tasks, by none of that name.",
+            fix=f"Name {' or '.join(application.strategies)}.",
+        )
+    could = application.strategies if application.own is None else (application.own,)
+    chosen = [
+        one for one in application.strategies if (one.value in named if named else one in could)
+    ]
+    found = [_outcome(application, one, one is runs, before) for one in chosen]
+    now = TaskOutcome(
+        strategy=None, is_running=False, application=live, placed=present(live), before=before
+    )
+    return TaskAnswer(
+        group=group,
+        names=called,
+        today=now,
+        outcomes=tuple(sorted(found, key=lambda one: not one.is_running)),
+        rates=_spread(rates, changes),
+        assumed=(*seen.remarks, *_assumed(application, changes, told, called)),
+    )
+
+
+def arriving(group: GroupSnapshot, production: Floats) -> Rates:
+    """What arrives in the partitions of a group: (n) offsets/s, nan where that is not known."""
+    table = group.partitions
+    keys = zip(table.names, table.partition.tolist(), strict=True)
+    return {
+        key: rate for key, rate in zip(keys, production.tolist(), strict=True) if not np.isnan(rate)
+    }
+
+
+def _has(application: Running, placed: PlacementOutcome) -> dict[str, list[str | None]]:
+    app, start, copies = application.app, placed.copies_start, placed.copies
+    clients = [*app.clients, None]
+    return {
+        task: [clients[c] for c in (owner, *copies[start[n] : start[n + 1]].tolist())]
+        for n, (task, owner) in enumerate(zip(app.tasks, placed.owner.tolist(), strict=True))
+    }
+
+
+def _outcome(
+    application: Running,
+    strategy: TaskStrategy,
+    is_running: bool,
+    before: Mapping[str, Sequence[str | None]],
+) -> TaskOutcome:
+    placed, refused = None, None
+    try:
+        placed = outcome(application, strategy)
+    except EvenkeelError as problem:
+        refused = reason("refused", quote=str(problem))
+    return TaskOutcome(
+        strategy=strategy,
+        is_running=is_running,
+        application=application,
+        placed=placed,
+        refused=refused,
+        before=before,
+    )
+
+
+def _changed(
+    group: GroupSnapshot, known: KnownTasks, changes: Sequence[Change], names: dict[str, str]
+) -> tuple[GroupSnapshot, KnownTasks, dict[str, str]]:
+    """The group after changes made in their order, its tasks, and what its instances are called."""
+    process_of: dict[str, str] = {}
+    like = next(iter(instances(group).values()))
+    for change in changes:
+        match change:
+            case Leaves():
+                group = without(group, change.member)
+            case Joins():
+                group = joined(group, _rackless(like), name=change.member)
+                process = group.members[-1].process_id or ""
+                process_of[change.member], names[process] = process, change.member
+            case Stands():
+                process = process_of.get(change.member, change.member)
+                group = replace(
+                    group,
+                    members=tuple(
+                        replace(one, rack=change.rack, rack_source="subscription")
+                        if one.process_id == process
+                        else one
+                        for one in group.members
+                    ),
+                )
+            case Threads():
+                process = process_of.get(change.member, change.member)
+                group = with_threads(group, process, change.threads)
+            case Grows():
+                known = _grown(group, known, change)
+    return group, known, names
+
+
+def _rackless(threads: Sequence[Member]) -> list[Member]:
+    return [replace(one, rack=None, rack_source=None, instance_id=None) for one in threads]
+
+
+def _grown(group: GroupSnapshot, known: KnownTasks, change: Grows) -> KnownTasks:
+    """
+    The tasks once a topic has more partitions: each sub-topology that reads it has one for each.
+
+    Raises:
+        InputError: One of them keeps stores: Kafka Streams stops, as their changelogs have fewer partitions.
+    """
+    parts = {subtopology_of(t) for t, read in known.reads.items() if change.topic in dict(read)}
+    if kept := sorted(part for part in parts if part in known.stores.having):
+        raise InputError(
+            f"--partitions {change.topic}={change.partitions}: sub-topology {kept[0]} of {group.group} keeps stores of"
+            " what it reads there, and Kafka Streams stops where their changelogs have another number of partitions.",
+            fix="Leave it out: to get more partitions, an application is reset (kafka-streams-application-reset).",
+        )
+    reads = {task: set(read) for task, read in known.reads.items()}
+    for part in parts:
+        for number in range(change.partitions):
+            reads.setdefault(f"{part}_{number}", set()).add((change.topic, number))
+    return replace(
+        known, ids=tuple({**dict.fromkeys(known.ids), **dict.fromkeys(reads)}), reads=reads
+    )
+
+
+def _spread(rates: Rates, changes: Sequence[Change]) -> Rates:
+    """What arrives: of a topic that grows the same in each of its partitions, for keys hash anew."""
+    spread = dict(rates)
+    for change in changes:
+        if isinstance(change, Grows):
+            total = sum(rate for (topic, _), rate in rates.items() if topic == change.topic)
+            share = total / change.partitions
+            spread |= {(change.topic, number): share for number in range(change.partitions)}
+    return spread
+
+
+def _assumed(
+    application: Running,
+    changes: Sequence[Change],
+    told: Mapping[str, Any],
+    names: Mapping[str, str],
+) -> Iterator[Fact]:
+    leave = [change for change in changes if isinstance(change, Leaves)]
+    for measure, picked in (("members_leave", False), ("last_members_leave", True)):
+        if gone := [names[change.member] for change in leave if change.picked is picked]:
+            yield note(measure, gone)
+    if join := [change.member for change in changes if isinstance(change, Joins)]:
+        yield note("instances_join", join)
+        placed = {change.member for change in changes if isinstance(change, Stands)}
+        if nowhere := [name for name in join if name not in placed]:
+            yield note("members_join_nowhere", nowhere)
+    if any(isinstance(change, Grows) for change in changes):
+        yield note("tasks_grow", after=len(application.app.tasks))
+    if told:
+        yield note("settings_supposed", [f"{name}={value}" for name, value in told.items()])
+    if changes or told:
+        yield note("tasks_caught_up")

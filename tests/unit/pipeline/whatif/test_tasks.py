@@ -1,0 +1,164 @@
+"""What would become of an application of Kafka Streams: instances, threads, racks, topics and settings."""
+
+from __future__ import annotations
+
+import pytest
+
+from evenkeel.engine.advice.next_task_change import TaskChanges
+from evenkeel.engine.config import StreamsSettings
+from evenkeel.engine.model.errors import InputError
+from evenkeel.engine.pipeline.whatif import (
+    Grows,
+    Joins,
+    Leaves,
+    Stands,
+    Threads,
+    answer_of_tasks,
+)
+from evenkeel.engine.streams.after_change import given, instances
+from evenkeel.engine.streams.compare import outcome
+from evenkeel.engine.streams.live import running
+from evenkeel.engine.streams.settings import RackStrategy, StickyTasks
+from tests.helpers.facts import said
+from tests.helpers.streams import process
+from tests.helpers.streams_groups import Sub, Thread, live_group, on
+
+STORE = "app-counts-changelog"
+SUBS = {"0": Sub(4), "1": Sub(3, [STORE])}
+ON = on("source-0", "a b c a") | on("source-1", "a b c") | on(STORE, "a b c")
+THREE = [
+    Thread(1, "0_0 1_0", "1_1", rack="a"),
+    Thread(2, "0_1 1_1", "1_2", rack="b"),
+    Thread(3, "0_2 0_3 1_2", "1_0", rack="c"),
+]
+SERVER = StickyTasks.SERVER
+ONE, TWO, TRE = (process(n) for n in (1, 2, 3))
+NAMES = {ONE: "app-1", TWO: "app-2", TRE: "app-3"}
+
+
+def _answer(*changes, group=None, told=None, settings=None, named=(), rates=None, **more):
+    group = group or live_group(THREE, SUBS, replicas=ON, **more)
+    return answer_of_tasks(group, settings, changes, told or {}, NAMES, rates or {}, named)
+
+
+def _first(*changes, **more):
+    return _answer(*changes, **more).outcomes[0]
+
+
+@pytest.mark.parametrize("strategy", [*RackStrategy, SERVER], ids=str)
+def test_who_leaves_moves_as_many_tasks_as_the_next_change_said(strategy):
+    """From a strategy's own placement both are the same question: of whoever leaves, and of all others."""
+    kip_1071 = strategy is SERVER
+    told = StreamsSettings(num_standby_replicas=1)
+    group = live_group(THREE, SUBS, replicas=ON, kip_1071=kip_1071)
+    application = running(group, told)
+    placed = outcome(application, strategy)
+    said_before = TaskChanges(group, told, application).of(placed)
+    then = given(group, application, placed)
+    moves = [
+        len(_first(Leaves(member=one), group=then, settings=told, named=[strategy.value]).moves)
+        for one in instances(group)
+    ]
+
+    assert sum(moves) / 3 == pytest.approx(said_before.leave_moves_mean)
+    assert max(moves) == said_before.leave_moves_worst
+
+
+def test_only_stores_that_an_instance_lacks_are_restored():
+    """1_0 has a copy on the third instance, which keeps it; who takes a copy anew builds it from all its offsets."""
+    gone = _first(Leaves(member=ONE), kip_1071=True, told={"num_standby_replicas": 0})
+    anew = _first(Leaves(member=ONE), kip_1071=True, told={"num_standby_replicas": 1})
+
+    assert (gone.restored, gone.has["1_0"]) == ([], [TRE])
+    # both that stay have all three stores then: each lacks one
+    assert (anew.has["1_0"], anew.restored) == ([TRE, TWO], [1000, 1000])
+
+
+def test_who_joins_has_the_threads_of_the_first_and_a_rack_that_is_said():
+    """Without one Kafka switches racks off; with one the strategy goes by it, and moves less than without."""
+    joins = Joins(member="new-1")
+    nowhere, near = (
+        _answer(joins, *more, named=["min_traffic"])
+        for more in ([], [Stands(member="new-1", rack="a")])
+    )
+    [off], [counted] = nowhere.outcomes, near.outcomes
+    [new] = set(counted.application.app.clients) - NAMES.keys()
+
+    assert (off.placed.racks_off is None, counted.placed.racks_off) == (False, None)
+    assert near.names[new] == "new-1"
+    assert counted.application.app.threads.tolist() == [1] * 4
+    assert int(counted.placed.crossing.sum()) == 0
+    assert len(counted.moves) < len(off.moves)
+    told = said(nowhere.assumed)
+    assert any(one.startswith("new-1 joins, with as many threads") for one in told)
+    assert "the rack of new-1 is unknown: say it with --rack" in told
+
+
+def test_two_that_join_are_two():
+    """They have ids of their own, and each gets tasks."""
+    found = _first(Joins(member="new-1"), Joins(member="new-2"), kip_1071=True)
+
+    assert len(found.application.app.clients) == 5
+    assert sorted(count for count, _, _ in found.loads({}).values()) == [1, 1, 1, 2, 2]
+
+
+@pytest.mark.parametrize(("threads", "tasks"), [(5, 5), (1, 2)])
+def test_tasks_follow_threads(threads, tasks):
+    """Of seven tasks five threads of seven get five; an instance that loses a thread keeps what is on its disk."""
+    group = live_group([*THREE, Thread(3, rack="c")], SUBS, replicas=ON)
+    found = _first(Threads(member=TRE, threads=threads), group=group, named=["none"])
+
+    assert found.application.app.threads.tolist() == [1, 1, threads]
+    assert found.loads({})[TRE][0] == tasks
+    disk = dict(
+        zip(
+            found.application.app.lag_task.tolist(), found.application.app.lag.tolist(), strict=True
+        )
+    )
+    assert disk[found.application.app.tasks.index("1_0")] <= 0
+
+
+def test_settings_are_what_the_strategy_goes_by():
+    """A copy more of each store; a rack strategy by its setting is the one that it runs then."""
+    found = _answer(
+        told={"num_standby_replicas": 2, "rack_aware_assignment_strategy": "balance_subtopology"}
+    )
+
+    assert found.outcomes[0].strategy is RackStrategy.BALANCE_SUBTOPOLOGY
+    assert found.outcomes[0].is_running
+    assert {len(has) for task, has in found.outcomes[0].has.items() if task[0] == "1"} == {1 + 2}
+    assert "num_standby_replicas=2, rack_aware_assignment_strategy=balance_subtopology" in " ".join(
+        said(found.assumed)
+    )
+
+
+def test_a_topic_that_grows_has_a_task_for_each_partition():
+    """What arrives is spread over all of them; new tasks are nobody's today, so they do not move."""
+    rates = {("source-0", n): 6.0 for n in range(4)} | {("source-1", n): 1.0 for n in range(3)}
+    found = _answer(Grows(topic="source-0", partitions=6), kip_1071=True, rates=rates)
+    [one] = found.outcomes
+    arrives = [rate for _, _, rate in one.loads(found.rates).values()]
+
+    assert [task for task in one.has if task[0] == "0"] == [f"0_{n}" for n in range(6)]
+    assert sum(arrives) == pytest.approx(27)
+    assert {task for task, _, _ in one.moves} <= {"0_0", "0_1", "0_2", "0_3", "1_0", "1_1", "1_2"}
+
+
+def test_a_topic_of_stores_cannot_grow():
+    """Kafka Streams stops where a changelog has another number of partitions than its source."""
+    with pytest.raises(InputError, match="sub-topology 1 of app keeps stores"):
+        _answer(Grows(topic="source-1", partitions=6))
+
+
+def test_a_strategy_of_others_is_refused():
+    """Tasks are placed by the strategies of tasks alone; the broker's own is what a KIP-1071 group runs."""
+    assert [one.strategy for one in _answer(kip_1071=True).outcomes] == [SERVER]
+    with pytest.raises(InputError, match="by none of that name"):
+        _answer(named=["range"])
+
+
+def test_what_arrives_is_unknown_where_a_partition_is():
+    """Never 0."""
+    found = _first(kip_1071=True, rates={})
+
+    assert {rate for _, _, rate in found.loads({}).values()} == {None}
