@@ -32,6 +32,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
+from ..assignors.kafka.protocol_names import base_of
 from ..config import Policy
 from ..model.assignments import Advice, AdviceState, Verdict
 from ..model.facts import Fact, reason
@@ -244,7 +245,10 @@ class _Walk:
     def _withdrawn(self, proposal: AdviceProposal) -> None:
         candidate = self.sight.candidates.get(proposal.strategy)
         if candidate is None or candidate.feasibility not in ABLE:
-            why = reason("can_no_longer_run_it", [proposal.strategy])
+            # of a strategy `with_racks` there is a row only where sending them changes what it answers
+            alike = candidate is None and base_of(proposal.strategy) in self.sight.candidates
+            measure = "racks_change_nothing" if alike else "can_no_longer_run_it"
+            why = reason(measure, [proposal.strategy])
             self._over(AdviceState.EXPIRED, why, *(candidate.reason if candidate else ()))
             return
         since = proposal.lost_since or proposal.first_won_at

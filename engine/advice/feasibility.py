@@ -186,8 +186,10 @@ class Feasibilities:
         return told.count(False) if vary else 0
 
     @cached_property
-    def untold(self) -> Mapping[str, tuple[str, ...]]:
+    def untold(self) -> Mapping[str, list[str]]:
         """By rack, who is known to be there and does not tell it; nothing where telling could not change an answer."""
+        if all(member.sends_rack or member.rack is None for member in self.group.members):
+            return {}
         return untold_racks(self.group) if self.silent else {}
 
     def of(self, strategy: str, deployment: Deployment) -> FeasibilityJudgement:
@@ -227,17 +229,16 @@ class Feasibilities:
     def _once_told(self, base: str, plain: FeasibilityJudgement) -> FeasibilityJudgement:
         """Of a strategy once every member sends its rack: as without, after that is set."""
         untold = untold_racks(self.group)
-        if not untold or plain.feasibility not in (Feasibility.CAN_RUN, Feasibility.COULD_RUN):
-            return plain
+        able = plain.feasibility in (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
+        if not untold or not able or plain.deployment is Deployment.PLAN:
+            return plain  # who follows a plan is given it, wherever Kafka sees him
         running = plain.feasibility is Feasibility.CAN_RUN
         told = sum(map(len, untold.values()))
         way = [each for each in plain.how if each.measure not in ("restart_one", "tell_racks")]
         return replace(
             plain,
             feasibility=Feasibility.COULD_RUN,
-            reason=(reason("after_racks_told"),)
-            if running
-            else (*plain.reason, reason("and_racks_told")),
+            reason=(*(() if running else plain.reason), reason("after_racks_told")),
             how=(step("set_client_rack", untold, after=told, bound=len(self.group.members)), *way),
         )
 
@@ -364,13 +365,13 @@ def runs(group: GroupSnapshot, strategy: str) -> bool | None:
     return strategy == elected or (None if own else False)
 
 
-def untold_racks(group: GroupSnapshot) -> dict[str, tuple[str, ...]]:
+def untold_racks(group: GroupSnapshot) -> dict[str, list[str]]:
     """By rack, the members that are known to be there and do not send it, by their identities."""
     stray = stray_racks((member.rack for member in group.members), group.partitions)
-    untold: dict[str, tuple[str, ...]] = {}
+    untold: dict[str, list[str]] = {}
     for member in sorted(group.members, key=lambda m: (m.rack or "", m.identity)):
         if member.rack and not member.sends_rack and member.rack not in stray:
-            untold[member.rack] = (*untold.get(member.rack, ()), member.identity)
+            untold.setdefault(member.rack, []).append(member.identity)
     return untold
 
 

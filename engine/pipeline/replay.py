@@ -95,9 +95,9 @@ def replay_group(
             continue
         judgement = feasibilities.of(strategy.name, strategy.deployment)
         candidate = _replay(strategy, group, rule, joining, judge, judgement)
-        next_change = _next_change(strategy, candidate, changes, judgement)
         if strategy.name in RACKED and not _says_more(candidate, candidates, named, only):
             continue
+        next_change = _next_change(strategy, candidate, changes, judgement)
         candidates.append(replace(candidate, next_change=next_change))
     answers = {candidate.strategy: candidate.assignment for candidate in candidates}
     racks = _about_racks(measured_group, spec, rule, answers.get("min_traffic"))
@@ -288,9 +288,9 @@ def _joining(
     judged = replace(spec, lag=measured.lag_for_strategies.take(group.partitions.assignable))
 
     @cache
-    def joining(as_is: bool, silent: frozenset[str] | None) -> GroupSpec:
+    def joining(reading: bool, silent: frozenset[str] | None) -> GroupSpec:
         nothing = None if silent is None else silent.union(coming)
-        return fresh(as_read(judged) if as_is else judged, nothing)
+        return fresh(as_read(judged) if reading else judged, nothing)
 
     return joining
 

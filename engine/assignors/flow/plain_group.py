@@ -218,7 +218,7 @@ def _check_racks(group: GroupSpec, partition: Ints, member: Indices) -> None:
     if lacking:
         raise Infeasible(
             f"a missing rack switches it off (KIP-925): {'; '.join(lacking)}.",
-            fix="Set client.rack on every member and broker.rack on every broker.",
+            fix="Set client.rack on every member and broker.rack on every broker, to the same names.",
         )
 
 

@@ -31,7 +31,7 @@ def because(facts: Sequence[Fact]) -> str:
 _AFTER = {"racks_play_no_part": ": "}
 _BEFORE = {
     "shipping_class": " ",
-    "and_racks_told": " ",
+    "after_racks_told": ", ",
     "first_won": ", ",
     "taken_up_at": ", ",
     "missed_at": ", ",

@@ -49,6 +49,7 @@ CLAUSES: Mapping[str, Clause] = {
     "not_taken_up": "nobody took it up in {after:duration}",
     "runs_it_now": "the group runs {names} now, with another assignment",
     "can_no_longer_run_it": "the group cannot run {names} any more",
+    "racks_change_nothing": "{names} is no other answer any more than without client.rack",
     "no_longer_wins": f"{{names}} did not win in {LAST_SNAPSHOTS}",
     "assignment_changed_again": ("the assignment changed again before it showed what {names} does"),
     "nothing_promised": "no forecast of {names} to hold it against",

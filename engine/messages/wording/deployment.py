@@ -102,7 +102,6 @@ _REASONS: Mapping[str, Clause] = {
     "after_restart_first": "after one rolling restart that puts it first",
     "shipping_class": "and ships its class with every member",
     "after_racks_told": "once every member sends client.rack",
-    "and_racks_told": "and sets client.rack on every member",
     "listed_not_elected": (
         "all {bound} members list it, but {first} is elected ({after} of {bound} votes)"
     ),

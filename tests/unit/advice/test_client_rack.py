@@ -17,25 +17,28 @@ CONFIGURED = {"rack_source": "configured"}
 ACROSS = {"a": [0, 1], "b": [2, 3]}
 """What `range` gives where it sees no rack."""
 
-NEAR = {"a": [0, 2], "b": [1, 3]}
 BOTH = [[0, 1], [1, 0], [0, 1], [1, 0]]
 
 
-def _group(racks=("rack-a", "rack-b"), columns=(CONFIGURED, CONFIGURED), owned=None, **more):
-    """Members a and b on four partitions, of which 0 and 2 lie on rack-a, 1 and 3 on rack-b."""
-    replicas, follower_fetching = (
-        more.pop("replicas", [[0], [1], [0], [1]]),
-        more.pop("reads", True),
-    )
+def _group(
+    racks=("rack-a", "rack-b"),
+    columns=(CONFIGURED, CONFIGURED),
+    replicas=((0,), (1,), (0,), (1,)),
+    reads=True,
+    group_assignors=None,
+    **more,
+):
+    """Members a and b on four partitions, of which 0 and 2 lie on rack-a, 1 and 3 on rack-b unless told otherwise."""
     members = [
-        member(name, ["t"], {"t": (owned or ACROSS)[name]}, rack=rack) | own
+        member(name, ["t"], {"t": ACROSS[name]}, rack=rack) | own
         for name, rack, own in zip("ab", racks, columns, strict=True)
     ]
     [one] = groups(
         make_snapshot(
             topics=[topic("t", 4, replicas=replicas)],
             groups=[group("g", members=members, **{"assignor": "range"} | more)],
-            follower_fetching=follower_fetching,
+            follower_fetching=reads,
+            group_assignors=group_assignors,
         )
     )
     return one
@@ -90,6 +93,21 @@ def test_what_client_rack_would_bring_is_a_row_with_that_as_its_first_step():
 def test_there_is_no_such_row_where_it_would_change_nothing(situation, columns):
     """Racks are sent, unknown, of no use, or nobody's."""
     assert not [name for name in _rows(_group(**columns)) if "+" in name], situation
+
+
+def test_a_group_whose_brokers_assign_by_racks_is_told_the_same():
+    """`racks-server` looks at racks, Kafka's own assignors for brokers at none; members of either ask as they send."""
+    there = ["uniform", "range", "evenkeel-racks"]
+    columns = (CONFIGURED | {"kind": "consumer"},) * 2
+    one = _group(columns=columns, group_type="consumer", assignor="uniform", group_assignors=there)
+    rows = _rows(one)
+
+    assert {name for name in rows if "+" in name} == {"racks-server+client.rack"}
+    row = rows["racks-server+client.rack"]
+    assert (rows["racks-server"]["cross_rack_share"], row["cross_rack_share"]) == (0.5, 0)
+    assert row["reason"] == "members may ask for it, once every member sends client.rack"
+    assert row["how"].startswith("Set client.rack")
+    assert "Set group.remote.assignor=evenkeel-racks on every member" in row["how"]
 
 
 def test_one_member_that_sends_nothing_is_the_one_that_is_to():

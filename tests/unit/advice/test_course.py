@@ -265,6 +265,15 @@ def test_what_asks_for_client_rack_runs_once_no_row_asks_for_it():
     assert (sight.runs("range"), sight.runs("sticky+client.rack")) == (True, False)
 
 
+def test_what_asks_for_client_rack_is_over_once_that_changes_nothing(monkeypatch):
+    """It is not said that the group cannot run it."""
+    monkeypatch.setitem(NAMES, "s", "sticky+client.rack")
+    story = Story().goes_on("sssssss").goes_on("." * 7)
+
+    assert [state for *_, state in story.told] == [P, C, E]
+    assert story.cause == "sticky+client.rack is no other answer any more than without client.rack"
+
+
 def _row_of(name):
     return replace(Story().candidate(name), strategy=f"{name}+client.rack", is_running=False)
 
