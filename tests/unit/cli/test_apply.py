@@ -262,7 +262,7 @@ def test_without_a_strategy_it_is_what_is_advised(run, recording):
         ({"group_type": "share"}, "range", 1, "takes no strategy: a share group"),
         ({"state": "PreparingRebalance"}, "sticky", 1, "sticky has no answer for group g: reb"),
         ({"state": "PreparingRebalance"}, None, 1, "g: rebalancing (PreparingRebalance)."),
-        ({}, "min_traffic", 1, "and broker.rack on every broker."),
+        ({}, "min_traffic", 1, "and broker.rack on every broker, to the same names."),
     ],
 )
 def test_what_cannot_be_is_said(asked, columns, strategy, code, told):
