@@ -223,8 +223,8 @@ TROUBLES: Mapping[Diagnosis, Words] = {
         headline="{after:store} would be lost with one rack",
         amount="{:store} in one rack",
         to_do=(
-            "Nothing is lost as yet. Below its tables, this names the setting that brings the copies apart; it has been"
-            " replayed."
+            "Without a copy left a store is restored from its changelog, and its task stands still meanwhile. Below its"
+            " tables, this names the setting that brings the copies apart; it has been replayed."
         ),
     ),
 }
