@@ -190,7 +190,7 @@ VIEWS = {
 }
 """How people ask the views."""
 
-MUST_SAY = {"group": GROUP, "cluster": CLUSTER, "config_version": "c0ffee"}
+MUST_SAY = {"group": GROUP, "cluster": CLUSTER, "config_version": "c0ffee", "strategy": "range"}
 """What is given to a query that has to be given something."""
 
 

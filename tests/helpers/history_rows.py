@@ -224,6 +224,6 @@ def fill(history: PostgresHistory, number: int = 0, cluster: str = "demo") -> st
     history.store_metrics(snapshot_id, metrics(snapshot_id, lags, **left, would_have_moved=would))
     found = checks(validation("orders-app", success=True))
     history.store_validation(snapshot_id, "candidates", found)
-    history.store_candidates(snapshot_id, candidates(snapshot_id, "orders-app"))
+    history.store_candidates(snapshot_id, candidates(snapshot_id, "orders-app", moves=2))
     history.store_advice(snapshot_id, [advice(snapshot_id, "orders-app")])
     return snapshot_id

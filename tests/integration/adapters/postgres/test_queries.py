@@ -30,12 +30,13 @@ YESTERDAY = {"days": 1, "until": FIRST - timedelta(days=1)}
 
 
 def ask(history: PostgresHistory, name: str, **given: object) -> list[dict[str, Any]]:
-    """A query with its defaults, about the group of the test data where one is needed."""
+    """A query with its defaults, about the group or strategy of the test data where one is needed."""
     parameters = {p.name for p in sql.queries()[name].parameters}
     wide = YESTERDAY if name == "worse_groups" else WIDE | {"days": 10**5}
     given |= {k: v for k, v in wide.items() if k in parameters}
     required = [p.name for p in sql.queries()[name].parameters if p.required]
-    return history.query(name, **given, **dict.fromkeys(required, "orders-app"))
+    about = {"group": "orders-app", "strategy": "range"}
+    return history.query(name, **given, **{one: about[one] for one in required})
 
 
 CROSSING = {
