@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from evenkeel.engine.assignors import by_name
 from evenkeel.engine.assignors.drain import Drain
+from evenkeel.engine.assignors.drain.search import backlogged, floor_of
 from evenkeel.engine.assignors.interface import build_spec, spec
 from evenkeel.engine.assignors.kit.kernels import held_to
 from evenkeel.engine.assignors.promises import check
@@ -105,6 +106,9 @@ def test_no_assignment_there_is_has_a_smaller_lag_integral(group):
     assert mine == pytest.approx(worth.min(), rel=1e-9)
     assert claim.after == pytest.approx(worth.min(), rel=1e-9)
     assert claim.before == pytest.approx(_worth(group, group.owner[None])[0], rel=1e-9)
+    changed = worth[(every != group.owner).any(axis=1)]
+    floor = floor_of(backlogged(group, group.lag.values.astype(float)).queues)
+    assert floor <= changed.min(initial=np.inf) * (1 + 1e-9)
     moved = ((group.owner != NONE) & (answer.owner != group.owner)).sum()
     assert moved <= moves[worth <= worth.min() * (1 + 1e-13)].min()
 
