@@ -171,8 +171,7 @@ def solve(group: Backlogged, steps: int) -> Solution:
     )
     work = steps * (1_000 + 3 * len(queues.lag)) // 3_000
     order = np.lexsort((-queues.rate, -queues.lag))
-    alone = _alone(queues)
-    floor = max(_pooled(queues), float(alone.sum()))
+    alone, floor = _alone(queues), floor_of(queues)
     answers = [queues.holder] if group.complete else []
     worth = [staying] if group.complete else []
     for owners in (queues.holder, np.full(len(order), NONE)):
@@ -200,6 +199,11 @@ def filled(group: Backlogged) -> Ints:
     """(n) who owns it where nothing moves, and what nobody has goes where it costs least."""
     order = np.lexsort((-group.queues.rate, -group.queues.lag))
     return _searched(group.queues, order, group.queues.holder, -1)
+
+
+def floor_of(queues: Queues) -> float:
+    """What no change of the assignment has a smaller lag integral than."""
+    return max(_pooled(queues), float(_alone(queues).sum()))
 
 
 def _alone(queues: Queues) -> Floats:

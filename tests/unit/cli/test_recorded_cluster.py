@@ -67,6 +67,13 @@ def test_a_group_that_lost_rack_awareness_is_shown_what_is_possible(told):
     assert "lost rack awareness: 33% of its partitions" in "".join(rows["live"]["findings"])
 
 
+def test_drain_moves_nothing_in_a_group_that_keeps_up(told):
+    """What its commits are behind is no backlog."""
+    (row,) = [row for row in told["balanced"]["strategies"] if row["strategy"] == "drain"]
+
+    assert (row["moves"], row["proof"]) == (0, "exact; no backlog: nothing moves")
+
+
 def test_a_streams_application_is_replayed_task_by_task(told):
     """It runs `min_traffic` in a real Kafka: that strategy's replay moves nothing, without it more would cross."""
     rows = {row["strategy"]: row for row in told["streams-classic"]["strategies"]}

@@ -15,7 +15,7 @@ from evenkeel.engine.pipeline import lookback_of
 from evenkeel.engine.pipeline.measure import measure_chunk, record_metrics
 from evenkeel.engine.pipeline.replay import replay_group
 from evenkeel.engine.pipeline.stored_metrics import measured_chunk
-from tests.helpers.fluid import CLUSTER, Group, Topic, Traffic, at, simulate, snapshots
+from tests.helpers.fluid import CLUSTER, Commits, Group, Topic, Traffic, at, simulate, snapshots
 from tests.helpers.fluid.fork import outcome
 from tests.helpers.fluid.plan import Follow, members
 from tests.helpers.lake_snapshots import write_taken
@@ -41,6 +41,7 @@ def _follower(name, rates, deal, capacities):
 BLOCKS = (0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3)
 UNEQUAL = _follower("unequal", (60,) * 12, BLOCKS, (200, 300, 400, 600))
 HOT = _follower("hot", (20,) * 10 + (150, 200), BLOCKS, (500,) * 4)
+QUIET = replace(UNEQUAL, name="quiet", traffic=Traffic(), commits=Commits(every=60, phase=10))
 EVEN = _follower("even", (90, 30, 30, 30) * 4, (0, 1, 2, 3) * 4, (300,) * 4)
 
 
@@ -53,7 +54,8 @@ def _replayed(group):
     [measured] = measured_chunk(lake, SETTINGS, lake.snapshots(CLUSTER)[0], [group.name], {})
     replayed = replay_group(SETTINGS, measured, ask_next_change=False)
     number = [int(member.client_id.rsplit("-", 1)[1]) for member in measured.group.members]
-    spec = replace(replayed.spec, backlog=measured.measured.load.backlog)
+    load = measured.measured.load
+    spec = replace(replayed.spec, backlog=None if load is None else load.backlog)
     owners = {
         name: tuple(number[m] for m in by_name(name).assign(spec).owner.tolist())
         for name in ("lag-aware", "balanced")
@@ -104,3 +106,12 @@ def test_where_all_have_as_long_to_work_nothing_moves():
     assert owners["drain"] == EVEN.deal
     assert drain.score.moves == 0
     assert _came(EVEN) < _came(EVEN, owners["balanced"])
+
+
+def test_what_waits_for_the_next_commit_is_no_backlog():
+    """Of a group that keeps up no past is kept, so its lag alone does not say so."""
+    replayed, drain, owners = _replayed(QUIET)
+
+    assert replayed.spec.lag.values.sum() > 1_000
+    assert [fact.measure for fact in drain.proof] == ["no_backlog"]
+    assert owners["drain"] == QUIET.deal
