@@ -12,12 +12,15 @@ import pytest
 from kafka import KafkaConsumer
 
 from evenkeel.engine.advice.rollout import PLAN_PLACE
+from evenkeel.engine.assignors import by_name
+from evenkeel.engine.assignors.interface import spec
 from evenkeel.engine.followers.kafka_python import PlanAssignor
 from tests.helpers.applied import (
     COUNT,
     InThreads,
     Java,
     Librdkafka,
+    at_rest,
     closing_members,
     do,
     kit_of,
@@ -71,7 +74,7 @@ class KafkaPython(InThreads):
 
 
 @pytest.fixture
-def java(members_jvm: FollowerGroupJvm, stage: Stage) -> Callable[[str], Java]:
+def java(members_jvm: FollowerGroupJvm, stage: Stage) -> Callable[..., Java]:
     """A settled group of Java's consumers that list range."""
     settings = {
         "partition.assignment.strategy": JAVA_RANGE,
@@ -79,8 +82,8 @@ def java(members_jvm: FollowerGroupJvm, stage: Stage) -> Callable[[str], Java]:
         "session.timeout.ms": "30000",
     }
 
-    def make(name: str) -> Java:
-        members = Java(stage, name, settings, members_jvm)
+    def make(name: str, **own: str) -> Java:
+        members = Java(stage, name, settings | own, members_jvm)
         for number in range(COUNT):
             members.start(number)
         settled(members, "range")
@@ -89,7 +92,7 @@ def java(members_jvm: FollowerGroupJvm, stage: Stage) -> Callable[[str], Java]:
     return make
 
 
-def test_java_from_eager_to_cooperative_and_back(java: Callable[[str], Java]) -> None:
+def test_java_from_eager_to_cooperative_and_back(java: Callable[..., Java]) -> None:
     """Two rolling restarts each way; nobody is refused."""
     members = java("java")
     way = way_of(kit_of(members, "cooperative-sticky"), members)
@@ -99,9 +102,30 @@ def test_java_from_eager_to_cooperative_and_back(java: Callable[[str], Java]) ->
     members.end()
 
 
+@pytest.mark.parametrize("strategy", ["lag-aware", pytest.param("fair", marks=pytest.mark.nightly)])
+def test_java_ships_our_class_and_gets_what_the_replay_says(
+    java: Callable[..., Java], strategy: str
+) -> None:
+    """One rolling restart, as `apply` prints it, to the assignment of our strategy; the lags are read by the leader."""
+    records = [60, 10, 50, 0, 40, 20]
+    own = {"auto.offset.reset": "earliest", "enable.auto.commit": "false"}
+    members = java(f"ours-{strategy}", **own)
+    members.stage.produce(members.topic, records)
+    way = way_of(kit_of(members, strategy), members)
+    assert [each["restart"] for each in way["rounds"]] == ["rolling"]
+    do(members, way["rounds"])
+    owners = {partition: one.id for partition, one in (at_rest(members) or {}).items()}
+    ids = {one: [members.topic] for one in owners.values()}
+    group = spec(ids, {members.topic: 6}, lags={members.topic: records})
+    given = by_name(strategy).assign(group).owner.tolist()
+    assert (len(ids), owners) == (3, {p: group.members[owner] for p, owner in enumerate(given)})
+    assert not [line for line in members.jvm.warned() if members.name in line]
+    members.end()
+
+
 @pytest.mark.nightly
 def test_java_from_classic_to_the_protocol_of_the_broker_and_back(
-    java: Callable[[str], Java],
+    java: Callable[..., Java],
 ) -> None:
     """Member by member, then by another assignor of the broker, and all the way back."""
     members = java("to-consumer")

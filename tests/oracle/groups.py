@@ -308,8 +308,12 @@ def _disturb(case: Case, random: Random) -> None:
 
 
 def _finished(case: Case, random: Random) -> Case:
-    """Members in any order; what the case's strategy says of the group's subscriptions."""
+    """Members in any order; lags, and what is said of subscriptions, where the case's strategy wants them."""
     case["members"] = _shuffled(random, case["members"])
+    if case["strategy"] == "lag-aware":
+        most = random.choice([0, 1, 3, 1_000, 1 << 40])  # few values: many are equal
+        for topic in case["topics"].values():
+            topic["lags"] = [random.randint(0, most) for _ in topic["partitions"]]
     if case["strategy"] in SERVER_SIDE:
         alike = len({frozenset(m["topics"]) for m in case["members"]}) <= 1
         case["subscription_type"] = "homogeneous" if alike else "heterogeneous"

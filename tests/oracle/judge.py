@@ -110,7 +110,8 @@ def _cut(case: Case, name: str, left: int) -> Case:
     """A topic has only its first partitions, and nobody tells of the others."""
     less = copy.deepcopy(case)
     before = len(less["topics"][name]["partitions"])
-    del less["topics"][name]["partitions"][left:]
+    for values in (less["topics"][name]["partitions"], less["topics"][name].get("lags", [])):
+        del values[left:]
     for member in less["members"]:
         _keep_owned(member, lambda pair: pair[0] != name or not left <= pair[1] < before)
     return less

@@ -22,14 +22,15 @@ from tests.stage.process import LocalClusterError, checkout_home, find_java, has
 STRATEGIES = (
     *("range", "roundrobin", "sticky", "cooperative-sticky"),
     *("uniform", "range-server", "racks-server"),
+    *("fair", "lag-aware"),
 )
-"""What there is a class for: Kafka's, and last ours for brokers."""
+"""What there is a class for: Kafka's, then ours for brokers, last ours for members."""
 
 SOURCES = Path(__file__).with_name("java")
-SERVER_ASSIGNOR = sorted(
-    (Path(__file__).parents[2] / "engine/followers/java").glob("EvenkeelServer*.java")
-)
-"""Ours, which is asked as Kafka's are."""
+_OURS = Path(__file__).parents[2] / "engine/followers/java"
+SERVER_ASSIGNOR = sorted(_OURS.glob("EvenkeelServer*.java"))
+MEMBER_ASSIGNORS = [_OURS / f"Evenkeel{name}Assignor.java" for name in ("Fair", "LagAware")]
+"""Ours, which are asked as Kafka's are."""
 NO_COMPILER = (
     "the oracle is compiled from source and this Java has no compiler: install a JDK >= 17"
     " (Debian: apt install openjdk-17-jdk-headless), or point JAVA_HOME at one"
@@ -134,7 +135,7 @@ def compiled(folder: Path) -> Path:
         LocalClusterError: There is no compiler, or it finds an error.
     """
     java, version = find_java()
-    sources = [*sorted(SOURCES.glob("*.java")), *SERVER_ASSIGNOR]
+    sources = [*sorted(SOURCES.glob("*.java")), *SERVER_ASSIGNOR, *MEMBER_ASSIGNORS]
     key = hashlib.sha256(repr((version, wanted())).encode())
     for source in sources:
         key.update(source.read_bytes())

@@ -34,6 +34,7 @@ class ClientSide:
         stock: Whether Kafka's own client has the class; if not, it must be shipped.
         librdkafka: Whether librdkafka has it.
         beside_eager: Whether other clients than Java's take it in one list with eager ones, though it is cooperative.
+        others: Other authors' Java classes of that name on the wire, which answer the same.
     """
 
     wire: str
@@ -44,6 +45,7 @@ class ClientSide:
     stock: bool = True
     librdkafka: bool = False
     beside_eager: bool = False
+    others: tuple[str, ...] = ()
 
 
 _JAVA = "org.apache.kafka.clients.consumer."
@@ -80,13 +82,15 @@ _KNOWN = (
     ClientSide(
         wire="fair",
         strategy="fair",
-        java="com.cerner.common.kafka.consumer.assignors.FairAssignor",
+        java="io.evenkeel.EvenkeelFairAssignor",
+        others=("com.cerner.common.kafka.consumer.assignors.FairAssignor",),
         stock=False,
     ),
     ClientSide(
         wire="lag",
         strategy="lag-aware",
-        java="com.github.grantneale.kafka.LagBasedPartitionAssignor",
+        java="io.evenkeel.EvenkeelLagAwareAssignor",
+        others=("com.github.grantneale.kafka.LagBasedPartitionAssignor",),
         stock=False,
     ),
     ClientSide(
@@ -127,7 +131,8 @@ def _aliases() -> dict[str, str]:
         "org.apache.kafka.streams.processor.internals.StreamsPartitionAssignor": STREAMS_PROTOCOL
     }
     for known in _KNOWN:
-        classes = [name for name in (known.java, known.python) if name is not None]
+        ours = (known.java, known.python, *known.others)
+        classes = [name for name in ours if name is not None]
         names = [known.strategy, *classes, *(name.rsplit(".", 1)[1] for name in classes)]
         wire_of |= dict.fromkeys(names, known.wire)
     return wire_of
@@ -143,8 +148,8 @@ def wire_name(name: str) -> str:
 
     >>> wire_name("org.apache.kafka.clients.consumer.RangeAssignor"), wire_name("StickyAssignor")
     ('range', 'sticky')
-    >>> wire_name("lag-aware"), wire_name("com.acme.RangeAssignor")
-    ('lag', 'com.acme.RangeAssignor')
+    >>> wire_name("lag-aware"), wire_name("LagBasedPartitionAssignor"), wire_name("com.acme.RangeAssignor")
+    ('lag', 'lag', 'com.acme.RangeAssignor')
     """
     trimmed = name.strip()
     return _WIRE.get(trimmed, trimmed)
@@ -203,7 +208,7 @@ def java_class(wire: str) -> str:
     owner knows the class.
 
     >>> java_class("fair"), java_class("acme"), java_class("com.acme.Own")
-    ('com.cerner.common.kafka.consumer.assignors.FairAssignor', '<class of acme>', 'com.acme.Own')
+    ('io.evenkeel.EvenkeelFairAssignor', '<class of acme>', 'com.acme.Own')
     """
     known = CLIENT_SIDE.get(wire)
     if known:

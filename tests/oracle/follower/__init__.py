@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.oracle.jvm import NO_COMPILER, SERVER_ASSIGNOR, Jvm, compile_java
+from tests.oracle.jvm import MEMBER_ASSIGNORS, NO_COMPILER, SERVER_ASSIGNOR, Jvm, compile_java
 from tests.stage.kafka.jars import classpath, resolve_jars, wanted
 from tests.stage.process import LocalClusterError, checkout_home, find_java, has_compiler
 
@@ -28,7 +28,7 @@ CLIENT = ("kafka-clients-*.jar", "slf4j-api-*.jar")
 
 def follower_jar(home: Path | None = None) -> Path:
     """
-    The follower as a jar, made if need be.
+    The follower and our other classes for members as a jar, made if need be.
 
     Args:
         home: Instead of `.evenkeel` of this checkout.
@@ -39,7 +39,7 @@ def follower_jar(home: Path | None = None) -> Path:
     jars = resolve_jars()
     client = ":".join(str(next(jars.glob(name))) for name in CLIENT)
     options = ("--release", "11", "-Xlint:all", "-Werror")
-    return _jar("follower", [SOURCE], client, home or checkout_home(), *options)
+    return _jar("follower", [SOURCE, *MEMBER_ASSIGNORS], client, home or checkout_home(), *options)
 
 
 def server_assignor_jar(home: Path | None = None) -> Path:

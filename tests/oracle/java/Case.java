@@ -20,8 +20,8 @@ record Case(
     int repeat,
     int warmUp) {
 
-    /** The racks of each partition's replicas: null is a broker without a rack, an empty list means unknown. */
-    record Topic(String id, List<List<String>> partitions) {}
+    /** The racks of each partition's replicas: null is a broker without a rack, an empty list means unknown. Its lags, if known. */
+    record Topic(String id, List<List<String>> partitions, List<Long> lags) {}
 
     record Member(
         String id,

@@ -1,3 +1,5 @@
+import io.evenkeel.EvenkeelFairAssignor;
+import io.evenkeel.EvenkeelLagAwareAssignor;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -22,7 +24,7 @@ import org.apache.kafka.common.Node;
 import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
 
-/** A group of the classic protocol as its leader sees it, and Kafka's client-side assignors. */
+/** A group of the classic protocol as its leader sees it, Kafka's client-side assignors and ours. */
 final class ClientGroup implements Group<GroupAssignment> {
     private static final int NO_GENERATION = -1;
 
@@ -31,12 +33,18 @@ final class ClientGroup implements Group<GroupAssignment> {
     private final List<Case.Member> members;
     private final Map<String, List<TopicPartition>> owned = new HashMap<>();
     private final Map<String, ByteBuffer> blobs = new HashMap<>();
+    private final Map<TopicPartition, Long> lags = new HashMap<>();
 
     ClientGroup(Case asked) {
         strategy = asked.strategy();
-        assignor(strategy); // an unknown name is told before any work is done
+        assignor(); // an unknown name is told before any work is done
         cluster = cluster(asked.topics());
         members = asked.members();
+        asked.topics().forEach((name, topic) -> {
+            for (int number = 0; topic.lags() != null && number < topic.lags().size(); number++) {
+                lags.put(new TopicPartition(name, number), topic.lags().get(number));
+            }
+        });
         for (Case.Member member : members) {
             List<TopicPartition> partitions = new ArrayList<>();
             member.owns().forEach(p -> partitions.add(new TopicPartition(p.topic(), p.partition())));
@@ -45,19 +53,26 @@ final class ClientGroup implements Group<GroupAssignment> {
         }
     }
 
-    private static ConsumerPartitionAssignor assignor(String strategy) {
+    private ConsumerPartitionAssignor assignor() {
         return switch (strategy) {
             case "range" -> new RangeAssignor();
             case "roundrobin" -> new RoundRobinAssignor();
             case "sticky" -> new StickyAssignor();
             case "cooperative-sticky" -> new CooperativeStickyAssignor();
-            default -> throw new IllegalArgumentException("no assignor of Kafka is asked for by " + strategy);
+            case "fair" -> new EvenkeelFairAssignor();
+            case "lag-aware" -> new EvenkeelLagAwareAssignor() {
+                @Override
+                protected Map<TopicPartition, Long> lags(Set<TopicPartition> partitions) {
+                    return lags;
+                }
+            };
+            default -> throw new IllegalArgumentException("no assignor is asked for by " + strategy);
         };
     }
 
     @Override
     public Supplier<GroupAssignment> call() {
-        return call(assignor(strategy));
+        return call(assignor());
     }
 
     private Supplier<GroupAssignment> call(ConsumerPartitionAssignor assignor) {

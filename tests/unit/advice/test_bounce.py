@@ -186,9 +186,7 @@ def test_a_class_that_has_to_be_shipped_is_named():
     """Kafka's own client has neither fair nor lag."""
     told_how = _short("lag-aware", "range", [("range",)] * 2)
 
-    assert told_how.startswith(
-        "Ship com.github.grantneale.kafka.LagBasedPartitionAssignor with every member."
-    )
+    assert told_how.startswith("Ship io.evenkeel.EvenkeelLagAwareAssignor with every member.")
     assert told_how.endswith("Only Java clients can load such a class.")
 
 

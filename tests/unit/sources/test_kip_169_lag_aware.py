@@ -22,7 +22,7 @@ import pytest
 
 from evenkeel.engine.assignors import by_name
 from evenkeel.engine.assignors.interface import spec
-from evenkeel.engine.assignors.kafka.protocol_names import CLIENT_SIDE
+from evenkeel.engine.assignors.kafka.protocol_names import CLIENT_SIDE, wire_name
 from evenkeel.engine.metrics.lag import OffsetReset, measure_lag
 from tests.helpers.next_round import next_round
 from tests.helpers.owned import owned
@@ -146,6 +146,7 @@ def test_error_5_a_more_even_lag_may_exist():
 
 
 def test_error_6_the_class_it_names_never_existed():
-    """Who deploys it ships the prototype, by the prototype's name on the wire."""
-    assert CLIENT_SIDE["lag"].java == "com.github.grantneale.kafka.LagBasedPartitionAssignor"
+    """Who deploys it ships ours, by the prototype's name on the wire; who has the prototype runs the same."""
+    assert CLIENT_SIDE["lag"].java == "io.evenkeel.EvenkeelLagAwareAssignor"
+    assert wire_name("com.github.grantneale.kafka.LagBasedPartitionAssignor") == "lag"
     assert not CLIENT_SIDE["lag"].stock

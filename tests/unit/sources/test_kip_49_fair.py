@@ -12,7 +12,7 @@ import pytest
 
 from evenkeel.engine.assignors import by_name
 from evenkeel.engine.assignors.interface import spec
-from evenkeel.engine.assignors.kafka.protocol_names import CLIENT_SIDE
+from evenkeel.engine.assignors.kafka.protocol_names import CLIENT_SIDE, wire_name
 from tests.helpers.owned import owned
 
 TOPICS = {"T1": 2, "T2": 1, "T3": 2, "T4": 1, "T5": 2}
@@ -78,6 +78,7 @@ def test_open_ties_go_by_topic_name_and_member_id():
 
 
 def test_the_class_it_names_never_existed():
-    """Who deploys it ships its author's class, not one of Kafka."""
-    assert CLIENT_SIDE["fair"].java == "com.cerner.common.kafka.consumer.assignors.FairAssignor"
+    """Who deploys it ships ours, not one of Kafka; who has its author's runs the same."""
+    assert CLIENT_SIDE["fair"].java == "io.evenkeel.EvenkeelFairAssignor"
+    assert wire_name("com.cerner.common.kafka.consumer.assignors.FairAssignor") == "fair"
     assert not CLIENT_SIDE["fair"].stock
