@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
+import numpy as np
+
 from ..advice import SERVER_SIDE, Feasibilities, FeasibilityJudgement, runs
 from ..advice.lost_racks import leaders_only, lost_rack_awareness, unpriced
 from ..advice.next_change import Changes, silent_members
@@ -244,7 +246,13 @@ def _joining(
     spec: GroupSpec, group: GroupSnapshot, measured: Measured, coming: Collection[str]
 ) -> Joining:
     """How the group joins; strategies that see the same share what is worked out of it."""
-    judged = replace(spec, lag=measured.lag_for_strategies.take(group.partitions.assignable))
+    load = measured.load
+    judged = replace(
+        spec,
+        lag=measured.lag_for_strategies.take(group.partitions.assignable),
+        # what nobody gets on with no assignment works off
+        backlog=None if load is None else np.where(load.stuck, 0.0, load.backlog),
+    )
 
     @cache
     def joining(leaders: bool, silent: frozenset[str] | None) -> GroupSpec:
@@ -266,7 +274,7 @@ def _next_change(
     None for all others, because every answer takes a while, and where it cannot be asked: who can tell what members of
     a changed group would send a custom strategy as user data?
     """
-    runs_here = by_setting(candidate.feasibility, strategy.deployment)
+    runs_here = by_setting(judgement, strategy.deployment)
     # a plan does not answer to a change by itself, its fallback does
     by_plan = judgement.deployment is Deployment.PLAN
     passive = by_plan or strategy.deployment is Deployment.LIVE or takes_user_data(strategy)

@@ -3,9 +3,10 @@ evenkeel's own strategy: nobody busier than need be, then the fewest bytes acros
 
 Promises, each before all that follow it; every partition of a subscribed topic goes to a subscriber:
 
-1. The utilisation of the busiest member is the least: what arrives for it (offsets/s) over what it can do. So a member
-   that can do twice as much gets twice as much. An unknown capacity counts as the median of the known ones, an unknown
-   rate as the mean; where no capacity is known all are equal.
+1. The utilisation of the busiest member is the least: what there is to do for it over what it can do, in offsets/s.
+   That is what arrives, and where the group is behind its backlog, worked off within the coming hour. So a member that
+   can do twice as much gets twice as much. An unknown capacity counts as the median of the known ones, an unknown rate
+   as the mean; where no capacity is known all are equal.
 2. Among those, the fewest bytes/s are read across racks, by owners whose rack is known and holds no replica. An
    unknown record size counts as the median of the known ones; where none is known offsets count.
 3. Among those, the fewest partitions for which something arrives change hands.
@@ -20,6 +21,18 @@ Promises, each before all that follow it; every partition of a subscribed topic 
 {'C0': [('t', 0), ('t', 2), ('t', 4)], 'C1': [('t', 1), ('t', 3), ('t', 5)]}
 >>> [(fact.kind.value, fact.measure, fact.after) for fact in answer.proof]
 [('exact', 'peak_utilisation', 0.75), ('exact', 'moves', 1)]
+
+Backlog is what `GroupSpec.backlog` says: what merely waits for the next commit is none, so a group that keeps up is not
+moved for its commits' sake. Here C0 has both partitions that wait, 360,000 offsets or 100/s for an hour each:
+
+>>> group = spec({"C0": ["t"], "C1": ["t"]}, {"t": 4}, rates={"t": [10, 10, 10, 10]},
+...              capacities={"C0": 80, "C1": 80}, backlogs={"t": [360_000, 360_000, 0, 0]},
+...              owned={"C0": [("t", 0), ("t", 1)], "C1": [("t", 2), ("t", 3)]})
+>>> answer = Balanced().assign(group)
+>>> group.lists(answer)
+{'C0': [('t', 1), ('t', 2)], 'C1': [('t', 0), ('t', 3)]}
+>>> answer.proof[0].after == (110 + 10) / 80, answer.proof[-1].measure, answer.proof[-1].partitions
+(True, 'backlog_counted', 2)
 
 Where no arrivals are known, or all are 0, partitions count alike: first the sum of the squared numbers of partitions is
 the least (no member with two partitions fewer could take one over, not even along a chain of others), then the largest
@@ -46,11 +59,12 @@ process on.
 Source: the rate floor of the design, section 3; longest processing time first (Graham, 1969); convex flow after Frank
 and Murota (2022).
 
-What it does not do: by arrivals it looks at no lag, so a backlog stays where it is, and partitions with few arrivals
-may lie unevenly where that costs no utilisation. Floors look at one criterion at a time, as if partitions could be cut
-and numbers of them did not count, so a gap may be smaller than told. By counts it leaves capacities aside, and the
-largest member lag where a lag is unknown, and says so. Nothing in Kafka follows such a plan: it takes an assignor that
-does.
+What it does not do: find the assignment that drains first. A backlog is spread as if it were to last an hour, so of one
+that is gone sooner arrivals have more say, and of one of a day less, than in the time it takes. Lag that is no known
+backlog it leaves aside by arrivals, and partitions with few arrivals may lie unevenly where that costs no utilisation.
+Floors look at one criterion at a time, as if partitions could be cut and numbers of them did not count, so a gap may be
+smaller than told. By counts it leaves capacities aside, and the largest member lag where a lag is unknown, and says so.
+Nothing in Kafka follows such a plan: it takes an assignor that does.
 
 Read it in this order. `problem` puts a group into canonical order, and says what there is to weigh. `even` makes
 numbers of partitions even. `places` deals out by weight or tries all, `relief` relieves the busiest and saves costs.

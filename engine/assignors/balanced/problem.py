@@ -164,7 +164,7 @@ def _distinct_rows(rows: Flags) -> tuple[Flags, Ints]:
 
 
 _BITS = 52
-"""All arrivals of a group are about 2 to this many units: sums are exact, as whole numbers and as floats."""
+"""All loads of a group are about 2 to this many units: sums are exact, as whole numbers and as floats."""
 
 _COST_BITS = 61
 """What all partitions cost together stays below 2 to this."""
@@ -177,7 +177,7 @@ class Rules(NamedTuple):
     n partitions, M members, K classes of topics.
 
     Attributes:
-        weight: (n) what arrives, in units.
+        weight: (n) what there is to do, in units.
         capacity: (M) units a member can do; a member's utilisation is its load over it.
         topic_class: (n) class of the partition's topic.
         may: (K x M) whether the member subscribes to the class.
@@ -223,6 +223,7 @@ class LoadProblem:
         of_a_toll: What one unit of toll weighs against moves: more than all of them.
         toll_unit: How much of that is one unit of toll.
         guessed: Partitions of unknown rate, taken as the mean of the known.
+        behind: Partitions with a backlog that counts.
     """
 
     rules: Rules
@@ -233,13 +234,19 @@ class LoadProblem:
     of_a_toll: int
     toll_unit: float
     guessed: int
+    behind: int = 0
+
+
+HORIZON_SECONDS = 3600.0
+"""Within which a backlog is to be worked off: that of forecasts."""
 
 
 def load_of(group: GroupSpec, problem: Problem) -> LoadProblem:
     """
     What arrives, for whom; where no arrivals are known, or none above 0, what lags.
 
-    Unknown rates count as the mean of the known ones, unknown capacities and record sizes as their medians.
+    A backlog counts as if it arrived over the coming hour. Unknown rates count as the mean of the known ones, unknown
+    capacities and record sizes as their medians.
 
     >>> from evenkeel.engine.assignors.interface import spec
     >>> from evenkeel.engine.assignors.balanced.problem import problem_of
@@ -254,18 +261,20 @@ def load_of(group: GroupSpec, problem: Problem) -> LoadProblem:
     if not rate[known].any():
         return _lag_of(problem)
     rate = np.where(known, rate, rate[known].mean())
-    busy = np.flatnonzero(rate > 0)
-    rate = rate[busy]
-    unit = 2.0 ** (int(np.frexp(rate.sum())[1]) - _BITS)
+    backlog = np.zeros(len(rate)) if group.backlog is None else group.backlog[problem.partition]
+    load = rate + backlog / HORIZON_SECONDS
+    busy = np.flatnonzero(load > 0)
+    rate, load = rate[busy], load[busy]
+    unit = 2.0 ** (int(np.frexp(load.sum())[1]) - _BITS)
     capacity, capacities_known = _filled(group.capacity[problem.member])
     size, sizes_known = _filled(group.bytes_per_record[problem.partition][busy])
     toll, of_a_toll, toll_unit = _tolls(rate * size)
-    alike = all((values == values[0]).all() for values in (rate, capacity, toll))
+    alike = all((values == values[0]).all() for values in (load, capacity, toll))
     return LoadProblem(
         rules=_rules(
             problem,
             busy,
-            weight=np.maximum(np.rint(rate / unit), 1).astype(np.int64),
+            weight=np.maximum(np.rint(load / unit), 1).astype(np.int64),
             capacity=capacity / unit,
             toll=toll,
             even=alike and len(busy) == problem.partitions,
@@ -277,6 +286,7 @@ def load_of(group: GroupSpec, problem: Problem) -> LoadProblem:
         of_a_toll=of_a_toll,
         toll_unit=toll_unit,
         guessed=int((~known).sum()),
+        behind=int((backlog > 0).sum()),
     )
 
 

@@ -231,11 +231,13 @@ def proof(
     others = problem.forced_moves + idle_moves
     fewest = least_moves + others if toll == least_toll else None
     guessed = Fact(kind=FactKind.REMARK, measure="unknown_rates", partitions=load.guessed)
+    behind = Fact(kind=FactKind.REMARK, measure="backlog_counted", partitions=load.behind)
     return (
         *([counts, problem.lagless or peak] if by_counts else [peak]),
         *([crossing] if rules.crosses.any() else []),
         _claim("moves", moves + others, fewest),
         *([guessed] if load.guessed else []),
+        *([behind] if load.behind else []),
     )
 
 

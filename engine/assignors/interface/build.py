@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ def spec(
     lags: Mapping[str, Sequence[int | None]] | None = None,
     rates: Mapping[str, Sequence[float | None]] | None = None,
     capacities: Mapping[str, float] | None = None,
+    backlogs: Mapping[str, Sequence[float]] | None = None,
 ) -> GroupSpec:
     """
     A group from names, for doctests, tests and people.
@@ -40,6 +42,7 @@ def spec(
         lags: Topic -> per partition lag in offsets, None unknown.
         rates: Topic -> per partition offsets/s produced, None unknown.
         capacities: Member id -> offsets/s it can consume.
+        backlogs: Topic -> per partition offsets of the lag beyond what waits for the next commit; of one left out 0.
 
     >>> group = spec({"c0": ["t"], "c1": ["t"]}, {"t": 3})
     >>> group.partition_count, [s.tolist() for s in group.subscribers]
@@ -50,7 +53,7 @@ def spec(
     held = {pair: m for m, pairs in (owned or {}).items() for pair in pairs}
     order = list(members)
     of_replicas = [list((replicas or {}).get(t, [[]] * (p + 1))[p]) for t, p in partitions]
-    return build_spec(
+    built = build_spec(
         members=order,
         instance_ids=[(instance_ids or {}).get(m) for m in order],
         member_racks=[(racks or {}).get(m) for m in order],
@@ -64,6 +67,10 @@ def spec(
         rate=[(rates or {}).get(t, [None] * (p + 1))[p] for t, p in partitions],
         capacity=[(capacities or {}).get(m) for m in order],
     )
+    if backlogs is None:
+        return built
+    waits = [backlogs.get(t, [0] * (p + 1))[p] for t, p in partitions]
+    return replace(built, backlog=np.array(waits, np.float64))
 
 
 def build_spec(

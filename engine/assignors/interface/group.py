@@ -49,6 +49,7 @@ class GroupSpec:
         bytes_per_record: (P) what one offset weighs, nan where unknown.
         capacity: (M) offsets/s a member can consume, nan where unknown.
         config: (M) free settings of a member for custom strategies (weight, host ...).
+        backlog: (P) offsets of the lag beyond what waits for the next commit; None: not told.
     """
 
     members: tuple[str, ...]
@@ -79,6 +80,7 @@ class GroupSpec:
     bytes_per_record: npt.NDArray[np.float64]
     capacity: npt.NDArray[np.float64]
     config: tuple[Mapping[str, Any], ...] = field(default=())
+    backlog: npt.NDArray[np.float64] | None = None
 
     @property
     def partition_count(self) -> int:

@@ -185,6 +185,7 @@ CLAUSES: Mapping[str, Clause] = {
     "cross_rack_partitions": "{after:,} of {bound:partition} cross racks",
     "new_owners": "{after:,} new to their owner",
     "cross_rack_sources": "{after:source partition crosses|cross} racks",
+    "backlog_counted": "the backlog of {partitions} counts as work of the coming hour",
     "unknown_rates": "{partitions} of unknown arrivals taken as the mean of the others",
     "task_moves": "{after:,} of {bound:task} move",
     "assignment_cost": "total cost {after}, no assignment with these counts costs less",
