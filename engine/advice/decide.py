@@ -72,11 +72,7 @@ def decide(
         for name, c in named.items()
         if c.score is not None
     }
-    able = [
-        name
-        for name, c in named.items()
-        if c.feasibility in ABLE and c.deployment.value in policy.deployment
-    ]
+    able = [name for name, c in named.items() if c.feasibility in ABLE and _allowed(c, policy)]
     best, yardstick = _best(able, weighed, named), _best_yardstick(able, weighed, named, policy)
     facts = (
         why_stay(standing, weighed, [named[name] for name in able])
@@ -89,8 +85,22 @@ def decide(
         strategy=best,
         facts=facts,
         yardstick=yardstick,
-        yardstick_facts=weighed[yardstick].gains if yardstick else (),
+        yardstick_facts=_of_yardstick(named[yardstick], weighed[yardstick]) if yardstick else (),
     )
+
+
+def _allowed(candidate: Candidate, policy: Policy) -> bool:
+    """Whether it may be advised as a group gets it; who follows plans already has allowed them."""
+    follows = (Deployment.PLAN, Feasibility.CAN_RUN)
+    at_hand = (candidate.deployment, candidate.feasibility) == follows
+    return at_hand or candidate.deployment.value in policy.deployment
+
+
+def _of_yardstick(candidate: Candidate, weighing: Weighing) -> tuple[Fact, ...]:
+    """What it would gain; of one that the group could get, that its policy is what forbids it."""
+    if candidate.feasibility not in ABLE:
+        return weighing.gains
+    return (reason("policy_forbids", [candidate.deployment.value]), *weighing.gains)
 
 
 def _best(
@@ -112,7 +122,7 @@ def _best_yardstick(
     named: Mapping[str, Candidate],
     policy: Policy,
 ) -> str | None:
-    """The best that this group cannot deploy, if it beats the best it can."""
+    """The best that this group cannot deploy, or may not, if it beats the best it can."""
     others = [n for n in weighed if n not in able and named[n].deployment is not Deployment.NEVER]
     others.sort(key=lambda name: not named[name].how)  # of equal ones, one that there is a way to
     best, deployable = _best(others, weighed, named), _best(able, weighed, named)

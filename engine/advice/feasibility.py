@@ -8,6 +8,7 @@ relied on. A KIP-848 group takes what its broker has.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,6 +18,7 @@ from ..assignors import ASSIGNORS, every
 from ..assignors.kafka.election import Election
 from ..assignors.kafka.protocol_names import (
     BY_RACKS,
+    CLIENT_SIDE,
     SERVER_SIDE,
     cooperative,
     strategy_of,
@@ -34,6 +36,7 @@ from ..model.states import GroupType
 from ..streams.settings import RackStrategy, StickyTasks
 from .bounce import by_one_restart, in_short, plan_server
 from .listed_protocols import Listed, doubt, election_of, lists_of, who_lists
+from .rollout import Client, client_settings, clients_of
 
 _TASKS = {
     GroupType.STREAMS: reason("broker_assigns_tasks"),
@@ -139,7 +142,8 @@ class Feasibilities:
     Whether a group could run each of any number of strategies; what they share is worked out once.
 
     The elected one can run. Another stock setting could run after the restarts that get it listed and elected
-    (`bounce`), a class when it is shipped besides. Which restarts these are depends on what members list.
+    (`bounce`), a class when it is shipped besides; none that a client library of a member is known to lack. Which
+    restarts these are depends on what members list. Members that follow plans can have them all, as a plan.
 
     Source: KIP-429 for the double bounce; `assignors.kafka.election` for who is elected.
     """
@@ -199,25 +203,31 @@ class Feasibilities:
         if deployment is Deployment.NEVER:
             return _FOR_COMPARISON
         kip_848 = group.type is GroupType.CONSUMER
+        if (by_plan := self._by_plan(strategy, deployment)) is not None:
+            return by_plan
         if deployment is Deployment.YARDSTICK:
-            return self._by_plan(strategy) or _NOT_FOR_CONSUMERS
+            return _NOT_FOR_CONSUMERS
         if kip_848 != (strategy in SERVER_SIDE):
             return _BROKER_ASSIGNS if kip_848 else _LEADER_ASSIGNS
         if deployment is Deployment.PLAN:
-            return self._by_plan(strategy) or NO_FOLLOWER
+            return NO_FOLLOWER
         if kip_848:
             return self._server_side(strategy)
         if runs(group, strategy):
             return self._elected(strategy)
-        return self._other(strategy, deployment)
+        return self._lacking(strategy) or self._other(strategy, deployment)
 
     def _one_restart(self, measure: str, *names: str) -> Fact:
         return by_one_restart(measure, [one.is_static for one in self.group.members], names)
 
-    def _by_plan(self, strategy: str) -> FeasibilityJudgement | None:
-        """Of a strategy whose assignment can be had as a plan; None where members follow none."""
+    def _by_plan(self, strategy: str, deployment: Deployment) -> FeasibilityJudgement | None:
+        """
+        Of a strategy whose assignment can be had as a plan; None where members follow none.
+
+        All can in a group that follows plans. Where members only list the follower a stock setting is had as such.
+        """
         group, write = self.group, self._one_restart("follow_plan", strategy)
-        if group.type is not GroupType.CLASSIC:
+        if group.type is not GroupType.CLASSIC or strategy in (PLAN, *SERVER_SIDE):
             return None
         if group.assignor == PLAN:
             why = _RUNS if runs(group, strategy) else reason("follows_plans")
@@ -227,12 +237,38 @@ class Feasibilities:
                 how=(write,),
                 deployment=Deployment.PLAN,
             )
+        if deployment is Deployment.SETTING or runs(group, strategy):
+            return None
         if self.election is None or PLAN not in self.election.poll.candidates:
             return None
         elected = self._other(PLAN, Deployment.PLAN)
         # whoever lists it has it
         way = tuple(each for each in elected.how if each.measure not in _TO_SHIP)
         return replace(elected, how=(*way, write), deployment=Deployment.PLAN)
+
+    @cached_property
+    def clients(self) -> Mapping[Client | None, int]:
+        """How many members are known to be of which client library."""
+        return clients_of(self.group)
+
+    def _lacking(self, strategy: str) -> FeasibilityJudgement | None:
+        """Of a strategy that members are known to lack, by the library they are of; None where none is."""
+        wire = wire_name(strategy)
+        if wire not in CLIENT_SIDE:
+            return None
+        without = [c for c in self.clients if c and client_settings(c, (wire,)) is None]
+        if not without:
+            return None
+        why = reason(
+            "not_in_library",
+            without,
+            after=sum(self.clients[each] for each in without),
+            bound=len(self.group.members),
+        )
+        follow = all(client_settings(each, (PLAN,)) is not None for each in without)
+        return FeasibilityJudgement(
+            feasibility=Feasibility.YARDSTICK, reason=(why,), how=NO_FOLLOWER.how if follow else ()
+        )
 
     def _server_side(self, strategy: str) -> FeasibilityJudgement:
         group, members = self.group, self.group.members

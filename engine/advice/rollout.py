@@ -13,6 +13,8 @@ Kafka 4.3, librdkafka 2.12 and kafka-python 3.0.
 from __future__ import annotations
 
 import enum
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -29,6 +31,7 @@ from ..assignors.kafka.protocol_names import (
 )
 from ..followers.plan import NAME as PLAN
 from ..model.facts import Fact, note, reason, step
+from ..model.groups import GroupSnapshot
 from ..model.states import STREAMS_PROTOCOL
 from ..model.text import pasted
 from ..streams.settings import StickyTasks
@@ -59,6 +62,12 @@ CONSUMERS: Mapping[Client, str] = {
 
 STREAMS: Mapping[Client, str] = {Client.JAVA: "", Client.SPRING: "spring.kafka.streams.properties."}
 """The same of Kafka Streams."""
+
+_DEFAULTS = {
+    Client.KAFKA_PYTHON: re.compile(r"kafka-python-\d[\w.]*"),
+    Client.LIBRDKAFKA: re.compile(r"rdkafka"),
+}
+"""Client ids that a library gives by itself."""
 
 PLAN_SETTING = "evenkeel.plan"
 
@@ -143,6 +152,22 @@ class Rollout:
     notes: tuple[Fact, ...] = ()
     on_brokers: tuple[Fact, ...] = ()
     off_brokers: tuple[Fact, ...] = ()
+
+
+def clients_of(group: GroupSnapshot) -> Mapping[Client | None, int]:
+    """
+    How many members are of which library, as far as their client ids tell: Kafka does not say it.
+
+    Java's default id names the group, librdkafka's and kafka-python's the library; whatever somebody chose says
+    nothing.
+    """
+    java = re.compile(rf"consumer-{re.escape(group.group)}-\d+")
+    defaults = {**_DEFAULTS, Client.JAVA: java}
+    counts = Counter[Client | None]()
+    for member in group.members:
+        kinds = [c for c, known in defaults.items() if known.fullmatch(member.client_id)]
+        counts[kinds[0] if kinds else None] += 1
+    return counts
 
 
 def client_settings(client: Client, lists: Names) -> Settings | None:

@@ -31,7 +31,7 @@ class Policy(Strict):
     When a better assignment pays. A switch needs one gain and no loss.
 
     Attributes:
-        deployment: Which strategies may be advised, by how a user gets them.
+        deployment: Which strategies may be advised, by how a user gets them; plans always where a group follows them.
         lag_gain: By how much of it the lag an hour ahead must fall, from the low end of staying to the high end of the
             switch; where the hour changes the lag by less than that lag, by how much of that change.
         least_saving_bytes_per_day: Least saving across racks.

@@ -26,6 +26,7 @@ from .wording import (
     listed,
     member_names,
     moment,
+    possible,
     price,
     promised,
     sentence,
@@ -228,7 +229,8 @@ def _switch(advice: ScoredAdvice) -> list[str]:
         lines.append(f"Note: {sentence(shortened('; '.join(advice.notes), REASON))}")
     if advice.yardstick:
         reason = sentence(advice.yardstick_reason or "it would do better still")
-        lines.append(f"Possible, not deployable here: {advice.yardstick}. {reason}")
+        label = possible(advice.yardstick_facts or ()).capitalize()
+        lines.append(f"{label} here: {advice.yardstick}. {reason}")
     return lines
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..advice import Feasibilities
+from ..advice import Feasibilities, FeasibilityJudgement
 from ..advice.past_changes import PastChanges, memberships, replayed
 from ..assignors import every
 from ..assignors.promises.ask import NoAnswer
@@ -95,7 +95,7 @@ def _change_of(before: GroupSnapshot, then: GroupSnapshot, rule: Rule) -> Member
         [
             each.name
             for each in every().values()
-            if by_setting(feasibilities.of(each.name, each.deployment).feasibility, each.deployment)
+            if by_setting(feasibilities.of(each.name, each.deployment), each.deployment)
         ],
     )
     if not by_strategy:
@@ -113,8 +113,9 @@ def _change_of(before: GroupSnapshot, then: GroupSnapshot, rule: Rule) -> Member
     )
 
 
-def by_setting(feasibility: Feasibility, deployment: Deployment) -> bool:
-    """Whether a group runs a strategy, or a setting could make it run."""
-    return feasibility is Feasibility.CAN_RUN or (
-        feasibility is Feasibility.COULD_RUN and deployment is Deployment.SETTING
-    )
+def by_setting(judgement: FeasibilityJudgement, deployment: Deployment) -> bool:
+    """Whether a group runs a strategy by itself, not by a plan, or a setting could make it run."""
+    if deployment is Deployment.SETTING:
+        return judgement.feasibility in (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
+    by_plan = judgement.deployment is Deployment.PLAN
+    return judgement.feasibility is Feasibility.CAN_RUN and not by_plan

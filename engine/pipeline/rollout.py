@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from glob import escape
 
 import numpy as np
 
-from ..advice import runs, unfit
+from ..advice import Feasibilities, runs, unfit
 from ..advice.feasibility import brokers_lack
 from ..advice.listed_protocols import lists_of
 from ..advice.price import instances_of, price
@@ -20,6 +18,7 @@ from ..advice.rollout import (
     Restart,
     Rollout,
     Round,
+    clients_of,
     to_broker_tasks,
     to_client_side,
     to_plan,
@@ -36,7 +35,7 @@ from ..followers.plan import NAME as PLAN
 from ..messages.wording import words
 from ..model.assignments import Deployment, Feasibility
 from ..model.errors import Infeasible, InputError
-from ..model.facts import reason, step
+from ..model.facts import note, reason, step
 from ..model.groups import GroupSnapshot
 from ..model.states import GroupType
 from ..model.text import pasted
@@ -48,12 +47,6 @@ from .propose import propose_group
 from .stored_metrics import MeasuredGroup, measured_at_once
 
 BY_PLAN = (Deployment.PLAN, Deployment.YARDSTICK)
-
-_DEFAULTS = {
-    Client.KAFKA_PYTHON: re.compile(r"kafka-python-\d[\w.]*"),
-    Client.LIBRDKAFKA: re.compile(r"rdkafka"),
-}
-"""Client ids that a library gives by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,22 +86,6 @@ class Kit:
     now: CandidateRow
     then: CandidateRow
     there: bool
-
-
-def clients_of(group: GroupSnapshot) -> Mapping[Client | None, int]:
-    """
-    How many members are of which library, as far as their client ids tell: Kafka does not say it.
-
-    Java's default id names the group, librdkafka's and kafka-python's the library; whatever somebody chose says
-    nothing.
-    """
-    java = re.compile(rf"consumer-{re.escape(group.group)}-\d+")
-    defaults = {**_DEFAULTS, Client.JAVA: java}
-    counts = Counter[Client | None]()
-    for member in group.members:
-        kinds = [c for c, known in defaults.items() if known.fullmatch(member.client_id)]
-        counts[kinds[0] if kinds else None] += 1
-    return counts
 
 
 def kit_of(settings: Settings, selection: GroupWithPast, strategy: str) -> Kit:
@@ -166,7 +143,8 @@ def _rollout(
         for client in Client
         if {None, client} & known.keys() or (client in JVM and Client.JAVA in known)
     )
-    listed = lists_of(group.members, settings.rule(group.cluster, group.group).assignors)
+    assignors = settings.rule(group.cluster, group.group).assignors
+    listed = lists_of(group.members, assignors)
     lists = [listed[member.id] for member in group.members]
     static = [member.is_static for member in group.members]
     present = group.assignor or "range"
@@ -195,10 +173,15 @@ def _rollout(
     deployment = every()[strategy].deployment
     if deployment in (Deployment.NEVER, Deployment.LIVE):
         raise Infeasible(f"{strategy} is shown for comparison, nobody should run it.")
-    if deployment not in BY_PLAN:
+    by_plan = Feasibilities(group, assignors).of(strategy, deployment).deployment
+    if deployment not in BY_PLAN and by_plan is not Deployment.PLAN:
         return to_client_side(strategy, present, lists, static, clients)
     follower = None if present == PLAN else to_client_side(PLAN, present, lists, static, clients)
-    return to_plan(strategy, follower, present, group=group.group, static=static)
+    way = to_plan(strategy, follower, present, group=group.group, static=static)
+    if deployment in BY_PLAN:
+        return way
+    # members could list it as well, and leave the follower
+    return replace(way, notes=(*way.notes, note("without_plans", [strategy, group.group])))
 
 
 def _check(group: GroupSnapshot, strategy: str) -> None:

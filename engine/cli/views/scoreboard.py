@@ -16,10 +16,11 @@ from ...messages.wording import (
     how,
     member_names,
     money,
+    possible,
     several,
 )
 from ...metrics.racks import CENT
-from ...model.assignments import Deployment, Move, Verdict
+from ...model.assignments import Advice, Deployment, Move, Verdict
 from ...model.columns import Unit
 from ...model.facts import Fact, FactKind, of_kind
 from ...model.formats import number
@@ -57,11 +58,16 @@ AHEAD, DRAINED = ">Lag in 1 h:\nexpected\n(low to high)", ">Drained\nin"
 """What is to come, shorter than the records have it: lag with its band, and when nothing is left."""
 
 
-def why(reason: str | None, yardstick: str | None, gains: str | None) -> str | None:
-    """The reason of an advice, and beside it the best strategy that the group cannot deploy."""
-    if yardstick is None:
-        return reason
-    return f"{reason}; possible, not deployable: {yardstick} ({gains})"
+def why(advice: Advice) -> str:
+    """The reason of an advice, and beside it the best strategy that the group cannot or may not deploy."""
+    return "; ".join([because(advice.facts), *_yardstick(advice)])
+
+
+def _yardstick(advice: Advice) -> list[str]:
+    if advice.yardstick is None:
+        return []
+    facts = advice.yardstick_facts
+    return [f"{possible(facts)}: {advice.yardstick} ({because(facts) or '-'})"]
 
 
 def overview(groups: Sequence[JudgedGroup]) -> Table:
@@ -69,9 +75,7 @@ def overview(groups: Sequence[JudgedGroup]) -> Table:
 
     def row(one: JudgedGroup) -> Mapping[str, Any]:
         advice = one.advice
-        gains = because(advice.yardstick_facts)
-        reason = why(because(advice.facts), advice.yardstick, gains)
-        return {**one.metrics, "verdict": advice.verdict.value, "reason": reason}
+        return {**one.metrics, "verdict": advice.verdict.value, "reason": why(advice)}
 
     return table(
         _OVERVIEW,
@@ -179,10 +183,7 @@ def advice_lines(judged: JudgedGroup) -> list[str]:
     if advice.how:
         when = "How" if is_told else "How, once that is confirmed"
         lines.append(f"  {when}: {how(advice.how)}")
-    if advice.yardstick:
-        lines.append(
-            f"  Possible, not deployable: {advice.yardstick} ({because(advice.yardstick_facts) or '-'})"
-        )
+    lines += [f"  {each[0].upper()}{each[1:]}" for each in _yardstick(advice)]
     live = [
         row["findings"] or () for row in judged.candidates if row["deployment"] == Deployment.LIVE
     ]

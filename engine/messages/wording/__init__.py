@@ -22,7 +22,7 @@ from ...model.formats import (
     since,
 )
 from ...model.text import and_more, does, listed, named, sentence, several, shortened
-from .advice import because, how, reasons
+from .advice import because, how, possible, reasons
 from .deployment import look_again
 from .election import why_elected
 from .facts import formatted, proof, replay, words
@@ -52,6 +52,7 @@ __all__ = [
     "named",
     "offsets",
     "percent",
+    "possible",
     "price",
     "promised",
     "proof",

@@ -28,6 +28,18 @@ def because(facts: Sequence[Fact]) -> str:
     return "; ".join([part for part in (*told, *map(words, found)) if part])
 
 
+def possible(facts: Sequence[Fact]) -> str:
+    """
+    What is said before the best strategy that a group is not advised, by what is said of it: whether it could be had.
+
+    >>> from evenkeel.engine.model.facts import reason
+    >>> possible([]), possible([reason("policy_forbids", ["class"])])
+    ('possible, not deployable', 'possible, not allowed')
+    """
+    forbidden = any(fact.measure == "policy_forbids" for fact in facts)
+    return "possible, not allowed" if forbidden else "possible, not deployable"
+
+
 _AFTER = {"racks_play_no_part": ": "}
 _BEFORE = {"shipping_class": " ", "first_won": ", ", "taken_up_at": ", ", "missed_at": ", "}
 """What stands between a reason of this measure and the next one, or the one before."""
@@ -52,7 +64,7 @@ def how(facts: Iterable[Fact]) -> str | None:
 
     >>> from evenkeel.engine.model.facts import FactKind
     >>> how([Fact(kind=FactKind.HOW, measure="ship_class", subjects=("fair",))])
-    'Ship com.cerner.common.kafka.consumer.assignors.FairAssignor with every member.'
+    'Ship io.evenkeel.EvenkeelFairAssignor with every member.'
     """
     return " ".join(map(words, facts)) or None
 
@@ -82,6 +94,7 @@ def _behind(facts: Sequence[Fact], reason: Fact) -> str:
 
 
 _VERDICTS: Mapping[str, str] = {
+    "policy_forbids": "{gains}; {names} is not among what policy.deployment allows",
     "nothing_deployable": "there is no strategy that it could deploy",
     "no_live_assignment": "there is no live assignment to compare with",
     "diagnosis_unknown": "too little is known yet to blame the assignment",
@@ -103,7 +116,7 @@ _VERDICTS: Mapping[str, str] = {
 }
 """
 Reasons that speak of the facts beside them: *by*, the strategies; *how*, the remarks right behind it; *gains* and
-*losses*, *why*, the gains in brackets; *last*, in how many of the last snapshots it won.
+*losses*, *names*, the subjects, *why*, the gains in brackets; *last*, in how many of the last snapshots it won.
 """
 
 
@@ -113,6 +126,7 @@ def _reason(fact: Fact, gains: str, losses: str, facts: Sequence[Fact]) -> str:
     said = _VERDICTS[fact.measure]
     return said.format(
         by=strategies(fact),
+        names=", ".join(fact.subjects),
         how=_behind(facts, fact),
         gains=gains,
         losses=losses,

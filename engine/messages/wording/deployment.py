@@ -82,6 +82,7 @@ _REASONS: Mapping[str, Clause] = {
     ),
     "no_plan_follower": "a stored plan, and no member lists evenkeel-plan",
     "follows_plans": "its members follow plans",
+    "not_in_library": "{after} of {bound} members {is|are} of {names}, which has no such strategy",
     "runs_it": "the strategy it runs",
     "runs_it_as_configured": "the strategy it runs, as configured",
     "runs_it_as_seen": "the strategy it runs, as far as can be seen",

@@ -89,7 +89,8 @@ def answer(
             for name in (
                 outcome.candidate.strategy
                 for outcome in chosen
-                if outcome.candidate.deployment in quick and outcome.candidate.assignment
+                if strategies[outcome.candidate.strategy].deployment in quick
+                and outcome.candidate.assignment
             )
             if not takes_user_data(strategies[name])
         },

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from evenkeel.engine.config import Policy
-from evenkeel.engine.messages.wording import because
-from evenkeel.engine.model.assignments import Deployment, Verdict
+from evenkeel.engine.messages.wording import because, possible
+from evenkeel.engine.model.assignments import Deployment, Feasibility, Verdict
 from evenkeel.engine.model.facts import FactKind, fact, finding, reason
 from evenkeel.engine.model.states import Diagnosis
 from tests.helpers.weighed import (
@@ -191,6 +191,7 @@ def test_what_cannot_be_deployed_is_a_yardstick_beside_it():
 
     assert ("roundrobin", "uniform") == (advice.strategy, advice.yardstick)
     assert because(advice.yardstick_facts) == "5.0 GB a day less across racks"
+    assert possible(advice.yardstick_facts) == "possible, not deployable"
     no_better = yardstick("uniform", **_carries(3.0))
     assert decided(live(**_carries(5.0)), candidate(**_carries(3.0)), no_better).yardstick is None
 
@@ -209,9 +210,30 @@ def test_policy_says_which_kinds_of_strategy_may_be_advised():
     own = replace(candidate("lag-aware", **_carries(0.0)), deployment=Deployment.CLASS)
     now = live(**_carries(5.0))
 
-    assert decided(now, own).verdict is Verdict.STAY
+    told = decided(now, own)
+    assert (told.verdict, told.yardstick) == (Verdict.STAY, "lag-aware")
+    assert possible(told.yardstick_facts) == "possible, not allowed"
+    assert because(told.yardstick_facts) == (
+        "5.0 GB a day less across racks; class is not among what policy.deployment allows"
+    )
     allowed = Policy(deployment=("setting", "class"))
     assert decided(now, own, policy=allowed).verdict is Verdict.SWITCH
+
+
+@pytest.mark.parametrize(
+    ("feasibility", "verdict"),
+    [(Feasibility.CAN_RUN, Verdict.SWITCH), (Feasibility.COULD_RUN, Verdict.STAY)],
+)
+def test_who_follows_plans_has_allowed_them(feasibility, verdict):
+    """A plan needs no permission of its own in a group that follows one; to get there does."""
+    planned = replace(
+        candidate("lag-aware", **_carries(0.0)),
+        deployment=Deployment.PLAN,
+        feasibility=feasibility,
+    )
+    told = decided(live(**_carries(5.0)), planned, policy=Policy(deployment=("setting",)))
+
+    assert told.verdict is verdict
 
 
 @pytest.mark.parametrize(

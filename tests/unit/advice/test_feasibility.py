@@ -137,7 +137,7 @@ CAN, COULD, YARDSTICK = Feasibility.CAN_RUN, Feasibility.COULD_RUN, Feasibility.
 JAVA = "org.apache.kafka.clients.consumer."
 ROUNDROBIN, SHIPPED = (
     f"{JAVA}RoundRobinAssignor",
-    "com.github.grantneale.kafka.LagBasedPartitionAssignor",
+    "io.evenkeel.EvenkeelLagAwareAssignor",
 )
 KIP_848 = {"group_type": "consumer"}
 RUNS, NOBODY = "the strategy it runs", "no member lists it"
@@ -389,7 +389,13 @@ def test_lists_that_contradict_what_it_runs_are_not_relied_on(assignors, doubt):
 
 @pytest.mark.parametrize(
     ("strategy", "deployment"),
-    [("balanced", Deployment.PLAN), ("min_traffic", Deployment.YARDSTICK)],
+    [
+        ("balanced", Deployment.PLAN),
+        ("min_traffic", Deployment.YARDSTICK),
+        ("lag-aware", Deployment.CLASS),
+        ("of-my-own", Deployment.CLASS),
+        ("range", Deployment.SETTING),
+    ],
 )
 def test_a_group_that_follows_plans_can_run_what_a_plan_can_hold(strategy, deployment):
     """Any of ours; what it follows now is what its leader says."""
@@ -402,6 +408,52 @@ def test_a_group_that_follows_plans_can_run_what_a_plan_can_hold(strategy, deplo
     assert how_of(told).startswith(f"`evenkeel plan GROUP --strategy {strategy}` writes the plan")
     assert runs(following, strategy) is runs_it
     assert runs(following, "range") is False
+
+
+def test_a_plan_holds_what_members_decide_and_classes_where_they_only_list_the_follower():
+    """Brokers' strategies are theirs still; a stock setting needs no plan before the group follows one."""
+    following = _three(assignor="evenkeel-plan", follows="balanced")
+    assert feasibility(following, "uniform").feasibility is YARDSTICK
+    assert feasibility(following, "evenkeel-plan", Deployment.CLASS).deployment is None
+
+    ways = {
+        strategy: _judged(strategy, ("range", "evenkeel-plan"), deployment=deployment)
+        for strategy, deployment in DEPLOYMENTS.items()
+        if strategy in ("lag-aware", "balanced", "sticky")
+    }
+    assert {name: told.deployment for name, told in ways.items()} == {
+        "sticky": None,
+        "lag-aware": Deployment.PLAN,
+        "balanced": Deployment.PLAN,
+    }
+    assert ways["lag-aware"].feasibility is COULD
+    assert "Ship" not in how_of(ways["lag-aware"])
+
+
+@pytest.mark.parametrize(
+    ("client_id", "strategy", "why", "how"),
+    [
+        ("rdkafka", "fair", "1 of 2 members is of librdkafka, which has no such strategy", ""),
+        ("rdkafka", "sticky", "1 of 2 members is of librdkafka, which has no such strategy", ""),
+        (
+            "kafka-python-3.0.12",
+            "lag-aware",
+            "1 of 2 members is of kafka-python, which",
+            "It needs",
+        ),
+        ("rdkafka", "roundrobin", None, None),
+        ("consumer-g-1", "fair", None, None),
+    ],
+)
+def test_what_the_library_of_a_member_is_known_to_lack_is_no_way(client_id, strategy, why, how):
+    """By the ids that libraries give; a plan is the way where the library has a follower."""
+    members = [member("a", ["t"], {"t": [0]}, client_id=one) for one in (client_id, "web")]
+    told = feasibility(_group(members=members), strategy, DEPLOYMENTS[strategy])
+
+    assert (told.feasibility is YARDSTICK) is (why is not None)
+    if why is not None:
+        assert why_of(told).startswith(why)
+        assert (how_of(told) or "").startswith(how)
 
 
 def test_no_broker_follows_a_plan():

@@ -63,10 +63,17 @@ back sooner, they are refused) … Instead, all members can be stopped, and once
 """
 """Started before their sessions are over, members with another list are refused."""
 
-NO_CLASS = """
-common-kafka:2.4 … fails at its first rebalance … evenkeel plan g --strategy fair
+OURS = """
+Ship io.evenkeel.EvenkeelFairAssignor with every member first: engine/followers/java of evenkeel: one Java source file.
+… partition.assignment.strategy=io.evenkeel.EvenkeelFairAssignor,org.apache.kafka.clients.consumer.RangeAssignor
 """
-"""The published class of KIP-49 fails with today's clients: its assignment can be had by plan."""
+"""The published class of KIP-49 fails with today's clients; ours does not."""
+
+BY_PLAN = """
+Step 1: restart one member … `evenkeel plan g --strategy lag-aware` writes the plan … Meanwhile: only what moves stands
+… evenkeel elect g --to lag-aware says how.
+"""
+"""A group that follows plans needs no class, and no rolling restart."""
 
 NAMED = """
 `evenkeel plan 'x; rm $HOME' --strategy balanced` writes … --describe --state --group 'x; rm $HOME'` says Stable
@@ -80,7 +87,8 @@ NAMED = """
     [
         ({}, "cooperative-sticky", WAY),
         ({"static": 1}, "cooperative-sticky", STATIC),
-        ({}, "fair", NO_CLASS),
+        ({}, "fair", OURS),
+        ({"assignor": "evenkeel-plan"}, "lag-aware", BY_PLAN),
         ({"name": "x; rm $HOME"}, "balanced", NAMED),
     ],
 )
