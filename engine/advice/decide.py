@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from ..assignors.kafka.protocol_names import CLIENT_SIDE, wire_name
 from ..config import Policy
 from ..model.assignments import Advice, Candidate, Deployment, Feasibility, Verdict
 from ..model.facts import Fact, FactKind, of_kind, reason
@@ -106,12 +107,13 @@ def _of_yardstick(candidate: Candidate, weighing: Weighing) -> tuple[Fact, ...]:
 def _best(
     names: Sequence[str], weighed: Mapping[str, Weighing], named: Mapping[str, Candidate]
 ) -> str | None:
-    """The most valuable that pays; then the fewest moves; then the order of the table."""
+    """The most valuable that pays; then the fewest moves; of plans what members cannot list; the order of the table."""
 
-    def rank(name: str) -> tuple[float, float, int]:
+    def rank(name: str) -> tuple[float, float, int, bool]:
         lag, racks = weighed[name].value
         score = named[name].score
-        return -lag, -racks, score.moves if score else 0
+        listed = named[name].deployment is Deployment.PLAN and wire_name(name) in CLIENT_SIDE
+        return -lag, -racks, score.moves if score else 0, listed
 
     return min((n for n in names if weighed[n].pays), key=rank, default=None)
 

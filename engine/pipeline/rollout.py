@@ -38,7 +38,7 @@ from ..messages.wording import words
 from ..model.arrays import Flags
 from ..model.assignments import Deployment, Feasibility
 from ..model.errors import Infeasible, InputError
-from ..model.facts import reason, step
+from ..model.facts import note, reason, step
 from ..model.groups import GroupSnapshot
 from ..model.states import GroupType
 from ..model.text import pasted
@@ -185,7 +185,11 @@ def _rollout(
     if deployment not in BY_PLAN and by_plan is not Deployment.PLAN:
         return to_client_side(strategy, present, lists, static, clients)
     follower = None if present == PLAN else to_client_side(PLAN, present, lists, static, clients)
-    return to_plan(strategy, follower, present, group=group.group, static=static)
+    way = to_plan(strategy, follower, present, group=group.group, static=static)
+    if deployment in BY_PLAN:
+        return way
+    # members could list it as well, and leave the follower
+    return replace(way, notes=(*way.notes, note("without_plans", [strategy, group.group])))
 
 
 def _to_tasks(settings: Settings, group: GroupSnapshot, strategy: str) -> Rollout:

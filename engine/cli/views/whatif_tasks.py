@@ -107,7 +107,7 @@ def _title(one: TaskOutcome) -> str:
 
 def _racks(one: TaskOutcome) -> list[str | None]:
     app = one.application.app
-    return [None if rack < 0 else app.racks[rack] for rack in app.client_rack.tolist()]
+    return [None if rack < 0 else app.racks[rack] for rack in app.known_rack.tolist()]
 
 
 def _strategies(answer: TaskAnswer) -> Table:

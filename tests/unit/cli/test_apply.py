@@ -71,6 +71,7 @@ Ship io.evenkeel.EvenkeelFairAssignor with every member first: engine/followers/
 
 BY_PLAN = """
 Step 1: restart one member … `evenkeel plan g --strategy lag-aware` writes the plan … Meanwhile: only what moves stands
+… evenkeel elect g --to lag-aware says how.
 """
 """A group that follows plans needs no class, and no rolling restart."""
 
