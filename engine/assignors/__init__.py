@@ -18,11 +18,11 @@ from typing import cast
 from ..model.errors import InputError
 from .balance_subtopology import BalanceSubtopology
 from .balanced import Balanced
-from .client_rack import racked
 from .cooperative_sticky import CooperativeSticky
 from .drain import Drain
 from .fair import Fair
 from .interface import Assignor, shape_problem
+from .kit.client_rack import racked
 from .lag_aware import LagAware
 from .live import Live
 from .min_traffic import MinTraffic

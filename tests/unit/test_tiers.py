@@ -72,6 +72,7 @@ def test_a_tier_that_fails_fails_the_whole_and_the_next_one_is_run(
     assert bad.split()[:7] == ["bad", "FAILED", "1", "tests,", "1", "failed,", "0"]
     assert good.split()[:8] == ["good", "ok", "2", "tests,", "0", "failed,", "1", "skipped"]
     assert main(["good"]) == 0
+    assert main(["--nightly", "good"]) == 0, "a tier without nightly tests is no failure"
     with pytest.raises(SystemExit):
         main(["nosuch"])
 

@@ -18,8 +18,8 @@ from evenkeel.engine.model.states import Diagnosis
 from tests.unit.cli.conftest import Run
 
 ORDER = """
-    snapshot lag diff advise tasks whatif assign elect apply plan check-assignor backtest backfill report query silence
-    ack alert admin doctor
+    snapshot lag diff advise tasks whatif assign explain elect apply plan check-assignor backtest backfill report query
+    silence ack alert admin doctor
 """
 COMMANDS = tuple(ORDER.split())
 FAMILIES = {

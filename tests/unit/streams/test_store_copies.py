@@ -47,7 +47,7 @@ def placed(tags=None, racks="aabb") -> list[Thread]:
         replace(
             one,
             rack=None if rack == "?" else rack,
-            tags={} if tags is None else {tags: "xyxy"[n]},
+            tags={} if tags is None else {tags: "abab"[n]},
         )
         for n, (one, rack) in enumerate(zip(TOGETHER, racks, strict=True))
     ]
@@ -66,12 +66,12 @@ ZONED = StreamsSettings(num_standby_replicas=1, rack_aware_assignment_tags=("zon
         (placed(racks="abab"), ONE, "0_1 0_5", ""),
         (placed(racks="?abb"), ONE, "0_3", "0_0 0_1 0_2 0_4"),
         (placed(racks="????"), ONE, "", "0_0 0_1 0_2 0_3 0_4 0_5"),
-        # x has clients one and three, y the other two; a rack goes before a tag
+        # a has clients one and three, b the other two; a rack goes before a tag
         (placed("zone", "????"), ZONED, "0_1 0_5", ""),
         (placed("zone", "aabb"), ZONED, "0_0 0_2 0_3", ""),
         (placed("zone", "?abb"), ZONED, "0_3", "0_0 0_1 0_2 0_4"),
         (placed("rack", "????"), TAGGED, "0_1 0_5", ""),
-        (placed("rack", "?yxx"), TAGGED, "0_1 0_3 0_4", ""),
+        (placed("rack", "?baa"), TAGGED, "0_1 0_3 0_4", ""),
     ],
 )
 def test_a_store_is_lost_with_the_one_place_of_all_its_copies(threads, settings, together, unknown):

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from ..model.assignments import Assignment, Deployment
-from .interface import Assignor, GroupSpec, all_telling
-from .kafka.protocol_names import with_racks
-from .kit.why import Steps
+from ...model.assignments import Assignment, Deployment
+from ..interface import Assignor, GroupSpec, all_telling
+from ..kafka.protocol_names import with_racks
+from .why import Steps
 
 
 @dataclass(frozen=True, slots=True)
