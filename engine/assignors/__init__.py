@@ -22,7 +22,7 @@ from .cooperative_sticky import CooperativeSticky
 from .drain import Drain
 from .fair import Fair
 from .interface import Assignor, shape_problem
-from .kit.client_rack import racked
+from .kafka.client_rack import racked
 from .lag_aware import LagAware
 from .live import Live
 from .min_traffic import MinTraffic

@@ -13,8 +13,8 @@ from typing import cast
 
 from ...model.assignments import Assignment, Deployment
 from ..interface import Assignor, GroupSpec, all_telling
-from ..kafka.protocol_names import with_racks
-from .why import Steps
+from ..kit.why import Steps
+from .protocol_names import with_racks
 
 
 @dataclass(frozen=True, slots=True)
