@@ -3,7 +3,8 @@ A live Kafka Streams application, out of what a snapshot tells of its group.
 
 Clients are processes, a member is one of their threads. A task is what the members say they run; its source partitions
 are those the snapshot saw it read (KIP-1071: those of its topology). Both protocols tell process, tags and tasks; only
-KIP-1071 tells which sub-topologies have stores, and only the classic one a client's own rack.
+KIP-1071 tells which sub-topologies have stores. Both tell a client's rack: the classic one that of its consumer, the
+other one `client.rack` of Kafka Streams alone, not `consumer.client.rack`.
 
 What the wire does not tell is taken, and told each time (`Running.remarks`):
 

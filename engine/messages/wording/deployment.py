@@ -254,7 +254,7 @@ _HOW: Mapping[str, Clause] = {
     ),
     "set_racks": "Set client.rack on every instance and broker.rack on every broker.",
     "configure_racks": (
-        "Configure racks by client id or host, and set broker.rack on every broker."
+        "Set client.rack of Kafka Streams, or configure racks by client id or host; set broker.rack on every broker."
     ),
     "client_rack_on": (
         "Set client.rack={first} on {after} of {bound:instance} ({others}), with the next restart."

@@ -94,7 +94,8 @@ CLAUSES: Mapping[str, Clause] = {
     "client_rack_first": "after client.rack is set on {count:client} ({names})",
     "clients_tell_no_rack": f"{_TELL_NO_RACK}set client.rack",
     "protocol_tells_no_rack": (
-        f"{_TELL_NO_RACK}the streams protocol tells none of them as yet: configure racks by client id or host"
+        f"{_TELL_NO_RACK}set client.rack of Kafka Streams (the broker is not told consumer.client.rack), or configure"
+        " racks by client id or host"
     ),
     "changelogs_without_tasks": (
         "changelogs are configured for sub-topology {names}, which has no tasks"

@@ -22,7 +22,6 @@ from evenkeel.engine.snapshots import groups_of, new_snapshot_id
 from evenkeel.engine.streams.compare import outcome, present
 from evenkeel.engine.streams.live import running
 from evenkeel.engine.streams.settings import RackStrategy, StickyTasks
-from tests.helpers.facts import said
 from tests.helpers.kafka_session import ClusterInUse, RunningWorkload
 from tests.helpers.kafka_stage import Stage
 from tests.helpers.measuring import metric_rows
@@ -176,7 +175,7 @@ def test_a_classic_application_is_recognised_task_by_task(
 def test_a_kip_1071_application_is_recognised_with_its_topology(
     snapshot: ClusterSnapshot, workload: RunningWorkload
 ) -> None:
-    """Its stores come from the topology, its clients tell the broker no rack; its broker would keep it all."""
+    """Its stores come from the topology, its racks from client.rack of Kafka Streams; its broker would keep it all."""
     name = "streams-kip1071"
     if workload.prefix + name in workload.left_out:
         pytest.skip(workload.left_out[workload.prefix + name])
@@ -186,8 +185,11 @@ def test_a_kip_1071_application_is_recognised_with_its_topology(
     assert app.stateful.tolist() == [False] * 6 + [True] * 6
     assert [topic for topic, _ in app.partitions if topic.endswith("-changelog")]
     assert application.runs is StickyTasks.SERVER
-    assert any("tell no rack" in line for line in said(application.remarks))
-    assert present(application).unknown.sum() == 12
+    assert {member.rack for member in by_name(snapshot, workload.prefix)[name].members} == {
+        "rack-a",
+        "rack-b",
+    }
+    assert present(application).unknown.sum() == 0
     ahead = outcome(application, StickyTasks.SERVER)
     assert ahead.thread is not None
     assert ahead.thread.tolist() == application.thread.tolist()

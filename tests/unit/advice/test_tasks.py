@@ -118,13 +118,13 @@ def _set(strategy):
             "racks play no part: 1 source partition (source-0-1) lies on a broker without rack",
             SET_RACKS,
         ),
-        # the protocol of KIP-1071 does not tell client.rack, so setting it would not help
+        # for measuring alone: the broker looks at no rack
         (
             MIN,
             {"threads": SILENT, "kip_1071": True},
             INFEASIBLE,
             "racks play no part: 1 client (...",
-            "Configure racks by client id or host...",
+            "Set client.rack of Kafka Streams, or configure racks by client id or host...",
         ),
         # with the broker assigning each is a yardstick, even one that gives exactly what there is
         *((each, {"kip_1071": True}, YARDSTICK, NO_SETTING, "") for each in RackStrategy),

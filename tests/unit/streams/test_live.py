@@ -117,7 +117,10 @@ def test_threads_that_disagree_leave_their_client_without_rack(other):
     ("kip_1071", "how"),
     [
         (False, "set client.rack"),
-        (True, "the streams protocol tells none of them as yet: configure racks by client id"),
+        (
+            True,
+            "set client.rack of Kafka Streams (the broker is not told consumer.client.rack), or configure",
+        ),
     ],
 )
 def test_silent_racks_are_said_with_what_helps(kip_1071, how):
