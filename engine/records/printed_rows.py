@@ -91,11 +91,6 @@ class TaskWhatIfRow:
     restore_offsets: int | None = column(
         "Offsets of their changelogs.", unit=Unit.OFFSETS, at_least=0, none=True
     )
-    restore_bytes: int | None = column(
-        "What these take on disks; null where that is not known of one.",
-        unit=Unit.BYTES,
-        at_least=0,
-    )
     cross_rack_share: float | None = column(
         "Share of source partitions that tasks read across racks, of those where that is known.",
         unit=Unit.SHARE,

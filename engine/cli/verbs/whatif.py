@@ -20,10 +20,9 @@ from ..options import (
 
 EPILOG = epilog(
     [
-        "evenkeel whatif orders-app --from cluster.recording --without app-3 --json | jq .assignment",
+        "evenkeel whatif orders-app --from cluster.recording --without app-3 --partitions a=24 --json | jq .assignment",
         "evenkeel whatif orders-app --bootstrap kafka-1:9092 --members +2 --rack new=a,b --strategy sticky",
-        "evenkeel whatif orders-app --from lake --cluster prod --partitions orders=24 --capacity '*=300'",
-        "evenkeel whatif orders-app --from cluster.recording --without-rack rack-a",
+        "evenkeel whatif orders-app --from lake --cluster prod --without-rack rack-a --capacity '*=300'",
         "evenkeel whatif payments-app --from cluster.recording --members +1 --rack new=a --set num.standby.replicas=1",
     ],
     [0, 1, 2, 3, 4],

@@ -68,7 +68,7 @@ def print_answer(answer: WhatIfAnswer) -> None:
     """A table, then the diagnoses, the moves, the sizes and the assumptions in sentences."""
     [first] = answer.outcomes[:1] or [answer.today]
     changes = f"Changes hands with {first.candidate.strategy}"
-    show([_table(answer), *([_members(answer)] if answer.supposed.layout.racks else [])])
+    show([_table(answer), *([_members(answer)] if answer.supposed.layout.left.racks else [])])
     tell(
         [
             "",

@@ -34,8 +34,8 @@ def objects(answer: TaskAnswer) -> Iterator[dict[str, Any]]:
                 "copies": copies,
                 "arrives_per_second": rate,
                 "restores": [one.application.app.tasks[n] for n in one.restoring[process]],
-                "restore_offsets": one.offsets(one.restoring[process]),
-                "restore_bytes": one.bytes(one.restoring[process]),
+                "restore_offsets": one.to_restore(one.restoring[process])[0],
+                "restore_bytes": one.to_restore(one.restoring[process])[1],
             }
             for (process, (count, copies, rate)), rack in zip(
                 one.loads(answer.rates).items(), _racks(one), strict=True
@@ -96,8 +96,7 @@ def _row(answer: TaskAnswer, one: TaskOutcome) -> TaskWhatIfRow:
         tasks=len(app.tasks),
         moves=len(one.moves) if asked else None,
         restores=len(one.restored) if asked else None,
-        restore_offsets=one.offsets(one.restored) if asked else None,
-        restore_bytes=one.bytes(one.restored) if asked else None,
+        restore_offsets=sum(one.restored) if asked else None,
         cross_rack_share=int(placed.crossing.sum()) / known if placed and known else None,
         most_tasks=max(count for count, _, _ in per) if placed else None,
         fewest_tasks=min(count for count, _, _ in per) if placed else None,
@@ -131,7 +130,7 @@ def _strategies(answer: TaskAnswer) -> Table:
         stored=itemgetter(1),
         title=f"What if: {text(answer.group.group)}",
         apart=True,
-        spare=["Threads", "Fewest", "Restore", "Restore offsets"],
+        spare=["Threads", "Fewest", "Restore offsets"],
     )
 
 
@@ -151,8 +150,8 @@ def _instances(answer: TaskAnswer) -> Table:
         count, copies, rate = load[process]
         kept = f" + {number(copies)}" if copies else ""
         anew = one.restoring[process]
-        held = or_unknown(size)(one.bytes(anew))
-        built = f", restores {number(one.offsets(anew))} ({held})" if anew else ""
+        offsets, held = one.to_restore(anew)
+        built = f", restores {number(offsets)} ({or_unknown(size)(held)})" if anew else ""
         return f"{number(count)}{kept} ({UNKNOWN if rate is None else ratio(rate)}/s){built}"
 
     return table(
@@ -166,5 +165,5 @@ def _instances(answer: TaskAnswer) -> Table:
             ),
         ],
         list(racks),
-        title="Instances: tasks, copies after a +, what arrives, offsets (bytes) of stores to restore",
+        title="Instances: tasks, copies after a +, and what arrives; offsets (bytes) of stores to restore",
     )

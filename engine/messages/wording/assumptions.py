@@ -72,8 +72,8 @@ CLAUSES: Mapping[str, Clause] = {
         "{names} {is a static member|are static members}: what it had stands still until its session ends"
     ),
     "rack_lost": (
-        "{rack|racks} {every} {is|are} lost with {its|their} brokers: another replica in sync takes over the lead of {partitions}; whether"
-        " producers may write with fewer replicas (min.insync.replicas) is left out"
+        "{rack|racks} {every} {is|are} lost with {its|their} brokers: another replica in sync takes over the"
+        " lead of {partitions}; whether producers may write with fewer replicas (min.insync.replicas) is left out"
     ),
     "leaders_open": (
         "from which rack {partitions} would be led is not known: several replicas in sync may take over"
@@ -90,8 +90,8 @@ CLAUSES: Mapping[str, Clause] = {
     ),
     "stores_go_on": "the stores of {names} go on from a copy on an instance that stays",
     "changelogs_dead": (
-        "{names} {has|have} no replica in sync left: stores that are lost cannot be built from {it|them} until the rack is"
-        " back"
+        "{names} {has|have} no replica in sync left: until the rack is back stores are neither written to {it|them} nor"
+        " built from {it|them}"
     ),
     "members_join": (
         "{names} {joins|join}, sorted by that name; real ids are drawn when members join, which may swap who gets what"

@@ -22,7 +22,6 @@ from .changes import (
     WithoutRack,
     last_by_name,
     new_names,
-    racks_lost,
 )
 from .outcome import WhatIfOutcome, outcomes
 from .plan_followers import following_of
@@ -52,7 +51,6 @@ __all__ = [
     "last_by_name",
     "new_names",
     "outcomes",
-    "racks_lost",
     "seen_of",
     "sizes_of",
     "suppose",

@@ -15,7 +15,7 @@ from ...model.arrays import NONE
 from ...model.assignments import Deployment, Feasibility
 from ...model.facts import Fact, note
 from .changed_group import MemberLoad, SeenGroup, Supposed, suppose
-from .changes import Can, Change, Grows, Joins, Leaves, Stands, racks_lost, usual_subscription
+from .changes import Can, Change, Grows, Joins, Leaves, Stands, usual_subscription
 from .lost_racks import assumed_of
 from .outcome import WhatIfOutcome, outcomes, today
 from .plan_followers import Following, following_of, of_following
@@ -131,7 +131,7 @@ def assumptions(
     made = (
         *_of_strategies(supposed, outcomes),
         *(of_following(following, coming) if following and following.name in asked else ()),
-        *_of_racks(supposed, changes),
+        *_of_racks(supposed),
         *_of_leaving(supposed, changes),
         *_of_joining(supposed, changes),
         *_of_topics(supposed, changes),
@@ -155,11 +155,10 @@ def _of_strategies(supposed: Supposed, outcomes: Sequence[WhatIfOutcome]) -> Ite
         yield note("asked_afresh", afresh)
 
 
-def _of_racks(supposed: Supposed, changes: Sequence[Change]) -> Iterator[Fact]:
-    coming = supposed.layout.coming
-    stay = [member for member in supposed.group.members if member.id not in coming]
-    rackless = [supposed.names[member.id] for member in stay if not member.rack]
-    return assumed_of(supposed.layout.left, racks_lost(changes), rackless)
+def _of_racks(supposed: Supposed) -> Iterator[Fact]:
+    made, names = supposed.layout, supposed.names
+    rackless = [one.id for one in made.members if not one.rack and one.id not in made.coming]
+    return assumed_of(made.left, [names[member] for member in rackless])
 
 
 def _of_leaving(supposed: Supposed, changes: Sequence[Change]) -> Iterator[Fact]:

@@ -98,7 +98,6 @@ class Layout:
         partition: (n) its number in the topic.
         grown: (T) whether the topic has more partitions than now.
         left: The group's partition table, as racks that are lost leave it.
-        racks: Those racks.
     """
 
     members: tuple[Member, ...]
@@ -109,7 +108,6 @@ class Layout:
     partition: Indices
     grown: Flags
     left: Left
-    racks: tuple[str, ...]
 
     @cached_property
     def dead(self) -> Flags:
@@ -206,7 +204,6 @@ def layout(group: GroupSnapshot, changes: Iterable[Change]) -> Layout:
         partition=partition,
         grown=grown,
         left=left_of(group.partitions, racks_lost(changes)),
-        racks=tuple(racks_lost(changes)),
     )
 
 

@@ -24,11 +24,13 @@ class Left:
     The n partitions of a table without some racks.
 
     Attributes:
+        racks: Those that are lost.
         table: Without replicas there.
         moved: (n) whether they are led from elsewhere than now.
         dead: (n) whether nobody can lead them.
     """
 
+    racks: Collection[str]
     table: PartitionTable
     moved: Flags
     dead: Flags
@@ -44,7 +46,7 @@ def left_of(table: PartitionTable, racks: Collection[str]) -> Left:
     size = np.diff(table.replica_start)
     nothing = np.zeros(len(table), np.bool_)
     if not racks:
-        return Left(table=table, moved=nothing, dead=nothing)
+        return Left(racks=racks, table=table, moved=nothing, dead=nothing)
     lost = np.array([*(rack in racks for rack in table.racks), False], np.bool_)
     row, stays = np.repeat(np.arange(len(table)), size), ~lost[table.replica_rack]
     able = stays & table.in_sync
@@ -58,6 +60,7 @@ def left_of(table: PartitionTable, racks: Collection[str]) -> Left:
     )
     led = lost[table.leader_rack]
     return Left(
+        racks=racks,
         table=replace(
             table,
             leader_rack=np.where(
@@ -72,19 +75,12 @@ def left_of(table: PartitionTable, racks: Collection[str]) -> Left:
     )
 
 
-def assumed_of(left: Left, racks: Collection[str], stay: Collection[str]) -> Iterator[Fact]:
-    """
-    What is assumed where racks are lost, as notes.
-
-    Args:
-        left: The partitions of the group.
-        racks: What is lost; nothing is said where that is none.
-        stay: What members without a known rack are called.
-    """
-    if not racks:
+def assumed_of(left: Left, stay: Collection[str]) -> Iterator[Fact]:
+    """What is assumed of a group where racks are lost; *stay* are its members without a known rack."""
+    if not left.racks:
         return
     table, moved = left.table, left.moved & left.table.assignable
-    yield note("rack_lost", racks, partitions=int(moved.sum()))
+    yield note("rack_lost", left.racks, partitions=int(moved.sum()))
     if unsure := int((moved & (table.leader_rack == NONE)).sum()):
         yield note("leaders_open", partitions=unsure)
     bare = table.assignable & (np.diff(table.replica_start) == 0) & ~left.dead

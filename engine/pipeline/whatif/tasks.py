@@ -81,25 +81,18 @@ class TaskOutcome:
 
     @property
     def restored(self) -> list[int]:
-        """Tasks whose stores an instance has to build anew, as often as one has."""
-        return [n for tasks in self.restoring.values() for n in tasks]
+        """Offsets of each store that an instance has to build anew."""
+        size = self.application.app.log_size
+        return [int(size[n]) for tasks in self.restoring.values() for n in tasks]
 
-    def offsets(self, tasks: Sequence[int]) -> int:
-        """How many the changelogs of some tasks have."""
-        return int(self.application.app.log_size[tasks].sum()) if tasks else 0
-
-    def bytes(self, tasks: Sequence[int]) -> int | None:
-        """What these take on disks; None where that is not known of one."""
-        app = self.application.app
-        total = 0
-        for n in tasks:
-            logs = app.changelog[app.changelog_start[n] : app.changelog_start[n + 1]].tolist()
-            sizes = [self.log_bytes.get(app.partitions[p]) for p in logs]
-            known = [size for size in sizes if size is not None]
-            if not logs or len(known) < len(sizes):
-                return None
-            total += sum(known)
-        return total
+    def to_restore(self, tasks: Sequence[int]) -> tuple[int, int | None]:
+        """Offsets of the changelogs of some tasks, and what they take on disks; None where one's size is not known."""
+        app, start = self.application.app, self.application.app.changelog_start
+        logs = [app.changelog[start[n] : start[n + 1]].tolist() for n in tasks]
+        sizes = [self.log_bytes.get(app.partitions[p]) for each in logs for p in each]
+        known = [size for size in sizes if size is not None]
+        told = all(logs) and len(known) == len(sizes)
+        return sum(int(app.log_size[n]) for n in tasks), sum(known) if told else None
 
     def loads(self, rates: Rates) -> dict[str, tuple[int, int, float | None]]:
         """Process -> its tasks, its copies, and the offsets/s that arrive at it; None where that is not known."""
@@ -209,7 +202,7 @@ def answer_of_tasks(
         lost=tuple(_lost(now, changes, left, stores)),
         assumed=(
             *seen.remarks,
-            *assumed_of(left, racks, _rackless(then, names)),
+            *assumed_of(left, _rackless(then, names)),
             *_assumed(application, changes, told, called),
         ),
     )
@@ -248,7 +241,7 @@ def _lost(
     if dead := left.names(left.dead & left.table.assignable):
         yield note("partitions_dead", dead)
     if ended:
-        yield note("stores_lost", [app.tasks[n] for n in ended], after=now.offsets(ended))
+        yield note("stores_lost", [app.tasks[n] for n in ended], after=now.to_restore(ended)[0])
     if kept:
         yield note("stores_go_on", [app.tasks[n] for n in kept])
     if stores is not None and stores.dead.any():
