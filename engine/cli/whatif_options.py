@@ -77,6 +77,7 @@ def changes_of(group: GroupSnapshot, options: Options) -> tuple[Change, ...]:
 
     Raises:
         InputError: One of them is not what it has to be, or names what is not there.
+        Infeasible: Racks are lost, and nobody would be left, or no member's rack is known.
     """
     lost = [_rack(group, name) for name in dict.fromkeys(options.lost)]
     gone = [_member(group.members, name, "--without") for name in dict.fromkeys(options.without)]
@@ -88,7 +89,8 @@ def changes_of(group: GroupSnapshot, options: Options) -> tuple[Change, ...]:
     names = new_names(group.members, max(more, 0))
     if not stay and not names:
         going = len(group.members) - len(left) - min(more, 0)
-        raise InputError(
+        # of many groups, those that end with the rack are told, and the others are asked on
+        raise (Infeasible if lost else InputError)(
             f"group {group.group} has {several(len(group.members), 'member')}: without {going:,} nobody would be left.",
             fix="Say who takes over: --members +1 --rack new=RACK." if lost else "Let fewer leave.",
         )
@@ -211,7 +213,7 @@ def _member(members: Sequence[Member], name: str, option: str) -> Member:
 def _rack(group: GroupSnapshot, name: str) -> str:
     """A rack of a member or of a broker, of a group of which members' racks are known."""
     if not any(member.rack for member in group.members):
-        raise InputError(
+        raise Infeasible(
             f"--without-rack {name}: the rack of no member of {group.group} is known.",
             fix="Set client.rack on them, or name them in `racks` of a rule in evenkeel.toml; --without MEMBER lets one"
             " leave.",

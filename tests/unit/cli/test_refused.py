@@ -97,7 +97,6 @@ REFUSED = {
         "--without balanced-1 --members -2": "without 3 nobody would be left",
         "--without-rack rack-x": "no member and no broker is in such a rack. Did you mean rack-",
         "--without-rack zzz": "The racks are rack-a, rack-b, rack-c.",
-        "--without-rack rack-a --without-rack rack-b --without-rack rack-c": "Say who takes over: --members +1",
         "--without-rack rack-a --members +1 --rack new=rack-a": "--rack new=rack-a: rack rack-a is lost.",
         "--partitions invoice=9": "subscribes to no such topic. Did you mean invoices?",
         "--partitions zzz=9": "It subscribes to invoices.",
@@ -118,9 +117,6 @@ REFUSED = {
         "--strategy none": "there is no strategy 'none'",
         "--threads balanced-1=2": "group balanced is no Kafka Streams application",
         "--set num.standby.replicas=1": "group balanced is no Kafka Streams application",
-    },
-    "whatif skewed-load @": {
-        "--without-rack rack-a": "the rack of no member of skewed-load is known. Set client.rack on them"
     },
     "whatif streams-classic @": {
         "--without streams-clasic-1": "Did you mean streams-classic-1",

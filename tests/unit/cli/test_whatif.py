@@ -287,6 +287,18 @@ def test_the_end_of_a_rack_is_told_member_by_member(asked):
     assert [each["partitions"] for each in first["on"].values()] == [6, 6]
 
 
+def test_of_many_groups_those_that_cannot_be_rehearsed_are_told(asked):
+    """Of whose members no rack is known, and who would end with the racks; the others are shown."""
+    shown = asked("[bs]*d", "--without-rack", "rack-a", "--strategy", "range")
+    assert (shown.exit_code, "What if: balanced" in shown.stdout) == (0, True)
+    told = "left out: --without-rack rack-a: the rack of no member of skewed-load is known. Set client.rack on them"
+    assert lacking(shown.stderr, told) is None
+    racks = [each for rack in "abc" for each in ("--without-rack", f"rack-{rack}")]
+    ended = asked("balanced", *racks)
+    told = "without 3 nobody would be left. Say who takes over: --members +1 --rack new=RACK."
+    assert (ended.exit_code, lacking(ended.stderr, told)) == (1, None)
+
+
 def test_the_end_of_a_rack_names_the_stores_of_an_application(asked):
     """Those that go on, changelogs without a broker, and what a new instance has to restore."""
     options = ("--without-rack", "rack-a", "--members", "+1", "--rack", "new=rack-b")
