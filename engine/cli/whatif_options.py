@@ -31,6 +31,7 @@ from ..pipeline.whatif import (
     SeenGroup,
     Stands,
     Threads,
+    WithoutRack,
     last_by_name,
     new_names,
 )
@@ -63,6 +64,7 @@ class Options:
     capacities: Sequence[str] = ()
     threads: Sequence[str] = ()
     settings: Sequence[str] = ()
+    lost: Sequence[str] = ()
 
 
 def changes_of(group: GroupSnapshot, options: Options) -> tuple[Change, ...]:
@@ -75,8 +77,11 @@ def changes_of(group: GroupSnapshot, options: Options) -> tuple[Change, ...]:
 
     Raises:
         InputError: One of them is not what it has to be, or names what is not there.
+        Infeasible: Racks are lost, and nobody would be left, or no member's rack is known.
     """
+    lost = [_rack(group, name) for name in dict.fromkeys(options.lost)]
     gone = [_member(group.members, name, "--without") for name in dict.fromkeys(options.without)]
+    gone += [one for one in group.members if one.rack in lost and one not in gone]
     left = [member for member in group.members if member not in gone]
     more = sum(map(_count, options.members))
     picked = last_by_name(left, -more) if more < 0 else []
@@ -84,12 +89,14 @@ def changes_of(group: GroupSnapshot, options: Options) -> tuple[Change, ...]:
     names = new_names(group.members, max(more, 0))
     if not stay and not names:
         going = len(group.members) - len(left) - min(more, 0)
-        raise InputError(
+        # of many groups, those that end with the rack are told, and the others are asked on
+        raise (Infeasible if lost else InputError)(
             f"group {group.group} has {several(len(group.members), 'member')}: without {going:,} nobody would be left.",
-            fix="Let fewer leave.",
+            fix="Say who takes over: --members +1 --rack new=RACK." if lost else "Let fewer leave.",
         )
-    known = _Known(stay, names)
+    known = _Known(stay, names, lost)
     return (
+        *(WithoutRack(rack=rack) for rack in lost),
         *(Leaves(member=member.id) for member in gone),
         *(Leaves(member=member.id, picked=True) for member in picked),
         *(Joins(member=name) for name in names),
@@ -107,6 +114,7 @@ def by_instances(group: GroupSnapshot) -> GroupSnapshot:
             id=process,
             client_id=threads[0].client_id.split("-StreamThread-")[0],
             instance_id=None,
+            rack=threads[0].rack if len({one.rack for one in threads}) == 1 else None,
         )
         for process, threads in instances(group).items()
     )
@@ -202,6 +210,25 @@ def _member(members: Sequence[Member], name: str, option: str) -> Member:
     raise InputError(f"{option} {name}: the group has no such member.", fix=near or there)
 
 
+def _rack(group: GroupSnapshot, name: str) -> str:
+    """A rack of a member or of a broker, of a group of which members' racks are known."""
+    if not any(member.rack for member in group.members):
+        raise Infeasible(
+            f"--without-rack {name}: the rack of no member of {group.group} is known.",
+            fix="Set client.rack on them, or name them in `racks` of a rule in evenkeel.toml; --without MEMBER lets one"
+            " leave.",
+        )
+    tables = [group.partitions, *([group.stores] if group.stores else [])]
+    racks = {rack for table in tables for rack in table.racks}
+    racks |= {member.rack for member in group.members if member.rack}
+    if name not in racks:
+        raise InputError(
+            f"--without-rack {name}: no member and no broker is in such a rack.",
+            fix=meant(name, racks) or f"The racks are {listed(sorted(racks), SHOWN)}.",
+        )
+    return name
+
+
 def _named(members: Sequence[Member], name: str) -> list[Member]:
     short = member_names(members)
     ways = (
@@ -216,8 +243,10 @@ def _named(members: Sequence[Member], name: str) -> list[Member]:
 class _Known:
     """The members that --rack and --capacity can name: those that stay, and those that join."""
 
-    def __init__(self, stay: Sequence[Member], names: Sequence[str]) -> None:
-        self.stay, self.names = stay, names
+    def __init__(
+        self, stay: Sequence[Member], names: Sequence[str], lost: Sequence[str] = ()
+    ) -> None:
+        self.stay, self.names, self.lost = stay, names, lost
 
     def stand(self, text: str) -> Iterator[Change]:
         """In which rack somebody is; of all who join, in which racks in turn."""
@@ -230,6 +259,8 @@ class _Known:
             )
         if not all(racks):
             raise InputError(f"--rack {text!r} has an empty rack.", fix="Name one.")
+        if ended := set(racks).intersection(self.lost):
+            raise InputError(f"--rack {text}: rack {min(ended)} is lost.", fix="Name another.")
         for place, member in enumerate(self._ids("--rack", who)):
             yield Stands(member=member, rack=racks[place % len(racks)])
 

@@ -20,9 +20,9 @@ from ..options import (
 
 EPILOG = epilog(
     [
-        "evenkeel whatif orders-app --from cluster.recording --without app-3 --json | jq .assignment",
+        "evenkeel whatif orders-app --from cluster.recording --without app-3 --partitions a=24 --json | jq .assignment",
         "evenkeel whatif orders-app --bootstrap kafka-1:9092 --members +2 --rack new=a,b --strategy sticky",
-        "evenkeel whatif orders-app --from lake --cluster prod --partitions orders=24 --capacity '*=300'",
+        "evenkeel whatif orders-app --from lake --cluster prod --without-rack rack-a --capacity '*=300'",
         "evenkeel whatif payments-app --from cluster.recording --members +1 --rack new=a --set num.standby.replicas=1",
     ],
     [0, 1, 2, 3, 4],
@@ -48,6 +48,10 @@ def whatif(
         list[str] | None, option("--members +N|-N", "So many members join, or leave.")
     ] = None,
     without: Annotated[list[str] | None, option("--without MEMBER", "This member leaves.")] = None,
+    without_rack: Annotated[
+        list[str] | None,
+        option("--without-rack RACK", "A rack is lost, with its members and brokers."),
+    ] = None,
     partitions: Annotated[
         list[str] | None, option("--partitions TOPIC=N", "A topic has so many partitions.")
     ] = None,
@@ -99,6 +103,7 @@ def whatif(
     options = whatif_options.Options(
         members=members or (),
         without=without or (),
+        lost=without_rack or (),
         partitions=partitions or (),
         racks=rack or (),
         capacities=capacity or (),

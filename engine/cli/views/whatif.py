@@ -11,8 +11,8 @@ from typing import Any
 from ...messages.wording import because, reasons, replay, sentence, several, words
 from ...model.assignments import Deployment, Feasibility
 from ...model.columns import columns_of
-from ...model.formats import NOTHING, UNKNOWN, number
-from ...pipeline.whatif import Sizes, WhatIfAnswer, WhatIfOutcome
+from ...model.formats import NOTHING, UNKNOWN, number, or_unknown, percent, ratio
+from ...pipeline.whatif import MemberLoad, Sizes, WhatIfAnswer, WhatIfOutcome
 from ...records import WhatIfRow, row_of, to_json
 from .columns import cell, head, table
 from .scoreboard import AHEAD, DRAINED, lag_ahead, move_lines
@@ -22,13 +22,15 @@ from .tables import Table, show, tell, text
 def objects(answer: WhatIfAnswer) -> Iterator[dict[str, Any]]:
     """One object for the group as it is, and one per strategy."""
     group = answer.supposed.seen.group.group
-    assumed = [words(fact) for fact in answer.assumed]
-    for outcome in (answer.today, *answer.outcomes):
+    assumed, lost = ([words(fact) for fact in facts] for facts in (answer.assumed, answer.lost))
+    for outcome, loads in zip((answer.today, *answer.outcomes), answer.loads, strict=True):
         yield {
             "group": group,
             **to_json(_row(outcome, answer.sizes.get(outcome.candidate.strategy))),
             "assignment": outcome.lists,
             "moved": [asdict(move) for move in outcome.moves],
+            "on": {member: asdict(load) for member, load in loads.items()},
+            "lost": lost if outcome is not answer.today else [],
             "assumed": assumed if outcome is not answer.today else [],
         }
 
@@ -66,13 +68,14 @@ def print_answer(answer: WhatIfAnswer) -> None:
     """A table, then the diagnoses, the moves, the sizes and the assumptions in sentences."""
     [first] = answer.outcomes[:1] or [answer.today]
     changes = f"Changes hands with {first.candidate.strategy}"
-    show([_table(answer)])
+    show([_table(answer), *([_members(answer)] if answer.supposed.layout.left.racks else [])])
     tell(
         [
             "",
             *map(text, _diagnoses(answer)),
             *move_lines(changes, first.moves, answer.supposed.names),
             *map(text, _sizes(answer)),
+            *(text(sentence(words(fact))) for fact in answer.lost),
             "Assumed:",
             *(text(f"  {sentence(words(fact))}") for fact in answer.assumed),
         ]
@@ -113,12 +116,6 @@ def _table(answer: WhatIfAnswer) -> Table:
     ]
     refused = any(map(_refusal, rows))
 
-    def name(line: _Line) -> str:
-        candidate = line[0].candidate
-        if candidate.deployment is Deployment.LIVE:
-            return "(as it is)"
-        return text(candidate.strategy) + (" (runs)" if candidate.is_running else "")
-
     def busiest(row: Mapping[str, Any]) -> str:
         used = "forecast_utilisation_expected"
         return UNKNOWN if row[used] is None else _told(used, row)
@@ -133,7 +130,7 @@ def _table(answer: WhatIfAnswer) -> Table:
 
     return table(
         [
-            ("Strategy", name),
+            ("Strategy", lambda line: _title(line[0])),
             *(_COLUMNS[name] for name in ("members", "partitions", "moves")),
             (">Busiest\nmember", _forecast(busiest)),
             (AHEAD, _forecast(lag_ahead)),
@@ -149,6 +146,40 @@ def _table(answer: WhatIfAnswer) -> Table:
         apart=refused,
         spare=["Drained in", "Partitions", "Members needed", "Cross rack"],
     )
+
+
+def _members(answer: WhatIfAnswer) -> Table:
+    """Each member with what it has now, and with each strategy, those that leave included."""
+    supposed, every = answer.supposed, (answer.today, *answer.outcomes)
+    members = {one.id: one for one in (*supposed.seen.group.members, *supposed.group.members)}
+
+    def told(loads: Mapping[str, MemberLoad], member: str) -> str:
+        load = loads.get(member)
+        if load is None:
+            return NOTHING
+        rate, used = or_unknown(ratio)(load.per_second), or_unknown(percent)(load.utilisation)
+        return f"{number(load.partitions)} ({rate}/s, {used})"
+
+    return table(
+        [
+            ("Member", lambda member: text(supposed.names[member])),
+            ("Rack", lambda member: text(members[member].rack, UNKNOWN)),
+            *(
+                (f">{_title(one)}", lambda member, loads=loads: told(loads, member))
+                for one, loads in zip(every, answer.loads, strict=True)
+                if loads
+            ),
+        ],
+        list(members),
+        title="Members: partitions, what arrives, and its share of what a member can do",
+    )
+
+
+def _title(outcome: WhatIfOutcome) -> str:
+    candidate = outcome.candidate
+    if candidate.deployment is Deployment.LIVE:
+        return "(as it is)"
+    return text(candidate.strategy) + (" (runs)" if candidate.is_running else "")
 
 
 def _diagnoses(answer: WhatIfAnswer) -> list[str]:

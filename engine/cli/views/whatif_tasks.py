@@ -8,7 +8,7 @@ from typing import Any
 
 from ...messages.wording import sentence, several, words
 from ...model.columns import columns_of
-from ...model.formats import NOTHING, UNKNOWN, number, ratio
+from ...model.formats import NOTHING, UNKNOWN, number, or_unknown, ratio, size
 from ...pipeline.whatif import TaskAnswer, TaskOutcome
 from ...records import TaskWhatIfRow, row_of, to_json
 from ...streams.settings import RackStrategy
@@ -23,7 +23,7 @@ LIVE = "live"
 def objects(answer: TaskAnswer) -> Iterator[dict[str, Any]]:
     """One object for the application as it is, and one per strategy; instances by name."""
     names = answer.names
-    assumed = [words(fact) for fact in answer.assumed]
+    assumed, lost = ([words(fact) for fact in facts] for facts in (answer.assumed, answer.lost))
     for one in (answer.today, *answer.outcomes):
         instances: list[dict[str, Any]] = [
             {
@@ -33,6 +33,9 @@ def objects(answer: TaskAnswer) -> Iterator[dict[str, Any]]:
                 "tasks": count,
                 "copies": copies,
                 "arrives_per_second": rate,
+                "restores": [one.application.app.tasks[n] for n in one.restoring[process]],
+                "restore_offsets": one.to_restore(one.restoring[process])[0],
+                "restore_bytes": one.to_restore(one.restoring[process])[1],
             }
             for (process, (count, copies, rate)), rack in zip(
                 one.loads(answer.rates).items(), _racks(one), strict=True
@@ -50,6 +53,7 @@ def objects(answer: TaskAnswer) -> Iterator[dict[str, Any]]:
                 {"task": task, "from": names[old], "to": answer.names[new]}
                 for task, old, new in one.moves
             ],
+            "lost": lost if one is not answer.today else [],
             "assumed": assumed if one is not answer.today else [],
         }
 
@@ -67,6 +71,7 @@ def print_answer(answer: TaskAnswer) -> None:
             *map(text, [title] if moved else []),
             *map(text, moved[:MOVES_SHOWN]),
             *([f"  and {more:,} more (--json has all)"] if more > 0 else []),
+            *(text(sentence(words(fact))) for fact in answer.lost),
             "Assumed:",
             *(text(f"  {sentence(words(fact))}") for fact in answer.assumed),
         ]
@@ -137,23 +142,28 @@ def _instances(answer: TaskAnswer) -> Table:
     for one in every[:2]:
         racks |= dict(zip(one.application.app.clients, _racks(one), strict=True))
 
-    def told(load: Mapping[str, tuple[int, int, float | None]], process: str) -> str:
+    def told(
+        one: TaskOutcome, load: Mapping[str, tuple[int, int, float | None]], process: str
+    ) -> str:
         if process not in load:
             return NOTHING
         count, copies, rate = load[process]
         kept = f" + {number(copies)}" if copies else ""
-        return f"{number(count)}{kept} ({UNKNOWN if rate is None else ratio(rate)}/s)"
+        anew = one.restoring[process]
+        offsets, held = one.to_restore(anew)
+        built = f", restores {number(offsets)} ({or_unknown(size)(held)})" if anew else ""
+        return f"{number(count)}{kept} ({UNKNOWN if rate is None else ratio(rate)}/s){built}"
 
     return table(
         [
             ("Instance", lambda process: text(answer.names[process])),
             ("Rack", lambda process: text(racks[process], UNKNOWN)),
             *(
-                (f">{_title(one)}", lambda process, load=load: told(load, process))
+                (f">{_title(one)}", lambda process, one=one, load=load: told(one, load, process))
                 for one, load in zip(every, loads, strict=True)
                 if one.placed is not None
             ),
         ],
         list(racks),
-        title="Instances: tasks, copies after a +, and what arrives",
+        title="Instances: tasks, copies after a +, and what arrives; offsets (bytes) of stores to restore",
     )

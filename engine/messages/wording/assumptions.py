@@ -71,6 +71,28 @@ CLAUSES: Mapping[str, Clause] = {
     "static_members_leave": (
         "{names} {is a static member|are static members}: what it had stands still until its session ends"
     ),
+    "rack_lost": (
+        "{rack|racks} {every} {is|are} lost with {its|their} brokers: another replica in sync takes over the"
+        " lead of {partitions}; whether producers may write with fewer replicas (min.insync.replicas) is left out"
+    ),
+    "leaders_open": (
+        "from which rack {partitions} would be led is not known: several replicas in sync may take over"
+    ),
+    "replicas_open": "where the replicas of {partitions} are is not known: they are taken to be left",
+    "rackless_stay": "the rack of {names} is not known: {it|they} {is|are} taken to stay",
+    "partitions_dead": (
+        "{names} {has|have} no replica in sync left: nobody reads or writes there, so nothing arrives, and what waits"
+        " stays"
+    ),
+    "stores_lost": (
+        "no instance that stays has a copy of the stores of {names}: they are built anew from their changelogs,"
+        " {after:,} offsets for one copy of each"
+    ),
+    "stores_go_on": "the stores of {names} go on from a copy on an instance that stays",
+    "changelogs_dead": (
+        "{names} {has|have} no replica in sync left: until the rack is back stores are neither written to {it|them} nor"
+        " built from {it|them}"
+    ),
     "members_join": (
         "{names} {joins|join}, sorted by that name; real ids are drawn when members join, which may swap who gets what"
     ),

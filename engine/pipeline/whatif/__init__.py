@@ -1,16 +1,28 @@
 """
 What would become of a group whose members, partitions, racks or capacities were others.
 
-`changes` (what changes, as values, and what the group then has), `changed_group` (the group after them, measured as far
-as what is known now goes), `condition` (what is the matter with it then, by the rules of every diagnosis),
-`plan_followers` (the plan that a group follows, asked like a strategy), `outcome` (what strategies would make of it, by
-the judge and forecast of today), `sizes` (how many members it needs, and how many have something to do), `answer` (all
-of it side by side, and what was assumed for it); `tasks` (the same of applications of Kafka Streams).
+`changes` (what changes, as values, and what the group then has), `lost_racks` (what racks that are lost leave of
+partitions), `changed_group` (the group after them, measured as far as what is known now goes), `condition` (what is the
+matter with it then, by the rules of every diagnosis), `plan_followers` (the plan that a group follows, asked like a
+strategy), `outcome` (what strategies would make of it, by the judge and forecast of today), `sizes` (how many members
+it needs, and how many have something to do), `answer` (all of it side by side, and what was assumed for it); `tasks`
+(the same of applications of Kafka Streams).
 """
 
 from .answer import WhatIfAnswer, answer
-from .changed_group import SeenGroup, seen_of, suppose
-from .changes import Can, Change, Grows, Joins, Leaves, Stands, Threads, last_by_name, new_names
+from .changed_group import MemberLoad, SeenGroup, seen_of, suppose
+from .changes import (
+    Can,
+    Change,
+    Grows,
+    Joins,
+    Leaves,
+    Stands,
+    Threads,
+    WithoutRack,
+    last_by_name,
+    new_names,
+)
 from .outcome import WhatIfOutcome, outcomes
 from .plan_followers import following_of
 from .sizes import Sizes, sizes_of
@@ -22,6 +34,7 @@ __all__ = [
     "Grows",
     "Joins",
     "Leaves",
+    "MemberLoad",
     "SeenGroup",
     "Sizes",
     "Stands",
@@ -30,6 +43,7 @@ __all__ = [
     "Threads",
     "WhatIfAnswer",
     "WhatIfOutcome",
+    "WithoutRack",
     "answer",
     "answer_of_tasks",
     "arriving",

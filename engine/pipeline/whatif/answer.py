@@ -14,8 +14,9 @@ from ...followers.plan import Plan
 from ...model.arrays import NONE
 from ...model.assignments import Deployment, Feasibility
 from ...model.facts import Fact, note
-from .changed_group import SeenGroup, Supposed, suppose
+from .changed_group import MemberLoad, SeenGroup, Supposed, suppose
 from .changes import Can, Change, Grows, Joins, Leaves, Stands, usual_subscription
+from .lost_racks import assumed_of
 from .outcome import WhatIfOutcome, outcomes, today
 from .plan_followers import Following, following_of, of_following
 from .sizes import BUDGET, BUDGET_OF_PLANS, Sizes, sizes_of
@@ -31,6 +32,8 @@ class WhatIfAnswer:
         today: The group as it is.
         outcomes: One per strategy, the one that it runs first.
         sizes: How many members a strategy needs, by its name; not of every strategy.
+        loads: What each member has, and with each of the *outcomes* would have; nothing without an answer.
+        lost: What is lost with racks.
         assumed: What was assumed.
     """
 
@@ -38,6 +41,8 @@ class WhatIfAnswer:
     today: WhatIfOutcome
     outcomes: tuple[WhatIfOutcome, ...]
     sizes: dict[str, Sizes]
+    loads: tuple[dict[str, MemberLoad], ...]
+    lost: tuple[Fact, ...]
     assumed: tuple[Fact, ...]
 
 
@@ -75,9 +80,11 @@ def answer(
     strategies = {
         name: following if following and name == following.name else by_name(name) for name in names
     }
+    now, left = today(settings, seen), supposed.layout.left
+    dead = left.names(left.dead & left.table.assignable)
     return WhatIfAnswer(
         supposed=supposed,
-        today=today(settings, seen),
+        today=now,
         outcomes=chosen,
         sizes={
             name: sizes_of(
@@ -95,6 +102,11 @@ def answer(
             )
             if not takes_user_data(strategies[name])
         },
+        loads=tuple(
+            {} if one.candidate.assignment is None else of.loads(one.candidate.assignment.owner)
+            for of, one in [(suppose(seen, ()), now), *((supposed, one) for one in chosen)]
+        ),
+        lost=(note("partitions_dead", dead),) if dead else (),
         assumed=assumptions(supposed, changes, chosen, following),
     )
 
@@ -119,6 +131,7 @@ def assumptions(
     made = (
         *_of_strategies(supposed, outcomes),
         *(of_following(following, coming) if following and following.name in asked else ()),
+        *_of_racks(supposed),
         *_of_leaving(supposed, changes),
         *_of_joining(supposed, changes),
         *_of_topics(supposed, changes),
@@ -140,6 +153,12 @@ def _of_strategies(supposed: Supposed, outcomes: Sequence[WhatIfOutcome]) -> Ite
         yield note("asked_next_rebalance", continuing)
     if afresh := by_replay["fresh_assignment"]:
         yield note("asked_afresh", afresh)
+
+
+def _of_racks(supposed: Supposed) -> Iterator[Fact]:
+    made, names = supposed.layout, supposed.names
+    rackless = [one.id for one in made.members if not one.rack and one.id not in made.coming]
+    return assumed_of(made.left, [names[member] for member in rackless])
 
 
 def _of_leaving(supposed: Supposed, changes: Sequence[Change]) -> Iterator[Fact]:

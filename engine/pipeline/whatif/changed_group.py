@@ -64,6 +64,22 @@ def seen_of(settings: Settings, groups: BatchWithPast) -> list[SeenGroup]:
     ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberLoad:
+    """
+    What a member has or would have.
+
+    Attributes:
+        partitions: How many.
+        per_second: Offsets/s that arrive there; None unknown.
+        utilisation: Their share of what it is known to do at most; None unknown.
+    """
+
+    partitions: int
+    per_second: float | None
+    utilisation: float | None
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Supposed:
     """
@@ -114,6 +130,27 @@ class Supposed:
         owners[self.group.partitions.assignable] = owner
         return owners
 
+    def loads(self, owner: Indices) -> dict[str, MemberLoad]:
+        """
+        Member id -> what it would have.
+
+        Args:
+            owner: (P) an assignment.
+        """
+        owners, condition = self.owners(owner), self.condition
+        arrives, does = condition.load(owners).tolist(), condition.firm.tolist()
+        counts = np.bincount(owners[owners != NONE], minlength=len(arrives)).tolist()
+        return {
+            member.id: MemberLoad(
+                partitions=count,
+                per_second=None if np.isnan(rate) else rate,
+                utilisation=None if np.isnan(rate) or not most > 0 else rate / most,
+            )
+            for member, count, rate, most in zip(
+                self.layout.members, counts, arrives, does, strict=True
+            )
+        }
+
     @cached_property
     def owned_today(self) -> Indices:
         """(P) who owns each partition today, by its number in the group as it is; NONE for nobody."""
@@ -138,7 +175,7 @@ def suppose(seen: SeenGroup, changes: Sequence[Change]) -> Supposed:
     if not changes:
         return Supposed(seen=seen, layout=made, group=group, measured=measured)
     then = replace(
-        group, members=made.members, partitions=_table(group.partitions, made.members, made)
+        group, members=made.members, partitions=_table(made.left.table, made.members, made)
     )
     peer = median_peer(measured.weights, made.was, made.stated)
     of_new = newcomer(median_peer(measured.capacity, made.was, made.stated), peer)
@@ -225,5 +262,5 @@ def _load(
         uncertainty=np.full(len(made.members), UNCERTAIN),
         ages=load.ages,
         owner=then.partitions.owner[after],
-        stuck=made.of_rows(every(load.stuck, False), False)[after],
+        stuck=(made.of_rows(every(load.stuck, False), False) | made.dead)[after],
     )

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from ...model.arrays import NONE, Flags, Floats, Indices, Ints
 from ...model.groups import GroupSnapshot, Member
+from .lost_racks import Left, left_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +69,19 @@ class Threads:
     threads: int
 
 
-Change = Leaves | Joins | Grows | Stands | Can | Threads
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithoutRack:
+    """A rack is lost with its brokers; each member in it leaves by a `Leaves` of its own."""
+
+    rack: str
+
+
+Change = Leaves | Joins | Grows | Stands | Can | Threads | WithoutRack
+
+
+def racks_lost(changes: Iterable[Change]) -> list[str]:
+    """The racks that are lost."""
+    return [change.rack for change in changes if isinstance(change, WithoutRack)]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -84,6 +97,7 @@ class Layout:
         topic: (n) number of its topic in that table.
         partition: (n) its number in the topic.
         grown: (T) whether the topic has more partitions than now.
+        left: The group's partition table, as racks that are lost leave it.
     """
 
     members: tuple[Member, ...]
@@ -93,6 +107,13 @@ class Layout:
     topic: Indices
     partition: Indices
     grown: Flags
+    left: Left
+
+    @cached_property
+    def dead(self) -> Flags:
+        """(n) what nobody can read or write."""
+        dead: Flags = self.of_rows(self.left.dead, False)
+        return dead
 
     @cached_property
     def coming(self) -> frozenset[str]:
@@ -127,7 +148,8 @@ class Layout:
 
     def spread(self, per_second: Floats) -> Floats:
         """
-        (n) what arrives: of a topic that grows the same in each of its partitions, for keys hash anew.
+        (n) what arrives: of a topic that grows the same in each of its partitions, for keys hash anew; where nobody
+        can write, nothing.
 
         Args:
             per_second: (partitions that are there) offsets/s, nan where unknown; then it is of the whole topic.
@@ -137,7 +159,9 @@ class Layout:
         arrives = np.where(old, self.of_rows(per_second, np.nan), 0.0)
         total = np.bincount(self.topic, arrives, minlength=topics)
         share = total / np.maximum(np.bincount(self.topic, minlength=topics), 1)
-        return np.where(self.grown[self.topic], share[self.topic], arrives)
+        return np.where(
+            self.dead, 0.0, np.where(self.grown[self.topic], share[self.topic], arrives)
+        )
 
 
 def layout(group: GroupSnapshot, changes: Iterable[Change]) -> Layout:
@@ -149,6 +173,7 @@ def layout(group: GroupSnapshot, changes: Iterable[Change]) -> Layout:
         changes: Of members and topics that it has by then.
     """
     members = list(group.members)
+    changes = tuple(changes)
     stated = dict[str, float]()
     sizes = dict[str, int]()
     for change in changes:
@@ -178,6 +203,7 @@ def layout(group: GroupSnapshot, changes: Iterable[Change]) -> Layout:
         topic=topic,
         partition=partition,
         grown=grown,
+        left=left_of(group.partitions, racks_lost(changes)),
     )
 
 

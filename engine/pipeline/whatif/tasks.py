@@ -15,16 +15,17 @@ from typing import Any
 import numpy as np
 
 from ...config import StreamsSettings
-from ...model.arrays import Floats
+from ...model.arrays import Flags, Floats
 from ...model.errors import EvenkeelError, InputError
 from ...model.facts import Fact, note, reason
-from ...model.groups import GroupSnapshot, Member
+from ...model.groups import GroupSnapshot, Member, PartitionTable
 from ...streams.after_change import instances, joined, pinned, with_threads, without
 from ...streams.compare import PlacementOutcome, outcome, outcomes, present, presumed
 from ...streams.live import KnownTasks, Running, known_tasks, running
 from ...streams.settings import TaskStrategy
 from ...streams.stores import subtopology_of
-from .changes import Change, Grows, Joins, Leaves, Stands, Threads
+from .changes import Change, Grows, Joins, Leaves, Stands, Threads, racks_lost
+from .lost_racks import Left, assumed_of, left_of
 
 Rates = Mapping[tuple[str, int], float]
 """(topic, partition) -> offsets/s that arrive, as far as that is known."""
@@ -42,6 +43,7 @@ class TaskOutcome:
         placed: Where its tasks are in the end; None without an answer.
         refused: Why there is none.
         before: As *has*, of today.
+        log_bytes: (topic, partition) of a changelog -> what it takes on its leader's disk, where that is known.
     """
 
     strategy: TaskStrategy | None
@@ -50,6 +52,7 @@ class TaskOutcome:
     placed: PlacementOutcome | None
     refused: Fact | None = None
     before: Mapping[str, Sequence[str | None]]
+    log_bytes: Mapping[tuple[str, int], int]
 
     @cached_property
     def has(self) -> dict[str, list[str | None]]:
@@ -65,17 +68,31 @@ class TaskOutcome:
             if new and (old := self.before.get(task, [None])[0]) and old != new
         ]
 
+    @cached_property
+    def restoring(self) -> dict[str, list[int]]:
+        """Process -> the numbers of the tasks whose stores it has to build anew."""
+        app = self.application.app
+        found: dict[str, list[int]] = {process: [] for process in app.clients}
+        for n in np.flatnonzero(app.stateful).tolist():
+            for process in self.has.get(app.tasks[n], ()):
+                if process is not None and process not in self.before.get(app.tasks[n], ()):
+                    found[process].append(n)
+        return found
+
     @property
     def restored(self) -> list[int]:
         """Offsets of each store that an instance has to build anew."""
-        app = self.application.app
-        return [
-            int(app.log_size[n])
-            for n, task in enumerate(app.tasks)
-            if app.stateful[n]
-            for process in self.has.get(task, ())
-            if process is not None and process not in self.before.get(task, ())
-        ]
+        size = self.application.app.log_size
+        return [int(size[n]) for tasks in self.restoring.values() for n in tasks]
+
+    def to_restore(self, tasks: Sequence[int]) -> tuple[int, int | None]:
+        """Offsets of the changelogs of some tasks, and what they take on disks; None where one's size is not known."""
+        app, start = self.application.app, self.application.app.changelog_start
+        logs = [app.changelog[start[n] : start[n + 1]].tolist() for n in tasks]
+        sizes = [self.log_bytes.get(app.partitions[p]) for each in logs for p in each]
+        known = [size for size in sizes if size is not None]
+        told = all(logs) and len(known) == len(sizes)
+        return sum(int(app.log_size[n]) for n in tasks), sum(known) if told else None
 
     def loads(self, rates: Rates) -> dict[str, tuple[int, int, float | None]]:
         """Process -> its tasks, its copies, and the offsets/s that arrive at it; None where that is not known."""
@@ -107,6 +124,7 @@ class TaskAnswer:
         today: What it has now.
         outcomes: One per strategy, the one that it runs first.
         rates: What arrives after the changes.
+        lost: What is lost with instances and racks, and what goes on from a copy elsewhere.
         assumed: What was assumed.
     """
 
@@ -115,6 +133,7 @@ class TaskAnswer:
     today: TaskOutcome
     outcomes: tuple[TaskOutcome, ...]
     rates: Rates
+    lost: tuple[Fact, ...]
     assumed: tuple[Fact, ...]
 
 
@@ -161,27 +180,82 @@ def answer_of_tasks(
     chosen = [
         one for one in application.strategies if (one.value in named if named else one in could)
     ]
-    found = [_outcome(application, one, one is runs, before) for one in chosen]
+    sizes = _log_bytes(group)
+    found = [_outcome(application, one, one is runs, before, sizes) for one in chosen]
     now = TaskOutcome(
-        strategy=None, is_running=False, application=live, placed=present(live), before=before
+        strategy=None,
+        is_running=False,
+        application=live,
+        placed=present(live),
+        before=before,
+        log_bytes=sizes,
     )
+    racks = racks_lost(changes)
+    left = left_of(group.partitions, racks)
+    stores = None if group.stores is None else left_of(group.stores, racks)
     return TaskAnswer(
         group=group,
         names=called,
         today=now,
         outcomes=tuple(sorted(found, key=lambda one: not one.is_running)),
-        rates=_spread(rates, changes),
-        assumed=(*seen.remarks, *_assumed(application, changes, told, called)),
+        rates={**_spread(rates, changes), **dict.fromkeys(_keys(left.table, left.dead), 0.0)},
+        lost=tuple(_lost(now, changes, left, stores)),
+        assumed=(
+            *seen.remarks,
+            *assumed_of(left, _rackless(then, names)),
+            *_assumed(application, changes, told, called),
+        ),
     )
 
 
 def arriving(group: GroupSnapshot, production: Floats) -> Rates:
     """What arrives in the partitions of a group: (n) offsets/s, nan where that is not known."""
     table = group.partitions
-    keys = zip(table.names, table.partition.tolist(), strict=True)
-    return {
-        key: rate for key, rate in zip(keys, production.tolist(), strict=True) if not np.isnan(rate)
-    }
+    known = ~np.isnan(production)
+    return dict(zip(_keys(table, known), production[known].tolist(), strict=True))
+
+
+def _keys(table: PartitionTable, rows: Flags) -> list[tuple[str, int]]:
+    """(topic, partition) of some rows."""
+    return [(table.names[n], int(table.partition[n])) for n in np.flatnonzero(rows).tolist()]
+
+
+def _log_bytes(group: GroupSnapshot) -> dict[tuple[str, int], int]:
+    if (table := group.stores) is None:
+        return {}
+    held = table.log_bytes
+    return dict(zip(_keys(table, held.known), held.values[held.known].tolist(), strict=True))
+
+
+def _lost(
+    now: TaskOutcome, changes: Sequence[Change], left: Left, stores: Left | None
+) -> Iterator[Fact]:
+    """What nobody can read, stores of which whoever leaves had all copies, and those that have one elsewhere."""
+    gone = {change.member for change in changes if isinstance(change, Leaves)}
+    app = now.application.app
+    ended, kept = list[int](), list[int]()
+    for n in np.flatnonzero(app.stateful).tolist():
+        owner, *copies = now.before[app.tasks[n]]
+        if owner in gone:
+            (ended if gone.issuperset(filter(None, copies)) else kept).append(n)
+    if dead := left.names(left.dead & left.table.assignable):
+        yield note("partitions_dead", dead)
+    if ended:
+        yield note("stores_lost", [app.tasks[n] for n in ended], after=now.to_restore(ended)[0])
+    if kept:
+        yield note("stores_go_on", [app.tasks[n] for n in kept])
+    if stores is not None and stores.dead.any():
+        yield note("changelogs_dead", stores.names(stores.dead))
+
+
+def _rackless(group: GroupSnapshot, names: Mapping[str, str]) -> list[str]:
+    """Those of the instances that are there now and stay of which no one rack is known."""
+    racks = {process: {one.rack for one in each} for process, each in instances(group).items()}
+    return [
+        names[process]
+        for process, known in racks.items()
+        if process in names and (len(known) > 1 or None in known)
+    ]
 
 
 def _has(application: Running, placed: PlacementOutcome) -> dict[str, list[str | None]]:
@@ -198,6 +272,7 @@ def _outcome(
     strategy: TaskStrategy,
     is_running: bool,
     before: Mapping[str, Sequence[str | None]],
+    log_bytes: Mapping[tuple[str, int], int],
 ) -> TaskOutcome:
     placed, refused = None, None
     try:
@@ -211,6 +286,7 @@ def _outcome(
         placed=placed,
         refused=refused,
         before=before,
+        log_bytes=log_bytes,
     )
 
 
@@ -225,7 +301,7 @@ def _changed(
             case Leaves():
                 group = without(group, change.member)
             case Joins():
-                group = joined(group, _rackless(like), name=change.member)
+                group = joined(group, _bare(like), name=change.member)
                 process = group.members[-1].process_id or ""
                 process_of[change.member], names[process] = process, change.member
             case Stands():
@@ -244,10 +320,14 @@ def _changed(
                 group = with_threads(group, process, change.threads)
             case Grows():
                 known = _grown(group, known, change)
+    if racks := racks_lost(changes):
+        stores = group.stores and left_of(group.stores, racks).table
+        partitions = left_of(group.partitions, racks).table
+        group = replace(group, partitions=partitions, stores=stores)
     return group, known, names
 
 
-def _rackless(threads: Sequence[Member]) -> list[Member]:
+def _bare(threads: Sequence[Member]) -> list[Member]:
     return [replace(one, rack=None, rack_source=None, instance_id=None) for one in threads]
 
 

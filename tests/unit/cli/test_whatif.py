@@ -271,6 +271,45 @@ def test_an_application_has_its_instances_and_tasks(asked):
     assert lacking(shown, told) is None
 
 
+def test_the_end_of_a_rack_is_told_member_by_member(asked):
+    """What each that is left gets and whether that is too much; the same in JSON."""
+    shown = asked("racks-avoidable", "--without-rack", "rack-a", "--capacity", "*=2").stdout
+    told = """
+    Members: partitions, what arrives, and its share of what a member can do
+    … racks-avoidable-2 rack-b 4 (2.38/s, ?) 6 (3.57/s, 178%) … racks-avoidable-1 rack-a 4 (2.38/s, ?) - -
+    … too few members (2 members, 4 would do … shipments-0: racks-avoidable-1 -> racks-avoidable-2
+    … Rack rack-a is lost with its brokers: another replica in sync takes over the lead of 6 partitions
+    … racks-avoidable-1 leaves.
+    """
+    assert lacking(shown, told) is None
+    now, first, *_ = objects(asked("racks-avoidable", "--without-rack", "rack-a", "--json"))
+    assert [len(one["on"]) for one in (now, first)] == [3, 2]
+    assert [each["partitions"] for each in first["on"].values()] == [6, 6]
+
+
+def test_of_many_groups_those_that_cannot_be_rehearsed_are_told(asked):
+    """Of whose members no rack is known, and who would end with the racks; the others are shown."""
+    shown = asked("[bs]*d", "--without-rack", "rack-a", "--strategy", "range")
+    assert (shown.exit_code, "What if: balanced" in shown.stdout) == (0, True)
+    told = "left out: --without-rack rack-a: the rack of no member of skewed-load is known. Set client.rack on them"
+    assert lacking(shown.stderr, told) is None
+    racks = [each for rack in "abc" for each in ("--without-rack", f"rack-{rack}")]
+    ended = asked("balanced", *racks)
+    told = "without 3 nobody would be left. Say who takes over: --members +1 --rack new=RACK."
+    assert (ended.exit_code, lacking(ended.stderr, told)) == (1, None)
+
+
+def test_the_end_of_a_rack_names_the_stores_of_an_application(asked):
+    """Those that go on, changelogs without a broker, and what a new instance has to restore."""
+    options = ("--without-rack", "rack-a", "--members", "+1", "--rack", "new=rack-b")
+    shown = asked("streams-classic", *options, "--strategy", "none").stdout
+    told = """
+    new-1 rack-b - 6 + 3 … restores … (?) … The stores of 1_2, 1_3, 1_4 go on from a copy on an instance that stays.
+    … streams-classic-counts-changelog-0, streams-classic-counts-changelog-5 have no replica in sync left
+    """
+    assert lacking(shown, told) is None
+
+
 def test_of_an_application_json_has_every_task(asked):
     """Owners and copies by the names of instances, and the settings that are supposed."""
     options = (

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from evenkeel.engine.advice.next_task_change import TaskChanges
 from evenkeel.engine.config import StreamsSettings
+from evenkeel.engine.model.arrays import Column
 from evenkeel.engine.model.errors import InputError
 from evenkeel.engine.pipeline.whatif import (
     Grows,
@@ -13,6 +17,7 @@ from evenkeel.engine.pipeline.whatif import (
     Leaves,
     Stands,
     Threads,
+    WithoutRack,
     answer_of_tasks,
 )
 from evenkeel.engine.streams.after_change import given, instances
@@ -155,6 +160,51 @@ def test_a_strategy_of_others_is_refused():
     assert [one.strategy for one in _answer(kip_1071=True).outcomes] == [SERVER]
     with pytest.raises(InputError, match="by none of that name"):
         _answer(named=["range"])
+
+
+def test_a_store_is_lost_with_the_rack_of_all_its_copies():
+    """1_0 has a copy elsewhere; of 1_1, copied inside rack a, and of 1_2 all are lost; their logs tell the bytes."""
+    threads = [
+        Thread(1, "0_0 1_0 1_2", rack="a"),
+        Thread(2, "0_1 1_1", rack="a"),
+        Thread(3, "0_2 0_3", "1_0", rack="c"),
+    ]
+    threads[0] = replace(threads[0], standby="1_1")
+    replicas = ON | on(STORE, "ac bc a")
+    group = live_group(threads, SUBS, replicas=replicas)
+    log_bytes = Column(np.array([10, 200, 3000]), np.array([True, True, True]))
+    group = replace(group, stores=replace(group.stores, log_bytes=log_bytes))
+    ends = [WithoutRack(rack="a"), Leaves(member=ONE), Leaves(member=TWO)]
+    found = _answer(*ends, group=group, told={"num_standby_replicas": 0}, named=["none"])
+    [one] = found.outcomes
+
+    assert [(fact.measure, fact.subjects, fact.after) for fact in found.lost] == [
+        ("partitions_dead", ("source-0-0", "source-0-3", "source-1-0"), None),
+        ("stores_lost", ("1_1", "1_2"), 2000),
+        ("stores_go_on", ("1_0",), None),
+        ("changelogs_dead", (f"{STORE}-2",), None),
+    ]
+    assert one.to_restore(one.restoring[TRE]) == (2000, 3200)
+    assert one.restored == [1000, 1000]
+    log_bytes = Column(log_bytes.values, np.array([True, False, True]))
+    group = replace(group, stores=replace(group.stores, log_bytes=log_bytes))
+    [one] = _answer(*ends, group=group, told={"num_standby_replicas": 0}, named=["none"]).outcomes
+    assert one.to_restore(one.restoring[TRE]) == (2000, None)
+
+
+def test_a_rack_that_is_lost_leaves_what_is_read_there_to_nobody():
+    """Nothing arrives without a broker, no replica is in a rack that is gone, and who tells no rack stays."""
+    threads = [*THREE[:2], Thread(3, "0_2 0_3 1_2", "1_0")]
+    group = live_group(threads, SUBS, replicas=ON)
+    rates = {("source-0", n): 6.0 for n in range(4)} | {("source-1", n): 1.0 for n in range(3)}
+    found = _answer(WithoutRack(rack="a"), Leaves(member=ONE), group=group, rates=rates)
+    [one, *_] = found.outcomes
+
+    assert sum(rate for _, _, rate in one.loads(found.rates).values()) == 2 * 6 + 2 * 1
+    assert "a" not in {
+        one.application.app.racks[rack] for rack in one.application.app.replica_rack.tolist()
+    }
+    assert "the rack of app-3 is not known: it is taken to stay" in said(found.assumed)
 
 
 def test_what_arrives_is_unknown_where_a_partition_is():
