@@ -14,12 +14,12 @@ Source: KIP-925, sections B.III and E, for the weights; the search is Eisner and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
-from typing import Protocol, TypeVar, final
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -33,29 +33,7 @@ from ..model.facts import Fact
 from ..streams.settings import RackStrategy
 from .scoring import crossing_of
 
-Settings = Mapping[str, str | int | Mapping[str, str]]
-"""Settings of a Kafka Streams application, by name; what each instance has its own of by what people call it."""
-
 SWEPT = (RackStrategy.MIN_TRAFFIC, RackStrategy.BALANCE_SUBTOPOLOGY)
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MovedStores:
-    """
-    What a placement of tasks means for stores; tasks without state are in none of it.
-
-    Attributes:
-        moves: Tasks with state that change clients.
-        restored: Offsets that clients read at most for active tasks and copies they do not keep now; None unknown.
-        together: Stores all copies of which one rack has; None where none is judged.
-        judged: Stores with several copies, of which it is known where they stand; None where no copies are kept.
-    """
-
-    moves: int
-    restored: int | None
-    together: int | None
-    judged: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +48,9 @@ class Point:
         moves: Partitions, or tasks, whose owner changes; *newly_owned*: those that had none.
         lowest, highest: It costs least where a crossing partition is worth at least and at most so
             many moves; None as *highest*: however much. Both None where nothing is weighed.
-        stores: What becomes of stores; None where partitions move.
+        stateful: Tasks with state among the moves; None, as all that follows, where partitions move.
+        restored: Offsets that clients read at most for stores and copies they do not keep now; None unknown.
+        together, judged: Stores all copies of which one rack has, of those of which that is known; None where none is.
         settings: What reaches it, by name; empty for what is, and where no setting does.
     """
 
@@ -81,8 +61,11 @@ class Point:
     newly_owned: int
     lowest: Fraction | None = None
     highest: Fraction | None = None
-    stores: MovedStores | None = None
-    settings: Settings = field(default_factory=dict)
+    stateful: int | None = None
+    restored: int | None = None
+    together: int | None = None
+    judged: int | None = None
+    settings: Mapping[str, str | int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,26 +116,26 @@ def frontiers(group: GroupSpec) -> list[Frontier]:
         balance = strategy is RackStrategy.BALANCE_SUBTOPOLOGY
         cheapest = partial(min_cost, group, balance_topics=balance, read=read)
         found = hull(cheapest, len(read.partition))
-        points = [
-            point_of(crossing_of(group, one.owner), group.rate, group.owner, one.owner)
-            for one in found
-        ]
+        points = (
+            replace(
+                point_of(crossing_of(group, one.owner), group.rate, group.owner, one.owner),
+                lowest=lowest,
+                highest=highest,
+            )
+            for one, lowest, highest in priced(found)
+        )
         remarks = found[0].remarks() if found[0].partitions else ()
-        swept.append(Frontier(strategy=strategy.value, corners=corners(points), remarks=remarks))
+        swept.append(Frontier(strategy=strategy.value, corners=tuple(points), remarks=remarks))
     return swept
 
 
-def corners(points: Sequence[Point]) -> tuple[Point, ...]:
-    """The points of a frontier, from fewest moves on, each with the prices between which it is the cheapest."""
+def priced(found: Sequence[P]) -> Iterator[tuple[P, Fraction, Fraction | None]]:
+    """The corners of a hull, each with the prices between which it is the cheapest."""
     prices = [
-        Fraction(after.moves - before.moves, before.crossing - after.crossing)
-        for before, after in pairwise(points)
+        Fraction(after.moved - before.moved, before.crossing - after.crossing)
+        for before, after in pairwise(found)
     ]
-    bounds = zip([Fraction(0), *prices], [*prices, None], strict=True)
-    return tuple(
-        replace(point, lowest=lowest, highest=highest)
-        for point, (lowest, highest) in zip(points, bounds, strict=True)
-    )
+    return zip(found, [Fraction(0), *prices], [*prices, None], strict=True)
 
 
 def hull(cheapest: Callable[[Weights], P], partitions: int) -> list[P]:

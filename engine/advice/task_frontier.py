@@ -1,16 +1,14 @@
 """
-What less cross-rack traffic costs a Kafka Streams application: traffic, moves and stores of each setting that pays.
+What less cross-rack traffic costs a Kafka Streams application: traffic, moves and stores of the settings that pay.
 
-Kafka deals tasks with state anew, whoever has them now, and weighs `rack.aware.assignment.traffic_cost` against
-`non_overlap_cost` for what leaves that dealing; so that is swept (`frontier.hull`), from it and with its counts. Each
-corner's settings, weights inside its range of prices, are then replayed (`streams.compare`): what a point says is the
-placement it ends in, counted from what runs now, copies included. Where it leaves stores in one rack, client tags or
-one copy more are replayed too, and the first that takes all apart is a point of its own. A point is left out where
-another is as good in traffic, moves and stores and better in one of them.
+Kafka deals tasks with state anew and weighs `rack.aware.assignment.traffic_cost` against `non_overlap_cost` of what
+leaves that dealing, so that is swept (`frontier.hull`). Weights inside each corner's prices are replayed
+(`streams.compare`): a point is the placement that they end in, counted from what runs now, copies included. Where it
+leaves stores in one rack, client tags and one copy more are replayed, and the first that takes all apart is a point.
 
-What is proven: no weights give another corner (traffic and moves as Kafka weighs them, all replicas counting). What is
-not: which of several placements of one cost Kafka takes, so moves from now and stores are those of the replay;
-placements above the hull, which no weights reach. Tasks without state have fixed costs, and are in no corner.
+Proven is that no weights give another corner. Not: which of several placements of one cost Kafka takes, so moves from
+now and stores are those of the replay; placements above the hull, which no weights reach. Tasks without state have
+fixed costs, and are in no corner.
 
 Source: KIP-925, sections B.III, C and E. Cost: about two flows and one replay for each corner.
 """
@@ -20,14 +18,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
-from itertools import count
+from itertools import chain, count
 from math import floor
 
 import numpy as np
 
 from ..assignors.flow.min_cost import Weights
-from ..model.arrays import NONE, Flags, Indices, Ints
+from ..model.arrays import NONE, Flags
 from ..model.facts import Fact, note, reason
 from ..streams.actives import optimise, total_cost
 from ..streams.assign_tasks import assign_stateful
@@ -35,12 +32,11 @@ from ..streams.bring_apart import are_apart, one_copy_more, tagged
 from ..streams.compare import PlacementOutcome, across, outcome
 from ..streams.compare import present as as_it_is
 from ..streams.live import Running
-from ..streams.model import LAG_UNKNOWN
+from ..streams.model import LAG_UNKNOWN, Application
 from ..streams.racks import racks_off
-from ..streams.settings import STATEFUL, Costs, Overlap, RackStrategy
-from ..streams.standbys import RACK
+from ..streams.settings import Costs, Overlap, RackStrategy
 from ..streams.store_copies import in_several_places
-from .frontier import SWEPT, Frontier, MovedStores, Point, Settings, corners, hull, point_of
+from .frontier import SWEPT, Frontier, Point, hull, point_of, priced
 
 Rates = Mapping[tuple[str, int], float]
 """Offsets/s of partitions, by topic and number; nan where unknown."""
@@ -48,9 +44,11 @@ Rates = Mapping[tuple[str, int], float]
 _UNSURE = {"changelog_ends_unknown", "changelogs_unknown", "changelog_undecided"}
 """Remarks of an application that leave open how much its stores hold."""
 
+_NO_PRICES: list[tuple[Fraction | None, Fraction | None]] = [(None, None)]
+
 
 @dataclass(frozen=True, kw_only=True)
-class _Weighed:
+class Weighed:
     """A cheapest placement of tasks with state: partitions without a replica near, tasks that left the dealing."""
 
     crossing: int
@@ -77,132 +75,103 @@ def task_frontiers(application: Running, rates: Rates) -> tuple[Point, list[Fron
     Raises:
         Infeasible: The limits of a strategy do not hold all tasks.
     """
-    app, unknown = application.app, float("nan")
-    rate = np.array([rates.get(app.partitions[p], unknown) for p in app.source.tolist()])
-
-    def point(placed: PlacementOutcome) -> Point:
-        crossing = across(app, app.source_start, app.source, placed.owner)
-        told = point_of(crossing, rate, application.owner, placed.owner)
-        return replace(told, stores=_stores(application, placed))
-
+    app = application.app
     bare = [app.names[c] for c in np.flatnonzero(app.client_rack == NONE).tolist()]
     lacking = [note("client_rack_first", bare)] if bare else []
-    proven = [note("no_other_weights")]
-    if application.kip_1071:
-        proven.insert(0, note("broker_looks_at_no_rack"))
+    yardstick = [note("broker_looks_at_no_rack")] if application.kip_1071 else []
     swept = []
     for strategy in (RackStrategy.NONE, *SWEPT):
-        found, remarks = list[Point](), [] if strategy is RackStrategy.NONE else [*lacking, *proven]
-        for corner in weighed(application, strategy):
-            costs = between(corner.lowest, corner.highest, application.config.costs)
-            for asked, placed, how in _replayed(application, strategy, costs):
+        points, remarks, prices = list[Point](), yardstick, _NO_PRICES
+        if strategy is not RackStrategy.NONE:
+            remarks = [*yardstick, *lacking, note("no_other_weights")]
+            prices = [(low, high) for _, low, high in priced(weighed(application, strategy))]
+        for lowest, highest in prices:
+            costs = between(lowest, highest, application.config.costs)
+            for asked, placed in _replayed(application, strategy, costs):
+                point = _point(application, placed, rates)
                 settings = _settings(application, asked, strategy)
-                low, high = corner.lowest, corner.highest
-                found.append(replace(point(placed), lowest=low, highest=high, settings=settings))
-                remarks += how
-        one = Frontier(
-            strategy=strategy.value, corners=tuple(found), remarks=tuple(dict.fromkeys(remarks))
+                points.append(replace(point, lowest=lowest, highest=highest, settings=settings))
+        swept.append(
+            Frontier(strategy=strategy.value, corners=tuple(points), remarks=tuple(remarks))
         )
-        swept.append(one)
-    return point(as_it_is(application)), undominated(swept)
+    return _point(application, as_it_is(application), rates), undominated(swept)
 
 
-def weighed(application: Running, strategy: RackStrategy) -> Sequence[Point]:
-    """
-    The hull of tasks with state as Kafka weighs it; of `none`, which weighs nothing, one point without prices.
-
-    *crossing*: partitions without a replica near; *moves*: from Kafka's dealing, or from now where that is configured.
-    """
+def weighed(application: Running, strategy: RackStrategy) -> Sequence[Weighed]:
+    """The corners as Kafka weighs them; what moves does so from its dealing, or from now where that is configured."""
     app = application.app.told
-    if strategy is RackStrategy.NONE:
-        return [Point(crossing=0, share=None, rate=None, moves=0, newly_owned=0)]
-    dealt = assign_stateful(app)
+    dealt, tasks = assign_stateful(app), np.flatnonzero(app.stateful)
     kept = app.previous_owner if application.config.overlap is Overlap.PREVIOUS else dealt
-    cheapest = partial(_cheapest, application, strategy, dealt, kept)
-    return corners(
-        [
-            Point(crossing=one.crossing, share=None, rate=None, moves=one.moved, newly_owned=0)
-            for one in hull(cheapest, max(len(app.source), len(app.tasks)))
-        ]
-    )
 
+    def cheapest(weights: Weights) -> Weighed:
+        costs = Costs(traffic=weights.traffic, non_overlap=weights.move)
+        owner = optimise(app, dealt, tasks, costs, strategy, kept)
+        return Weighed(
+            crossing=total_cost(app, owner, tasks, Costs(traffic=1, non_overlap=0)),
+            moved=int((owner != kept)[tasks].sum()),
+            cost=total_cost(app, owner, tasks, costs, kept),
+        )
 
-def _cheapest(
-    application: Running, strategy: RackStrategy, dealt: Indices, kept: Indices, weights: Weights
-) -> _Weighed:
-    app, costs = application.app.told, Costs(traffic=weights.traffic, non_overlap=weights.move)
-    tasks = np.flatnonzero(app.stateful)
-    owner = optimise(app, dealt, tasks, costs, strategy, kept)
-    crossing = total_cost(app, owner, tasks, Costs(traffic=1, non_overlap=0))
-    moved = int((owner != kept)[tasks].sum())
-    cost = weights.traffic * crossing + weights.move * moved
-    return _Weighed(crossing=crossing, moved=moved, cost=cost)
+    return hull(cheapest, max(len(app.source), len(app.tasks)))
 
 
 def between(lowest: Fraction | None, highest: Fraction | None, configured: Costs) -> Costs:
     """
-    Whole costs whose ratio lies inside a range: what is configured, else Kafka's default, else the smallest.
+    Whole costs whose ratio lies inside a range: those configured, else the smallest.
 
-    >>> between(Fraction(1), Fraction(2), STATEFUL)
-    Costs(traffic=3, non_overlap=2)
-    >>> between(Fraction(1), None, STATEFUL)
-    Costs(traffic=10, non_overlap=1)
+    >>> usual = Costs(traffic=10, non_overlap=1)
+    >>> between(Fraction(1), Fraction(2), usual), between(Fraction(1), None, usual) == usual
+    (Costs(traffic=3, non_overlap=2), True)
     """
     least = lowest or Fraction(0)
     smallest = (Costs(traffic=floor(least * n) + 1, non_overlap=n) for n in count(1))
     return next(
         one
-        for each in ((configured, STATEFUL), smallest)
-        for one in each
-        if one.non_overlap
-        and least < (price := Fraction(one.traffic, one.non_overlap))
-        and (highest is None or price < highest)
+        for one in chain([configured], smallest)
+        if one.traffic > least * one.non_overlap
+        and (highest is None or one.traffic < highest * one.non_overlap)
     )
 
 
 def _replayed(
     application: Running, strategy: RackStrategy, costs: Costs
-) -> Iterator[tuple[Running, PlacementOutcome, list[Fact]]]:
-    """What settings lead to; then, where that leaves stores in one rack, what takes these apart, and how."""
+) -> Iterator[tuple[Running, PlacementOutcome]]:
+    """What settings lead to; then, where that leaves stores in one rack, what takes these apart."""
     asked = replace(application, config=replace(application.config, costs=costs))
     placed = outcome(asked, strategy)
-    yield asked, placed, []
+    yield asked, placed
     if application.kip_1071 or not placed.stores.together.any() or not in_several_places(asked):
         return
-    for other in (*tagged(asked), one_copy_more(asked)):
-        apart, more = outcome(other, strategy), other.config.num_standby_replicas
-        if are_apart(apart):
-            how = note("apart_by_tags", other.config.tags)
-            if more != asked.config.num_standby_replicas:
-                how = note("apart_by_copies", ["num.standby.replicas"], after=more)
-            yield other, apart, [how]
-            return
+    others = ((one, outcome(one, strategy)) for one in (*tagged(asked), one_copy_more(asked)))
+    yield from [one for one in others if are_apart(one[1])][:1]
 
 
-def _settings(application: Running, asked: Running, strategy: RackStrategy) -> Settings:
+def _settings(
+    application: Running, asked: Running, strategy: RackStrategy
+) -> Mapping[str, str | int]:
     """What to set; copies and tags where they differ from what the application has. Brokers have no such settings."""
-    if application.kip_1071:
-        return {}
     now, then, rack = application.config, asked.config, "rack.aware.assignment"
-    told: dict[str, str | int | Mapping[str, str]] = {f"{rack}.strategy": strategy.value}
+    told: dict[str, str | int] = {f"{rack}.strategy": strategy.value}
     if strategy is not RackStrategy.NONE:
         told[f"{rack}.traffic_cost"] = then.costs.traffic
         told[f"{rack}.non_overlap_cost"] = then.costs.non_overlap
     if then.tags != now.tags:
         told[f"{rack}.tags"] = ",".join(then.tags)
-    both = zip(application.app.names, application.app.tags, asked.app.tags, strict=True)
-    if own := {name: tags[RACK] for name, has, tags in both if has.get(RACK) != tags.get(RACK)}:
-        told[f"client.tag.{RACK}"] = own
+    if asked.app.tags != application.app.tags:
+        told["client.tag.rack"] = "<rack of the instance>"
     if then.num_standby_replicas != now.num_standby_replicas:
         told["num.standby.replicas"] = then.num_standby_replicas
-    return told
+    return {} if application.kip_1071 else told
 
 
-def _stores(application: Running, placed: PlacementOutcome) -> MovedStores:
+def _point(application: Running, placed: PlacementOutcome, rates: Rates) -> Point:
+    app, owner = application.app, placed.owner
+    rate = [rates.get(app.partitions[p], float("nan")) for p in app.source.tolist()]
+    crossing = across(app, app.source_start, app.source, owner)
     together, judged = placed.stores.counted
-    moved = application.app.stateful & (placed.owner != application.owner)
-    return MovedStores(
-        moves=int(moved.sum()),
+    return replace(
+        point_of(crossing, np.array(rate), application.owner, owner),
+        stateful=int((app.stateful & (owner != application.owner)).sum()),
         restored=_restored(application, placed),
         together=together,
         judged=judged,
@@ -211,23 +180,21 @@ def _stores(application: Running, placed: PlacementOutcome) -> MovedStores:
 
 def _restored(application: Running, placed: PlacementOutcome) -> int | None:
     app = application.app
-    has = _holders(application, placed.owner, placed.copies_start, placed.copies)
-    had = _holders(application, application.owner, application.copies_start, application.copies)
     behind = np.repeat(app.log_size[:, None], len(app.clients), axis=1)
-    client = np.repeat(np.arange(len(app.clients)), np.diff(app.lag_start))
-    behind[app.lag_task, client] = app.lag
-    offsets = behind[has & ~had & app.stateful[:, None]]
+    behind[app.lag_task, np.repeat(np.arange(len(app.clients)), np.diff(app.lag_start))] = app.lag
+    offsets = behind[_held(app, placed) & ~_held(app, application) & app.stateful[:, None]]
     unsure = _UNSURE & {remark.measure for remark in application.remarks}
     if len(offsets) and (unsure or (offsets == LAG_UNKNOWN).any()):
         return None
-    return int(np.maximum(offsets, 0).sum())
+    return int(offsets.sum())
 
 
-def _holders(application: Running, owner: Indices, start: Ints, copies: Indices) -> Flags:
+def _held(app: Application, by: Running | PlacementOutcome) -> Flags:
     """(N, C) whether a client runs a task or keeps a copy of it."""
-    holds = np.zeros((len(owner), len(application.app.clients) + 1), np.bool_)
-    holds[np.arange(len(owner)), owner] = True
-    holds[np.repeat(np.arange(len(owner)), np.diff(start)), copies] = True
+    task = np.arange(len(app.tasks))
+    holds = np.zeros((len(task), len(app.clients) + 1), np.bool_)
+    holds[task, by.owner] = True
+    holds[np.repeat(task, np.diff(by.copies_start)), by.copies] = True
     return holds[:, :-1]
 
 
@@ -243,13 +210,8 @@ def undominated(swept: Sequence[Frontier]) -> list[Frontier]:
 
 
 def _beats(one: Point, other: Point) -> bool:
-    pairs = list(zip(_figures(one), _figures(other), strict=True))
-    known = all((a is None) == (b is None) for a, b in pairs)
-    told = [(a, b) for a, b in pairs if a is not None and b is not None]
-    return known and all(a <= b for a, b in told) and any(a < b for a, b in told)
-
-
-def _figures(point: Point) -> tuple[float | None, ...]:
-    stores = point.stores
-    about = (stores.moves, stores.restored, stores.together) if stores else ()
-    return point.crossing, point.rate, point.moves, *about
+    """Whether it is as good in all and better in one; what is unknown of one of them compares with nothing."""
+    names = ("crossing", "rate", "moves", "stateful", "restored", "together")
+    pairs = [(getattr(one, name), getattr(other, name)) for name in names]
+    unlike = [(a, b) for a, b in pairs if a != b]
+    return bool(unlike) and all(None not in (a, b) and a < b for a, b in unlike)

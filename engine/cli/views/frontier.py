@@ -8,14 +8,13 @@ keep even counts. Of a Kafka Streams application each line is what settings lead
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from ...advice import blocked
 from ...advice.frontier import Frontier, Point, frontiers, present
-from ...advice.frontier import Settings as PointSettings
 from ...advice.task_frontier import missing, task_frontiers
 from ...assignors.interface import spec_of
 from ...config import Settings, StreamsSettings
@@ -52,29 +51,12 @@ def print_frontier(settings: Settings, selection: GroupWithPast) -> None:
     told = [f"{', '.join(names)}: {remark}" for remark, names in said.items()]
     usual = f"By default a crossing partition is worth {STREAMS_DEFAULT} moves in Kafka Streams."
     tell(["", *told, usual])
-    for one in swept:
-        for corner in one.corners:
-            _tell_settings(one.strategy, corner)
-
-
-def _tell_settings(strategy: str, point: Point) -> None:
-    """The settings of a point, a line each as in a configuration file."""
-    if point.settings:
-        across, stores = f"{point.crossing:,} across racks", point.stores and point.stores.together
-        parts = [strategy, f"{point.moves:,} {plural('move', point.moves)}", across]
-        parts += [] if stores is None else [f"{stores:,} {plural('store', stores)} in one rack"]
-        tell(["", f"# {', '.join(parts)}", *_lines(point.settings)])
-
-
-def _lines(settings: PointSettings) -> Iterator[str]:
-    for name, value in settings.items():
-        if not isinstance(value, Mapping):
-            yield f"{name}={value}"
-            continue
-        instances: dict[str, list[str]] = {}
-        for instance, own in value.items():
-            instances.setdefault(own, []).append(instance)
-        yield from (f"# {', '.join(of)}: {name}={own}" for own, of in instances.items())
+    for strategy, point in ((one.strategy, corner) for one in swept for corner in one.corners):
+        if point.settings:
+            ends = f"{point.moves:,} {plural('move', point.moves)}, {point.crossing:,} across racks"
+            apart = "" if point.together is None else f", {point.together:,} stores in one rack"
+            lines = [f"{name}={value}" for name, value in point.settings.items()]
+            tell(["", f"# {strategy}: {ends}{apart}", *lines])
 
 
 def frontier_object(settings: Settings, selection: GroupWithPast) -> dict[str, Any]:
@@ -148,7 +130,6 @@ def _rows(now: Point, swept: Sequence[Frontier]) -> Iterator[dict[str, Any]]:
 
 
 def _row(strategy: str, point: Point) -> FrontierRow:
-    stores = point.stores
     return FrontierRow(
         strategy=strategy,
         cross_rack_partitions=point.crossing,
@@ -156,10 +137,10 @@ def _row(strategy: str, point: Point) -> FrontierRow:
         cross_rack_per_second=point.rate,
         moves=point.moves,
         newly_owned=point.newly_owned,
-        stateful_moves=stores and stores.moves,
-        restored_offsets=stores and stores.restored,
-        stores_in_one_rack=stores and stores.together,
-        stores_judged=stores and stores.judged,
+        stateful_moves=point.stateful,
+        restored_offsets=point.restored,
+        stores_in_one_rack=point.together,
+        stores_judged=point.judged,
     )
 
 
@@ -168,9 +149,9 @@ def _table(group: str, now: Point, swept: Sequence[Frontier]) -> Table:
     idle = {
         "cross_rack_per_second": all(point.rate is None for _, point in points),
         "newly_owned": not any(point.newly_owned for _, point in points),
-        "stateful_moves": now.stores is None,
-        "restored_offsets": now.stores is None,
-        "stores_in_one_rack": now.stores is None or now.stores.judged is None,
+        "stateful_moves": now.stateful is None,
+        "restored_offsets": now.stateful is None,
+        "stores_in_one_rack": now.judged is None,
         "stores_judged": True,
     }
     return table(

@@ -10,14 +10,14 @@ from random import Random
 import numpy as np
 import pytest
 
-from evenkeel.engine.advice.frontier import Frontier, MovedStores, Point
+from evenkeel.engine.advice.frontier import Frontier, Point, priced
 from evenkeel.engine.advice.task_frontier import missing, task_frontiers, undominated, weighed
 from evenkeel.engine.config import StreamsSettings
 from evenkeel.engine.streams.assign_tasks import assign_stateful
 from evenkeel.engine.streams.compare import outcome
 from evenkeel.engine.streams.live import running
 from evenkeel.engine.streams.racks import cross_rack
-from evenkeel.engine.streams.settings import Costs, RackStrategy
+from evenkeel.engine.streams.settings import RackStrategy
 from tests.helpers.streams_groups import Sub, Thread, live_group, on
 
 STORE = ["app-store-changelog"]
@@ -58,19 +58,15 @@ def test_each_corner_is_the_cheapest_and_no_corner_is_missing(seed):
     """For any two weights the least cost of all placements is that of a corner, the one whose prices say so."""
     application = running(_drawn(Random(seed)))
     every = _every_placement(application)
-    corners = weighed(application, RackStrategy.MIN_TRAFFIC)
-
-    assert [corner.moves for corner in corners] == sorted(c.moves for c in corners)
+    corners = list(priced(weighed(application, RackStrategy.MIN_TRAFFIC)))
     for traffic in range(1, 9):
         for move in range(1, 9):
             cost = min(move * moves + traffic * crossing for moves, crossing in every)
             worth = traffic / move
             own = [
-                c
-                for c in corners
-                if c.lowest <= worth and (c.highest is None or worth <= c.highest)
+                c for c, low, high in corners if low <= worth and (high is None or worth <= high)
             ]
-            assert {move * c.moves + traffic * c.crossing for c in own} == {cost}
+            assert {move * c.moved + traffic * c.crossing for c in own} == {cost}
 
 
 @pytest.mark.parametrize("seed", range(15))
@@ -87,7 +83,7 @@ def test_the_settings_of_a_point_reach_it(seed):
         then = running(group, settings.model_copy(update=told))
         found = outcome(then, RackStrategy(told["rack_aware_assignment_strategy"]))
         assert (found.crossing.sum(), found.moves) == (point.crossing, point.moves)
-        assert found.stores.counted == (point.stores.together, point.stores.judged)
+        assert found.stores.counted == (point.together, point.judged)
 
 
 def _small(**more):
@@ -107,11 +103,8 @@ def test_stores_that_move_stand_apart_from_tasks_that_do():
     """Tasks without state move for nothing, at costs of their own; a store is read where no copy of it is."""
     now, [_, least, _] = task_frontiers(running(_small()), {})
 
-    assert (now.moves, now.stores) == (
-        0,
-        MovedStores(moves=0, restored=0, together=None, judged=None),
-    )
-    assert [(c.crossing, c.moves, c.stores.moves, c.stores.restored) for c in least.corners] == [
+    assert (now.moves, now.stateful, now.restored, now.together) == (0, 0, 0, None)
+    assert [(c.crossing, c.moves, c.stateful, c.restored) for c in least.corners] == [
         (2, 2, 0, 0),
         (0, 4, 2, 1000),
     ]
@@ -131,9 +124,7 @@ def test_without_state_weights_reach_one_point():
     now, [_, least, _] = task_frontiers(running(group), rates)
 
     assert (now.crossing, now.share, now.rate, now.moves) == (2, 1.0, 5.0, 0)
-    assert [(c.crossing, c.moves, c.rate, c.stores.moves) for c in least.corners] == [
-        (0, 2, 0.0, 0)
-    ]
+    assert [(c.crossing, c.moves, c.rate, c.stateful) for c in least.corners] == [(0, 2, 0.0, 0)]
 
 
 @pytest.mark.parametrize(
@@ -150,19 +141,22 @@ def test_what_is_to_be_read_is_what_is_not_there(ends, offsets):
 
     _, [_, least, _] = task_frontiers(running(group), {})
 
-    moved = [c.stores.restored for c in least.corners if c.stores.moves]
+    moved = [c.restored for c in least.corners if c.stateful]
     assert moved == [None if ends is None else 1000 + 600]
 
 
-def _together(**more):
-    """Both copies of each store in one rack, of two racks."""
+def _together(tags=(), **more):
+    """Both copies of each store in one rack, of two racks; *tags*: of each client."""
+    threads = [
+        Thread(1, "1_0", standby="1_1", rack="a"),
+        Thread(2, "1_1", standby="1_0", rack="a"),
+        Thread(3, "1_2", standby="1_3", rack="b"),
+        Thread(4, "1_3", standby="1_2", rack="b"),
+    ]
     return live_group(
-        [
-            Thread(1, "1_0", standby="1_1", rack="a"),
-            Thread(2, "1_1", standby="1_0", rack="a"),
-            Thread(3, "1_2", standby="1_3", rack="b"),
-            Thread(4, "1_3", standby="1_2", rack="b"),
-        ],
+        [replace(one, tags={"rack": tag}) for one, tag in zip(threads, tags, strict=True)]
+        if tags
+        else threads,
         {"1": Sub(4, STORE)},
         replicas=on("source-1", "a a b b") | on(STORE[0], "a a b b"),
         **more,
@@ -173,17 +167,14 @@ def test_what_takes_stores_apart_is_a_point_with_its_settings():
     """The same placement with tags that count: more is read, and no store is lost with a rack."""
     now, [_, least, _] = task_frontiers(running(_together()), {})
 
-    assert now.stores.together == 4
+    assert now.together == 4
     apart = least.corners[-1]
-    assert (apart.crossing, apart.stores.together, apart.stores.judged) == (0, 0, 4)
+    assert (apart.crossing, apart.together, apart.judged) == (0, 0, 4)
     assert apart.settings["rack.aware.assignment.tags"] == "rack"
-    assert apart.settings["client.tag.rack"] == {
-        "app-1": "a",
-        "app-2": "a",
-        "app-3": "b",
-        "app-4": "b",
-    }
-    assert "apart_by_tags" in {remark.measure for remark in least.remarks}
+    assert apart.settings["client.tag.rack"] == "<rack of the instance>"
+    told = StreamsSettings(num_standby_replicas=1, rack_aware_assignment_tags=["rack"])
+    then = outcome(running(_together("aabb"), told), RackStrategy.MIN_TRAFFIC)
+    assert (then.moves, then.stores.counted) == (apart.moves, (0, 4))
 
 
 def test_a_broker_that_assigns_has_no_such_settings():
@@ -194,9 +185,9 @@ def test_a_broker_that_assigns_has_no_such_settings():
     assert "broker_looks_at_no_rack" in {remark.measure for remark in swept[1].remarks}
 
 
-def _point(crossing, moves, *stores):
-    told = MovedStores(moves=stores[0], restored=stores[1], together=stores[2], judged=4)
-    return Point(crossing=crossing, share=None, rate=None, moves=moves, newly_owned=0, stores=told)
+def _point(crossing, moves, stateful, restored, together):
+    stores = {"stateful": stateful, "restored": restored, "together": together}
+    return Point(crossing=crossing, share=None, rate=None, moves=moves, newly_owned=0, **stores)
 
 
 def test_only_points_that_are_beaten_in_none_of_the_three_are_left():
