@@ -86,32 +86,6 @@ def test_the_settings_of_a_point_reach_it(seed):
         assert found.stores.counted == (point.together, point.judged)
 
 
-def _small(**more):
-    """Store 1_0 and task 0_0 on client 1, 1_1 and 0_1 on client 2, each with its data in the other's rack."""
-    return live_group(
-        [
-            Thread(1, "0_0 1_0", standby="1_1", rack="a"),
-            Thread(2, "0_1 1_1", rack="b"),
-            Thread(3, "1_2", rack="b"),
-        ],
-        {"0": Sub(2), "1": Sub(3, STORE)},
-        **{"replicas": on("source-0", "b a") | on("source-1", "b a b")} | more,
-    )
-
-
-def test_stores_that_move_stand_apart_from_tasks_that_do():
-    """Tasks without state move for nothing, at costs of their own; a store is read where no copy of it is."""
-    now, [_, least, _] = task_frontiers(running(_small()), {})
-
-    assert (now.moves, now.stateful, now.restored, now.together) == (0, 0, 0, None)
-    assert [(c.crossing, c.moves, c.stateful, c.restored) for c in least.corners] == [
-        (2, 2, 0, 0),
-        (0, 4, 2, 1000),
-    ]
-    costs = "rack.aware.assignment.traffic_cost", "rack.aware.assignment.non_overlap_cost"
-    assert [[c.settings[name] for name in costs] for c in least.corners] == [[1, 2], [10, 1]]
-
-
 def test_without_state_weights_reach_one_point():
     """Tasks without state cost what they cost, whatever is set; so everything near is all there is."""
     group = live_group(

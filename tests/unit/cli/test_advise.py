@@ -396,7 +396,7 @@ def application(kept):
 
 
 def test_points_of_streams_say_traffic_moves_and_stores_apart_and_the_settings(swept, application):
-    """In the table, in JSON, and below as lines to copy."""
+    """Tasks without state move for nothing, at costs of their own; a store is read where no copy of it is."""
     shown = swept("app", application).stdout
     [told] = objects(swept("app", application, "--json"))
     names = ("cross_rack_partitions", "moves", "stateful_moves", "restored_offsets")
@@ -405,6 +405,10 @@ def test_points_of_streams_say_traffic_moves_and_stores_apart_and_the_settings(s
     assert [[row[name] for name in names] for row in least] == [[2, 2, 0, 0], [0, 4, 2, 2000]]
     weights = {"strategy": "min_traffic", "traffic_cost": 10, "non_overlap_cost": 1}
     settings = {f"rack.aware.assignment.{name}": value for name, value in weights.items()}
+    assert least[0]["settings"] == settings | {
+        "rack.aware.assignment.traffic_cost": 1,
+        "rack.aware.assignment.non_overlap_cost": 2,
+    }
     assert least[-1]["settings"] == settings
     lines = [f"{name}={value}" for name, value in settings.items()]
     assert "\n".join(["# min_traffic: 4 moves, 0 across racks", *lines]) in shown
