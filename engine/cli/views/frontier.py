@@ -187,9 +187,8 @@ def _number(moves: Fraction | int) -> str:
 
 def _moves(moves: Fraction | int) -> str:
     """
-        >>> from dataclasses import replace
-    from fractions import Fraction
-        >>> _moves(1), _moves(Fraction(3, 2))
-        ('1 move', '1.5 moves')
+    >>> from fractions import Fraction
+    >>> _moves(1), _moves(Fraction(3, 2))
+    ('1 move', '1.5 moves')
     """
     return f"{_number(moves)} {plural('move', float(moves))}"
