@@ -7,19 +7,15 @@ Its corners are found one by one: between two known ones, the weights at which b
 either find one that costs less, a new corner, or prove that there is none. So a handful of exact
 solutions tells the whole sweep, and for each corner from which price on it is the cheapest.
 
-Of a Kafka Streams application the weights are settings, `rack.aware.assignment.traffic_cost` and
-`rack.aware.assignment.non_overlap_cost`, and tasks move. Every client keeps the number of tasks with and without state
-that it has now; so this is what the optimiser could do with the present dealing, before the assignor deals anew.
+Of a Kafka Streams application tasks move, and the weights are settings: `task_frontier` sweeps these.
 
-Source: KIP-925, sections B.III and E, for the weights; the search is Eisner and Severance's (1976);
-`evenkeel.engine.streams.actives` places tasks. Strategies of Streams weigh the racks of all replicas; where brokers
-serve reads from leaders only, what the corners are said to read across racks is from these.
+Source: KIP-925, sections B.III and E, for the weights; the search is Eisner and Severance's (1976).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
@@ -33,18 +29,11 @@ from ..assignors.flow.plain_group import plain_group
 from ..assignors.interface import GroupSpec, as_read
 from ..metrics.racks import Crossing
 from ..model.arrays import NONE, Floats, Indices
-from ..model.facts import Fact, note, reason
-from ..streams.actives import optimise
-from ..streams.compare import across
-from ..streams.live import Running
-from ..streams.racks import racks_off
-from ..streams.settings import Costs, RackStrategy
+from ..model.facts import Fact
+from ..streams.settings import RackStrategy
 from .scoring import crossing_of
 
 SWEPT = (RackStrategy.MIN_TRAFFIC, RackStrategy.BALANCE_SUBTOPOLOGY)
-
-Rates = Mapping[tuple[str, int], float]
-"""Offsets/s of partitions, by topic and number; nan where unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +47,11 @@ class Point:
         rate: Offsets/s that cross; None when a rate is unknown.
         moves: Partitions, or tasks, whose owner changes; *newly_owned*: those that had none.
         lowest, highest: It costs least where a crossing partition is worth at least and at most so
-            many moves; None as *highest*: however much.
+            many moves; None as *highest*: however much. Both None where nothing is weighed.
+        stateful: Tasks with state among the moves; None, as all that follows, where partitions move.
+        restored: Offsets that clients read at most for stores and copies they do not keep now; None unknown.
+        together, judged: Stores all copies of which one rack has, of those of which that is known; None where none is.
+        settings: What reaches it, by name; empty for what is, and where no setting does.
     """
 
     crossing: int
@@ -68,6 +61,11 @@ class Point:
     newly_owned: int
     lowest: Fraction | None = None
     highest: Fraction | None = None
+    stateful: int | None = None
+    restored: int | None = None
+    together: int | None = None
+    judged: int | None = None
+    settings: Mapping[str, str | int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,8 +74,8 @@ class Frontier:
     One strategy's corners, from fewest moves to least crossing.
 
     Attributes:
-        strategy: `min_traffic` or `balance_subtopology`.
-        corners: At least one.
+        strategy: `min_traffic` or `balance_subtopology`; of tasks `none`, too.
+        corners: At least one; of tasks none where others are better in all.
         remarks: What else is to be said of its answers.
     """
 
@@ -100,19 +98,9 @@ class Placed(Protocol):
 P = TypeVar("P", bound=Placed)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _PlacedTasks:
-    """A cheapest placement of tasks; *owner*: the client of each."""
-
-    owner: Indices
-    crossing: int
-    moved: int
-    cost: int
-
-
 def present(group: GroupSpec) -> Point:
     """The group as it is."""
-    return _point(crossing_of(group, group.owner), group.rate, group.owner, group.owner)
+    return point_of(crossing_of(group, group.owner), group.rate, group.owner, group.owner)
 
 
 def frontiers(group: GroupSpec) -> list[Frontier]:
@@ -128,77 +116,26 @@ def frontiers(group: GroupSpec) -> list[Frontier]:
         balance = strategy is RackStrategy.BALANCE_SUBTOPOLOGY
         cheapest = partial(min_cost, group, balance_topics=balance, read=read)
         found = hull(cheapest, len(read.partition))
-        points = [
-            _point(crossing_of(group, one.owner), group.rate, group.owner, one.owner)
-            for one in found
-        ]
+        points = (
+            replace(
+                point_of(crossing_of(group, one.owner), group.rate, group.owner, one.owner),
+                lowest=lowest,
+                highest=highest,
+            )
+            for one, lowest, highest in priced(found)
+        )
         remarks = found[0].remarks() if found[0].partitions else ()
-        swept.append(Frontier(strategy=strategy.value, corners=corners(points), remarks=remarks))
+        swept.append(Frontier(strategy=strategy.value, corners=tuple(points), remarks=remarks))
     return swept
 
 
-def missing(application: Running) -> Fact | None:
-    """Why an application has no frontier: a rack is missing, or a task runs nowhere; None when it has one."""
-    app = application.app.told
-    config = replace(application.config, strategy=RackStrategy.MIN_TRAFFIC, num_standby_replicas=0)
-    homeless = [app.tasks[task] for task in np.flatnonzero(application.owner == NONE).tolist()]
-    return racks_off(app, config) or (reason("tasks_run_nowhere", homeless) if homeless else None)
-
-
-def task_frontiers(application: Running, rates: Rates) -> tuple[Point, list[Frontier]]:
-    """
-    An application as it is, and the frontier of each rack strategy.
-
-    Args:
-        application: The application, of which nothing is `missing`.
-        rates: What is produced to its source partitions.
-    """
-    app, before, swept = application.app, application.owner, []
-    bare = [app.names[c] for c in np.flatnonzero(app.client_rack == NONE).tolist()]
-    lacking = (note("client_rack_first", bare),) if bare else ()
-    unknown = float("nan")
-    rate = np.array([rates.get(app.partitions[p], unknown) for p in app.source.tolist()])
-
-    def point(owner: Indices, *, by_replica: bool = False) -> Point:
-        crossing = across(app, app.source_start, app.source, owner, by_replica=by_replica)
-        return _point(crossing, rate, before, owner)
-
-    for strategy in SWEPT:
-        found = hull(partial(_cheapest_tasks, application, strategy), len(app.source))
-        # weighed by replicas, as strategies do, and told as reads go
-        priced = corners([point(one.owner, by_replica=True) for one in found])
-        told = tuple(
-            replace(point(one.owner), lowest=by.lowest, highest=by.highest)
-            for one, by in zip(found, priced, strict=True)
-        )
-        swept.append(Frontier(strategy=strategy.value, corners=told, remarks=lacking))
-    return point(before), swept
-
-
-def _cheapest_tasks(application: Running, strategy: RackStrategy, weights: Weights) -> _PlacedTasks:
-    app, before = application.app.told, application.owner
-    costs = Costs(traffic=weights.traffic, non_overlap=weights.move)
-    owner = before
-    for kind in (app.stateful, ~app.stateful):
-        owner = optimise(app, owner, np.flatnonzero(kind), costs, strategy, before)
-    far = across(app, app.source_start, app.source, owner, by_replica=True)
-    crossing = int(far.crosses.sum())
-    moved = int((owner != before).sum())
-    cost = weights.traffic * crossing + weights.move * moved
-    return _PlacedTasks(owner=owner, crossing=crossing, moved=moved, cost=cost)
-
-
-def corners(points: Sequence[Point]) -> tuple[Point, ...]:
-    """The points of a frontier, from fewest moves on, each with the prices between which it is the cheapest."""
+def priced(found: Sequence[P]) -> Iterator[tuple[P, Fraction, Fraction | None]]:
+    """The corners of a hull, each with the prices between which it is the cheapest."""
     prices = [
-        Fraction(after.moves - before.moves, before.crossing - after.crossing)
-        for before, after in pairwise(points)
+        Fraction(after.moved - before.moved, before.crossing - after.crossing)
+        for before, after in pairwise(found)
     ]
-    bounds = zip([Fraction(0), *prices], [*prices, None], strict=True)
-    return tuple(
-        replace(point, lowest=lowest, highest=highest)
-        for point, (lowest, highest) in zip(points, bounds, strict=True)
-    )
+    return zip(found, [Fraction(0), *prices], [*prices, None], strict=True)
 
 
 def hull(cheapest: Callable[[Weights], P], partitions: int) -> list[P]:
@@ -224,7 +161,7 @@ def hull(cheapest: Callable[[Weights], P], partitions: int) -> list[P]:
     return [by_moves[moved] for moved in sorted(by_moves)]
 
 
-def _point(crossing: Crossing, rate: Floats, before: Indices, owner: Indices) -> Point:
+def point_of(crossing: Crossing, rate: Floats, before: Indices, owner: Indices) -> Point:
     """Of what is read, by entries: what of it crosses, and offsets/s; of owners before and then."""
     told = bool(len(rate)) and not bool(np.isnan(rate[crossing.known]).any())
     return Point(

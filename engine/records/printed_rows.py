@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..model.assignments import Deployment, Feasibility
-from ..model.columns import Int32, Unit, as_in, column, missing_where, record
+from ..model.columns import Int32, Unit, Where, as_in, column, missing_where, record
 from ..model.figures import Forecast, Score
 from ..model.states import Diagnosis
 from .candidate import CandidateRow
@@ -27,6 +27,20 @@ class FrontierRow:
     )
     moves: Int32 = as_in(Score, "moves")
     newly_owned: Int32 = as_in(Score, "newly_owned")
+    stateful_moves: Int32 | None = column(
+        "Number of tasks with state among the moves; null where partitions move.",
+        at_least=0,
+        none=True,
+        head="Of them\nwith state",
+    )
+    restored_offsets: int | None = column(
+        "Offsets that instances read at most to build stores and copies they do not keep now; null when unknown.",
+        at_least=0,
+        head="Offsets to\nrestore",
+        none_where=(Where("stateful_moves", None),),
+    )
+    stores_in_one_rack: Int32 | None = as_in(Score, "stores_in_one_rack")
+    stores_judged: Int32 | None = as_in(Score, "stores_judged")
 
 
 @record

@@ -48,21 +48,20 @@ def cure(application: Running, replayed: Iterable[PlacementOutcome]) -> Fact:
     if not in_several_places(application):
         return finding("clients_in_one_rack")
     every = {one.strategy: one for one in replayed}
-    if _is_told(application) and _apart(every.get(application.runs)):
+    if _is_told(application) and are_apart(every.get(application.runs)):
         return finding("apart_as_configured")
-    for tagged in () if application.kip_1071 else _tagged(application):
-        if _apart(_asked(tagged)):
-            return finding("apart_by_tags", tagged.config.tags)
+    for other in () if application.kip_1071 else tagged(application):
+        if are_apart(_asked(other)):
+            return finding("apart_by_tags", other.config.tags)
     for strategy, one in every.items():
         can_be_set = not application.kip_1071 and strategy is not application.runs
-        if can_be_set and strategy is not None and _apart(one):
+        if can_be_set and strategy is not None and are_apart(one):
             return finding("apart_by_strategy", [strategy.value])
-    more = application.config.num_standby_replicas + 1
-    config = replace(application.config, num_standby_replicas=more)
-    if _apart(_asked(replace(application, config=config))):
-        name = "num.standby.replicas"
+    more = one_copy_more(application)
+    if are_apart(_asked(more)):
+        name, after = "num.standby.replicas", more.config.num_standby_replicas
         return finding(
-            "apart_by_copies", [f"streams.{name}" if application.kip_1071 else name], after=more
+            "apart_by_copies", [f"streams.{name}" if application.kip_1071 else name], after=after
         )
     return finding("apart_by_nothing")
 
@@ -73,7 +72,7 @@ def _is_told(application: Running) -> bool:
     return not taken & {"strategy_taken_as_seen", "strategy_taken_by_default", "tags_taken"}
 
 
-def _tagged(application: Running) -> Iterator[Running]:
+def tagged(application: Running) -> Iterator[Running]:
     """The application with racks among the tags that count, then as the only one; with its tags where racks lack."""
     app, config, racks = application.app, application.config, known_racks(application)
     if not all(racks):
@@ -86,6 +85,12 @@ def _tagged(application: Running) -> Iterator[Running]:
         yield replace(application, app=replace(app, tags=tags), config=counted)
 
 
+def one_copy_more(application: Running) -> Running:
+    """The application with one more copy of each store."""
+    more = application.config.num_standby_replicas + 1
+    return replace(application, config=replace(application.config, num_standby_replicas=more))
+
+
 def _asked(application: Running) -> PlacementOutcome | None:
     """What the strategy that it runs would lead to; None where it has no answer."""
     try:
@@ -94,7 +99,7 @@ def _asked(application: Running) -> PlacementOutcome | None:
         return None
 
 
-def _apart(one: PlacementOutcome | None) -> bool:
+def are_apart(one: PlacementOutcome | None) -> bool:
     """Whether the copies of all stores are known to stand in several racks."""
     return (
         one is not None

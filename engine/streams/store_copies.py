@@ -53,15 +53,17 @@ class StoreCopies:
     short: Flags
     doubled: Flags
 
-    def scored(self, figures: Scored) -> Scored:
-        """Figures with what these say; None where nothing could be judged."""
+    @property
+    def counted(self) -> tuple[int | None, int | None]:
+        """How many are together, and how many judged; None where nothing could be judged, and where none has copies."""
         judged = int(self.judged.sum())
         copied = judged or bool((self.unknown | self.short).any())
-        return replace(
-            figures,
-            stores_in_one_rack=int(self.together.sum()) if judged else None,
-            stores_judged=judged if copied else None,
-        )
+        return int(self.together.sum()) if judged else None, judged if copied else None
+
+    def scored(self, figures: Scored) -> Scored:
+        """Figures with what these say."""
+        together, judged = self.counted
+        return replace(figures, stores_in_one_rack=together, stores_judged=judged)
 
 
 def store_copies(

@@ -36,7 +36,8 @@ EPILOG = epilog(
     "This is the plain form: no Spark, no validation, nothing stored, nobody told. Rates, statuses and confirmed "
     "advice need several snapshots; from one alone they are unknown. --frontier adds what KIP-925 weighs, partitions "
     "that cross racks against partitions that move: each line is the cheapest assignment for a range of weights, and "
-    "together they are all of them, from the fewest moves to the least that crosses.",
+    "together they are all of them, from the fewest moves to the least that crosses. Of a Kafka Streams application a "
+    "line says traffic, moves and stores apart, and the settings that lead there stand below.",
 )
 
 

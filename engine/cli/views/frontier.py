@@ -3,27 +3,31 @@ What less cross-rack traffic would cost a group in moves: what `evenkeel advise 
 
 KIP-925 weighs partitions that cross racks against partitions that move. Each line is the cheapest assignment for a
 range of weights, exactly, and together they are all of them: from the fewest moves to the least that crosses. Members
-keep even counts; tasks of Kafka Streams move between clients that keep theirs.
+keep even counts. Of a Kafka Streams application each line is what settings lead to, which stand below the table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from ...advice import blocked
-from ...advice.frontier import Frontier, Point, frontiers, missing, present, task_frontiers
+from ...advice.frontier import Frontier, Point, frontiers, present
+from ...advice.task_frontier import missing, task_frontiers
 from ...assignors.interface import spec_of
-from ...config import Settings
+from ...config import Settings, StreamsSettings
 from ...messages.wording import look_again, words
 from ...model.columns import columns_of
 from ...model.errors import Infeasible
+from ...model.facts import note
 from ...model.text import plural
 from ...pipeline.measure import observe_group
 from ...records import FrontierRow, row_of, to_json
 from ...snapshots.groups_with_past import GroupWithPast
 from ...streams.live import running
+from ...streams.settings import StickyTasks
 from .columns import table
 from .tables import Table, show, tell, text
 
@@ -40,9 +44,19 @@ def print_frontier(settings: Settings, selection: GroupWithPast) -> None:
         tell([text(f"No cross-rack traffic against moves: {problem}")])
         return
     show([_table(selection.group.group, now, swept)])
-    told = [f"{one.strategy}: {words(remark)}" for one in swept for remark in one.remarks]
+    said: dict[str, list[str]] = {}
+    for one in swept:
+        for remark in one.remarks:
+            said.setdefault(words(remark), []).append(one.strategy)
+    told = [f"{', '.join(names)}: {remark}" for remark, names in said.items()]
     usual = f"By default a crossing partition is worth {STREAMS_DEFAULT} moves in Kafka Streams."
     tell(["", *told, usual])
+    for strategy, point in ((one.strategy, corner) for one in swept for corner in one.corners):
+        if point.settings:
+            ends = f"{point.moves:,} {plural('move', point.moves)}, {point.crossing:,} across racks"
+            apart = "" if point.together is None else f", {point.together:,} stores in one rack"
+            lines = [f"{name}={value}" for name, value in point.settings.items()]
+            tell(["", f"# {strategy}: {ends}{apart}", *lines])
 
 
 def frontier_object(settings: Settings, selection: GroupWithPast) -> dict[str, Any]:
@@ -82,12 +96,24 @@ def _of_tasks(
 ) -> tuple[Point, list[Frontier]]:
     """The same of a Kafka Streams application, whose tasks move."""
     group, table = selection.group, selection.group.partitions
-    application = running(group, settings.rule(group.cluster, group.group).streams)
+    told = settings.rule(group.cluster, group.group).streams or StreamsSettings()
+    application = running(group, told)
+    leaving = application.own is StickyTasks.CLIENT  # the rack strategies are another assignor's
+    if leaving:
+        application = running(group, told.model_copy(update={"task_assignor": "high-availability"}))
     lacking = missing(application)
     if lacking is not None:
         raise Infeasible(f"{words(lacking)}.", fix=_FIXES.get(lacking.measure, _SET_RACKS))
     keys = zip(table.names, table.partition.tolist(), strict=True)
-    return task_frontiers(application, dict(zip(keys, per_second.tolist(), strict=True)))
+    now, swept = task_frontiers(application, dict(zip(keys, per_second.tolist(), strict=True)))
+    if leaving:
+        swept = [
+            replace(
+                one, remarks=(note("after_restart_leaving_sticky", [one.strategy]), *one.remarks)
+            )
+            for one in swept
+        ]
+    return now, swept
 
 
 def _rows(now: Point, swept: Sequence[Frontier]) -> Iterator[dict[str, Any]]:
@@ -96,8 +122,9 @@ def _rows(now: Point, swept: Sequence[Frontier]) -> Iterator[dict[str, Any]]:
         for corner in curve.corners:
             yield {
                 **to_json(_row(curve.strategy, corner)),
-                "worth_from": float(corner.lowest or 0),
+                "worth_from": None if corner.lowest is None else float(corner.lowest),
                 "worth_to": None if corner.highest is None else float(corner.highest),
+                "settings": dict(corner.settings) or None,
                 "remarks": [words(remark) for remark in curve.remarks],
             }
 
@@ -110,6 +137,10 @@ def _row(strategy: str, point: Point) -> FrontierRow:
         cross_rack_per_second=point.rate,
         moves=point.moves,
         newly_owned=point.newly_owned,
+        stateful_moves=point.stateful,
+        restored_offsets=point.restored,
+        stores_in_one_rack=point.together,
+        stores_judged=point.judged,
     )
 
 
@@ -118,6 +149,10 @@ def _table(group: str, now: Point, swept: Sequence[Frontier]) -> Table:
     idle = {
         "cross_rack_per_second": all(point.rate is None for _, point in points),
         "newly_owned": not any(point.newly_owned for _, point in points),
+        "stateful_moves": now.stateful is None,
+        "restored_offsets": now.stateful is None,
+        "stores_in_one_rack": now.judged is None,
+        "stores_judged": True,
     }
     return table(
         [
@@ -136,7 +171,9 @@ def _table(group: str, now: Point, swept: Sequence[Frontier]) -> Table:
 
 def _worth(point: Point) -> str:
     """The weights for which a corner is the cheapest, in moves per crossing partition."""
-    lowest, highest = point.lowest or 0, point.highest
+    if point.lowest is None:
+        return "(no weights)"
+    lowest, highest = point.lowest, point.highest
     told = f"{_moves(lowest)} or more" if lowest else "anything"
     if highest is not None:
         told = f"{_number(lowest)} to {_moves(highest)}" if lowest else f"up to {_moves(highest)}"

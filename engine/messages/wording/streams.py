@@ -155,6 +155,15 @@ CLAUSES: Mapping[str, Clause] = {
         "whether {count:store} ({names}) would be lost with one rack is not known: the rack of a client with a copy is"
         " not (configure racks by client id or host)"
     ),
+    "no_other_weights": (
+        "exact: whatever the weights, no placement of tasks with state costs less (partitions that cross racks, tasks"
+        " that leave Kafka's own dealing) than those here and those left out. Not covered: placements that no weights"
+        " reach, above the lower hull; tasks without state, whose costs are fixed; which of several placements of equal"
+        " cost Kafka takes, on which moves from now and stores hang"
+    ),
+    "points_left_out": (
+        "{after:point} left out: another is as good in traffic, moves and stores, and better in one of them"
+    ),
     "copies_on_own_client": (
         "{count:store} ({names}) {has|have} a copy on the client that runs the task"
     ),

@@ -21,6 +21,7 @@ from tests.helpers.fluid.plan import Follow, Traffic, members, topics
 from tests.helpers.fluid.situations.common import busy
 from tests.helpers.measuring import of_tables
 from tests.helpers.snapshots import group, make_snapshot, member, topic
+from tests.helpers.streams_groups import Sub, Thread, live_snapshot
 from tests.unit.cli.conftest import lacking, objects
 
 ENDS = ("low", "expected", "high")
@@ -373,6 +374,56 @@ def test_a_group_id_is_a_name_not_a_pattern(swept, racked):
 
     assert result.exit_code == 0, result.output
     assert "Cross-rack traffic against moves for odd[1]*" in result.stdout
+
+
+STREAMS = [
+    Thread(1, "0_0 1_0", rack="rack-a"),
+    Thread(2, "0_1 1_1", rack="rack-b"),
+    Thread(3, "1_2", rack="rack-b"),
+]
+
+
+@pytest.fixture
+def application(kept):
+    """Stores an application with stores and without, the data of both across racks."""
+    far = {
+        ("source-0", 0): ["rack-b"],
+        ("source-0", 1): ["rack-a"],
+        **{("source-1", n): [rack] for n, rack in enumerate(["rack-b", "rack-a", "rack-b"])},
+    }
+    subs = {"0": Sub(2), "1": Sub(3, ["app-store-changelog"])}
+    return kept(live_snapshot(STREAMS, subs, replicas=far))
+
+
+def test_points_of_streams_say_traffic_moves_and_stores_apart_and_the_settings(swept, application):
+    """Tasks without state move for nothing, at costs of their own; a store is read where no copy of it is."""
+    shown = swept("app", application).stdout
+    [told] = objects(swept("app", application, "--json"))
+    names = ("cross_rack_partitions", "moves", "stateful_moves", "restored_offsets")
+    least = [row for row in told["frontier"] if row["strategy"] == "min_traffic"]
+
+    assert [[row[name] for name in names] for row in least] == [[2, 2, 0, 0], [0, 4, 2, 2000]]
+    weights = {"strategy": "min_traffic", "traffic_cost": 10, "non_overlap_cost": 1}
+    settings = {f"rack.aware.assignment.{name}": value for name, value in weights.items()}
+    assert least[0]["settings"] == settings | {
+        "rack.aware.assignment.traffic_cost": 1,
+        "rack.aware.assignment.non_overlap_cost": 2,
+    }
+    assert least[-1]["settings"] == settings
+    lines = [f"{name}={value}" for name, value in settings.items()]
+    assert "\n".join(["# min_traffic: 4 moves, 0 across racks", *lines]) in shown
+    assert "Of them with state  Offsets to restore" in shown
+
+
+def test_an_application_with_the_sticky_assignor_is_told_to_leave_it(swept, application, tmp_path):
+    """Its rack strategies are another assignor's, by that one's costs."""
+    (tmp_path / "evenkeel.toml").write_text(
+        '[[rules]]\ngroups = "app"\nstreams = {task_assignor = "sticky"}\n'
+    )
+    shown = swept("app", application).stdout
+
+    assert "min_traffic: after one rolling restart that takes task.assignor.class out" in shown
+    assert "rack.aware.assignment.traffic_cost=10\n" in shown
 
 
 def test_unknown_rates_are_left_out_of_the_table(swept, racked):
