@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from .arrays import NONE, Flags, Floats, Indices
+if TYPE_CHECKING:
+    from .arrays import Flags, Floats, Indices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +37,7 @@ class Pauses:
             rolls: How many rolling restarts there are; the restart of one member counts as one.
             times: How often a member is restarted; where it is one, and not known which, its share.
 
+        >>> import numpy as np
         >>> one_of_two = {"rolls": 1, "times": 1 / 2}
         >>> now, then, dynamic = np.array([0, 1]), np.array([0, 0]), np.zeros(2, bool)
         >>> Pauses().held_up_seconds(dynamic, now, then, **one_of_two).tolist()
@@ -44,6 +45,11 @@ class Pauses:
         >>> Pauses(eager=True).held_up_seconds(dynamic, now, then, **one_of_two).tolist()
         [10.0, 10.0]
         """
+        # a worker that only reads the configuration goes without arrays
+        import numpy as np
+
+        from .arrays import NONE
+
         rebalance, restart = self.rebalance_seconds, self.restart_seconds
         waited_for = np.append(static, False)[owner]
         if self.eager:

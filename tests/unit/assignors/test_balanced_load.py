@@ -174,7 +174,7 @@ def _least(group, known, peak=np.inf):
     share[:, -1] = -1
     for i in range(count):
         once[i, i * members : (i + 1) * members] = 1
-        share[range(members), range(i * members, (i + 1) * members)] = group.rate[rows[i]]
+        share[range(members), range(i * members, (i + 1) * members)] = _load(group)[rows[i]]
     share[:, :-1] /= _usual(group.capacity)[:, None]
     rules = [LinearConstraint(once, 1, 1), LinearConstraint(share, -np.inf, 0)]
     utilisation = np.append(np.zeros(size), 1.0)
