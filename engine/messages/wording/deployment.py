@@ -84,6 +84,10 @@ _REASONS: Mapping[str, Clause] = {
     "measuring_failed": "it could not be measured: {quote}",
     "replay_failed": "it could not be replayed: {quote}",
     "failed": "failed: {quote}",
+    "client_throws": (
+        "{first} leads: its roundrobin throws where it comes to a member that does not subscribe to the topic, here"
+        " {second}"
+    ),
     "user_data_unknown": _no_user_data,
     "user_data_unreadable": "it cannot read what {after} of {bound} members sent ({names}): {quote}",
     "live_assignment": _live,

@@ -1,5 +1,5 @@
 """
-`python -m tests.oracle.clients`: random groups put before the assignors of other clients, and before ours, which are Kafka's.
+`python -m tests.oracle.clients`: random groups put before other clients' assignors, and before ours.
 
 Prints per client and strategy how many answers are the same and how the others differ, with the smallest group of each
 kind in `.evenkeel/oracle/clients`. franz-go needs Go.

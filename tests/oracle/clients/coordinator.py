@@ -127,21 +127,25 @@ class Leader:
         return head + found(version, body).encode(version=version)
 
     def _of_3(self, version: int, body: memoryview) -> Any:
-        Response = metadata.MetadataResponse
+        response = metadata.MetadataResponse
         asked = metadata.MetadataRequest.decode(body, version=version).topics
         names = [OWN_TOPIC] if asked is None else [each.name for each in asked]
-        racks = sorted({r for t in self.case["topics"].values() for p in t["partitions"] for r in p if r})
+        racks = sorted(
+            {r for t in self.case["topics"].values() for p in t["partitions"] for r in p if r}
+        )
         nodes = {None: 0} | {rack: 1 + place for place, rack in enumerate(racks)}
         topics = []
         for name in names:
-            known = [[]] if name == OWN_TOPIC else self.case["topics"].get(name, {}).get("partitions")
+            known = (
+                [[]] if name == OWN_TOPIC else self.case["topics"].get(name, {}).get("partitions")
+            )
             topics.append(
-                Response.MetadataResponseTopic(
+                response.MetadataResponseTopic(
                     error_code=UNKNOWN_TOPIC if known is None else 0,
                     name=name,
                     is_internal=False,
                     partitions=[
-                        Response.MetadataResponseTopic.MetadataResponsePartition(
+                        response.MetadataResponseTopic.MetadataResponsePartition(
                             error_code=0,
                             partition_index=place,
                             leader_id=0,
@@ -154,10 +158,10 @@ class Leader:
                     ],
                 )
             )
-        return Response(
+        return response(
             throttle_time_ms=0,
             brokers=[
-                Response.MetadataResponseBroker(
+                response.MetadataResponseBroker(
                     node_id=node, host="127.0.0.1", port=self.port, rack=rack
                 )
                 for rack, node in nodes.items()
@@ -169,14 +173,19 @@ class Leader:
 
     def _of_10(self, version: int, body: memoryview) -> Any:
         return find_coordinator.FindCoordinatorResponse(
-            throttle_time_ms=0, error_code=0, error_message=None, node_id=0, host="127.0.0.1", port=self.port
+            throttle_time_ms=0,
+            error_code=0,
+            error_message=None,
+            node_id=0,
+            host="127.0.0.1",
+            port=self.port,
         )
 
     def _of_11(self, version: int, body: memoryview) -> Any:
         self.case = self._cases.get()
-        Response = group.JoinGroupResponse
+        response = group.JoinGroupResponse
         members = joined(self.case)
-        return Response(
+        return response(
             throttle_time_ms=0,
             error_code=0,
             generation_id=1,
@@ -184,8 +193,10 @@ class Leader:
             leader=members[0].member_id,
             member_id=members[0].member_id,
             members=[
-                Response.JoinGroupResponseMember(
-                    member_id=m.member_id, group_instance_id=m.group_instance_id, metadata=m.metadata
+                response.JoinGroupResponseMember(
+                    member_id=m.member_id,
+                    group_instance_id=m.group_instance_id,
+                    metadata=m.metadata,
                 )
                 for m in members
             ],
@@ -203,11 +214,14 @@ class Leader:
 
 
 def _versions(version: int, newer: bool) -> bytes:
-    Response = api_versions.ApiVersionsResponse
+    response = api_versions.ApiVersionsResponse
     return bytes(
-        Response(
+        response(
             error_code=UNSUPPORTED_VERSION if newer else 0,
-            api_keys=[Response.ApiVersion(api_key=k, min_version=0, max_version=v) for k, v in NEWEST.items()],
+            api_keys=[
+                response.ApiVersion(api_key=k, min_version=0, max_version=v)
+                for k, v in NEWEST.items()
+            ],
             throttle_time_ms=0,
         ).encode(version=0 if newer else version)
     )
@@ -225,5 +239,7 @@ def _marked(case: Case, mark: str) -> Case:
         if data and "owned" in data:
             data = {**data, "owned": of(data["owned"])}
         topics = [mark + topic for topic in member["topics"]]
-        members.append({**member, "topics": topics, "owned": of(member["owned"]), "user_data": data})
+        members.append(
+            {**member, "topics": topics, "owned": of(member["owned"]), "user_data": data}
+        )
     return {**case, "topics": {mark + t: v for t, v in case["topics"].items()}, "members": members}

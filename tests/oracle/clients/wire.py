@@ -60,7 +60,9 @@ def _subscription(member: Mapping[str, Any], python: bool) -> bytes:
         ConsumerProtocolSubscription(
             topics=member["topics"],
             user_data=data,
-            owned_partitions=_by_topic(ConsumerProtocolSubscription.TopicPartition, member["owned"]),
+            owned_partitions=_by_topic(
+                ConsumerProtocolSubscription.TopicPartition, member["owned"]
+            ),
             generation_id=-1 if generation is None else generation,
             rack_id=member["rack"],
         ).encode(version=3)
@@ -80,7 +82,9 @@ def answered(lists: Mapping[str, bytes | None]) -> Answer:
         "assignment": {
             member: [
                 [each.topic, number]
-                for each in (ConsumerProtocolAssignment.decode(told).assigned_partitions if told else ())
+                for each in (
+                    ConsumerProtocolAssignment.decode(told).assigned_partitions if told else ()
+                )
                 for number in each.partitions
             ]
             for member, told in lists.items()
