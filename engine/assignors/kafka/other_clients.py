@@ -62,8 +62,8 @@ def as_led_by(
         blind = replace(group, member_rack=np.full_like(group.member_rack, NONE))
         return blind, (_replay("led_without_racks", name),)
     if name == LIBRDKAFKA:
-        some = base == "range" and racked.any() and not racked.all()
-        said = [_replay("led_by_own_code", name)] if some else []
+        racks = base == "range" and racked.any()
+        said = [_replay("led_by_own_code", name)] if racks else []
         if mixed:
             said.append(_replay("led_in_one_order", name))
         return _in_one_order(group) if mixed else group, tuple(said)

@@ -45,12 +45,12 @@ class _Member:
         self.metadata = ConsumerProtocolSubscription.decode(metadata)
 
 
-def ask(case: Case) -> Answer:
-    """Its answer to a case, or what it raised."""
+def ask(case: Case, *, python: bool = True) -> Answer:
+    """Its answer to a case, or what it raised; *python*: whether the members are its own, or Java's."""
     logging.getLogger("kafka").setLevel(logging.CRITICAL)
     members = [
         _Member(each.member_id, each.group_instance_id, each.metadata)
-        for each in joined(case, python=True)
+        for each in joined(case, python=python)
     ]
     try:
         lists = CLASSES[case["strategy"]]().assign(_Cluster(case), members)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from confluent_kafka import Consumer
 
 
 def main(address: str, strategy: str) -> None:
-    """Until it is killed."""
+    """Until whoever started it is gone, or ends it."""
+    parent = os.getppid()
     consumer = Consumer(
         {
             "bootstrap.servers": address,
@@ -19,7 +21,7 @@ def main(address: str, strategy: str) -> None:
         }
     )
     consumer.subscribe(["evenkeel-test-oracle"])
-    while True:
+    while os.getppid() == parent:
         consumer.poll(1)
 
 

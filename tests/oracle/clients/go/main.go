@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"os"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 )
@@ -24,7 +25,9 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
-	for {
-		client.PollFetches(context.Background())
+	for parent := os.Getppid(); os.Getppid() == parent; {
+		soon, cancel := context.WithTimeout(context.Background(), time.Second)
+		client.PollFetches(soon)
+		cancel()
 	}
 }
