@@ -237,10 +237,10 @@ def _replay(
         strategy=strategy.name,
         deployment=judgement.deployment or strategy.deployment,
         feasibility=judgement.feasibility,
-        reason=judgement.reason,
+        reason=(*judgement.reason, *of_kind(said, FactKind.REASON)),
         how=judgement.how,
         is_running=runs(group, strategy.name),
-        replay=(replay, *of_kind(said, FactKind.REPLAY)),
+        replay=(replay,),
         assignment=settled.assignment,
         score=judge.score(settled.assignment),
         findings=(*settled.assignment.findings, *of_kind(said, FactKind.FINDING)),
@@ -361,7 +361,7 @@ def _next_change(
     by_plan = judgement.deployment is Deployment.PLAN
     passive = by_plan or strategy.deployment is Deployment.LIVE or takes_user_data(strategy)
     # what is asked of a changed group is Kafka's own class
-    passive = passive or len(candidate.replay) > 1
+    passive = passive or len(candidate.reason) > len(judgement.reason)
     if changes is None or not runs_here or passive or candidate.assignment is None:
         return None
     silent = silent_members(changes.group, judgement.reporting_nothing)

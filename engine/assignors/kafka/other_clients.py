@@ -17,7 +17,7 @@ import numpy as np
 
 from ...model.arrays import NONE
 from ...model.errors import Infeasible
-from ...model.facts import Fact, FactKind, fact, finding, reason
+from ...model.facts import Fact, finding, reason
 from ..interface import GroupSpec
 from ..kit.members import member_order, partition_order, topics_by_name
 from .protocol_names import base_of
@@ -55,27 +55,23 @@ def as_led_by(
         return group, ()
     name = str(library)
     if base in _STICKY:
-        return group, (_replay("led_by_own_code", name),)
+        return group, (reason("led_by_own_code", [name]),)
     mixed = len(set(group.static.tolist())) > 1
     racked = group.member_rack != NONE
     if name == FRANZ_GO and base == "range" and racked.any():
         blind = replace(group, member_rack=np.full_like(group.member_rack, NONE))
-        return blind, (_replay("led_without_racks", name),)
+        return blind, (reason("led_without_racks", [name]),)
     if name == LIBRDKAFKA:
         racks = base == "range" and racked.any()
-        said = [_replay("led_by_own_code", name)] if racks else []
+        said = [reason("led_by_own_code", [name])] if racks else []
         if mixed:
-            said.append(_replay("led_in_one_order", name))
+            said.append(reason("led_in_one_order", [name]))
         return _in_one_order(group) if mixed else group, tuple(said)
     if name == KAFKA_PYTHON and base == "roundrobin":
         _refuse_skips(group)
     if name == KAFKA_PYTHON and mixed:
         return group, (finding("members_left_out", [name, base]),)
     return group, ()
-
-
-def _replay(measure: str, library: str) -> Fact:
-    return fact(FactKind.REPLAY, measure, [library])
 
 
 def _in_one_order(group: GroupSpec) -> GroupSpec:

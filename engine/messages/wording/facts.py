@@ -350,14 +350,6 @@ def _all(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-_LED = {
-    "led_in_one_order": "static and dynamic members in one order as {first} has them",
-    "led_without_racks": "without racks as {first} does it",
-    "led_by_own_code": "by Kafka's code; {first} leads by its own, which may give other owners",
-}
-"""What the library of the leader makes of a replay."""
-
-
 def replay(facts: Iterable[Fact]) -> str | None:
     """
     How a strategy was replayed; None where it was not.
@@ -372,8 +364,6 @@ def replay(facts: Iterable[Fact]) -> str | None:
             told = f"{told}, {whole(fact.after)} {warm} up first"
         elif fact.measure == "probing_rebalances":
             told = f"{told}; probing rebalances follow until its tasks are where they are to be"
-        elif fact.measure in _LED:
-            told = f"{told}, {filled(_LED[fact.measure], fact)}"
         else:
             told = fact.measure.replace("_", " ")
             if (fact.after or 1) > 1:
