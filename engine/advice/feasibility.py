@@ -150,13 +150,16 @@ class Feasibilities:
     Source: KIP-429 for the double bounce; `assignors.kafka.election` for who is elected.
     """
 
-    def __init__(self, group: GroupSnapshot, assignors: Assignors | None) -> None:
+    def __init__(
+        self, group: GroupSnapshot, assignors: Assignors | None, client: str | None = None
+    ) -> None:
         """
         Args:
             group: A group that is not `blocked`.
             assignors: What configuration says the members list, most preferred first; None when it says nothing.
+            client: What it says is the library of all members.
         """
-        self.group, self._assignors = group, assignors
+        self.group, self._assignors, self._client = group, assignors, client
 
     @cached_property
     def listed(self) -> Listed:
@@ -276,7 +279,7 @@ class Feasibilities:
     @cached_property
     def clients(self) -> Mapping[Client | None, int]:
         """How many members are known to be of which client library."""
-        return clients_of(self.group)
+        return clients_of(self.group, self._client)
 
     def _lacking(self, strategy: str) -> FeasibilityJudgement | None:
         """Of a strategy that members are known to lack, by the library they are of; None where none is."""

@@ -165,13 +165,16 @@ class Rollout:
     off_brokers: tuple[Fact, ...] = ()
 
 
-def clients_of(group: GroupSnapshot) -> Mapping[Client | None, int]:
+def clients_of(group: GroupSnapshot, told: str | None = None) -> Mapping[Client | None, int]:
     """
-    How many members are of which library, as far as their client ids tell: Kafka does not say it.
+    How many members are of which library, as configured (*told*) or as far as client ids tell: Kafka does not say it.
 
     Java's default id names the group, librdkafka's and kafka-python's the library; whatever somebody chose says
     nothing.
     """
+    if told is not None:
+        one = next((client for client in Client if client == told), None)
+        return Counter({one: len(group.members)})
     java = re.compile(rf"consumer-{re.escape(group.group)}-\d+")
     defaults = {**_DEFAULTS, Client.JAVA: java}
     counts = Counter[Client | None]()
@@ -179,6 +182,12 @@ def clients_of(group: GroupSnapshot) -> Mapping[Client | None, int]:
         kinds = [c for c, known in defaults.items() if known.fullmatch(member.client_id)]
         counts[kinds[0] if kinds else None] += 1
     return counts
+
+
+def library_of(group: GroupSnapshot, told: str | None) -> str | None:
+    """The one library of all members, as configured (*told*) or by their client ids; None where that is not known."""
+    known = list(clients_of(group))
+    return told or (str(known[0]) if len(known) == 1 and known[0] else None)
 
 
 def client_settings(client: Client, lists: Names) -> Settings | None:

@@ -223,6 +223,8 @@ class Rule(Strict):
         assignors: The members' `partition.assignment.strategy`, most preferred first: one list for all of them, or
             shell patterns of client id, host or instance id -> list, of which the first that fits counts. Names on
             the wire, or Kafka's class names.
+        client: The library of the members, where their client ids do not tell: `java`, `librdkafka`, `kafka-python` or
+            `franz-go`. Whoever leads assigns by its library's own code.
         owner: Team that hears of it.
         mention: Who is called when something is wrong: `@here`, `@channel`, or the member id of a person (`U...`,
             `W...`) or of a user group (`S...`).
@@ -247,6 +249,7 @@ class Rule(Strict):
     price_per_gb: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     currency: Annotated[str, AfterValidator(_three_letters)] = "USD"
     assignors: Annotated[Assignors | None, BeforeValidator(_lists_of_names)] = None
+    client: Literal["java", "librdkafka", "kafka-python", "franz-go"] | None = None
     owner: str | None = None
     mention: Annotated[str, AfterValidator(_somebody)] | None = None
     channel: str | None = None

@@ -89,7 +89,7 @@ def _members(batch: GroupBatch, number: int) -> list[str]:
 
 
 def _change_of(before: GroupSnapshot, then: GroupSnapshot, rule: Rule) -> MembershipChange | None:
-    feasibilities = Feasibilities(then, rule.assignors)
+    feasibilities = Feasibilities(then, rule.assignors, rule.client)
     by_strategy = past_changes(
         (before, then),
         [

@@ -12,10 +12,12 @@ from ..advice import SERVER_SIDE, Feasibilities, FeasibilityJudgement, runs
 from ..advice.lost_racks import leaders_only, lost_rack_awareness, strays, unpriced
 from ..advice.next_change import Changes, silent_members
 from ..advice.price import Price, gives_up_everything, price
+from ..advice.rollout import library_of
 from ..advice.scoring import Judge
 from ..advice.uneven_subscriptions import uneven_by_subscription
 from ..assignors import RACKED, every, takes_user_data
 from ..assignors.interface import Assignor, GroupSpec, as_read, fresh, spec_of
+from ..assignors.kafka.other_clients import as_led_by
 from ..assignors.kafka.protocol_names import BY_RACKS, base_of, with_racks
 from ..assignors.kit.settle import Settled, settle
 from ..assignors.promises.ask import NoAnswer
@@ -26,7 +28,7 @@ from ..metrics.forecast import Load, forecasts
 from ..model.arrays import Floats, Indices
 from ..model.assignments import Assignment, Candidate, Deployment, Feasibility
 from ..model.errors import Infeasible
-from ..model.facts import Fact, FactKind, fact, reason
+from ..model.facts import Fact, FactKind, fact, of_kind, reason
 from ..model.figures import NextChange
 from ..model.groups import GroupSnapshot
 from ..model.states import GroupType
@@ -83,7 +85,7 @@ def replay_group(
     judge = judge_of_measured(group, measured, spec, rule)
     pauses = settings.policy(group.cluster, group.group)
     joining = _joining(spec, group, measured, coming, pauses)
-    feasibilities = Feasibilities(group, rule.assignors)
+    feasibilities = Feasibilities(group, rule.assignors, rule.client)
     changes = Changes(joining(False, frozenset())) if ask_next_change else None
     candidates: list[Candidate] = []
     for strategy in (*_asked(feasibilities, {*(only or ()), named}), *also):
@@ -216,7 +218,8 @@ def _replay(
 ) -> Candidate:
     """A strategy on a group; why it has no answer, where it has none."""
     try:
-        settled = _settled(strategy, group, rule, joining, judgement)
+        assign, seen, said = _asking(strategy, group, rule, joining, judgement)
+        settled = settle(assign, seen)
     except Infeasible as problem:
         return replace(never(group, strategy, refusal(problem)), how=judgement.how)
     except NoAnswer as problem:
@@ -234,32 +237,15 @@ def _replay(
         strategy=strategy.name,
         deployment=judgement.deployment or strategy.deployment,
         feasibility=judgement.feasibility,
-        reason=judgement.reason,
+        reason=(*judgement.reason, *of_kind(said, FactKind.REASON)),
         how=judgement.how,
         is_running=runs(group, strategy.name),
         replay=(replay,),
         assignment=settled.assignment,
         score=judge.score(settled.assignment),
-        findings=settled.assignment.findings,
+        findings=(*settled.assignment.findings, *of_kind(said, FactKind.FINDING)),
         proof=settled.assignment.proof,
     )
-
-
-def _settled(
-    strategy: Assignor,
-    group: GroupSnapshot,
-    rule: Rule,
-    joining: Joining,
-    judgement: FeasibilityJudgement,
-) -> Settled:
-    """
-    What a strategy has a group end with.
-
-    Raises:
-        Infeasible: It cannot run on this group.
-        NoAnswer: It gave nothing that can be checked.
-    """
-    return settle(*_asking(strategy, group, rule, joining, judgement))
 
 
 Asked = tuple[Callable[[GroupSpec], Assignment], GroupSpec]
@@ -272,12 +258,16 @@ def _asking(
     rule: Rule,
     joining: Joining,
     judgement: FeasibilityJudgement,
-) -> Asked:
+) -> tuple[*Asked, tuple[Fact, ...]]:
+    """How a strategy is asked, and what its leader's library makes of it."""
     continues = _continues(strategy, group, judgement)
     spec = joining(
         strategy.deployment in OF_OURS, judgement.reporting_nothing if continues else None
     )
-    return assign_of(strategy), with_user_data(strategy, group, rule, spec)
+    led = group.type is GroupType.CLASSIC and judgement.deployment is None
+    library = library_of(group, rule.client) if led else None
+    seen, said = as_led_by(library, strategy.name, spec)
+    return assign_of(strategy), with_user_data(strategy, group, rule, seen), said
 
 
 def asked(
@@ -297,8 +287,10 @@ def asked(
     pauses = settings.policy(group.cluster, group.group)
     spec = spec_of_measured(group, measured, rule)
     joining = _joining(spec, group, measured, coming, pauses)
-    judgement = Feasibilities(group, rule.assignors).of(strategy.name, strategy.deployment)
-    return _asking(strategy, group, rule, joining, judgement)
+    judgement = Feasibilities(group, rule.assignors, rule.client).of(
+        strategy.name, strategy.deployment
+    )
+    return _asking(strategy, group, rule, joining, judgement)[:2]
 
 
 def settled_of(
@@ -368,6 +360,8 @@ def _next_change(
     # a plan does not answer to a change by itself, its fallback does
     by_plan = judgement.deployment is Deployment.PLAN
     passive = by_plan or strategy.deployment is Deployment.LIVE or takes_user_data(strategy)
+    # what is asked of a changed group is Kafka's own class
+    passive = passive or len(candidate.reason) > len(judgement.reason)
     if changes is None or not runs_here or passive or candidate.assignment is None:
         return None
     silent = silent_members(changes.group, judgement.reporting_nothing)

@@ -115,7 +115,7 @@ def kit_of(settings: Settings, selection: GroupWithPast, strategy: str) -> Kit:
     if other:
         why = words(reason("after_restart_sticky"))
         then = replace(then, is_running=False, feasibility=Feasibility.COULD_RUN, reason=why)
-    known = clients_of(group)
+    known = clients_of(group, settings.rule(group.cluster, group.group).client)
     rollout = _rollout(settings, group, strategy, known)
     return Kit(
         group=group,
@@ -181,7 +181,8 @@ def _rollout(
     deployment = by_name(strategy).deployment
     if deployment in (Deployment.NEVER, Deployment.LIVE):
         raise Infeasible(f"{strategy} is shown for comparison, nobody should run it.")
-    by_plan = Feasibilities(group, assignors).of(strategy, deployment).deployment
+    client = settings.rule(group.cluster, group.group).client
+    by_plan = Feasibilities(group, assignors, client).of(strategy, deployment).deployment
     if deployment not in BY_PLAN and by_plan is not Deployment.PLAN:
         return to_client_side(strategy, present, lists, static, clients)
     follower = None if present == PLAN else to_client_side(PLAN, present, lists, static, clients)

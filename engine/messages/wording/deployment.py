@@ -84,6 +84,13 @@ _REASONS: Mapping[str, Clause] = {
     "measuring_failed": "it could not be measured: {quote}",
     "replay_failed": "it could not be replayed: {quote}",
     "failed": "failed: {quote}",
+    "led_in_one_order": "as {first}, which leads, has it: static and dynamic members in one order",
+    "led_without_racks": "as {first}, which leads, has it: without racks",
+    "led_by_own_code": "{first} leads by code of its own: partitions may go to others than shown",
+    "client_throws": (
+        "{first} leads: its roundrobin throws where it comes to a member that does not subscribe to the topic, here"
+        " {second}"
+    ),
     "user_data_unknown": _no_user_data,
     "user_data_unreadable": "it cannot read what {after} of {bound} members sent ({names}): {quote}",
     "live_assignment": _live,

@@ -199,6 +199,10 @@ CLAUSES: Mapping[str, Clause] = {
     ),
     "lost_rack_awareness": _lost_racks,
     "stray_rack": _stray_rack,
+    "members_left_out": (
+        "{first} leads: of static and dynamic members in one group its {second} leaves some out, by the order in which"
+        " they joined"
+    ),
     "leaders_only": (
         "{before:percent} of its partitions are read across racks because brokers serve reads from leaders only; with"
         " replica.selector.class set to RackAwareReplicaSelector (KIP-392) it would be {after:percent}"
