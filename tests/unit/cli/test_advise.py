@@ -113,7 +113,7 @@ def test_the_scoreboard_says_what_becomes_of_the_group(run, tmp_path):
 
 @pytest.mark.slow
 def test_a_backlog_of_a_group_that_follows_plans_is_shared_out_by_a_plan(run, tmp_path):
-    """KIP-169 in half the time by one restart, which no setting would bring; evenkeel's own plan, `drain`, is better yet."""
+    """KIP-169 in half the time by one restart, which no setting would bring; `drain` is better yet."""
     backlog, calm = (2.6e6, 4.3e6, 0, 2.6e6, 0, 0), Traffic(wander=0.01)
     following = busy(
         "behind",

@@ -189,7 +189,13 @@ def test_every_measure_that_is_made_has_words():
             "gain_not_sure",
         ),
     }
-    of_a_verdict |= {"gain_with_loss", "to_be_confirmed", "has_won", "still_advised", "policy_forbids"}
+    of_a_verdict |= {
+        "gain_with_loss",
+        "to_be_confirmed",
+        "has_won",
+        "still_advised",
+        "policy_forbids",
+    }
     made = {name for name in _made() if re.fullmatch(r"[a-z0-9]+(_[a-z0-9]+)+", name)}
 
     assert len(made) > 80
