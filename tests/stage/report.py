@@ -13,7 +13,6 @@ import psycopg
 
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.cli.views.columns import head, table
-from evenkeel.engine.cli.views.scoreboard import why
 from evenkeel.engine.cli.views.tables import Table, text
 from evenkeel.engine.cli.views.tables import show as show_tables
 from evenkeel.engine.messages.wording import duration
@@ -145,7 +144,11 @@ def _advice(group: dict[str, Any]) -> str:
 
 def _reason(group: dict[str, Any]) -> str:
     told = group["reason"] or group["error"]
-    return text(why(told, group["yardstick"], group["yardstick_reason"]))
+    if group["yardstick"] is None:
+        return text(told)
+    return text(
+        f"{told}; possible, not advised: {group['yardstick']} ({group['yardstick_reason']})"
+    )
 
 
 def _message(demo: Demo, state: dict[str, Any]) -> str:
