@@ -34,7 +34,7 @@ from datetime import datetime
 
 from ..assignors.kafka.protocol_names import base_of
 from ..config import Policy
-from ..model.assignments import Advice, AdviceState, Verdict
+from ..model.assignments import ABLE, Advice, AdviceState, Verdict
 from ..model.facts import Fact, reason
 from ..records.course import AdviceCheck, AdviceEvent, AdviceProposal, Course, Uptake
 from .afterwards import (
@@ -48,7 +48,6 @@ from .afterwards import (
     with_racks_as_said,
 )
 from .by_racks import racks_alone
-from .decide import ABLE
 from .inputs import FollowedPlan, Sight
 from .wins import advised, claim_of, counted, has_lost, has_won, losses, lost_since, won
 

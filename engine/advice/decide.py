@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..assignors.kafka.protocol_names import CLIENT_SIDE, wire_name
 from ..config import Policy
-from ..model.assignments import Advice, Candidate, Deployment, Feasibility, Verdict
+from ..model.assignments import ABLE, Advice, Candidate, Deployment, Feasibility, Verdict
 from ..model.facts import Fact, FactKind, of_kind, reason
 from ..model.figures import Score
 from ..model.states import Diagnosis
@@ -15,8 +15,6 @@ from .by_forecast import less_lag, price, worse
 from .by_racks import less_across, more_across
 from .live_and_candidate import Argument, LiveAndCandidate, Weighing, compared
 from .reasons_to_stay import why_stay
-
-ABLE = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
 
 
 def decide(

@@ -31,7 +31,7 @@ from ..config import Assignors
 from ..followers.plan import NAME as PLAN
 from ..metrics.racks import stray_racks
 from ..model.arrays import NONE
-from ..model.assignments import Deployment, Feasibility
+from ..model.assignments import ABLE, Deployment, Feasibility
 from ..model.facts import Fact, reason, step
 from ..model.groups import GroupSnapshot
 from ..model.states import GroupType
@@ -237,7 +237,7 @@ class Feasibilities:
     def _once_told(self, base: str, plain: FeasibilityJudgement) -> FeasibilityJudgement:
         """Of a strategy once every member sends its rack: as without, after that is set."""
         untold = untold_racks(self.group)
-        able = plain.feasibility in (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
+        able = plain.feasibility in ABLE
         if not untold or not able or plain.deployment is Deployment.PLAN:
             return plain  # who follows a plan is given it, wherever Kafka sees him
         running = plain.feasibility is Feasibility.CAN_RUN

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..metrics.subscriptions import takers
-from ..model.assignments import Candidate, Deployment, Feasibility
+from ..model.assignments import ABLE, Candidate, Deployment
 from ..model.facts import Fact, finding
 from ..model.formats import counts
 from .scoring import Judge
-
-ABLE = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
 
 MADE_FOR_IT = "fair"
 """KIP-49's strategy: named where it evens the group out, deployable or not."""

@@ -40,14 +40,10 @@ import numpy as np
 
 from ..model.arrays import NONE, Ints
 from ..model.assignments import Assignment, Deployment
-from ..model.errors import Infeasible
 from ..model.facts import reason
-from ..model.text import listed
 from .interface import USUAL_PROMISES, GroupSpec, Promise
-from .kit.members import Subscribers, members_by_id, subscribers_by_id
+from .kit.members import Subscribers, members_by_id, need_lags, subscribers_by_id
 from .kit.why import Steps, names_of
-
-_TOPICS_NAMED = 3
 
 
 class LagAware:
@@ -69,15 +65,7 @@ class LagAware:
             Infeasible: The lag of a partition of a subscribed topic is unknown.
         """
         subscribers = subscribers_by_id(group)
-        subscribed = (subscribers.count > 0)[group.topic_of]
-        unknown = subscribed & ~group.lag.known
-        if unknown.any():
-            topics = sorted(group.topics[t] for t in set(group.topic_of[unknown].tolist()))
-            raise Infeasible(
-                f"lag-aware needs the lag of every partition; {int(unknown.sum()):,} of {int(subscribed.sum()):,} are "
-                f"unknown, because an end or a commit could not be read (topics: {listed(topics, _TOPICS_NAMED)}).",
-                fix="Read the offsets again, or look at a strategy that needs no lag.",
-            )
+        need_lags(group, subscribers, self.name)
         members = np.append(subscribers.member, np.int32(NONE))  # slot NONE reads the last entry
         return Assignment(owner=members[_deal(group, subscribers)])
 

@@ -63,6 +63,7 @@ from ..assignors import ASSIGNORS, by_name, takes_user_data
 from ..assignors.flow.min_cost import Weights
 from ..assignors.interface import Assignor, GroupSpec, build_spec
 from ..assignors.kit.settle import settle
+from ..assignors.kit.why import partition_of
 from ..config.declarations import declared, keys_of
 from ..config.faults import no_such
 from ..config.rules import known_reset
@@ -226,13 +227,13 @@ def answer(
 def _why(group: GroupSpec, assignor: Assignor, pair: Pair) -> list[str]:
     """The steps that lead to the owner of a partition."""
     topic, number = pair
-    known = group.topics.index(topic) if topic in group.topics else NONE
-    if known == NONE or number >= group.topic_size[known]:
+    partition = partition_of(group, topic, number)
+    if partition is None:
         raise InputError(f"explain: there is no partition {topic}-{number}.")
     explain = getattr(assignor, "explain", None)
     if explain is None:
         raise InputError(f"explain: {assignor.name} does not explain its steps.")
-    return [words(step) for step in explain(group, int(group.topic_start[known]) + number)]
+    return [words(step) for step in explain(group, partition)]
 
 
 def timed(calls: Iterable[Callable[[], object]]) -> dict[str, float]:

@@ -20,7 +20,7 @@ from .. import wiring
 from ..advice.past_changes import PastChanges
 from ..config import Settings
 from ..messages.wording import because, how
-from ..model.assignments import Advice, AdviceState, Feasibility
+from ..model.assignments import ABLE, Advice, AdviceState
 from ..model.groups import GroupSnapshot, Member
 from ..pipeline.advise import advised, of_lake, to_be_done
 from ..pipeline.measure import compute_metrics, observed_of, record_metrics
@@ -64,8 +64,7 @@ class JudgedGroup:
     @cached_property
     def past(self) -> Mapping[str, PastChanges]:
         """What changes of its members would have moved, by strategies that it could run; nothing without a change."""
-        runnable = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
-        could = [row["strategy"] for row in self.candidates if row["feasibility"] in runnable]
+        could = [row["strategy"] for row in self.candidates if row["feasibility"] in ABLE]
         return past_changes(self.groups.history(self.advice.group), could)
 
     def to_json(self) -> dict[str, Any]:

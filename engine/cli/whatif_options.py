@@ -26,11 +26,11 @@ from ..pipeline.whatif import (
     Can,
     Change,
     Grows,
+    HasThreads,
     Joins,
     Leaves,
     SeenGroup,
     Stands,
-    Threads,
     WithoutRack,
     last_by_name,
     new_names,
@@ -290,7 +290,7 @@ class _Known:
                 fix="Write for example app-1=4.",
             )
         for member in self._ids("--threads", who):
-            yield Threads(member=member, threads=int(number))
+            yield HasThreads(member=member, threads=int(number))
 
     def _ids(self, option: str, who: str) -> list[str]:
         """The member of that name, all who join, or whoever a shell pattern means."""

@@ -74,6 +74,10 @@ class Feasibility(enum.StrEnum):
     INFEASIBLE = "infeasible"
 
 
+ABLE = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
+"""What is said of a strategy that a group can have, at once or after some steps."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Candidate:
     """

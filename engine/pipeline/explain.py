@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 
 from ..advice import blocked
 from ..assignors import by_name
-from ..assignors.interface import GroupSpec
 from ..assignors.kit.settle import settle
-from ..assignors.kit.why import Steps
+from ..assignors.kit.why import Steps, partition_of
 from ..assignors.live import Live
 from ..config import Settings
 from ..messages.wording import look_again, words
@@ -82,7 +81,9 @@ def explain_group(
     if measured.measured is None:
         raise Infeasible(f"group {group.group} could not be measured.", fix=look_again(group))
     assign, spec = asked(settings, group, measured.measured, assignor)
-    partition = _partition(spec, group, topic, number)
+    partition = partition_of(spec, topic, number)
+    if partition is None:
+        raise _no_such(group, topic, number, set(spec.topics))
     settled = settle(assign, spec)
     owner, now = int(settled.assignment.owner[partition]), int(spec.owner[partition])
     explain = getattr(assignor, "explain", None)
@@ -96,17 +97,6 @@ def explain_group(
         steps=explain(spec, partition) if explain else unexplained,
         rounds=settled.rounds,
     )
-
-
-def _partition(spec: GroupSpec, group: GroupSnapshot, topic: str, number: int) -> int:
-    """
-    Raises:
-        InputError: The group reads no such partition.
-    """
-    known = spec.topics.index(topic) if topic in spec.topics else NONE
-    if known == NONE or not 0 <= number < int(spec.topic_size[known]):
-        raise _no_such(group, topic, number, set(spec.topics))
-    return int(spec.topic_start[known]) + number
 
 
 def _no_such(group: GroupSnapshot, topic: str, number: int, topics: set[str]) -> InputError:

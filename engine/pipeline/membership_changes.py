@@ -9,7 +9,7 @@ from ..advice.past_changes import PastChanges, memberships, replayed
 from ..assignors import by_name, every, takes_user_data
 from ..assignors.promises.ask import NoAnswer
 from ..config import Rule
-from ..model.assignments import Deployment, Feasibility
+from ..model.assignments import ABLE, Deployment, Feasibility
 from ..model.batch import GroupBatch
 from ..model.errors import Infeasible
 from ..model.groups import GroupSnapshot
@@ -116,6 +116,6 @@ def _change_of(before: GroupSnapshot, then: GroupSnapshot, rule: Rule) -> Member
 def by_setting(judgement: FeasibilityJudgement, deployment: Deployment) -> bool:
     """Whether a group runs a strategy by itself, not by a plan, or a setting could make it run."""
     if deployment is Deployment.SETTING:
-        return judgement.feasibility in (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
+        return judgement.feasibility in ABLE
     by_plan = judgement.deployment is Deployment.PLAN
     return judgement.feasibility is Feasibility.CAN_RUN and not by_plan

@@ -24,7 +24,7 @@ from ..assignors.interface import GroupSpec, spec_of
 from ..assignors.live import Live
 from ..config import Settings, StreamsSettings
 from ..model.arrays import NONE, Indices
-from ..model.assignments import Assignment, Candidate, Feasibility
+from ..model.assignments import ABLE, Assignment, Candidate, Feasibility
 from ..model.errors import EvenkeelError
 from ..model.facts import Fact, FactKind, note, reason
 from ..model.figures import Score
@@ -89,10 +89,7 @@ def task_rows(
         is_running = runs(group, strategy.value) if visible is None else strategy in visible
         if isinstance(placement, PlacementOutcome):
             candidate, changed = _replayed_row(group, application, placement, spec, judge)
-            if ask_next_change and candidate.feasibility in (
-                Feasibility.CAN_RUN,
-                Feasibility.COULD_RUN,
-            ):
+            if ask_next_change and candidate.feasibility in ABLE:
                 own = by_racks if isinstance(strategy, RackStrategy) else live
                 candidate = replace(candidate, next_change=changes_of(own).of(placement))
             rows.append((replace(candidate, is_running=is_running), changed))

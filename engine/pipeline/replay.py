@@ -26,7 +26,7 @@ from ..followers.plan import NAME as PLAN
 from ..messages.wording import counts
 from ..metrics.forecast import Load, forecasts
 from ..model.arrays import Floats, Indices
-from ..model.assignments import Assignment, Candidate, Deployment, Feasibility
+from ..model.assignments import ABLE, Assignment, Candidate, Deployment, Feasibility
 from ..model.errors import Infeasible
 from ..model.facts import Fact, FactKind, fact, of_kind, reason
 from ..model.figures import NextChange
@@ -109,7 +109,7 @@ def replay_group(
     told += uneven_by_subscription(judge, candidates)
 
     def price_of(candidate: Candidate, owner: Indices) -> Price | None:
-        could = candidate.feasibility in (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
+        could = candidate.feasibility in ABLE
         if candidate.deployment is Deployment.LIVE or not could:
             return None
         # who follows a plan lists the follower, whoever made the plan

@@ -14,7 +14,7 @@ import numpy as np
 from ...model.arrays import NONE, Flags, Floats, Indices, Ints
 from ...model.facts import Fact, FactKind
 from ..interface import GroupSpec
-from ..kit.members import member_order, topic_classes
+from ..kit.members import seats
 
 _GREATEST_TOTAL = 1 << 52
 """Lags that add up to more are not sure to be exact in the arithmetic of loads."""
@@ -76,14 +76,7 @@ def problem_of(group: GroupSpec) -> Problem:
     >>> found.may.tolist(), found.holder.tolist()
     ([[True, True, True], [True, True, False]], [2, -1, -1])
     """
-    order = member_order(group)
-    class_of_topic, may = topic_classes(group)
-    partition = group.by_name[class_of_topic[group.topic_of[group.by_name]] != NONE]
-    topic_class = class_of_topic[group.topic_of[partition]]
-    place = np.full(len(order) + 1, NONE, np.int64)  # the last entry is what NONE reads
-    place[order] = np.arange(len(order))
-    owner = place[group.owner[partition]]
-    holder = np.where((owner != NONE) & may[topic_class, owner], owner, NONE)
+    order, partition, topic_class, may, _, holder = seats(group)
     lag, lagless = _lags(group, partition)
     site, pattern, crosses, known = _racks(group, order, partition)
     return Problem(

@@ -65,18 +65,14 @@ import numpy as np
 
 from ...model.arrays import NONE, Floats
 from ...model.assignments import Assignment, Deployment
-from ...model.errors import Infeasible
 from ...model.facts import Fact, FactKind, reason
-from ...model.text import listed
 from ..interface import USUAL_PROMISES, GroupSpec, Promise
-from ..kit.members import subscribers_by_member_order, subscribes
+from ..kit.members import need_lags, subscribers_by_member_order, subscribes
 from ..kit.why import Steps, stays_or_moves
 from .search import backlogged, filled, integrals, proof, solve
 
 WORK = 500_000
 """Elementary steps of search per group."""
-
-_TOPICS_NAMED = 3
 
 
 class Drain:
@@ -120,17 +116,21 @@ class Drain:
 
     def explain(self, group: GroupSpec, partition: int) -> Steps:
         """What the lag of the hour adds up to with its owner, and with the next best; then whether it moves."""
-        owner, backlog = int(self.assign(group).owner[partition]), _backlog(group)
-        if owner == NONE:
-            return ()
-        last = stays_or_moves(group, partition, owner)
+        backlog = _backlog(group)
         if not backlog.any():
-            return reason("why_no_backlog"), last
+            owner = int(self.assign(group).owner[partition])
+            if owner == NONE:
+                return ()
+            return reason("why_no_backlog"), stays_or_moves(group, partition, owner)
         found = backlogged(group, backlog)
-        if found.in_proportion:
-            return reason("why_even_backlog", [group.members[owner]]), last
+        if partition not in found.partition:
+            return ()
         queues, places = found.queues, solve(found, self.work).owner
         at = int(np.flatnonzero(found.partition == partition)[0])
+        owner = int(found.member[places[at]])
+        last = stays_or_moves(group, partition, owner)
+        if found.in_proportion:
+            return reason("why_even_backlog", [group.members[owner]]), last
         may = queues.may.reshape(-1, len(queues.capacity))[queues.topic_class[at]]
         costs = {}
         for place in np.flatnonzero(may).tolist():
@@ -150,15 +150,7 @@ def _backlog(group: GroupSpec) -> Floats:
     """(P) offsets; 0 of what nobody subscribes to."""
     if group.backlog is not None:
         return group.backlog
-    subscribed = (subscribers_by_member_order(group).count > 0)[group.topic_of]
-    unknown = subscribed & ~group.lag.known
-    if unknown.any():
-        topics = sorted(group.topics[t] for t in set(group.topic_of[unknown].tolist()))
-        raise Infeasible(
-            f"drain needs the lag of every partition; {int(unknown.sum()):,} of {int(subscribed.sum()):,} are "
-            f"unknown, because an end or a commit could not be read (topics: {listed(topics, _TOPICS_NAMED)}).",
-            fix="Read the offsets again, or look at a strategy that needs no lag.",
-        )
+    subscribed = need_lags(group, subscribers_by_member_order(group), Drain.name)
     return np.where(subscribed, group.lag.values, 0).astype(np.float64)
 
 

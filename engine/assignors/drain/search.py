@@ -12,7 +12,7 @@ from ...model.arrays import NONE, Floats, Indices, Ints
 from ...model.facts import Fact, FactKind
 from ..interface import GroupSpec
 from ..kit.kernels import Tally, at_work
-from ..kit.members import member_order, topic_classes
+from ..kit.members import seats
 from .queues import Held, Queues, searched, tried
 
 COMPLETE = 5_000
@@ -67,13 +67,7 @@ def backlogged(group: GroupSpec, backlog: Floats) -> Backlogged:
         group: The group.
         backlog: (P) offsets.
     """
-    order, (class_of_topic, may) = member_order(group), topic_classes(group)
-    partition = group.by_name[class_of_topic[group.topic_of[group.by_name]] != NONE]
-    topic_class = class_of_topic[group.topic_of[partition]]
-    place = np.full(len(order) + 1, NONE, np.int64)  # the last entry is what NONE reads
-    place[order] = np.arange(len(order))
-    owner = place[group.owner[partition]]
-    holder = np.where((owner != NONE) & may[topic_class, owner], owner, NONE)
+    order, partition, topic_class, may, owner, holder = seats(group)
     capacity, rate, waits = group.capacity[order], group.rate[partition], backlog[partition]
     rates, remarks = ~np.isnan(rate), list[Fact]()
     if np.isnan(capacity).all():
@@ -141,7 +135,7 @@ def _integral(backlog: Floats, spare: Floats, horizon: float) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Solution:
+class Drained:
     """
     What came of it.
 
@@ -159,7 +153,7 @@ class Solution:
     proven: bool
 
 
-def solve(group: Backlogged, steps: int) -> Solution:
+def solve(group: Backlogged, steps: int) -> Drained:
     """
     Args:
         group: The group.
@@ -190,7 +184,7 @@ def solve(group: Backlogged, steps: int) -> Solution:
         owner, least, proven = _all_tried(
             queues, order, alone, owner, least, left, int(min(ways, left))
         )
-    return Solution(
+    return Drained(
         owner=owner, integral=least, staying=staying, floor=min(floor, least), proven=proven
     )
 
@@ -252,7 +246,7 @@ def _all_tried(
     return np.array(arrays[2], np.int64), best, left >= 0
 
 
-def proof(group: Backlogged, answer: Solution) -> tuple[Fact, ...]:
+def proof(group: Backlogged, answer: Drained) -> tuple[Fact, ...]:
     """That the lag integral and the moves are the least, or the floor of the first; then what was not known."""
     exact = answer.proven or answer.integral <= answer.floor * (1 + _NOTHING)
     kind = FactKind.EXACT if exact else FactKind.WITHIN

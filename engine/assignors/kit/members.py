@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from ...model.arrays import NONE, Flags, Indices, Ints, ragged_entries
+from ...model.errors import Infeasible
+from ...model.text import listed
 from ..interface import GroupSpec, once
 from .java_order import map_order, sort_keys, string_order
 from .orders import distinct
@@ -156,6 +159,61 @@ def topic_classes(group: GroupSpec) -> tuple[Ints, Flags]:
     for number, who in found.values():
         may[number, who] = True
     return class_of_topic, may
+
+
+class Seats(NamedTuple):
+    """
+    A group in canonical order, as strategies of ours search it: M members, N partitions, K classes of topics.
+
+    Attributes:
+        member: (M) index in the group, in Kafka's order of members.
+        partition: (N) index in the group, by topic name and number; those that somebody subscribes to.
+        topic_class: (N) class of the partition's topic.
+        may: (K, M) who subscribes to the class.
+        owner: (N) who owns it now, NONE for nobody.
+        holder: (N) the same, NONE where the owner does not subscribe.
+    """
+
+    member: Indices
+    partition: Ints
+    topic_class: Ints
+    may: Flags
+    owner: Ints
+    holder: Ints
+
+
+def seats(group: GroupSpec) -> Seats:
+    """Nothing that is worked out from these can depend on the order of the input."""
+    order, (class_of_topic, may) = member_order(group), topic_classes(group)
+    partition = group.by_name[class_of_topic[group.topic_of[group.by_name]] != NONE]
+    topic_class = class_of_topic[group.topic_of[partition]]
+    place = np.full(len(order) + 1, NONE, np.int64)  # the last entry is what NONE reads
+    place[order] = np.arange(len(order))
+    owner = place[group.owner[partition]]
+    holder = np.where((owner != NONE) & may[topic_class, owner], owner, NONE)
+    return Seats(order, partition, topic_class, may, owner, holder)
+
+
+_TOPICS_NAMED = 3
+
+
+def need_lags(group: GroupSpec, subscribers: Subscribers, strategy: str) -> Flags:
+    """
+    (P) the partitions that somebody subscribes to, the lag of each of which a strategy has to know.
+
+    Raises:
+        Infeasible: One is unknown; the message says how many, of which topics.
+    """
+    subscribed: Flags = (subscribers.count > 0)[group.topic_of]
+    unknown = subscribed & ~group.lag.known
+    if unknown.any():
+        topics = sorted(group.topics[t] for t in set(group.topic_of[unknown].tolist()))
+        raise Infeasible(
+            f"{strategy} needs the lag of every partition; {int(unknown.sum()):,} of {int(subscribed.sum()):,} are "
+            f"unknown, because an end or a commit could not be read (topics: {listed(topics, _TOPICS_NAMED)}).",
+            fix="Read the offsets again, or look at a strategy that needs no lag.",
+        )
+    return subscribed
 
 
 def subscribes(group: GroupSpec, member: Ints | Indices, topic: Ints | Indices) -> Flags:

@@ -29,6 +29,13 @@ def name_of(group: GroupSpec, partition: int) -> str:
     return f"{group.topics[group.topic_of[partition]]}-{group.number_of[partition]}"
 
 
+def partition_of(group: GroupSpec, topic: str, number: int) -> int | None:
+    """The index of a partition; None where there is no such one."""
+    known = group.topics.index(topic) if topic in group.topics else NONE
+    there = known != NONE and 0 <= number < int(group.topic_size[known])
+    return int(group.topic_start[known]) + number if there else None
+
+
 def names_of(group: GroupSpec, members: Sequence[int]) -> list[str]:
     """Members by their ids."""
     return [group.members[member] for member in members]
@@ -92,7 +99,7 @@ def kept_or_given(group: GroupSpec, partition: int, answer: Assignment, claims: 
     has = np.bincount(members, minlength=len(group.members))
     claimants, owner = who[this].tolist(), int(answer.owner[partition])
     to = NONE if answer.transferring is None else int(answer.transferring[partition])
-    if owner in claimants and owner != NONE:
+    if owner in claimants:
         kept = reason(
             "why_kept", [group.members[owner]], before=int(had[owner]), after=int(has[owner])
         )
@@ -111,7 +118,7 @@ def kept_or_given(group: GroupSpec, partition: int, answer: Assignment, claims: 
         [group.members[owner]],
         before=int(had[owner]),
         after=int(has[owner]),
-        bound=int(has[_subscribed(group, partition)].min()),
+        bound=int(has[group.subscribers[int(group.topic_of[partition])]].min()),
     )
     return (*before, given)
 
@@ -119,10 +126,6 @@ def kept_or_given(group: GroupSpec, partition: int, answer: Assignment, claims: 
 def owned_of(group: GroupSpec) -> Claims:
     """What members' subscriptions, or a broker's target, say that they have."""
     return group.owned_start, group.owned_topic, group.owned_partition
-
-
-def _subscribed(group: GroupSpec, partition: int) -> Indices:
-    return group.subscribers[int(group.topic_of[partition])]
 
 
 def by_racks(group: GroupSpec, partition: int, owner: int, member_rack: Indices) -> Steps:

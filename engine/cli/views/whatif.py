@@ -12,7 +12,7 @@ from ...messages.wording import because, reasons, replay, sentence, several, wor
 from ...model.assignments import Deployment, Feasibility
 from ...model.columns import columns_of
 from ...model.formats import NOTHING, UNKNOWN, number, or_unknown, percent, ratio
-from ...pipeline.whatif import MemberLoad, Sizes, WhatIfAnswer, WhatIfOutcome
+from ...pipeline.whatif import Sizes, SupposedLoad, WhatIfAnswer, WhatIfOutcome
 from ...records import WhatIfRow, row_of, to_json
 from .columns import cell, head, table
 from .scoreboard import AHEAD, DRAINED, lag_ahead, move_lines
@@ -153,7 +153,7 @@ def _members(answer: WhatIfAnswer) -> Table:
     supposed, every = answer.supposed, (answer.today, *answer.outcomes)
     members = {one.id: one for one in (*supposed.seen.group.members, *supposed.group.members)}
 
-    def told(loads: Mapping[str, MemberLoad], member: str) -> str:
+    def told(loads: Mapping[str, SupposedLoad], member: str) -> str:
         load = loads.get(member)
         if load is None:
             return NOTHING

@@ -10,15 +10,15 @@ it needs, and how many have something to do), `answer` (all of it side by side, 
 """
 
 from .answer import WhatIfAnswer, answer
-from .changed_group import MemberLoad, SeenGroup, seen_of, suppose
+from .changed_group import SeenGroup, SupposedLoad, seen_of, suppose
 from .changes import (
     Can,
     Change,
     Grows,
+    HasThreads,
     Joins,
     Leaves,
     Stands,
-    Threads,
     WithoutRack,
     last_by_name,
     new_names,
@@ -32,15 +32,15 @@ __all__ = [
     "Can",
     "Change",
     "Grows",
+    "HasThreads",
     "Joins",
     "Leaves",
-    "MemberLoad",
     "SeenGroup",
     "Sizes",
     "Stands",
+    "SupposedLoad",
     "TaskAnswer",
     "TaskOutcome",
-    "Threads",
     "WhatIfAnswer",
     "WhatIfOutcome",
     "WithoutRack",

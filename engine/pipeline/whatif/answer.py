@@ -12,9 +12,9 @@ from ...assignors import by_name, takes_user_data
 from ...config import Settings
 from ...followers.plan import Plan
 from ...model.arrays import NONE
-from ...model.assignments import Deployment, Feasibility
+from ...model.assignments import ABLE, Deployment
 from ...model.facts import Fact, note
-from .changed_group import MemberLoad, SeenGroup, Supposed, suppose
+from .changed_group import SeenGroup, Supposed, SupposedLoad, suppose
 from .changes import Can, Change, Grows, Joins, Leaves, Stands, usual_subscription
 from .lost_racks import assumed_of
 from .outcome import WhatIfOutcome, outcomes, today
@@ -41,7 +41,7 @@ class WhatIfAnswer:
     today: WhatIfOutcome
     outcomes: tuple[WhatIfOutcome, ...]
     sizes: dict[str, Sizes]
-    loads: tuple[dict[str, MemberLoad], ...]
+    loads: tuple[dict[str, SupposedLoad], ...]
     lost: tuple[Fact, ...]
     assumed: tuple[Fact, ...]
 
@@ -66,12 +66,11 @@ def answer(
     supposed = suppose(seen, changes)
     following = following_of(seen.group, plan)
     found = outcomes(settings, supposed, named or None, following)
-    could = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
     chosen = tuple(
         outcome
         for outcome in found
         if named
-        or outcome.candidate.feasibility in could
+        or outcome.candidate.feasibility in ABLE
         or (outcome.candidate.deployment is Deployment.PLAN and outcome.candidate.assignment)
     )
     # a search for the best of all takes too long to be asked about other numbers of members

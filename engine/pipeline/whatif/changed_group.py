@@ -65,7 +65,7 @@ def seen_of(settings: Settings, groups: BatchWithPast) -> list[SeenGroup]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemberLoad:
+class SupposedLoad:
     """
     What a member has or would have.
 
@@ -130,7 +130,7 @@ class Supposed:
         owners[self.group.partitions.assignable] = owner
         return owners
 
-    def loads(self, owner: Indices) -> dict[str, MemberLoad]:
+    def loads(self, owner: Indices) -> dict[str, SupposedLoad]:
         """
         Member id -> what it would have.
 
@@ -141,7 +141,7 @@ class Supposed:
         arrives, does = condition.load(owners).tolist(), condition.firm.tolist()
         counts = np.bincount(owners[owners != NONE], minlength=len(arrives)).tolist()
         return {
-            member.id: MemberLoad(
+            member.id: SupposedLoad(
                 partitions=count,
                 per_second=None if np.isnan(rate) else rate,
                 utilisation=None if np.isnan(rate) or not most > 0 else rate / most,

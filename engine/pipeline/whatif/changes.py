@@ -62,7 +62,7 @@ class Can:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Threads:
+class HasThreads:
     """An instance of Kafka Streams has so many threads."""
 
     member: str
@@ -76,7 +76,7 @@ class WithoutRack:
     rack: str
 
 
-Change = Leaves | Joins | Grows | Stands | Can | Threads | WithoutRack
+Change = Leaves | Joins | Grows | Stands | Can | HasThreads | WithoutRack
 
 
 def racks_lost(changes: Iterable[Change]) -> list[str]:

@@ -24,7 +24,7 @@ from ...streams.compare import PlacementOutcome, outcome, outcomes, present, pre
 from ...streams.live import KnownTasks, Running, known_tasks, running
 from ...streams.settings import TaskStrategy
 from ...streams.stores import subtopology_of
-from .changes import Change, Grows, Joins, Leaves, Stands, Threads, racks_lost
+from .changes import Change, Grows, HasThreads, Joins, Leaves, Stands, racks_lost
 from .lost_racks import Left, assumed_of, left_of
 
 Rates = Mapping[tuple[str, int], float]
@@ -315,7 +315,7 @@ def _changed(
                         for one in group.members
                     ),
                 )
-            case Threads():
+            case HasThreads():
                 process = process_of.get(change.member, change.member)
                 group = with_threads(group, process, change.threads)
             case Grows():

@@ -13,10 +13,10 @@ from evenkeel.engine.model.arrays import Column
 from evenkeel.engine.model.errors import InputError
 from evenkeel.engine.pipeline.whatif import (
     Grows,
+    HasThreads,
     Joins,
     Leaves,
     Stands,
-    Threads,
     WithoutRack,
     answer_of_tasks,
 )
@@ -113,7 +113,7 @@ def test_tasks_follow_threads(threads, tasks):
     """Of seven tasks five threads of seven get five; an instance that loses a thread keeps what is on its disk."""
     two = [Thread(3, "0_2 0_3", rack="c"), Thread(3, "1_2", "1_0", rack="c")]
     group = live_group([*THREE[:2], *two], SUBS, replicas=ON)
-    found = _first(Threads(member=TRE, threads=threads), group=group, named=["none"])
+    found = _first(HasThreads(member=TRE, threads=threads), group=group, named=["none"])
     app = found.application.app
     own = slice(*app.lag_start[2:4])
     disk = dict(zip(app.lag_task[own].tolist(), app.lag[own].tolist(), strict=True))
