@@ -281,6 +281,12 @@ class Feasibilities:
         """How many members are known to be of which client library."""
         return clients_of(self.group, self._client)
 
+    @cached_property
+    def library(self) -> str | None:
+        """The one library of all members, as configured or by their client ids; None where that is not known."""
+        known = list(self.clients)
+        return self._client or (str(known[0]) if len(known) == 1 and known[0] else None)
+
     def _lacking(self, strategy: str) -> FeasibilityJudgement | None:
         """Of a strategy that members are known to lack, by the library they are of; None where none is."""
         wire = wire_name(strategy)

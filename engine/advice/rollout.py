@@ -184,12 +184,6 @@ def clients_of(group: GroupSnapshot, told: str | None = None) -> Mapping[Client 
     return counts
 
 
-def library_of(group: GroupSnapshot, told: str | None) -> str | None:
-    """The one library of all members, as configured (*told*) or by their client ids; None where that is not known."""
-    known = list(clients_of(group))
-    return told or (str(known[0]) if len(known) == 1 and known[0] else None)
-
-
 def client_settings(client: Client, lists: Names) -> Settings | None:
     """
     A list of strategies in a client's own words; None where it cannot have that list.

@@ -12,7 +12,6 @@ from ..advice import SERVER_SIDE, Feasibilities, FeasibilityJudgement, runs
 from ..advice.lost_racks import leaders_only, lost_rack_awareness, strays, unpriced
 from ..advice.next_change import Changes, silent_members
 from ..advice.price import Price, gives_up_everything, price
-from ..advice.rollout import library_of
 from ..advice.scoring import Judge
 from ..advice.uneven_subscriptions import uneven_by_subscription
 from ..assignors import RACKED, every, takes_user_data
@@ -99,7 +98,7 @@ def replay_group(
             candidates.append(never(group, strategy, why))
             continue
         judgement = feasibilities.of(strategy.name, strategy.deployment)
-        candidate = _replay(strategy, group, rule, joining, judge, judgement)
+        candidate = _replay(strategy, group, rule, joining, judge, judgement, feasibilities.library)
         if strategy.name in RACKED and not _says_more(candidate, candidates, named, only):
             continue
         next_change = _next_change(strategy, candidate, changes, judgement)
@@ -215,10 +214,11 @@ def _replay(
     joining: Joining,
     judge: Judge,
     judgement: FeasibilityJudgement,
+    library: str | None,
 ) -> Candidate:
     """A strategy on a group; why it has no answer, where it has none."""
     try:
-        assign, seen, said = _asking(strategy, group, rule, joining, judgement)
+        assign, seen, said = _asking(strategy, group, rule, joining, judgement, library)
         settled = settle(assign, seen)
     except Infeasible as problem:
         return replace(never(group, strategy, refusal(problem)), how=judgement.how)
@@ -258,6 +258,7 @@ def _asking(
     rule: Rule,
     joining: Joining,
     judgement: FeasibilityJudgement,
+    library: str | None,
 ) -> tuple[*Asked, tuple[Fact, ...]]:
     """How a strategy is asked, and what its leader's library makes of it."""
     continues = _continues(strategy, group, judgement)
@@ -265,8 +266,7 @@ def _asking(
         strategy.deployment in OF_OURS, judgement.reporting_nothing if continues else None
     )
     led = group.type is GroupType.CLASSIC and judgement.deployment is None
-    library = library_of(group, rule.client) if led else None
-    seen, said = as_led_by(library, strategy.name, spec)
+    seen, said = as_led_by(library if led else None, strategy.name, spec)
     return assign_of(strategy), with_user_data(strategy, group, rule, seen), said
 
 
@@ -287,10 +287,9 @@ def asked(
     pauses = settings.policy(group.cluster, group.group)
     spec = spec_of_measured(group, measured, rule)
     joining = _joining(spec, group, measured, coming, pauses)
-    judgement = Feasibilities(group, rule.assignors, rule.client).of(
-        strategy.name, strategy.deployment
-    )
-    return _asking(strategy, group, rule, joining, judgement)[:2]
+    feasibilities = Feasibilities(group, rule.assignors, rule.client)
+    judgement = feasibilities.of(strategy.name, strategy.deployment)
+    return _asking(strategy, group, rule, joining, judgement, feasibilities.library)[:2]
 
 
 def settled_of(
