@@ -4,6 +4,8 @@ Each tier is a process of its own that starts the services its tests share, once
 which services it needs, so every test is in exactly one tier. Tiers that compute run one after another in one lane,
 tiers that mostly wait for brokers or for Airflow in a second one beside it.
 
+A run that takes longer than its limit is ended: each tier that still runs says which test it was at, and fails.
+
 Tests marked ``nightly`` run only with ``--nightly``, which also runs every property with more cases and the programs of
 `PROGRAMS`. A whole nightly run writes its summary into ``tests/README.md``.
 """
@@ -13,11 +15,12 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -198,6 +201,10 @@ def stray(nodeid: str, marks: Collection[str]) -> bool:
     return not nodeid.startswith(tier.paths) or nodeid.startswith(tuple(left_out))
 
 
+LIMIT_MINUTES = 45
+"""Half of what CI has; a nightly run has none."""
+GRACE = 60.0
+"""Seconds for fixtures to end what they started."""
 NOTHING_CHOSEN = 5
 """Pytest's exit code where no test is chosen: not every tier has nightly tests."""
 
@@ -241,18 +248,35 @@ class Run:
         self.tiers, self.nightly = tiers, nightly
         self.outcomes: dict[str, Outcome] = {}
         self._printing, self._interrupted = Lock(), Event()
+        self._running: set[subprocess.Popen[bytes]] = set()
 
-    def run(self) -> None:
-        """Run them all, whether or not some fail; an interrupt ends what runs and starts no more."""
+    def run(self, seconds: float | None = None) -> None:
+        """Run them all, whether or not some fail; an interrupt, or the limit, ends what runs and starts no more.
+
+        Raises `TimeoutError` where they took longer than the *seconds*.
+        """
         lanes = [[t for t in self.tiers if t.waits is waits] for waits in (False, True)]
         with ThreadPoolExecutor(len(lanes)) as pool:
             running = [pool.submit(self._run_lane, lane) for lane in lanes]
             try:
-                for lane in running:
-                    lane.result()
-            except KeyboardInterrupt:
-                self._interrupted.set()
+                late = wait(running, seconds).not_done
+                if late:
+                    raise TimeoutError
+            except (KeyboardInterrupt, TimeoutError):
+                self._end()
                 raise
+            for lane in running:
+                lane.result()
+
+    def _end(self) -> None:
+        """Ask what runs to end, as Ctrl-C does, so that pytest says where it was; then insist."""
+        self._interrupted.set()
+        for ask, patience in ((signal.SIGINT, GRACE), (signal.SIGKILL, 0)):
+            for process in tuple(self._running):
+                process.send_signal(ask)
+            until = time.monotonic() + patience
+            while self._running and time.monotonic() < until:
+                time.sleep(0.1)
 
     def _run_lane(self, lane: Sequence[Tier]) -> None:
         for tier in lane:
@@ -265,11 +289,11 @@ class Run:
         title = f"== {tier.name}: {tier.purpose}"
         if len(self.tiers) == 1:
             print(title, flush=True)
-            self.outcomes[tier.name] = run(tier, self.nightly)
+            self.outcomes[tier.name] = run(tier, self.nightly, running=self._running)
             return
         print(f"{title} (began)", flush=True)
         with TemporaryFile() as out:
-            self.outcomes[tier.name] = run(tier, self.nightly, out)
+            self.outcomes[tier.name] = run(tier, self.nightly, out, self._running)
             out.seek(0)
             with self._printing:
                 print(title, out.read().decode(errors="replace"), sep="\n", flush=True)
@@ -280,12 +304,18 @@ class Run:
         return [self.outcomes[t.name].line for t in self.tiers if t.name in self.outcomes]
 
 
-def run(tier: Tier, nightly: bool = False, out: IO[bytes] | None = None) -> Outcome:
-    """Run a tier; what it prints goes into a file, or where this prints."""
+def run(
+    tier: Tier,
+    nightly: bool = False,
+    out: IO[bytes] | None = None,
+    running: set[subprocess.Popen[bytes]] | None = None,
+) -> Outcome:
+    """Run a tier; what it prints goes into a file, or where this prints. While it runs it is among the *running*."""
     began = time.monotonic()
     with TemporaryDirectory(prefix="evenkeel-tier-") as folder, tier.services() as named:
         report = Path(folder) / "report.xml"
-        status, used = _wait_for(tier.command(report, nightly), named or {}, out)
+        command = tier.command(report, nightly)
+        status, used = _wait_for(command, named or {}, out, set() if running is None else running)
         tests, failed, skipped = _counted(report)
     seconds = time.monotonic() - began
     if nightly and status == NOTHING_CHOSEN:
@@ -294,7 +324,10 @@ def run(tier: Tier, nightly: bool = False, out: IO[bytes] | None = None) -> Outc
 
 
 def _wait_for(
-    command: tuple[str, ...], named: dict[str, str], out: IO[bytes] | None
+    command: tuple[str, ...],
+    named: dict[str, str],
+    out: IO[bytes] | None,
+    running: set[subprocess.Popen[bytes]],
 ) -> tuple[int, float]:
     """Exit code and processor seconds of a command."""
     environment = {**os.environ, **named}
@@ -305,7 +338,9 @@ def _wait_for(
     except FileNotFoundError as missing:
         (out or sys.stdout.buffer).write(f"{missing.filename} is not installed\n".encode())
         return 127, 0.0
+    running.add(process)
     _, status, used = os.wait4(process.pid, 0)
+    running.discard(process)
     process.returncode = os.waitstatus_to_exitcode(status)
     return process.returncode, used.ru_utime + used.ru_stime
 
@@ -349,18 +384,28 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--nightly", action="store_true", help="what make test leaves out, and the programs"
     )
+    parser.add_argument(
+        "--limit-minutes",
+        type=float,
+        metavar="N",
+        help=f"end what runs longer; {LIMIT_MINUTES} by default, none with --nightly",
+    )
     options = parser.parse_args(arguments)
     offered = every if options.nightly else TIERS
     if unknown := set(options.tier) - {tier.name for tier in offered}:
         parser.error(f"no such tier: {', '.join(sorted(unknown))}")
     if options.nightly:
         os.environ.setdefault("HYPOTHESIS_PROFILE", "nightly")
+    minutes = options.limit_minutes or (None if options.nightly else LIMIT_MINUTES)
     asked = Run([t for t in offered if t.name in (options.tier or [t.name])], options.nightly)
     try:
-        asked.run()
+        asked.run(minutes and minutes * 60)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
+    except TimeoutError:
+        print(f"ended: it took longer than {minutes:g} minutes", file=sys.stderr)
+        return 1
     finally:
         profile = os.environ.get("HYPOTHESIS_PROFILE", "ci")
         print("\n".join(["", f"profile {profile}", *asked.lines]))
@@ -371,4 +416,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    # whoever ends the run wants to know where it was, too
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main())

@@ -77,6 +77,30 @@ def test_a_tier_that_fails_fails_the_whole_and_the_next_one_is_run(
         main(["nosuch"])
 
 
+@pytest.mark.slow
+def test_a_run_that_takes_too_long_is_ended_and_says_which_test_it_was_at(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The other lane has ended, the next tier of this one is not begun."""
+    (tmp_path / "test_hangs.py").write_text("import time\ndef test_it():\n    time.sleep(600)\n")
+    (tmp_path / "test_good.py").write_text("def test_good():\n    pass\n")
+    made = (
+        Tier("good", "made up", "not kafka", ("test_good.py",)),
+        Tier("hangs", "made up", "not kafka", ("test_hangs.py",), waits=True),
+        Tier("after", "made up", "not kafka", ("test_good.py",), waits=True),
+    )
+    monkeypatch.setattr(tiers, "TIERS", made)
+    monkeypatch.setattr(tiers, "CHECKOUT", tmp_path)
+    assert main(["--limit-minutes", "0.1"]) == 1
+    out, told = capfd.readouterr()
+    assert "test_hangs.py:3: KeyboardInterrupt" in out
+    assert [line.split()[:2] for line in out.splitlines()[-2:]] == [
+        ["good", "ok"],
+        ["hangs", "FAILED"],
+    ]
+    assert told == "ended: it took longer than 0.1 minutes\n"
+
+
 def test_a_nightly_run_leaves_its_summary(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A row for each tier, with date and commit, in place of what was there."""
     readme = tmp_path / "README.md"
