@@ -31,11 +31,11 @@ pytestmark = [
     pytest.mark.postgres,
     pytest.mark.slow,
     # starting everything counts as part of the first test
-    pytest.mark.timeout(3600),
+    pytest.mark.timeout(1500),
 ]
 
 WHOLE = "advise_assignments"
-RUN_SECONDS = 1600
+RUN_SECONDS = 900
 SMALL = ("one", "two", "three")
 
 SHOWN = """

@@ -49,13 +49,13 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.spark,
     # starting everything counts as part of the first test
-    pytest.mark.timeout(3600),
+    pytest.mark.timeout(1500),
 ]
 
 WHOLE = "advise_assignments"
 RUN_SECONDS = 900
 SNAPSHOTS = 3
-EXAMPLE_SECONDS = 1800
+EXAMPLE_SECONDS = 900
 RESTART_SECONDS = 240
 
 # What steps leave for a snapshot, and columns that count rows or tell when one was written.

@@ -32,7 +32,7 @@ pytestmark = [
     pytest.mark.postgres,
     pytest.mark.slow,
     # starting everything counts as part of the first test
-    pytest.mark.timeout(3600),
+    pytest.mark.timeout(1500),
 ]
 
 RUN_SECONDS = 900

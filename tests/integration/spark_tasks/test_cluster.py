@@ -29,7 +29,7 @@ from tests.integration.spark_tasks.lakes import (
 )
 from tests.stage.process import free_ports, wait_until
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 
 STEP = "evenkeel.spark_tasks"
 
