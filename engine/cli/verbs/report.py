@@ -12,11 +12,10 @@ from ..options import ClusterName, GroupPattern, epilog, option
 
 EPILOG = epilog(
     [
-        "evenkeel report --from cluster.recording",
         "evenkeel report --from cluster.recording --group 'orders-*' --out orders.html",
         "evenkeel report --cluster prod --snapshots 48   # the configured lake",
         "evenkeel report --database                      # the history in Postgres, at once",
-        "evenkeel report --from lake --without-racks     # with a rehearsal of the end of each rack",
+        "evenkeel report --from lake --without-racks     # with what the end of each rack would do",
     ],
     [0, 1, 2, 4, 5],
     "The file is self-contained: it can be mailed, opened on a phone and read without a network; nothing in it "
