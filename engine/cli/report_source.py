@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,9 +11,11 @@ from ..messages.wording import several
 from ..report import FleetReport
 from ..report import report as judging
 from ..report.from_history import SNAPSHOTS, stored_report
+from ..report.rehearsal import rehearse
 from . import sources
 from .command_end import NothingFound, complain
 from .database import database
+from .judgement import look
 from .patterns import is_pattern, matching, meant
 
 JUDGED = 14_400
@@ -23,6 +26,9 @@ FEWEST = 12
 
 EVERY = 10
 """After so many snapshots a line says how far it is."""
+
+REHEARSED = 100
+"""The same for groups that lose a rack."""
 
 
 def snapshots_for(groups: int) -> int:
@@ -36,7 +42,12 @@ def snapshots_for(groups: int) -> int:
 
 
 def from_lake(
-    stored: str | None, cluster: str | None, pattern: str, limit: int | None
+    stored: str | None,
+    cluster: str | None,
+    pattern: str,
+    limit: int | None,
+    *,
+    without_racks: bool = False,
 ) -> FleetReport:
     """
     The plain form: every snapshot is judged.
@@ -46,6 +57,7 @@ def from_lake(
         cluster: Whose snapshots; may be left out where there is one cluster.
         pattern: A group's name or a shell pattern of them.
         limit: How many snapshots at most; None: by how many groups there are.
+        without_racks: Whether the end of each rack is rehearsed.
 
     Raises:
         NothingFound: No group could be judged.
@@ -79,7 +91,14 @@ def from_lake(
     )
     if not fleet.groups:
         raise NothingFound(f"no group of {stored or 'lake'} could be judged.")
-    return fleet
+    if not without_racks:
+        return fleet
+    return replace(fleet, rehearsal=rehearse(source.settings, look(source, pattern), _rehearsed))
+
+
+def _rehearsed(passed: int, every: int) -> None:
+    if passed % REHEARSED == 0 and passed < every:
+        complain(f"{passed:,} of {several(every, 'group')} rehearsed without each rack")
 
 
 def from_database(cluster: str | None, pattern: str, limit: int | None) -> FleetReport:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import fnmatch
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from ..advice import blocked
 from ..config import StreamsSettings
 from ..config.declarations import keys_of
 from ..config.faults import no_such
@@ -21,7 +20,6 @@ from ..model.errors import Infeasible, InputError
 from ..model.groups import GroupSnapshot, Member
 from ..model.states import GroupType
 from ..model.text import listed, several
-from ..pipeline.stored_metrics import NOT_MEASURED
 from ..pipeline.whatif import (
     Can,
     Change,
@@ -33,9 +31,11 @@ from ..pipeline.whatif import (
     Stands,
     WithoutRack,
     last_by_name,
+    members_in,
     new_names,
+    racks_of,
+    why_not,
 )
-from ..streams.after_change import instances
 from ..streams.settings import RackStrategy, StickyTasks
 from .custom import include_all
 from .patterns import is_pattern, meant
@@ -81,7 +81,7 @@ def changes_of(group: GroupSnapshot, options: Options) -> tuple[Change, ...]:
     """
     lost = [_rack(group, name) for name in dict.fromkeys(options.lost)]
     gone = [_member(group.members, name, "--without") for name in dict.fromkeys(options.without)]
-    gone += [one for one in group.members if one.rack in lost and one not in gone]
+    gone += [one for one in members_in(group.members, lost) if one not in gone]
     left = [member for member in group.members if member not in gone]
     more = sum(map(_count, options.members))
     picked = last_by_name(left, -more) if more < 0 else []
@@ -104,21 +104,6 @@ def changes_of(group: GroupSnapshot, options: Options) -> tuple[Change, ...]:
         *(each for text in options.racks for each in known.stand(text)),
         *(each for text in options.capacities for each in known.can(text)),
     )
-
-
-def by_instances(group: GroupSnapshot) -> GroupSnapshot:
-    """An application with its instances for members, by process id, so that options can name them."""
-    members = tuple(
-        replace(
-            threads[0],
-            id=process,
-            client_id=threads[0].client_id.split("-StreamThread-")[0],
-            instance_id=None,
-            rack=threads[0].rack if len({one.rack for one in threads}) == 1 else None,
-        )
-        for process, threads in instances(group).items()
-    )
-    return replace(group, members=members)
 
 
 def task_changes_of(group: GroupSnapshot, options: Options) -> tuple[Change, ...]:
@@ -218,9 +203,7 @@ def _rack(group: GroupSnapshot, name: str) -> str:
             fix="Set client.rack on them, or name them in `racks` of a rule in evenkeel.toml; --without MEMBER lets one"
             " leave.",
         )
-    tables = [group.partitions, *([group.stores] if group.stores else [])]
-    racks = {rack for table in tables for rack in table.racks}
-    racks |= {member.rack for member in group.members if member.rack}
+    racks = racks_of(group)
     if name not in racks:
         raise InputError(
             f"--without-rack {name}: no member and no broker is in such a rack.",
@@ -406,7 +389,6 @@ def possible(seen: SeenGroup) -> None:
         Infeasible: What would become of this group cannot be said, whatever changes.
     """
     group = seen.group
-    problem = f"group {group.group}: what would become of it cannot be said"
-    why = seen.measured_group.withheld or blocked(group)
-    if why is not None or seen.measured_group.measured is None:
-        raise Infeasible(f"{problem}: {words(why or NOT_MEASURED)}.", fix=look_again(group))
+    if why := why_not(seen):
+        problem = f"group {group.group}: what would become of it cannot be said"
+        raise Infeasible(f"{problem}: {words(why)}.", fix=look_again(group))

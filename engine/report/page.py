@@ -26,17 +26,19 @@ from ..model.formats import (
     number,
     or_unknown,
     percent,
+    record_rate,
+    size,
     utilisation,
 )
 from ..model.states import CAPACITY, Diagnosis
 from ..model.text import group_name, printable, report_place, sentence, several
 from .series import chart_data
-from .values import WORST_FIRST, FleetReport, GroupReport, PromiseKept
+from .values import WORST_FIRST, FleetReport, GroupReport, PromiseKept, Rehearsal
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-TEMPLATES = ("report.html", "group.html", "notice.html")
+TEMPLATES = ("report.html", "group.html", "notice.html", "racks.html")
 
 MEMBERS_SHOWN = 12
 MOVES_SHOWN = 12
@@ -48,6 +50,11 @@ PROMISES_SHOWN = 60
 WITHHELD_SHOWN = 30
 ERROR_LENGTH = 300
 """Characters of why a step failed."""
+
+WITHOUT_RACK_SHOWN = 20
+REASONS_SHOWN = 6
+NAMES_SHOWN = 5
+"""Groups for each rack that is lost, reasons not to rehearse groups, and groups of each reason."""
 
 REASON_LENGTH = 600
 """As many characters of why a strategy cannot be replayed."""
@@ -98,7 +105,8 @@ def render(fleet: FleetReport, served: Served | None = None) -> str:
         fleet = replace(fleet, groups=fleet.groups[: served.most])
     style, scripts = _style(), _scripts()
     data = chart_data(fleet)
-    room = MOST_BYTES - len(json.dumps(data)) - sum(map(len, (style, *scripts)))
+    racks = "" if fleet.rehearsal is None else _racks(fleet.rehearsal)
+    room = MOST_BYTES - len(json.dumps(data)) - sum(map(len, (style, *scripts, racks.encode())))
     age = (fleet.made_at - fleet.taken_at[-1]).total_seconds() if fleet.taken_at else None
     return (
         _environment()
@@ -111,6 +119,7 @@ def render(fleet: FleetReport, served: Served | None = None) -> str:
             scripts=scripts,
             policy=policy(),
             data=data,
+            racks=racks,
             diagnoses=diagnoses,
             everyone=everyone,
             age=age,
@@ -138,6 +147,21 @@ def notice(title: str, lines: Sequence[str], ways: Mapping[str, str] | None = No
         _environment()
         .get_template("notice.html")
         .render(title=title, lines=lines, ways=ways or {}, style=_style(), policy=policy())
+    )
+
+
+def _racks(rehearsal: Rehearsal) -> str:
+    """What would become of groups without each rack."""
+    return (
+        _environment()
+        .get_template("racks.html")
+        .render(
+            rehearsal=rehearsal,
+            groups_shown=WITHOUT_RACK_SHOWN,
+            reasons_shown=REASONS_SHOWN,
+            names_shown=NAMES_SHOWN,
+            reason_length=ERROR_LENGTH,
+        )
     )
 
 
@@ -215,6 +239,8 @@ def _environment() -> Environment:
         "seconds": or_unknown(duration),
         "share": or_unknown(percent),
         "utilisation": or_unknown(utilisation),
+        "rate": or_unknown(record_rate),
+        "size": or_unknown(size),
         "sentence": lambda text: sentence(printable(text)),
         "moment": or_unknown(moment),
         "clock": clock,

@@ -253,6 +253,107 @@ class Withheld:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GroupWithoutRack:
+    """
+    A group once a rack is lost with its brokers and with the members in it, by the strategy that the group runs.
+
+    Attributes:
+        in_tasks: Whether it is a Kafka Streams application: its members are instances, and tasks move.
+        members: How many there are now; *left* of them stay.
+        moves: Partitions or tasks that change members.
+        busiest: Load of the busiest member over what it can do at most.
+        arrives: Offsets/s that arrive at the member that gets most.
+        lag: Offsets in an hour, as expected.
+        now: Its diagnosis.
+        then: The diagnosis without the rack; *reason* is what that follows from.
+        offline: Partitions, those of changelogs included, that have no replica in sync left, and so no leader.
+        stores_lost: Tasks of whose stores no instance that stays has a copy; None: it is no application.
+        restore_offsets, restore_bytes: What its instances have to restore.
+    """
+
+    group_id: str
+    in_tasks: bool
+    members: int
+    left: int
+    moves: int
+    busiest: float | None
+    arrives: float | None
+    lag: float | None
+    now: Diagnosis
+    then: Diagnosis | None
+    reason: str | None
+    offline: int
+    stores_lost: int | None = None
+    restore_offsets: int | None = None
+    restore_bytes: int | None = None
+
+    @property
+    def loses(self) -> bool:
+        """Whether partitions or stores are lost."""
+        return bool(self.offline or self.stores_lost)
+
+    @property
+    def in_trouble(self) -> bool:
+        """Whether it is known that it would lose something, or would not keep up."""
+        return self.loses or self.then not in (None, Diagnosis.KEEPS_UP, Diagnosis.CATCHING_UP)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything would be different from now."""
+        same = (self.then or Diagnosis.UNKNOWN) is self.now
+        return self.loses or not (same and self.left == self.members and not self.moves)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """Groups that cannot be rehearsed for the same reason."""
+
+    reason: str
+    groups: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RackRehearsal:
+    """
+    The end of a rack.
+
+    Attributes:
+        members: How many members and instances are in it, of groups that can be rehearsed.
+        groups: Those that would be in trouble, or of which that is unknown; the worst first.
+        keep_up: How many would keep up or catch up.
+        unchanged: How many have nothing there, or nothing but the trouble that they have now.
+        ended: Those that have all their members there.
+        left_out: Those that cannot be rehearsed without this rack.
+    """
+
+    rack: str
+    members: int
+    groups: tuple[GroupWithoutRack, ...]
+    keep_up: int
+    unchanged: int
+    ended: tuple[str, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rehearsal:
+    """
+    The end of each rack of a cluster, of the groups of its newest snapshot.
+
+    Attributes:
+        racks: Those of brokers first.
+        more_racks: How many others there are, named by members alone.
+        groups: How many groups there are.
+        left_out: Those that cannot be rehearsed, whatever the rack.
+    """
+
+    racks: tuple[RackRehearsal, ...]
+    more_racks: int
+    groups: int
+    left_out: tuple[LeftOut, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FleetReport:
     """
     A cluster's groups over some time.
@@ -268,6 +369,7 @@ class FleetReport:
         failures: Which steps failed; None: not known.
         withheld: What validation withheld, the newest first.
         pipeline: What was wrong with the pipeline; None: not known.
+        rehearsal: The end of each rack; None: nobody asked.
     """
 
     cluster: str
@@ -282,6 +384,7 @@ class FleetReport:
     failures: tuple[FailedStep, ...] | None = None
     withheld: tuple[Withheld, ...] = ()
     pipeline: tuple[Happening, ...] | None = None
+    rehearsal: Rehearsal | None = None
 
 
 WORST_FIRST = tuple(

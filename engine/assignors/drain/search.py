@@ -178,7 +178,8 @@ def solve(group: Backlogged, steps: int) -> Drained:
         owner, least = queues.holder, staying
     proven = least <= floor and bool((owner == queues.holder).all())
     choices = queues.may.reshape(-1, len(queues.capacity)).sum(axis=1)[queues.topic_class]
-    ways = 2.0 ** float(np.log2(choices).sum())
+    # of large groups there are more ways than a float counts
+    ways = 2.0 ** min(float(np.log2(choices).sum()), 1_000.0)
     if not proven and (ways <= COMPLETE or len(order) <= _FEW):
         left = 1 << 40 if ways <= COMPLETE else steps // 25
         owner, least, proven = _all_tried(

@@ -12,10 +12,10 @@ from ..options import ClusterName, GroupPattern, epilog, option
 
 EPILOG = epilog(
     [
-        "evenkeel report --from cluster.recording",
         "evenkeel report --from cluster.recording --group 'orders-*' --out orders.html",
         "evenkeel report --cluster prod --snapshots 48   # the configured lake",
         "evenkeel report --database                      # the history in Postgres, at once",
+        "evenkeel report --from lake --without-racks     # with what the end of each rack would do",
     ],
     [0, 1, 2, 4, 5],
     "The file is self-contained: it can be mailed, opened on a phone and read without a network; nothing in it "
@@ -51,6 +51,13 @@ def report(
             min=1,
         ),
     ] = None,
+    without_racks: Annotated[
+        bool,
+        option(
+            "--without-racks",
+            "Add what would become of each group of the newest snapshot if a rack were lost, rack by rack.",
+        ),
+    ] = False,
     out: Annotated[Path, option("--out FILE", "The HTML file; replaced.")] = Path(FILE),
 ) -> None:
     """Write one HTML file that shows groups over time: diagnoses, lag, forecasts, members, racks and advice."""
@@ -59,10 +66,15 @@ def report(
 
     if database and stored is not None:
         raise InputError("--from and --database exclude each other.", fix="Give one of them.")
+    if database and without_racks:
+        raise InputError(
+            "--without-racks: the history in Postgres keeps no assignments to replay.",
+            fix="Give --from in place of --database.",
+        )
     fleet = (
         report_source.from_database(cluster, group, snapshots)
         if database
-        else report_source.from_lake(stored, cluster, group, snapshots)
+        else report_source.from_lake(stored, cluster, group, snapshots, without_racks=without_racks)
     )
     page = render(fleet)
     try:

@@ -91,7 +91,7 @@ def whatif(
 ) -> None:
     """Say what would become of a group with other members, partitions, racks or capacities, under each strategy."""
     from ...messages.wording import member_names
-    from ...pipeline.whatif import SeenGroup, answer, answer_of_tasks, arriving
+    from ...pipeline.whatif import SeenGroup, answer, answer_of_tasks, arriving, by_instances
     from .. import sources, whatif_options
     from ..judgement import PLAIN_FORM, look
     from ..views import whatif as view
@@ -114,7 +114,7 @@ def whatif(
 
     def tell_tasks(seen: SeenGroup) -> None:
         group = seen.group
-        by_instance = whatif_options.by_instances(group)
+        by_instance = by_instances(group)
         changes = whatif_options.task_changes_of(by_instance, options)
         measured = seen.measured_group.measured
         reply = answer_of_tasks(

@@ -6,7 +6,7 @@ partitions), `changed_group` (the group after them, measured as far as what is k
 matter with it then, by the rules of every diagnosis), `plan_followers` (the plan that a group follows, asked like a
 strategy), `outcome` (what strategies would make of it, by the judge and forecast of today), `sizes` (how many members
 it needs, and how many have something to do), `answer` (all of it side by side, and what was assumed for it); `tasks`
-(the same of applications of Kafka Streams).
+(the same of applications of Kafka Streams), `rack_end` (the end of a rack as changes).
 """
 
 from .answer import WhatIfAnswer, answer
@@ -25,8 +25,9 @@ from .changes import (
 )
 from .outcome import WhatIfOutcome, outcomes
 from .plan_followers import following_of
+from .rack_end import end_of_rack, members_in, outcome_running, racks_of, why_not
 from .sizes import Sizes, sizes_of
-from .tasks import TaskAnswer, TaskOutcome, answer_of_tasks, arriving
+from .tasks import TaskAnswer, TaskOutcome, answer_of_tasks, arriving, by_instances
 
 __all__ = [
     "Can",
@@ -47,11 +48,17 @@ __all__ = [
     "answer",
     "answer_of_tasks",
     "arriving",
+    "by_instances",
+    "end_of_rack",
     "following_of",
     "last_by_name",
+    "members_in",
     "new_names",
+    "outcome_running",
     "outcomes",
+    "racks_of",
     "seen_of",
     "sizes_of",
     "suppose",
+    "why_not",
 ]

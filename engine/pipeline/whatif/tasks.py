@@ -208,6 +208,21 @@ def answer_of_tasks(
     )
 
 
+def by_instances(group: GroupSnapshot) -> GroupSnapshot:
+    """An application with its instances for members, by process id, so that changes can name them."""
+    members = tuple(
+        replace(
+            threads[0],
+            id=process,
+            client_id=threads[0].client_id.split("-StreamThread-")[0],
+            instance_id=None,
+            rack=threads[0].rack if len({one.rack for one in threads}) == 1 else None,
+        )
+        for process, threads in instances(group).items()
+    )
+    return replace(group, members=members)
+
+
 def arriving(group: GroupSnapshot, production: Floats) -> Rates:
     """What arrives in the partitions of a group: (n) offsets/s, nan where that is not known."""
     table = group.partitions

@@ -251,6 +251,13 @@ def test_too_large_a_group_is_told_what_no_assignment_is_below():
     assert told.endswith("moves not proven")
 
 
+def test_a_group_with_more_assignments_than_a_float_counts_has_an_answer():
+    """Each of 300 partitions has 40 members to go to: about 10 to the power of 480 ways."""
+    answer = Drain(work=0).assign(_random_group(1, 40, 100))
+    assert len(answer.owner) == 300
+    assert answer.owner.min() >= 0
+
+
 def test_a_lag_that_is_not_known_is_a_reason_with_its_numbers():
     """Unless the backlog is told: then that counts."""
     group = _two([1, None, 3])

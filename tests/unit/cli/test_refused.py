@@ -83,6 +83,9 @@ REFUSED = {
         "--plot x.txt": "--plot x.txt is no picture",
         "--plot gone/x.png": "gone/x.png cannot be written",
     },
+    "report": {
+        "--database --without-racks": "keeps no assignments to replay. Give --from in place of --database.",
+    },
     "report @": {
         "--out gone/x.html": "--out",
         "--database": "--from and --database exclude each other. Give one of them.",

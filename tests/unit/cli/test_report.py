@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from evenkeel.engine.cli import report_source
@@ -51,3 +53,20 @@ def test_of_many_groups_fewer_snapshots_are_judged(run, monkeypatch):
     said = run("report", "--from", RECORDED, "--snapshots", 5).stderr
     assert "looking at" not in said
     assert "2 of 5 snapshots judged\n4 of 5 snapshots judged\nwritten" in said
+
+
+def test_the_end_of_each_rack(run, tmp_path, monkeypatch, lake):
+    """A part of the page, asked for with one option, and a line after some groups; of the groups of the pattern."""
+    monkeypatch.setattr(report_source, "REHEARSED", 2)
+    result = run("report", "--from", RECORDED, "--snapshots", 3, "--without-racks")
+    page = (tmp_path / "evenkeel-report.html").read_text(encoding="utf-8")
+    assert result.exit_code == 0, result.output
+    assert "2 of 4 groups rehearsed without each rack\nwritten" in result.stderr
+    assert page.count("<h3>Without rack-") == 3
+    assert "8 groups cannot be rehearsed: no member" in page
+
+    told = run("report", "--from", lake, "--group", "uneven", "--without-racks", "--out", "x.html")
+    page = (tmp_path / "x.html").read_text(encoding="utf-8")
+    assert told.exit_code == 0, told.output
+    assert "Each group of the newest snapshot (1 group) then" in page
+    assert len(re.findall(r"<bdi>uneven</bdi><td>keeps up &rarr; ", page)) == 3
