@@ -102,7 +102,9 @@ class Tier:
         # Hypothesis marks its properties; what needs no service asks each of them with more cases
         more = "(nightly or hypothesis)" if self.name == "fast" else "nightly"
         chosen = f"({self.marks}) and {more if nightly else 'not nightly'}"
-        asked = ("-q", *self.paths, "-m", chosen, *self.options, f"--junit-xml={report}")
+        # services live through a whole tier: what they have been through is the same in each run
+        order = ("--randomly-dont-reorganize",) if self.waits else ()
+        asked = ("-q", *self.paths, "-m", chosen, *self.options, *order, f"--junit-xml={report}")
         return (sys.executable, "-m", "pytest", *asked, "--durations=5")
 
 
@@ -271,7 +273,8 @@ class Run:
     def _end(self) -> None:
         """Ask what runs to end, as Ctrl-C does, so that pytest says where it was; then insist."""
         self._interrupted.set()
-        for ask, patience in ((signal.SIGINT, GRACE), (signal.SIGKILL, 0)):
+        # at the second all its threads say where they are
+        for ask, patience in ((signal.SIGINT, GRACE), (signal.SIGABRT, 5), (signal.SIGKILL, 0)):
             for process in tuple(self._running):
                 process.send_signal(ask)
             until = time.monotonic() + patience
