@@ -16,7 +16,6 @@ from evenkeel.engine.assignors.kit.settle import settle
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.model.arrays import NONE, Column
 from evenkeel.engine.pipeline.whatif import Grows, Joins, Leaves, answer, outcomes, suppose
-from tests.helpers.examples import times
 from tests.helpers.measuring import proposed, seen
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 
@@ -113,7 +112,6 @@ def lists_of(found):
     }
 
 
-@times(2)
 @given(data=st.data(), strategy=st.sampled_from([*CLIENT_SIDE, *SERVER_SIDE]))
 def test_without_a_member_it_is_what_the_strategy_gives_the_others(data, strategy):
     """The one that runs is told what those who stay own; another one of the same kind is asked afresh."""
