@@ -33,7 +33,11 @@ MOMENTS = (0, 1, 2, 5, 21, 40, 48, 59, 60, 61, 85, 119)
 """Numbers of snapshots at which something has just begun, goes on, or is over."""
 
 
-FEW = ("vanished", "healthy-idle", "stuck-partition", "slow-member")
+FEW = (
+    *("vanished", "healthy-idle", "stuck-partition", "slow-member", "silent-member", "no-members"),
+    *("losing-records", "skipped-records", "rebalancing", "unreadable", "skewed-load"),
+    "too-few-members",
+)
 
 
 def few_situations() -> tuple[Recording, tuple[str, ...]]:
