@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from evenkeel.engine.streams.model import ClientLine, TaskLine, application
 from evenkeel.engine.streams.settings import RackStrategy, TaskConfig
 from evenkeel.engine.streams.simulate import after, bound, converge
-from tests.helpers.examples import times
 from tests.helpers.standby_judge import breaches
 from tests.helpers.streams import RACKS, Shape, process, sketches, tasks_of
 
@@ -145,7 +144,6 @@ def test_after_a_client_leaves_one_rebalance_more_may_pass(strategy):
     assert 1 < cluster.settle(13 // 2 + 2)
 
 
-@times(2)
 @given(strategy=st.sampled_from(STRATEGIES), seed=st.integers(0, 1 << 32))
 def test_whoever_comes_and_goes_rebalances_end(strategy, seed):
     """Up to ten events, each of several clients; twice the stateful tasks and their standbys is the bound."""
