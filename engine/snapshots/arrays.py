@@ -22,6 +22,8 @@ def ints_of(column: Any) -> Ints:
 
 def numbers_of(column: Any) -> Column:
     """An Arrow column of whole numbers, unknown where it is null."""
+    if not column.null_count:
+        return Column(ints_of(column), np.ones(len(column), np.bool_))
     return Column(ints_of(pc.fill_null(column, 0)), column.is_valid().to_numpy())
 
 

@@ -25,10 +25,12 @@ def proposed(
     group: GroupSnapshot,
     earlier: Sequence[GroupSnapshot] = (),
     withheld: str | None = None,
+    *,
+    ask_next_change: bool = True,
 ) -> list[dict[str, Any]]:
     """The candidate rows of a group, made from the metrics it has with its past."""
     _, [measured] = measured_at_once(settings, BatchWithPast.of(group, earlier, withheld))
-    proposals = propose_group(settings, measured)
+    proposals = propose_group(settings, measured, ask_next_change=ask_next_change)
     rows: list[dict[str, Any]] = candidate_table(proposals).to_pylist()
     return rows
 

@@ -11,11 +11,10 @@ smallest group that shows it.
 from .ask import ask
 from .examine import Examined, PromiseOutcome, examine
 from .groups import DATA, sketches
-from .promises import CHECKS, Violation, check
+from .promises import Violation, check
 from .sketch import Sketch
 
 __all__ = [
-    "CHECKS",
     "DATA",
     "Examined",
     "PromiseOutcome",

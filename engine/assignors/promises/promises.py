@@ -2,7 +2,7 @@
 One check per promise: what a strategy breaks on one group.
 
 `check` asks a strategy about one group and lists what it broke; an empty list is a pass for that
-group, so run it over many. Each check works on copies of its own: a strategy that spoils its input
+group, so run it over many. It is asked on copies of its own each time: a strategy that spoils its input
 spoils nothing else. What a strategy promises stands in its *promises*, else `USUAL_PROMISES` hold.
 `Infeasible` is an answer, any other exception a violation. An answer that lists findings owns up: what
 it gives to whom is not held against it, because an answer with findings is never advised.
@@ -32,7 +32,7 @@ from ...model.assignments import Assignment
 from ...model.errors import Infeasible
 from ...model.text import several
 from ..interface import USUAL_PROMISES, Assignor, GroupSpec, Promise, shape_problem
-from .ask import NoAnswer, ask, copied, first_of
+from .ask import Answer, NoAnswer, ask, copied, first_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,24 +63,27 @@ def check(
     if wrong := shape_problem(assignor):
         return [Violation(promise=None, what=wrong[0])]
     promised = getattr(assignor, "promises", USUAL_PROMISES) if promises is None else promises
-    violations = []
-    for promise, examine in CHECKS.items():
-        if promise not in promised:
-            continue
-        try:
-            if promise in _OF_WHO_OWNS_WHAT:
-                answer = ask(assignor, group)
-                if isinstance(answer, Assignment) and answer.findings:
-                    continue
-            violations += [Violation(promise=promise, what=f) for f in examine(assignor, group)]
-        except NoAnswer as problem:
-            raised = problem.__cause__
-            error, where = (type(raised).__name__, _arose(raised)) if raised else (None, None)
-            return [
-                *violations,
-                Violation(promise=None, what=str(problem), error=error, where=where),
-            ]
+    violations: list[Violation] = []
+    try:
+        answer = ask(assignor, group)
+        for promise in Promise:
+            if promise in promised:
+                found = _broken(promise, assignor, group, answer)
+                violations += [Violation(promise=promise, what=what) for what in found]
+    except NoAnswer as problem:
+        raised = problem.__cause__
+        error, where = (type(raised).__name__, _arose(raised)) if raised else (None, None)
+        violations.append(Violation(promise=None, what=str(problem), error=error, where=where))
     return violations
+
+
+def _broken(
+    promise: Promise, assignor: Assignor, group: GroupSpec, answer: Answer
+) -> Iterator[str]:
+    if promise in _OF_STRATEGIES:
+        yield from _OF_STRATEGIES[promise](assignor, group)
+    elif isinstance(answer, Assignment) and not answer.findings:
+        yield from _OF_ANSWERS[promise](answer, group)
 
 
 def _arose(raised: BaseException) -> str:
@@ -94,11 +97,8 @@ def _arose(raised: BaseException) -> str:
     return ", then ".join(places) + (f": {own.line}" if own.line else "")
 
 
-def complete(assignor: Assignor, group: GroupSpec) -> Iterator[str]:
+def complete(answer: Assignment, group: GroupSpec) -> Iterator[str]:
     """Every partition of a subscribed topic has an owner."""
-    answer = ask(assignor, group)
-    if isinstance(answer, Infeasible):
-        return
     subscribed = np.array([len(s) > 0 for s in group.subscribers], np.bool_)[group.topic_of]
     left = subscribed & (answer.owner == NONE)
     if answer.transferring is not None:  # waits for its owner to give it up
@@ -108,11 +108,8 @@ def complete(assignor: Assignor, group: GroupSpec) -> Iterator[str]:
         yield f"{share} without owner, first {first_of(group, left)}"
 
 
-def subscribed_only(assignor: Assignor, group: GroupSpec) -> Iterator[str]:
+def subscribed_only(answer: Assignment, group: GroupSpec) -> Iterator[str]:
     """Nobody owns a partition of a topic it does not subscribe to."""
-    answer = ask(assignor, group)
-    if isinstance(answer, Infeasible):
-        return
     wrong = np.zeros(group.partition_count, np.bool_)
     for topic, subscribers in enumerate(group.subscribers):
         span = group.partitions_of(topic)
@@ -167,11 +164,8 @@ def orders(group: GroupSpec) -> dict[str, GroupSpec]:
     }
 
 
-def even_topics(assignor: Assignor, group: GroupSpec) -> Iterator[str]:
+def even_topics(answer: Assignment, group: GroupSpec) -> Iterator[str]:
     """The subscribers of a topic own equally many of its partitions, give or take one."""
-    answer = ask(assignor, group)
-    if isinstance(answer, Infeasible):
-        return
     for topic, subscribers in enumerate(group.subscribers):
         span = group.partitions_of(topic)
         if len(subscribers) and (
@@ -180,35 +174,32 @@ def even_topics(assignor: Assignor, group: GroupSpec) -> Iterator[str]:
             yield f"of {group.topics[topic]} {found}"
 
 
-def even_group(assignor: Assignor, group: GroupSpec) -> Iterator[str]:
+def even_group(answer: Assignment, group: GroupSpec) -> Iterator[str]:
     """When all members subscribe to the same existing topics, they own equally many partitions."""
-    answer = ask(assignor, group)
     existing = zip(group.subscribers, group.topic_size.tolist(), strict=True)
     alike = all(len(s) in (0, len(group.members)) for s, size in existing if size)
-    if isinstance(answer, Infeasible) or not alike or not group.members:
+    if not alike or not group.members:
         return
     if found := _uneven(answer.owner, np.arange(len(group.members), dtype=np.int32)):
         yield f"in total {found}"
 
 
-Check = Callable[[Assignor, GroupSpec], Iterator[str]]
-
-_OF_WHO_OWNS_WHAT = frozenset(
-    {Promise.COMPLETE, Promise.SUBSCRIBED, Promise.EVEN_TOPICS, Promise.EVEN_GROUP}
-)
-
-CHECKS: Mapping[Promise, Check] = MappingProxyType(
+_OF_STRATEGIES: Mapping[Promise, Callable[[Assignor, GroupSpec], Iterator[str]]] = MappingProxyType(
     {
-        Promise.COMPLETE: complete,
-        Promise.SUBSCRIBED: subscribed_only,
         Promise.REPEATABLE: repeatable,
         Promise.UNTOUCHED: untouched,
         Promise.ORDER_FREE: order_free,
+    }
+)
+
+_OF_ANSWERS: Mapping[Promise, Callable[[Assignment, GroupSpec], Iterator[str]]] = MappingProxyType(
+    {
+        Promise.COMPLETE: complete,
+        Promise.SUBSCRIBED: subscribed_only,
         Promise.EVEN_TOPICS: even_topics,
         Promise.EVEN_GROUP: even_group,
     }
 )
-"""The check of each promise."""
 
 
 def changed_fields(before: GroupSpec, after: GroupSpec) -> list[str]:

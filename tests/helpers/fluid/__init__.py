@@ -39,7 +39,7 @@ one after another, the strategy changes with the last one.
 **Retention.** A record older than `keeps` is cut off, at every half of `cut_every`. What was not read by then is lost,
 whether or not a member is there: the position moves on, the commit follows with the next commit.
 
-**What always holds**, for each partition and up to any snapshot (the tests check it):
+**What always holds**, for each partition and up to any snapshot:
 
     arrived + first backlog = consumed + lost + skipped - rewound + backlog
     commit <= position <= end,  and begin <= position at the end of a step

@@ -1,4 +1,4 @@
-"""All situations in one lake, simulated once per process."""
+"""Situations in one lake, simulated once per process."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from tests.helpers.lake_snapshots import write_taken
 
 
 @cache
-def situations_lake() -> tuple[Recording, tuple[str, ...]]:
-    """All situations side by side, which takes no longer than one, and the ids of the snapshots, oldest first."""
+def situations_lake(
+    names: tuple[str, ...] = tuple(SITUATIONS), count: int = 120
+) -> tuple[Recording, tuple[str, ...]]:
+    """Situations side by side, unless told otherwise all, and the ids of their snapshots, oldest first."""
     recording = Recording()
-    history = simulate([each.group for each in SITUATIONS.values()])
+    history = simulate([SITUATIONS[name].group for name in names], count)
     return recording, tuple(write_taken(recording, snapshots(history)))

@@ -118,8 +118,10 @@ def shared(wanted: Floats, owner: Ints, budget: Floats) -> Floats:
         return wanted
     rows = rows[np.lexsort((wanted[rows], owner[rows]))]
     who, sizes = owner[rows], wanted[rows]
-    first = np.flatnonzero(np.diff(who, prepend=NONE - 1))
-    counts = np.diff(first, append=len(rows))
+    begins = np.ones(len(rows), np.bool_)
+    np.not_equal(who[1:], who[:-1], out=begins[1:])
+    first = np.flatnonzero(begins)
+    counts = np.bincount(who)[who[first]]
     smaller = np.cumsum(sizes) - sizes
     smaller -= np.repeat(smaller[first], counts)
     left = np.repeat(first + counts, counts) - np.arange(len(rows))

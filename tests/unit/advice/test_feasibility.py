@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib import import_module
 
 import pytest
 
@@ -529,20 +528,3 @@ def test_all_strategies_of_a_group_are_judged_as_one_by_one(situation, columns, 
     for name, deployment in [*each, *reversed(each)]:
         alone = feasibility(asked, name, deployment, assignors)
         assert known.of(name, deployment) == alone, f"{situation}: {name}"
-
-
-def test_what_members_list_is_asked_once_for_all_strategies(monkeypatch):
-    """One look at the lists serves every strategy of the group."""
-    judging = import_module(Feasibilities.__module__)
-    asked, lists_of = [], judging.lists_of
-
-    def counted(members, assignors):
-        asked.append(assignors)
-        return lists_of(members, assignors)
-
-    monkeypatch.setattr(judging, "lists_of", counted)
-    known = Feasibilities(_three(), ("range", "sticky"))
-    for strategy in ASSIGNORS.values():
-        known.of(strategy.name, strategy.deployment)
-
-    assert asked == [("range", "sticky")]

@@ -190,7 +190,7 @@ def answered(draw):
     return group, draw(st.lists(st.sampled_from(few), min_size=1, max_size=6))
 
 
-@times(5)
+@times(2)
 @given(answered())
 def test_answers_are_scored_as_if_each_were_the_only_one(drawn):
     """One judge says of many answers what one judge each says, and counts what changes hands of each."""

@@ -18,9 +18,11 @@ from evenkeel.engine.streams.compare import outcome
 from evenkeel.engine.streams.live import running
 from evenkeel.engine.streams.racks import cross_rack
 from evenkeel.engine.streams.settings import RackStrategy
+from tests.helpers.examples import examples
 from tests.helpers.streams_groups import Sub, Thread, live_group, on
 
 STORE = ["app-store-changelog"]
+SEEDS = range(examples() // 4)
 
 
 def _drawn(random, **more):
@@ -53,7 +55,7 @@ def _every_placement(application):
     return found
 
 
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_each_corner_is_the_cheapest_and_no_corner_is_missing(seed):
     """For any two weights the least cost of all placements is that of a corner, the one whose prices say so."""
     application = running(_drawn(Random(seed)))
@@ -69,7 +71,7 @@ def test_each_corner_is_the_cheapest_and_no_corner_is_missing(seed):
             assert {move * c.moved + traffic * c.crossing for c in own} == {cost}
 
 
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_the_settings_of_a_point_reach_it(seed):
     """An application that is configured so ends in it: what crosses racks, what moves, what stands together."""
     group = _drawn(Random(seed))

@@ -21,7 +21,7 @@ from evenkeel.engine.model.arrays import NONE, Column
 from evenkeel.engine.model.errors import Infeasible
 from evenkeel.engine.model.facts import FactKind
 from evenkeel.engine.model.pauses import Pauses
-from tests.helpers.examples import times
+from tests.helpers.examples import examples, times
 
 HOUR = 3600.0
 LAGS = st.sampled_from([0, 0, 7, 100, 5_000, 20_000, 77_777, 100_000, 1_000_000])
@@ -147,7 +147,8 @@ def _random_group(seed, members, partitions):
 def test_it_is_never_worse_than_what_there_is_nor_than_other_strategies():
     """By its own objective, of groups too large to try all; and the floor it tells is none too high."""
     sums, improved = dict.fromkeys(("live", "lag-aware", "balanced", "drain"), 0.0), 0
-    for seed in range(60):
+    seeds = range(0, 60, max(60 // examples(), 1))
+    for seed in seeds:
         group = _random_group(seed, 3 + seed % 15, 4 + seed % 23)
         worth = {name: _worth(group, by_name(name).assign(group).owner[None])[0] for name in sums}
         claim = Drain().assign(group).proof[0]
@@ -156,7 +157,7 @@ def test_it_is_never_worse_than_what_there_is_nor_than_other_strategies():
         assert claim.bound <= claim.after * (1 + 1e-9)
         sums = {name: sums[name] + worth[name] for name in sums}
 
-    assert improved >= 8, "dealing partitions out is not enough"
+    assert improved >= len(seeds) // 8, "dealing partitions out is not enough"
     assert sums["drain"] < 0.97 * min(sums[name] for name in ("live", "lag-aware", "balanced"))
 
 

@@ -12,8 +12,7 @@ import pytest
 
 import evenkeel.engine.assignors
 from evenkeel.engine.assignors import ASSIGNORS, ENTRY_POINTS, by_name, custom, every
-from evenkeel.engine.assignors.interface import Assignor, Promise
-from evenkeel.engine.assignors.promises import CHECKS
+from evenkeel.engine.assignors.interface import Assignor
 from evenkeel.engine.model.assignments import Assignment, Deployment
 from evenkeel.engine.model.errors import InputError
 
@@ -101,11 +100,6 @@ def test_a_strategy_explains_itself(name):
 
     for part in ("Promises", ">>>", "Cost:", "Source:", "What it does not do"):
         assert part in text
-
-
-def test_every_promise_has_a_check():
-    """Nothing can be promised that is not checked."""
-    assert set(CHECKS) == set(Promise)
 
 
 def test_an_unknown_name_lists_the_known_ones():

@@ -10,6 +10,7 @@ import pytest
 
 from evenkeel.engine.cli.cases import answer
 from evenkeel.engine.model.errors import Infeasible
+from tests.helpers.examples import examples
 
 VECTORS = Path(__file__).parents[2] / "data" / "vectors"
 
@@ -42,7 +43,7 @@ def test_answers_equal_kafkas(strategy, ordered):
     """Every member gets what Kafka gives it, in Kafka's order where the order is specified."""
     recorded = _recorded(strategy)
     differing = []
-    for row in recorded:
+    for row in recorded[: 3 * examples()]:  # all with CI's profile
         ours, theirs = _answered(row["case"]), row["expected"]
         if "error" in ours or "error" in theirs:
             thrown = theirs.get("error", "nothing").rpartition(".")[-1]

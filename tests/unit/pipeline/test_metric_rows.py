@@ -44,7 +44,9 @@ def _costs(settings=PRICED, **columns):
     """The group's row and the row of each strategy."""
     now, before = _group(1, **columns), _group(0, **columns)
     [row] = metric_rows(settings, now, [before])["group_metrics"]
-    return row, {one["strategy"]: one for one in proposed(settings, now, [before])}
+    return row, {
+        one["strategy"]: one for one in proposed(settings, now, [before], ask_next_change=False)
+    }
 
 
 def test_a_group_and_every_strategy_have_their_price():

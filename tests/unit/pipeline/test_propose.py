@@ -42,7 +42,9 @@ FLAW = finding("flaw", quote="a flaw")
 PROVEN = (Fact(kind=FactKind.EXACT, measure="moves", after=1, bound=1),)
 
 
-def _rows(monkeypatch, *strategies, settings=None, sent=(None, None), **header):
+def _rows(
+    monkeypatch, *strategies, settings=None, sent=(None, None), ask_next_change=False, **header
+):
     monkeypatch.setattr(replaying, "every", lambda: {s.name: s for s in strategies})
     members = [
         member(name, ["orders"], {"orders": partitions}, user_data=data)
@@ -51,7 +53,7 @@ def _rows(monkeypatch, *strategies, settings=None, sent=(None, None), **header):
     snapshot = make_snapshot(
         topics=[topic("orders", 3)], groups=[group("g", members=members, **header)]
     )
-    rows = proposed(settings or Settings(), groups(snapshot)[0], [])
+    rows = proposed(settings or Settings(), groups(snapshot)[0], ask_next_change=ask_next_change)
     return {row["strategy"]: row for row in rows}
 
 
@@ -70,7 +72,7 @@ def test_strategies_are_told_rates_sizes_and_capacities(monkeypatch, rule, capac
     taken = series(members_of([0], [1]), ends, ends, assignor="range")
     settings = Settings(rules=(Rule(bytes_per_record=200, commit_interval_seconds=10.0, **rule),))
 
-    proposed(settings, taken[-1], list(taken[-2::-1]))
+    proposed(settings, taken[-1], list(taken[-2::-1]), ask_next_change=False)
 
     assert seen.asked[0].rate.tolist() == [10.0, 2.0]
     assert seen.asked[0].bytes_per_record.tolist() == [200.0, 200.0]
@@ -84,7 +86,7 @@ def test_a_skewed_group_is_balanced_by_what_arrives_and_what_members_can_do():
     taken = series(members_of([0, 1], [2]), ends, committed, assignor="range")
     settings = Settings(rules=(Rule(capacity_per_second=50.0, commit_interval_seconds=10.0),))
 
-    rows = proposed(settings, taken[-1], list(taken[-2::-1]))
+    rows = proposed(settings, taken[-1], list(taken[-2::-1]), ask_next_change=False)
 
     (row,) = [row for row in rows if row["strategy"] == "balanced"]
     behind = "the backlog of 2 partitions counts as work of the coming hour"
@@ -158,7 +160,9 @@ def test_who_must_give_up_gives_up_what_its_coordinator_walks_last():
     described = group("g", members=members, group_type="consumer", assignor="uniform")
     [live] = groups(make_snapshot(topics=[topic("t", 18)], groups=[described]))
 
-    [row] = [r for r in proposed(Settings(), live, []) if r["strategy"] == "uniform"]
+    [row] = [
+        r for r in proposed(Settings(), live, ask_next_change=False) if r["strategy"] == "uniform"
+    ]
 
     assert [m["partition"] for m in row["moved"] if m["from_member"] == "c"] == [7, 15]
 
@@ -211,7 +215,7 @@ def test_how_many_partitions_members_have_is_kept_where_that_could_be_more_even(
 
     kept = {
         row["strategy"]: fact.subjects[0]
-        for row in proposed(Settings(), groups(snapshot)[0], [])
+        for row in proposed(Settings(), groups(snapshot)[0], ask_next_change=False)
         for fact in candidate_of(row).counts
     }
 
@@ -326,7 +330,7 @@ def test_what_could_run_says_what_it_would_move_next(monkeypatch):
     needy = Needy("needy")
     known = [ASSIGNORS[name] for name in ("live", "range", "cooperative-sticky", "uniform")]
 
-    rows = _rows(monkeypatch, *known, needy, **classic)
+    rows = _rows(monkeypatch, *known, needy, ask_next_change=True, **classic)
 
     # two members, three partitions: a 0 1, b 2; by range a new member may come first, and take 0 from a, and so on
     assert _next_moves(rows["cooperative-sticky"]) == [1.5, 2, 1, 6, 2]
@@ -371,7 +375,8 @@ def test_a_strategy_that_fails_on_the_next_group_has_its_score_all_the_same(monk
     picky = Picky("picky")
     picky.problem = problem
 
-    row = _rows(monkeypatch, picky, group_type="classic", assignor="picky")["picky"]
+    header = {"group_type": "classic", "assignor": "picky"}
+    row = _rows(monkeypatch, picky, ask_next_change=True, **header)["picky"]
 
     assert (row["moves"], _next_moves(row)) == (0, [None] * 5)
 

@@ -209,13 +209,13 @@ def test_stores_that_would_be_lost_with_one_rack_are_a_warning_for_as_long_as_th
     """Nothing else is wrong with the group: it is told after an hour, and over when the copies stand apart."""
     lake, history, slack = Recording(), MemoryHistory(), MemoryNotifier()
     told = []
-    for number in range(18):
+    for number in (0, 1, 5, 9, 12, 13, 15, 16, 17):
         (taken,) = store(lake, _application(number, apart=not 1 <= number < 15))
         before = len(slack.sent)
         watch_groups(lake, history, slack, SETTINGS, taken)
         told += [(number, message) for _, _, message in slack.sent[before:]]
 
-    # seen first with the second snapshot, twelve times five minutes later for an hour
+    # seen first with snapshot 1, twelve times five minutes later for an hour; some between are left out
     (number, opened), *after = told
     assert (number, opened.kind) == (13, MessageKind.INCIDENT_OPENED)
     assert {message.kind for _, message in after} == {MessageKind.INCIDENT_CLOSED}

@@ -3,26 +3,42 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import cache
 from types import SimpleNamespace
 
 import pytest
 
 from evenkeel.engine import pipeline, wiring
 from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.errors import LakeError, SnapshotNotFound
 from evenkeel.spark_tasks import measure_and_propose as job
 from tests.helpers.snapshots import group, make_snapshot, snapshot_id, store, topic
 
 SETTINGS = Settings()
+SNAPSHOTS = [
+    make_snapshot(topics=[topic("t")], groups=[group("g", members=1, topics=["t"])], number=number)
+    for number in range(3)
+]
+
+
+@cache
+def computed(rows, one):
+    """What a step makes of a snapshot, worked out once: whoever asks has the same snapshots."""
+    lake = Recording()
+    store(lake, *SNAPSHOTS)
+    if rows == "metrics":
+        return pipeline.compute_metrics(lake, SETTINGS, one)
+    lake.write("metrics", one, computed("metrics", one), {})
+    return pipeline.propose_candidates(lake, SETTINGS, one)
 
 
 @pytest.fixture
 def did(monkeypatch, tmp_path):
     """What was done, in order: the session, and of each step the snapshot and the pattern."""
     lake, told = FileLake(tmp_path / "lake"), []
-    groups = [group("g", members=1, topics=["t"])]
-    store(lake, *(make_snapshot(topics=[topic("t")], groups=groups, number=n) for n in range(3)))
+    store(lake, *SNAPSHOTS)
     monkeypatch.setattr(wiring, "lake", lambda settings: lake)
 
     @contextmanager
@@ -30,16 +46,15 @@ def did(monkeypatch, tmp_path):
         told.append("session")
         yield
 
-    def step(rows, compute):
+    def step(rows):
         def run(spark, lake, settings, one, pattern):
             told.append((rows, one, pattern))
-            lake.write(rows, one, compute(lake, settings, one), pipeline.made_by(settings, pattern))
+            lake.write(rows, one, computed(rows, one), pipeline.made_by(settings, pattern))
 
         return run
 
     monkeypatch.setattr(job, "opened", opened)
-    computed = {"metrics": pipeline.compute_metrics, "candidates": pipeline.propose_candidates}
-    monkeypatch.setattr(job, "STEPS", {rows: step(rows, computed[rows]) for rows in job.STEPS})
+    monkeypatch.setattr(job, "STEPS", {rows: step(rows) for rows in job.STEPS})
     return SimpleNamespace(told=told, lake=lake)
 
 
@@ -84,8 +99,7 @@ def test_other_rules_other_code_and_other_groups_are_no_reason_to_skip(did, monk
     job.measure_and_propose(Settings(lookback=3), snapshot_id(2), "g*")
     job.measure_and_propose(Settings(lookback=3), snapshot_id(2))
     made_by = pipeline.made_by(SETTINGS) | {"source": "of before"}
-    tables = pipeline.compute_metrics(did.lake, SETTINGS, snapshot_id(2))
-    did.lake.write("metrics", snapshot_id(2), tables, made_by)
+    did.lake.write("metrics", snapshot_id(2), computed("metrics", snapshot_id(2)), made_by)
     job.measure_and_propose(SETTINGS, snapshot_id(2))
     some = of(2, "metrics", "candidates", pattern="g*")
     assert did.told == [

@@ -25,16 +25,6 @@ def _app(tasks, threads):
     )
 
 
-def test_levelling_moves_the_first_tasks_of_the_fuller_client():
-    """Two tasks too many go from the first client, lowest number first, to the client with more threads."""
-    assert assign_stateful(_app(tasks_of(8), [1, 3])).tolist() == [1, 1, 1, 1, 0, 1, 0, 1]
-
-
-def test_nothing_moves_when_that_would_only_turn_the_difference_round():
-    """One task against none stays where it was dealt, whoever could take it."""
-    assert assign_stateful(_app(tasks_of(1), [1, 4])).tolist() == [0]
-
-
 def test_a_task_that_the_other_client_has_is_passed_over():
     """Levelling standbys, the next task that can go does."""
     held = [[4, 5, 6], []]
@@ -54,14 +44,6 @@ def test_a_client_that_may_not_be_given_tasks_gets_none():
     assert (held, load.count) == ([[2, 3], [], [0, 1]], [2, 0, 2])
 
 
-def test_what_else_a_client_has_weighs_in_the_load():
-    """Active tasks count while standbys are levelled."""
-    held = [[0, 1], []]
-    balance_tasks(held, TaskLoad(np.array([1, 1]), np.array([2, 2])))
-
-    assert held == [[0, 1], []]
-
-
 def test_stateless_tasks_go_to_the_fewest_active_tasks_per_thread():
     """One by one; of equally loaded clients the first in order."""
     tasks = tasks_of(2) + tasks_of(4, 1, stateful=False)
@@ -70,12 +52,6 @@ def test_stateless_tasks_go_to_the_fewest_active_tasks_per_thread():
     owner = assign_stateless(app, np.array([0, 0, NONE, NONE, NONE, NONE]))
 
     assert owner.tolist() == [0, 0, 1, 1, 1, 1]
-
-
-def test_without_tasks_nothing_is_dealt():
-    """An application may have no stateful task, or none at all."""
-    assert assign_stateful(_app([], [1])).tolist() == []
-    assert assign_stateful(_app(tasks_of(1, stateful=False), [1])).tolist() == [NONE]
 
 
 @given(sketches())
@@ -87,14 +63,6 @@ def test_loads_end_as_level_as_they_can(sketch):
 
     pairs = [(a, b) for a in range(len(app.clients)) for b in range(len(app.clients))]
     assert not [pair for pair in pairs if load.count[pair[0]] and load.gains(*pair)]
-
-
-@given(sketches())
-def test_every_stateful_task_and_no_other_is_dealt(sketch):
-    """Whatever the clients' threads."""
-    app = sketch.app
-
-    assert ((assign_stateful(app) != NONE) == app.stateful).all()
 
 
 @pytest.mark.parametrize("seed", range(3))

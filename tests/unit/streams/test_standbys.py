@@ -63,23 +63,6 @@ def test_who_gets_copies(tasks, tags, more, holders):
     assert _placed(tasks, tags, **more)[0] == holders
 
 
-def test_every_copy_goes_to_another_zone_while_there_are_some():
-    """Three zones, three copies: one in each."""
-    holders, _ = _placed(2, ["a", "b", "b", "c", "c"], standbys=2)
-
-    assert [sorted("abbcc"[c] for c in clients) for clients in holders] == [["a", "b", "c"]] * 2
-
-
-def test_clusters_still_count_when_the_zones_are_used_up():
-    """Two zones and three clusters: the third copy is in a zone again, but in the third cluster."""
-    grid = [f"{zone}{cluster}" for zone in "ab" for cluster in "123"]
-    holders, _ = _placed(1, grid, standbys=2, keys=("zone", "cluster"))
-
-    [clients] = holders
-    assert {grid[c][1] for c in clients} == {"1", "2", "3"}
-    assert {grid[c][0] for c in clients} == {"a", "b"}
-
-
 def test_standbys_are_levelled_only_between_clients_with_equal_tags():
     """Clients of the other zone have far more to do, and keep it."""
     holders, copies = _placed(6, ["a", "b", "b"], threads=[6, 1, 1])
@@ -99,38 +82,6 @@ def test_levelling_minds_every_tag_of_the_source():
     copies = place_standbys(app, config, np.array([0, 0, 0, 0]), kept_apart(app, config))
 
     assert sorted(clients[0] for clients in copies.holders) == [1, 1, 2, 2]
-
-
-def test_the_load_counts_actives_and_standbys():
-    """What is levelled and offered is what is there."""
-    holders, copies = _placed(5, ["a", "b", "c"], standbys=2)
-
-    flat = [client for clients in holders for client in clients]
-    assert copies.load.count == np.bincount(flat).tolist()
-
-
-@given(sketches(Shape(grid=True)))
-def test_on_a_full_grid_copies_are_as_far_apart_as_they_can_be(sketch):
-    """Every combination of tag values occurs: each tag has as many values as there are, or as copies."""
-    app = sketch.app
-    apart = kept_apart(app, sketch.config)
-    copies = place_standbys(app, sketch.config, assign_stateful(app), apart)
-
-    assert not apart.short(np.column_stack([copies.owner, copies.table()])).any()
-
-
-@given(sketches())
-def test_each_task_has_the_standbys_configured_or_one_on_every_other_client(sketch):
-    """And never two on one client."""
-    app = sketch.app
-    wanted = min(sketch.config.num_standby_replicas, len(app.clients) - 1)
-    copies = place_standbys(
-        app, sketch.config, assign_stateful(app), kept_apart(app, sketch.config)
-    )
-
-    for task in np.flatnonzero(app.stateful):
-        holders = copies.everyone(task)
-        assert len(holders) == len(set(holders)) == 1 + wanted
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -8,6 +8,8 @@ from random import Random
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evenkeel.engine.cli.task_cases import answer_tasks
 from evenkeel.engine.model.errors import Infeasible
@@ -45,8 +47,11 @@ def _with_past(tasks, past, threads=()):
     )
 
 
+SEEDS = st.integers(0, 1 << 32)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(60))
+@given(SEEDS)
 def test_clients_have_tasks_active_once_and_copies_apart(seed):
     """Each task on one client, no client with two copies, as many standbys as fit; of tasks with changelogs only."""
     case = client_case(Random(f"promises {seed}"))
@@ -286,7 +291,7 @@ def _threads(client_of, active=None, standby=None):
     )
 
 
-@pytest.mark.parametrize("seed", range(60))
+@given(SEEDS)
 def test_tasks_are_active_once_and_copies_apart(seed):
     """Each task on one member, no client with two copies, as many standbys as fit."""
     case = server_case(Random(f"promises {seed}"))

@@ -45,13 +45,6 @@ def test_a_string_hashes_as_in_java(name, expected):
     assert string_hashes([name]).astype(np.int32).tolist() == [expected]
 
 
-def test_hashes_of_many_names_do_not_mix():
-    """A name hashes the same alone and among others, empty ones included."""
-    names = ["", "orders", "", "x" * 300, "é", ""]
-
-    assert string_hashes(names).tolist() == [int(string_hashes([n])[0]) for n in names]
-
-
 def test_no_names_have_no_hashes():
     """An empty table is walked without a step."""
     assert map_order([]).tolist() == []

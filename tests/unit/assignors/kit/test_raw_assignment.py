@@ -32,26 +32,6 @@ def test_flawless_lists_are_plain_owners_and_an_order():
     assert GROUP.lists(answer) == {"a": [("u", 0), ("t", 1)], "b": [("t", 0)]}
 
 
-def test_a_partition_given_twice_is_kept_as_sent():
-    """The first holder counts as owner; the lists stay what Kafka sends, and the finding names the partition."""
-    answer = answer_of(GROUP, _lists([(0, 1)], [(0, 0), (0, 1)]))
-
-    assert answer.owner.tolist() == [1, 0, -1]
-    assert GROUP.lists(answer) == {"a": [("t", 1)], "b": [("t", 0), ("t", 1)]}
-    assert said(answer.findings) == ("1 partition is given to more than one member, t-1",)
-
-
-def test_a_partition_that_is_gone_is_kept_as_sent():
-    """A number beyond the topic's end has no owner in the group, but stands in the lists and the findings."""
-    answer = answer_of(GROUP, _lists([(0, 2), (0, 0)], [(0, 7), (0, 1)]))
-
-    assert answer.owner.tolist() == [0, 1, -1]
-    assert GROUP.lists(answer) == {"a": [("t", 2), ("t", 0)], "b": [("t", 7), ("t", 1)]}
-    assert said(answer.findings) == (
-        "2 partitions, first t-2, of which each is kept though it no longer exists",
-    )
-
-
 def test_a_member_that_never_subscribed_is_a_finding(monkeypatch):
     """Whichever way subscriptions are looked up, who gets what it did not ask for is named."""
     for cells in (1 << 24, 0):

@@ -16,12 +16,10 @@ from evenkeel.engine.assignors.kafka.racks import rack_info
 from evenkeel.engine.assignors.kafka.sticky.constrained import (
     UnfilledMembers,
     assign_rack_aware_round_robin,
-    assign_round_robin,
 )
-from evenkeel.engine.assignors.kafka.sticky.general import balance_score, least_first
+from evenkeel.engine.assignors.kafka.sticky.general import least_first
 from evenkeel.engine.assignors.kafka.sticky.reassignment import (
     Balance,
-    PartitionMovements,
     Reassignment,
 )
 from evenkeel.engine.assignors.kit.java_order import JavaSet, string_hashes, topic_partition_hashes
@@ -103,21 +101,11 @@ def _outcome(group):
         return str(reason)
 
 
-@given(st.lists(st.integers(0, 40), max_size=8))
-def test_imbalance_adds_up_all_pairs(sizes):
-    """Each pair of members counts once."""
-    pairs = ((a, b) for i, a in enumerate(sizes) for b in sizes[:i])
-
-    assert balance_score(np.array(sizes, np.int64)) == sum(abs(a - b) for a, b in pairs)
-
-
 RECORDED = json.loads((Path(__file__).parents[3] / "data" / "java_set.json").read_text())
 """
 What a `HashSet<TopicPartition>` of JDK 17 and Kafka 4.3 was taken through: *changes* (partition n added, or -n - 1:
 partition n removed), and which partition its iterator gave *first* after each.
 """
-
-A, B, C = range(3)
 
 
 def _hashes(topic, numbers):
@@ -147,70 +135,12 @@ def test_the_first_of_a_set_is_as_recorded(case):
     assert firsts == case["first"]
 
 
-def _movements(*recorded):
-    """Of two topics with three partitions each: t-0 is 0, u-0 is 3."""
-    movements = PartitionMovements(spec({"a": ["t", "u"]}, {"t": 3, "u": 3}))
-    for partition, source, target in recorded:
-        movements.record(partition, source, target)
-    return movements
-
-
-@pytest.mark.parametrize(
-    ("situation", "recorded", "asked", "moves"),
-    [
-        ("nothing has to go back first", [], (0, A, B), 0),
-        ("what came goes back in its place", [(1, B, A)], (0, A, B), 1),
-        ("another topic", [(1, B, A)], (3, A, B), 3),
-        ("another source", [(1, B, A)], (0, C, B), 0),
-        ("another target", [(1, B, A)], (0, A, C), 0),
-        ("from b over c to a, back to b", [(1, B, C), (1, C, A)], (0, A, B), 1),
-        ("from b over c to a, not to c", [(1, B, C), (1, C, A)], (0, A, C), 0),
-        ("looked at from where it came from first", [(0, A, C), (1, B, A)], (0, C, B), 1),
-        ("it is back again", [(1, B, A), (1, A, B)], (0, A, B), 0),
-    ],
-)
-def test_only_the_reverse_of_a_movement_within_the_topic_goes_back(
-    situation, recorded, asked, moves
-):
-    """Several moves of a partition count as one from its first source."""
-    assert _movements(*recorded).actual_partition_to_move(*asked) == moves, situation
-
-
-def test_a_return_leaves_no_trace():
-    """After it is back, nothing is known of the movement."""
-    back = _movements((1, B, A), (1, A, B))
-
-    assert back.state() == PartitionMovements(spec({}, {})).state()
-
-
 def _unfilled(under_min, need, exactly_min=(), over_min_left=0):
     arrays = (np.array(values, np.int64) for values in (under_min, need, exactly_min))
     return UnfilledMembers(
         **dict(zip(("under_min", "need", "exactly_min"), arrays, strict=True)),
         over_min_left=over_min_left,
     )
-
-
-@pytest.mark.parametrize(
-    ("situation", "count", "unfilled", "expected"),
-    [
-        ("nothing to deal", 0, _unfilled([], []), []),
-        ("round and round", 4, _unfilled([5, 6], [2, 2]), [5, 6, 5, 6]),
-        ("who has enough is passed over", 5, _unfilled([5, 6, 7], [1, 3, 1]), [5, 6, 7, 6, 6]),
-        ("then one each", 3, _unfilled([5], [1], [3, 4], 2), [5, 3, 4]),
-        ("then to those filled last", 5, _unfilled([5, 6], [2, 1], [4], 3), [5, 6, 5, 4, 6]),
-    ],
-)
-def test_a_round_deals(situation, count, unfilled, expected):
-    """Who is short takes turns until all have enough; then those with just enough, in the order they came to it."""
-    assert assign_round_robin(count, unfilled).tolist() == expected
-
-
-@pytest.mark.parametrize(("situation", "count"), [("too few", 1), ("too many", 4)])
-def test_a_round_that_does_not_come_out_even_is_infeasible(situation, count):
-    """Kafka's class throws; the numbers say by how much it does not fit."""
-    with pytest.raises(Infeasible, match=f"{count} partitions .* lack 2 and can take 3"):
-        assign_round_robin(count, _unfilled([0], [2]))
 
 
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=8), st.integers(0, 30))

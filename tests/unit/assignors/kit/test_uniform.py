@@ -26,7 +26,6 @@ from evenkeel.engine.assignors.kafka.uniform.target import (
 )
 from evenkeel.engine.assignors.kit.java_order import uuid_halves
 from evenkeel.engine.assignors.kit.kernels import held_to
-from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.errors import Infeasible
 
 GROUP = spec({m: ["t", "u"] for m in "ab"}, {"u": 2, "t": 3, "v": 0})
@@ -74,14 +73,6 @@ def test_a_group_without_topics_has_no_target():
     group = spec({"a": []}, {}, owned={"a": [("gone", 1)]})
 
     assert len(current_target(group, np.array([0]))) == 0
-
-
-def test_sets_become_owners():
-    """Held once each, partitions have owners; the answer has lists by name and nothing to say."""
-    answer = answer_of_sets(GROUP, np.array([1, 0]), _held((0, 1, 2), (1, 0, 1), (0, 0, 0)))
-
-    assert answer.owner.tolist() == [1, 0, NONE, NONE, 1]
-    assert (answer.raw_assignment, answer.findings) == (None, ())
 
 
 def test_sets_that_overlap_are_sent_as_they_are():
@@ -157,12 +148,6 @@ def test_quotas_are_those_of_asking_in_turn(has, partitions):
     assert quotas(np.array(has), partitions).tolist() == _one_after_another(has, partitions)
 
 
-@given(st.lists(st.integers(0, 6), min_size=1, max_size=12), st.integers(0, 40))
-def test_quotas_add_up(has, partitions):
-    """There is a place for every partition, and for no more."""
-    assert int(quotas(np.array(has), partitions).sum()) == partitions
-
-
 def _one_by_one(size, count):
     """Level by level: everyone on the lowest gets one in turn, then the next level joins in."""
     has, taken, level = list(size), [], size[0]
@@ -221,13 +206,6 @@ def _moves(sizes, of_topic):
 def test_partitions_move_from_high_to_low(situation, sizes, of_topic, expected):
     """The high level sinks and the low one rises until they are at most one apart."""
     assert _moves(sizes, of_topic) == expected
-
-
-def test_each_gives_its_highest_partition_first():
-    """Positions are given from the end of a member's own."""
-    given, _ = moves_between(np.array([0, 6]), np.array([0, 0]), np.array([0, 6]))
-
-    assert given.tolist() == [5, 4, 3]
 
 
 @pytest.mark.slow

@@ -15,14 +15,22 @@ from tests.helpers.fluid import SITUATIONS, simulate, snapshots
 from tests.helpers.measuring import seen
 from tests.helpers.snapshots import groups
 
+SICK = ("silent-member", "stuck-partition", "slow-member")
+
 
 @cache
-def sick(name, snapshot=40):
-    """A simulated group in trouble, with what came before."""
-    taken = [
-        groups(each)[0] for each in snapshots(simulate([SITUATIONS[name].group], snapshot + 1))
-    ]
-    return seen(taken[-1], tuple(taken[-2 : -2 - 13 : -1]))
+def newest():
+    """The newest snapshots of simulated groups in trouble, newest first: simulated side by side, as each alone."""
+    history = simulate([SITUATIONS[name].group for name in SICK], 41)
+    taken = list(snapshots(history))[: -2 - 13 : -1]
+    return [{one.group: one for one in groups(each)} for each in taken]
+
+
+@cache
+def sick(name):
+    """One of them, with what came before."""
+    now, *earlier = (each[name] for each in newest())
+    return seen(now, earlier)
 
 
 def culprit(found):
