@@ -59,10 +59,10 @@ def test_people_read_what_changed(shown):
     ]
 
 
-def test_nothing_changed_is_said(shown):
+def test_nothing_changed_is_said(run, shown):
     """One sentence, not an empty answer; for machines no line at all."""
     assert _lines(shown(ONE, ONE))[1:] == ["Nothing changed."]
-    assert objects(shown(ONE, ONE, arguments=["--json"])) == []
+    assert objects(run("diff", "app", "--from", "lake", "--json")) == []
 
 
 def test_machines_get_an_object_per_change(shown):
@@ -85,12 +85,12 @@ def test_machines_get_an_object_per_change(shown):
     ]
 
 
-def test_since_counts_snapshots_or_names_one(shown):
+def test_since_counts_snapshots_or_names_one(run, shown):
     """The newest is compared with the one before it, with an older one, or with the one that is named."""
     plain = [row["change"] for row in objects(shown(TWO, ONE, ONE, arguments=["--json"]))]
     assert plain == []
     for since in ("2", snapshot_id(0)):
-        rows = objects(shown(TWO, ONE, ONE, arguments=["--json", "--since", since]))
+        rows = objects(run("diff", "app", "--from", "lake", "--json", "--since", since))
         assert {row["from"] for row in rows} == {snapshot_id(0)}
         assert [row["change"] for row in rows] == ["member_left"] + 3 * ["owner"]
 
@@ -202,11 +202,11 @@ def test_topics_racks_and_subscriptions_read_plainly(run, kept):
     }
 
 
-def test_a_long_table_is_cut_and_says_so(shown):
+def test_a_long_table_is_cut_and_says_so(run, shown):
     """Machines get all of it."""
     many = [member(f"m{n:03}", ["orders"]) for n in range(SHOWN + 10)]
     result = shown(ONE, [*ONE, *many])
 
     assert f"Changed; the first {SHOWN} of {SHOWN + 10} (--json has all)" in result.stdout
     assert result.stdout.count("Member joined") == SHOWN
-    assert len(objects(shown(ONE, [*ONE, *many], arguments=["--json"]))) == SHOWN + 10
+    assert len(objects(run("diff", "app", "--from", "lake", "--json"))) == SHOWN + 10
