@@ -197,7 +197,7 @@ def test_a_live_cluster_is_sampled(run, kafka):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lookback", [1, 2, 12])
+@pytest.mark.parametrize("lookback", [1, 12])
 def test_following_back_says_what_going_through_all_snapshots_says(lake, lookback):
     """The short way and the pipeline's long way give the same advice, how far it has come included."""
     settings = Settings(lookback=lookback)
