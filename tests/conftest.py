@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from functools import cache
 from importlib.machinery import ModuleSpec
+from pathlib import Path
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
 from tests.tiers import stray
@@ -27,13 +31,44 @@ for _name, _examples in EXAMPLES.items():
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
+class _Examples:
+    """Only a file with an example is searched for examples; the others need not even be imported for it."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collect_file(
+        self, file_path: Path
+    ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+        """Leave out what holds none."""
+        found = yield
+        if b">>> " in file_path.read_bytes():
+            return found
+        return [one for one in found if not isinstance(one, DoctestModule)]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A plugin of its own holds for the engine's files too; what a conftest has holds for those beside it."""
+    config.pluginmanager.register(_Examples())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected stays: nothing is gained by looking for garbage in it, now or during tests."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Refuse a test that no tier would run."""
+    is_stray = cache(stray)
     lost = [
         item.nodeid
         for item in items
-        if stray(item.nodeid, {mark.name for mark in item.iter_markers()})
+        if is_stray(item.nodeid.partition("::")[0], frozenset(m.name for m in item.iter_markers()))
     ]
     if lost:
         raise pytest.UsageError(

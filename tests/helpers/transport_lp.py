@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import csr_matrix
 
 
 def least_cost(cost, count, layer=None, limit=None):
@@ -19,6 +17,10 @@ def least_cost(cost, count, layer=None, limit=None):
         layer: (N) the layer of each task.
         limit: (layers, C) most tasks of a layer per client; without it there is none.
     """
+    # half a second, which only those pay who ask
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_matrix
+
     tasks, clients = np.shape(cost)
     pair = np.arange(tasks * clients)
     task, client = np.divmod(pair, clients)

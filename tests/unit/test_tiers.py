@@ -47,21 +47,16 @@ def test_nightly_tests_are_left_to_the_night() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("waits", [False, True])
 def test_a_tier_that_fails_fails_the_whole_and_the_next_one_is_run(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
-    waits: bool,
 ) -> None:
-    """Real runs of two small tiers, in one lane and in two: what they print, a line for each, a failing exit code."""
+    """Real runs of two small tiers, in one lane: what they print, a line for each, a failing exit code."""
     (tmp_path / "test_bad.py").write_text("def test_bad():\n    assert False\n")
     good = "import pytest\ndef test_good():\n    pass\ndef test_out():\n    pytest.skip('no')\n"
     (tmp_path / "test_good.py").write_text(good)
-    made = tuple(
-        Tier(n, "made up", "not kafka", (f"test_{n}.py",), waits=waits and n == "good")
-        for n in ("bad", "good")
-    )
+    made = tuple(Tier(n, "made up", "not kafka", (f"test_{n}.py",)) for n in ("bad", "good"))
     monkeypatch.setattr(tiers, "TIERS", made)
     monkeypatch.setattr(tiers, "CHECKOUT", tmp_path)
     assert main([]) == 1

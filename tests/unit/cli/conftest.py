@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -31,16 +32,33 @@ RECORDED = DATA / "cluster-recording.evenkeel"
 """Fourteen groups of a real cluster, each of another kind; whoever reads it is slow."""
 
 
-@pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run the command in an empty folder, without any setting of the environment."""
+def _command(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     for name in filter(re.compile("EVENKEEL_[A-Z_]+").fullmatch, list(os.environ)):
         monkeypatch.delenv(name)
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(folder)
     monkeypatch.setattr("evenkeel.engine.assignors._included", {})
 
     def invoke(*arguments: str | Path, **more: Any) -> Result:
         return CliRunner().invoke(app, [str(a) for a in arguments], **more)
+
+    return invoke
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run the command in an empty folder, without any setting of the environment."""
+    return _command(tmp_path, monkeypatch)
+
+
+@pytest.fixture(scope="session")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """What a command that only reads tells there; it is run once, however many tests look at it."""
+    folder = tmp_path_factory.mktemp("told")
+
+    @cache
+    def invoke(*arguments: str | Path) -> Result:
+        with pytest.MonkeyPatch.context() as patch:
+            return _command(folder, patch)(*arguments)
 
     return invoke
 

@@ -14,14 +14,14 @@ from tests.unit.cli.conftest import RECORDED
 
 pytestmark = pytest.mark.slow
 
-ONE = ("--group", "slow-member")
-
 
 def test_an_object_per_event_in_the_order_of_time(run):
     """Each has its kind, when it was said, and of which group."""
     events = [
         json.loads(line)
-        for line in run("backtest", "--from", RECORDED, "--json").stdout.splitlines()
+        for line in run(
+            "backtest", "--from", RECORDED, "--group", "s*", "--json"
+        ).stdout.splitlines()
     ]
 
     assert [event["at"] for event in events] == sorted(event["at"] for event in events)
@@ -48,15 +48,6 @@ def test_a_table_of_changes(run):
 
     assert "slow-member-3 does 0.58 records/s" in result.stdout
     assert "no forecast came due" in result.output
-
-
-def test_a_picture_of_the_groups(run, tmp_path):
-    """Lag, forecasts and diagnoses over time, whatever a group is called."""
-    file = tmp_path / "backtest.svg"
-    result = run("backtest", "--from", RECORDED, "--group", "s*", "--plot", str(file))
-
-    assert f"drawn: {file}" in result.stderr
-    assert "</svg>" in file.read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -126,13 +117,14 @@ def test_a_group_that_follows_plans_is_advised_one_and_held_to_it(run, follower,
 
 
 def test_messages_stand_beside_the_diagnoses(run, skewed, tmp_path):
-    """In the table by their headline, in the picture by a line at their time."""
+    """In the table by their headline, in the picture of lag, forecasts and diagnoses by a line at their time."""
     file = tmp_path / "backtest.svg"
     result = run("backtest", "--from", skewed, "--plot", str(file), env={"COLUMNS": "240"})
 
     assert "skewed-load: switch to roundrobin" in result.stdout
-    assert "<!-- opened -->" in file.read_text(encoding="utf-8")
-    assert "<!-- switch -->" in file.read_text(encoding="utf-8")
+    assert f"drawn: {file}" in result.stderr
+    picture = file.read_text(encoding="utf-8")
+    assert all(mark in picture for mark in ("<!-- opened -->", "<!-- switch -->", "</svg>"))
 
 
 def test_a_group_that_is_gone_by_now(run, tmp_path):

@@ -192,7 +192,7 @@ print(json.dumps([loaded > 5, made]))
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_after_it_large_groups_and_applications_load_all_that_they_need(tmp_path):
     """
     Nothing is left for a scheduled run to compile; the last line says where everything is kept.

@@ -16,9 +16,10 @@ def owners(plan: Plan) -> dict[tuple[str, int], str]:
     return {pair: str(one.member_id) for one in plan.members for pair in one.pairs}
 
 
-def test_a_plan_is_what_advise_says_a_strategy_would_give(run, recording):
+def test_a_plan_is_what_advise_says_a_strategy_would_give(run, told, recording):
     """Its moves and no other; who has what now, changed by them, is the plan."""
-    (row,) = objects(run("advise", "--group", "uneven", "--from", recording, "--json"))
+    asked = ("advise", "--group", "uneven", "--from", recording, "--frontier", "--json")
+    (row,) = objects(told(*asked))
     least = next(each for each in row["strategies"] if each["strategy"] == "min_traffic")
     moved = {(m["topic"], m["partition"]): m["to_member"] for m in least["moved"]}
     now = owners(read_plan(run("plan", "uneven", "--from", recording, "--strategy", "live").stdout))

@@ -39,10 +39,10 @@ def rendered(name: str, values: Mapping[str, Any], filters: Mapping[str, Any]) -
     Args:
         name: Of the template.
         values: What it has under which name.
-        filters: What it can do with them, beside what all templates can.
+        filters: What it can do with them, beside what all templates can; the same ones each time.
     """
-    environment = _environment().overlay()
-    environment.filters = {**environment.filters, **filters}
+    environment = _environment()
+    environment.filters |= filters
     return environment.get_template(name).render(values).splitlines()
 
 
