@@ -6,7 +6,7 @@ and rack distance, replays every strategy on every group, checks metrics and can
 or stay, with the reason) and tells Slack what is new. The snapshot id is the run's partition key.
 
 **When snapshots come faster than runs end.** The run whose turn it is takes all snapshots of its cluster
-that wait: metrics for each, candidates and advice for the newest. The others are *overtaken*; their own
+that wait: metrics for each, candidates and advice for the newest. The others are *superseded*; their own
 runs, and any run that finds its snapshot done or in work, end at once, skipped. The first two tasks
 wait for the pool `spark`: a run by hand goes first, then the oldest, and a run that has begun is
 finished first, so no cluster waits for another longer than one run.
@@ -29,7 +29,7 @@ of a cluster is spoken of in Slack.
 **Where to look.**
 
     select * from latest_advice;
-    select snapshot_id, state, overtaken_by, seconds_to_advice from snapshot_health order by started_at desc;
+    select snapshot_id, state, superseded_by, seconds_to_advice from snapshot_health order by started_at desc;
     select group_id, expectation, reason from validation where not success and snapshot_id = '...';
     select * from strategy_scoreboard where group_id = '...';
     select * from step_run where outcome = 'failed' order by started_at desc limit 10;
@@ -47,7 +47,7 @@ from evenkeel.dags.spark_step import SparkStep
 ASKED = "{{ dag_run.partition_key or params.snapshot_id or '' }}"
 """The snapshot that started the run, or that a person asked for."""
 
-TAKEN_UP = "{{ ti.xcom_pull(task_ids='validate_snapshot') or '' }}"
+CLAIMED = "{{ ti.xcom_pull(task_ids='validate_snapshot') or '' }}"
 """The snapshot that the run advises on: the newest of that cluster that waits; empty when it was rejected."""
 
 TOLD = "{{ ti.xcom_pull(task_ids='validate_snapshot') or dag_run.partition_key or params.snapshot_id or '' }}"
@@ -107,7 +107,7 @@ def advise_assignments() -> None:
 
     measured = SparkStep(
         task_id="measure_and_propose",
-        snapshot_id=TAKEN_UP,
+        snapshot_id=CLAIMED,
         groups="{{ params.groups }}",
         # it is two steps
         execution_timeout=timedelta(minutes=20),
@@ -116,7 +116,7 @@ def advise_assignments() -> None:
     run = "{{ run_id }}"
     validated = validate_snapshot(ASKED, run)
     alerted = alert(TOLD)
-    validated >> measured >> validate_candidates(TAKEN_UP, run) >> advise(TAKEN_UP) >> alerted
+    validated >> measured >> validate_candidates(CLAIMED, run) >> advise(CLAIMED) >> alerted
     # of a rejection there is something to say, of a run that found nothing to do there is not
     validated >> alerted
 

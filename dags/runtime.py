@@ -47,7 +47,7 @@ from evenkeel.engine.snapshots import split_snapshot_id
 log = logging.getLogger(__name__)
 
 ON_THE_WAY = timedelta(minutes=2)
-"""How long a task works on overtaken snapshots beside its own; the next run goes on with them."""
+"""How long a task works on superseded snapshots beside its own; the next run goes on with them."""
 
 
 # Running a step
@@ -273,7 +273,7 @@ def validate_snapshot(snapshot_id: str, *, run_id: str) -> str | None:
         )
         if taken_up is None:
             raise AirflowSkipException(
-                f"{snapshot_id} is done, overtaken, or worked on by another run."
+                f"{snapshot_id} is done, superseded, or worked on by another run."
             )
         if accepted:
             _on_the_way(pipeline.unvalidated(ports.history, turn, taken_up), _accepted)
@@ -316,7 +316,7 @@ def _tell_verdict(what: str, rejected: str | None) -> None:
 
 
 def to_measure(snapshot_id: str, *, run_id: str) -> list[str]:
-    """The overtaken snapshots that a run measures beside its own, newest first."""
+    """The superseded snapshots that a run measures beside its own, newest first."""
     with _told_in_one_line():
         turn = pipeline.Turn(snapshot_id=snapshot_id, run_id=run_id)
         return pipeline.unmeasured(Ports(settings()).history, turn, snapshot_id)
@@ -326,7 +326,7 @@ def validate_candidates(snapshot_id: str, *, run_id: str) -> None:
     """
     Check the metrics and the candidates of a snapshot; those that pass reach the history.
 
-    So do the metrics of the snapshots it has overtaken.
+    So do the metrics of the snapshots it has superseded.
     """
     with of_snapshot("validate_candidates", snapshot_id) as ports:
         for stage in ("metrics", "candidates"):

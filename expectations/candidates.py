@@ -23,8 +23,8 @@ from evenkeel.expectations.frames import Frame, with_columns
 from evenkeel.expectations.ranges import UNSOUND, among, ranges, unsound
 from evenkeel.expectations.suite import expect, present, whole
 
-FEASIBLE = Column("feasibility") != Feasibility.INFEASIBLE.value
-INFEASIBLE = Column("feasibility") == Feasibility.INFEASIBLE.value
+FEASIBLE = Column("feasibility") != Feasibility.NOT_APPLICABLE.value
+INFEASIBLE = Column("feasibility") == Feasibility.NOT_APPLICABLE.value
 OF_A_STRATEGY = Column("strategy") != "live"
 """What the group has now may leave partitions without an owner."""
 

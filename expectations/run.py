@@ -49,7 +49,7 @@ def validate_snapshot(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Ta
 
     Args:
         lake: Where it is.
-        settings: Its `withhold_share` is the share of groups above which the whole snapshot is rejected.
+        settings: Its `max_failed_share` is the share of groups above which the whole snapshot is rejected.
         snapshot_id: Which snapshot.
 
     Returns:
@@ -69,7 +69,9 @@ def validate_snapshot(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Ta
     frames = snapshot_frames(manifest, tables)
     rows = check(frames, build_suites(snapshot_id, manifest.rows))
     groups = tables["groups"]["group_id"].to_pylist()
-    return _results(snapshot_id, "snapshot", [*rows, _share(rows, groups, settings.withhold_share)])
+    return _results(
+        snapshot_id, "snapshot", [*rows, _share(rows, groups, settings.max_failed_share)]
+    )
 
 
 def _expected_of(schema: pa.Schema) -> list[str]:
@@ -104,7 +106,9 @@ def validate_metrics(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Tab
     tables = {name: lake.read(name, [snapshot_id]) for name in METRICS}
     groups = _group_ids(lake, "groups", snapshot_id)
     rows = check(metric_frames(tables, groups), build_suites(snapshot_id, manifest.rows))
-    return _results(snapshot_id, "metrics", [*rows, _share(rows, groups, settings.withhold_share)])
+    return _results(
+        snapshot_id, "metrics", [*rows, _share(rows, groups, settings.max_failed_share)]
+    )
 
 
 def validate_candidates(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Table:
@@ -132,7 +136,7 @@ def validate_candidates(lake: Lake, settings: Settings, snapshot_id: str) -> pa.
     of_tasks = (s.value for s in (*RackStrategy, *StickyTasks))
     known = [*strategies, *RACKED, *(name for name in of_tasks if name not in strategies)]
     rows = check(frames, build_suites(snapshot_id, manifest.rows["candidates"], known))
-    share = _share(rows, groups, settings.withhold_share)
+    share = _share(rows, groups, settings.max_failed_share)
     return _results(snapshot_id, "candidates", [*rows, share])
 
 
@@ -172,7 +176,7 @@ def _share(
         "checked_count": len(groups),
         "reason": None
         if fine
-        else f"{len(withheld)} of {len(groups)} groups are withheld, more than withhold_share={limit:g} allows",
+        else f"{len(withheld)} of {len(groups)} groups are withheld, more than max_failed_share={limit:g} allows",
     }
 
 

@@ -4,7 +4,7 @@ What a run of the DAG has Spark do, in one application: the metrics of a snapsho
     python -m evenkeel.spark_tasks.measure_and_propose --snapshot-id eu-20260102T030405Z-0a1b2c [--groups 'orders-*']
 
 What the lake has already, made by the same configuration and the same code, is not made again: so a retry goes on
-behind the step that was done. The metrics of overtaken snapshots (`--also`) come last, while there is time.
+behind the step that was done. The metrics of superseded snapshots (`--also`) come last, while there is time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ STEPS: Mapping[str, Run] = {"metrics": compute_metrics.run, "candidates": propos
 """In their order: what a step leaves in the lake, and the step."""
 
 ALSO = timedelta(minutes=3)
-"""How long overtaken snapshots are worked on beside the one that is advised on."""
+"""How long superseded snapshots are worked on beside the one that is advised on."""
 
 
 def measure_and_propose(
@@ -94,7 +94,7 @@ def main(arguments: list[str] | None = None) -> int:
         action="append",
         default=[],
         metavar="SNAPSHOT_ID",
-        help="an overtaken snapshot to measure as well, after the other, if it can be; may be repeated",
+        help="a superseded snapshot to measure as well, after the other, if it can be; may be repeated",
     )
     asked = parser.parse_args(arguments)
     return ended(

@@ -89,7 +89,7 @@ BEGIN
             CASE WHEN told.cluster IS NOT NULL THEN coalesce(told.diagnosis, ''unknown'') END,
             coalesce(made.diagnosis, ''unknown''),
             now_told.strategy IS DISTINCT FROM then_told.strategy
-            AND now_told.verdict <> ''not judged'' AND then_told.verdict <> ''not judged'',
+            AND now_told.verdict <> ''not evaluated'' AND then_told.verdict <> ''not evaluated'',
             then_told.strategy,
             now_told.strategy
         FROM %1$I.lag_history AS made
@@ -119,7 +119,7 @@ BEGIN
                 told.cluster IS NOT NULL
                 AND coalesce(made.diagnosis, ''unknown'') <> coalesce(told.diagnosis, ''unknown'')
                 OR now_told.strategy IS DISTINCT FROM then_told.strategy
-                AND now_told.verdict <> ''not judged'' AND then_told.verdict <> ''not judged''
+                AND now_told.verdict <> ''not evaluated'' AND then_told.verdict <> ''not evaluated''
             )', rules)
         USING of_cluster, of_group, since, until;
 END $$;

@@ -41,9 +41,9 @@ CREATE TABLE snapshot (
     measured_at TIMESTAMP WITH TIME ZONE,
     proposed_at TIMESTAMP WITH TIME ZONE,
     advised_at TIMESTAMP WITH TIME ZONE,
-    taken_up_at TIMESTAMP WITH TIME ZONE,
-    taken_up_by TEXT,
-    overtaken_by TEXT,
+    adopted_at TIMESTAMP WITH TIME ZONE,
+    claimed_by TEXT,
+    superseded_by TEXT,
     rolled_up_at TIMESTAMP WITH TIME ZONE,
     checks INTEGER,
     thinned_at TIMESTAMP WITH TIME ZONE,
@@ -78,9 +78,9 @@ COMMENT ON COLUMN snapshot.rejected IS 'Whether a validation rejected it as a wh
 COMMENT ON COLUMN snapshot.measured_at IS 'When its metrics were first stored; null before.';
 COMMENT ON COLUMN snapshot.proposed_at IS 'When its candidates were first stored; null before.';
 COMMENT ON COLUMN snapshot.advised_at IS 'When its advice was stored, also if there was no group to advise; null before.';
-COMMENT ON COLUMN snapshot.taken_up_at IS 'When a run began to work on its advice; null before.';
-COMMENT ON COLUMN snapshot.taken_up_by IS 'Id of that run; null before, and where no schedule runs the steps.';
-COMMENT ON COLUMN snapshot.overtaken_by IS 'The newer snapshot of its cluster that was advised on in its place; it has metrics, no advice of its own. Null: none was.';
+COMMENT ON COLUMN snapshot.adopted_at IS 'When a run began to work on its advice; null before.';
+COMMENT ON COLUMN snapshot.claimed_by IS 'Id of that run; null before, and where no schedule runs the steps.';
+COMMENT ON COLUMN snapshot.superseded_by IS 'The newer snapshot of its cluster that was advised on in its place; it has metrics, no advice of its own. Null: none was.';
 COMMENT ON COLUMN snapshot.rolled_up_at IS 'When it was last counted in its hour; null: not yet, or something of it was stored since.';
 COMMENT ON COLUMN snapshot.checks IS 'Number of expectations that were checked; null when none was, or not counted.';
 COMMENT ON COLUMN snapshot.thinned_at IS 'When its metrics, candidates and repeated advice were forgotten here; null: what it got is here.';
@@ -157,8 +157,8 @@ CREATE TABLE group_metrics (
     fewest_partitions INTEGER,
     largest_member_lag BIGINT,
     lag_skew DOUBLE PRECISION,
-    lag_floor BIGINT,
-    lag_floor_equal_counts BIGINT,
+    lag_lower_bound BIGINT,
+    lag_lower_bound_equal_counts BIGINT,
     cross_rack_share DOUBLE PRECISION,
     cross_rack_rate_share DOUBLE PRECISION,
     cross_rack_in_sync_share DOUBLE PRECISION,
@@ -206,8 +206,8 @@ COMMENT ON COLUMN group_metrics.subscribed_topics IS 'Topics its members subscri
 COMMENT ON COLUMN group_metrics.error IS 'Why it could not be read, or was withheld; then no number is known.';
 COMMENT ON COLUMN group_metrics.findings IS 'What is remarkable about it.';
 COMMENT ON COLUMN group_metrics.facts IS 'The findings as values, to ask with @> by measure: a list of {kind, measure, before, after, bound, ...}.';
-COMMENT ON COLUMN group_metrics.diagnosis IS 'What is the matter with it: keeps up, catching up, skewed load, slow member, no members, ... or unknown.';
-COMMENT ON COLUMN group_metrics.diagnosis_reason IS 'The same with names and numbers; null where it keeps up.';
+COMMENT ON COLUMN group_metrics.diagnosis IS 'Its diagnosis: healthy, catching up, skewed load, slow member, no members, ... or unknown.';
+COMMENT ON COLUMN group_metrics.diagnosis_reason IS 'The same with names and numbers; null where it is healthy.';
 COMMENT ON COLUMN group_metrics.commit_interval_seconds IS 'Seconds from one of its commits to the next, learned or configured; null while none was seen.';
 COMMENT ON COLUMN group_metrics.delay_seconds IS 'How far it is behind beyond its commit interval, by its worst partition.';
 COMMENT ON COLUMN group_metrics.commit_ages_seconds IS 'Seconds of arrivals that its commits were behind at each sample it kept up, for its forecast.';
@@ -218,8 +218,8 @@ COMMENT ON COLUMN group_metrics.most_partitions IS 'Number of partitions of the 
 COMMENT ON COLUMN group_metrics.fewest_partitions IS 'Number of partitions of the member that has fewest.';
 COMMENT ON COLUMN group_metrics.largest_member_lag IS 'Largest lag of a member, in offsets; null when a lag is unknown.';
 COMMENT ON COLUMN group_metrics.lag_skew IS 'Largest member lag over mean member lag; null when the total is 0 or unknown.';
-COMMENT ON COLUMN group_metrics.lag_floor IS 'No assignment has a smaller largest member lag than this, in offsets.';
-COMMENT ON COLUMN group_metrics.lag_floor_equal_counts IS 'No assignment with equal partition counts has a smaller largest member lag than this, in offsets.';
+COMMENT ON COLUMN group_metrics.lag_lower_bound IS 'No assignment has a smaller largest member lag than this, in offsets.';
+COMMENT ON COLUMN group_metrics.lag_lower_bound_equal_counts IS 'No assignment with equal partition counts has a smaller largest member lag than this, in offsets.';
 COMMENT ON COLUMN group_metrics.cross_rack_share IS 'Partitions whose owner''s rack holds no replica, over those where both are known; a fraction of 1.';
 COMMENT ON COLUMN group_metrics.cross_rack_rate_share IS 'Cross-rack share weighted by offsets per second; null when a rate is unknown or all are 0.';
 COMMENT ON COLUMN group_metrics.cross_rack_in_sync_share IS 'Cross-rack share over in-sync replicas only.';
@@ -439,8 +439,8 @@ CREATE TABLE candidate (
     fewest_partitions INTEGER,
     largest_member_lag BIGINT,
     lag_skew DOUBLE PRECISION,
-    lag_floor BIGINT,
-    lag_floor_equal_counts BIGINT,
+    lag_lower_bound BIGINT,
+    lag_lower_bound_equal_counts BIGINT,
     cross_rack_share DOUBLE PRECISION,
     cross_rack_rate_share DOUBLE PRECISION,
     cross_rack_in_sync_share DOUBLE PRECISION,
@@ -497,8 +497,8 @@ COMMENT ON COLUMN candidate.group_id IS 'The consumer group.';
 COMMENT ON COLUMN candidate.config_version IS 'Hash of the configuration it was computed with.';
 COMMENT ON COLUMN candidate.strategy IS 'Our name of the strategy; "live" is what the group has now.';
 COMMENT ON COLUMN candidate.position IS 'Place of the strategy in the table of strategies, from 0.';
-COMMENT ON COLUMN candidate.deployment IS 'How a user gets it: setting, class, plan, yardstick, never advised, already there.';
-COMMENT ON COLUMN candidate.feasibility IS 'Whether this group could run it: can run, could run, yardstick, infeasible.';
+COMMENT ON COLUMN candidate.deployment IS 'How a user gets it: setting, class, plan, baseline, never advised, already there.';
+COMMENT ON COLUMN candidate.feasibility IS 'Whether this group could run it: available, needs restart, not deployable here, not applicable.';
 COMMENT ON COLUMN candidate.reason IS 'Why it can or cannot run.';
 COMMENT ON COLUMN candidate.is_running IS 'Whether the group runs it, as far as can be seen (Streams: it gives what the group has); null: unknown.';
 COMMENT ON COLUMN candidate.how IS 'What to do to get it on this group.';
@@ -509,8 +509,8 @@ COMMENT ON COLUMN candidate.most_partitions IS 'Number of partitions of the memb
 COMMENT ON COLUMN candidate.fewest_partitions IS 'Number of partitions of the member that has fewest.';
 COMMENT ON COLUMN candidate.largest_member_lag IS 'Largest lag of a member, in offsets; null when a lag is unknown.';
 COMMENT ON COLUMN candidate.lag_skew IS 'Largest member lag over mean member lag; null when the total is 0 or unknown.';
-COMMENT ON COLUMN candidate.lag_floor IS 'No assignment has a smaller largest member lag than this, in offsets.';
-COMMENT ON COLUMN candidate.lag_floor_equal_counts IS 'No assignment with equal partition counts has a smaller largest member lag than this, in offsets.';
+COMMENT ON COLUMN candidate.lag_lower_bound IS 'No assignment has a smaller largest member lag than this, in offsets.';
+COMMENT ON COLUMN candidate.lag_lower_bound_equal_counts IS 'No assignment with equal partition counts has a smaller largest member lag than this, in offsets.';
 COMMENT ON COLUMN candidate.cross_rack_share IS 'Partitions whose owner''s rack holds no replica, over those where both are known; a fraction of 1.';
 COMMENT ON COLUMN candidate.cross_rack_rate_share IS 'Cross-rack share weighted by offsets per second; null when a rate is unknown or all are 0.';
 COMMENT ON COLUMN candidate.cross_rack_in_sync_share IS 'Cross-rack share over in-sync replicas only.';
@@ -684,11 +684,11 @@ CREATE TABLE advice (
     strategy TEXT,
     reason TEXT NOT NULL,
     how TEXT,
-    yardstick TEXT,
-    yardstick_reason TEXT,
+    best_undeployable TEXT,
+    best_undeployable_reason TEXT,
     seen INTEGER DEFAULT 0 NOT NULL,
     facts JSONB,
-    yardstick_facts JSONB,
+    best_undeployable_facts JSONB,
     state TEXT,
     state_since TIMESTAMP WITH TIME ZONE,
     course JSONB,
@@ -700,8 +700,8 @@ CREATE TABLE advice (
     CONSTRAINT advice_pkey PRIMARY KEY (advice_id),
     CONSTRAINT advice_snapshot_fkey FOREIGN KEY(snapshot_id) REFERENCES snapshot (snapshot_id) ON DELETE CASCADE,
     CONSTRAINT advice_snapshot_group_key UNIQUE (snapshot_id, group_id),
-    CONSTRAINT advice_verdict_check CHECK (verdict IN ('switch', 'stay', 'not judged')),
-    CONSTRAINT advice_state_check CHECK (state IN ('proposed', 'confirmed', 'taken up', 'verified', 'missed', 'withdrawn', 'expired'))
+    CONSTRAINT advice_verdict_check CHECK (verdict IN ('switch', 'stay', 'not evaluated')),
+    CONSTRAINT advice_state_check CHECK (state IN ('proposed', 'confirmed', 'adopted', 'verified', 'missed', 'withdrawn', 'expired'))
 );
 
 CREATE INDEX advice_of_group ON advice (group_id, cluster, snapshot_id);
@@ -714,16 +714,16 @@ COMMENT ON COLUMN advice.snapshot_id IS 'Which snapshot it belongs to.';
 COMMENT ON COLUMN advice.cluster IS 'The cluster of that snapshot.';
 COMMENT ON COLUMN advice.group_id IS 'The consumer group.';
 COMMENT ON COLUMN advice.config_version IS 'Hash of the configuration it was computed with.';
-COMMENT ON COLUMN advice.verdict IS 'What it was told: switch, stay or not judged.';
+COMMENT ON COLUMN advice.verdict IS 'What it was told: switch, stay or not evaluated.';
 COMMENT ON COLUMN advice.strategy IS 'The strategy that wins; null when none does.';
 COMMENT ON COLUMN advice.reason IS 'Why.';
 COMMENT ON COLUMN advice.how IS 'What to do to get that strategy.';
-COMMENT ON COLUMN advice.yardstick IS 'The best strategy that cannot be deployed on this group.';
-COMMENT ON COLUMN advice.yardstick_reason IS 'What it would gain, and why it cannot be deployed.';
+COMMENT ON COLUMN advice.best_undeployable IS 'The best strategy that cannot be deployed on this group.';
+COMMENT ON COLUMN advice.best_undeployable_reason IS 'What it would gain, and why it cannot be deployed.';
 COMMENT ON COLUMN advice.seen IS 'Number of consecutive snapshots, this one included, in which the strategy won.';
 COMMENT ON COLUMN advice.facts IS 'The reason as values (kinds gain, loss, reason ...), to ask with @>: a list of {kind, measure, ...}.';
-COMMENT ON COLUMN advice.yardstick_facts IS 'What the yardstick would gain, as values of the same form.';
-COMMENT ON COLUMN advice.state IS 'How far its newest advice has come: proposed, confirmed, taken up, verified, missed, withdrawn, expired.';
+COMMENT ON COLUMN advice.best_undeployable_facts IS 'What that strategy would gain, as values of the same form.';
+COMMENT ON COLUMN advice.state IS 'How far its newest advice has come: proposed, confirmed, adopted, verified, missed, withdrawn, expired.';
 COMMENT ON COLUMN advice.state_since IS 'Since when it is in that state.';
 COMMENT ON COLUMN advice.course IS 'What the next snapshot has to know of it, as JSON; null where that is nothing.';
 COMMENT ON COLUMN advice.owner IS 'Who owned the group then; null where that was not configured, or not kept yet.';
@@ -759,7 +759,7 @@ CREATE TABLE advice_event (
     cause TEXT DEFAULT '' NOT NULL,
     CONSTRAINT advice_event_pkey PRIMARY KEY (advice_id, state),
     CONSTRAINT advice_event_advice_fkey FOREIGN KEY(advice_id) REFERENCES advice (advice_id) ON DELETE CASCADE,
-    CONSTRAINT advice_event_state_check CHECK (state IN ('proposed', 'confirmed', 'taken up', 'verified', 'missed', 'withdrawn', 'expired'))
+    CONSTRAINT advice_event_state_check CHECK (state IN ('proposed', 'confirmed', 'adopted', 'verified', 'missed', 'withdrawn', 'expired'))
 );
 
 CREATE INDEX advice_event_at ON advice_event (at);
@@ -768,7 +768,7 @@ COMMENT ON TABLE advice_event IS 'From a snapshot on an advice was in another st
 COMMENT ON COLUMN advice_event.advice_id IS 'With which advice that was stored.';
 COMMENT ON COLUMN advice_event.at IS 'When the snapshot was taken.';
 COMMENT ON COLUMN advice_event.strategy IS 'The strategy that it is about.';
-COMMENT ON COLUMN advice_event.state IS 'What it became: proposed, confirmed, taken up, verified, missed, withdrawn or expired.';
+COMMENT ON COLUMN advice_event.state IS 'What it became: proposed, confirmed, adopted, verified, missed, withdrawn or expired.';
 COMMENT ON COLUMN advice_event.facts IS 'Why, as values: a list of {kind, measure, ...}.';
 COMMENT ON COLUMN advice_event.diagnosis IS 'What was the matter with the group then.';
 COMMENT ON COLUMN advice_event.cause IS 'Why, in words.';
@@ -782,7 +782,7 @@ CREATE TABLE advice_check (
     expected DOUBLE PRECISION NOT NULL,
     high DOUBLE PRECISION NOT NULL,
     strategy TEXT NOT NULL,
-    taken_up_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    adopted_at TIMESTAMP WITH TIME ZONE NOT NULL,
     realised DOUBLE PRECISION,
     CONSTRAINT advice_check_pkey PRIMARY KEY (advice_id, after_seconds, measure),
     CONSTRAINT advice_check_advice_fkey FOREIGN KEY(advice_id) REFERENCES advice (advice_id) ON DELETE CASCADE
@@ -790,14 +790,14 @@ CREATE TABLE advice_check (
 
 COMMENT ON TABLE advice_check IS 'What was promised of an advice that was taken up, and what came, so long afterwards.';
 COMMENT ON COLUMN advice_check.advice_id IS 'With which advice that was stored.';
-COMMENT ON COLUMN advice_check.after_seconds IS 'How long after it was taken up, 0 as soon as it is seen; for a day, what was promised for an hour.';
+COMMENT ON COLUMN advice_check.after_seconds IS 'How long after it was adopted, 0 as soon as it is seen; for a day, what was promised for an hour.';
 COMMENT ON COLUMN advice_check.measure IS 'What was promised: lag, delay_seconds, utilisation (of the busiest member) or cross_rack_share.';
 COMMENT ON COLUMN advice_check.unit IS 'What the values count: offsets, s, ratio or share.';
 COMMENT ON COLUMN advice_check.low IS 'Low end of what was promised: four times of five it lies between low and high.';
 COMMENT ON COLUMN advice_check.expected IS 'What was expected.';
 COMMENT ON COLUMN advice_check.high IS 'High end of what was promised.';
-COMMENT ON COLUMN advice_check.strategy IS 'The strategy that was taken up.';
-COMMENT ON COLUMN advice_check.taken_up_at IS 'When it was taken up.';
+COMMENT ON COLUMN advice_check.strategy IS 'The adopted strategy.';
+COMMENT ON COLUMN advice_check.adopted_at IS 'When it was adopted.';
 COMMENT ON COLUMN advice_check.realised IS 'What came; null where no snapshot tells it, or the assignment was another by then.';
 
 CREATE TABLE incident (
@@ -811,7 +811,7 @@ CREATE TABLE incident (
     opened_at TIMESTAMP WITH TIME ZONE NOT NULL,
     last_seen_at TIMESTAMP WITH TIME ZONE NOT NULL,
     closed_at TIMESTAMP WITH TIME ZONE,
-    told_at TIMESTAMP WITH TIME ZONE,
+    notified_at TIMESTAMP WITH TIME ZONE,
     alert_key TEXT,
     owner TEXT,
     summary TEXT,
@@ -838,7 +838,7 @@ COMMENT ON COLUMN incident.began_at IS 'When it began, as far as is known; null 
 COMMENT ON COLUMN incident.opened_at IS 'When it was worth telling.';
 COMMENT ON COLUMN incident.last_seen_at IS 'When it was last seen.';
 COMMENT ON COLUMN incident.closed_at IS 'When it was over; null while it is open.';
-COMMENT ON COLUMN incident.told_at IS 'When its message first arrived; null: nobody has been told.';
+COMMENT ON COLUMN incident.notified_at IS 'When its message first arrived; null: nobody has been told.';
 COMMENT ON COLUMN incident.alert_key IS 'Key of the message that stands for it, its own or a digest; null while nobody is to be told.';
 COMMENT ON COLUMN incident.owner IS 'Who owns the group; null where that is not configured.';
 COMMENT ON COLUMN incident.summary IS 'What is wrong, in words.';
@@ -940,7 +940,7 @@ CREATE TABLE silence (
     created_at TIMESTAMP WITH TIME ZONE DEFAULT now() NOT NULL,
     ended_at TIMESTAMP WITH TIME ZONE,
     channels TEXT[] DEFAULT '{}' NOT NULL,
-    end_told_at TIMESTAMP WITH TIME ZONE,
+    end_notified_at TIMESTAMP WITH TIME ZONE,
     cluster_regex TEXT NOT NULL,
     groups_regex TEXT NOT NULL,
     CONSTRAINT silence_pkey PRIMARY KEY (silence_id),
@@ -948,7 +948,7 @@ CREATE TABLE silence (
     CONSTRAINT silence_end_check CHECK (ends_at > starts_at AND (ends_at IS NOT NULL OR kind = 'ack'))
 );
 
-CREATE INDEX silence_not_over ON silence (starts_at) WHERE end_told_at IS NULL;
+CREATE INDEX silence_not_over ON silence (starts_at) WHERE end_notified_at IS NULL;
 CREATE UNIQUE INDEX silence_window ON silence (cluster, groups, starts_at) WHERE kind = 'maintenance' AND ended_at IS NULL;
 
 COMMENT ON TABLE silence IS 'For which groups nobody is woken, from when to when, by whom and why. Maintenance is noted when it begins.';
@@ -963,7 +963,7 @@ COMMENT ON COLUMN silence.who IS 'Who wanted it so.';
 COMMENT ON COLUMN silence.created_at IS 'When it was stored.';
 COMMENT ON COLUMN silence.ended_at IS 'When it was ended early; null when it was not.';
 COMMENT ON COLUMN silence.channels IS 'Where people have been told that it began.';
-COMMENT ON COLUMN silence.end_told_at IS 'When its end was told, or needed no word; null before.';
+COMMENT ON COLUMN silence.end_notified_at IS 'When its end was told, or needed no word; null before.';
 COMMENT ON COLUMN silence.cluster_regex IS 'The pattern of clusters as a regular expression of Postgres.';
 COMMENT ON COLUMN silence.groups_regex IS 'The pattern of groups as a regular expression of Postgres.';
 
@@ -987,7 +987,7 @@ CREATE TABLE group_sample (
     taken_at TIMESTAMP WITH TIME ZONE NOT NULL,
     total_lag BIGINT,
     largest_member_lag BIGINT,
-    lag_floor BIGINT,
+    lag_lower_bound BIGINT,
     partitions INTEGER,
     unknown_lag_partitions INTEGER,
     lag_skew REAL,
@@ -1029,7 +1029,7 @@ COMMENT ON COLUMN group_sample.members IS 'Number of members.';
 COMMENT ON COLUMN group_sample.taken_at IS 'When the reading of the snapshot began.';
 COMMENT ON COLUMN group_sample.total_lag IS 'Lag over all its partitions, in offsets; null when it is not known.';
 COMMENT ON COLUMN group_sample.largest_member_lag IS 'Largest lag of a member, in offsets; null when a lag is unknown.';
-COMMENT ON COLUMN group_sample.lag_floor IS 'No assignment has a smaller largest member lag than this, in offsets.';
+COMMENT ON COLUMN group_sample.lag_lower_bound IS 'No assignment has a smaller largest member lag than this, in offsets.';
 COMMENT ON COLUMN group_sample.partitions IS 'Number of partitions inside the totals.';
 COMMENT ON COLUMN group_sample.unknown_lag_partitions IS 'Number of those whose lag is unknown; null: none, or it is not known how many there are.';
 COMMENT ON COLUMN group_sample.lag_skew IS 'Largest member lag over mean member lag; null when the total is 0 or unknown.';
@@ -1154,7 +1154,7 @@ COMMENT ON COLUMN group_hour.members_left IS 'Number of members that left.';
 COMMENT ON COLUMN group_hour.members_restarted IS 'Number of members that restarted.';
 COMMENT ON COLUMN group_hour.partitions_moved IS 'Number of partitions that went from one member to another by that.';
 COMMENT ON COLUMN group_hour.would_have_moved IS 'What strategies in force before would have moved instead: a list of {strategy, moves, changes}.';
-COMMENT ON COLUMN group_hour.advised_snapshots IS 'Number of snapshots after which it was told to switch or to stay.';
+COMMENT ON COLUMN group_hour.advised_snapshots IS 'Number of snapshots after which it was advised to switch or to stay.';
 COMMENT ON COLUMN group_hour.wins IS 'Which strategy won then, null where none did: a list of {strategy, won, advised}.';
 
 CREATE TABLE group_day (
@@ -1231,7 +1231,7 @@ COMMENT ON COLUMN group_day.members_left IS 'Number of members that left.';
 COMMENT ON COLUMN group_day.members_restarted IS 'Number of members that restarted.';
 COMMENT ON COLUMN group_day.partitions_moved IS 'Number of partitions that went from one member to another by that.';
 COMMENT ON COLUMN group_day.would_have_moved IS 'What strategies in force before would have moved instead: a list of {strategy, moves, changes}.';
-COMMENT ON COLUMN group_day.advised_snapshots IS 'Number of snapshots after which it was told to switch or to stay.';
+COMMENT ON COLUMN group_day.advised_snapshots IS 'Number of snapshots after which it was advised to switch or to stay.';
 COMMENT ON COLUMN group_day.wins IS 'Which strategy won then, null where none did: a list of {strategy, won, advised}.';
 
 CREATE TABLE diagnosis_span (

@@ -25,7 +25,7 @@ from .inputs import LiveFigures, Sight
 
 DAY_SECONDS = 86_400
 """
-Promises are checked as soon as the nearer forecast is due, an hour after an advice was taken up, and after a day, when
+Promises are checked as soon as the nearer forecast is due, an hour after an advice was adopted, and after a day, when
 those for an hour must still hold. What is won across racks alone shows at once,
 and an hour later whether lag came as stated with it.
 """
@@ -47,7 +47,7 @@ ACROSS_RACKS = "cross_rack_share"
 DECISIVE = ("lag", ACROSS_RACKS)
 """The measures that say whether an advice kept what it promised."""
 
-WELL = (Diagnosis.KEEPS_UP, Diagnosis.CATCHING_UP, Diagnosis.UNKNOWN, Diagnosis.REBALANCING)
+WELL = (Diagnosis.HEALTHY, Diagnosis.CATCHING_UP, Diagnosis.UNKNOWN, Diagnosis.REBALANCING)
 """That this is the matter now is no reason to go back."""
 
 
@@ -99,12 +99,12 @@ def with_racks_as_said(
     promises: Sequence[AdvicePromise], before: Sequence[AdvicePromise]
 ) -> tuple[AdvicePromise, ...]:
     """
-    What is promised of lag from when an advice was taken up, and what was promised of racks before.
+    What is promised of lag from when an advice was adopted, and what was promised of racks before.
 
     What a strategy that runs would do next to racks is no promise any more: it would come true by what is there.
 
     Args:
-        promises: By the snapshot that shows that the advice was taken up.
+        promises: By the snapshot that shows that the advice was adopted.
         before: By the one before.
     """
     return (
@@ -135,7 +135,7 @@ def checked(
     runs: Callable[[str], bool],
 ) -> Checked:
     """
-    Hold what was taken up last against its promises, as far as they are due.
+    Hold what was adopted last against its promises, as far as they are due.
 
     Args:
         course: As the snapshot before left it.
@@ -171,12 +171,12 @@ def checked(
 
 def seen_at_once(course: Course, at: datetime, live: LiveFigures) -> Checked:
     """
-    Say that what was taken up with this snapshot keeps what it promised of racks, if it shows that already.
+    Say that what was adopted with this snapshot keeps what it promised of racks, if it shows that already.
 
     That it does not is for the next one to say: members may still be restarting.
 
     Args:
-        course: With what was taken up.
+        course: With what was adopted.
         at: When the snapshot was taken.
         live: What it shows.
     """
@@ -222,7 +222,7 @@ def _due(
 
 def _check(uptake: Uptake, promise: AdvicePromise, realised: float | None) -> AdviceCheck:
     known = asdict(promise)
-    return AdviceCheck(**known, strategy=uptake.strategy, taken_up_at=uptake.at, realised=realised)
+    return AdviceCheck(**known, strategy=uptake.strategy, adopted_at=uptake.at, realised=realised)
 
 
 def _closed(
@@ -309,7 +309,7 @@ def refused(course: Course, sight: Sight, policy: Policy) -> Uptake | None:
         policy: How long a way back is closed.
     """
     for uptake in reversed(course.uptakes) if sight.winner is not None else ():
-        lately = (sight.at - uptake.first_at).total_seconds() < policy.no_reverse_seconds
+        lately = (sight.at - uptake.first_at).total_seconds() < policy.revert_cooldown_seconds
         restored = sight.would_be is not None and sight.would_be == uptake.came_from
         back = sight.winner != uptake.strategy and (sight.winner in uptake.ran or restored)
         something_else = sight.diagnosis not in (None, uptake.diagnosis, *WELL)
@@ -339,14 +339,16 @@ def muted(course: Course, at: datetime, policy: Policy) -> tuple[Mute, ...]:
 
 
 def remembered(course: Course, at: datetime, policy: Policy) -> Course:
-    """A course without what no longer matters: what was taken up long ago, a state that is over for long."""
-    longest = max(policy.no_reverse_seconds, 2 * policy.mute_seconds, DAY_SECONDS + VERDICT_SECONDS)
+    """A course without what no longer matters: what was adopted long ago, a state that is over for long."""
+    longest = max(
+        policy.revert_cooldown_seconds, 2 * policy.mute_seconds, DAY_SECONDS + VERDICT_SECONDS
+    )
     uptakes = tuple(
         uptake
         for uptake in course.uptakes
         if uptake.outcome is None or (at - uptake.first_at).total_seconds() < longest
     )
-    is_over = course.proposal is None and course.state is not AdviceState.TAKEN_UP
+    is_over = course.proposal is None and course.state is not AdviceState.ADOPTED
     old = course.since is not None and (at - course.since).total_seconds() > policy.expires_seconds
     if is_over and old:
         return replace(course, uptakes=uptakes, state=None, since=None)

@@ -1,7 +1,7 @@
 """
 The course of one group's advice: from snapshot to snapshot, steady, and held to account afterwards.
 
-What pays in one snapshot (`decide`) need not pay in the next. So a group is told to switch only while an advice is
+What pays in one snapshot (`decide`) need not pay in the next. So a group is advised to switch only while an advice is
 *confirmed*, and what became of it is written down. Each snapshot leads to at most one other state, but for racks:
 
                      wins in 3 of 4 and for 30 min            runs it, and its assignment is another
@@ -18,10 +18,10 @@ What pays in one snapshot (`decide`) need not pay in the next. So a group is tol
   UP: the only case in which one snapshot leads to two states. It is MISSED with the next one if as much crosses as
   before. If lag comes worse than stated an hour later, it is MISSED after all, unless something else is proposed then.
 * A snapshot that could not be judged (group unread or withheld, rebalancing) counts neither for nor against.
-* While an advice is taken up and not held against its promise yet, nothing else is proposed.
-* The reverse of what was taken up (a strategy or the assignment that the group came from) does not win for 7 days,
+* While an advice is adopted and not held against its promise yet, nothing else is proposed.
+* The reverse of what was adopted (a strategy or the assignment that the group came from) does not win for 7 days,
   unless something else is the matter by now than when it was proposed; that it is well now is no such reason.
-* A strategy that was missed twice in a row is muted: proposed, never confirmed. What is taken up all the same is
+* A strategy that was missed twice in a row is muted: proposed, never confirmed. What is adopted all the same is
   checked as well, and when it is verified it is not muted any more.
 
 The numbers are those of `Policy`. What is promised and how it is checked: `afterwards`.
@@ -80,7 +80,7 @@ def follow(course: Course | None, sight: Sight, policy: Policy) -> FollowedPlan:
 
 
 def kept_strategy(course: Course | None) -> str | None:
-    """The strategy that the group is told to switch to; None where it is told none."""
+    """The strategy that the group is advised to switch to; None where it is told none."""
     is_confirmed = course is not None and course.state is AdviceState.CONFIRMED
     return course.proposal.strategy if course and course.proposal and is_confirmed else None
 
@@ -106,12 +106,12 @@ def gone(course: Course, group: str, at: datetime) -> FollowedPlan | None:
         for u in course.uptakes
     )
     ended = replace(
-        course, at=at, state=over, since=at, looks=(), claims=(), proposal=None, uptakes=uptakes
+        course, at=at, state=over, since=at, winners=(), claims=(), proposal=None, uptakes=uptakes
     )
     return FollowedPlan(
         advice=Advice(
             group=group,
-            verdict=Verdict.NOT_JUDGED,
+            verdict=Verdict.NOT_EVALUATED,
             strategy=None,
             facts=why,
             state=over,
@@ -161,7 +161,7 @@ class _Walk:
         may_be_told = winner not in self.mutes and has_won(course, at, winner or "", policy)
         told = winner if may_be_told else None
         if proposal is None:
-            if winner is not None and course.state is not AdviceState.TAKEN_UP:
+            if winner is not None and course.state is not AdviceState.ADOPTED:
                 # confirmed at once where the policy asks for no more
                 begins = self._proposed if told is None else self._confirmed
                 begins(winner)
@@ -236,7 +236,7 @@ class _Walk:
             promises=proposal.promises,
         )
         self.course = replace(self.course, uptakes=(*self.course.uptakes, uptake))
-        self._over(AdviceState.TAKEN_UP, reason("runs_it_now", [proposal.strategy]))
+        self._over(AdviceState.ADOPTED, reason("runs_it_now", [proposal.strategy]))
         seen = seen_at_once(self.course, at, self.sight.live)
         self.course, self.checks = seen.course, seen.checks
         self.comes_out(seen.outcome)
@@ -253,7 +253,7 @@ class _Walk:
         since = proposal.lost_since or proposal.first_won_at
         lost = losses(self.course, proposal.strategy, since)
         why = reason(
-            "no_longer_wins", [proposal.strategy], after=lost, bound=len(self.course.looks)
+            "no_longer_wins", [proposal.strategy], after=lost, bound=len(self.course.winners)
         )
         self._over(AdviceState.WITHDRAWN, why, *self.sight.decided.facts)
 
@@ -263,11 +263,11 @@ class _Walk:
         strategy = self.course.proposal.strategy
         self.course = replace(self.course, proposal=None)
         if state is not AdviceState.WITHDRAWN:
-            self.course = replace(self.course, looks=(), claims=())
+            self.course = replace(self.course, winners=(), claims=())
         self.becomes(state, strategy, *facts)
 
     def comes_out(self, outcome: UptakeOutcome | None) -> None:
-        """Note what came of what was taken up, if that is known now."""
+        """Note what came of what was adopted, if that is known now."""
         if outcome is not None:
             self.becomes(outcome.state, outcome.strategy, *outcome.facts)
 
@@ -283,5 +283,5 @@ class _Walk:
         """What the next snapshot has to know; None where that is nothing."""
         course = replace(self.course, at=self.sight.at, mutes=tuple(self.mutes.values()))
         if course.proposal is None and not course.claims:
-            course = replace(course, looks=())
-        return course if course.state or course.looks or course.uptakes else None
+            course = replace(course, winners=())
+        return course if course.state or course.winners or course.uptakes else None

@@ -44,7 +44,7 @@ def decide(
         unknown_lag: Of how many of them the lag is unknown.
         findings: What is remarkable about the group, the facts of its diagnosis among them.
         diagnosis: What is the matter with it; None where that is not known.
-        kept: The strategy that the group was told to switch to already: less has to be won for it to stay so.
+        kept: The strategy that the group was advised to switch to already: less has to be won for it to stay so.
         withheld: Why the group may not be judged; None when it may.
     """
     live = next((c for c in candidates if c.deployment is Deployment.LIVE), None)
@@ -52,7 +52,7 @@ def decide(
         why = live.reason if live else (reason("no_live_assignment"),)
         if withheld is not None:
             why = (reason("withheld", quote=withheld),)
-        return Advice(group=group, verdict=Verdict.NOT_JUDGED, strategy=None, facts=why)
+        return Advice(group=group, verdict=Verdict.NOT_EVALUATED, strategy=None, facts=why)
     standing = LiveAndCandidate(
         score=live.score,
         forecast=live.forecast,
@@ -72,7 +72,10 @@ def decide(
         if c.score is not None
     }
     able = [name for name, c in named.items() if c.feasibility in ABLE and _allowed(c, policy)]
-    best, yardstick = _best(able, weighed, named), _best_yardstick(able, weighed, named, policy)
+    best, undeployable = (
+        _best(able, weighed, named),
+        _best_undeployable(able, weighed, named, policy),
+    )
     facts = (
         why_stay(standing, weighed, [named[name] for name in able])
         if best is None
@@ -83,19 +86,21 @@ def decide(
         verdict=Verdict.STAY if best is None else Verdict.SWITCH,
         strategy=best,
         facts=facts,
-        yardstick=yardstick,
-        yardstick_facts=_of_yardstick(named[yardstick], weighed[yardstick]) if yardstick else (),
+        best_undeployable=undeployable,
+        best_undeployable_facts=_of_undeployable(named[undeployable], weighed[undeployable])
+        if undeployable
+        else (),
     )
 
 
 def _allowed(candidate: Candidate, policy: Policy) -> bool:
     """Whether it may be advised as a group gets it; who follows plans already has allowed them."""
-    follows = (Deployment.PLAN, Feasibility.CAN_RUN)
+    follows = (Deployment.PLAN, Feasibility.AVAILABLE)
     at_hand = (candidate.deployment, candidate.feasibility) == follows
     return at_hand or candidate.deployment.value in policy.deployment
 
 
-def _of_yardstick(candidate: Candidate, weighing: Weighing) -> tuple[Fact, ...]:
+def _of_undeployable(candidate: Candidate, weighing: Weighing) -> tuple[Fact, ...]:
     """What it would gain; of one that the group could get, that its policy is what forbids it."""
     if candidate.feasibility not in ABLE:
         return weighing.gains
@@ -116,7 +121,7 @@ def _best(
     return min((n for n in names if weighed[n].pays), key=rank, default=None)
 
 
-def _best_yardstick(
+def _best_undeployable(
     able: Sequence[str],
     weighed: Mapping[str, Weighing],
     named: Mapping[str, Candidate],
@@ -142,9 +147,9 @@ def weigh(
         standing: What it is held against.
         candidate: The candidate; what is wrong with its assignment is a loss.
         score: Its score.
-        kept: Whether the switch to it is confirmed already: then less has to be won, by the policy's dead band.
+        kept: Whether the switch to it is confirmed already: then less has to be won, by the policy's hysteresis.
     """
-    ease = standing.policy.dead_band if kept else 1.0
+    ease = standing.policy.hysteresis if kept else 1.0
     lag = less_lag(standing, candidate.forecast, ease)
     racks = less_across(standing, score, ease)
     fewer_unowned = score.unowned < standing.score.unowned

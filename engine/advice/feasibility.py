@@ -71,7 +71,7 @@ class FeasibilityJudgement:
 
 
 NO_FOLLOWER = FeasibilityJudgement(
-    feasibility=Feasibility.YARDSTICK,
+    feasibility=Feasibility.NOT_DEPLOYABLE,
     reason=(reason("no_plan_follower"),),
     how=(step("needs_plan_follower"),),
 )
@@ -81,12 +81,15 @@ NO_FOLLOWER = FeasibilityJudgement(
 _TO_SHIP = frozenset({"ship_class", "java_clients_only", "not_in_librdkafka"})
 
 
-def _yardstick(why: str) -> FeasibilityJudgement:
-    return FeasibilityJudgement(feasibility=Feasibility.YARDSTICK, reason=(reason(why),))
+def _undeployable(why: str) -> FeasibilityJudgement:
+    return FeasibilityJudgement(feasibility=Feasibility.NOT_DEPLOYABLE, reason=(reason(why),))
 
 
-_FOR_COMPARISON, _NOT_FOR_CONSUMERS = _yardstick("for_comparison"), _yardstick("not_for_consumers")
-_BROKER_ASSIGNS, _LEADER_ASSIGNS = _yardstick("broker_assigns"), _yardstick("leader_assigns")
+_FOR_COMPARISON, _NOT_FOR_CONSUMERS = (
+    _undeployable("for_comparison"),
+    _undeployable("not_for_consumers"),
+)
+_BROKER_ASSIGNS, _LEADER_ASSIGNS = _undeployable("broker_assigns"), _undeployable("leader_assigns")
 
 
 def blocked(group: GroupSnapshot) -> Fact | None:
@@ -213,13 +216,13 @@ class Feasibilities:
             name = group.assignor
             known = name is None or strategy_of(group.type, name) or name in every()
             why = reason("live_assignment", [] if known or name is None else [name])
-            return FeasibilityJudgement(feasibility=Feasibility.CAN_RUN, reason=(why,))
+            return FeasibilityJudgement(feasibility=Feasibility.AVAILABLE, reason=(why,))
         if deployment is Deployment.NEVER:
             return _FOR_COMPARISON
         kip_848 = group.type is GroupType.CONSUMER
         if (by_plan := self._by_plan(strategy, deployment)) is not None:
             return by_plan
-        if deployment is Deployment.YARDSTICK:
+        if deployment is Deployment.BASELINE:
             return _NOT_FOR_CONSUMERS
         if kip_848 != (strategy in SERVER_SIDE):
             return _BROKER_ASSIGNS if kip_848 else _LEADER_ASSIGNS
@@ -240,12 +243,12 @@ class Feasibilities:
         able = plain.feasibility in ABLE
         if not untold or not able or plain.deployment is Deployment.PLAN:
             return plain  # who follows a plan is given it, wherever Kafka sees him
-        running = plain.feasibility is Feasibility.CAN_RUN
+        running = plain.feasibility is Feasibility.AVAILABLE
         told = sum(map(len, untold.values()))
         way = [each for each in plain.how if each.measure not in ("restart_one", "tell_racks")]
         return replace(
             plain,
-            feasibility=Feasibility.COULD_RUN,
+            feasibility=Feasibility.NEEDS_RESTART,
             reason=(*(() if running else plain.reason), reason("after_racks_told")),
             how=(step("set_client_rack", untold, after=told, bound=len(self.group.members)), *way),
         )
@@ -262,7 +265,7 @@ class Feasibilities:
         if group.assignor == PLAN:
             why = _RUNS if runs(group, strategy) else reason("follows_plans")
             return FeasibilityJudgement(
-                feasibility=Feasibility.CAN_RUN,
+                feasibility=Feasibility.AVAILABLE,
                 reason=(why,),
                 how=(write,),
                 deployment=Deployment.PLAN,
@@ -303,25 +306,29 @@ class Feasibilities:
         )
         follow = all(client_settings(each, (PLAN,)) is not None for each in without)
         return FeasibilityJudgement(
-            feasibility=Feasibility.YARDSTICK, reason=(why,), how=NO_FOLLOWER.how if follow else ()
+            feasibility=Feasibility.NOT_DEPLOYABLE,
+            reason=(why,),
+            how=NO_FOLLOWER.how if follow else (),
         )
 
     def _server_side(self, strategy: str) -> FeasibilityJudgement:
         group, members = self.group, self.group.members
         if runs(group, strategy):
             how = (self._one_restart("restart_one"),)
-            return FeasibilityJudgement(feasibility=Feasibility.CAN_RUN, reason=(_RUNS,), how=how)
+            return FeasibilityJudgement(feasibility=Feasibility.AVAILABLE, reason=(_RUNS,), how=how)
         lacking = brokers_lack(group, strategy)
         if lacking is not None:
             how = (step("bring_to_brokers", [SERVER_SIDE[strategy]]),)
-            yardstick = Feasibility.YARDSTICK
-            return FeasibilityJudgement(feasibility=yardstick, reason=(lacking,), how=how)
+            undeployable = Feasibility.NOT_DEPLOYABLE
+            return FeasibilityJudgement(feasibility=undeployable, reason=(lacking,), how=how)
         classic = sum(member.kind == "classic" for member in members)
         why = [reason("members_may_ask")]
         if classic:
             why.append(reason("classic_members", after=classic, bound=len(members)))
         way = plan_server(strategy, group.assignor, len(members), classic).how
-        return FeasibilityJudgement(feasibility=Feasibility.COULD_RUN, reason=tuple(why), how=way)
+        return FeasibilityJudgement(
+            feasibility=Feasibility.NEEDS_RESTART, reason=tuple(why), how=way
+        )
 
     def _elected(self, strategy: str) -> FeasibilityJudgement:
         """The strategy that the group runs, and what its members' lists say against it."""
@@ -340,7 +347,7 @@ class Feasibilities:
                 why.append(reason("listed_beside_eager") if len(eager) == len(members) else some)
                 how = in_short(wire, wire, tuple(election.lists.values()))
         return FeasibilityJudgement(
-            feasibility=Feasibility.CAN_RUN,
+            feasibility=Feasibility.AVAILABLE,
             reason=tuple(why),
             how=(*how, *self._racks(strategy)),
             reporting_nothing=eager,
@@ -366,7 +373,7 @@ class Feasibilities:
         present = group.assignor or "the present strategy"
         how = in_short(wire, present, tuple(lists.values()))
         return FeasibilityJudgement(
-            feasibility=Feasibility.COULD_RUN,
+            feasibility=Feasibility.NEEDS_RESTART,
             reason=tuple(needs),
             how=(*how, *self._racks(strategy)),
         )

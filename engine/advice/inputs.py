@@ -57,7 +57,7 @@ class Sight:
     def judged(self) -> bool:
         """Whether it counts."""
         unsure = self.diagnosis is Diagnosis.REBALANCING
-        return self.decided.verdict is not Verdict.NOT_JUDGED and not unsure
+        return self.decided.verdict is not Verdict.NOT_EVALUATED and not unsure
 
     @property
     def winner(self) -> str | None:

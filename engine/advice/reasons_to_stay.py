@@ -1,4 +1,4 @@
-"""Why a group is told to stay, and what could be better all the same, by itself no reason to restart anybody."""
+"""Why a group is advised to stay, and what could be better all the same, by itself no reason to restart anybody."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SAID: Mapping[Diagnosis | None, str] = {
 }
 """What is said where lag does not speak for a switch, in place of that no assignment mends it."""
 
-_WELL_ENOUGH = (None, Diagnosis.UNKNOWN, Diagnosis.CATCHING_UP, Diagnosis.KEEPS_UP)
+_WELL_ENOUGH = (None, Diagnosis.UNKNOWN, Diagnosis.CATCHING_UP, Diagnosis.HEALTHY)
 """Diagnoses beside which it is worth a word what could be a little better."""
 
 
@@ -55,7 +55,7 @@ def _instead(standing: LiveAndCandidate, able: Sequence[Candidate]) -> tuple[Fac
     if standing.score.largest_member_lag is None:
         unset = [fact for fact in standing.findings if fact.measure == NO_OFFSET_RESET]
         return (reason("unknown_lag", partitions=standing.unknown_lag), *unset)
-    if diagnosis is Diagnosis.KEEPS_UP:
+    if diagnosis is Diagnosis.HEALTHY:
         return ()
     if not standing.lag_speaks:
         said = _SAID.get(diagnosis, "assignment_not_to_blame")
@@ -68,7 +68,7 @@ def _instead(standing: LiveAndCandidate, able: Sequence[Candidate]) -> tuple[Fac
     if perhaps_less_lag(standing, best.forecast) > 0 and best.forecast is not None:
         facts = outlook(FactKind.REMARK, standing.forecast, best.forecast)
         return (reason("gain_not_sure", [best.strategy]), *facts)
-    lag, floor = standing.score.largest_member_lag, standing.score.lag_floor
+    lag, floor = standing.score.largest_member_lag, standing.score.lag_lower_bound
     if diagnosis is not Diagnosis.CATCHING_UP or not lag or floor is None or standing.score.unowned:
         return ()
     if lag > floor * (1 + standing.policy.near_floor):

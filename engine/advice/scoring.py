@@ -15,8 +15,8 @@ from ..assignors.interface import GroupSpec
 from ..metrics.balance import (
     counting_members,
     fairly_balanced,
-    lag_floor,
-    lag_floor_equal_counts,
+    lag_lower_bound,
+    lag_lower_bound_equal_counts,
     member_counts,
     member_sums,
     skew,
@@ -67,13 +67,13 @@ class Judge:
 
     @cached_property
     def _floor(self) -> int | None:
-        return lag_floor(self.group.lag, self.group.topic_of, self.group.subscribers)
+        return lag_lower_bound(self.group.lag, self.group.topic_of, self.group.subscribers)
 
     @cached_property
     def _floor_equal_counts(self) -> int | None:
         if len(self._classes) != 1:
             return None
-        return lag_floor_equal_counts(self.group.lag, int(self._counting.sum()))
+        return lag_lower_bound_equal_counts(self.group.lag, int(self._counting.sum()))
 
     @cached_property
     def _near(self) -> Nearness:
@@ -142,8 +142,8 @@ class Judge:
             fewest_partitions=int(counted.min()) if len(counted) else 0,
             largest_member_lag=lags.max() if bool(lags.known.all()) else None,
             lag_skew=skew(lags),
-            lag_floor=self._floor,
-            lag_floor_equal_counts=self._floor_equal_counts,
+            lag_lower_bound=self._floor,
+            lag_lower_bound_equal_counts=self._floor_equal_counts,
             cross_rack_share=crossing.share(),
             cross_rack_rate_share=crossing.share(group.rate),
             cross_rack_in_sync_share=None if in_sync is None else in_sync.share(),

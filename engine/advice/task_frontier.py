@@ -78,12 +78,12 @@ def task_frontiers(application: Running, rates: Rates) -> tuple[Point, list[Fron
     app = application.app
     bare = [app.names[c] for c in np.flatnonzero(app.client_rack == NONE).tolist()]
     lacking = [note("client_rack_first", bare)] if bare else []
-    yardstick = [note("broker_looks_at_no_rack")] if application.kip_1071 else []
+    undeployable = [note("broker_looks_at_no_rack")] if application.kip_1071 else []
     swept = []
     for strategy in (RackStrategy.NONE, *SWEPT):
-        points, remarks, prices = list[Point](), yardstick, _NO_PRICES
+        points, remarks, prices = list[Point](), undeployable, _NO_PRICES
         if strategy is not RackStrategy.NONE:
-            remarks = [*yardstick, *lacking, note("no_other_weights")]
+            remarks = [*undeployable, *lacking, note("no_other_weights")]
             prices = [(low, high) for _, low, high in priced(weighed(application, strategy))]
         for lowest, highest in prices:
             costs = between(lowest, highest, application.config.costs)

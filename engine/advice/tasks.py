@@ -32,7 +32,7 @@ def task_reach(group: GroupSnapshot, strategy: TaskStrategy = RackStrategy.NONE)
         strategy: The strategy.
     """
     by_broker = group.type is GroupType.STREAMS and strategy is not StickyTasks.SERVER
-    return Deployment.YARDSTICK if by_broker else Deployment.SETTING
+    return Deployment.BASELINE if by_broker else Deployment.SETTING
 
 
 def task_feasibility(
@@ -62,13 +62,13 @@ def task_feasibility(
         cure = step("configure_racks" if running.kip_1071 else "set_racks")
         by_clients = off.measure == CLIENTS_WITHOUT_RACK and not running.kip_1071
         return FeasibilityJudgement(
-            feasibility=Feasibility.INFEASIBLE,
+            feasibility=Feasibility.NOT_APPLICABLE,
             reason=(reason("racks_play_no_part"), off),
             how=_way(group, running, outcome)[1] if by_clients else (cure,),
         )
     if group.type is GroupType.STREAMS:
         return FeasibilityJudgement(
-            feasibility=Feasibility.YARDSTICK, reason=(reason("no_such_setting"),)
+            feasibility=Feasibility.NOT_DEPLOYABLE, reason=(reason("no_such_setting"),)
         )
     if strategy is running.runs and running.own is None:
         in_effect = running.configured not in (None, strategy)
@@ -76,7 +76,9 @@ def task_feasibility(
         named = [running.configured] if in_effect and running.configured else []
         return _can_run("runs_it_while_racks_are_off" if in_effect else why, *equal, names=named)
     after, how = _way(group, running, outcome)
-    return FeasibilityJudgement(feasibility=Feasibility.COULD_RUN, reason=(*after, *equal), how=how)
+    return FeasibilityJudgement(
+        feasibility=Feasibility.NEEDS_RESTART, reason=(*after, *equal), how=how
+    )
 
 
 def _way(
@@ -142,7 +144,7 @@ def racks_found(group: GroupSnapshot, spec: GroupSpec, running: Running | None) 
 
 def _can_run(why: str, *besides: Fact, names: Sequence[str] = ()) -> FeasibilityJudgement:
     return FeasibilityJudgement(
-        feasibility=Feasibility.CAN_RUN,
+        feasibility=Feasibility.AVAILABLE,
         reason=(reason(why, names), *besides),
         how=(step("next_rebalance_brings_it"),),
     )

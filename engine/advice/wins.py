@@ -25,10 +25,10 @@ def counted(course: Course, at: datetime, winner: str | None, policy: Policy) ->
         winner: The strategy that paid and won; None where none did.
         policy: How many snapshots count; a claim is over when it lost as often as it would have to win.
     """
-    if course.looks and at - course.looks[-1].at > OUT_OF_DATE:
-        course = replace(course, looks=(), claims=())
-    looks = (*course.looks, SnapshotWinner(at=at, strategy=winner))
-    course = replace(course, looks=looks[-policy.confirm_of :])
+    if course.winners and at - course.winners[-1].at > OUT_OF_DATE:
+        course = replace(course, winners=(), claims=())
+    looks = (*course.winners, SnapshotWinner(at=at, strategy=winner))
+    course = replace(course, winners=looks[-policy.confirm_of :])
     claims = [
         replace(claim, in_a_row=claim.in_a_row + 1 if claim.strategy == winner else 0)
         for claim in course.claims
@@ -47,13 +47,13 @@ def claim_of(course: Course, strategy: str) -> Claim | None:
 
 def wins(course: Course, strategy: str, since: datetime | None = None) -> int:
     """In how many of the snapshots that count, from that moment on or in all, it won."""
-    own = (look for look in course.looks if look.strategy == strategy)
+    own = (look for look in course.winners if look.strategy == strategy)
     return sum(since is None or look.at >= since for look in own)
 
 
 def losses(course: Course, strategy: str, since: datetime) -> int:
     """In how many it did not."""
-    return sum(look.at >= since and look.strategy != strategy for look in course.looks)
+    return sum(look.at >= since and look.strategy != strategy for look in course.winners)
 
 
 def has_won(course: Course, at: datetime, strategy: str, policy: Policy) -> bool:
@@ -91,7 +91,7 @@ def lost_since(course: Course, at: datetime, winner: str | None, policy: Policy)
 
 def won(course: Course, strategy: str, measure: str = "has_won") -> tuple[Fact, ...]:
     """In how many of the last snapshots a strategy won, and since when it does."""
-    claim, looks = claim_of(course, strategy), max(len(course.looks), 1)
+    claim, looks = claim_of(course, strategy), max(len(course.winners), 1)
     return (
         reason(measure, [strategy], after=max(wins(course, strategy), 1), bound=looks),
         _at("first_won", claim.since if claim else course.at),
@@ -120,7 +120,7 @@ def advised(
     advice = replace(decided, state=course.state, state_since=course.since)
     proposal = course.proposal
     is_confirmed = course.state is AdviceState.CONFIRMED and proposal is not None
-    if decided.verdict is Verdict.NOT_JUDGED:
+    if decided.verdict is Verdict.NOT_EVALUATED:
         return advice
     if not is_confirmed and decided.verdict is not Verdict.SWITCH:
         return advice
@@ -129,13 +129,13 @@ def advised(
     why: tuple[Fact, ...] = ()
     if is_confirmed and named is not None:
         if winner != named:
-            number, looks = wins(course, named), len(course.looks)
+            number, looks = wins(course, named), len(course.winners)
             why = (reason("still_advised", [named], after=number, bound=looks),)
     elif refused is not None:
-        names, bound = [decided.strategy or "", refused.strategy], policy.no_reverse_seconds
-        why = (reason("the_way_back", names, bound=bound), _at("taken_up_at", refused.first_at))
+        names, bound = [decided.strategy or "", refused.strategy], policy.revert_cooldown_seconds
+        why = (reason("the_way_back", names, bound=bound), _at("adopted_at", refused.first_at))
         named, facts = None, decided.facts
-    elif course.state is AdviceState.TAKEN_UP:
+    elif course.state is AdviceState.ADOPTED:
         uptake = course.uptakes[-1]
         due = uptake.at.timestamp() + VERDICT_SECONDS
         why = (reason("outcome_awaited", [uptake.strategy], after=due, unit=MOMENT),)

@@ -47,7 +47,7 @@ class BalanceSubtopology:
     name: ClassVar[str] = "balance_subtopology"
     works_on: ClassVar[frozenset[str]] = frozenset({"partitions", "tasks"})
     needs: ClassVar[frozenset[str]] = frozenset({"racks"})
-    deployment: ClassVar[Deployment] = Deployment.YARDSTICK
+    deployment: ClassVar[Deployment] = Deployment.BASELINE
     source: ClassVar[str] = "KIP-925, RackAwareTaskAssignor 4.3"
     promises: ClassVar[frozenset[Promise]] = USUAL_PROMISES | {Promise.EVEN_GROUP}
 

@@ -260,7 +260,7 @@ def target(name: str, lists: Listed) -> str:
         return name
     why = (
         how(NO_FOLLOWER.how)
-        if deployment in (Deployment.PLAN, Deployment.YARDSTICK)
+        if deployment in (Deployment.PLAN, Deployment.BASELINE)
         else "It is shown for comparison only."
     )
     raise InputError(f"--to: no member can be set to {name}.", fix=why)

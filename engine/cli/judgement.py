@@ -3,7 +3,7 @@ The plain form of metrics, candidates and advice, for the newest snapshot of a s
 
 Advice is confirmed over several snapshots, so a group for which something pays now is followed through all of them,
 from the oldest, as the pipeline would. Of any other group the newest is enough to say that nothing pays; that it may
-have been told to switch before, and that this is not withdrawn yet, only the pipeline knows.
+have been advised to switch before, and that this is not withdrawn yet, only the pipeline knows.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class JudgedGroup:
             **advice,
             "reason": because(self.advice.facts),
             "how": how(self.advice.how),
-            "yardstick_reason": because(self.advice.yardstick_facts) or None,
+            "best_undeployable_reason": because(self.advice.best_undeployable_facts) or None,
             "facts": [*(self.metrics["facts"] or ()), *advice["facts"], *advice["how"]],
             "moves": moves,
             "strategies": strategies,

@@ -88,10 +88,11 @@ class Settings(BaseSettings):
         keep_daily_days: How long it keeps a day of a group, and what its diagnosis was; never shorter than its hours.
         keep_candidate_hourly_days: How long the history keeps an hour of what strategies would have given a group.
         keep_candidate_daily_days: How long it keeps a day of that; never shorter than its hours.
-        withhold_share: A snapshot is rejected when more than this share of its groups fails validation.
-        late_after_seconds: A cluster whose newest snapshot is older is reported as late.
+        max_failed_share: evenkeel rejects a snapshot if more than this share of its groups fails validation.
+        stale_after_seconds: evenkeel reports a cluster as stale if its newest snapshot is older.
         slack_channel: Where alerts go unless a rule says otherwise.
-        flood: When more incidents of groups open or end at once in a channel, one digest tells of them.
+        digest_threshold: If more group incidents than this open or resolve at once in a channel, evenkeel sends a
+            digest.
         slack_base_url: Address of Slack's API; another one for tests.
         report_url: Where the pages of the report are, to which messages link. Without it they are those in Airflow's
             navigation, where Airflow is told its own address (`[api] base_url`).
@@ -116,10 +117,10 @@ class Settings(BaseSettings):
     keep_daily_days: int = Field(default=1100, ge=1)
     keep_candidate_hourly_days: int = Field(default=2, ge=1)
     keep_candidate_daily_days: int = Field(default=400, ge=1)
-    withhold_share: Share = 0.5
-    late_after_seconds: float = Field(default=900, gt=0)
+    max_failed_share: Share = 0.5
+    stale_after_seconds: float = Field(default=900, gt=0)
     slack_channel: str = "#kafka"
-    flood: int = Field(default=5, ge=1)
+    digest_threshold: int = Field(default=5, ge=1)
     slack_base_url: str = "https://slack.com/api/"
     report_url: str | None = Field(default=None, pattern=ADDRESS)
     slack_token: SecretStr | None = None
@@ -148,7 +149,9 @@ class Settings(BaseSettings):
     @property
     def version(self) -> str:
         """Hash of all that shapes results; addresses, secrets, channels and planned work are left out."""
-        return self._opened().version(lookback=self.lookback, withhold_share=self.withhold_share)
+        return self._opened().version(
+            lookback=self.lookback, max_failed_share=self.max_failed_share
+        )
 
     def cluster(self, name: str) -> ClusterSettings:
         """

@@ -49,11 +49,11 @@ class RuleBook:
             known = self._of_group[cluster, group] = self._merged[fits]
         return known
 
-    def version(self, *, lookback: int, withhold_share: float) -> str:
+    def version(self, *, lookback: int, max_failed_share: float) -> str:
         """Hash of these rules and of what else shapes results."""
-        key = (lookback, withhold_share)
+        key = (lookback, max_failed_share)
         if key not in self._versions:
-            shaping = {"lookback": lookback, "withhold_share": withhold_share}
+            shaping = {"lookback": lookback, "max_failed_share": max_failed_share}
             text = json.dumps(
                 shaping | {"rules": [_shaping(rule) for rule in self.rules]},
                 sort_keys=True,

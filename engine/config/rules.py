@@ -32,32 +32,33 @@ class Policy(Strict):
     When a better assignment pays. A switch needs one gain and no loss.
 
     Attributes:
-        deployment: Which strategies may be advised, by how a user gets them; plans always where a group follows them.
-        lag_gain: By how much of it the lag an hour ahead must fall, from the low end of staying to the high end of the
-            switch; where the hour changes the lag by less than that lag, by how much of that change.
-        least_saving_bytes_per_day: Least saving across racks.
-        least_saving_records_per_day: Least saving across racks where bytes are not known.
-        cost_gain: Least saving a month, in the rule's currency; where costs are known it stands in for both.
-        moves_per_gain: Moves allowed, as a share of the group's partitions.
-        dead_band: Once a switch is advised, this share of a threshold is enough for it to stay so.
-        near_floor: Within this share above the floor, lag is not the assignment's fault.
-        message_seconds: From one message about the advice of a group to the next, unless its diagnosis changed.
-        rebalance_seconds: How long partitions stand still in a rebalance in which they are given up.
-        restart_seconds: How long those of a static member do while it restarts.
-        confirm_wins: In so many of the last `confirm_of` judged snapshots the same strategy must win to be advised, and
-            must not win to be withdrawn.
-        confirm_of: How many judged snapshots are looked at for that.
-        confirm_seconds: As long must it be since it won first, or since it does not win any more.
-        no_reverse_seconds: As long after a switch its reverse is not advised, unless the diagnosis changed.
-        expires_seconds: As long is an advice waited for that nobody follows.
-        mute_misses: A strategy that so many times in a row did not keep what was promised is muted for the group.
-        mute_seconds: Since the last of those, for so long; older ones do not count.
+        deployment: The kinds of deployment that may be advised. A plan is always allowed if the group follows plans.
+        lag_gain: The least relative reduction of lag in one hour, from the p10 of staying to the p90 of the switch. If
+            the hour changes the lag by less than the lag itself, the share is of that change.
+        least_saving_bytes_per_day: The least saving of cross-rack bytes.
+        least_saving_records_per_day: The least saving of cross-rack records, if record sizes are unknown.
+        cost_gain: The least saving per month, in the rule's currency. If costs are known, it replaces the two above.
+        moves_per_gain: The most partitions that may move, as a share of the group's partitions.
+        hysteresis: The share of each threshold that is enough to keep a switch advised.
+        near_floor: If lag is within this share above its lower bound, the assignment isn't the cause.
+        repeat_interval_seconds: The time between two messages about the advice of a group with the same diagnosis.
+        rebalance_seconds: How long partitions pause in a rebalance that revokes them.
+        restart_seconds: How long the partitions of a static member pause while it restarts.
+        confirm_wins: A strategy must win this many of the last `confirm_of` evaluated snapshots to be advised. It must
+            lose as many to be withdrawn.
+        confirm_of: The number of evaluated snapshots to look back on.
+        confirm_seconds: The least time since the strategy first won, or since it last won.
+        revert_cooldown_seconds: How long after a switch evenkeel doesn't advise the reverse, unless the diagnosis
+            changed.
+        expires_seconds: How long evenkeel waits for an advised switch to be adopted.
+        mute_misses: After this many missed forecasts in a row evenkeel stops advising the strategy to the group.
+        mute_seconds: How long the strategy stays muted after the last miss. Older misses don't count.
     """
 
     renamed: ClassVar = {"reach": "deployment", "confirmations": "confirm_wins"}
     gone: ClassVar = {
-        "lag_worth": "how far behind a group may be is objective_seconds of the rule",
-        "least_lag": "how far behind a group may be is objective_seconds of the rule",
+        "lag_worth": "how far behind a group may be is lag_slo_seconds of the rule",
+        "least_lag": "how far behind a group may be is lag_slo_seconds of the rule",
         "rack_gain": (
             "racks are judged by what crosses them, least_saving_bytes_per_day or"
             " least_saving_records_per_day"
@@ -73,15 +74,15 @@ class Policy(Strict):
     least_saving_records_per_day: float = Field(default=1_000_000, ge=0, allow_inf_nan=False)
     cost_gain: float | None = Field(default=None, ge=0.01, allow_inf_nan=False)
     moves_per_gain: Share = 1.0
-    dead_band: Share = 0.5
+    hysteresis: Share = 0.5
     near_floor: Share = 0.05
-    message_seconds: float = Field(default=86_400, ge=0, allow_inf_nan=False)
+    repeat_interval_seconds: float = Field(default=86_400, ge=0, allow_inf_nan=False)
     rebalance_seconds: float = Field(default=USUAL.rebalance_seconds, ge=0, allow_inf_nan=False)
     restart_seconds: float = Field(default=USUAL.restart_seconds, ge=0, allow_inf_nan=False)
     confirm_wins: int = Field(default=3, ge=1)
     confirm_of: int = Field(default=4, ge=1)
     confirm_seconds: float = Field(default=1800, ge=0, allow_inf_nan=False)
-    no_reverse_seconds: float = Field(default=604_800, ge=0, allow_inf_nan=False)
+    revert_cooldown_seconds: float = Field(default=604_800, ge=0, allow_inf_nan=False)
     expires_seconds: float = Field(default=604_800, gt=0, allow_inf_nan=False)
     mute_misses: int = Field(default=2, ge=1)
     mute_seconds: float = Field(default=2_592_000, ge=0, allow_inf_nan=False)
@@ -105,42 +106,42 @@ class Policy(Strict):
 
 class IncidentRules(Strict):
     """
-    When something wrong with a group is worth waking somebody, and when it is over.
+    When evenkeel opens an incident for a group, and when it resolves it.
 
     Attributes:
-        enabled: Whether incidents of these groups are told at all.
-        looks: In so many snapshots in a row something must be seen to be told, and nothing to be over; what loses
-            records is told at the first.
-        silent_seconds: As long must a member be silent, a partition stuck or a group stopped.
-        behind_seconds: As long must a group be further behind than its objective.
-        rebalancing_seconds: As long must a rebalance last.
-        capacity_seconds: As long must there be too few members, a slow one or a hot partition.
-        stores_seconds: As long must all copies of a Kafka Streams store stand in one rack.
-        loss_within_seconds: Retention that would reach unread records so soon counts as a loss ahead.
-        well_seconds: As long must a group be well again.
-        again_seconds: What comes back within so long is not over before the group has been well for half as long again
-            as it was the last time, or for so long; what is within its objective and not within the dead band is over
-            after so long, too.
-        dead_band: A group that was further behind than its objective is well again within this share of it.
-        worse_factor: Of what is so many times as bad as its readers know they are reminded.
-        worse_seconds: From one message to such a reminder; what is worse does not wait.
-        vanished_seconds: A group that is gone for so long is not expected back.
+        enabled: Whether evenkeel opens incidents for these groups.
+        for_snapshots: A problem must show in this many snapshots in a row to open an incident, and be gone for as many
+            to resolve it. Data loss opens one at the first.
+        silent_seconds: How long a member, a partition or a group must not commit.
+        behind_seconds: How long a group must breach its lag SLO.
+        rebalancing_seconds: How long a rebalance must last.
+        capacity_seconds: How long a group must be under-provisioned, or have a slow member or a hot partition.
+        stores_seconds: How long all copies of a Kafka Streams store must be in one rack.
+        loss_within_seconds: If retention reaches unread records within this time, data loss is imminent.
+        resolve_after_seconds: How long a group must be healthy before its incident is resolved.
+        flap_window_seconds: A problem that returns within this time is flapping. Its incident stays open until the
+            group has been healthy for 1.5 times as long as the last time, or for this long. If the group stays within
+            its lag SLO, but not within the hysteresis, the incident is resolved after this long, too.
+        hysteresis: A group that breached its lag SLO has recovered when it is within this share of it.
+        worse_factor: evenkeel reminds you of a problem that is this many times as bad as you know.
+        worse_seconds: The time between a message and such a reminder. A worse kind of problem doesn't wait.
+        deleted_after_seconds: A group that is missing for this long counts as deleted for good.
     """
 
     enabled: bool = True
-    looks: int = Field(default=2, ge=1)
+    for_snapshots: int = Field(default=2, ge=1)
     silent_seconds: float = Field(default=300, ge=0, allow_inf_nan=False)
     behind_seconds: float = Field(default=900, ge=0, allow_inf_nan=False)
     rebalancing_seconds: float = Field(default=900, ge=0, allow_inf_nan=False)
     capacity_seconds: float = Field(default=900, ge=0, allow_inf_nan=False)
     stores_seconds: float = Field(default=3600, ge=0, allow_inf_nan=False)
     loss_within_seconds: float = Field(default=3600, ge=0, allow_inf_nan=False)
-    well_seconds: float = Field(default=300, ge=0, allow_inf_nan=False)
-    again_seconds: float = Field(default=7200, ge=0, allow_inf_nan=False)
-    dead_band: Share = 0.5
+    resolve_after_seconds: float = Field(default=300, ge=0, allow_inf_nan=False)
+    flap_window_seconds: float = Field(default=7200, ge=0, allow_inf_nan=False)
+    hysteresis: Share = 0.5
     worse_factor: float = Field(default=2.0, gt=1, allow_inf_nan=False)
     worse_seconds: float = Field(default=3600, ge=0, allow_inf_nan=False)
-    vanished_seconds: float = Field(default=86_400, gt=0, allow_inf_nan=False)
+    deleted_after_seconds: float = Field(default=86_400, gt=0, allow_inf_nan=False)
 
 
 def known_reset(value: str) -> str:
@@ -215,7 +216,7 @@ class Rule(Strict):
         auto_offset_reset: The group's own setting; without it the lag of a partition without commit is unknown.
         isolation: `read_committed` groups are measured against the last stable offset.
         capacity_per_second: Offsets/s one member can consume.
-        objective_seconds: How far behind a group may be, beyond the time between two of its commits; default: 60.
+        lag_slo_seconds: How far behind a group may be, beyond the time between two of its commits; default: 60.
         commit_interval_seconds: From one commit of a group to the next; without it that is learned.
         bytes_per_record: Average size on the wire, for topics of which the brokers' log directories do not tell it.
         price_per_gb: What 10^9 bytes read across racks cost in all, both directions together, in *currency*.
@@ -243,7 +244,7 @@ class Rule(Strict):
     auto_offset_reset: Annotated[str, AfterValidator(known_reset)] | None = None
     isolation: Literal["read_committed", "read_uncommitted"] | None = None
     capacity_per_second: float | None = Field(default=None, gt=0)
-    objective_seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    lag_slo_seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     commit_interval_seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     bytes_per_record: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     price_per_gb: float | None = Field(default=None, ge=0, allow_inf_nan=False)

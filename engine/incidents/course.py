@@ -3,8 +3,8 @@ The lifecycle of what is wrong with a group, or with the pipeline of a cluster: 
 
 Suspected is what some snapshot shows. It is forgotten when a snapshot finds the group well, and open once it has lasted
 (`lasting`): then it is worth telling. Open stays open until the group is well for long enough; while it is neither
-(`recovering`) nothing happens before `again_seconds`, and a snapshot that could not judge it neither opens nor closes
-anything.
+(`recovering`) nothing happens before `flap_window_seconds`, and a snapshot that could not evaluate it neither opens nor
+closes anything.
 
 A group has one incident at a time. Its cause is the most severe that has lasted, so it only ever becomes worse; that it
 is behind follows from whatever else is wrong, and gives an incident its name only alone. Causes come and go within it:
@@ -62,7 +62,9 @@ class Occasion:
 AGAIN = 1.5
 """What comes back is over when the group has been well for so many times as long as before it came back."""
 
-OF_PIPELINES = IncidentRules(looks=1, well_seconds=0, again_seconds=0, vanished_seconds=1e9)
+OF_PIPELINES = IncidentRules(
+    for_snapshots=1, resolve_after_seconds=0, flap_window_seconds=0, deleted_after_seconds=1e9
+)
 """The rules of what is wrong with a pipeline."""
 
 
@@ -70,7 +72,7 @@ def lasting(cause: TroubleKind, rules: IncidentRules) -> tuple[int, timedelta]:
     """In how many snapshots in a row a cause must be seen to be told, and for how long."""
     kind = KINDS.get(cause, OTHER)
     seconds = getattr(rules, kind.lasts) if kind.lasts else 0
-    return 1 if kind.at_once else rules.looks, timedelta(seconds=seconds)
+    return 1 if kind.at_once else rules.for_snapshots, timedelta(seconds=seconds)
 
 
 def stepped(
@@ -105,7 +107,7 @@ def stepped(
     courses = {}
     for name in sorted(known.keys() | judgement.odd.keys()):
         # of which the snapshot has nothing odd to say: it is well, or it is not there
-        plain = Diagnosis.KEEPS_UP if name in listed else Diagnosis.UNKNOWN
+        plain = Diagnosis.HEALTHY if name in listed else Diagnosis.UNKNOWN
         judged = judgement.odd.get(name) or Judged(
             group_id=name, diagnosis=plain, known=name in listed
         )
@@ -151,7 +153,7 @@ def _over_at(
         return over_at
     if course.state is IncidentState.RESOLVED:
         over_at = course.closed_at if course.well_since else None
-    limit = look.at - timedelta(seconds=rules.again_seconds)
+    limit = look.at - timedelta(seconds=rules.flap_window_seconds)
     return over_at if over_at and over_at > limit else None
 
 
@@ -240,7 +242,7 @@ def _spans(
     before = {span.cause: span for span in known}
     now = [_renewed(before.pop(t.kind, None), t, at) for t in judged.troubles]
     unseen = [replace(span, missed=span.missed + judged.known) for span in before.values()]
-    left = [*now, *(span for span in unseen if span.missed < rules.looks)]
+    left = [*now, *(span for span in unseen if span.missed < rules.for_snapshots)]
     return tuple(sorted(left or unseen, key=lambda span: span.cause.precedence))
 
 
@@ -251,7 +253,7 @@ def _renewed(span: CauseSpan | None, trouble: Trouble, at: datetime) -> CauseSpa
         cause=trouble.kind,
         since=since,
         last_seen_at=at,
-        looks=span.looks + 1 if span else 1,
+        snapshots=span.snapshots + 1 if span else 1,
         amount=lasted if KINDS.get(trouble.kind, OTHER).timed else trouble.amount,
         facts=trouble.facts,
         known=trouble.known,
@@ -263,7 +265,7 @@ def _has_lasted(
 ) -> bool:
     looks, duration = lasting(span.cause, rules)
     ill_since = span.since if course.cause in STANDING else course.began_at
-    return span.last_seen_at == at and span.looks >= looks and at - ill_since >= duration
+    return span.last_seen_at == at and span.snapshots >= looks and at - ill_since >= duration
 
 
 def _unseen(
@@ -272,40 +274,42 @@ def _unseen(
     """Nothing of it is to be seen, and the group could be judged."""
     spans = _spans(course.causes, judged, look.at, rules)
     if course.state is IncidentState.SUSPECTED:
-        gone = all(span.missed >= rules.looks for span in spans)
+        gone = all(span.missed >= rules.for_snapshots for span in spans)
         return replace(course, causes=spans) if judged.recovering and not gone else None
     # a clock that was ahead once holds nothing up
     unseen = min(course.unseen_since or look.at, look.at)
     course = replace(course, causes=spans, unseen_since=unseen)
-    if look.at - unseen >= timedelta(seconds=max(rules.again_seconds, rules.well_seconds)):
+    if look.at - unseen >= timedelta(
+        seconds=max(rules.flap_window_seconds, rules.resolve_after_seconds)
+    ):
         is_settled = judged.recovering or course.well_since is None
         return _over(replace(course, well_since=None) if is_settled else course, look)
     if judged.recovering:
         return replace(course, well_since=None, well_looks=0)
     since, looks = min(course.well_since or look.at, look.at), course.well_looks + 1
     well = replace(course, well_since=since, well_looks=looks)
-    is_well = looks >= rules.looks and look.at - since >= _well_for(course, rules)
+    is_well = looks >= rules.for_snapshots and look.at - since >= _well_for(course, rules)
     return _over(well, look) if is_well else well
 
 
 def _well_for(course: IncidentCourse, rules: IncidentRules) -> timedelta:
     """For how long a group must be well for its incident to be over."""
-    least = timedelta(seconds=rules.well_seconds)
+    least = timedelta(seconds=rules.resolve_after_seconds)
     if course.over_at is None:
         return least
     again = AGAIN * (course.began_at - course.over_at)
-    return max(least, min(again, timedelta(seconds=rules.again_seconds)))
+    return max(least, min(again, timedelta(seconds=rules.flap_window_seconds)))
 
 
 def _is_given_up(
     course: IncidentCourse | None, judged: Judged, look: Occasion, rules: IncidentRules
 ) -> bool:
     """Whether a group has been gone, or could not be judged, for so long that nobody waits for it any more."""
-    limit = look.at - timedelta(seconds=rules.vanished_seconds)
+    limit = look.at - timedelta(seconds=rules.deleted_after_seconds)
     spans = course.causes if course else ()
     causes = [trouble.kind for trouble in judged.troubles]
-    if causes == [Diagnosis.VANISHED]:
-        gone = [span.since for span in spans if span.cause is Diagnosis.VANISHED]
+    if causes == [Diagnosis.GROUP_DELETED]:
+        gone = [span.since for span in spans if span.cause is Diagnosis.GROUP_DELETED]
         since = [*gone, *(trouble.since for trouble in judged.troubles)]
         return any(each is not None and each <= limit for each in since)
     return not judged.known and not causes and all(s.last_seen_at <= limit for s in spans)

@@ -46,7 +46,7 @@ class Judged:
             how bad that is.
         known: Whether it could be judged; where it could not, what is among the troubles holds, that it is unreadable
             too, and what is not among them means nothing.
-        recovering: Whether it has nothing of all that and is not back within its objective either, less the dead band:
+        recovering: Whether it has nothing of all that and is not back within its objective either, less the hysteresis:
             it neither gets worse nor is it over.
     """
 

@@ -32,19 +32,19 @@ class Kind:
 KINDS: Mapping[TroubleKind, Kind] = MappingProxyType(
     {
         Diagnosis.NO_MEMBERS: Kind(numbers=(LAG, DELAY)),
-        Diagnosis.VANISHED: Kind(timed=True),
+        Diagnosis.GROUP_DELETED: Kind(timed=True),
         Diagnosis.REBALANCING: Kind(
             lasts="rebalancing_seconds", numbers=(LAG, DELAY, PRODUCTION), timed=True
         ),
-        Diagnosis.LOSING_RECORDS: Kind(numbers=(LAG, PRODUCTION), at_once=True),
-        Diagnosis.SKIPPED_RECORDS: Kind(numbers=(LAG,), at_once=True),
-        Diagnosis.LOSS_AHEAD: Kind(numbers=(LAG, DELAY)),
-        Diagnosis.STOPPED: Kind(lasts="silent_seconds", numbers=(LAG,)),
-        Diagnosis.SILENT_MEMBER: Kind(lasts="silent_seconds", numbers=(LAG,)),
+        Diagnosis.DATA_LOSS: Kind(numbers=(LAG, PRODUCTION), at_once=True),
+        Diagnosis.OFFSETS_SKIPPED: Kind(numbers=(LAG,), at_once=True),
+        Diagnosis.DATA_LOSS_IMMINENT: Kind(numbers=(LAG, DELAY)),
+        Diagnosis.GROUP_NOT_COMMITTING: Kind(lasts="silent_seconds", numbers=(LAG,)),
+        Diagnosis.MEMBER_NOT_COMMITTING: Kind(lasts="silent_seconds", numbers=(LAG,)),
         Diagnosis.STUCK_PARTITION: Kind(lasts="silent_seconds", numbers=(LAG,)),
         Diagnosis.SLOW_MEMBER: Kind(lasts="capacity_seconds", numbers=(LAG, DELAY)),
         Diagnosis.HOT_PARTITION: Kind(lasts="capacity_seconds", numbers=(LAG, DELAY)),
-        Diagnosis.TOO_FEW_MEMBERS: Kind(lasts="capacity_seconds", numbers=(LAG, DELAY)),
+        Diagnosis.UNDER_PROVISIONED: Kind(lasts="capacity_seconds", numbers=(LAG, DELAY)),
         Diagnosis.SKEWED_LOAD: Kind(lasts="behind_seconds", numbers=(LAG, PRODUCTION)),
         Diagnosis.CATCHING_UP: Kind(lasts="behind_seconds", numbers=(LAG, PRODUCTION)),
         Diagnosis.STORE_IN_ONE_RACK: Kind(lasts="stores_seconds"),

@@ -24,7 +24,7 @@ EVERY_CLUSTER = "*"
 """The cluster of an incident that concerns all of them."""
 
 OF_WAITING = frozenset(
-    {IncidentKind.LATE, IncidentKind.UNWATCHED, IncidentKind.STUCK, IncidentKind.UNSENT}
+    {IncidentKind.STALE, IncidentKind.UNWATCHED, IncidentKind.STUCK, IncidentKind.UNSENT}
 )
 """What an outage of all clusters leaves behind; the first runs after it put it right."""
 
@@ -50,7 +50,7 @@ PROBLEMS = 5
 """Of what a partial snapshot could not read, so much is told."""
 
 REPAIR_SHARE = 1 / 3
-"""A failed step has this share of `late_after_seconds` to be repaired by its own retries before it
+"""A failed step has this share of `stale_after_seconds` to be repaired by its own retries before it
 is told."""
 
 
@@ -81,7 +81,7 @@ def pipeline_judgement(
     rests = facts.outage_until is not None and now - facts.outage_until <= late_after
     waiting = set(OF_WAITING) if rests else set()
     if IncidentKind.UNREACHABLE in found.keys() | (doubtful & set(opened)):
-        waiting.add(IncidentKind.LATE)
+        waiting.add(IncidentKind.STALE)
     odd = {kind.value: Judged(known=False) for kind in doubtful} | {
         kind.value: Judged(troubles=(trouble,))
         for kind, trouble in found.items()
@@ -121,7 +121,7 @@ def _late(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Known | 
         "newest_snapshot_id": facts.newest_snapshot_id,
         "newest_finished_at": newest and newest.isoformat(),
         "since": last_sign.isoformat(),
-        "late_after_seconds": late_after.total_seconds(),
+        "stale_after_seconds": late_after.total_seconds(),
         "error": taking and taking.error,
     }
 
@@ -215,7 +215,7 @@ def _step(step: FailingStep) -> Known:
 
 RULES: Mapping[IncidentKind, Callable[[ClusterFacts, timedelta, datetime], Known | None]] = {
     IncidentKind.UNREACHABLE: _unreachable,
-    IncidentKind.LATE: _late,
+    IncidentKind.STALE: _late,
     IncidentKind.PARTIAL: _partial,
     IncidentKind.REJECTED: _rejected,
     IncidentKind.UNWATCHED: _unwatched,

@@ -15,7 +15,7 @@ PLANNER = "the configuration"
 """Who wants a maintenance window."""
 
 OF_THE_CLUSTER = frozenset(
-    {IncidentKind.UNREACHABLE, IncidentKind.LATE, IncidentKind.PARTIAL, IncidentKind.REJECTED}
+    {IncidentKind.UNREACHABLE, IncidentKind.STALE, IncidentKind.PARTIAL, IncidentKind.REJECTED}
 )
 """What planned work on the brokers brings about."""
 

@@ -54,12 +54,12 @@ def judged_of(
         at_risk: Of which stores of a group one rack has all copies, by its id: `streams.store_copies` tells it.
     """
     batch = seen.batch
-    bands = np.array([each.dead_band for each in rules], np.float64) * seen.evidence.objective
+    bands = np.array([each.hysteresis for each in rules], np.float64) * seen.evidence.objective
     delays = np.nan_to_num(np.where(seen.counted, seen.delay, np.nan))
     late = max_by(delays, batch.start, 0) > bands
     return [
         Judged(group_id=header.group, diagnosis=diagnosed.diagnosis)
-        if diagnosed.diagnosis is Diagnosis.KEEPS_UP
+        if diagnosed.diagnosis is Diagnosis.HEALTHY
         and not slow
         and header.group not in withheld
         and header.group not in at_risk
@@ -280,9 +280,9 @@ def _skipped_records(look: Circumstances, kind: Diagnosis, facts: Facts) -> Trou
 def _standing(look: Circumstances, kind: Diagnosis, facts: Facts) -> Trouble | None:
     """Partitions that stand still; where all do that wait, neither member nor partition is told by itself."""
     group, rows = look.group, look.group.still
-    if group.stopped and kind is not Diagnosis.STOPPED:
+    if group.stopped and kind is not Diagnosis.GROUP_NOT_COMMITTING:
         return None
-    if kind is Diagnosis.SILENT_MEMBER:
+    if kind is Diagnosis.MEMBER_NOT_COMMITTING:
         rows, facts = group.still & ~group.stuck, (*facts, *silent_hosts(group))
     elif kind is Diagnosis.STUCK_PARTITION:
         rows, facts = group.stuck, (*facts, *stuck_at(group, look.seen.samples, look.rows))
@@ -323,10 +323,10 @@ def _unreadable(look: Circumstances) -> Trouble | None:
 TOLD: Mapping[Diagnosis, Callable[[Circumstances, Diagnosis, Facts], Trouble | None]] = {
     Diagnosis.NO_MEMBERS: _no_members,
     Diagnosis.REBALANCING: _rebalancing,
-    Diagnosis.LOSING_RECORDS: _losing_records,
-    Diagnosis.SKIPPED_RECORDS: _skipped_records,
-    Diagnosis.STOPPED: _standing,
-    Diagnosis.SILENT_MEMBER: _standing,
+    Diagnosis.DATA_LOSS: _losing_records,
+    Diagnosis.OFFSETS_SKIPPED: _skipped_records,
+    Diagnosis.GROUP_NOT_COMMITTING: _standing,
+    Diagnosis.MEMBER_NOT_COMMITTING: _standing,
     Diagnosis.STUCK_PARTITION: _standing,
     Diagnosis.SKEWED_LOAD: _skewed_load,
     Diagnosis.CATCHING_UP: _catching_up,

@@ -40,7 +40,7 @@ def vanished_of(
     lag = last.lag.for_people.take(rows).take(last.counted[rows]).total()
     gone = fact(
         FactKind.DIAGNOSIS,
-        "vanished",
+        "group_deleted",
         before=int(last.batch.members.counts[number]),
         after=arrivals,
         bound=lag,
@@ -50,7 +50,7 @@ def vanished_of(
         *last_members([(last.batch, number)]),
         *last_commit(last.samples, rows, last.counted[rows]),
     )
-    trouble = Trouble(kind=Diagnosis.VANISHED, facts=(gone, *before), since=since)
+    trouble = Trouble(kind=Diagnosis.GROUP_DELETED, facts=(gone, *before), since=since)
     return Judged(
         group_id=last.batch.headers[number].group,
         diagnosis=Diagnosis.UNKNOWN,

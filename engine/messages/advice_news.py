@@ -47,11 +47,11 @@ class News:
 
 FOLLOWS: Mapping[NewsKind, tuple[AdviceState, frozenset[NewsKind]]] = {
     NewsKind.WITHDRAWN: (AdviceState.WITHDRAWN, frozenset({NewsKind.SWITCH})),
-    NewsKind.TAKEN_UP: (AdviceState.TAKEN_UP, frozenset({NewsKind.SWITCH})),
-    NewsKind.VERIFIED: (AdviceState.VERIFIED, frozenset({NewsKind.SWITCH, NewsKind.TAKEN_UP})),
+    NewsKind.ADOPTED: (AdviceState.ADOPTED, frozenset({NewsKind.SWITCH})),
+    NewsKind.VERIFIED: (AdviceState.VERIFIED, frozenset({NewsKind.SWITCH, NewsKind.ADOPTED})),
     NewsKind.MISSED: (
         AdviceState.MISSED,
-        frozenset({NewsKind.SWITCH, NewsKind.TAKEN_UP, NewsKind.VERIFIED}),
+        frozenset({NewsKind.SWITCH, NewsKind.ADOPTED, NewsKind.VERIFIED}),
     ),
 }
 """What is told of an advice after its switch: in which state it is then, and what was told last."""
@@ -106,7 +106,7 @@ def _news(advice: ScoredAdvice, announced: Announcement | None, at: datetime) ->
 
 
 def _is_of(uptake: Uptake | None, announced: Announcement | None) -> bool:
-    """Whether what was taken up is what was told last; of another time than what was said to be verified, it is not."""
+    """Whether what was adopted is what was told last; of another time than what was said to be verified, it is not."""
     if uptake is None or announced is None or uptake.strategy != announced.strategy:
         return False
     return announced.kind is not NewsKind.VERIFIED or uptake.first_at <= announced.at

@@ -119,7 +119,7 @@ _CLAUSES: Mapping[NewsKind, tuple[str, str]] = {
     NewsKind.SWITCH: ("should switch to another assignor", "switch to {}"),
     NewsKind.MISSED: ("took up the advice in vain", "{} did not do what was predicted"),
     NewsKind.WITHDRAWN: ("should stay after all", "no longer switch to {}"),
-    NewsKind.TAKEN_UP: ("took up the advice", "now runs {}, as advised"),
+    NewsKind.ADOPTED: ("took up the advice", "now runs {}, as advised"),
     NewsKind.VERIFIED: (
         "took up the advice and got what was predicted",
         "{} did what was predicted",
@@ -159,7 +159,7 @@ def _lines(news: News) -> list[str]:
         return [*what, *_why(advice), *_switch(advice)]
     if news.kind is NewsKind.WITHDRAWN:
         return [*what, *_why(advice)] or ["Why: no reason was stored."]
-    if news.kind is NewsKind.TAKEN_UP:
+    if news.kind is NewsKind.ADOPTED:
         promises = advice.uptake.promises if advice.uptake else ()
         return [*what, *(f"Predicted: {promised(one)}." for one in _after_an_hour(promises))]
     later = (sentence(came(one)) for one in _after_an_hour(advice.checks))
@@ -227,10 +227,10 @@ def _switch(advice: ScoredAdvice) -> list[str]:
     lines.append(_certainty(advice))
     if advice.notes:
         lines.append(f"Note: {sentence(shortened('; '.join(advice.notes), REASON))}")
-    if advice.yardstick:
-        reason = sentence(advice.yardstick_reason or "it would do better still")
-        label = possible(advice.yardstick_facts or ()).capitalize()
-        lines.append(f"{label} here: {advice.yardstick}. {reason}")
+    if advice.best_undeployable:
+        reason = sentence(advice.best_undeployable_reason or "it would do better still")
+        label = possible(advice.best_undeployable_facts or ()).capitalize()
+        lines.append(f"{label} here: {advice.best_undeployable}. {reason}")
     return lines
 
 

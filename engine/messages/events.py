@@ -88,7 +88,7 @@ def seen_now(spans: tuple[CauseSpan, ...]) -> tuple[CauseSpan, ...]:
     return tuple(span for span in spans if not span.missed) or spans
 
 
-LOSSES = frozenset({Diagnosis.LOSING_RECORDS, Diagnosis.SKIPPED_RECORDS})
+LOSSES = frozenset({Diagnosis.DATA_LOSS, Diagnosis.OFFSETS_SKIPPED})
 """Causes that cost records: they are told whatever else is wrong."""
 
 
@@ -101,7 +101,7 @@ def new_losses(course: IncidentCourse) -> list[CauseSpan]:
 
 def loses(course: IncidentCourse) -> bool:
     """Whether retention removes what it has not read: known for certain, where a fast group may only seem to skip."""
-    return any(span.cause is Diagnosis.LOSING_RECORDS for span in new_losses(course))
+    return any(span.cause is Diagnosis.DATA_LOSS for span in new_losses(course))
 
 
 def _grew(course: IncidentCourse, readers: Readers, rules: IncidentRules, at: datetime) -> bool:

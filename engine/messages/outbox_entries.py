@@ -77,7 +77,7 @@ def queue_advice(
     Queue what a snapshot's advice has that is new: one digest per channel, none without news.
 
     Speaks only for the newest snapshot of its cluster that has advice, and not when a reading
-    `late_after_seconds` younger waits for its own: a backfill, a replay or a late retry queues
+    `stale_after_seconds` younger waits for its own: a backfill, a replay or a late retry queues
     nothing and logs so. Run again, it queues nothing more.
 
     Args:
@@ -110,7 +110,7 @@ def advice_news(history: AdviceToTell, settings: Settings, snapshot_id: str) -> 
     behind = snapshot.newest_started_at - snapshot.started_at
     if newest not in (None, snapshot.snapshot_id):
         silence = f"is not the newest snapshot with advice ({newest} is)"
-    elif behind > timedelta(seconds=settings.late_after_seconds):
+    elif behind > timedelta(seconds=settings.stale_after_seconds):
         silence = f"is {behind.total_seconds():.0f} seconds older than the newest snapshot"
     if silence is not None:
         log.info("%s %s: nothing is told.", snapshot_id, silence)
@@ -119,7 +119,7 @@ def advice_news(history: AdviceToTell, settings: Settings, snapshot_id: str) -> 
     known = {each.group_id: each for each in history.announced_advice(snapshot.cluster)}
 
     def pause(group: str) -> timedelta:
-        return timedelta(seconds=settings.policy(snapshot.cluster, group).message_seconds)
+        return timedelta(seconds=settings.policy(snapshot.cluster, group).repeat_interval_seconds)
 
     news = new_advice(given, known, snapshot.finished_at, pause)
     return AdviceNews(snapshot=snapshot, given=given, news=news)
@@ -191,7 +191,7 @@ def _watch_pipeline(
     now: datetime,
 ) -> int:
     """What is new of one pipeline; where another process looks at the same time, one of the two tells it."""
-    cluster, late_after = facts.cluster, timedelta(seconds=settings.late_after_seconds)
+    cluster, late_after = facts.cluster, timedelta(seconds=settings.stale_after_seconds)
     before = history.incident_watch(cluster, WatchOf.PIPELINE)
     opened = [each.name for each in before.courses if each.closed_at is None]
     judgement = pipeline_judgement(facts, opened, late_after, now)

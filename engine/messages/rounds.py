@@ -178,7 +178,7 @@ class _Telling:
 
     def _is_flood(self, courses: Sequence[IncidentCourse]) -> bool:
         """Whether these are too many for single messages."""
-        return self.judgement.of is WatchOf.GROUPS and len(courses) > self.settings.flood
+        return self.judgement.of is WatchOf.GROUPS and len(courses) > self.settings.digest_threshold
 
     def _changed(self, course: IncidentCourse, readers: Readers, news: EventKind) -> None:
         """It got worse, which pagers hear too, or is a reminder."""

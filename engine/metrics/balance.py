@@ -75,7 +75,7 @@ def fairly_balanced(
     )
 
 
-def lag_floor(lag: Column, topic_of: Indices, subscribers: Sequence[Indices]) -> int | None:
+def lag_lower_bound(lag: Column, topic_of: Indices, subscribers: Sequence[Indices]) -> int | None:
     """
     No assignment can bring the largest member lag under this many offsets.
 
@@ -101,7 +101,7 @@ def lag_floor(lag: Column, topic_of: Indices, subscribers: Sequence[Indices]) ->
     return max([largest, -(-owned_lag // everyone), *means])
 
 
-def lag_floor_equal_counts(lag: Column, members: int) -> int | None:
+def lag_lower_bound_equal_counts(lag: Column, members: int) -> int | None:
     """
     The same when every member must hold as many partitions as the others, give or take one; one subscription class.
 

@@ -60,7 +60,7 @@ class Deployment(enum.StrEnum):
     SETTING = "setting"
     CLASS = "class"
     PLAN = "plan"
-    YARDSTICK = "yardstick"
+    BASELINE = "baseline"
     NEVER = "never advised"
     LIVE = "already there"
 
@@ -68,13 +68,13 @@ class Deployment(enum.StrEnum):
 class Feasibility(enum.StrEnum):
     """Whether this group could run a strategy."""
 
-    CAN_RUN = "can run"
-    COULD_RUN = "could run"
-    YARDSTICK = "yardstick"
-    INFEASIBLE = "infeasible"
+    AVAILABLE = "available"
+    NEEDS_RESTART = "needs restart"
+    NOT_DEPLOYABLE = "not deployable here"
+    NOT_APPLICABLE = "not applicable"
 
 
-ABLE = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
+ABLE = (Feasibility.AVAILABLE, Feasibility.NEEDS_RESTART)
 """What is said of a strategy that a group can have, at once or after some steps."""
 
 
@@ -111,7 +111,7 @@ class Verdict(enum.StrEnum):
 
     SWITCH = "switch"
     STAY = "stay"
-    NOT_JUDGED = "not judged"
+    NOT_EVALUATED = "not evaluated"
 
 
 class AdviceState(enum.StrEnum):
@@ -120,8 +120,8 @@ class AdviceState(enum.StrEnum):
     PROPOSED = "proposed"
     """It won; whether it goes on winning is not known yet."""
     CONFIRMED = "confirmed"
-    """It won for long enough: the group is told to switch."""
-    TAKEN_UP = "taken up"
+    """It won for long enough: the group is advised to switch."""
+    ADOPTED = "adopted"
     """The group runs what it was told to; whether the forecast comes true is not known yet."""
     VERIFIED = "verified"
     """What came is what was promised, or better."""
@@ -158,7 +158,7 @@ class Advice:
     """
     What one group is told after one snapshot, and why.
 
-    *yardstick* names the best strategy that cannot be deployed on this group, *withheld* that the data did not
+    *best_undeployable* names the best strategy that cannot be deployed on this group, *withheld* that the data did not
     allow a judgement. *seen* counts the consecutive snapshots, this one included, in which the strategy won; *state* is
     how far the group's newest advice has come, and *state_since* since when; None where there was none of late.
     """
@@ -168,8 +168,8 @@ class Advice:
     strategy: str | None
     facts: tuple[Fact, ...]
     how: tuple[Fact, ...] = ()
-    yardstick: str | None = None
-    yardstick_facts: tuple[Fact, ...] = ()
+    best_undeployable: str | None = None
+    best_undeployable_facts: tuple[Fact, ...] = ()
     seen: int = 0
     state: AdviceState | None = None
     state_since: datetime | None = None

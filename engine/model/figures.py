@@ -38,13 +38,13 @@ class Figures:
         head="Skew",
         none_where=(Where("total_lag", 0), Where("members", 0), Where("largest_member_lag", 0)),
     )
-    lag_floor: int | None = column(
+    lag_lower_bound: int | None = column(
         "No assignment has a smaller largest member lag than this, in offsets.",
         unit=Unit.OFFSETS,
         at_least=0,
         none_where=(Where("members", 0),),
     )
-    lag_floor_equal_counts: int | None = column(
+    lag_lower_bound_equal_counts: int | None = column(
         "No assignment with equal partition counts has a smaller largest member lag than this, in offsets.",
         unit=Unit.OFFSETS,
         at_least=0,

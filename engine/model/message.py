@@ -31,7 +31,7 @@ def severity_of(kind: Diagnosis | IncidentKind) -> Severity:
     """
     How bad a kind of trouble is, of a group or of a pipeline.
 
-    >>> severity_of(Diagnosis.STOPPED), severity_of(Diagnosis.CATCHING_UP)
+    >>> severity_of(Diagnosis.GROUP_NOT_COMMITTING), severity_of(Diagnosis.CATCHING_UP)
     (<Severity.CRITICAL: 'critical'>, <Severity.WARNING: 'warning'>)
     """
     return Severity.CRITICAL if kind.is_critical else Severity.WARNING
@@ -89,7 +89,7 @@ class NewsKind(enum.StrEnum):
     SWITCH = "switch"
     MISSED = "missed"
     WITHDRAWN = "withdrawn"
-    TAKEN_UP = "taken up"
+    ADOPTED = "adopted"
     VERIFIED = "verified"
 
 
@@ -117,7 +117,7 @@ class Announcement:
         """
         Read it back from a message of some moment.
 
-        Of older messages a verdict is kept: *switch*, or *stay* once that was withdrawn, taken up or over.
+        Of older messages a verdict is kept: *switch*, or *stay* once that was withdrawn, adopted or over.
         """
         kind = stored.get("kind") or _OLD[stored["verdict"]]
         diagnosis = stored.get("diagnosis")

@@ -101,21 +101,21 @@ class Diagnosis(enum.StrEnum):
 
     UNKNOWN = "unknown"
     NO_MEMBERS = "no members"
-    VANISHED = "vanished"
+    GROUP_DELETED = "group deleted"
     REBALANCING = "rebalancing"
-    LOSING_RECORDS = "losing records"
-    SKIPPED_RECORDS = "skipped records"
-    LOSS_AHEAD = "records soon lost"
-    STOPPED = "stopped"
-    SILENT_MEMBER = "silent member"
+    DATA_LOSS = "data loss"
+    OFFSETS_SKIPPED = "offsets skipped"
+    DATA_LOSS_IMMINENT = "data loss imminent"
+    GROUP_NOT_COMMITTING = "group not committing"
+    MEMBER_NOT_COMMITTING = "member not committing"
     STUCK_PARTITION = "stuck partition"
     SLOW_MEMBER = "slow member"
     HOT_PARTITION = "hot partition"
-    TOO_FEW_MEMBERS = "too few members"
+    UNDER_PROVISIONED = "under-provisioned"
     SKEWED_LOAD = "skewed load"
     CATCHING_UP = "catching up"
     STORE_IN_ONE_RACK = "store in one rack"
-    KEEPS_UP = "keeps up"
+    HEALTHY = "healthy"
 
     @property
     def measure(self) -> str:
@@ -141,11 +141,11 @@ class Diagnosis(enum.StrEnum):
 _CRITICAL = frozenset(
     {
         Diagnosis.NO_MEMBERS,
-        Diagnosis.VANISHED,
-        Diagnosis.LOSING_RECORDS,
-        Diagnosis.SKIPPED_RECORDS,
-        Diagnosis.LOSS_AHEAD,
-        Diagnosis.STOPPED,
+        Diagnosis.GROUP_DELETED,
+        Diagnosis.DATA_LOSS,
+        Diagnosis.OFFSETS_SKIPPED,
+        Diagnosis.DATA_LOSS_IMMINENT,
+        Diagnosis.GROUP_NOT_COMMITTING,
     }
 )
 
@@ -154,7 +154,12 @@ STANDING = frozenset({Diagnosis.STORE_IN_ONE_RACK})
 """Troubles that say what would become of a group, not how it fares: they keep no incident of another cause open."""
 
 
-ALARMS = frozenset({Diagnosis.VANISHED, Diagnosis.LOSS_AHEAD, Diagnosis.STOPPED}) | STANDING
+ALARMS = (
+    frozenset(
+        {Diagnosis.GROUP_DELETED, Diagnosis.DATA_LOSS_IMMINENT, Diagnosis.GROUP_NOT_COMMITTING}
+    )
+    | STANDING
+)
 """Troubles that are never the diagnosis: they say how bad that is, or what would become of the group."""
 
 
@@ -162,7 +167,7 @@ CAPACITY = frozenset(
     {
         Diagnosis.SLOW_MEMBER,
         Diagnosis.HOT_PARTITION,
-        Diagnosis.TOO_FEW_MEMBERS,
+        Diagnosis.UNDER_PROVISIONED,
         Diagnosis.SKEWED_LOAD,
     }
 )
@@ -177,7 +182,7 @@ class IncidentKind(enum.StrEnum):
     """What may be wrong with the pipeline of one cluster; the last two with all of them, see `pipeline.outage`."""
 
     UNREACHABLE = "cluster unreachable"
-    LATE = "snapshot late"
+    STALE = "snapshot stale"
     PARTIAL = "snapshots partial"
     REJECTED = "snapshot rejected"
     UNWATCHED = "groups unwatched"
@@ -201,7 +206,7 @@ class IncidentKind(enum.StrEnum):
 _CRITICAL_OF_PIPELINES = frozenset(
     {
         IncidentKind.UNREACHABLE,
-        IncidentKind.LATE,
+        IncidentKind.STALE,
         IncidentKind.UNWATCHED,
         IncidentKind.HISTORY_AWAY,
         IncidentKind.CONFIG_REFUSED,

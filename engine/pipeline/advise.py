@@ -248,7 +248,7 @@ class _Group:
     @property
     def may_not_go_back(self) -> bool:
         """Whether it took something up lately, so that not everything that pays may be advised."""
-        seconds = self.policy.no_reverse_seconds
+        seconds = self.policy.revert_cooldown_seconds
         uptakes = self.course.uptakes if self.course else ()
         return any((self.at - each.first_at).total_seconds() < seconds for each in uptakes)
 
@@ -308,11 +308,11 @@ def advice_row(
         strategy=advice.strategy,
         reason=because(advice.facts),
         how=how(advice.how),
-        yardstick=advice.yardstick,
-        yardstick_reason=because(advice.yardstick_facts) or None,
+        best_undeployable=advice.best_undeployable,
+        best_undeployable_reason=because(advice.best_undeployable_facts) or None,
         seen=advice.seen,
         facts=(*advice.facts, *advice.how),
-        yardstick_facts=tuple(advice.yardstick_facts),
+        best_undeployable_facts=tuple(advice.best_undeployable_facts),
         state=advice.state,
         state_since=advice.state_since,
         course=followed.course,

@@ -170,6 +170,6 @@ def _note(
 ) -> None:
     if silence.silence_id is not None and (tuple(channels), end) != (
         silence.channels,
-        silence.end_told_at,
+        silence.end_notified_at,
     ):
         history.note_silence(silence.silence_id, channels, end)

@@ -30,7 +30,7 @@ def infeasible(
     return Candidate(
         strategy=strategy,
         deployment=deployment,
-        feasibility=Feasibility.INFEASIBLE,
+        feasibility=Feasibility.NOT_APPLICABLE,
         reason=reason,
         is_running=is_running,
     )

@@ -22,8 +22,8 @@ from ..snapshots.arrays import flags_to, floats_of, floats_to, list_starts
 
 
 def needs_forecast(row: GroupMetrics, policy: Policy) -> bool:
-    """Whether a group may be told to switch: it does not keep up, or what crosses racks could be a saving that pays."""
-    if row.diagnosis is not Diagnosis.KEEPS_UP:
+    """Whether a switch may be advised: the group is not healthy, or its cross-rack traffic could be worth saving."""
+    if row.diagnosis is not Diagnosis.HEALTHY:
         return True
     live = row.live
     if live is None:
@@ -32,18 +32,18 @@ def needs_forecast(row: GroupMetrics, policy: Policy) -> bool:
     cost, carried = live.cross_rack_cost_per_month, live.cross_rack_bytes_per_second
     share, arrives = live.cross_rack_rate_share, row.production_per_second
     if policy.cost_gain is not None and cost is not None:
-        return cost >= policy.cost_gain * policy.dead_band
+        return cost >= policy.cost_gain * policy.hysteresis
     if carried is not None:
-        return carried * SECONDS_PER_DAY >= policy.least_saving_bytes_per_day * policy.dead_band
+        return carried * SECONDS_PER_DAY >= policy.least_saving_bytes_per_day * policy.hysteresis
     if not share or arrives is None:
         return False
     records = share * arrives * SECONDS_PER_DAY
-    return records >= policy.least_saving_records_per_day * policy.dead_band
+    return records >= policy.least_saving_records_per_day * policy.hysteresis
 
 
 def may_switch(row: GroupMetrics, course: Course | None, policy: Policy) -> bool:
     """
-    Whether a group may be told to switch, or held to what it was told.
+    Whether a group may be advised to switch, or held to what it was told.
 
     It may not where nobody asks for its forecast and all its partitions have an owner.
     """

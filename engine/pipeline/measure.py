@@ -113,7 +113,7 @@ def known_of(
         auto_offset_reset=[rule.auto_offset_reset for rule in rules],
         capacity_per_second=_configured([rule.capacity_per_second for rule in rules]),
         bytes_per_record=_configured([rule.bytes_per_record for rule in rules]),
-        objective=_configured([rule.objective_seconds or OBJECTIVE for rule in rules]),
+        objective=_configured([rule.lag_slo_seconds or OBJECTIVE for rule in rules]),
         commit_interval=_configured([rule.commit_interval_seconds for rule in rules]),
         learned_interval=_configured([learned.get(header.group) for header in batch.headers]),
         loss_within=_configured(

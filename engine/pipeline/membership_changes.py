@@ -118,4 +118,4 @@ def by_setting(judgement: FeasibilityJudgement, deployment: Deployment) -> bool:
     if deployment is Deployment.SETTING:
         return judgement.feasibility in ABLE
     by_plan = judgement.deployment is Deployment.PLAN
-    return judgement.feasibility is Feasibility.CAN_RUN and not by_plan
+    return judgement.feasibility is Feasibility.AVAILABLE and not by_plan

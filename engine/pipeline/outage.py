@@ -113,7 +113,7 @@ def settle(history: StepRuns, outage: Outage, now: datetime) -> None:
     )
     opened = AlertMessage.from_json(announced.message)
     told = ToldOutage(
-        incident=replace(incident, told_at=announced.at, alert_key=opened_key),
+        incident=replace(incident, notified_at=announced.at, alert_key=opened_key),
         opened=Posting(key=opened_key, channel=announced.channel, message=opened),
         delivered=Delivered(channel=announced.sent_channel, timestamp=announced.sent_timestamp),
         ends=ends,
@@ -131,7 +131,12 @@ def _incident(outage: Outage, opened_at: datetime, at: datetime) -> Incident:
         "runs": len(outage.runs) + outage.left_out,
     }
     span = CauseSpan(
-        cause=outage.kind, since=outage.since, last_seen_at=at, looks=1, amount=None, known=known
+        cause=outage.kind,
+        since=outage.since,
+        last_seen_at=at,
+        snapshots=1,
+        amount=None,
+        known=known,
     )
     course = IncidentCourse(
         key=outage.key,

@@ -91,7 +91,7 @@ def run_pipeline(
         snapshot_id: The snapshot.
         watching: Whether incidents of groups are looked for.
         advising: Whether advice is given; else it ends with the metrics.
-        sparing: Whether of groups that cannot be told to switch only the assignment is looked at that they have.
+        sparing: Whether of groups that cannot be advised to switch only the assignment is looked at that they have.
         ask_next_change: Whether it is worked out what strategies would move next, a third of the work.
 
     Raises:
@@ -132,14 +132,14 @@ def run_pipeline(
 def _settled(
     history: WholeHistory, settings: Settings, snapshot_id: str, metrics: pa.Table
 ) -> set[str]:
-    """The groups that cannot be told to switch, nor have to hear what became of a switch."""
+    """The groups that cannot be advised to switch, nor have to hear what became of a switch."""
     cluster, _ = split_snapshot_id(snapshot_id)
     courses = {one.group_id: one.course for one in history.previous_advice(snapshot_id)}
     # what is said of its end may have to be told yet, with the reason
     open_to = {
         one.group_id
         for one in history.announced_advice(cluster)
-        if one.kind in (NewsKind.SWITCH, NewsKind.TAKEN_UP)
+        if one.kind in (NewsKind.SWITCH, NewsKind.ADOPTED)
     }
     return {
         row.group_id

@@ -137,7 +137,7 @@ def _live(spec: GroupSpec, judge: Judge) -> Candidate:
     return Candidate(
         strategy=Live.name,
         deployment=Live.deployment,
-        feasibility=Feasibility.CAN_RUN,
+        feasibility=Feasibility.AVAILABLE,
         reason=(reason("live_assignment"),),
         is_running=False,
         replay=(Fact(kind=FactKind.REPLAY, measure="next_rebalance"),),
@@ -164,7 +164,7 @@ def _replayed_row(
     assert placement.strategy is not None, "what a group has now is its live row"
     deployment, name = task_reach(group, placement.strategy), placement.strategy.value
     judgement = task_feasibility(group, application, placement)
-    if judgement.feasibility is Feasibility.INFEASIBLE:
+    if judgement.feasibility is Feasibility.NOT_APPLICABLE:
         never = infeasible(name, deployment, *judgement.reason)
         # where setting client.rack is the way, there is one, though what it brings is not known
         way = client_racks(application, placement)

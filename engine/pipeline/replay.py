@@ -36,7 +36,7 @@ from .member_data import assign_of, settings_of, with_user_data
 from .membership_changes import by_setting
 from .stored_metrics import Measured, MeasuredGroup, judge_of_measured
 
-OF_OURS = frozenset({Deployment.YARDSTICK, Deployment.PLAN})
+OF_OURS = frozenset({Deployment.BASELINE, Deployment.PLAN})
 """Strategies that go by what crossing racks costs (`as_read`); the others see what members send."""
 
 Joining = Callable[[bool, frozenset[str] | None], GroupSpec]
@@ -166,7 +166,7 @@ def _says_more(
     if only is not None or told.strategy == named:
         return True
     base = next(one for one in others if one.strategy == base_of(told.strategy))
-    if told.assignment is None or told.feasibility is not Feasibility.COULD_RUN:
+    if told.assignment is None or told.feasibility is not Feasibility.NEEDS_RESTART:
         return False
     without = base.assignment
     return bool(base.is_running) or (

@@ -50,7 +50,7 @@ from .candidate_rows import answer_of
 from .propose import propose_group
 from .stored_metrics import MeasuredGroup, measured_at_once
 
-BY_PLAN = (Deployment.PLAN, Deployment.YARDSTICK)
+BY_PLAN = (Deployment.PLAN, Deployment.BASELINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +114,7 @@ def kit_of(settings: Settings, selection: GroupWithPast, strategy: str) -> Kit:
     then, changed = answer_of(group, proposals, strategy)
     if other:
         why = words(reason("after_restart_sticky"))
-        then = replace(then, is_running=False, feasibility=Feasibility.COULD_RUN, reason=why)
+        then = replace(then, is_running=False, feasibility=Feasibility.NEEDS_RESTART, reason=why)
     known = clients_of(group, settings.rule(group.cluster, group.group).client)
     rollout = _rollout(settings, group, strategy, known)
     return Kit(

@@ -107,8 +107,8 @@ class _Glance:
         cluster, _ = split_snapshot_id(self.snapshot_id)
         names = self.groups.to_pylist()
         rules = [settings.rule(cluster, name) for name in names]
-        bands = [settings.incidents(cluster, name).dead_band for name in names]
-        objective = [rule.objective_seconds or OBJECTIVE for rule in rules]
+        bands = [settings.incidents(cluster, name).hysteresis for name in names]
+        objective = [rule.lag_slo_seconds or OBJECTIVE for rule in rules]
         self._objective = np.array(objective, np.float64)
         self._band = np.array(bands, np.float64) * self._objective
         resets = [rule.auto_offset_reset for rule in rules]

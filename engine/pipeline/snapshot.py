@@ -183,7 +183,7 @@ def late_for_advice(
     history: SnapshotHistory, settings: Settings, now: datetime
 ) -> list[WaitingSnapshot]:
     """The newest snapshot of each cluster whose advice is overdue, of the last day; oldest first."""
-    waiting = history.snapshots_without_advice(timedelta(seconds=settings.late_after_seconds))
+    waiting = history.snapshots_without_advice(timedelta(seconds=settings.stale_after_seconds))
     recent = (one for one in waiting if one.started_at > now - REPEATED_UNTIL)
     return sorted({one.cluster: one for one in recent}.values(), key=lambda one: one.started_at)
 
@@ -208,7 +208,7 @@ def repeats(
     for snapshot in late:
         run_ids = [f"{REPEATING}{snapshot.snapshot_id}__{n}" for n in range(1, REPEATS + 1)]
         tried = count(run_ids)
-        works = snapshot.taken_up_by is not None and active(snapshot.taken_up_by)
+        works = snapshot.claimed_by is not None and active(snapshot.claimed_by)
         waits = tried > 0 and active(run_ids[tried - 1])
         if tried < REPEATS and not (works or waits):
             chosen.append(Repeat(snapshot_id=snapshot.snapshot_id, run_id=run_ids[tried]))

@@ -1,7 +1,7 @@
 """
 Which snapshot a run advises on, when snapshots come faster than they are worked on.
 
-A run takes up the newest snapshot of its cluster that waits, whichever started it; the others are overtaken: they get
+A run takes up the newest snapshot of its cluster that waits, whichever started it; the others are superseded: they get
 their metrics from the same run, advice only the newest gets. A run that finds nothing to do, or another at it, ends at
 once, so the backlog never grows without end. Who runs a snapshot by hand gets that one, and nothing else.
 """
@@ -123,7 +123,7 @@ def on_the_way(
     failures: type[Exception],
 ) -> None:
     """
-    Work on overtaken snapshots while there is time; what fails of them holds nobody up.
+    Work on superseded snapshots while there is time; what fails of them holds nobody up.
 
     Args:
         snapshot_ids: Which, the most wanted first.
@@ -135,12 +135,12 @@ def on_the_way(
     began = time.monotonic()
     for snapshot_id in snapshot_ids:
         if time.monotonic() - began > limit.total_seconds():
-            tell("the other overtaken snapshots are left to the next run")
+            tell("the other superseded snapshots are left to the next run")
             return
         try:
             work(snapshot_id)
         except (EvenkeelError, failures) as problem:
-            tell(f"overtaken snapshot {snapshot_id}: {one_line(problem)}")
+            tell(f"superseded snapshot {snapshot_id}: {one_line(problem)}")
 
 
 def made_by(settings: Settings, pattern: str = "*") -> dict[str, str]:

@@ -113,7 +113,7 @@ def judge_chunk(
         _log.exception("group %s cannot be judged", name)
         # told as what cannot be read is: whoever waits to hear of the group is to know that nobody looks at it
         why = ": ".join(filter(None, (type(problem).__name__, str(problem))))
-        failed = fact(FactKind.DIAGNOSIS, "not_judged", quote=why[:QUOTED])
+        failed = fact(FactKind.DIAGNOSIS, "not_evaluated", quote=why[:QUOTED])
         trouble = Trouble(kind=Diagnosis.UNKNOWN, facts=(failed,))
         return [replace(_unknown(name), troubles=(trouble,))]
 

@@ -25,17 +25,17 @@ from .lake import Manifest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingSnapshot:
-    """A snapshot that should have advice and has none; *taken_up_by* is the run that began to work on it."""
+    """A snapshot that should have advice and has none; *claimed_by* is the run that began to work on it."""
 
     snapshot_id: str
     cluster: str
     started_at: datetime
-    taken_up_by: str | None = None
+    claimed_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftBehind:
-    """An overtaken snapshot that has no metrics yet, and whether it has been validated."""
+    """A superseded snapshot that has no metrics yet, and whether it has been validated."""
 
     snapshot_id: str
     validated: bool
@@ -60,7 +60,7 @@ class SnapshotHistory(Protocol):
         """Those of these snapshots that the history does not have, in the order given."""
 
     def snapshots_without_advice(self, older_than: timedelta) -> list[WaitingSnapshot]:
-        """Snapshots written longer ago than that, neither rejected nor overtaken, without advice; oldest first."""
+        """Snapshots written longer ago than that, neither rejected nor superseded, without advice; oldest first."""
 
     def take_up(
         self, cluster: str, run: str, *, passed: Sequence[str] = (), again: str | None = None
@@ -68,7 +68,7 @@ class SnapshotHistory(Protocol):
         """
         Take up, for a run, the newest snapshot of a cluster that waits for advice.
 
-        Whatever else of the cluster has no advice and is older is then overtaken by it. A run that has taken up a
+        Whatever else of the cluster has no advice and is older is then superseded by it. A run that has taken up a
         snapshot before gets the same again, whatever has become of it.
 
         Args:
@@ -166,7 +166,7 @@ class ScoredAdvice(AdviceColumns):
         proposed: What the advised strategy would give it; None likewise.
         metrics: The group's metrics; None when they are gone.
         running: By strategy, whether the group runs it; None where that is not known.
-        members: Of a group that is told to switch, its members by id; none elsewhere.
+        members: Of a group that is advised to switch, its members by id; none elsewhere.
         notes: What is to be said of both assignments beside their scores, each once.
         live_forecast: What becomes of the group as it is; None unknown.
         forecast: What becomes of it with the advised strategy; None likewise.

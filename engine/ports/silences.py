@@ -30,7 +30,7 @@ class Silences(Protocol):
         """End one that holds or is to come, and what it is then; None when there is no such one."""
 
     def note_silence(
-        self, silence_id: int, channels: Sequence[str], end_told_at: datetime | None
+        self, silence_id: int, channels: Sequence[str], end_notified_at: datetime | None
     ) -> None:
         """
         Keep what has been told of one.
@@ -38,7 +38,7 @@ class Silences(Protocol):
         Args:
             silence_id: Its number.
             channels: Where it was told that it began.
-            end_told_at: When its end was told, or needed no word; None: not yet.
+            end_notified_at: When its end was told, or needed no word; None: not yet.
         """
 
     def newest_groups(self) -> dict[str, list[str]]:

@@ -40,16 +40,16 @@ class AdviceColumns(OfGroup):
     """What a group was told after a snapshot, without the moves."""
 
     advice_id: int | None = column("Number of the advice.", default=None, generated=True)
-    verdict: Verdict = column("What it was told: switch, stay or not judged.")
+    verdict: Verdict = column("What it was told: switch, stay or not evaluated.")
     strategy: str | None = column(
         "The strategy that wins; null when none does.", default=None, none=True
     )
     reason: str = column("Why.", head="Why")
     how: str | None = column("What to do to get that strategy.", default=None, none=True)
-    yardstick: str | None = column(
+    best_undeployable: str | None = column(
         "The best strategy that cannot be deployed on this group.", default=None, none=True
     )
-    yardstick_reason: str | None = column(
+    best_undeployable_reason: str | None = column(
         "What it would gain, and why it cannot be deployed.", default=None, none=True
     )
     seen: Int32 = column(
@@ -62,11 +62,11 @@ class AdviceColumns(OfGroup):
         "The reason as values (kinds gain, loss, reason ...), to ask with @>: a list of {kind, measure, ...}.",
         default=None,
     )
-    yardstick_facts: tuple[Fact, ...] | None = column(
-        "What the yardstick would gain, as values of the same form.", default=None
+    best_undeployable_facts: tuple[Fact, ...] | None = column(
+        "What that strategy would gain, as values of the same form.", default=None
     )
     state: AdviceState | None = column(
-        "How far its newest advice has come: proposed, confirmed, taken up, verified, missed, withdrawn, expired.",
+        "How far its newest advice has come: proposed, confirmed, adopted, verified, missed, withdrawn, expired.",
         default=None,
         none=True,
     )

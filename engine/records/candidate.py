@@ -18,11 +18,11 @@ class CandidateColumns(OfGroup):
         "Place of the strategy in the table of strategies, from 0.", at_least=0
     )
     deployment: Deployment = column(
-        "How a user gets it: setting, class, plan, yardstick, never advised, already there.",
+        "How a user gets it: setting, class, plan, baseline, never advised, already there.",
         head="Got by",
     )
     feasibility: Feasibility = column(
-        "Whether this group could run it: can run, could run, yardstick, infeasible."
+        "Whether this group could run it: available, needs restart, not deployable here, not applicable."
     )
     reason: str = column("Why it can or cannot run.", head="Why", none=True)
     is_running: bool | None = column(

@@ -14,7 +14,7 @@ from ..model.facts import Fact
 from ..model.states import Diagnosis
 
 VERDICT_SECONDS = 3600
-"""So long after it was taken up an advice is held against what it promised."""
+"""So long after it was adopted an advice is held against what it promised."""
 
 AT_ONCE = 0
 """What is won across racks alone shows as soon as the group has its new assignment."""
@@ -44,7 +44,7 @@ class AdvicePromise:
     """What is to be seen of a group so long after it took up an advice: four times of five between low and high."""
 
     after_seconds: Int32 = column(
-        "How long after it was taken up, 0 as soon as it is seen; for a day, what was promised for an hour.",
+        "How long after it was adopted, 0 as soon as it is seen; for a day, what was promised for an hour.",
         at_least=0,
     )
     measure: str = column(
@@ -62,8 +62,8 @@ class AdvicePromise:
 class AdviceCheck(AdvicePromise):
     """What came of a promise."""
 
-    strategy: str = column("The strategy that was taken up.")
-    taken_up_at: datetime = column("When it was taken up.")
+    strategy: str = column("The adopted strategy.")
+    adopted_at: datetime = column("When it was adopted.")
     realised: float | None = column(
         "What came; null where no snapshot tells it, or the assignment was another by then."
     )
@@ -76,7 +76,7 @@ class AdviceEvent:
     at: datetime = column("When the snapshot was taken.")
     strategy: str = column("The strategy that it is about.")
     state: AdviceState = column(
-        "What it became: proposed, confirmed, taken up, verified, missed, withdrawn or expired."
+        "What it became: proposed, confirmed, adopted, verified, missed, withdrawn or expired."
     )
     facts: tuple[Fact, ...] = column("Why, as values: a list of {kind, measure, ...}.")
     diagnosis: Diagnosis | None = column("What was the matter with the group then.")
@@ -144,12 +144,12 @@ class Course:
         "The state of its newest advice; null before there was one.", default=None
     )
     since: datetime | None = column("Since when it is in that state.", default=None)
-    looks: tuple[SnapshotWinner, ...] = column(
+    winners: tuple[SnapshotWinner, ...] = column(
         "The judged snapshots that still count, oldest first.", default=()
     )
     claims: tuple[Claim, ...] = column("The strategies that win.", default=())
     proposal: AdviceProposal | None = column(
         "What is proposed or confirmed; null where nothing is.", default=None
     )
-    uptakes: tuple[Uptake, ...] = column("What was taken up lately, oldest first.", default=())
+    uptakes: tuple[Uptake, ...] = column("What was adopted lately, oldest first.", default=())
     mutes: tuple[Mute, ...] = column("What is muted.", default=())

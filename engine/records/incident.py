@@ -24,7 +24,7 @@ class CauseSpan:
     cause: TroubleKind = column("What is wrong.")
     since: datetime = column("When it began, as far as snapshots tell.")
     last_seen_at: datetime = column("When it was last seen.")
-    looks: Int32 = column(
+    snapshots: Int32 = column(
         "In how many snapshots in a row it was seen.", unit=Unit.SNAPSHOTS, at_least=0
     )
     amount: float | None = column(
@@ -133,7 +133,7 @@ class IncidentRow:
     opened_at: datetime = column("When it was worth telling.")
     last_seen_at: datetime = column("When it was last seen.")
     closed_at: datetime | None = column("When it was over; null while it is open.", default=None)
-    told_at: datetime | None = column(
+    notified_at: datetime | None = column(
         "When its message first arrived; null: nobody has been told.", default=None, none=True
     )
     alert_key: str | None = column(

@@ -120,11 +120,11 @@ class GroupMetrics(OfGroup):
         "The findings as values, to ask with @> by measure: a list of {kind, measure, before, after, bound, ...}."
     )
     diagnosis: Diagnosis | None = column(
-        "What is the matter with it: keeps up, catching up, skewed load, slow member, no members, ... or unknown.",
+        "Its diagnosis: healthy, catching up, skewed load, slow member, no members, ... or unknown.",
         default=None,
     )
     diagnosis_reason: str | None = column(
-        "The same with names and numbers; null where it keeps up.", default=None, none=True
+        "The same with names and numbers; null where it is healthy.", default=None, none=True
     )
     commit_interval_seconds: float | None = column(
         "Seconds from one of its commits to the next, learned or configured; null while none was seen.",

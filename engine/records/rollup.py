@@ -31,7 +31,7 @@ class StrategyWins:
         unit=Unit.SNAPSHOTS,
     )
     advised: Int32 = column(
-        "Number of those after which the group was told to switch to it.", unit=Unit.SNAPSHOTS
+        "Number of those after which the group was advised to switch to it.", unit=Unit.SNAPSHOTS
     )
 
 
@@ -123,7 +123,7 @@ class Rollup:
         "What strategies in force before would have moved instead: a list of {strategy, moves, changes}."
     )
     advised_snapshots: Int32 = column(
-        "Number of snapshots after which it was told to switch or to stay.", at_least=0
+        "Number of snapshots after which it was advised to switch or to stay.", at_least=0
     )
     wins: tuple[StrategyWins, ...] = column(
         "Which strategy won then, null where none did: a list of {strategy, won, advised}."
@@ -202,7 +202,7 @@ class GroupSample:
     largest_member_lag: int | None = column(
         "Largest lag of a member, in offsets; null when a lag is unknown."
     )
-    lag_floor: int | None = column(
+    lag_lower_bound: int | None = column(
         "No assignment has a smaller largest member lag than this, in offsets.", unit=Unit.OFFSETS
     )
     partitions: Int32 | None = column("Number of partitions inside the totals.")

@@ -43,7 +43,7 @@ class SilenceRow:
         "When it was ended early; null when it was not.", default=None, none=True
     )
     channels: tuple[str, ...] = column("Where people have been told that it began.", default=())
-    end_told_at: datetime | None = column(
+    end_notified_at: datetime | None = column(
         "When its end was told, or needed no word; null before.", default=None, none=True
     )
 

@@ -66,11 +66,11 @@ class SnapshotRow:
     advised_at: datetime | None = column(
         "When its advice was stored, also if there was no group to advise; null before."
     )
-    taken_up_at: datetime | None = column("When a run began to work on its advice; null before.")
-    taken_up_by: str | None = column(
+    adopted_at: datetime | None = column("When a run began to work on its advice; null before.")
+    claimed_by: str | None = column(
         "Id of that run; null before, and where no schedule runs the steps."
     )
-    overtaken_by: str | None = column(
+    superseded_by: str | None = column(
         "The newer snapshot of its cluster that was advised on in its place; it has metrics, no advice of its own."
         " Null: none was.",
         none=True,

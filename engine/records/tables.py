@@ -288,7 +288,7 @@ SILENCE = _table(
         unique=True,
         postgresql_where=text("kind = 'maintenance' AND ended_at IS NULL"),
     ),
-    Index("silence_not_over", "starts_at", postgresql_where=text("end_told_at IS NULL")),
+    Index("silence_not_over", "starts_at", postgresql_where=text("end_notified_at IS NULL")),
     key=("silence_id",),
 )
 

@@ -230,10 +230,10 @@ class _About:
         row = self.advice.get(name)
         if row is None:
             return None
-        kept = ("strategy", "reason", "how", "state", "state_since", "yardstick")
+        kept = ("strategy", "reason", "how", "state", "state_since", "best_undeployable")
         return AdviceGiven(
             verdict=Verdict(row["verdict"]),
-            yardstick_reason=row["yardstick_reason"],
+            best_undeployable_reason=row["best_undeployable_reason"],
             moves=tuple(
                 Move(
                     topic=move["topic"],

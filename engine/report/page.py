@@ -256,7 +256,7 @@ def _environment() -> Environment:
     return environment
 
 
-_CALM = {Diagnosis.KEEPS_UP: "well", Diagnosis.CATCHING_UP: "mending", Diagnosis.UNKNOWN: "unknown"}
+_CALM = {Diagnosis.HEALTHY: "well", Diagnosis.CATCHING_UP: "mending", Diagnosis.UNKNOWN: "unknown"}
 _POOR = CAPACITY | {Diagnosis.REBALANCING}
 
 
@@ -264,7 +264,7 @@ def group_class(diagnosis: Diagnosis) -> str:
     """
     The colour of a diagnosis.
 
-    >>> group_class(Diagnosis.KEEPS_UP), group_class(Diagnosis.NO_MEMBERS), group_class(Diagnosis.SLOW_MEMBER)
+    >>> group_class(Diagnosis.HEALTHY), group_class(Diagnosis.NO_MEMBERS), group_class(Diagnosis.SLOW_MEMBER)
     ('well', 'bad', 'poor')
     """
     return _CALM.get(diagnosis, "poor" if diagnosis in _POOR else "bad")

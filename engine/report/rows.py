@@ -127,7 +127,7 @@ def scores(candidates: Rows) -> tuple[StrategyScore, ...]:
         StrategyScore(
             name=row["strategy"],
             got_by=row["deployment"],
-            feasible=row["feasibility"] != Feasibility.INFEASIBLE,
+            feasible=row["feasibility"] != Feasibility.NOT_APPLICABLE,
             running=row["is_running"],
             lag_low=row["forecast_lag_low"],
             lag_expected=row["forecast_lag_expected"],

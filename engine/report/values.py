@@ -127,7 +127,7 @@ class AdviceGiven:
     """
     What a group is told, and how to follow it; *moves* are by the short names of members.
 
-    *yardstick* names the best strategy that cannot be deployed, with what it would gain.
+    *best_undeployable* names the best strategy that cannot be deployed, with what it would gain.
     """
 
     verdict: Verdict
@@ -136,8 +136,8 @@ class AdviceGiven:
     how: str | None
     state: str | None
     state_since: datetime | None
-    yardstick: str | None = None
-    yardstick_reason: str | None = None
+    best_undeployable: str | None = None
+    best_undeployable_reason: str | None = None
     moves: tuple[Move, ...] = ()
 
 
@@ -227,7 +227,7 @@ class PromiseKept:
     error: float | None
     inside_share: float | None
     no_worse_share: float | None
-    taken_up_at: datetime
+    adopted_at: datetime
     muted_until: datetime | None
 
 
@@ -295,7 +295,7 @@ class GroupWithoutRack:
     @property
     def in_trouble(self) -> bool:
         """Whether it is known that it would lose something, or would not keep up."""
-        return self.loses or self.then not in (None, Diagnosis.KEEPS_UP, Diagnosis.CATCHING_UP)
+        return self.loses or self.then not in (None, Diagnosis.HEALTHY, Diagnosis.CATCHING_UP)
 
     @property
     def is_changed(self) -> bool:
@@ -388,7 +388,7 @@ class FleetReport:
 
 
 WORST_FIRST = tuple(
-    sorted(set(Diagnosis) - ALARMS, key=lambda one: (one is Diagnosis.KEEPS_UP, one.precedence))
+    sorted(set(Diagnosis) - ALARMS, key=lambda one: (one is Diagnosis.HEALTHY, one.precedence))
 )
 """Diagnoses in the order in which somebody has to look; all that is told of them is what it costs to wait."""
 

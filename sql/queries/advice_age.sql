@@ -1,7 +1,7 @@
 -- How long after a snapshot does its advice come? One row per snapshot, the newest first.
 -- `advised_after_seconds` lies between the beginning of the reading and the first advice stored for this snapshot or a newer
 -- one: of one without such advice, its age until now. `waited_seconds`: until a run took it up; `run_seconds`: from then until
--- its advice was stored. `state` as in `snapshot_health`; `overtaken_by` is the newer snapshot that was advised on in its place.
+-- its advice was stored. `state` as in `snapshot_health`; `superseded_by` is the newer snapshot that was advised on in its place.
 --
 -- Parameters:
 --   :cluster text = null           Configured name of the cluster; null: every cluster.
@@ -27,10 +27,10 @@ SELECT
             now()
         ) - health.started_at
     )::double precision AS advised_after_seconds,
-    extract(epoch FROM health.taken_up_at - health.started_at)::double precision AS waited_seconds,
-    extract(epoch FROM health.advised_at - health.taken_up_at)::double precision AS run_seconds,
+    extract(epoch FROM health.adopted_at - health.started_at)::double precision AS waited_seconds,
+    extract(epoch FROM health.advised_at - health.adopted_at)::double precision AS run_seconds,
     health.seconds_since_previous,
-    health.overtaken_by,
+    health.superseded_by,
     health.snapshot_id
 FROM snapshot_health AS health
 WHERE

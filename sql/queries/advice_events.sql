@@ -1,5 +1,5 @@
 -- What became of what groups were advised? One row per state that an advice reached, the newest first: proposed,
--- confirmed (the group is told to switch), taken up, verified, missed, withdrawn or expired.
+-- confirmed (the group is advised to switch), taken up, verified, missed, withdrawn or expired.
 --
 -- Parameters:
 --   :cluster text = null   Configured name of the cluster; null: every cluster.
@@ -21,5 +21,5 @@ INNER JOIN advice ON advice.advice_id = event.advice_id
 WHERE
     (CAST(:cluster AS text) IS NULL OR advice.cluster = CAST(:cluster AS text))
     AND (CAST(:group AS text) IS NULL OR advice.group_id = CAST(:group AS text))
-ORDER BY event.at DESC, advice.cluster, advice.group_id, event.state = 'taken up'
+ORDER BY event.at DESC, advice.cluster, advice.group_id, event.state = 'adopted'
 LIMIT CAST(:limit AS integer);

@@ -5,7 +5,7 @@
 -- Parameters:
 --   :cluster text = null   Configured name of the cluster; null: every cluster.
 --   :group text = null     The consumer group; null: every group.
---   :verdict text = null   switch, stay or 'not judged'; null: every verdict.
+--   :verdict text = null   switch, stay or 'not evaluated'; null: every verdict.
 --   :limit integer = 50    How many rows at most.
 --
 -- Columns as in: advice_history.
@@ -18,8 +18,8 @@ SELECT
     told.strategy,
     told.reason,
     told.how,
-    told.yardstick,
-    told.yardstick_reason,
+    told.best_undeployable,
+    told.best_undeployable_reason,
     told.seen,
     told.state,
     told.state_since,

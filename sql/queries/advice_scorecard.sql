@@ -1,4 +1,4 @@
--- How well does advice keep what it promises? One row per group, strategy, measure and time after it was taken up, the most checked
+-- How well does advice keep what it promises? One row per group, strategy, measure and time after it was adopted, the most checked
 -- first. measure: lag (offsets), delay_seconds, utilisation (of the busiest member), cross_rack_share; after a day, what
 -- was promised for an hour. error is the median of what came less what was expected, in the unit of the row, and
 -- relative_error over what was expected; the shares are fractions of 1 of the `known` checks. Four of five should lie
@@ -22,7 +22,7 @@ SELECT
     relative_error,
     inside_share,
     no_worse_share,
-    taken_up_at,
+    adopted_at,
     muted_until
 FROM advice_scorecard
 WHERE

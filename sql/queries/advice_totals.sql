@@ -24,7 +24,7 @@ SELECT
     advice.owner,
     count(*) FILTER (WHERE event.state = 'proposed') AS proposed,
     count(*) FILTER (WHERE event.state = 'confirmed') AS confirmed,
-    count(*) FILTER (WHERE event.state = 'taken up') AS taken_up,
+    count(*) FILTER (WHERE event.state = 'adopted') AS taken_up,
     count(*) FILTER (WHERE event.state = 'verified') AS verified,
     count(*) FILTER (WHERE event.state = 'missed') AS missed,
     count(*) FILTER (WHERE event.state = 'withdrawn') AS withdrawn,

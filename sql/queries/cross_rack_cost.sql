@@ -1,6 +1,6 @@
 -- What is read across racks, what does it cost, and what would be saved? One row per group of the newest snapshot with
 -- candidates, the dearest first: bytes per second as they are produced, cost in 30 days at the configured price_per_gb, and
--- the cheapest strategy that the group could run (feasibility "can run" or "could run"), if one costs less, else null. Other nulls are unknown:
+-- the cheapest strategy that the group could run (feasibility "available" or "needs restart"), if one costs less, else null. Other nulls are unknown:
 -- rates need two snapshots, sizes DESCRIBE on the cluster or bytes_per_record, a cost price_per_gb. Only groups of which a
 -- share is known are listed.
 --
@@ -49,7 +49,7 @@ LEFT JOIN LATERAL (
         other.cluster = live.cluster
         AND other.group_id = live.group_id
         AND NOT other.is_live
-        AND other.feasibility IN ('can run', 'could run')
+        AND other.feasibility IN ('available', 'needs restart')
         -- what goes to members of unknown racks is not known to be near
         AND other.racks_left_out <= live.racks_left_out
         AND other.cross_rack_bytes_per_second < live.cross_rack_bytes_per_second

@@ -19,7 +19,7 @@ SELECT
     owner,
     coalesce(began_at, opened_at) AS began_at,
     opened_at,
-    told_at,
+    notified_at,
     closed_at,
     extract(epoch FROM coalesce(closed_at, now()) - coalesce(began_at, opened_at))::double precision
         AS duration_seconds,

@@ -19,7 +19,7 @@ SELECT
     history.members,
     history.total_lag,
     history.largest_member_lag,
-    history.lag_floor,
+    history.lag_lower_bound,
     history.lag_skew,
     history.delay_seconds,
     history.time_lag_seconds,

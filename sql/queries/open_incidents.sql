@@ -1,5 +1,5 @@
 -- What is wrong right now? One row per open incident of a group or of the pipeline (group_id is null), critical ones first,
--- then the longest. causes: all that is wrong, the worst first; kind: the worst that it was. told_at: when its message first
+-- then the longest. causes: all that is wrong, the worst first; kind: the worst that it was. notified_at: when its message first
 -- arrived; null: nobody has been told. quiet: why nothing more is told of it now: silence, ack or maintenance; null: it is.
 --
 -- Parameters:
@@ -24,7 +24,7 @@ SELECT
         epoch FROM now() - coalesce(incident.began_at, incident.opened_at)
     )::double precision AS lasting_seconds,
     incident.opened_at,
-    incident.told_at,
+    incident.notified_at,
     incident.last_seen_at,
     incident.owner,
     quiet.kind AS quiet,
@@ -58,7 +58,7 @@ LEFT JOIN LATERAL (
                 incident.group_id IS NULL
                 AND silence.groups = '*'
                 AND silence.kind <> 'ack'
-                AND incident.kind IN ('cluster unreachable', 'snapshot late', 'snapshots partial', 'snapshot rejected')
+                AND incident.kind IN ('cluster unreachable', 'snapshot stale', 'snapshots partial', 'snapshot rejected')
             )
         )
         AND (silence.kind <> 'ack' OR incident.opened_at <= silence.starts_at)

@@ -50,7 +50,7 @@ SELECT
     board.feasibility,
     board.deployment,
     board.largest_member_lag,
-    board.lag_floor,
+    board.lag_lower_bound,
     board.lag_skew,
     board.cross_rack_share,
     board.cross_rack_cost_per_month,

@@ -1,7 +1,7 @@
 -- Are the snapshots taken, whole, and worked on? One row per snapshot, the newest first. `duration_seconds` is the whole
 -- reading, `reading_seconds` lies between its first commit and its last end, `seconds_since_previous` between two snapshots.
 -- `bytes_received` are those of all responses, without what TLS adds. The view of the same name has the requests by kind as
--- well. `state`: waiting, at work, advised, rejected, or overtaken, which means that a newer one was advised on in its place.
+-- well. `state`: waiting, at work, advised, rejected, or superseded, which means that a newer one was advised on in its place.
 --
 -- Parameters:
 --   :cluster text = null   Configured name of the cluster; null: every cluster.

@@ -3,7 +3,7 @@
 -- have fallen most. Medians are over days, of which each counts alike; worst is the largest value of a snapshot. Null is
 -- unknown; of `forecast_lag`, the lag to be expected an hour ahead, it says that nothing was forecast: the group kept up.
 -- `won_snapshots`: after how many it was the best that the group could get, `switch_snapshots`: after how many of these the
--- group was told to switch to it.
+-- group was advised to switch to it.
 --
 -- Parameters:
 --   :strategy text              Our name of the strategy.
@@ -19,7 +19,7 @@
 --   snapshots bigint                          Number of snapshots in which it had an answer.
 --   runnable_snapshots bigint                 Number of those in which the group could run it, or could have been brought to it.
 --   won_snapshots bigint                      After how many it was the best that the group could get.
---   switch_snapshots bigint                   After how many of these the group was told to switch to it.
+--   switch_snapshots bigint                   After how many of these the group was advised to switch to it.
 --   live_member_lag bigint                    Median largest lag of a member as the group was.
 --   member_lag bigint                         By the strategy.
 --   live_worst_member_lag bigint              The largest as the group was.

@@ -1,7 +1,7 @@
 -- Which strategy wins where? One row per group and strategy that was the best it could get after a snapshot of the period, the one
 -- that won most first; a null strategy stands for the snapshots after which nothing was better than what the group had.
--- `switch_snapshots`: after how many it was told to switch to it (a win has to last for that). `won_share` is a fraction of 1
--- of all snapshots after which the group was told to switch or to stay. Days are those of UTC.
+-- `switch_snapshots`: after how many it was advised to switch to it (a win has to last for that). `won_share` is a fraction of 1
+-- of all snapshots after which the group was advised to switch or to stay. Days are those of UTC.
 --
 -- Parameters:
 --   :cluster text = null            Configured name of the cluster; null: every cluster.
@@ -12,7 +12,7 @@
 -- Columns as in: strategy_wins.
 -- Its own columns:
 --   won_snapshots bigint     After how many snapshots it was.
---   switch_snapshots bigint  After how many of these the group was told to switch to it.
+--   switch_snapshots bigint  After how many of these the group was advised to switch to it.
 --   first_day timestamptz    The first day of the period on which it was.
 --   last_day timestamptz     The last one.
 SELECT

@@ -1,7 +1,7 @@
 -- Which groups got worse this week? One row per group that did not keep up for a larger share of its time than in as many days
 -- before, the largest rise first. The period is of whole days in UTC, the last of them that of `until`; a group of which one of the
 -- two is unknown is not listed. `not_well_` is the share of the time with a known diagnosis in which that was another than
--- "keeps up"; `diagnosis` is the one among those that held longest. The lag is the mean of all snapshots, in offsets; the
+-- "healthy"; `diagnosis` is the one among those that held longest. The lag is the mean of all snapshots, in offsets; the
 -- delay is the highest, in seconds.
 --
 -- Parameters:
@@ -69,8 +69,8 @@ shares AS (
         cluster,
         group_id,
         is_now,
-        coalesce(sum(seconds) FILTER (WHERE diagnosis <> 'keeps up'), 0) / nullif(sum(seconds), 0) AS not_well,
-        (array_agg(diagnosis ORDER BY seconds DESC, diagnosis) FILTER (WHERE diagnosis <> 'keeps up'))[1] AS diagnosis
+        coalesce(sum(seconds) FILTER (WHERE diagnosis <> 'healthy'), 0) / nullif(sum(seconds), 0) AS not_well,
+        (array_agg(diagnosis ORDER BY seconds DESC, diagnosis) FILTER (WHERE diagnosis <> 'healthy'))[1] AS diagnosis
     FROM held
     GROUP BY cluster, group_id, is_now
 )

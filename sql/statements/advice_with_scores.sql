@@ -26,7 +26,7 @@ SELECT
             AND checking.cluster = a.cluster
             AND checking.group_id = a.group_id
             AND checking.advice_id <= a.advice_id
-            AND c.taken_up_at = CAST(a.course #>> '{uptakes, -1, at}' AS timestamptz)
+            AND c.adopted_at = CAST(a.course #>> '{uptakes, -1, at}' AS timestamptz)
     ) AS checks,
     (
         SELECT
@@ -67,7 +67,7 @@ LEFT JOIN LATERAL (
                     AND NOT other.repeats
                     AND other.since <= a.since
                     AND other.strategy IS DISTINCT FROM a.strategy
-                    AND other.verdict <> 'not judged'
+                    AND other.verdict <> 'not evaluated'
             ),
             '-infinity'
         )

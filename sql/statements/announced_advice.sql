@@ -1,6 +1,6 @@
 -- What each group of a cluster was told last of an advice, whether that alert was sent or is still pending.
 -- kind: switch, withdrawn, taken up, verified or missed; verdict: of older alerts in place of a kind, switch, or stay
--- once a switch was withdrawn, taken up or over; strategy: null with stay; at: when it was true; diagnosis: what was
+-- once a switch was withdrawn, adopted or over; strategy: null with stay; at: when it was true; diagnosis: what was
 -- the matter with the group then, null in older alerts.
 --
 -- Parameters:

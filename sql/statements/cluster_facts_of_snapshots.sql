@@ -105,9 +105,9 @@ CROSS JOIN LATERAL (
 CROSS JOIN LATERAL (
     SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY last.seconds) AS run_seconds
     FROM (
-        SELECT extract(epoch FROM s.advised_at - s.taken_up_at)::double precision AS seconds
+        SELECT extract(epoch FROM s.advised_at - s.adopted_at)::double precision AS seconds
         FROM snapshot AS s
-        WHERE s.cluster = c.cluster AND s.advised_at > s.taken_up_at
+        WHERE s.cluster = c.cluster AND s.advised_at > s.adopted_at
         ORDER BY s.started_at DESC
         LIMIT 5
     ) AS last

@@ -10,7 +10,7 @@ SELECT
 FROM snapshot AS s
 INNER JOIN snapshot AS newer ON newer.cluster = s.cluster AND newer.snapshot_id = :snapshot_id
 WHERE
-    s.overtaken_by IS NOT NULL
+    s.superseded_by IS NOT NULL
     AND s.advised_at IS NULL
     AND s.measured_at IS NULL
     AND s.rejected IS NOT TRUE

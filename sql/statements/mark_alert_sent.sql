@@ -5,12 +5,12 @@
 --   :sent_timestamp text  The messenger's own id of the message.
 --   :alert_id bigint      The alert.
 UPDATE incident
-SET told_at = now()
+SET notified_at = now()
 WHERE incident_id IN (
     SELECT i.incident_id
     FROM incident AS i
     INNER JOIN alert ON i.alert_key IN (alert.key, alert.replaces)
-    WHERE alert.alert_id = CAST(:alert_id AS bigint) AND i.told_at IS NULL
+    WHERE alert.alert_id = CAST(:alert_id AS bigint) AND i.notified_at IS NULL
     ORDER BY i.incident_id
     FOR UPDATE OF i
 );

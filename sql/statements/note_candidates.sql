@@ -13,7 +13,7 @@ SELECT
     snapshot_id,
     group_id,
     array_agg(strategy ORDER BY position, strategy),
-    array_agg(feasibility IN ('can run', 'could run') ORDER BY position, strategy),
+    array_agg(feasibility IN ('available', 'needs restart') ORDER BY position, strategy),
     array_agg(largest_member_lag::real ORDER BY position, strategy),
     array_agg(forecast_lag_expected::real ORDER BY position, strategy),
     array_agg(cross_rack_share::real ORDER BY position, strategy),

@@ -23,7 +23,7 @@ WHERE
     AND group_number IN (SELECT known.group_number FROM consumer_group AS known WHERE known.cluster = :cluster);
 
 INSERT INTO group_sample (
-    group_number, members, taken_at, total_lag, largest_member_lag, lag_floor, partitions, unknown_lag_partitions,
+    group_number, members, taken_at, total_lag, largest_member_lag, lag_lower_bound, partitions, unknown_lag_partitions,
     lag_skew, delay_seconds, time_lag_seconds, production_per_second, consumption_per_second,
     cross_rack_bytes_per_second, cross_rack_cost_per_month, partitions_moved, members_joined, members_left,
     members_restarted, readable, compared, reassigned, status, state, diagnosis, currency, would_have_moved
@@ -34,7 +34,7 @@ SELECT
     snapshot.started_at,
     metrics.total_lag,
     metrics.largest_member_lag,
-    metrics.lag_floor,
+    metrics.lag_lower_bound,
     metrics.partitions,
     nullif(metrics.unknown_lag_partitions, 0),
     metrics.lag_skew,

@@ -12,8 +12,8 @@ SELECT
     advice.how,
     advice.state,
     advice.state_since,
-    advice.yardstick,
-    advice.yardstick_reason
+    advice.best_undeployable,
+    advice.best_undeployable_reason
 FROM latest_advice AS advice
 WHERE
     advice.cluster = CAST(:cluster AS text)

@@ -18,4 +18,4 @@ WHERE
     AND event.at >= CAST(:since AS timestamptz)
     AND (CAST(:group AS text) IS NULL OR advice.group_id = CAST(:group AS text))
     AND (CAST(:groups_regex AS text) IS NULL OR advice.group_id ~ CAST(:groups_regex AS text))
-ORDER BY event.at, advice.group_id, event.state <> 'taken up';
+ORDER BY event.at, advice.group_id, event.state <> 'adopted';

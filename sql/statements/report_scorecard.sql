@@ -1,4 +1,4 @@
--- How advice kept what it promised: one row per group, strategy, measure and time after it was taken up.
+-- How advice kept what it promised: one row per group, strategy, measure and time after it was adopted.
 --
 -- Parameters:
 --   :cluster text              Configured name of the cluster.
@@ -15,11 +15,11 @@ SELECT
     card.error,
     card.inside_share,
     card.no_worse_share,
-    card.taken_up_at,
+    card.adopted_at,
     card.muted_until
 FROM advice_scorecard AS card
 WHERE
     card.cluster = CAST(:cluster AS text)
     AND (CAST(:group AS text) IS NULL OR card.group_id = CAST(:group AS text))
     AND (CAST(:groups_regex AS text) IS NULL OR card.group_id ~ CAST(:groups_regex AS text))
-ORDER BY card.taken_up_at DESC, card.group_id, card.strategy, card.after_seconds, card.measure;
+ORDER BY card.adopted_at DESC, card.group_id, card.strategy, card.after_seconds, card.measure;

@@ -14,7 +14,7 @@ SELECT
     created_at,
     ended_at,
     channels,
-    end_told_at
+    end_notified_at
 FROM silence
-WHERE end_told_at IS NULL OR coalesce(least(ends_at, ended_at), 'infinity') > CAST(:now AS timestamptz)
+WHERE end_notified_at IS NULL OR coalesce(least(ends_at, ended_at), 'infinity') > CAST(:now AS timestamptz)
 ORDER BY silence_id;

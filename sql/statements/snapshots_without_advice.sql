@@ -1,4 +1,4 @@
--- Snapshots whose advice never came, oldest first: accepted or not yet validated, not overtaken, and taken long enough ago.
+-- Snapshots whose advice never came, oldest first: accepted or not yet validated, not superseded, and taken long enough ago.
 --
 -- Parameters:
 --   :older_than_seconds double precision = 120  How long ago it must have been written.
@@ -6,14 +6,14 @@ SELECT
     snapshot_id,
     cluster,
     started_at,
-    taken_up_by
+    claimed_by
 FROM snapshot
 WHERE
     advised_at IS NULL
     AND rejected IS NOT TRUE
     AND NOT EXISTS (
         SELECT 1 FROM snapshot AS newer
-        WHERE newer.snapshot_id = snapshot.overtaken_by AND newer.rejected IS NOT TRUE
+        WHERE newer.snapshot_id = snapshot.superseded_by AND newer.rejected IS NOT TRUE
     )
     AND written_at < now() - make_interval(secs => CAST(:older_than_seconds AS double precision))
 ORDER BY started_at, snapshot_id;

@@ -1,4 +1,4 @@
--- Takes up, for a run, the newest snapshot of a cluster that waits for advice; all others that wait are overtaken by it.
+-- Takes up, for a run, the newest snapshot of a cluster that waits for advice; all others that wait are superseded by it.
 -- What the run has taken up before it gets again. One row: the snapshot. No row: nothing waits, or another run is at it.
 --
 -- Parameters:
@@ -10,9 +10,9 @@ SELECT cluster FROM cluster WHERE cluster = :cluster FOR UPDATE;
 
 UPDATE snapshot
 SET
-    taken_up_at = CASE WHEN taken_up_by = CAST(:run AS text) THEN taken_up_at ELSE clock_timestamp() END,
-    taken_up_by = CAST(:run AS text),
-    overtaken_by = NULL
+    adopted_at = CASE WHEN claimed_by = CAST(:run AS text) THEN adopted_at ELSE clock_timestamp() END,
+    claimed_by = CAST(:run AS text),
+    superseded_by = NULL
 WHERE
     snapshot_id = (
         SELECT s.snapshot_id
@@ -21,7 +21,7 @@ WHERE
             s.cluster = :cluster
             AND s.snapshot_id <> ALL(CAST(:passed AS text []))
             AND (
-                s.taken_up_by = CAST(:run AS text)
+                s.claimed_by = CAST(:run AS text)
                 OR (
                     s.advised_at IS NULL
                     AND s.rejected IS NOT TRUE
@@ -34,17 +34,17 @@ WHERE
                     )
                 )
             )
-        ORDER BY s.taken_up_by IS NOT DISTINCT FROM CAST(:run AS text) DESC, s.started_at DESC, s.snapshot_id DESC
+        ORDER BY s.claimed_by IS NOT DISTINCT FROM CAST(:run AS text) DESC, s.started_at DESC, s.snapshot_id DESC
         LIMIT 1
     )
-    AND (taken_up_by IS NULL OR taken_up_by = CAST(:run AS text) OR snapshot_id = CAST(:again AS text));
+    AND (claimed_by IS NULL OR claimed_by = CAST(:run AS text) OR snapshot_id = CAST(:again AS text));
 
 UPDATE snapshot AS s
-SET overtaken_by = newest.snapshot_id
+SET superseded_by = newest.snapshot_id
 FROM (
     SELECT snapshot_id, started_at
     FROM snapshot
-    WHERE cluster = :cluster AND rejected IS NOT TRUE AND (advised_at IS NOT NULL OR taken_up_by IS NOT NULL)
+    WHERE cluster = :cluster AND rejected IS NOT TRUE AND (advised_at IS NOT NULL OR claimed_by IS NOT NULL)
     ORDER BY started_at DESC, snapshot_id DESC
     LIMIT 1
 ) AS newest
@@ -53,17 +53,17 @@ WHERE
     AND s.advised_at IS NULL
     AND s.rejected IS NOT TRUE
     AND (s.started_at, s.snapshot_id) < (newest.started_at, newest.snapshot_id)
-    AND s.taken_up_by IS DISTINCT FROM CAST(:run AS text)
+    AND s.claimed_by IS DISTINCT FROM CAST(:run AS text)
     AND NOT EXISTS (
         SELECT 1 FROM snapshot AS former
-        WHERE former.snapshot_id = s.overtaken_by AND former.rejected IS NOT TRUE
+        WHERE former.snapshot_id = s.superseded_by AND former.rejected IS NOT TRUE
     );
 
 SELECT snapshot_id
 FROM snapshot
 WHERE
     cluster = :cluster
-    AND taken_up_by = CAST(:run AS text)
+    AND claimed_by = CAST(:run AS text)
     AND snapshot_id <> ALL(CAST(:passed AS text []))
 ORDER BY started_at DESC, snapshot_id DESC
 LIMIT 1;

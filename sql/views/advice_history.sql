@@ -5,7 +5,7 @@
 --
 -- Columns as in: advice.
 -- Its own columns:
---   event text = none           What an advice became by this snapshot: proposed, confirmed, taken up, verified, ...; null: nothing else.
+--   event text = none           What an advice became by this snapshot: proposed, confirmed, adopted, verified, ...; null: nothing else.
 --   event_strategy text = none  The strategy of that advice.
 --   event_cause text = none     Why it became so, in words.
 --   moves bigint                Number of partitions that change hands when it is followed.
@@ -26,8 +26,8 @@ SELECT
     event.cause AS event_cause,
     advice.reason,
     advice.how,
-    advice.yardstick,
-    advice.yardstick_reason,
+    advice.best_undeployable,
+    advice.best_undeployable_reason,
     (SELECT count(*) FROM advice_move WHERE advice_move.advice_id = advice.advice_id) AS moves,
     advice.facts,
     advice.snapshot_id,

@@ -1,17 +1,17 @@
--- One row per group, strategy, measure and time after it was taken up: what was promised held against what came, over all
+-- One row per group, strategy, measure and time after it was adopted: what was promised held against what came, over all
 -- times that the history knows. error is the median of realised - expected, relative_error that over expected; the shares
 -- are of the checks of which it is known what came. muted_until: until when the strategy is not advised to the group.
 --
 -- Columns as in: advice, advice_check.
 -- Its own columns:
---   strategy text                            The strategy that was taken up.
+--   strategy text                            The adopted strategy.
 --   checks bigint                            How often it came due.
 --   known bigint                             Of how many of those it is known what came.
 --   error double precision (ratio)           Median of what came less what was expected, in the unit of the row.
 --   relative_error double precision (share)  Median of that over what was expected, where that is not 0.
 --   inside_share double precision            Share of those that came to lie between low and high.
 --   no_worse_share double precision          Share of those that were no worse than high.
---   taken_up_at timestamptz                  When it was taken up last.
+--   adopted_at timestamptz                  When it was adopted last.
 --   muted_until timestamptz                  Until when the strategy is not advised to the group; null: it is not muted.
 CREATE OR REPLACE VIEW advice_scorecard AS
 SELECT
@@ -29,7 +29,7 @@ SELECT
     ) AS relative_error,
     avg((checked.realised BETWEEN checked.low AND checked.high)::integer)::double precision AS inside_share,
     avg((checked.realised <= checked.high)::integer)::double precision AS no_worse_share,
-    max(checked.taken_up_at) AS taken_up_at,
+    max(checked.adopted_at) AS adopted_at,
     max(muted.until) AS muted_until
 FROM advice_check AS checked
 INNER JOIN advice ON advice.advice_id = checked.advice_id

@@ -8,14 +8,14 @@
 --   diagnosis_already_so boolean          Whether it was so already when it was first looked at: then it may be so for longer.
 --   group_state text                      State of the group, as the broker names it.
 --   busiest_utilisation double precision  What arrives at its busiest member over what that can consume, as far as known; above 1 it falls behind.
---   verdict text = none                   What it was told last: switch, stay or not judged; null: nothing yet.
---   advice_state text = none              How far its newest advice has come: proposed, confirmed, taken up, verified, missed, withdrawn, expired.
+--   verdict text = none                   What it was told last: switch, stay or not evaluated; null: nothing yet.
+--   advice_state text = none              How far its newest advice has come: proposed, confirmed, adopted, verified, missed, withdrawn, expired.
 --   advice_state_since timestamptz        Since when it is in that state.
 --   advised_on timestamptz                When the reading of the snapshot began that its advice is of.
 --   incident text = none                  What is wrong with it, the worst that was seen; null: no incident is open.
 --   incident_severity text = none         How bad that is; null: no incident is open.
 --   incident_since timestamptz            When that began, as far as is known.
---   incident_told_at timestamptz          When its message first arrived; null: nobody has been told.
+--   incident_notified_at timestamptz          When its message first arrived; null: nobody has been told.
 --   quiet text = none                     Why nothing is told of it now: silence, ack or maintenance; null: it is told.
 --   quiet_until timestamptz               Until when; null: while its incident is open.
 --   quiet_by text = none                  Who wanted it so.
@@ -57,7 +57,7 @@ SELECT
     incident.kind AS incident,
     incident.severity AS incident_severity,
     coalesce(incident.began_at, incident.opened_at) AS incident_since,
-    incident.told_at AS incident_told_at,
+    incident.notified_at AS incident_notified_at,
     quiet.kind AS quiet,
     quiet.ends_at AS quiet_until,
     quiet.who AS quiet_by,

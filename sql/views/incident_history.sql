@@ -17,14 +17,14 @@ SELECT
     incident.owner,
     coalesce(incident.began_at, incident.opened_at) AS began_at,
     incident.opened_at,
-    incident.told_at,
+    incident.notified_at,
     incident.last_seen_at,
     incident.closed_at,
     incident.closed_at IS NULL AS is_open,
     extract(
         epoch FROM coalesce(incident.closed_at, now()) - coalesce(incident.began_at, incident.opened_at)
     )::double precision AS duration_seconds,
-    extract(epoch FROM incident.told_at - coalesce(incident.began_at, incident.opened_at))::double precision
+    extract(epoch FROM incident.notified_at - coalesce(incident.began_at, incident.opened_at))::double precision
         AS seconds_to_told,
     incident.summary,
     CASE

@@ -16,7 +16,7 @@ SELECT
     sample.total_lag,
     CASE WHEN sample.partitions IS NOT NULL THEN coalesce(sample.unknown_lag_partitions, 0) END AS unknown_lag_partitions,
     sample.largest_member_lag,
-    sample.lag_floor,
+    sample.lag_lower_bound,
     -- by way of text a number keeps the digits that it was stored with, and gets no others
     sample.lag_skew::text::double precision AS lag_skew,
     sample.delay_seconds::text::double precision AS delay_seconds,

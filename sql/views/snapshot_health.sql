@@ -1,7 +1,7 @@
 -- One row per snapshot: how long it took, what it missed, what validation withheld, how far the steps after it came,
--- and how long after the previous one it was taken. `state`: waiting, at work, advised, rejected, or overtaken: a newer one
+-- and how long after the previous one it was taken. `state`: waiting, at work, advised, rejected, or superseded: a newer one
 -- was advised on in its place, and it has metrics but no advice. Whether that was late is for `watch_pipeline` to say: it knows the
--- configured late_after_seconds.
+-- configured stale_after_seconds.
 --
 -- Columns as in: snapshot.
 -- Its own columns:
@@ -13,7 +13,7 @@
 --   withheld_groups bigint                          Number of its groups that validation withheld.
 --   failed_steps bigint (steps)                     Number of runs of a step for it that failed.
 --   seconds_to_advice double precision = none       Seconds from the beginning of its reading until its advice was stored.
---   state text                                      What became of it: waiting, at work, advised, overtaken or rejected.
+--   state text                                      What became of it: waiting, at work, advised, superseded or rejected.
 CREATE OR REPLACE VIEW snapshot_health AS
 SELECT
     snapshot.cluster,
@@ -58,13 +58,13 @@ SELECT
     CASE
         WHEN snapshot.advised_at IS NOT NULL THEN 'advised'
         WHEN snapshot.rejected THEN 'rejected'
-        WHEN overtaking.snapshot_id IS NOT NULL AND overtaking.rejected IS NOT TRUE THEN 'overtaken'
-        WHEN snapshot.taken_up_at IS NOT NULL THEN 'at work'
+        WHEN overtaking.snapshot_id IS NOT NULL AND overtaking.rejected IS NOT TRUE THEN 'superseded'
+        WHEN snapshot.adopted_at IS NOT NULL THEN 'at work'
         ELSE 'waiting'
     END AS state,
-    snapshot.overtaken_by,
-    snapshot.taken_up_at,
-    snapshot.taken_up_by
+    snapshot.superseded_by,
+    snapshot.adopted_at,
+    snapshot.claimed_by
 FROM snapshot
 INNER JOIN newest_snapshot AS newest ON newest.cluster = snapshot.cluster
-LEFT JOIN snapshot AS overtaking ON overtaking.snapshot_id = snapshot.overtaken_by;
+LEFT JOIN snapshot AS overtaking ON overtaking.snapshot_id = snapshot.superseded_by;

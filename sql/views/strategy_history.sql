@@ -14,7 +14,7 @@
 --   snapshots integer                             Number of snapshots in which it had an answer.
 --   runnable_snapshots integer                    Number of those in which the group could run it, or could have been brought to it.
 --   won_snapshots integer                         After how many it was the best that the group could get; of live: nothing was better.
---   switch_snapshots integer                      After how many of these the group was told to switch to it.
+--   switch_snapshots integer                      After how many of these the group was advised to switch to it.
 --   best_member_lag real                          Smallest lag that the member with most had by its assignment.
 --   median_member_lag real                        Median of it.
 --   worst_member_lag real                         Largest.

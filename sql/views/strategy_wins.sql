@@ -1,5 +1,5 @@
 -- One row per group, day in UTC and strategy that won on it: of the snapshots after which the group was judged, after how many
--- that strategy was the best that the group could get, and after how many it was told to switch to it (a win has to last
+-- that strategy was the best that the group could get, and after how many it was advised to switch to it (a win has to last
 -- for that). strategy is null for those after which nothing was better than what the group has.
 --
 -- Columns as in: group_day.
@@ -7,7 +7,7 @@
 --   day timestamptz             When the day began.
 --   strategy text = none        Our name of the strategy; null: none was better than what it has.
 --   won_snapshots integer       Number of snapshots after which it was the best that the group could get.
---   switch_snapshots integer    Number of those after which the group was told to switch to it.
+--   switch_snapshots integer    Number of those after which the group was advised to switch to it.
 --   won_share double precision  Snapshots won over those after which the group was judged.
 CREATE OR REPLACE VIEW strategy_wins AS
 SELECT

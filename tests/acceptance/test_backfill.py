@@ -26,7 +26,7 @@ DAY = {"cluster": "example", "from": "2026-03-02", "to": "2026-03-02", "group": 
 def test_it_judges_and_says_what_differs(database_url: str, tmp_path: Path) -> None:
     """Its tasks find the snapshots, judge them and tell of the groups; advice, steps and alerts are what they were."""
     write(PostgresHistory(database_url), 18, FileLake(tmp_path / "lake"))
-    lenient = [{"groups": "search-*", "objective_seconds": 3600}]
+    lenient = [{"groups": "search-*", "lag_slo_seconds": 3600}]
     environment = {
         "AIRFLOW_CONN_EVENKEEL_POSTGRES": database_url,
         "EVENKEEL_CLUSTERS": json.dumps({"example": {"bootstrap": "127.0.0.1:1"}}),

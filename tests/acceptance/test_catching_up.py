@@ -216,14 +216,14 @@ def test_one_run_takes_ten_snapshots_that_wait(pipeline: Pipeline) -> None:
         pipeline.give(*ids)
     pipeline.settle()
     states = pipeline.rows(
-        "select snapshot_id, state, measured_at is not null as measured, failed_steps, overtaken_by"
+        "select snapshot_id, state, measured_at is not null as measured, failed_steps, superseded_by"
         " from snapshot_health where cluster = 'late' order by started_at"
     )
     newest = others[-1]
-    assert [(row["state"], row["measured"]) for row in states] == [("overtaken", True)] * 9 + [
+    assert [(row["state"], row["measured"]) for row in states] == [("superseded", True)] * 9 + [
         ("advised", True)
     ]
-    assert {row["overtaken_by"] for row in states} == {None, newest}
+    assert {row["superseded_by"] for row in states} == {None, newest}
     assert {row["failed_steps"] for row in states} == {0}
     for step in ("compute_metrics", "propose_candidates", "validate_candidates", "advise"):
         assert pipeline.steps(step, "late") == [newest]
@@ -232,7 +232,7 @@ def test_one_run_takes_ten_snapshots_that_wait(pipeline: Pipeline) -> None:
     assert len(runs) == 10
     assert {row["state"] for row in pipeline.history.query("advice_age", hours=10**5)} == {
         "advised",
-        "overtaken",
+        "superseded",
     }
 
 
@@ -255,7 +255,7 @@ def test_no_cluster_waits_for_another_longer_than_one_run(pipeline: Pipeline) ->
         pipeline.give(*again)
         pipeline.api.trigger(WHOLE, snapshot_id=asked)
     pipeline.settle()
-    # the large one's first snapshot is overtaken by its second, whose own run then has nothing to do
+    # the large one's first snapshot is superseded by its second, whose own run then has nothing to do
     expected = [asked, again[0], *small]
     had = pipeline.in_turn()[before:]
     begun = list(dict.fromkeys(snapshot_id for snapshot_id, _ in had))

@@ -186,10 +186,10 @@ def test_every_group_of_the_cluster_has_its_advice(flow: Flow, workload: Running
     assert told.keys() <= measured
     assert all(row["reason"] for row in told.values())
     prefix = workload.prefix
-    assert told[f"{prefix}keeps-rebalancing"]["verdict"] == "not judged"
+    assert told[f"{prefix}keeps-rebalancing"]["verdict"] == "not evaluated"
     assert "confirmed" in [state for state, _ in flow.events(f"{prefix}racks-avoidable")]
     assert told[f"{prefix}balanced"]["verdict"] == "stay"
-    assert told[f"{prefix}streams-classic"]["verdict"] != "not judged"
+    assert told[f"{prefix}streams-classic"]["verdict"] != "not evaluated"
 
 
 def test_each_snapshot_has_a_run_of_its_own(flow: Flow) -> None:
@@ -349,7 +349,7 @@ def test_a_plan_brings_the_racks_home_and_the_next_snapshot_says_verified(
         restart(workload.directory, group)
     assert (before, flow.across(group)) == (10 / 12, 0)
     assert flow.events(group)[-2:] == [
-        ("taken up", "the group runs min_traffic now, with another assignment"),
+        ("adopted", "the group runs min_traffic now, with another assignment"),
         ("verified", "nothing crosses racks any more (83% before)"),
     ]
     (at,) = flow.rows("select max(started_at) as newest from snapshot")

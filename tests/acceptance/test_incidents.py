@@ -53,12 +53,12 @@ defaults.TASK["retry_delay"] = timedelta(seconds=1)
 CONFIG = """
 slack_channel = "#team-orders"
 # nobody works on these snapshots, and nobody is to be told so, however long all this takes
-late_after_seconds = 86400
+stale_after_seconds = 86400
 [clusters.eu]
 bootstrap = "b:9092"
 [[rules]]
 owner = "orders"
-incidents = {well_seconds = 1}
+incidents = {resolve_after_seconds = 1}
 """
 
 
@@ -172,8 +172,8 @@ def test_a_group_that_loses_its_members_is_told_within_two_snapshots(pipeline: P
     assert "no members" in as_seen(opened)
     assert "/tasks/watch_groups/mapped/0" in json.dumps(opened)
     (taken,) = pipeline.rows("select finished_at from snapshot order by started_at desc limit 1")
-    told_at = datetime.fromtimestamp(float(opened["ts"]), tz=UTC)
-    seconds = (told_at - taken["finished_at"]).total_seconds()
+    notified_at = datetime.fromtimestamp(float(opened["ts"]), tz=UTC)
+    seconds = (notified_at - taken["finished_at"]).total_seconds()
     newest, *_ = pipeline.api.runs("snapshot_offsets")
     asked_at = datetime.fromisoformat(newest["queued_at"])
     took = (taken["finished_at"] - asked_at).total_seconds()

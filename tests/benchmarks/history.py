@@ -49,7 +49,7 @@ OPEN_ENDED = """
         snapshot_id, cluster, started_at, finished_at, first_read_at, last_read_at, partial, requests, bytes_sent,
         bytes_received, group_count, unreadable_groups, schema_version, config_version, written_at, validated_at,
         rejected,
-        measured_at, proposed_at, advised_at, taken_up_at, taken_up_by, rolled_up_at, checks, thinned_at
+        measured_at, proposed_at, advised_at, adopted_at, claimed_by, rolled_up_at, checks, thinned_at
     )
     SELECT
         format('{cluster}-%s-%s', to_char(at AT TIME ZONE 'UTC', 'YYYYMMDD"T"HH24MISS"Z"'), lpad(to_hex(n), 6, '0')),
@@ -62,7 +62,7 @@ OPEN_ENDED = """
     SELECT count(make_sample_day(started_at)) FROM snapshot;
     INSERT INTO step_run (cluster, snapshot_id, step, started_at, finished_at, outcome, link)
     SELECT cluster, snapshot_id, step, started_at, finished_at, 'ok',
-        'https://airflow.example/dags/advise_assignments/runs/' || taken_up_by
+        'https://airflow.example/dags/advise_assignments/runs/' || claimed_by
     FROM snapshot CROSS JOIN unnest(ARRAY[
         'snapshot', 'watch_groups', 'validate_snapshot', 'measure', 'propose', 'validate_candidates', 'advise', 'alert'
     ]) AS step ORDER BY started_at;
@@ -71,7 +71,7 @@ OPEN_ENDED = """
 
 SAMPLES = """
     INSERT INTO group_sample (
-        group_number, members, taken_at, total_lag, largest_member_lag, lag_floor, partitions,
+        group_number, members, taken_at, total_lag, largest_member_lag, lag_lower_bound, partitions,
         unknown_lag_partitions, lag_skew, delay_seconds, time_lag_seconds, production_per_second,
         consumption_per_second, cross_rack_bytes_per_second, cross_rack_cost_per_month, readable, compared, reassigned,
         status, state, diagnosis, currency, members_joined, members_restarted, partitions_moved, would_have_moved
@@ -79,7 +79,7 @@ SAMPLES = """
     SELECT
         group_number, {members}, started_at, lag, lag / 3, lag / 4, {partitions}, NULL, 1.2, random() * 30,
         random() * 40, 100 + random(), 100 + random(), 1e6 * random(), 40 * random(), true, true, false, NULL, NULL,
-        CASE WHEN (group_number + hour) % 40 = 0 THEN 'skewed load' ELSE 'keeps up' END, 'USD', NULL,
+        CASE WHEN (group_number + hour) % 40 = 0 THEN 'skewed load' ELSE 'healthy' END, 'USD', NULL,
         CASE WHEN changed THEN {members} END, CASE WHEN changed THEN 3 END,
         CASE WHEN changed THEN '[{{"strategy": "range", "moves": 6}}, {{"strategy": "sticky", "moves": 3}}]'::jsonb END
     FROM (
@@ -95,7 +95,7 @@ SAMPLES = """
 
 SPANS = """
     INSERT INTO diagnosis_span (cluster, group_id, diagnosis, since, until, already_so)
-    SELECT '{cluster}', format('group-%s', n), CASE WHEN i % 2 = 0 THEN 'keeps up' ELSE 'skewed load' END,
+    SELECT '{cluster}', format('group-%s', n), CASE WHEN i % 2 = 0 THEN 'healthy' ELSE 'skewed load' END,
         now() - make_interval(hours => (i + 1) * 12),
         CASE WHEN i > 0 THEN now() - make_interval(hours => i * 12) END, i = 60
     FROM generate_series(1, {groups}) AS n CROSS JOIN generate_series(0, 2 * {days}) AS i WHERE n % 10 = 0 OR i = 0;
@@ -128,13 +128,13 @@ SPANS = """
     INSERT INTO advice_event (advice_id, at, strategy, state, cause, facts, diagnosis)
     SELECT advice_id, created_at, 'range', state, reason, facts, 'skewed load' FROM advice;
     INSERT INTO advice_check (
-        advice_id, strategy, taken_up_at, after_seconds, measure, unit, low, expected, high, realised
+        advice_id, strategy, adopted_at, after_seconds, measure, unit, low, expected, high, realised
     )
     SELECT advice_id, 'range', created_at, after, 'lag', 'offsets', 0, 1, 2, 1 FROM advice
     CROSS JOIN unnest(ARRAY[900, 3600, 86400]) AS after;
     INSERT INTO incident (
-        cluster, group_id, key, kind, severity, began_at, opened_at, told_at, last_seen_at, closed_at, summary, causes,
-        owner
+        cluster, group_id, key, kind, severity, began_at, opened_at, notified_at, last_seen_at, closed_at,
+        summary, causes, owner
     )
     SELECT '{cluster}', format('group-%s', n), format('k-%s-%s', n, i), 'behind', 'warning',
         now() - make_interval(hours => 24 * i + 2), now() - make_interval(hours => 24 * i + 2),
@@ -148,7 +148,7 @@ PERIODS = """
     INSERT INTO {table}
     SELECT '{cluster}', format('group-%s', n), since, 12, 0, 3600, 12, 1, random() * 100000, 100000, 5, 12, 30,
         {members}, {members}, 12, 100, 12, 100,
-        CASE WHEN n % 10 > 0 THEN '{{"keeps up": 3600}}' ELSE '{{"keeps up": 3300, "skewed load": 300}}' END::jsonb,
+        CASE WHEN n % 10 > 0 THEN '{{"healthy": 3600}}' ELSE '{{"healthy": 3300, "skewed load": 300}}' END::jsonb,
         3600, 1e9 * random(), random(), 'USD', 0, 12, 1, 0, 0, {members}, 3,
         CASE WHEN random() < 0.03 THEN '[{{"strategy": "range", "moves": 6, "changes": 1}}]' ELSE '[]' END::jsonb, 12,
         CASE
@@ -255,7 +255,7 @@ class Stored:
             facts=[
                 {"kind": "gain", "measure": str(n), "before": 1.0, "after": 2.0} for n in range(6)
             ],
-            diagnosis="keeps up",
+            diagnosis="healthy",
             subscribed_topics=["orders"],
         )
         member = made["member_metrics"]

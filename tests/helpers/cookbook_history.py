@@ -102,7 +102,7 @@ def _groups() -> tuple[Group, ...]:
 
 
 LENIENT = Settings(
-    clusters=SETTINGS.clusters, rules=(*_RULES, Rule(groups="search-*", objective_seconds=3600))
+    clusters=SETTINGS.clusters, rules=(*_RULES, Rule(groups="search-*", lag_slo_seconds=3600))
 )
 """The same, but for how far some groups may be behind: by this the days are judged again."""
 

@@ -37,37 +37,37 @@ FACTS: Mapping[Diagnosis, tuple[float | None, tuple[Fact, ...]]] = {
             DELAY,
         ),
     ),
-    Diagnosis.VANISHED: (
+    Diagnosis.GROUP_DELETED: (
         1236,
         (
-            stated("vanished", before=3, after=1236, bound=40, partitions=12),
+            stated("group_deleted", before=3, after=1236, bound=40, partitions=12),
             stated("last_members", ["orders-1 at 10.0.0.4"], after=THERE, unit=MOMENT),
         ),
     ),
-    Diagnosis.LOSING_RECORDS: (
+    Diagnosis.DATA_LOSS: (
         1_600_000,
         (
-            stated("losing_records", ["orders-0", "orders-3"], after=1_600_000, partitions=2),
+            stated("data_loss", ["orders-0", "orders-3"], after=1_600_000, partitions=2),
             LAG,
             ARRIVALS,
         ),
     ),
-    Diagnosis.SKIPPED_RECORDS: (
+    Diagnosis.OFFSETS_SKIPPED: (
         90_000,
-        (stated("skipped_records", ["orders-0"], after=90_000, partitions=1), LAG),
+        (stated("offsets_skipped", ["orders-0"], after=90_000, partitions=1), LAG),
     ),
-    Diagnosis.LOSS_AHEAD: (
+    Diagnosis.DATA_LOSS_IMMINENT: (
         None,
-        (stated("loss_ahead", ["orders-3"], after=2520, partitions=1), LAG, DELAY),
+        (stated("data_loss_imminent", ["orders-3"], after=2520, partitions=1), LAG, DELAY),
     ),
-    Diagnosis.STOPPED: (
+    Diagnosis.GROUP_NOT_COMMITTING: (
         720,
-        (stated("stopped", before=1236, after=780, bound=3, partitions=12), LAG),
+        (stated("group_not_committing", before=1236, after=780, bound=3, partitions=12), LAG),
     ),
-    Diagnosis.SILENT_MEMBER: (
+    Diagnosis.MEMBER_NOT_COMMITTING: (
         700,
         (
-            stated("silent_member", ["orders-2"], before=412, after=760, partitions=4),
+            stated("member_not_committing", ["orders-2"], before=412, after=760, partitions=4),
             stated("silent_hosts", ["10.0.0.5"]),
             LAG,
         ),
@@ -88,10 +88,10 @@ FACTS: Mapping[Diagnosis, tuple[float | None, tuple[Fact, ...]]] = {
         4500,
         (stated("rebalancing", ["PreparingRebalance"]), LAG, DELAY, ARRIVALS),
     ),
-    Diagnosis.TOO_FEW_MEMBERS: (
+    Diagnosis.UNDER_PROVISIONED: (
         1500,
         (
-            stated("too_few_members", before=3, after=5, bound=12),
+            stated("under_provisioned", before=3, after=5, bound=12),
             stated("group_load", after=1236, bound=800),
             LAG,
             DELAY,
@@ -125,7 +125,7 @@ CHANGED = (
 def span_of(cause: Diagnosis, **columns: Any) -> CauseSpan:
     """A cause that was seen since the incident began."""
     amount, facts = FACTS[cause]
-    known = {"since": BEGAN, "last_seen_at": NOW, "looks": 5, "amount": amount, "facts": facts}
+    known = {"since": BEGAN, "last_seen_at": NOW, "snapshots": 5, "amount": amount, "facts": facts}
     return CauseSpan(cause=cause, **{**known, **columns})
 
 

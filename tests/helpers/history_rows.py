@@ -126,7 +126,7 @@ def candidates(
             "strategy": strategy,
             "position": position,
             "deployment": "already there" if strategy == "live" else "setting",
-            "feasibility": "can run",
+            "feasibility": "available",
             "is_running": strategy == "range",
             "reason": "it can",
             "largest_member_lag": 10,
@@ -151,8 +151,8 @@ def advice(snapshot_id: str, group: str, **columns: Any) -> AdviceRow:
         "strategy": "range",
         "reason": "it is better",
         "how": None,
-        "yardstick": None,
-        "yardstick_reason": None,
+        "best_undeployable": None,
+        "best_undeployable_reason": None,
         "seen": 2,
         "config_version": "c0ffee",
         "created_at": taken_at,
@@ -172,7 +172,7 @@ def advice(snapshot_id: str, group: str, **columns: Any) -> AdviceRow:
         "checks": [
             {
                 "strategy": "range",
-                "taken_up_at": taken_at - timedelta(hours=1),
+                "adopted_at": taken_at - timedelta(hours=1),
                 "after_seconds": 3600,
                 "measure": "lag",
                 "unit": "offsets",

@@ -44,7 +44,7 @@ def course(
                 cause=cause,
                 since=BEGAN,
                 last_seen_at=at(minutes),
-                looks=3,
+                snapshots=3,
                 amount=960.5,
                 facts=(behind,),
             ),

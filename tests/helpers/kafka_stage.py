@@ -209,7 +209,7 @@ class Watch:
                 late here that is behind at all.
         """
         self.stage, self.group = stage, stage.prefix + group
-        at_once = {"commit_interval_seconds": 0.001, "objective_seconds": 0.001}
+        at_once = {"commit_interval_seconds": 0.001, "lag_slo_seconds": 0.001}
         self.settings = Settings(rules=(Rule(**at_once, **rule),))
         self.committed_only = rule.get("isolation") == "read_committed"
         self.earlier: list[GroupSnapshot] = []

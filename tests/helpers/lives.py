@@ -75,11 +75,11 @@ STORIES: Mapping[Diagnosis, tuple[str, Story]] = {
             "events": (Leave(at=since, members=ALL), Join(at=until, members=ALL))
         },
     ),
-    Diagnosis.VANISHED: (
+    Diagnosis.GROUP_DELETED: (
         "vanished",
         lambda since, _: {"events": (Leave(at=since, members=ALL), Vanish(at=since + 40))},
     ),
-    Diagnosis.LOSING_RECORDS: (
+    Diagnosis.DATA_LOSS: (
         "losing-records",
         lambda since, until: {
             "topics": _kept(1800),
@@ -87,7 +87,7 @@ STORIES: Mapping[Diagnosis, tuple[str, Story]] = {
             "events": _slow(since, until + 1800, ALL, 0.2, 2),
         },
     ),
-    Diagnosis.SKIPPED_RECORDS: (
+    Diagnosis.OFFSETS_SKIPPED: (
         "skipped-records",
         lambda since, until: {
             "events": (
@@ -97,14 +97,14 @@ STORIES: Mapping[Diagnosis, tuple[str, Story]] = {
             )
         },
     ),
-    Diagnosis.LOSS_AHEAD: (
+    Diagnosis.DATA_LOSS_IMMINENT: (
         "loss-ahead",
         lambda since, _: {
             "topics": _kept(2 * 3600),
             "events": _slow(since, since + 6000, ALL, 0.1, 2),
         },
     ),
-    Diagnosis.STOPPED: (
+    Diagnosis.GROUP_NOT_COMMITTING: (
         "stopped",
         lambda since, until: {
             "events": (
@@ -113,7 +113,7 @@ STORIES: Mapping[Diagnosis, tuple[str, Story]] = {
             )
         },
     ),
-    Diagnosis.SILENT_MEMBER: (
+    Diagnosis.MEMBER_NOT_COMMITTING: (
         "silent-member",
         lambda since, until: {
             "events": (Capacity(at=since, members=(2,), factor=0), Restart(at=until, member=2))
@@ -134,7 +134,7 @@ STORIES: Mapping[Diagnosis, tuple[str, Story]] = {
         "rebalancing",
         lambda since, until: {"events": (Rebalancing(at=since, until=until),)},
     ),
-    Diagnosis.TOO_FEW_MEMBERS: (
+    Diagnosis.UNDER_PROVISIONED: (
         "too-few-members",
         lambda since, until: {
             "topics": topics(2, 8, 60),
@@ -190,10 +190,10 @@ HEALTHY = busy("healthy")
 
 UNHURRIED = {"incidents": {"behind_seconds": 6 * 3600}}
 RULES = (
-    Rule(incidents={"vanished_seconds": 3600}),
+    Rule(incidents={"deleted_after_seconds": 3600}),
     # a rebalance that holds nobody up, a group that is empty for an hour: what would be told first is left out
-    Rule(groups="rebalancing", objective_seconds=7200),
-    Rule(groups="skipped-records", incidents={"looks": 9}),
+    Rule(groups="rebalancing", lag_slo_seconds=7200),
+    Rule(groups="skipped-records", incidents={"for_snapshots": 9}),
     *(
         Rule(groups=group, **UNHURRIED)
         for group in ("too-few-members", "slow-member", "hot-partition")

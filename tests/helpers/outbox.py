@@ -56,7 +56,7 @@ def forecast(lag: float, *, restarts: int | None = None, **known: Any) -> Foreca
     return Forecast(**ends | used | price | known)
 
 
-FOLLOWED = ("taken up", "verified", "missed")
+FOLLOWED = ("adopted", "verified", "missed")
 """States of an advice that was taken up."""
 
 
@@ -107,7 +107,7 @@ def course(state: AdviceState, strategy: str) -> Course:
         diagnosis=Diagnosis.SKEWED_LOAD,
         ran=("range",),
         came_from="old",
-        promises=(promise,) if state is AdviceState.TAKEN_UP else (),
+        promises=(promise,) if state is AdviceState.ADOPTED else (),
     )
     return Course(at=NOW, state=state, since=NOW, uptakes=(uptake,))
 
@@ -122,7 +122,7 @@ def check(realised: float | None, **known: Any) -> AdviceCheck:
         "expected": 300.0,
         "high": 900.0,
         "strategy": "sticky",
-        "taken_up_at": NOW - timedelta(hours=1),
+        "adopted_at": NOW - timedelta(hours=1),
         "realised": realised,
     }
     return AdviceCheck(**row | known)
@@ -205,7 +205,7 @@ def _candidates(given: ScoredAdvice) -> list[CandidateColumns]:
             strategy=strategy,
             position=position,
             deployment=Deployment.LIVE if strategy == "live" else Deployment.SETTING,
-            feasibility=Feasibility.CAN_RUN,
+            feasibility=Feasibility.AVAILABLE,
             reason="it can",
             is_running=given.running.get(strategy),
             score=scores.get(strategy),

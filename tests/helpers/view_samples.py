@@ -48,10 +48,10 @@ VOLATILE = (
         "advised_at",
         "seconds_to_advice",
         "seconds_since_previous",
-        "taken_up_at",
+        "adopted_at",
     ),
-    *("duration_seconds", "overtaken_by"),
-    *("told_at", "incident_told_at", "seconds_to_told"),
+    *("duration_seconds", "superseded_by"),
+    *("notified_at", "incident_notified_at", "seconds_to_told"),
 )
 """Columns whose values are others each time."""
 

@@ -19,8 +19,8 @@ EVEN = Score(
     fewest_partitions=2,
     largest_member_lag=0,
     lag_skew=None,
-    lag_floor=0,
-    lag_floor_equal_counts=0,
+    lag_lower_bound=0,
+    lag_lower_bound_equal_counts=0,
     cross_rack_share=None,
     cross_rack_rate_share=None,
     cross_rack_in_sync_share=None,
@@ -85,7 +85,7 @@ def forecast(
 
 def candidate(
     strategy: str = "roundrobin",
-    feasibility: Feasibility = Feasibility.COULD_RUN,
+    feasibility: Feasibility = Feasibility.NEEDS_RESTART,
     *,
     ahead: Forecast | None = None,
     **score: Any,
@@ -103,12 +103,12 @@ def candidate(
 
 def live(**known: Any) -> Candidate:
     """What the group has now."""
-    return candidate("live", Feasibility.CAN_RUN, **known)
+    return candidate("live", Feasibility.AVAILABLE, **known)
 
 
-def yardstick(strategy: str, **known: Any) -> Candidate:
+def undeployable(strategy: str, **known: Any) -> Candidate:
     """A strategy that the group cannot deploy."""
-    return candidate(strategy, Feasibility.YARDSTICK, **known)
+    return candidate(strategy, Feasibility.NOT_DEPLOYABLE, **known)
 
 
 def drains(seconds: float | None) -> Any:

@@ -231,9 +231,9 @@ def scene(kafka_cluster: ClusterInUse) -> Iterator[Scene]:
     listed = tuple(LOPSIDED.assignor.split(","))
     settings = Settings(
         rules=(
-            Rule(objective_seconds=5, commit_interval_seconds=2, policy=quick),
+            Rule(lag_slo_seconds=5, commit_interval_seconds=2, policy=quick),
             # its records wait for their turn in a member's queue for up to a quarter of a minute
-            Rule(groups="*lopsided", assignors=listed, objective_seconds=30),
+            Rule(groups="*lopsided", assignors=listed, lag_slo_seconds=30),
         )
     )
     groups = {LOPSIDED: (6, 6, 6), SLOW: (6, 6, 1)}
@@ -282,6 +282,6 @@ def test_a_lopsided_group_gets_what_it_was_promised(scene: Scene) -> None:
     assert low <= came.metrics["lopsided"]["total_lag"] <= high < bands["live"][0]
     later = [look.advice["lopsided"] for look in pipeline.looks[pipeline.looks.index(found) + 1 :]]
     assert "switch" not in {advice.verdict for advice in later}
-    assert later[-1].state is AdviceState.TAKEN_UP
-    assert came.metrics["lopsided"]["diagnosis"] in ("catching up", "keeps up")
+    assert later[-1].state is AdviceState.ADOPTED
+    assert came.metrics["lopsided"]["diagnosis"] in ("catching up", "healthy")
     assert {look.advice["slow"].verdict for look in pipeline.looks} == {"stay"}

@@ -194,13 +194,13 @@ def test_other_rules_say_what_the_pipeline_would_have_said_by_them(
     own = history.query("backfill_changes", group="search-suggest")
     assert own == history.query("backfill_changes")
     assert {each["rules"] for each in own} == {plan.rules}
-    late = [e for e in own if (e["then_was"], e["now_is"]) == ("skewed load", "keeps up")]
+    late = [e for e in own if (e["then_was"], e["now_is"]) == ("skewed load", "healthy")]
     pairs = zip(samples(url), samples(url, plan.rules), strict=True)
     expected = [
         now["taken_at"]
         for then, now in pairs
         if now["group_id"] == "search-suggest"
-        and (then["diagnosis"], now["diagnosis"]) == ("skewed load", "keeps up")
+        and (then["diagnosis"], now["diagnosis"]) == ("skewed load", "healthy")
     ]
     assert [each["snapshots"] for each in late] == [len(expected)]
     assert late[0]["hours"] == len(expected) * EVERY / 3600 > 0

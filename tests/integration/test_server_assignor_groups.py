@@ -145,7 +145,7 @@ def test_the_replay_is_the_target_the_coordinator_then_has(brokers: KafkaCluster
 
 @pytest.mark.parametrize(
     ("asked", "runs", "feasibility"),
-    [("evenkeel-racks", "racks-server", "can run"), ("uniform", "uniform", "could run")],
+    [("evenkeel-racks", "racks-server", "available"), ("uniform", "uniform", "needs restart")],
 )
 def test_it_is_known_what_runs_and_what_brokers_have(
     brokers: KafkaCluster, asked: str, runs: str, feasibility: str

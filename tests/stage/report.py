@@ -56,7 +56,7 @@ def stage(state: dict[str, Any], found: list[dict[str, Any]]) -> str:
     """How far the snapshot that is worked on is, and what went wrong of late."""
     fresh = [row for row in found if is_fresh(row, state)]
     waiting = [
-        row["snapshot_id"] for row in fresh if not row["advised"] and row["state"] != "overtaken"
+        row["snapshot_id"] for row in fresh if not row["advised"] and row["state"] != "superseded"
     ]
     what = f"the advice on snapshot {waiting[-1]}" if waiting else "the next snapshot"
     failed = [row for row in _ask(state, "failed_steps", hours=1) if is_fresh(row, state)]
@@ -97,9 +97,11 @@ def pace(state: dict[str, Any]) -> str:
     if came:
         longest = duration(max(came[:10]))
         lines.append(f"{'advice comes':<19}within {longest} after its snapshot, of late")
-    overtaken = sum(row["state"] == "overtaken" for row in rows)
-    if overtaken:
-        lines.append(f"{'overtaken':<19}{overtaken} snapshots: a newer one was advised on instead")
+    superseded = sum(row["state"] == "superseded" for row in rows)
+    if superseded:
+        lines.append(
+            f"{'superseded':<19}{superseded} snapshots: a newer one was advised on instead"
+        )
     return "\n".join(lines)
 
 
@@ -144,10 +146,10 @@ def _advice(group: dict[str, Any]) -> str:
 
 def _reason(group: dict[str, Any]) -> str:
     told = group["reason"] or group["error"]
-    if group["yardstick"] is None:
+    if group["best_undeployable"] is None:
         return text(told)
     return text(
-        f"{told}; possible, not advised: {group['yardstick']} ({group['yardstick_reason']})"
+        f"{told}; possible, not advised: {group['best_undeployable']} ({group['best_undeployable_reason']})"
     )
 
 

@@ -56,7 +56,7 @@ LOCAL_TOKEN = "xoxb-local"
 CONFIG = """\
 # The configuration of the demo, written by it. Yours can look like this one.
 lake = "{lake}"
-late_after_seconds = 600
+stale_after_seconds = 600
 
 [clusters.{name}]
 bootstrap = "{bootstrap}"
@@ -71,7 +71,7 @@ confirm_of = 3
 [rules.incidents]
 capacity_seconds = 60
 silent_seconds = 60
-well_seconds = 60
+resolve_after_seconds = 60
 """
 
 # What the wire does not tell of the demo's own groups; a cluster of yours has its own.

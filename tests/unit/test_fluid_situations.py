@@ -117,19 +117,19 @@ def _hot(fact, k):
 TRUE = {
     Diagnosis.NO_MEMBERS: lambda f, k: not f.view(k).members,
     Diagnosis.REBALANCING: lambda f, k: f.view(k).state == "PreparingRebalance",
-    Diagnosis.LOSING: lambda f, k: _grew(f, k, "lost"),
-    Diagnosis.SKIPPED: lambda f, k: _grew(f, k, "skipped"),
-    Diagnosis.SILENT: lambda f, k: {
+    Diagnosis.DATA_LOSS: lambda f, k: _grew(f, k, "lost"),
+    Diagnosis.OFFSETS_SKIPPED: lambda f, k: _grew(f, k, "skipped"),
+    Diagnosis.NOT_COMMITTING: lambda f, k: {
         m for m in f.view(k).owner if m >= 0 and f.capacity(k)[m] == 0
     },
     Diagnosis.STUCK: lambda f, k: set(np.flatnonzero((f.read(k) == 0) & (f.arrivals(k) > 0)).tolist()),
     Diagnosis.SLOW: _slow,
     Diagnosis.HOT: _hot,
-    Diagnosis.TOO_FEW: lambda f, k: f.arrivals(k, 2).sum() > f.capacity(k).sum() and not _hot(f, k),
+    Diagnosis.UNDER_PROVISIONED: lambda f, k: f.arrivals(k, 2).sum() > f.capacity(k).sum() and not _hot(f, k),
     Diagnosis.SKEWED: lambda f, k: not _hot(f, k) and _skewed(f, k),
     Diagnosis.CATCHING_UP: lambda f, k: f.lateness(k) > OBJECTIVE
     and not _skewed(f, k) and f.load(k).sum() < f.capacity(k).sum(),
-    Diagnosis.KEEPS_UP: lambda f, k: f.lateness(k) <= OBJECTIVE and f.view(k).members != (),
+    Diagnosis.HEALTHY: lambda f, k: f.lateness(k) <= OBJECTIVE and f.view(k).members != (),
     Diagnosis.UNKNOWN: lambda f, k: k == 0
     or f.history.moments[k].unread_ends[f.history.place(f.name)]
     or f.history.moments[k].unread_commits[f.history.place(f.name)],
@@ -201,7 +201,7 @@ def _message(k, name, kind):
 
 RIGHT = [
     _diagnosis(0, "stuck-partition", "unknown"),
-    _diagnosis(2, "stuck-partition", "keeps up"),
+    _diagnosis(2, "stuck-partition", "healthy"),
     _diagnosis(24, "stuck-partition", "stuck partition", "stuck-partition.t0 5"),
     _message(25, "stuck-partition", "opened"),
     _message(25, "slow-member", "switch"),
@@ -211,7 +211,7 @@ RIGHT = [
 @pytest.mark.parametrize(
     ("events", "said"),
     [
-        ([], ["keeps up", "stuck partition", "no message of kind 'opened'"]),
+        ([], ["healthy", "stuck partition", "no message of kind 'opened'"]),
         (RIGHT[:2] + RIGHT[3:], ["stuck partition"]),
         (RIGHT[:3], ["no message of kind 'opened'"]),
         ([*RIGHT, _message(30, "stuck-partition", "switch")], ["'switch' at snapshot 30"]),
@@ -223,7 +223,7 @@ RIGHT = [
             [*RIGHT, *RIGHT[3:4] * MOST],
             ["9 messages of kind 'opened'", "9 messages, more"],
         ),
-        ([*RIGHT, _diagnosis(50, "stuck-partition", "keeps up")], ["stuck partition"]),
+        ([*RIGHT, _diagnosis(50, "stuck-partition", "healthy")], ["stuck partition"]),
         (
             [*RIGHT, _diagnosis(40, "stuck-partition", "stuck partition", "stuck-partition.t0 6")],
             ["stuck partition"],
@@ -243,7 +243,7 @@ def test_a_digest_is_about_every_group_it_names():
     digest = _event(
         50, event="message", group=None, groups=["healthy-idle"], kind="digest", text=""
     )
-    keeps_up = _diagnosis(1, "healthy-idle", "keeps up")
+    keeps_up = _diagnosis(1, "healthy-idle", "healthy")
 
     assert contradictions(SITUATIONS["healthy-idle"], [keeps_up]) == []
     assert len(contradictions(SITUATIONS["healthy-idle"], [keeps_up, digest])) == 1

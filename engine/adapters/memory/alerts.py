@@ -138,7 +138,7 @@ class MemoryOutbox(Memory):
             )
             sent = self._stored(alert)
             self.tables.incidents[:] = [
-                replace(one, told_at=one.told_at or self._clock())
+                replace(one, notified_at=one.notified_at or self._clock())
                 if one.alert_key is not None and one.alert_key in (sent.key, sent.replaces)
                 else one
                 for one in self.tables.incidents
@@ -231,7 +231,7 @@ class MemoryIncidents(MemoryOutbox):
                         incidents[one.key],
                         incident_id=one.incident_id,
                         opened_at=one.opened_at,
-                        told_at=one.told_at,
+                        notified_at=one.notified_at,
                     )
                 )
             elif (one.cluster, one.group_id is None, one.closed_at) == (cluster, is_pipeline, None):

@@ -34,7 +34,7 @@ _STRATEGY = (
 )
 _ADVICE = (
     *("group_id", "verdict", "strategy", "reason", "how", "state", "state_since"),
-    *("yardstick", "yardstick_reason"),
+    *("best_undeployable", "best_undeployable_reason"),
 )
 
 
@@ -237,7 +237,7 @@ class _Report:
             if event.at >= self.since
         ]
         return sorted(
-            rows, key=lambda row: (row["taken_at"], row["group_id"], row["event"] != "taken up")
+            rows, key=lambda row: (row["taken_at"], row["group_id"], row["event"] != "adopted")
         )
 
     def _of_groups(self) -> Iterable[IncidentRow]:
@@ -276,7 +276,7 @@ class _Report:
                 key = (row.group_id, check.strategy, check.after_seconds, check.measure, check.unit)
                 same[key].append(check)
         cards = [_card(key, own, mutes) for key, own in sorted(same.items())]
-        return sorted(cards, key=lambda card: card["taken_up_at"], reverse=True)
+        return sorted(cards, key=lambda card: card["adopted_at"], reverse=True)
 
     def _failures(self) -> Rows:
         failed: dict[str, list[Any]] = defaultdict(list)
@@ -337,6 +337,6 @@ def _card(
         "error": median(came - check.expected for check, came in known) if known else None,
         "inside_share": share(lambda check, came: check.low <= came <= check.high),
         "no_worse_share": share(lambda check, came: came <= check.high),
-        "taken_up_at": max(check.taken_up_at for check in checks),
+        "adopted_at": max(check.adopted_at for check in checks),
         "muted_until": mutes.get((group, strategy)),
     }

@@ -62,17 +62,17 @@ class MemorySnapshots(Memory):
                 snapshot_id=one.snapshot_id,
                 cluster=one.cluster,
                 started_at=one.started_at,
-                taken_up_by=one.taken_up_by,
+                claimed_by=one.claimed_by,
             )
             for one in sorted(self.tables.snapshots.values(), key=lambda s: s.age)
             if not one.advised
             and not one.rejected
-            and not self._overtaken(one)
+            and not self._superseded(one)
             and one.manifest.written_at < self._clock() - older_than
         ]
 
-    def _overtaken(self, one: StoredSnapshot) -> bool:
-        newer = self.tables.snapshots.get(one.overtaken_by or "")
+    def _superseded(self, one: StoredSnapshot) -> bool:
+        newer = self.tables.snapshots.get(one.superseded_by or "")
         return newer is not None and not newer.rejected
 
     def take_up(
@@ -85,28 +85,28 @@ class MemorySnapshots(Memory):
             for one in own
             if one.snapshot_id not in passed
             and (
-                one.taken_up_by == run
+                one.claimed_by == run
                 or not (one.advised or one.rejected or (done and one.age < done[-1]))
             )
         ]
-        newest = max(open_to, key=lambda one: (one.taken_up_by == run, one.age), default=None)
+        newest = max(open_to, key=lambda one: (one.claimed_by == run, one.age), default=None)
         got = newest is not None and (
-            newest.taken_up_by in (None, run) or newest.snapshot_id == again
+            newest.claimed_by in (None, run) or newest.snapshot_id == again
         )
         if newest is not None and got:
-            newest.taken_up_by, newest.overtaken_by = run, None
-        worked_on = [one for one in own if not one.rejected and (one.advised or one.taken_up_by)]
+            newest.claimed_by, newest.superseded_by = run, None
+        worked_on = [one for one in own if not one.rejected and (one.advised or one.claimed_by)]
         for one in own:
             behind = bool(worked_on) and one.age < worked_on[-1].age
-            waits = not (one.advised or one.rejected or one.taken_up_by == run)
-            if behind and waits and not self._overtaken(one):
-                one.overtaken_by = worked_on[-1].snapshot_id
+            waits = not (one.advised or one.rejected or one.claimed_by == run)
+            if behind and waits and not self._superseded(one):
+                one.superseded_by = worked_on[-1].snapshot_id
         return newest.snapshot_id if newest is not None and got else None
 
     def take_up_by_hand(self, snapshot_id: str, run: str) -> None:
         stored = self.tables.snapshots.get(snapshot_id)
         if stored is not None and not stored.advised:
-            stored.taken_up_by = run
+            stored.claimed_by = run
 
     def left_behind(self, snapshot_id: str, limit: int = 50) -> list[LeftBehind]:
         newer = self.tables.snapshots.get(snapshot_id)
@@ -115,7 +115,7 @@ class MemorySnapshots(Memory):
         found = [
             LeftBehind(snapshot_id=one.snapshot_id, validated=one.validated)
             for one in reversed(self.tables.of_cluster(newer.cluster))
-            if one.overtaken_by
+            if one.superseded_by
             and not (one.advised or one.rejected or one.measured)
             and one.age < newer.age
             and one.started_at > newer.started_at - timedelta(days=1)
@@ -342,7 +342,7 @@ class MemoryAdvice(Memory):
             for one in own
             if (one.advice_id or 0) <= (row.advice_id or 0)
             for check in one.checks
-            if check.taken_up_at == uptake.at
+            if check.adopted_at == uptake.at
         ]
         by_measure = sorted(found, key=lambda check: check.measure, reverse=True)
         return tuple(sorted(by_measure, key=lambda check: check.after_seconds))

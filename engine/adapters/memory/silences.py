@@ -18,7 +18,7 @@ class MemorySilences(Memory):
         return [
             each
             for each in self.tables.silences
-            if each.end_told_at is None or each.over_at is None or each.over_at > now
+            if each.end_notified_at is None or each.over_at is None or each.over_at > now
         ]
 
     def add_silence(self, silence: SilenceRow) -> int:
@@ -32,7 +32,7 @@ class MemorySilences(Memory):
                     each,
                     ends_at=silence.ends_at,
                     reason=silence.reason,
-                    end_told_at=None,
+                    end_notified_at=None,
                 )
                 return each.silence_id or 0
         rows.append(replace(silence, silence_id=len(rows) + 1, created_at=self._clock()))
@@ -45,9 +45,9 @@ class MemorySilences(Memory):
         return None
 
     def note_silence(
-        self, silence_id: int, channels: Sequence[str], end_told_at: datetime | None
+        self, silence_id: int, channels: Sequence[str], end_notified_at: datetime | None
     ) -> None:
-        self._renew(silence_id, channels=tuple(channels), end_told_at=end_told_at)
+        self._renew(silence_id, channels=tuple(channels), end_notified_at=end_notified_at)
 
     def newest_groups(self) -> dict[str, list[str]]:
         groups: dict[str, list[str]] = {}

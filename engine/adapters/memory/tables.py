@@ -24,8 +24,8 @@ class StoredSnapshot:
     config_version: str | None = None
     rejected: bool | None = None
     advised: bool = False
-    taken_up_by: str | None = None
-    overtaken_by: str | None = None
+    claimed_by: str | None = None
+    superseded_by: str | None = None
     validated: bool = False
     measured: bool = False
 

@@ -79,15 +79,15 @@ class SnapshotTables(Database):
     def take_up(
         self, cluster: str, run: str, *, passed: Sequence[str] = (), again: str | None = None
     ) -> str | None:
-        """Take up the newest, under the cluster's lock; the others are overtaken."""
+        """Take up the newest, under the cluster's lock; the others are superseded."""
         given = {"cluster": cluster, "run": run, "passed": list(passed), "again": again}
         found = self._execute("take_up", **given)
         return found[0]["snapshot_id"] if found else None
 
     def take_up_by_hand(self, snapshot_id: str, run: str) -> None:
         one = SNAPSHOT.c.snapshot_id == snapshot_id, SNAPSHOT.c.advised_at.is_(None)
-        taken = update(SNAPSHOT).where(*one).values(taken_up_at=func.clock_timestamp())
-        self._write(taken, {"taken_up_by": run})
+        taken = update(SNAPSHOT).where(*one).values(adopted_at=func.clock_timestamp())
+        self._write(taken, {"claimed_by": run})
 
     def left_behind(self, snapshot_id: str, limit: int = 50) -> list[LeftBehind]:
         rows = self._execute("left_behind", snapshot_id=snapshot_id, limit=limit)

@@ -34,7 +34,7 @@ class SilenceTables(Database):
             set_={
                 "ends_at": new.excluded.ends_at,
                 "reason": new.excluded.reason,
-                "end_told_at": None,
+                "end_notified_at": None,
             },
         )
         (row,) = self._write(clause.returning(SILENCE.c.silence_id), values)
@@ -48,10 +48,10 @@ class SilenceTables(Database):
         return record_of(SilenceRow, rows[0]) if rows else None
 
     def note_silence(
-        self, silence_id: int, channels: Sequence[str], end_told_at: datetime | None
+        self, silence_id: int, channels: Sequence[str], end_notified_at: datetime | None
     ) -> None:
         one = update(SILENCE).where(SILENCE.c.silence_id == silence_id)
-        self._write(one, {"channels": list(channels), "end_told_at": end_told_at})
+        self._write(one, {"channels": list(channels), "end_notified_at": end_notified_at})
 
     def newest_groups(self) -> dict[str, list[str]]:
         groups: dict[str, list[str]] = {}

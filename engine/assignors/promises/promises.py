@@ -212,7 +212,7 @@ def changed_fields(before: GroupSpec, after: GroupSpec) -> list[str]:
 def _named(assignor: Assignor, group: GroupSpec) -> dict[str, list[tuple[str, int]]] | str:
     """The answer in names, which no order of the input changes; a word when infeasible."""
     answer = ask(assignor, group)
-    return "infeasible" if isinstance(answer, Infeasible) else group.lists(answer)
+    return "not applicable" if isinstance(answer, Infeasible) else group.lists(answer)
 
 
 def _uneven(owner: Indices, members: Indices) -> str | None:

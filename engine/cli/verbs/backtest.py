@@ -25,7 +25,7 @@ EPILOG = epilog(
     [0, 1, 2, 4],
     "Every snapshot is judged with what was known by then: earlier snapshots, as many as `lookback` says, and what was "
     "advised and told before. --json prints an object per line in the order of time: each change of a diagnosis, each "
-    "message about the advice of a group (switch, withdrawn, taken up, verified, missed) or about what is wrong with "
+    "message about the advice of a group (switch, withdrawn, adopted, verified, missed) or about what is wrong with "
     "groups (opened, worse, resolved; digest: with many of them in `groups`), and for every group with members the lag "
     "(offsets) that was to come 15 minutes and an hour later under the assignment it had (low, expected, high: four in "
     "five should lie between), with what came. realised is null where the assignment changed, "

@@ -233,14 +233,14 @@ WRITTEN = 0.06
 """The share of the whole time that a diagnosis has to last for its name to be written."""
 
 _OF_DIAGNOSIS = {
-    Diagnosis.KEEPS_UP: "#d9f0d3",
+    Diagnosis.HEALTHY: "#d9f0d3",
     Diagnosis.CATCHING_UP: "#ffffb3",
     Diagnosis.UNKNOWN: "#eeeeee",
     Diagnosis.REBALANCING: "#e7d4e8",
     Diagnosis.SKEWED_LOAD: "#fdd9a0",
     Diagnosis.SLOW_MEMBER: "#fdc0a0",
     Diagnosis.HOT_PARTITION: "#fdc0a0",
-    Diagnosis.TOO_FEW_MEMBERS: "#fdc0a0",
+    Diagnosis.UNDER_PROVISIONED: "#fdc0a0",
 }
 _WORST = "#f4a5a5"
 """Of every other diagnosis: somebody has to look."""

@@ -61,14 +61,14 @@ AHEAD, DRAINED = ">Lag in 1 h:\nexpected\n(low to high)", ">Drained\nin"
 
 def why(advice: Advice) -> str:
     """The reason of an advice, and beside it the best strategy that the group cannot or may not deploy."""
-    return "; ".join([because(advice.facts), *_yardstick(advice)])
+    return "; ".join([because(advice.facts), *_undeployable(advice)])
 
 
-def _yardstick(advice: Advice) -> list[str]:
-    if advice.yardstick is None:
+def _undeployable(advice: Advice) -> list[str]:
+    if advice.best_undeployable is None:
         return []
-    facts = advice.yardstick_facts
-    return [f"{possible(facts)}: {advice.yardstick} ({because(facts) or '-'})"]
+    facts = advice.best_undeployable_facts
+    return [f"{possible(facts)}: {advice.best_undeployable} ({because(facts) or '-'})"]
 
 
 def overview(groups: Sequence[JudgedGroup]) -> Table:
@@ -184,7 +184,7 @@ def _whole_story(row: Mapping[str, Any]) -> str:
 
 
 def advice_lines(judged: JudgedGroup) -> list[str]:
-    """The verdict, how to follow it, and the yardstick."""
+    """The verdict, how to follow it, and the best that cannot be deployed."""
     advice = judged.advice
     is_told = advice.verdict is Verdict.SWITCH
     what = f"{advice.verdict.value} to {advice.strategy}" if is_told else advice.verdict.value
@@ -192,7 +192,7 @@ def advice_lines(judged: JudgedGroup) -> list[str]:
     if advice.how:
         when = "How" if is_told else "How, once that is confirmed"
         lines.append(f"  {when}: {how(advice.how)}")
-    lines += [f"  {each[0].upper()}{each[1:]}" for each in _yardstick(advice)]
+    lines += [f"  {each[0].upper()}{each[1:]}" for each in _undeployable(advice)]
     live = [
         row["findings"] or () for row in judged.candidates if row["deployment"] == Deployment.LIVE
     ]

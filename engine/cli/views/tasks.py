@@ -245,7 +245,7 @@ def _remarks(
     ]
     if application.kip_1071:
         lines.append(
-            "A KIP-1071 group: the broker assigns its tasks, the other strategies are yardsticks."
+            "A KIP-1071 group: the broker assigns its tasks, the other strategies are baselines for comparison."
         )
     of_placements = (remark for one in outcomes for remark in one.remarks)
     copies = about_copies(application, outcomes[1:])

@@ -106,7 +106,7 @@ def _forecast(told: Callable[[Mapping[str, Any]], str]) -> Callable[[_Line], str
 
 def _refusal(line: _Line) -> str:
     why = line[0].candidate
-    return text(reasons(why.reason)) if why.feasibility is Feasibility.INFEASIBLE else ""
+    return text(reasons(why.reason)) if why.feasibility is Feasibility.NOT_APPLICABLE else ""
 
 
 def _table(answer: WhatIfAnswer) -> Table:

@@ -45,7 +45,7 @@ _BEFORE = {
     "shipping_class": " ",
     "after_racks_told": ", ",
     "first_won": ", ",
-    "taken_up_at": ", ",
+    "adopted_at": ", ",
     "missed_at": ", ",
 }
 """What stands between a reason of this measure and the next one, or the one before."""

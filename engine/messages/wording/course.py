@@ -17,7 +17,7 @@ _VALUES: Mapping[str | None, Callable[[float], str]] = {
 
 
 def _promised(measure: str) -> Clause:
-    """What came an hour after an advice was taken up, beside what was promised."""
+    """What came an hour after an advice was adopted, beside what was promised."""
 
     def clause(fact: Fact) -> str:
         value = _VALUES[fact.unit]
@@ -39,9 +39,9 @@ CLAUSES: Mapping[str, Clause] = {
         "{first} would be the way back from {second}: not advised for {bound:duration} unless something else is the"
         " matter"
     ),
-    "taken_up_at": "taken up {after:moment}",
+    "adopted_at": "adopted {after:moment}",
     "outcome_awaited": (
-        "{names} was taken up: whether it keeps what was promised shows by {after:moment}"
+        "{names} was adopted: whether it keeps what was promised shows by {after:moment}"
     ),
     "muted_strategy": "muted until {after:moment}: {names} did not keep what was promised",
     "missed_at": "missed {after:moment}",

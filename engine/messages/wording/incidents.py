@@ -24,8 +24,8 @@ def called(kind: TroubleKind) -> str:
     """
     What a kind of trouble is called in a message.
 
-    >>> called(Diagnosis.UNKNOWN), called(Diagnosis.STOPPED)
-    ('unreadable', 'stopped')
+    >>> called(Diagnosis.UNKNOWN), called(Diagnosis.GROUP_NOT_COMMITTING)
+    ('unreadable', 'group not committing')
     """
     if isinstance(kind, IncidentKind):
         return PIPELINES[kind].called
@@ -38,7 +38,7 @@ def headline(span: CauseSpan) -> str:
 
     >>> from datetime import UTC, datetime
     >>> at = datetime(2026, 3, 1, tzinfo=UTC)
-    >>> headline(CauseSpan(cause=Diagnosis.NO_MEMBERS, since=at, last_seen_at=at, looks=2, amount=1200))
+    >>> headline(CauseSpan(cause=Diagnosis.NO_MEMBERS, since=at, last_seen_at=at, snapshots=2, amount=1200))
     'no members, 20 min behind'
     """
     kind, first = _words(span.cause), _first(span)
@@ -54,8 +54,8 @@ def amount(cause: TroubleKind, value: float) -> str:
     """
     How bad a cause is, as `CauseSpan.amount` counts it.
 
-    >>> amount(Diagnosis.LOSING_RECORDS, 1_600_000), amount(Diagnosis.STOPPED, 720), amount(Diagnosis.REBALANCING, 4500)
-    ('1,600,000 records lost', '12 min behind', 'rebalancing for 1 h 15 min')
+    >>> amount(Diagnosis.DATA_LOSS, 1_600_000), amount(Diagnosis.REBALANCING, 4500)
+    ('1,600,000 records lost', 'rebalancing for 1 h 15 min')
     """
     return _words(cause).amount.format(Figure(value))
 
@@ -172,7 +172,7 @@ def _clause(fact: Fact) -> str:
     """A fact about what is wrong; what Kafka answered is quoted."""
     if fact.measure == "unreadable":
         return f'it could not be read: "{fact.quote}"' if fact.quote else "nothing says why"
-    if fact.measure == "not_judged":
+    if fact.measure == "not_evaluated":
         return f'evenkeel failed to judge it: "{fact.quote}"'
     return words(fact)
 

@@ -83,7 +83,7 @@ def promised(promise: AdvicePromise) -> str:
 
 def across(before: float, now: float, most: float) -> str:
     """
-    What crosses racks once an advice is taken up, as shares of the partitions.
+    What crosses racks once an advice is adopted, as shares of the partitions.
 
     >>> across(0.83, 0.0, 0.05), across(0.83, 0.08, 0.13)
     ('nothing crosses racks any more (83% before)', '8% crosses racks now (83% before)')

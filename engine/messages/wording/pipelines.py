@@ -73,7 +73,7 @@ def _last_good(known: Known) -> Sequence[str]:
 
 
 def _late(known: Known) -> Sequence[str]:
-    late = "{since}; late is more than {late_after_seconds:duration}."
+    late = "{since}; late is more than {stale_after_seconds:duration}."
     if known.get("newest_finished_at") is None:
         return [f"{{cluster}} was never read, {late}".format_map(known)]
     newest = f"The newest is {known['newest_snapshot_id']}."
@@ -131,7 +131,7 @@ PIPELINES: Mapping[IncidentKind, PipelineWords] = {
         to_do="Check the brokers, then address and rights of the connection:",
         afterwards=GAP,
     ),
-    IncidentKind.LATE: PipelineWords(
+    IncidentKind.STALE: PipelineWords(
         called="snapshots are late",
         over="snapshots are on time again",
         what=(_late,),

@@ -104,7 +104,7 @@ def _by_itself(fact: Fact) -> str | None:
 
 
 def _not_judged(fact: Fact) -> str | None:
-    if fact.measure != "not_judged":
+    if fact.measure != "not_evaluated":
         return None
     return "Report it with the log of the task watch_groups: nothing else is told of this group meanwhile."
 
@@ -125,7 +125,7 @@ TROUBLES: Mapping[Diagnosis, Words] = {
         headline=_unread("no members"),
         to_do="Start its members again; their last log lines say why they left. They go on where they committed.",
     ),
-    Diagnosis.VANISHED: Words(
+    Diagnosis.GROUP_DELETED: Words(
         what=_vanished,
         says_too=ARRIVALS,
         headline=_unread("vanished"),
@@ -141,20 +141,20 @@ TROUBLES: Mapping[Diagnosis, Words] = {
         says_it_all=True,
         to_do="Look for members that come and go: crashes, or polls that take longer than max.poll.interval.ms.",
     ),
-    Diagnosis.LOSING_RECORDS: Words(
+    Diagnosis.DATA_LOSS: Words(
         what="retention removed {after:offset} it had not read, of {partitions} ({names})",
         says_too="lost_records",
         amount="{:record} lost",
         says_it_all=True,
         to_do="Raise retention.ms of these topics now, then let it catch up. What is lost is not in Kafka any more.",
     ),
-    Diagnosis.SKIPPED_RECORDS: Words(
+    Diagnosis.OFFSETS_SKIPPED: Words(
         what="its commits jumped over {after:offset} of {partitions} ({names})",
         amount="{:record} skipped",
         says_it_all=True,
         to_do="Ask who set its offsets. To read what was skipped, stop its members and set the offsets back.",
     ),
-    Diagnosis.LOSS_AHEAD: Words(
+    Diagnosis.DATA_LOSS_IMMINENT: Words(
         what=(
             "retention reaches what it has not read of {partitions} ({names}) in about {after:duration}"
         ),
@@ -162,18 +162,18 @@ TROUBLES: Mapping[Diagnosis, Words] = {
         headline="records lost in {after:duration}",
         to_do="Raise retention.ms of these topics now, then let it catch up.",
     ),
-    Diagnosis.STOPPED: Words(
+    Diagnosis.GROUP_NOT_COMMITTING: Words(
         what=_stopped,
         says_too=ARRIVALS,
         to_do=(
             "Look in the logs of its members for a record they fail on or a service they wait for, then restart them."
         ),
     ),
-    Diagnosis.SILENT_MEMBER: Words(
+    Diagnosis.MEMBER_NOT_COMMITTING: Words(
         what=(
             "{names} {has|have} committed nothing for {after:duration}, {partitions}; {before:arriving} there"
         ),
-        headline="{who:member} silent for {after:duration}",
+        headline="{who:member} not committing for {after:duration}",
         to_do="Look in its log for what it waits for, then restart it: others take over its partitions.",
         to_do_about=(
             "Look in the log of {who:member} for what it waits for, then restart it: others take over its partitions."
@@ -201,7 +201,7 @@ TROUBLES: Mapping[Diagnosis, Words] = {
             "More members do not help {who:partition}: spread its keys, add partitions, or make its consumer faster."
         ),
     ),
-    Diagnosis.TOO_FEW_MEMBERS: Words(
+    Diagnosis.UNDER_PROVISIONED: Words(
         what=_too_few,
         headline="{before:member}, {after:,} needed",
         to_do="Start more members.",
@@ -258,7 +258,7 @@ CLAUSES: Mapping[str, Clause] = {
     "last_commit": "last commit seen {after:moment}",
     "partitions_unreadable": "the end or the commit of {partitions} could not be read ({names})",
     "unreadable": lambda fact: fact.quote or "",
-    "not_judged": "evenkeel failed to judge it: {quote}",
+    "not_evaluated": "evenkeel failed to judge it: {quote}",
     "arrivals_unknown": ("how much arrives in {partitions} is not known: that takes two snapshots"),
     "ability_unknown": _ability_unknown,
     "no_partitions_seen": "none of its partitions is seen",

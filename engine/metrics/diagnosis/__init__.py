@@ -6,19 +6,19 @@ What is the matter with a group: the first of these that holds. All that hold ar
 | unknown | it could not be read, or what would say how far behind it is, is missing |
 | no members | nobody is there to consume |
 | rebalancing | ownership is in motion |
-| losing records | retention removed what it had not read, from where its commit stands now |
-| skipped records | a commit jumped forward faster than a member consumes, or over what retention removed |
-| (records soon lost) | retention will reach what waits within `loss_within_seconds` |
-| (stopped) | nothing of all that waits moves, whoever owns it |
-| silent member | none of a member's partitions moves, though records wait beyond the commit interval |
+| data loss | retention removed what it had not read, from where its commit stands now |
+| offsets skipped | a commit jumped forward faster than a member consumes, or over what retention removed |
+| (data loss imminent) | retention will reach what waits within `loss_within_seconds` |
+| (group not committing) | nothing of all that waits moves, whoever owns it |
+| member not committing | none of a member's partitions moves, though records wait beyond the commit interval |
 | stuck partition | the same of a partition whose owner consumes others |
 | slow member | behind, and saturated at less than three quarters of what the median of its peers does |
 | hot partition | behind, and more arrives in one partition than the best member can do |
-| too few members | behind, and more arrives than all members together can do |
+| under-provisioned | behind, and more arrives than all members together can do |
 | skewed load | behind, and more arrives at a member than it can do, though the total fits |
 | catching up | behind, and nobody gets more than he can do |
 | (store in one rack) | all copies of a Kafka Streams store stand in one rack (`streams.store_copies`) |
-| keeps up | no partition is behind its end by more than the objective beyond the commit interval |
+| healthy | no partition is behind its end by more than the objective beyond the commit interval |
 
 What stands in brackets is told beside a diagnosis and never is one: it says how bad that is, or what is at risk.
 
@@ -55,7 +55,7 @@ class Diagnosed:
     facts: tuple[Fact, ...]
 
 
-WELL = Diagnosed(diagnosis=Diagnosis.KEEPS_UP, facts=())
+WELL = Diagnosed(diagnosis=Diagnosis.HEALTHY, facts=())
 
 
 def diagnose(evidence: Evidence) -> list[Diagnosed]:

@@ -54,7 +54,7 @@ def _losing_records(group: OneGroup) -> Iterator[Fact]:
     rows = group.counted & (group.lost > 0)
     if rows.any():
         yield _stated(
-            Diagnosis.LOSING_RECORDS,
+            Diagnosis.DATA_LOSS,
             group.partitions(rows),
             after=float(group.lost[rows].sum()),
             partitions=int(rows.sum()),
@@ -65,7 +65,7 @@ def _skipped_records(group: OneGroup) -> Iterator[Fact]:
     rows = group.over_lost | (group.jumped if _too_fast(group) else np.zeros_like(group.jumped))
     if rows.any():
         yield _stated(
-            Diagnosis.SKIPPED_RECORDS,
+            Diagnosis.OFFSETS_SKIPPED,
             group.partitions(rows),
             after=float(np.nan_to_num(group.consumed).max(axis=0)[rows].sum()),
             partitions=int(rows.sum()),
@@ -90,13 +90,13 @@ def _loss_ahead(group: OneGroup) -> Iterator[Fact]:
     if group.lost_soon.any():
         names = group.partitions(group.lost_soon)
         least = float(group.time_to_loss[group.lost_soon].min())
-        yield _stated(Diagnosis.LOSS_AHEAD, names, after=least, partitions=len(names))
+        yield _stated(Diagnosis.DATA_LOSS_IMMINENT, names, after=least, partitions=len(names))
 
 
 def _stopped(group: OneGroup) -> Iterator[Fact]:
     if group.stopped:
         yield _stated(
-            Diagnosis.STOPPED,
+            Diagnosis.GROUP_NOT_COMMITTING,
             before=group.arriving,
             after=float(np.nanmax(group.age[group.still])),
             bound=len(group.names),
@@ -108,7 +108,7 @@ def _silent_member(group: OneGroup) -> Iterator[Fact]:
     if group.silent.any():
         rows = group.still & group.silent[group.owner]
         yield _stated(
-            Diagnosis.SILENT_MEMBER,
+            Diagnosis.MEMBER_NOT_COMMITTING,
             group.members(group.silent),
             before=float(group.load[group.silent].sum()),
             after=float(np.nanmax(group.age[rows])),
@@ -164,7 +164,7 @@ def _too_few_members(group: OneGroup) -> Iterator[Fact]:
         total, capacity = float(group.load.sum()), float(group.capacity.sum())
         more = math.ceil((total - capacity) / float(np.median(group.capacity)))
         yield _stated(
-            Diagnosis.TOO_FEW_MEMBERS,
+            Diagnosis.UNDER_PROVISIONED,
             before=len(group.names),
             after=len(group.names) + more,
             bound=int(group.counted.sum()),
@@ -225,15 +225,15 @@ RULES: tuple[tuple[Diagnosis, Rule], ...] = (
     (Diagnosis.UNKNOWN, _unreadable),
     (Diagnosis.NO_MEMBERS, _no_members),
     (Diagnosis.REBALANCING, _rebalancing),
-    (Diagnosis.LOSING_RECORDS, _losing_records),
-    (Diagnosis.SKIPPED_RECORDS, _skipped_records),
-    (Diagnosis.LOSS_AHEAD, _loss_ahead),
-    (Diagnosis.STOPPED, _stopped),
-    (Diagnosis.SILENT_MEMBER, _silent_member),
+    (Diagnosis.DATA_LOSS, _losing_records),
+    (Diagnosis.OFFSETS_SKIPPED, _skipped_records),
+    (Diagnosis.DATA_LOSS_IMMINENT, _loss_ahead),
+    (Diagnosis.GROUP_NOT_COMMITTING, _stopped),
+    (Diagnosis.MEMBER_NOT_COMMITTING, _silent_member),
     (Diagnosis.STUCK_PARTITION, _stuck_partition),
     (Diagnosis.SLOW_MEMBER, _slow_member),
     (Diagnosis.HOT_PARTITION, _hot_partition),
-    (Diagnosis.TOO_FEW_MEMBERS, _too_few_members),
+    (Diagnosis.UNDER_PROVISIONED, _too_few_members),
     (Diagnosis.SKEWED_LOAD, _skewed_load),
     (Diagnosis.CATCHING_UP, _catching_up),
     (Diagnosis.UNKNOWN, _unknown),

@@ -127,7 +127,7 @@ class Condition:
         """
         found = first_of(self._under(owner))
         doubtful = self.doubtful(owner)
-        well = found.diagnosis in (Diagnosis.KEEPS_UP, Diagnosis.CATCHING_UP)
+        well = found.diagnosis in (Diagnosis.HEALTHY, Diagnosis.CATCHING_UP)
         if not (well and doubtful.any()):
             return found
         return Diagnosed(diagnosis=Diagnosis.UNKNOWN, facts=(self._doubt(owner, doubtful),))

@@ -173,19 +173,19 @@ STATES: Mapping[State, float] = {
 class Course(enum.Enum):
     """How a group fares from snapshot to snapshot."""
 
-    KEEPS_UP = "keeps up"
+    HEALTHY = "healthy"
     SLOW_MEMBER = "slow member"
     HOT_PARTITION = "hot partition"
-    TOO_FEW = "too few members"
+    UNDER_PROVISIONED = "under-provisioned"
     CATCHING_UP = "catching up"
     STUCK_PARTITION = "stuck partition"
 
 
 COURSES: Mapping[Course, float] = {
-    Course.KEEPS_UP: 0.80,
+    Course.HEALTHY: 0.80,
     Course.SLOW_MEMBER: 0.06,
     Course.HOT_PARTITION: 0.04,
-    Course.TOO_FEW: 0.04,
+    Course.UNDER_PROVISIONED: 0.04,
     Course.CATCHING_UP: 0.045,
     Course.STUCK_PARTITION: 0.015,
 }
@@ -308,7 +308,7 @@ def _make_plain(groups: Groups, which: Sequence[int]) -> None:
     """Nothing is special about these groups but their size."""
     usual = [one for one in PROTOCOLS if not one.streams]
     for g in which:
-        groups.state[g], groups.course[g] = State.STABLE, Course.KEEPS_UP
+        groups.state[g], groups.course[g] = State.STABLE, Course.HEALTHY
         groups.racks[g] = "all"
         groups.protocol[g] = usual[g % len(usual)] if g != groups.giant else usual[3]
         for flags in (groups.unequal, groups.skewed, groups.sharing, groups.restarted):

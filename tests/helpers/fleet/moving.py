@@ -85,7 +85,7 @@ class Movement:
         able, course = np.full(fleet.members, 2.0), np.array(fleet.groups.course, object)
         of = course[fleet.member_group]
         able[of == Course.CATCHING_UP] = 1.5
-        few = of == Course.TOO_FEW
+        few = of == Course.UNDER_PROVISIONED
         able[few] = rng.uniform(0.85, 0.97, len(few))[few]
         slow = (course == Course.SLOW_MEMBER) & (np.diff(fleet.member_start) > 0)
         able[fleet.member_start[:-1][slow]] = 0.7

@@ -32,7 +32,7 @@ COMMITS = {
     "305 s, drifting": Commits(every=305, spread=70),
 }
 
-CAPACITIES = {"keeps up": 1000.0, "nearly full": 1.05, "overloaded": 0.9}
+CAPACITIES = {"healthy": 1000.0, "nearly full": 1.05, "overloaded": 0.9}
 """Of all members together, times what arrives in the mean."""
 
 _SCENES = tuple(product(COMMITS, CAPACITIES))

@@ -24,16 +24,16 @@ class Diagnosis(enum.StrEnum):
     UNKNOWN = "unknown"
     NO_MEMBERS = "no members"
     REBALANCING = "rebalancing"
-    LOSING = "losing records"
-    SKIPPED = "skipped records"
-    SILENT = "silent member"
+    DATA_LOSS = "data loss"
+    OFFSETS_SKIPPED = "offsets skipped"
+    NOT_COMMITTING = "member not committing"
     STUCK = "stuck partition"
     SLOW = "slow member"
     HOT = "hot partition"
-    TOO_FEW = "too few members"
+    UNDER_PROVISIONED = "under-provisioned"
     SKEWED = "skewed load"
     CATCHING_UP = "catching up"
-    KEEPS_UP = "keeps up"
+    HEALTHY = "healthy"
 
 
 class Kind(enum.StrEnum):
@@ -41,7 +41,7 @@ class Kind(enum.StrEnum):
 
     SWITCH = "switch"
     WITHDRAWN = "withdrawn"
-    TAKEN_UP = "taken up"
+    ADOPTED = "adopted"
     VERIFIED = "verified"
     MISSED = "missed"
     OPENED = "opened"

@@ -424,5 +424,5 @@ def test_a_consumer_that_assigns_itself(stage: Stage) -> None:
     assert list(seen.partitions) == [("t", 0)]
     assert totals(seen, "state", "members", "total_lag") == ("Empty", 0, 6)
     rows = proposed(Settings(), seen.group, [])
-    assert {row["feasibility"] for row in rows} == {"infeasible"}
+    assert {row["feasibility"] for row in rows} == {"not applicable"}
     assert "assign()" in rows[0]["reason"]

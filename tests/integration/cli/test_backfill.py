@@ -26,7 +26,7 @@ currency = "EUR"
 
 [[rules]]
 groups = "search-*"
-objective_seconds = 3600
+lag_slo_seconds = 3600
 """
 
 DAYS = ("--cluster", "example", "--from", "2026-03-02", "--to", "2026-03-02")

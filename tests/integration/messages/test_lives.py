@@ -46,7 +46,7 @@ pytest_plugins = ("tests.helpers.postgres_fixtures", "tests.helpers.slack_fixtur
 
 pytestmark = pytest.mark.postgres
 
-FEW = (Diagnosis.NO_MEMBERS, Diagnosis.LOSING_RECORDS, Diagnosis.SILENT_MEMBER)
+FEW = (Diagnosis.NO_MEMBERS, Diagnosis.DATA_LOSS, Diagnosis.MEMBER_NOT_COMMITTING)
 """Lives with an opening, a change that is loud, one that is quiet, and an end."""
 
 SOON_OVER = 42
@@ -70,10 +70,10 @@ REMINDED = OPENED + STILL + RESOLVED
 CALLS: dict[Diagnosis, list[str]] = {
     **dict.fromkeys(LIVES, BRIEF),
     # behind, then soon lost (warning to critical: broadcast), then lost (records: broadcast)
-    Diagnosis.LOSING_RECORDS: OPENED + LOUDER[0] + LOUDER[1] + RESOLVED,
+    Diagnosis.DATA_LOSS: OPENED + LOUDER[0] + LOUDER[1] + RESOLVED,
     # gone for longer and longer
-    Diagnosis.VANISHED: REMINDED,
-    Diagnosis.LOSS_AHEAD: OPENED + LOUDER[0] + RESOLVED,
+    Diagnosis.GROUP_DELETED: REMINDED,
+    Diagnosis.DATA_LOSS_IMMINENT: OPENED + LOUDER[0] + RESOLVED,
     # further and further behind
     Diagnosis.SLOW_MEMBER: REMINDED,
     Diagnosis.HOT_PARTITION: REMINDED,

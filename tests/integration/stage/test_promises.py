@@ -114,7 +114,7 @@ SPOILT: list[tuple[Spoil, str]] = [
     (posted("test/a/s1 opened", "test/a/s1 worse 1"), "no message came twice"),
     (told("DELETE FROM incident_watch"), "every snapshot was watched, or a newer one was"),
     (incident("'a'", "no members"), "no incident of a group is open that is not true"),
-    (incident("NULL", "snapshot late"), "no incident of the pipeline is left open"),
+    (incident("NULL", "snapshot stale"), "no incident of the pipeline is left open"),
     (
         alert("state, sent_channel, sent_timestamp", "'sent', 'C0KAFKA001', '9.0'"),
         "no message is lost",
@@ -123,7 +123,7 @@ SPOILT: list[tuple[Spoil, str]] = [
     (told("DELETE FROM advice WHERE group_id = 'a'"), "the history holds whole snapshots"),
     (told("DELETE FROM group_metrics WHERE group_id = 'b'"), "the history holds whole snapshots"),
     (_cut_file, "the history holds whole snapshots"),
-    (told("DELETE FROM snapshot"), "every snapshot has its advice, or was overtaken or rejected"),
+    (told("DELETE FROM snapshot"), "every snapshot has its advice, or was superseded or rejected"),
     (lambda finished: finished.down.append("1 brokers"), "everything that was killed came back"),
 ]
 
@@ -142,9 +142,11 @@ def test_each_promise_can_be_broken(finished: Finished, spoil: Spoil, promise: s
 
 def test_what_waits_for_its_advice_is_named(finished: Finished) -> None:
     """A snapshot from before the end that is still at work breaks the promise; one from later does not."""
-    finished.execute("UPDATE snapshot SET advised_at = NULL, taken_up_at = now()")
+    finished.execute("UPDATE snapshot SET advised_at = NULL, adopted_at = now()")
     now = replace(finished.evidence, until=datetime.now(tz=UTC))
-    lines = broken(now)["every snapshot has its advice, or was overtaken or rejected"]
+    lines = broken(now)["every snapshot has its advice, or was superseded or rejected"]
     assert f"{finished.snapshot_id} is at work" in lines
-    later = broken(finished.evidence)["every snapshot has its advice, or was overtaken or rejected"]
+    later = broken(finished.evidence)[
+        "every snapshot has its advice, or was superseded or rejected"
+    ]
     assert later == ["no snapshot that was taken afterwards has its advice"]

@@ -23,7 +23,7 @@ from evenkeel.engine.ports.lake import ALL
 from evenkeel.engine.snapshots import STEPS
 from tests.stage.slack_workspace import Json
 
-FINAL = ("advised", "overtaken", "rejected")
+FINAL = ("advised", "superseded", "rejected")
 """States of a snapshot of which nothing more is to come."""
 
 STANDS_FOR = re.compile(r"(incident .+) (?:opened|worse \d+|resolved)$")
@@ -76,7 +76,7 @@ class Check(Protocol):
 
 
 def every_snapshot_has_its_end(evidence: Evidence) -> Iterator[str]:
-    """Every snapshot in the lake is advised on, overtaken or rejected."""
+    """Every snapshot in the lake is advised on, superseded or rejected."""
     rows = evidence.rows("SELECT snapshot_id, started_at, state FROM snapshot_health")
     known = {row["snapshot_id"]: row for row in rows}
     newest = max((r["started_at"] for r in rows if r["state"] == "advised"), default=None)
@@ -175,7 +175,7 @@ def everything_came_back(evidence: Evidence) -> Iterator[str]:
 
 PROMISES: Mapping[str, Check] = {
     "everything that was killed came back": everything_came_back,
-    "every snapshot has its advice, or was overtaken or rejected": every_snapshot_has_its_end,
+    "every snapshot has its advice, or was superseded or rejected": every_snapshot_has_its_end,
     "every snapshot was watched, or a newer one was": every_snapshot_is_watched,
     "no message came twice": no_message_is_doubled,
     "no message is lost": no_message_is_lost,

@@ -68,7 +68,7 @@ class Sandbox(Demo):
         super().write_config(bootstrap)
         text = self.config.read_text()
         self.config.write_text(
-            text.replace("late_after_seconds = 600", f"late_after_seconds = {LATE_SECONDS}")
+            text.replace("stale_after_seconds = 600", f"stale_after_seconds = {LATE_SECONDS}")
         )
 
 

@@ -239,14 +239,14 @@ def test_a_reader_of_what_is_replaced_reads_one_run(
     read = FileReader.read
     times: list[str] = []
 
-    def overtaken(self: FileReader, path: str, *rest: Any) -> pa.Table:
+    def superseded(self: FileReader, path: str, *rest: Any) -> pa.Table:
         times.append(path)
         if len(times) == 2:
             new = [one_part(any_lake, "b", number, 2) for number in range(2)]
             any_lake.finish("candidates", snapshot_id(0), "b", new, {})
         return read(self, path, *rest)
 
-    monkeypatch.setattr(FileReader, "read", overtaken)
+    monkeypatch.setattr(FileReader, "read", superseded)
     table = any_lake.read("candidates", [snapshot_id(0)])
     assert table["config_version"].to_pylist() == ["b"] * 4
     assert len(times) == 4

@@ -49,7 +49,7 @@ def test_a_gain_tells_both_forecasts_and_the_price():
         (Diagnosis.CATCHING_UP, (drains(2 * 3600.0),), Verdict.SWITCH),
         (Diagnosis.CATCHING_UP, (drains(3600.0),), Verdict.STAY),
         (Diagnosis.CATCHING_UP, (drains(None),), Verdict.STAY),
-        (Diagnosis.KEEPS_UP, (), Verdict.STAY),
+        (Diagnosis.HEALTHY, (), Verdict.STAY),
         (Diagnosis.SLOW_MEMBER, (), Verdict.STAY),
         (Diagnosis.HOT_PARTITION, (), Verdict.STAY),
         (Diagnosis.UNKNOWN, (), Verdict.STAY),
@@ -199,7 +199,7 @@ def test_who_saves_across_racks_only_must_not_expect_more_lag(expected, verdict)
     told = decided(
         live(ahead=forecast(100, 110, 120), cross_rack_bytes_per_second=3 * GB),
         candidate(ahead=forecast(90, expected, 130), cross_rack_bytes_per_second=0.0),
-        diagnosis=Diagnosis.KEEPS_UP,
+        diagnosis=Diagnosis.HEALTHY,
     )
 
     assert told.verdict is verdict
@@ -220,13 +220,13 @@ def test_without_a_past_it_is_said_that_a_forecast_needs_one(diagnosis, stays, s
 
 
 def test_a_confirmed_strategy_needs_half_of_the_gain_to_stay_so():
-    """Whoever was told to switch is not told otherwise because a number went up and down."""
+    """Whoever was advised to switch is not told otherwise because a number went up and down."""
     switches = replace(SWITCHES, forecast_lag_high=36_000)
 
     assert _told(switches=switches).verdict is Verdict.STAY
     assert _told(switches=switches, kept="range").verdict is Verdict.STAY
     assert _told(switches=switches, kept="roundrobin").verdict is Verdict.SWITCH
-    tight = Policy(dead_band=1)
+    tight = Policy(hysteresis=1)
     assert _told(switches=switches, kept="roundrobin", policy=tight).verdict is Verdict.STAY
 
 
@@ -245,7 +245,7 @@ def test_what_no_assignment_mends_is_said_with_its_names():
 )
 def test_lag_that_no_assignment_lowers_is_told_so(diagnosis, words):
     """A backlog on one partition drains as fast as its member reads; of a load that is skewed that is no excuse."""
-    at_floor = {"largest_member_lag": 1000, "lag_floor": 990}
+    at_floor = {"largest_member_lag": 1000, "lag_lower_bound": 990}
     told = decided(
         live(ahead=STAYS, **at_floor),
         candidate(ahead=STAYS, **at_floor),

@@ -10,7 +10,7 @@ from evenkeel.engine.model.assignments import Verdict
 from evenkeel.engine.model.states import Diagnosis
 from tests.helpers.weighed import GB, SKEWED, candidate, decided, forecast, live
 
-KEEPS_UP = {"diagnosis": Diagnosis.KEEPS_UP}
+KEEPS_UP = {"diagnosis": Diagnosis.HEALTHY}
 PRICE = {"restarts": 6, "held_up_offsets": 3600.0, "offset_seconds": 54_000.0}
 AS_NOW = forecast(100, **PRICE)
 

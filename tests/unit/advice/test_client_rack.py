@@ -68,7 +68,7 @@ def test_what_client_rack_would_bring_is_a_row_with_that_as_its_first_step():
         f"{name}+client.rack" for name in ("range", "sticky", "cooperative-sticky")
     }
     assert (row["feasibility"], row["is_running"], row["reason"]) == (
-        "could run",
+        "needs restart",
         False,
         "once every member sends client.rack",
     )

@@ -80,7 +80,7 @@ class Story:
 
     def sight(self, winner: str) -> Sight:
         """What the next snapshot shows."""
-        verdict = {".": Verdict.STAY, "?": Verdict.NOT_JUDGED}.get(winner, Verdict.SWITCH)
+        verdict = {".": Verdict.STAY, "?": Verdict.NOT_EVALUATED}.get(winner, Verdict.SWITCH)
         facts = (
             self.gains if verdict is Verdict.SWITCH else (reason("nothing_to_gain", ["sticky"]),)
         )
@@ -100,7 +100,7 @@ class Story:
         return Candidate(
             strategy=name,
             deployment=Deployment.SETTING,
-            feasibility=Feasibility.COULD_RUN if able else Feasibility.INFEASIBLE,
+            feasibility=Feasibility.NEEDS_RESTART if able else Feasibility.NOT_APPLICABLE,
             reason=(),
             is_running=name == self.running,
             forecast=self.forecast,
@@ -127,7 +127,7 @@ def _score(share: float) -> Score:
 
 
 def confirmed(**more) -> Story:
-    """A group that has been told to switch to sticky."""
+    """A group that has been advised to switch to sticky."""
     story = Story(**more).goes_on("sssssss")
     assert story.told[-1][2] == "confirmed"
     return story
@@ -196,13 +196,13 @@ def test_what_is_confirmed_is_told_though_it_did_not_win_once():
 
 
 def test_what_cannot_be_judged_keeps_its_state():
-    """A group that is not read is not told to switch, and is told again once it is."""
+    """A group that is not read is not advised to switch, and is told again once it is."""
     story = confirmed().goes_on("?")
 
-    assert (story.last.advice.verdict, story.course.state) == (Verdict.NOT_JUDGED, C)
+    assert (story.last.advice.verdict, story.course.state) == (Verdict.NOT_EVALUATED, C)
     assert story.goes_on("s").last.advice.verdict is Verdict.SWITCH
     moving = story.goes_on("s", diagnosis=Diagnosis.REBALANCING)
-    assert moving.course.looks == story.course.looks
+    assert moving.course.winners == story.course.winners
 
 
 def test_a_strategy_that_wins_every_second_snapshot_is_never_told():
@@ -290,7 +290,7 @@ def test_while_it_is_open_whether_a_promise_is_kept_nothing_else_is_proposed():
     story = taken_up().goes_on("uuuuuuuuuu")
 
     assert story.told[-1][2] == T
-    assert "sticky was taken up: whether it keeps what was promised shows by" in story.said
+    assert "sticky was adopted: whether it keeps what was promised shows by" in story.said
 
 
 def test_a_promise_that_is_kept_is_verified():
@@ -395,7 +395,7 @@ def test_an_assignment_in_motion_is_no_next_snapshot():
     story = for_racks().goes_on(".", **crossing(0.83))
     story.goes_on("??").goes_on("s", diagnosis=Diagnosis.REBALANCING)
     assert story.told[-1][2] == T
-    story.goes_on(".", diagnosis=Diagnosis.KEEPS_UP, assignment="settled")
+    story.goes_on(".", diagnosis=Diagnosis.HEALTHY, assignment="settled")
     assert story.told[-1][2] == E
 
     story = for_racks().goes_on(".", **crossing(0.83))
@@ -409,13 +409,13 @@ def test_what_was_verified_at_once_keeps_its_word_while_members_restart():
     story.goes_on("." * 12)
 
     assert story.told[-1] == (35, "sticky", V)
-    assert {c.taken_up_at for c in story.checks if c.after_seconds == 3600} == {
+    assert {c.adopted_at for c in story.checks if c.after_seconds == 3600} == {
         FIRST + timedelta(minutes=40)
     }
 
 
 def test_lag_that_comes_worse_revokes_what_was_verified_at_once():
-    """An hour after it was taken up."""
+    """An hour after it was adopted."""
     story = for_racks().goes_on(".", **crossing(0.0))
     story.goes_on("." * 12, **crossing(0.0, lag=999, delay_seconds=999))
 
@@ -492,7 +492,7 @@ def test_members_that_restart_one_by_one_are_waited_for():
     story.goes_on("." * 12)
 
     assert story.told[-1] == (100, "sticky", V)
-    assert {c.taken_up_at for c in story.checks} == {FIRST + timedelta(minutes=40)}
+    assert {c.adopted_at for c in story.checks} == {FIRST + timedelta(minutes=40)}
 
 
 def test_nobody_follows():
@@ -524,7 +524,7 @@ def test_a_group_that_is_gone():
     assert [(e.strategy, e.state, because(e.facts)) for e in ended.events] == [
         ("sticky", AdviceState.EXPIRED, "the group is gone")
     ]
-    assert (ended.advice.verdict, ended.course.proposal) == (Verdict.NOT_JUDGED, None)
+    assert (ended.advice.verdict, ended.course.proposal) == (Verdict.NOT_EVALUATED, None)
     assert gone(ended.course, "g", at) is None
     assert gone(taken_up().course, "g", at) is not None
 
@@ -550,8 +550,8 @@ def test_the_way_back_is_closed_for_a_week():
     ("diagnosis", "opens"),
     [
         (Diagnosis.SKEWED_LOAD, False),
-        (Diagnosis.KEEPS_UP, False),
-        (Diagnosis.TOO_FEW_MEMBERS, True),
+        (Diagnosis.HEALTHY, False),
+        (Diagnosis.UNDER_PROVISIONED, True),
     ],
 )
 def test_another_diagnosis_opens_the_way_back(diagnosis, opens):
@@ -563,7 +563,7 @@ def test_another_diagnosis_opens_the_way_back(diagnosis, opens):
 
 def followed(*lags: float) -> Story:
     """A group that followed so many times, and how far behind it was an hour later each time."""
-    story = Story(policy=Policy(no_reverse_seconds=0))
+    story = Story(policy=Policy(revert_cooldown_seconds=0))
     for number, lag in enumerate(lags):
         story.goes_on("sssssss", running="range", assignment=f"before {number}", live=CAME)
         story.goes_on(".", running="sticky", assignment=f"after {number}")
@@ -644,7 +644,7 @@ def test_whatever_comes_it_is_steady(story_of):
             live=replace(CAME, lag=lag, delay_seconds=lag),
         )
         assert story.last is not None
-        assert [e.state for e in story.last.events[:-1]] in ([], [AdviceState.TAKEN_UP])
+        assert [e.state for e in story.last.events[:-1]] in ([], [AdviceState.ADOPTED])
         winners += [] if winner == "?" else [NAMES[winner]]
         for event in story.last.events:
             if event.state is AdviceState.CONFIRMED:

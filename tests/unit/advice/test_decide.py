@@ -18,7 +18,7 @@ from tests.helpers.weighed import (
     decided,
     forecast,
     live,
-    yardstick,
+    undeployable,
 )
 
 BEHIND, AHEAD = forecast(40_000), forecast(400)
@@ -99,8 +99,8 @@ def _carries(gb_a_day):
         ),
         # lag that nobody owns is not held against who takes it
         (
-            {"unowned": 2, "largest_member_lag": 900, "lag_floor": 1000},
-            {"largest_member_lag": 3000, "lag_floor": 1000},
+            {"unowned": 2, "largest_member_lag": 900, "lag_lower_bound": 1000},
+            {"largest_member_lag": 3000, "lag_lower_bound": 1000},
             {},
             SWITCH,
             "2 unowned partitions get an owner",
@@ -129,7 +129,7 @@ def test_a_switch_takes_a_gain_and_no_loss(now, then, more, verdict, words):
 
 def test_lag_that_nobody_owns_is_no_floor_reached():
     """What members have is less while partitions lie unowned."""
-    alone = decided(live(unowned=2, largest_member_lag=900, lag_floor=1000))
+    alone = decided(live(unowned=2, largest_member_lag=900, lag_lower_bound=1000))
 
     assert "floor" not in because(alone.facts)
 
@@ -190,48 +190,51 @@ def test_among_those_that_save_across_racks_the_bytes_decide_before_the_price():
     ("now", "ideal", "more", "named"),
     [
         # a random assignment can be lucky; nobody should aim for it
-        (_carries(5.0), yardstick("random", **_carries(0.0)), {}, "random"),
+        (_carries(5.0), undeployable("random", **_carries(0.0)), {}, "random"),
         (
             _carries(5.0),
-            replace(yardstick("random", **_carries(0.0)), deployment=Deployment.NEVER),
+            replace(undeployable("random", **_carries(0.0)), deployment=Deployment.NEVER),
             {},
             None,
         ),
         # without diagnosis it gains no lag either, and a worse forecast is its loss, too
-        ({"ahead": BEHIND}, yardstick("uniform", ahead=AHEAD), SKEWED, "uniform"),
-        ({"ahead": BEHIND}, yardstick("uniform", ahead=AHEAD), {}, None),
+        ({"ahead": BEHIND}, undeployable("uniform", ahead=AHEAD), SKEWED, "uniform"),
+        ({"ahead": BEHIND}, undeployable("uniform", ahead=AHEAD), {}, None),
         (
             {"ahead": BEHIND, **_carries(5.0)},
-            yardstick("uniform", ahead=forecast(90_000), **_carries(0.0)),
+            undeployable("uniform", ahead=forecast(90_000), **_carries(0.0)),
             {},
             None,
         ),
     ],
 )
-def test_a_yardstick_is_held_to_the_same_rule(now, ideal, more, named):
+def test_a_baseline_is_held_to_the_same_rule(now, ideal, more, named):
     """It is named where it would pay, and is none that nobody should run."""
-    assert decided(live(**now), ideal, **more).yardstick == named
+    assert decided(live(**now), ideal, **more).best_undeployable == named
 
 
-def test_what_cannot_be_deployed_is_a_yardstick_beside_it():
+def test_what_cannot_be_deployed_is_a_baseline_beside_it():
     """The better one that this group cannot run is named, never advised."""
-    ideal = yardstick("uniform", **_carries(0.0))
+    ideal = undeployable("uniform", **_carries(0.0))
     advice = decided(live(**_carries(5.0)), candidate(**_carries(3.0)), ideal)
 
-    assert ("roundrobin", "uniform") == (advice.strategy, advice.yardstick)
-    assert because(advice.yardstick_facts) == "5.0 GB a day less across racks"
-    assert possible(advice.yardstick_facts) == "possible, not deployable"
-    no_better = yardstick("uniform", **_carries(3.0))
-    assert decided(live(**_carries(5.0)), candidate(**_carries(3.0)), no_better).yardstick is None
+    assert ("roundrobin", "uniform") == (advice.strategy, advice.best_undeployable)
+    assert because(advice.best_undeployable_facts) == "5.0 GB a day less across racks"
+    assert possible(advice.best_undeployable_facts) == "possible, not deployable"
+    no_better = undeployable("uniform", **_carries(3.0))
+    assert (
+        decided(live(**_carries(5.0)), candidate(**_carries(3.0)), no_better).best_undeployable
+        is None
+    )
 
 
 @pytest.mark.parametrize(("integral", "named"), [(9e6, None), (1e6, None), (-5e6, "uniform")])
-def test_a_yardstick_does_not_win_by_a_price_that_nobody_knows(integral, named):
+def test_a_baseline_does_not_win_by_a_price_that_nobody_knows(integral, named):
     """It has to mend more by what the policy calls a gain: 63 million offset-seconds fall, a fifth more are 75.6."""
-    ideal = yardstick("uniform", ahead=forecast(400, integral=integral))
+    ideal = undeployable("uniform", ahead=forecast(400, integral=integral))
     advice = decided(live(ahead=BEHIND), _mended("range", 9e6, price=5e6), ideal, **SKEWED)
 
-    assert (advice.strategy, advice.yardstick) == ("range", named)
+    assert (advice.strategy, advice.best_undeployable) == ("range", named)
 
 
 def test_policy_says_which_kinds_of_strategy_may_be_advised():
@@ -240,9 +243,9 @@ def test_policy_says_which_kinds_of_strategy_may_be_advised():
     now = live(**_carries(5.0))
 
     told = decided(now, own)
-    assert (told.verdict, told.yardstick) == (Verdict.STAY, "lag-aware")
-    assert possible(told.yardstick_facts) == "possible, not allowed"
-    assert because(told.yardstick_facts) == (
+    assert (told.verdict, told.best_undeployable) == (Verdict.STAY, "lag-aware")
+    assert possible(told.best_undeployable_facts) == "possible, not allowed"
+    assert because(told.best_undeployable_facts) == (
         "5.0 GB a day less across racks; class is not among what policy.deployment allows"
     )
     allowed = Policy(deployment=("setting", "class"))
@@ -251,7 +254,7 @@ def test_policy_says_which_kinds_of_strategy_may_be_advised():
 
 @pytest.mark.parametrize(
     ("feasibility", "verdict"),
-    [(Feasibility.CAN_RUN, Verdict.SWITCH), (Feasibility.COULD_RUN, Verdict.STAY)],
+    [(Feasibility.AVAILABLE, Verdict.SWITCH), (Feasibility.NEEDS_RESTART, Verdict.STAY)],
 )
 def test_who_follows_plans_has_allowed_them(feasibility, verdict):
     """A plan needs no permission of its own in a group that follows one; to get there does."""
@@ -278,14 +281,14 @@ def test_who_follows_plans_has_allowed_them(feasibility, verdict):
     ],
 )
 def test_what_cannot_be_judged_says_why(candidates, withheld, why):
-    """Withheld data and infeasible groups are not told to stay."""
+    """Withheld data and infeasible groups are not advised to stay."""
     advice = decided(*candidates, withheld=withheld)
 
-    assert (Verdict.NOT_JUDGED, why) == (advice.verdict, because(advice.facts))
+    assert (Verdict.NOT_EVALUATED, why) == (advice.verdict, because(advice.facts))
 
 
 LOPSIDED = {"balanced": False, "most_partitions": 14, "fewest_partitions": 2}
-KEEPS_UP = {"diagnosis": Diagnosis.KEEPS_UP}
+KEEPS_UP = {"diagnosis": Diagnosis.HEALTHY}
 
 
 def test_counts_that_could_be_more_even_are_a_remark():

@@ -132,7 +132,11 @@ def _fits(said, wanted):
     return begins and (wanted.endswith("...") or said.endswith(bare)) and bare in said
 
 
-CAN, COULD, YARDSTICK = Feasibility.CAN_RUN, Feasibility.COULD_RUN, Feasibility.YARDSTICK
+CAN, COULD, NOT_DEPLOYABLE = (
+    Feasibility.AVAILABLE,
+    Feasibility.NEEDS_RESTART,
+    Feasibility.NOT_DEPLOYABLE,
+)
 JAVA = "org.apache.kafka.clients.consumer."
 ROUNDROBIN, SHIPPED = (
     f"{JAVA}RoundRobinAssignor",
@@ -214,7 +218,7 @@ ELECTED = "all 3 members list it, but range is elected (3 of 3 votes)"
             "range",
             "balanced",
             None,
-            YARDSTICK,
+            NOT_DEPLOYABLE,
             "a stored plan, and no member lists evenkeel-plan",
             ["...`evenkeel elect GROUP --to evenkeel-plan`..."],
         ),
@@ -231,7 +235,7 @@ ELECTED = "all 3 members list it, but range is elected (3 of 3 votes)"
             "range",
             "uniform",
             None,
-            YARDSTICK,
+            NOT_DEPLOYABLE,
             "classic group: its leader assigns, a server-side strategy cannot be deployed",
             [],
         ),
@@ -239,7 +243,7 @@ ELECTED = "all 3 members list it, but range is elected (3 of 3 votes)"
             KIP_848 | {"assignor": "range"},
             "range",
             None,
-            YARDSTICK,
+            NOT_DEPLOYABLE,
             "KIP-848 group: the broker assigns, a client-side strategy cannot be deployed",
             [],
         ),
@@ -382,7 +386,7 @@ def test_lists_that_contradict_what_it_runs_are_not_relied_on(assignors, doubt):
 
     assert why_of(other).startswith(f"after a double bounce that adds it; {doubt}")
     assert doubt in why_of(own)
-    assert own.feasibility is Feasibility.CAN_RUN
+    assert own.feasibility is Feasibility.AVAILABLE
     assert how_of(other).startswith("Two rolling restarts")
 
 
@@ -390,7 +394,7 @@ def test_lists_that_contradict_what_it_runs_are_not_relied_on(assignors, doubt):
     ("strategy", "deployment"),
     [
         ("balanced", Deployment.PLAN),
-        ("min_traffic", Deployment.YARDSTICK),
+        ("min_traffic", Deployment.BASELINE),
         ("lag-aware", Deployment.CLASS),
         ("of-my-own", Deployment.CLASS),
         ("range", Deployment.SETTING),
@@ -401,7 +405,7 @@ def test_a_group_that_follows_plans_can_run_what_a_plan_can_hold(strategy, deplo
     following = _three(assignor="evenkeel-plan", follows="balanced")
     told = feasibility(following, strategy, deployment, None)
 
-    assert (told.feasibility, told.deployment) == (Feasibility.CAN_RUN, Deployment.PLAN)
+    assert (told.feasibility, told.deployment) == (Feasibility.AVAILABLE, Deployment.PLAN)
     runs_it = strategy == "balanced"
     assert why_of(told) == ("the strategy it runs" if runs_it else "its members follow plans")
     assert how_of(told).startswith(f"`evenkeel plan GROUP --strategy {strategy}` writes the plan")
@@ -412,7 +416,7 @@ def test_a_group_that_follows_plans_can_run_what_a_plan_can_hold(strategy, deplo
 def test_a_plan_holds_what_members_decide_and_classes_where_they_only_list_the_follower():
     """Brokers' strategies are theirs still; a stock setting needs no plan before the group follows one."""
     following = _three(assignor="evenkeel-plan", follows="balanced")
-    assert feasibility(following, "uniform").feasibility is YARDSTICK
+    assert feasibility(following, "uniform").feasibility is NOT_DEPLOYABLE
     assert feasibility(following, "evenkeel-plan", Deployment.CLASS).deployment is None
 
     ways = {
@@ -449,7 +453,7 @@ def test_what_the_library_of_a_member_is_known_to_lack_is_no_way(client_id, stra
     members = [member("a", ["t"], {"t": [0]}, client_id=one) for one in (client_id, "web")]
     told = feasibility(_group(members=members), strategy, DEPLOYMENTS[strategy])
 
-    assert (told.feasibility is YARDSTICK) is (why is not None)
+    assert (told.feasibility is NOT_DEPLOYABLE) is (why is not None)
     if why is not None:
         assert why_of(told).startswith(why)
         assert (how_of(told) or "").startswith(how)
@@ -460,25 +464,30 @@ def test_no_broker_follows_a_plan():
     consumer = replace(_three(assignor="evenkeel-plan"), type=GroupType.CONSUMER)
     for strategy, deployment in (
         ("balanced", Deployment.PLAN),
-        ("min_traffic", Deployment.YARDSTICK),
+        ("min_traffic", Deployment.BASELINE),
     ):
         told = feasibility(consumer, strategy, deployment, None)
-        assert (told.feasibility, told.deployment) == (Feasibility.YARDSTICK, None)
+        assert (told.feasibility, told.deployment) == (Feasibility.NOT_DEPLOYABLE, None)
 
 
 @pytest.mark.parametrize(
     ("assignors", "strategy", "expected", "why"),
     [
-        (["uniform", "evenkeel-racks"], "racks-server", "could run", "members may ask for it"),
+        (["uniform", "evenkeel-racks"], "racks-server", "needs restart", "members may ask for it"),
         (
             ["uniform", "range"],
             "racks-server",
-            "yardstick",
+            "not deployable here",
             "not every broker lists evenkeel-racks in",
         ),
-        (None, "racks-server", "yardstick", "whether brokers have evenkeel-racks is not known: it"),
-        (["uniform"], "range-server", "yardstick", "not every broker lists range in"),
-        (None, "range-server", "could run", "members may ask for it"),
+        (
+            None,
+            "racks-server",
+            "not deployable here",
+            "whether brokers have evenkeel-racks is not known: it",
+        ),
+        (["uniform"], "range-server", "not deployable here", "not every broker lists range in"),
+        (None, "range-server", "needs restart", "members may ask for it"),
     ],
 )
 def test_members_can_ask_for_what_every_broker_has(assignors, strategy, expected, why):
@@ -501,7 +510,7 @@ def test_a_group_in_migration_takes_what_its_broker_has():
     assert (
         why_of(told) == "members may ask for it; 1 of 2 still use the classic protocol and cannot"
     )
-    assert feasibility(both, "sticky").feasibility is Feasibility.YARDSTICK
+    assert feasibility(both, "sticky").feasibility is Feasibility.NOT_DEPLOYABLE
 
 
 @pytest.mark.parametrize(

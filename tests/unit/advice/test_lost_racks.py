@@ -200,7 +200,7 @@ def test_a_switch_to_ours_is_advised_where_brokers_have_it(assignors, verdict, s
     advice = decide(group="g", candidates=candidates, partitions=4, policy=Policy())
 
     assert (advice.verdict, advice.strategy) == (verdict, strategy)
-    assert advice.yardstick == (None if strategy else "racks-server")
+    assert advice.best_undeployable == (None if strategy else "racks-server")
     if strategy:
         assert [fact.measure for fact in advice.facts][:1] == ["cross_rack_bytes_per_second"]
         (ours,) = [each for each in candidates if each.strategy == strategy]

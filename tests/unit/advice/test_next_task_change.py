@@ -172,7 +172,7 @@ def _rows(group, **how):
 
 
 def test_rows_of_what_a_setting_brings_have_it():
-    """The strategies that the application runs or could run; not yardsticks, nor where nobody asks."""
+    """The strategies that the application runs or could run; not baselines, nor where nobody asks."""
     broker, leader = live_group(EVEN, {"0": Sub(6)}, kip_1071=True), live_group(THREE, **RACKED)
     asked = _rows(broker) | {f"classic {name}": row for name, row in _rows(leader).items()}
     have = {name for name, row in asked.items() if row.next_change is not None}

@@ -44,7 +44,7 @@ def test_the_live_assignment_is_scored_like_any_other():
 
     assert (score.partition_spread, score.balanced) == (0, True)
     assert (score.largest_member_lag, score.lag_skew) == (60, 1.2)
-    assert (score.lag_floor, score.lag_floor_equal_counts) == (50, 50)
+    assert (score.lag_lower_bound, score.lag_lower_bound_equal_counts) == (50, 50)
     assert (score.cross_rack_share, score.racks_left_out) == (0.5, 0)
     assert (score.moves, score.newly_owned, score.unowned) == (0, 0, 0)
 
@@ -73,7 +73,7 @@ def test_an_unknown_lag_makes_lag_figures_unknown_and_nothing_else():
     group = spec({"a": ["t"]}, {"t": 2}, owned={"a": [("t", 0), ("t", 1)]}, lags={"t": [1, None]})
     score = _judge(group).score(Assignment(owner=group.owner))
 
-    assert (None, None, None) == (score.largest_member_lag, score.lag_skew, score.lag_floor)
+    assert (None, None, None) == (score.largest_member_lag, score.lag_skew, score.lag_lower_bound)
     assert score.partition_spread == 0
     assert score.cross_rack_share is None
 

@@ -154,7 +154,7 @@ def test_what_takes_stores_apart_is_a_point_with_its_settings():
 
 
 def test_a_broker_that_assigns_has_no_such_settings():
-    """The points of a KIP-1071 group are yardsticks, and say so."""
+    """The points of a KIP-1071 group are baselines, and say so."""
     _, swept = task_frontiers(running(_together(kip_1071=True)), {})
 
     assert {tuple(point.settings) for one in swept for point in one.corners} == {()}

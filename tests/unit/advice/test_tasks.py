@@ -38,8 +38,12 @@ BY_RULE = StreamsSettings(rack_aware_assignment_strategy="balanced_min_cost")
 MIN_BY_RULE = StreamsSettings(rack_aware_assignment_strategy="min_traffic")
 EQUAL_COSTS = "every task costs the same on every client: racks have nothing to gain"
 NEEDS = "Every instance needs Kafka Streams 3.6 or newer, and client.rack"
-CAN, COULD, YARDSTICK = Feasibility.CAN_RUN, Feasibility.COULD_RUN, Feasibility.YARDSTICK
-INFEASIBLE = Feasibility.INFEASIBLE
+CAN, COULD, NOT_DEPLOYABLE = (
+    Feasibility.AVAILABLE,
+    Feasibility.NEEDS_RESTART,
+    Feasibility.NOT_DEPLOYABLE,
+)
+INFEASIBLE = Feasibility.NOT_APPLICABLE
 BRINGS_IT = "It runs this strategy already: the next rebalance brings the assignment."
 
 
@@ -126,8 +130,8 @@ def _set(strategy):
             "racks play no part: 1 client (...",
             "Set client.rack of Kafka Streams, or configure racks by client id or host...",
         ),
-        # with the broker assigning each is a yardstick, even one that gives exactly what there is
-        *((each, {"kip_1071": True}, YARDSTICK, NO_SETTING, "") for each in RackStrategy),
+        # with the broker assigning each is a baseline, even one that gives exactly what there is
+        *((each, {"kip_1071": True}, NOT_DEPLOYABLE, NO_SETTING, "") for each in RackStrategy),
         # equal costs are no reason against it: it would have nothing to gain, which is said
         (
             MIN,
@@ -192,11 +196,11 @@ def test_what_is_wrong_with_racks_is_found(threads, more, expected):
         assert (found[0].subjects, found[0].after, found[0].bound) == (("app-2",), 1, 2)
 
 
-def test_a_setting_or_a_yardstick():
+def test_a_setting_or_a_baseline():
     """A broker that assigns tasks has no strategy to choose."""
     kinds = [live_group(RACKED, {"0": Sub(2)}, kip_1071=kip) for kip in (False, True)]
 
-    assert [task_reach(group) for group in kinds] == [Deployment.SETTING, Deployment.YARDSTICK]
+    assert [task_reach(group) for group in kinds] == [Deployment.SETTING, Deployment.BASELINE]
 
 
 def test_what_a_group_has_is_not_judged():
@@ -216,6 +220,6 @@ def test_the_sticky_assignor_it_runs_can_run(kip_1071):
     judged = task_feasibility(group, application, outcome(application, application.own))
 
     assert task_reach(group, application.own) is Deployment.SETTING
-    assert judged.feasibility is Feasibility.CAN_RUN
+    assert judged.feasibility is Feasibility.AVAILABLE
     assert why_of(judged).startswith("the strategy it runs")
     assert how_of(judged).endswith("the next rebalance brings the assignment.")

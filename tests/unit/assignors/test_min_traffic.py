@@ -124,11 +124,11 @@ def test_a_missing_rack_makes_it_infeasible(strategy):
 
 
 @pytest.mark.parametrize("kind", ["classic", "consumer"])
-def test_it_is_a_yardstick_on_every_group(kind):
+def test_it_is_a_baseline_on_every_group(kind):
     """Classic or KIP-848, nobody can deploy it unless its members follow plans; what is missing is said."""
     row = group("g", members=[member("a", ["t"], {"t": [0]})], group_type=kind)
     (made,) = groups_of(make_snapshot(topics=[topic("t", 1)], groups=[row]))
     told = Feasibilities(made, None).of("min_traffic", MinTraffic.deployment)
 
-    assert told.feasibility is Feasibility.YARDSTICK
+    assert told.feasibility is Feasibility.NOT_DEPLOYABLE
     assert why_of(told) == "no setting or class brings it to a consumer group"

@@ -193,8 +193,8 @@ def test_no_members_are_infeasible_where_kafkas_class_throws(name, exception):
         ("fair", Deployment.CLASS),
         ("lag-aware", Deployment.CLASS),
         ("random", Deployment.NEVER),
-        ("min_traffic", Deployment.YARDSTICK),
-        ("balance_subtopology", Deployment.YARDSTICK),
+        ("min_traffic", Deployment.BASELINE),
+        ("balance_subtopology", Deployment.BASELINE),
     ],
 )
 def test_it_is_got_by(name, deployment):

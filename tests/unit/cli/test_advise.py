@@ -40,9 +40,9 @@ def test_a_recording_is_enough_for_advice_on_every_group(run, recording):
         "uneven": "switch",
         "fine": "stay",
         "never": "stay",
-        "empty": "not judged",
-        "locked": "not judged",
-        "moving": "not judged",
+        "empty": "not evaluated",
+        "locked": "not evaluated",
+        "moving": "not evaluated",
         "bad\x1b[31m[red]name": "stay",
     }
     assert all(row["reason"] for row in rows.values())
@@ -83,7 +83,7 @@ def test_one_group_shows_its_scoreboard_and_moves(run, recording):
     head = next(line for line in lines if line.startswith("Strategy"))
     assert "Moves if one leaves  Moves if one joins  Moves if all restart" in head
     sticky = next(line for line in lines if line.startswith("cooperative-sticky "))
-    assert sticky.split("could run")[1].split()[5:8] == ["3.00", "2", "12"]
+    assert sticky.split("needs restart")[1].split()[5:8] == ["3.00", "2", "12"]
 
 
 @pytest.mark.slow
@@ -343,7 +343,7 @@ def test_a_group_that_has_none_is_told_why(swept, recording, name, why):
     assert told["frontier_reason"].startswith(why)
     if name == "moving":  # no number is invented for what could not be replayed
         row = next(line for line in result.stdout.splitlines() if line.startswith("range "))
-        assert row.split()[1:9] == ["setting", "infeasible", *["-"] * 6]
+        assert row.split()[1:9] == ["setting", "not", "applicable", *["-"] * 5]
         assert "rebalancing (PreparingRebalance)" in row
 
 

@@ -194,7 +194,7 @@ def test_a_classic_group_gets_to_our_assignor_for_brokers_in_one_way(asked):
     there = kit["ways"][0]["rounds"][0]["settings"]["java"]
     assert there["group.protocol"] == "consumer"
     assert there["group.remote.assignor"] == "evenkeel-racks"
-    assert kit["then"]["feasibility"] == "yardstick"
+    assert kit["then"]["feasibility"] == "not deployable here"
 
 
 def test_a_static_member_that_is_back_at_once_brings_no_rebalance(asked):
@@ -345,7 +345,7 @@ def test_an_application_is_told_how_it_gets_the_sticky_assignor(application):
     (kit,) = objects(application("sticky-tasks", "--json"))
     then = kit["then"]
     assert [kit["there_already"], then["is_running"]] == [False, False]
-    assert then["feasibility"] == "could run"
+    assert then["feasibility"] == "needs restart"
     assert then["reason"].startswith("after one rolling restart that sets task.assignor.class")
 
 

@@ -52,7 +52,7 @@ def test_a_table_of_changes(run):
 
 @pytest.fixture(scope="module")
 def skewed(tmp_path_factory) -> str:
-    """A recording of a group that is told to switch."""
+    """A recording of a group that is advised to switch."""
     path = tmp_path_factory.mktemp("skewed") / "skewed.evenkeel"
     record(path, simulate([SITUATIONS["skewed-load"].group], 29))
     return str(path)
@@ -103,7 +103,7 @@ def follower(tmp_path_factory) -> str:
 
 def test_a_group_that_follows_plans_is_advised_one_and_held_to_it(run, follower, tmp_path):
     """Told to follow a plan while all crosses racks; it does, and the snapshot that shows it verifies it."""
-    policy = 'policy = {deployment = ["plan"], message_seconds = 0}'
+    policy = 'policy = {deployment = ["plan"], repeat_interval_seconds = 0}'
     (tmp_path / "evenkeel.toml").write_text(f'[[rules]]\ngroups = "*"\n{policy}\n')
     lines = run("backtest", "--from", follower, "--json").stdout.splitlines()
     messages = [e for e in map(json.loads, lines) if e["event"] == "message"]
@@ -133,7 +133,7 @@ def test_a_group_that_is_gone_by_now(run, tmp_path):
     groups = [SITUATIONS[name].group for name in ("vanished", "healthy-idle")]
     record(path, simulate([_earlier(groups[0]), groups[1]], 6))
 
-    assert "keeps up" in run("backtest", "--from", str(path), "--group", "vanished").stdout
+    assert "healthy" in run("backtest", "--from", str(path), "--group", "vanished").stdout
 
 
 def _earlier(group: Group) -> Group:

@@ -107,7 +107,10 @@ def test_a_kip_1071_group_runs_what_its_broker_has(shown):
     result = shown(kip_1071=True)
 
     assert result.exit_code == 0
-    assert "the broker assigns its tasks, the other strategies are yardsticks." in result.stdout
+    assert (
+        "the broker assigns its tasks, the other strategies are baselines for comparison."
+        in result.stdout
+    )
     assert _line(result, "sticky-tasks-server")[1] == "*"
     assert result.stdout.count(" *") == 1
     assert "the broker looks at no rack" in result.stdout

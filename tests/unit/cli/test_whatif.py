@@ -215,7 +215,7 @@ def test_a_strategy_without_an_answer_says_why(asked):
     assert "a missing rack switches it off" in line
     [_, row] = objects(asked("skewed-load", "--strategy", "min_traffic", "--json"))
     assert (row["assignment"], row["moves"], row["diagnosis"]) == (None, None, None)
-    assert (row["feasibility"], row["moved"]) == ("infeasible", [])
+    assert (row["feasibility"], row["moved"]) == ("not applicable", [])
 
 
 def test_a_broker_is_asked_with_the_target_it_has(asked):

@@ -66,9 +66,9 @@ def test_a_connection_completes_a_cluster_of_the_file(write):
         ('[[rules]]\nauto_offset_reset = "newest"', "rules.0.auto_offset_reset: use latest"),
         ("[[rules]]\npolicy = {lag_gain = 2}", "rules.0.policy.lag_gain"),
         ("[[rules]]\npolicy = {cost_gain = 0.009}", "rules.0.policy.cost_gain"),
-        ("[[rules]]\npolicy = {dead_band = 1.5}", "rules.0.policy.dead_band"),
+        ("[[rules]]\npolicy = {hysteresis = 1.5}", "rules.0.policy.hysteresis"),
         ("[[rules]]\nincidents = {worse_factor = 1}", "rules.0.incidents.worse_factor"),
-        ("flood = 0", "flood"),
+        ("digest_threshold = 0", "digest_threshold"),
         ("[[rules]]\nprice_per_gb = -1", "rules.0.price_per_gb"),
         ('[[rules]]\nmention = "@oncall"', "rules.0.mention: write @here, @channel, or the id"),
         ('[[rules]]\nmention = "<!channel>"', "rules.0.mention: write @here, @channel, or the id"),
@@ -99,8 +99,8 @@ def test_a_key_of_an_earlier_version_is_told_by_its_new_name(write):
 @pytest.mark.parametrize(
     ("key", "instead"),
     [
-        ("lag_worth = 5", "objective_seconds of the rule"),
-        ("least_lag = 100", "objective_seconds of the rule"),
+        ("lag_worth = 5", "lag_slo_seconds of the rule"),
+        ("least_lag = 100", "lag_slo_seconds of the rule"),
         ("rack_gain = 0.1", "least_saving_bytes_per_day"),
         ("spread_gain = 2", "are a remark"),
     ],
@@ -197,7 +197,7 @@ def test_the_version_is_worked_out_once(monkeypatch):
     monkeypatch.setattr(Rule, "model_dump", lambda *a, **k: read.append(a) or dump(*a, **k))
 
     assert len({settings.version for _ in range(1000)}) == len(read) == 1
-    copies = [{"lookback": 3}, {"withhold_share": 0.1}, {"rules": ()}]
+    copies = [{"lookback": 3}, {"max_failed_share": 0.1}, {"rules": ()}]
     versions = {settings.model_copy(update=each).version for each in copies}
     assert len({settings.version, *versions}) == 4
 
@@ -279,14 +279,14 @@ def test_a_later_policy_overrides_an_earlier_one_key_by_key(write):
 def test_what_makes_an_incident_is_merged_key_by_key_and_shapes_no_result(write):
     """Special groups can have their own patience; stored results stay comparable."""
     write(
-        "flood = 3\n[[rules]]\nincidents = {behind_seconds = 60, looks = 3}\n"
-        '[[rules]]\ngroups = "pay-*"\nincidents = {looks = 1}\n'
+        "digest_threshold = 3\n[[rules]]\nincidents = {behind_seconds = 60, for_snapshots = 3}\n"
+        '[[rules]]\ngroups = "pay-*"\nincidents = {for_snapshots = 1}\n'
     )
     settings = load()
     own, others = settings.incidents("eu", "pay-app"), settings.incidents("eu", "orders")
 
-    assert (own.behind_seconds, own.looks, others.looks) == (60, 1, 3)
-    assert settings.flood == 3
+    assert (own.behind_seconds, own.for_snapshots, others.for_snapshots) == (60, 1, 3)
+    assert settings.digest_threshold == 3
     write('[[rules]]\nowner = "x"\nmention = "@here"\nincidents = {enabled = false}\n')
     with_incidents = load().version
     write('[[rules]]\nowner = "x"\n')

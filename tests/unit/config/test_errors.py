@@ -64,11 +64,14 @@ def test_what_a_connection_says_is_not_blamed_on_the_file(tmp_path):
 def test_each_source_has_its_own_faults(tmp_path, monkeypatch):
     """All of them are told at once."""
     monkeypatch.setenv("EVENKEEL_LOOKBACK", "many")
-    message = refused(tmp_path, "flod = 3")
+    message = refused(tmp_path, "digest_treshold = 3")
     assert (
         "in the environment variable EVENKEEL_LOOKBACK: lookback: write a whole number" in message
     )
-    assert "in evenkeel.toml: line 1, flod: no such key, the nearest is flood" in message
+    assert (
+        "in evenkeel.toml: line 1, digest_treshold: no such key, the nearest is digest_threshold"
+        in message
+    )
 
 
 CLUSTER = '[clusters.eu]\nbootstrap = "b:1"\n'
@@ -106,7 +109,7 @@ def test_one_text_is_a_list_of_one(tmp_path, text, names):
         (("clusters", "a.b", "bootstrap"), 6),
         (("rules", 0, "owner"), 8),
         (("rules", 1, "owner"), 10),
-        (("rules", 1, "incidents", "looks"), 12),
+        (("rules", 1, "incidents", "for_snapshots"), 12),
         (("rules", 1, "policy", "near_floor"), 13),
         (("rules", 2), 7),
         (("nowhere",), None),
@@ -125,7 +128,7 @@ owner = "a"
 [[rules]]
 owner = "b"
 [rules.incidents]
-looks = 2
+for_snapshots = 2
 [rules.policy]
 """
     assert line_of(text, place) == line

@@ -68,7 +68,7 @@ def test_what_came_of_it_is_told(shelf: MemoryShelf, monkeypatch: pytest.MonkeyP
     """Groups, how many of them differ, and how."""
     history, change = (
         MemoryHistory(),
-        {"group_id": "g", "what": "diagnosis", "then_was": "keeps up"},
+        {"group_id": "g", "what": "diagnosis", "then_was": "healthy"},
     )
     change |= {"now_is": "skewed load", "snapshots": 2, "hours": 0.1}
     monkeypatch.setattr(history, "query", lambda name, **given: [{**change, **given}])

@@ -48,7 +48,7 @@ def running(*program: str, **more: Any) -> Running:
 
 @pytest.fixture(autouse=True)
 def _without_services(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No connections, nobody takes notes, and no snapshot is overtaken."""
+    """No connections, nobody takes notes, and no snapshot is superseded."""
     monkeypatch.setattr(runtime, "to_measure", lambda snapshot_id, *, run_id: [])
     monkeypatch.setattr(runtime, "settings", load)
     monkeypatch.setattr(runtime, "_record", lambda *_: None)

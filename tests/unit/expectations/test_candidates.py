@@ -35,14 +35,14 @@ def scored(name: str, strategy: str, position: int) -> dict[str, Any]:
         "strategy": strategy,
         "position": position,
         "deployment": "setting",
-        "feasibility": "can run",
+        "feasibility": "available",
         "reason": "the strategy it runs",
         "partition_spread": 1,
         "most_partitions": 2,
         "fewest_partitions": 1,
         "largest_member_lag": 10,
         "lag_skew": 1.25,
-        "lag_floor": 8,
+        "lag_lower_bound": 8,
         "cross_rack_share": 0.0,
         "cross_rack_rate_share": 1.0,
         "cross_rack_in_sync_share": 0.5,
@@ -114,11 +114,11 @@ CASES = [
             expectation=f"candidates: {expected}",
             values=values,
             reason="a feasible candidate has no score, or an infeasible one has one: "
-            f"{NAME} ({values.get('feasibility', 'can run')})",
+            f"{NAME} ({values.get('feasibility', 'available')})",
         )
         for expected, values in (
             ("A feasible candidate has a score.", {"unowned": None}),
-            ("An infeasible candidate has no score.", {"feasibility": "infeasible"}),
+            ("An infeasible candidate has no score.", {"feasibility": "not applicable"}),
         )
     ),
     Case(

@@ -65,7 +65,7 @@ def of_group(name: str) -> Tables:
                 "largest_partition_lag": 6,
                 "largest_member_lag": 10,
                 "lag_skew": 2.0,
-                "lag_floor": 6,
+                "lag_lower_bound": 6,
                 "lost_records": 0,
                 "drain_seconds": float("inf"),
                 "findings": [],
@@ -238,4 +238,4 @@ def test_too_many_wrong_groups_reject_the_snapshot():
     tables["group_metrics"] = rows_to_table(rows, METRICS["group_metrics"])
     lake.write("metrics", name, tables, {})
     rejected = rejection(validate_metrics(lake, SETTINGS, name))
-    assert rejected == "6 of 6 groups are withheld, more than withhold_share=0.5 allows"
+    assert rejected == "6 of 6 groups are withheld, more than max_failed_share=0.5 allows"

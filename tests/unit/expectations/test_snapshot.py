@@ -19,7 +19,7 @@ from tests.unit.expectations.one_lake import OneLake
 
 pytestmark = pytest.mark.slow
 
-SETTINGS = Settings(withhold_share=0.5)
+SETTINGS = Settings(max_failed_share=0.5)
 
 
 def healthy() -> ClusterSnapshot:
@@ -408,16 +408,16 @@ def test_members_of_a_share_group_share_partitions():
 def test_more_withheld_groups_than_allowed_reject_the_snapshot(share, rejected):
     """One of four withheld groups is a quarter, which a limit of a quarter still allows."""
     snapshot = change(healthy(), "groups", put(0, error="timeout"))
-    broken = failures(snapshot, Settings(withhold_share=share))
+    broken = failures(snapshot, Settings(max_failed_share=share))
     reasons = [row["reason"] for row in broken if row["group_id"] is None]
-    expected = f"1 of 4 groups are withheld, more than withhold_share={share:g} allows"
+    expected = f"1 of 4 groups are withheld, more than max_failed_share={share:g} allows"
     assert ([expected] if rejected else []) == reasons
 
 
 def test_a_warning_withholds_nobody():
     """A limit of nothing is not passed by a group that is only warned about."""
     snapshot = change(healthy(), "partitions", put(7, end_offset=None))
-    assert {"warning"} == {r["severity"] for r in failures(snapshot, Settings(withhold_share=0))}
+    assert {"warning"} == {r["severity"] for r in failures(snapshot, Settings(max_failed_share=0))}
 
 
 def test_long_values_from_outside_are_cut():

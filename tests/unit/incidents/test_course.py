@@ -22,15 +22,15 @@ RULES = IncidentRules()
 
 SIGNS = {
     "N": Diagnosis.NO_MEMBERS,
-    "L": Diagnosis.LOSING_RECORDS,
-    "K": Diagnosis.SKIPPED_RECORDS,
-    "A": Diagnosis.LOSS_AHEAD,
-    "M": Diagnosis.SILENT_MEMBER,
+    "L": Diagnosis.DATA_LOSS,
+    "K": Diagnosis.OFFSETS_SKIPPED,
+    "A": Diagnosis.DATA_LOSS_IMMINENT,
+    "M": Diagnosis.MEMBER_NOT_COMMITTING,
     "B": Diagnosis.CATCHING_UP,
     "S": Diagnosis.SLOW_MEMBER,
     "H": Diagnosis.HOT_PARTITION,
     "R": Diagnosis.REBALANCING,
-    "V": Diagnosis.VANISHED,
+    "V": Diagnosis.GROUP_DELETED,
     "U": Diagnosis.UNKNOWN,
     "O": Diagnosis.STORE_IN_ONE_RACK,
 }
@@ -158,7 +158,7 @@ def test_every_cause_has_its_patience():
     patience = {cause: lasting(cause, RULES)[1] for cause in Diagnosis}
     critical = max(long for cause, long in patience.items() if cause.is_critical)
 
-    assert critical <= patience[Diagnosis.SILENT_MEMBER] < patience[Diagnosis.SLOW_MEMBER]
+    assert critical <= patience[Diagnosis.MEMBER_NOT_COMMITTING] < patience[Diagnosis.SLOW_MEMBER]
     assert all(getattr(RULES, kind.lasts) > 0 for kind in KINDS.values() if kind.lasts)
 
 
@@ -181,7 +181,7 @@ def test_an_outage_is_open_for_no_longer_than_what_it_came_back_within():
 
 
 def test_what_settles_close_to_its_objective_is_over():
-    """Within the objective and not within the dead band: for two hours, not for ever."""
+    """Within the objective and not within the hysteresis: for two hours, not for ever."""
     settled = courses("BBBB" + "~" * 25)
     unknown = courses("BBBB" + "~" * 20 + "?" + "~" * 20)
 
@@ -220,7 +220,7 @@ def test_a_cause_only_gets_worse():
         *("no members",) * 5,
     ]
     assert [span.cause for span in last.causes] == [Diagnosis.SLOW_MEMBER]
-    assert last.causes[0].looks == 4
+    assert last.causes[0].snapshots == 4
 
 
 def test_that_it_is_behind_names_an_incident_only_alone() -> None:
@@ -253,7 +253,7 @@ def test_an_incident_knows_when_it_began_and_when_all_was_well():
     assert (opened.good_snapshot_id, opened.began_snapshot_id) == ("s1", "s2")
     assert (opened.began_at, opened.opened_at) == (look(2).at, look(3).at)
     assert over.closed_at == look(4).at
-    assert over.causes[0].cause is Diagnosis.SILENT_MEMBER
+    assert over.causes[0].cause is Diagnosis.MEMBER_NOT_COMMITTING
 
 
 def test_what_a_snapshot_knows_of_the_past_counts():
@@ -291,8 +291,8 @@ def test_incidents_can_be_turned_off():
 def test_what_was_so_on_the_first_look_is_marked():
     """Also if a later one finds it, when its facts reach back to then."""
     early = Occasion(cluster="c", snapshot_id="s", at=FIRST + EVERY, earlier=None, already=FIRST)
-    old = Trouble(kind=Diagnosis.STOPPED, since=FIRST - EVERY)
-    said = Judged(group_id="g", diagnosis=Diagnosis.SILENT_MEMBER, troubles=(old,))
+    old = Trouble(kind=Diagnosis.GROUP_NOT_COMMITTING, since=FIRST - EVERY)
+    said = Judged(group_id="g", diagnosis=Diagnosis.MEMBER_NOT_COMMITTING, troubles=(old,))
 
     assert step(None, said, early, RULES).already_so
     assert not step(None, judged("N"), early, RULES).already_so
@@ -309,7 +309,7 @@ def test_nothing_opens_without_having_lasted(looks, seconds):
         if course and course.state is IncidentState.OPEN and course.opened_at == at:
             span = next(s for s in course.causes if s.cause is course.cause)
             times, duration = lasting(course.cause, RULES)
-            assert span.looks >= times
+            assert span.snapshots >= times
             assert at - course.began_at >= duration
             assert (
                 looks[: number + 1].count(next(k for k, c in SIGNS.items() if c is span.cause))
@@ -341,14 +341,14 @@ def test_nothing_opens_without_having_lasted(looks, seconds):
 
 def gone(since: datetime) -> Judged:
     """A group that is missed since some moment, as snapshots that are looked back on tell."""
-    trouble = Trouble(kind=Diagnosis.VANISHED, since=since)
+    trouble = Trouble(kind=Diagnosis.GROUP_DELETED, since=since)
     return Judged(group_id="g", diagnosis=Diagnosis.UNKNOWN, troubles=(trouble,))
 
 
 @pytest.mark.parametrize("looks", [1, 2])
 def test_what_was_given_up_is_not_missed_again(looks: int) -> None:
     """Though snapshots that are looked back on still have the group."""
-    rules = IncidentRules(looks=looks, vanished_seconds=1800)
+    rules = IncidentRules(for_snapshots=looks, deleted_after_seconds=1800)
     course, remembered = None, []
     for number in range(30):
         course = step(course, gone(FIRST), look(number), rules)

@@ -25,7 +25,7 @@ def opened(at: datetime) -> IncidentCourse:
         key="eu/orders-a/s",
         group_id="orders-a",
         state=IncidentState.OPEN,
-        cause=Diagnosis.STOPPED,
+        cause=Diagnosis.GROUP_NOT_COMMITTING,
         causes=(),
         began_at=NOW - 3 * HOUR,
         began_snapshot_id="s",

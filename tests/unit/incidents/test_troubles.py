@@ -36,20 +36,20 @@ HOLDS = {
     "slow-member-locked": (Diagnosis.SLOW_MEMBER, 27, 119),
     "two-slow-members": (Diagnosis.SLOW_MEMBER, 27, 119),
     "slow-member-mended": (Diagnosis.SLOW_MEMBER, 27, 43),
-    "silent-member": (Diagnosis.SILENT_MEMBER, 26, 119),
-    "silent-member-hourly": (Diagnosis.SILENT_MEMBER, 82, 119),
+    "silent-member": (Diagnosis.MEMBER_NOT_COMMITTING, 26, 119),
+    "silent-member-hourly": (Diagnosis.MEMBER_NOT_COMMITTING, 82, 119),
     "stuck-partition": (Diagnosis.STUCK_PARTITION, 26, 119),
     "hot-alone": (Diagnosis.HOT_PARTITION, 18, 119),
-    "too-few-members": (Diagnosis.TOO_FEW_MEMBERS, 18, 119),
+    "too-few-members": (Diagnosis.UNDER_PROVISIONED, 18, 119),
     "as-many-members-as-partitions": (Diagnosis.HOT_PARTITION, 18, 119),
     "catching-up": (Diagnosis.CATCHING_UP, 47, 51),
     "no-members": (Diagnosis.NO_MEMBERS, 31, 119),
     "rebalancing": (Diagnosis.REBALANCING, 32, 59),
-    "losing-records": (Diagnosis.LOSING_RECORDS, 6, 119),
-    "skipped-records": (Diagnosis.SKIPPED_RECORDS, 48, 50),
+    "losing-records": (Diagnosis.DATA_LOSS, 6, 119),
+    "skipped-records": (Diagnosis.OFFSETS_SKIPPED, 48, 50),
     "rewound": (Diagnosis.CATCHING_UP, 56, 70),
     "unreadable": (Diagnosis.UNKNOWN, 31, 59),
-    "slower-at-night": (Diagnosis.TOO_FEW_MEMBERS, 32, 59),
+    "slower-at-night": (Diagnosis.UNDER_PROVISIONED, 32, 59),
     "skewed-load": (Diagnosis.SKEWED_LOAD, 20, 119),
     "hot-shared": (Diagnosis.SKEWED_LOAD, 20, 119),
 }
@@ -163,12 +163,12 @@ def test_what_has_nothing_to_read_needs_nobody() -> None:
 
 def test_a_slow_member_does_not_make_the_group_too_small() -> None:
     """Where the others only show what they keep up with, nobody says that all together cannot do it."""
-    assert runs("slow-member", {Diagnosis.TOO_FEW_MEMBERS}) == []
+    assert runs("slow-member", {Diagnosis.UNDER_PROVISIONED}) == []
 
 
 def test_one_silent_member_has_not_stopped_an_hourly_group() -> None:
     """Between two of its commits nothing moves, and yet only who is overdue is silent."""
-    assert runs("silent-member-hourly", {Diagnosis.STOPPED}) == []
+    assert runs("silent-member-hourly", {Diagnosis.GROUP_NOT_COMMITTING}) == []
 
 
 def test_what_cannot_be_read_is_not_known() -> None:
@@ -185,7 +185,7 @@ def test_who_is_to_act_knows_where() -> None:
     def trace(name: str, at: int, cause: Diagnosis, measure: str) -> Fact:
         return next(f for f in trouble(name, at, cause).facts if f.measure == measure)
 
-    host = trace("silent-member", 30, Diagnosis.SILENT_MEMBER, "silent_hosts")
+    host = trace("silent-member", 30, Diagnosis.MEMBER_NOT_COMMITTING, "silent_hosts")
     stuck = trace("stuck-partition", 30, Diagnosis.STUCK_PARTITION, "stuck_at")
     members = trace("no-members", 35, Diagnosis.NO_MEMBERS, "last_members")
     commit = trace("no-members", 35, Diagnosis.NO_MEMBERS, "last_commit")
@@ -204,7 +204,7 @@ def test_who_is_to_act_knows_where() -> None:
 
 def test_since_when_is_as_far_back_as_snapshots_tell() -> None:
     """A silent member since its last commit, nobody there since the first snapshot that saw nobody."""
-    silent = trouble("silent-member", 22, Diagnosis.SILENT_MEMBER)
+    silent = trouble("silent-member", 22, Diagnosis.MEMBER_NOT_COMMITTING)
     nobody = trouble("no-members", 35, Diagnosis.NO_MEMBERS)
     went = FIRST + timedelta(seconds=20 * EVERY)
 
@@ -241,7 +241,7 @@ def test_all_members_silent_is_a_group_that_stopped() -> None:
         for each in judged_of(alone, [IncidentRules()] * len(SITUATIONS), earlier)[number].troubles
     ]
 
-    assert causes == [Diagnosis.STOPPED, Diagnosis.CATCHING_UP]
+    assert causes == [Diagnosis.GROUP_NOT_COMMITTING, Diagnosis.CATCHING_UP]
 
 
 def test_what_is_withheld_cannot_be_judged() -> None:

@@ -47,7 +47,7 @@ def news(state: str = "confirmed", group: str = "payments", **row: Any) -> News:
 
 
 def told(group: str, strategy: str = "sticky") -> dict[str, Announcement]:
-    """That a group was told to switch two days ago."""
+    """That a group was advised to switch two days ago."""
     at = NOW - timedelta(days=2)
     return {
         group: Announcement(group_id=group, kind=NewsKind.SWITCH, strategy=strategy, at=at),
@@ -141,7 +141,7 @@ payments: no longer switch to sticky
   Why: There is no strategy that it could deploy.""",
         ),
         (
-            "taken up",
+            "adopted",
             {},
             """\
 payments: now runs sticky, as advised
@@ -229,7 +229,7 @@ def test_what_is_the_matter_is_not_said_again_as_the_reason() -> None:
 
 def test_the_title_counts_by_kind() -> None:
     """Switches first, then what came of earlier ones."""
-    ends = ("confirmed", "verified", "withdrawn", "missed", "taken up", "verified")
+    ends = ("confirmed", "verified", "withdrawn", "missed", "adopted", "verified")
     message = digest(*(news(state, f"g{n}") for n, state in enumerate(ends)))
 
     assert message.title == (
@@ -280,9 +280,9 @@ def test_the_footer_says_how_whole_the_snapshot_is() -> None:
     assert "The snapshot is partial: broker 3: timeout." in message.footer
 
 
-def test_owner_and_yardstick_are_told() -> None:
+def test_owner_and_baseline_are_told() -> None:
     """The group's owner, and the better assignment it cannot deploy, stand with its advice."""
-    found = news(yardstick="balanced", yardstick_reason="partition spread 3 -> 0")
+    found = news(best_undeployable="balanced", best_undeployable_reason="partition spread 3 -> 0")
     text = plain_text(digest(found, owners={"payments": "team money"}))
     assert "Owner: team money." in text
     assert "Possible, not deployable here: balanced. Partition spread 3 -> 0." in text

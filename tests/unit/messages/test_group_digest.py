@@ -40,7 +40,7 @@ def test_seven_groups_are_seven_lines() -> None:
         in text
     )
     assert (
-        "Warning\n  orders-6: orders-2 silent for 12 min 40 s (began 25 min ago); payments\n"
+        "Warning\n  orders-6: orders-2 not committing for 12 min 40 s (began 25 min ago); payments\n"
         in text
     )
     assert named == tuple(f"orders-{n}" for n in (0, 2, 4, 6, 12, 10, 8))

@@ -49,10 +49,10 @@ LONGEST = 1_500
 
 MANY = (
     Diagnosis.NO_MEMBERS,
-    Diagnosis.LOSING_RECORDS,
-    Diagnosis.STOPPED,
+    Diagnosis.DATA_LOSS,
+    Diagnosis.GROUP_NOT_COMMITTING,
     Diagnosis.CATCHING_UP,
-    Diagnosis.TOO_FEW_MEMBERS,
+    Diagnosis.UNDER_PROVISIONED,
 )
 
 
@@ -123,11 +123,11 @@ def of(cause: Diagnosis, *facts: Fact, **columns: Any) -> Incident:
 
 def few(now: int, needed: int, most: int) -> Incident:
     """Too few members."""
-    cause = Diagnosis.TOO_FEW_MEMBERS
-    return of(cause, stated("too_few_members", before=now, after=needed, bound=most))
+    cause = Diagnosis.UNDER_PROVISIONED
+    return of(cause, stated("under_provisioned", before=now, after=needed, bound=most))
 
 
-EARLIER = (span_of(Diagnosis.NO_MEMBERS, missed=1), span_of(Diagnosis.SKIPPED_RECORDS))
+EARLIER = (span_of(Diagnosis.NO_MEMBERS, missed=1), span_of(Diagnosis.OFFSETS_SKIPPED))
 UNSEEN = tuple(replace(span, missed=1) for span in EARLIER)
 BEFORE = readers_of(Diagnosis.CATCHING_UP, 600)
 FORMERLY = {"causes": (span_of(Diagnosis.CATCHING_UP),), "cause": Diagnosis.NO_MEMBERS}
@@ -140,19 +140,19 @@ SAID = {
     "other causes, the two worst with their numbers": (
         incident_of(*MANY),
         [
-            "Also: Losing records: retention removed 1,600,000 offsets it had not read",
-            "Also: Stopped: none of its 3 members has committed anything for 13 min",
-            "Also: Catching up, too few members.",
+            "Also: Data loss: retention removed 1,600,000 offsets it had not read",
+            "Also: Group not committing: none of its 3 members has committed anything for 13 min",
+            "Also: Catching up, under-provisioned.",
             "How bad: 1,854,000 offsets to read.",
         ],
     ),
     "what the newest snapshot does not show": (
-        incident_of(Diagnosis.SKIPPED_RECORDS, course={"causes": EARLIER}),
+        incident_of(Diagnosis.OFFSETS_SKIPPED, course={"causes": EARLIER}),
         ["Earlier: No members."],
         ["Also", "obody consumes"],
     ),
     "a newest snapshot that shows nothing": (
-        incident_of(Diagnosis.SKIPPED_RECORDS, course={"causes": UNSEEN}),
+        incident_of(Diagnosis.OFFSETS_SKIPPED, course={"causes": UNSEEN}),
         ["Also: No members: nobody consumes its 12 partitions"],
     ),
     "what was worse before, by what is there now": (
@@ -160,7 +160,7 @@ SAID = {
         ["orders-app (prod): 25 min behind", "Earlier: No members."],
     ),
     "why it is behind is acted upon": (
-        incident_of(Diagnosis.CATCHING_UP, Diagnosis.TOO_FEW_MEMBERS),
+        incident_of(Diagnosis.CATCHING_UP, Diagnosis.UNDER_PROVISIONED),
         ["orders-app (prod): 25 min behind", "What to do: Start 2 more members."],
     ),
     "who came and went is compared": (
@@ -180,17 +180,17 @@ SAID = {
     ),
     "several are counted": (
         of(
-            Diagnosis.SILENT_MEMBER,
-            stated("silent_member", "ab", before=9, after=760, partitions=4),
+            Diagnosis.MEMBER_NOT_COMMITTING,
+            stated("member_not_committing", "ab", before=9, after=760, partitions=4),
         ),
         [
-            "orders-app (prod): 2 members silent for 12 min 40 s",
+            "orders-app (prod): 2 members not committing for 12 min 40 s",
             "a, b have committed nothing for 12 min 40 s, 4 partitions;",
             "Look in the log of 2 members for what",
         ],
     ),
     "where a silent member is": (
-        incident_of(Diagnosis.SILENT_MEMBER),
+        incident_of(Diagnosis.MEMBER_NOT_COMMITTING),
         ["Where: Host 10.0.0.5.\n"],
     ),
     "where a partition stands": (
@@ -212,7 +212,7 @@ SAID = {
         ["Worse"],
     ),
     "who was there last of a group that is gone": (
-        incident_of(Diagnosis.VANISHED),
+        incident_of(Diagnosis.GROUP_DELETED),
         ["Last there: orders-1 at 10.0.0.4 (seen 2026-03-01 02:35:00 UTC).\n"],
     ),
     "one that was read of in a digest": (
@@ -337,7 +337,7 @@ def test_the_end_of_what_came_and_went_says_why_it_is_told_only_now() -> None:
 def test_a_group_that_nobody_waits_for_any_more_is_not_called_well() -> None:
     """One that was never seen well again has an end, and that says so."""
     over = {"state": IncidentState.RESOLVED, "well_since": None, "closed_at": NOW}
-    incident = incident_of(Diagnosis.VANISHED, course=over)
+    incident = incident_of(Diagnosis.GROUP_DELETED, course=over)
 
     for message in (message_of(incident, RESOLVED), line_of(incident, RESOLVED)):
         assert "not waited for any more" in message.title
@@ -362,14 +362,14 @@ def test_a_group_that_settles_close_to_its_objective_is_not_called_well() -> Non
 
 def test_programs_get_its_subject() -> None:
     """Each message says for receivers that page which incident it is about."""
-    for message in all_messages(incident_of(Diagnosis.STOPPED)):
+    for message in all_messages(incident_of(Diagnosis.GROUP_NOT_COMMITTING)):
         subject = message.subject
         assert subject is not None
         assert (subject.key, subject.cluster, subject.group_id, subject.cause) == (
             "prod/orders-app/prod-20260301T024000Z-abc124",
             "prod",
             "orders-app",
-            "stopped",
+            "group not committing",
         )
         assert (subject.owner, subject.began_at) == ("payments", BEGAN)
         assert AlertMessage.from_json(message.to_json()) == message

@@ -27,9 +27,9 @@ FACTS: dict[IncidentKind, dict[str, Any]] = {
         "newest_finished_at": (NOW - timedelta(minutes=30)).isoformat(),
         "error": "No broker of b1:9092 answered. Check the address.",
     },
-    IncidentKind.LATE: {
+    IncidentKind.STALE: {
         "since": SINCE,
-        "late_after_seconds": 900.0,
+        "stale_after_seconds": 900.0,
         "newest_finished_at": SINCE,
         "newest_snapshot_id": "test-1",
     },
@@ -62,7 +62,9 @@ def incident(kind: IncidentKind, facts: dict[str, Any] | None = None) -> Inciden
     """An incident that was opened now."""
     known = FACTS[kind] if facts is None else facts
     began = datetime.fromisoformat(known["since"])
-    span = CauseSpan(cause=kind, since=began, last_seen_at=NOW, looks=1, amount=None, known=known)
+    span = CauseSpan(
+        cause=kind, since=began, last_seen_at=NOW, snapshots=1, amount=None, known=known
+    )
     course = IncidentCourse(
         key="test/k/1",
         group_id=None,
@@ -140,8 +142,8 @@ def test_a_failed_step_is_linked() -> None:
 
 def test_a_cluster_that_was_never_read_is_called_so() -> None:
     """Without any snapshot there is no newest one to speak of."""
-    facts = FACTS[IncidentKind.LATE] | {"newest_finished_at": None, "newest_snapshot_id": None}
-    text = plain_text(opening_message(incident(IncidentKind.LATE, facts=facts)))
+    facts = FACTS[IncidentKind.STALE] | {"newest_finished_at": None, "newest_snapshot_id": None}
+    text = plain_text(opening_message(incident(IncidentKind.STALE, facts=facts)))
     assert "test was never read" in text
     assert "None" not in text
 
@@ -161,7 +163,7 @@ def test_every_failing_step_is_named() -> None:
 
 def test_a_cluster_no_longer_configured_is_not_called_well() -> None:
     """Its incident ends because nobody watches, and the message says so."""
-    message = closing_message(replace(incident(IncidentKind.LATE), unwatched=True), NOW)
+    message = closing_message(replace(incident(IncidentKind.STALE), unwatched=True), NOW)
     assert message.title == "test: no longer watched"
     assert "on time" not in plain_text(message)
 

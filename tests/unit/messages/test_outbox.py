@@ -93,7 +93,7 @@ def test_one_message_a_day_and_group(history: FaredHistory) -> None:
         ]
 
     assert queued(cluster="daily") == [1, 0, 1, 0]
-    soon = Rule(groups="a", policy=Policy(message_seconds=3600))
+    soon = Rule(groups="a", policy=Policy(repeat_interval_seconds=3600))
     assert queued(soon, cluster="hourly") == [1, 1, 0, 0]
 
 
@@ -315,14 +315,14 @@ def test_an_open_incident_keeps_its_beginning_and_its_newest_facts(history: Fare
 
 def test_what_is_wrong_with_a_pipeline_is_told_one_by_one(history: FaredHistory) -> None:
     """Already at the first look, however many things that are, and so is their end: digests are for groups."""
-    flooded = settings().model_copy(update={"flood": 1})
+    flooded = settings().model_copy(update={"digest_threshold": 1})
     watched(history, unadvised=1, oldest_unadvised_id="s1", oldest_unadvised_at=NOW)
     assert queue_incidents(history, flooded, later(20)) == 2
     deliver(history, MemoryNotifier(), flooded)
     watched(history, newest_finished_at=later(21))
     assert queue_incidents(history, flooded, later(22)) == 4
     kinds = {kind: m.kind for kind, m in _by_cause(history)}
-    assert set(kinds) == {"snapshot late", "advice stuck"}
+    assert set(kinds) == {"snapshot stale", "advice stuck"}
     assert set(kinds.values()) == {MessageKind.INCIDENT_CLOSED}
 
 

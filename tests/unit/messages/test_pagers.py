@@ -95,7 +95,15 @@ def wrong(
             deliver(history, wiring.notifier(settings), settings)
 
 
-LIFE = (None, None, *(Diagnosis.SILENT_MEMBER,) * 3, *(Diagnosis.NO_MEMBERS,) * 2, None, None, None)
+LIFE = (
+    None,
+    None,
+    *(Diagnosis.MEMBER_NOT_COMMITTING,) * 3,
+    *(Diagnosis.NO_MEMBERS,) * 2,
+    None,
+    None,
+    None,
+)
 
 
 def test_an_incident_that_gets_worse_is_one_alert_until_it_is_over(

@@ -58,7 +58,7 @@ def news(row: ScoredAdvice, before: dict[str, Announcement]) -> list[tuple[str, 
     return [(n.kind, n.strategy) for n in new_advice([row], before, NOW, lambda _: DAY)]
 
 
-STATES = ["proposed", "confirmed", "withdrawn", "taken up", "verified", "missed", "expired"]
+STATES = ["proposed", "confirmed", "withdrawn", "adopted", "verified", "missed", "expired"]
 
 
 @pytest.mark.parametrize(
@@ -67,10 +67,10 @@ STATES = ["proposed", "confirmed", "withdrawn", "taken up", "verified", "missed"
         (None, {"confirmed": "switch"}),
         (
             "switch",
-            {s: s for s in ("withdrawn", "taken up", "verified", "missed")},
+            {s: s for s in ("withdrawn", "adopted", "verified", "missed")},
         ),
         ("withdrawn", {"confirmed": "switch"}),
-        ("taken up", {"confirmed": "switch", "verified": "verified", "missed": "missed"}),
+        ("adopted", {"confirmed": "switch", "verified": "verified", "missed": "missed"}),
         ("verified", {"confirmed": "switch", "missed": "missed"}),
         ("missed", {"confirmed": "switch"}),
     ],
@@ -105,13 +105,13 @@ def test_another_strategy_is_another_switch() -> None:
 
 def test_what_follows_a_switch_that_was_not_told_is_not_told() -> None:
     """A group that took up what was never told to it did so of its own."""
-    assert news(advice("g", "taken up", "fair"), told("switch", "sticky")) == []
-    assert news(advice("g", "verified", "fair"), told("taken up", "sticky")) == []
+    assert news(advice("g", "adopted", "fair"), told("switch", "sticky")) == []
+    assert news(advice("g", "verified", "fair"), told("adopted", "sticky")) == []
 
 
 def test_nothing_is_told_of_a_group_that_cannot_be_judged_now() -> None:
     """Its advice stands, but there is nothing to tell what to do."""
-    row = advice("g", verdict=Verdict.NOT_JUDGED, strategy=None)
+    row = advice("g", verdict=Verdict.NOT_EVALUATED, strategy=None)
 
     assert news(replace(row, strategy=None), {}) == []
 
@@ -223,8 +223,8 @@ def test_a_well_cluster_has_no_findings() -> None:
         ({"failing": (failing("take_snapshot", 15.1, runs=1),)}, [IncidentKind.UNREACHABLE]),
         ({"failing": (failing("take_snapshot", skipped=True),)}, []),
         ({"newest_finished_at": ago(15)}, []),
-        ({"newest_finished_at": ago(15.1)}, [IncidentKind.LATE]),
-        ({"newest_finished_at": None, "watched_since": ago(15.1)}, [IncidentKind.LATE]),
+        ({"newest_finished_at": ago(15.1)}, [IncidentKind.STALE]),
+        ({"newest_finished_at": None, "watched_since": ago(15.1)}, [IncidentKind.STALE]),
         ({"newest_finished_at": None, "watched_since": ago(1)}, []),
         ({"newest_finished_at": None, "watched_since": None}, []),
         ({"rejected_at": ago(4), "rejected_snapshot_id": "test-1"}, [IncidentKind.REJECTED]),
@@ -274,7 +274,7 @@ def opened(*kinds: str) -> list[IncidentCourse]:
             cause=IncidentKind(kind),
             since=ago(30),
             last_seen_at=ago(4),
-            looks=1,
+            snapshots=1,
             amount=None,
             known={"since": ago(30).isoformat()},
         )
@@ -347,8 +347,8 @@ def test_an_unreachable_cluster_is_not_also_told_late() -> None:
     """One trouble is told once, by its cause; lateness that was already told stays open until it ends."""
     down = replace(DOWN, newest_finished_at=ago(60))
     assert states(look(down)) == {"cluster unreachable": "open"}
-    late = look(down, opened("snapshot late"))
-    assert states(late) == {"cluster unreachable": "open", "snapshot late": "open"}
+    late = look(down, opened("snapshot stale"))
+    assert states(late) == {"cluster unreachable": "open", "snapshot stale": "open"}
 
 
 def test_groups_that_nobody_looks_at_are_told() -> None:
@@ -371,7 +371,7 @@ def test_a_run_that_is_skipped_proves_no_cluster_reachable() -> None:
         assert states(look(busy, known, now)) == {"cluster unreachable": "open"}
     assert states(look(WELL, known)) == {"cluster unreachable": "resolved"}
     # of a cluster that was not called unreachable it says nothing
-    assert states(look(busy)) == {"snapshot late": "open"}
+    assert states(look(busy)) == {"snapshot stale": "open"}
 
 
 @pytest.mark.parametrize("minutes", [0, 15])
@@ -388,7 +388,7 @@ def test_what_waited_for_the_end_of_an_outage_is_told_when_it_waits_on(minutes: 
     now = NOW + timedelta(minutes=minutes)
     assert look(facts, now=now) == {}
     assert bool(look(facts, now=now + timedelta(seconds=1))) is (minutes == 15)
-    assert states(look(facts, opened("snapshot late"), now)) == {"snapshot late": "open"}
+    assert states(look(facts, opened("snapshot stale"), now)) == {"snapshot stale": "open"}
 
 
 def test_a_dead_channel_is_not_asked_to_tell_of_its_own_death() -> None:
@@ -396,4 +396,4 @@ def test_a_dead_channel_is_not_asked_to_tell_of_its_own_death() -> None:
     facts = replace(WELL, unsent=1, oldest_unsent_at=ago(60), unsent_channels=("#team",))
     [course] = look(facts).values()
     assert list(deaf_to(course)) == ["#team"]
-    assert not deaf_to(opened("snapshot late")[0])
+    assert not deaf_to(opened("snapshot stale")[0])

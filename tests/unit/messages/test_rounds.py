@@ -28,7 +28,11 @@ from tests.helpers.group_incidents import FACTS
 
 FIRST = datetime(2026, 3, 1, 8, tzinfo=UTC)
 EVERY = timedelta(minutes=5)
-NOBODY, SILENT, BEHIND = Diagnosis.NO_MEMBERS, Diagnosis.SILENT_MEMBER, Diagnosis.CATCHING_UP
+NOBODY, SILENT, BEHIND = (
+    Diagnosis.NO_MEMBERS,
+    Diagnosis.MEMBER_NOT_COMMITTING,
+    Diagnosis.CATCHING_UP,
+)
 
 
 Wrong = Diagnosis | Trouble | tuple[Trouble, ...] | None
@@ -197,7 +201,7 @@ def test_day_one_is_a_digest():
     ("opened", "then"),
     [
         (NOBODY, trouble(BEHIND, 2400)),
-        (Diagnosis.LOSING_RECORDS, Diagnosis.SKIPPED_RECORDS),
+        (Diagnosis.DATA_LOSS, Diagnosis.OFFSETS_SKIPPED),
         (NOBODY, None),
     ],
     ids=["the worst has ended", "what was lost is skipped", "it could not be judged"],
@@ -314,7 +318,7 @@ def test_pagers_get_each_incident_by_itself():
 def test_a_pager_that_knows_a_flood_hears_what_becomes_worse_of_it():
     """What people read in a digest first is a message of its own then, to a pager it is the same incident."""
     pager = Webhook(format="pagerduty", severity="warning")
-    watcher = settled(settings=Settings(flood=1, webhooks={"oncall": pager}))
+    watcher = settled(settings=Settings(digest_threshold=1, webhooks={"oncall": pager}))
     wrong = dict.fromkeys(["g001", "g002"], SILENT)
 
     postings = watcher.looks(wrong, wrong, wrong, *(wrong | {"g001": NOBODY},) * 2)
@@ -329,7 +333,7 @@ def test_a_pager_that_knows_a_flood_hears_what_becomes_worse_of_it():
 def test_a_pager_hears_in_a_second_flood_what_became_worse():
     """The same incidents in two digests are two pages each, the second more severe."""
     pager = Webhook(format="pagerduty", severity="warning")
-    watcher = settled(settings=Settings(flood=1, webhooks={"oncall": pager}))
+    watcher = settled(settings=Settings(digest_threshold=1, webhooks={"oncall": pager}))
     silent = dict.fromkeys(["g001", "g002"], SILENT)
     stopped = dict.fromkeys(silent, NOBODY)
 
@@ -343,18 +347,18 @@ def test_a_pager_hears_in_a_second_flood_what_became_worse():
 def test_records_lost_beside_something_worse_are_told():
     """Offsets set to the end while nobody is there are news in the thread, and named at the end."""
     watcher = settled()
-    nobody, skipped = Trouble(kind=NOBODY), Trouble(kind=Diagnosis.SKIPPED_RECORDS, amount=1.6e6)
+    nobody, skipped = Trouble(kind=NOBODY), Trouble(kind=Diagnosis.OFFSETS_SKIPPED, amount=1.6e6)
     watcher.looks({"g001": NOBODY}, {"g001": NOBODY})
 
     (change, line) = watcher.look({"g001": (nobody, skipped)}).postings
     again = watcher.looks({"g001": (nobody, skipped)})
     ends = watcher.looks({}, {}, {}, {})
 
-    assert "kipped records" in line.message.summary
+    assert "ffsets skipped" in line.message.summary
     assert not line.broadcast
     assert change.replaces == "incident c/g001/s2 opened"
     assert again == []
-    assert "no members and skipped records" in ends[-1].message.summary
+    assert "no members and offsets skipped" in ends[-1].message.summary
 
 
 @pytest.mark.parametrize("count", [1, 9])
@@ -362,13 +366,13 @@ def test_what_cannot_be_worded_is_told_all_the_same(count: int) -> None:
     """A fact without the number that its clause needs: the message says what is wrong and since when."""
     watcher = settled()
     wrong: dict[str, Wrong] = dict.fromkeys(watcher.groups[:count], NOBODY)
-    unsaid = fact(FactKind.DIAGNOSIS, "silent_member", ["a", "b"])
+    unsaid = fact(FactKind.DIAGNOSIS, "member_not_committing", ["a", "b"])
     wrong["g000"] = Trouble(kind=SILENT, facts=(unsaid,))
 
     done = [watcher.look(wrong) for _ in range(2)][-1]
 
     assert {group for event in done.events for group in event.groups} == {*wrong}
-    assert "silent member" in plain_text(done.events[-1].message)
+    assert "member not committing" in plain_text(done.events[-1].message)
 
 
 def test_a_message_that_cannot_be_made_costs_other_groups_nothing(monkeypatch):
@@ -417,7 +421,7 @@ ODD = st.dictionaries(
 @given(st.lists(ODD, max_size=25), st.integers(1, 9), st.lists(st.integers(0, 24), max_size=4))
 def test_nothing_is_said_twice_or_left_open(looks, flood, quieted):
     """Whatever comes: keys are unique, each group has one incident, what was told and is over is told to be over."""
-    watcher = Watcher(settings=Settings(flood=flood))
+    watcher = Watcher(settings=Settings(digest_threshold=flood))
     postings, current = [], set()
     # what came again is over only once it has been well for half as long again as between the two
     for number, odd in enumerate([*looks, *({},) * 40]):

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from evenkeel.engine.assignors.interface import spec
 from evenkeel.engine.metrics.balance import (
     fairly_balanced,
-    lag_floor,
-    lag_floor_equal_counts,
+    lag_lower_bound,
+    lag_lower_bound_equal_counts,
     member_counts,
     member_sums,
     skew,
@@ -73,7 +73,7 @@ def test_floor_is_unknown_when_a_lag_is():
     """No bound can be proven over an unknown number."""
     group = spec({"a": ["x"]}, {"x": 2}, lags={"x": [1, None]})
 
-    assert lag_floor(group.lag, group.topic_of, group.subscribers) is None
+    assert lag_lower_bound(group.lag, group.topic_of, group.subscribers) is None
 
 
 LAGS = st.lists(st.integers(0, 50), min_size=1, max_size=5)
@@ -90,7 +90,7 @@ def test_no_assignment_goes_below_the_floor(x, y, both, only_y):
     sums = (member_sums(np.array(o, np.int32), len(members), group.lag) for o in product(*choices))
     best = min(s.max() for s in sums)
 
-    assert lag_floor(group.lag, group.topic_of, group.subscribers) <= best
+    assert lag_lower_bound(group.lag, group.topic_of, group.subscribers) <= best
 
 
 @given(LAGS, st.integers(1, 3))
@@ -104,7 +104,7 @@ def test_no_assignment_of_equal_counts_goes_below_its_floor(lags, members):
             most = member_sums(np.array(owner, np.int32), members, column).max()
             best = most if best is None else min(best, most)
 
-    assert lag_floor_equal_counts(column, members) <= best
+    assert lag_lower_bound_equal_counts(column, members) <= best
 
 
 PLAIN = {"a": [0, 1], "b": [2]}

@@ -35,7 +35,7 @@ SIXES = {"ends": steadily([6] * 4, 5, [9000] * 4), "commits": steadily([4] * 4, 
 @pytest.mark.parametrize(
     ("members", "asked", "diagnosis", "text"),
     [
-        (THREE, {"commits": _behind(by=[90, 50, 0], does=[10, 10, 10])}, Diagnosis.KEEPS_UP, ""),
+        (THREE, {"commits": _behind(by=[90, 50, 0], does=[10, 10, 10])}, Diagnosis.HEALTHY, ""),
         (
             THREE,
             {"ends": TENS[:1], "commits": [[100, 9000, 9000]]},
@@ -60,13 +60,13 @@ SIXES = {"ends": steadily([6] * 4, 5, [9000] * 4), "commits": steadily([4] * 4, 
                 "commits": _behind(by=[8000, 0, 0], does=[1, 10, 10]),
                 "begins": [[0, 0, 0]] * 4 + [[5000, 0, 0]],
             },
-            Diagnosis.LOSING_RECORDS,
+            Diagnosis.DATA_LOSS,
             "retention removed 2,800 offsets it had not read, of 1 partition (t-0)",
         ),
         (
             PAIR,
             {"commits": _behind(by=[0, 0, 0], does=[0, 0, 10])},
-            Diagnosis.SILENT_MEMBER,
+            Diagnosis.MEMBER_NOT_COMMITTING,
             "c-0 has committed nothing for 20 min, 2 partitions; 20 records/s arrive there",
         ),
         (
@@ -93,7 +93,7 @@ SIXES = {"ends": steadily([6] * 4, 5, [9000] * 4), "commits": steadily([4] * 4, 
         (
             members_of([0, 1], [2, 3]),
             SIXES,
-            Diagnosis.TOO_FEW_MEMBERS,
+            Diagnosis.UNDER_PROVISIONED,
             "2 members, 3 would do; 24 records/s arrive, together they do 16 records/s",
         ),
         (
@@ -134,7 +134,7 @@ def test_a_commit_that_was_set_to_the_end():
     slow = _behind(by=[7000, 7000, 7000], does=[4, 4, 4])
     diagnosis, text = _diagnosed(THREE, TENS, [*slow[:4], TENS[4]])
 
-    assert diagnosis is Diagnosis.SKIPPED_RECORDS
+    assert diagnosis is Diagnosis.OFFSETS_SKIPPED
     assert text.startswith("its commits jumped over 46,200 offsets of 3 partitions (t-0, t-1, t-2)")
 
 
@@ -144,7 +144,7 @@ def test_more_members_are_asked_for_than_there_are():
     commits = steadily([8.1, 8.1, 7], 5, [6000] * 3)
     diagnosis, text = _diagnosed(THREE, ends, commits)
 
-    assert diagnosis is Diagnosis.TOO_FEW_MEMBERS
+    assert diagnosis is Diagnosis.UNDER_PROVISIONED
     assert text.startswith("3 members, 4 would do")
 
 
@@ -161,14 +161,14 @@ def test_a_group_that_was_never_seen_to_commit_is_not_judged():
     assert "configure commit_interval_seconds" in text
 
 
-@pytest.mark.parametrize(("objective", "expected"), [(60, "catching up"), (900, "keeps up")])
+@pytest.mark.parametrize(("objective", "expected"), [(60, "catching up"), (900, "healthy")])
 def test_the_objective_of_a_rule_decides(objective, expected):
     """Who may be a quarter of an hour behind keeps up where others do not."""
     diagnosis, _ = _diagnosed(
         THREE,
         TENS,
         _behind(by=[6000, 0, 0], does=[12, 10, 10]),
-        rule={"objective_seconds": objective},
+        rule={"lag_slo_seconds": objective},
     )
 
     assert diagnosis.value == expected

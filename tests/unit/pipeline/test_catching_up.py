@@ -90,14 +90,14 @@ def test_of_ten_that_wait_one_run_advises_the_newest(pipeline: Pipeline) -> None
     for number in (0, 1, 2, 5, 9):
         assert pipeline.run(ids[number], f"asset_triggered__{number}") == (None, False)
     turn = Turn(snapshot_id=ids[4], run_id="asset_triggered__4")
-    overtaken = ids[8::-1]
+    superseded = ids[8::-1]
     assert catching_up.unvalidated(pipeline.history, turn, ids[9]) == [
-        one for one in overtaken if one != ids[3]
+        one for one in superseded if one != ids[3]
     ]
-    for one in overtaken:
+    for one in superseded:
         pipeline.accepts(one)
     assert catching_up.unvalidated(pipeline.history, turn, ids[9]) == []
-    assert catching_up.unmeasured(pipeline.history, turn, ids[9]) == overtaken
+    assert catching_up.unmeasured(pipeline.history, turn, ids[9]) == superseded
     assert catching_up.measured_now(pipeline.lake, pipeline.history, turn, ids[9]) == []
     empty = {name: schema.empty_table() for name, schema in METRICS.items()}
     pipeline.lake.write("metrics", ids[2], empty, {})
@@ -121,7 +121,7 @@ def test_where_all_are_rejected_the_verdict_is_the_result(pipeline: Pipeline) ->
 
 
 def test_a_run_by_hand_does_its_own_and_nothing_else(pipeline: Pipeline) -> None:
-    """An overtaken snapshot as well; nobody else then takes up what it works on."""
+    """A superseded snapshot as well; nobody else then takes up what it works on."""
     ids = pipeline.take(3)
     assert pipeline.run(ids[1], "mine") == (ids[1], True)
     assert (
@@ -163,7 +163,7 @@ def test_what_fails_on_the_way_holds_nobody_up() -> None:
     failing = {"a": LakeError("no\nroom", fix="Make some."), "c": OSError("gone")}
     catching_up.on_the_way("abcd", work, timedelta(hours=1), said.append, OSError)
     assert done == ["b", "d"]
-    assert said == ["overtaken snapshot a: no room Make some.", "overtaken snapshot c: gone"]
+    assert said == ["superseded snapshot a: no room Make some.", "superseded snapshot c: gone"]
     with pytest.raises(OSError, match="gone"):
         catching_up.on_the_way("c", work, timedelta(hours=1), said.append, LakeError)
 
@@ -172,4 +172,4 @@ def test_the_next_run_goes_on_when_the_time_is_over() -> None:
     """None is begun after it, and that is told."""
     said: list[str] = []
     catching_up.on_the_way("ab", said.append, timedelta(seconds=-1), said.append, OSError)
-    assert said == ["the other overtaken snapshots are left to the next run"]
+    assert said == ["the other superseded snapshots are left to the next run"]

@@ -151,7 +151,13 @@ def test_no_partition_to_look_at_is_no_lag_of_zero():
     tables = _measured(topics=[topic("empty", 1, end=0)], groups=described)
     rows = _by(tables["group_metrics"], "group_id")
 
-    names = ("total_lag", "largest_partition_lag", "largest_member_lag", "lag_skew", "lag_floor")
+    names = (
+        "total_lag",
+        "largest_partition_lag",
+        "largest_member_lag",
+        "lag_skew",
+        "lag_lower_bound",
+    )
     assert {name: tuple(row[n] for n in names) for name, row in rows.items()} == {
         "deleted": (None,) * 5,
         "hidden": (None,) * 5,
@@ -215,7 +221,7 @@ def test_every_group_has_a_row_per_strategy(lake):
     assert found["crossing", "range"]["moves"] == 2
     for strategy in ("live", "range"):
         assert found["moving", strategy]["reason"] == "rebalancing (PreparingRebalance)"
-        assert found["broken", strategy]["feasibility"] == "infeasible"
+        assert found["broken", strategy]["feasibility"] == "not applicable"
 
 
 def _measure(lake, wanted, pattern="*", settings=SETTINGS):
@@ -280,7 +286,7 @@ def test_a_withheld_group_is_not_judged_and_the_others_are(lake):
     advice = _advice(lake, history)
 
     assert (advice["crossing"]["verdict"], advice["crossing"]["reason"]) == (
-        "not judged",
+        "not evaluated",
         "offsets are negative",
     )
     assert advice["empty"]["reason"] == "no members (Empty)"
@@ -328,7 +334,7 @@ def test_metrics_that_fail_validation_do_not_reach_the_history(lake):
     assert "crossing" not in history.tables.candidates[wanted]["group_id"].to_pylist()
     advice = _advice(lake, history)
     assert (advice["crossing"]["verdict"], advice["crossing"]["reason"]) == (
-        "not judged",
+        "not evaluated",
         "lag is negative",
     )
     assert advice["empty"]["reason"] == "no members (Empty)"
@@ -343,7 +349,7 @@ def test_what_is_rejected_as_a_whole_is_no_ground_for_advice(lake, stage):
     if stage == "metrics":
         assert (history.tables.metrics, history.tables.candidates) == ({}, {})
     assert {(row["verdict"], row["reason"]) for row in advice} == {
-        ("not judged", "rows are missing")
+        ("not evaluated", "rows are missing")
     }
 
 

@@ -110,7 +110,7 @@ def test_what_pays_by_racks_is_for_the_policy_to_say(name, policy, kept):
 
     [row] = measure_chunk(lake, settings, lookback, [group])["group_metrics"].to_pylist()
 
-    assert row["diagnosis"] == "keeps up"
+    assert row["diagnosis"] == "healthy"
     assert (row["commit_ages_seconds"] is not None) is kept
 
 
@@ -141,7 +141,7 @@ def test_the_price_of_a_switch_for_nothing_is_what_it_loses():
 
 
 def test_only_what_the_group_could_run_has_a_price():
-    """What it has costs nothing to get, a yardstick cannot be got, the rest takes restarts of its members."""
+    """What it has costs nothing to get, a baseline cannot be got, the rest takes restarts of its members."""
     rows = _candidates("skewed-load", 34)
     members = len(SITUATIONS["skewed-load"].group.members)
 

@@ -95,7 +95,7 @@ def test_a_group_that_is_gone_while_records_arrive_is_missed() -> None:
     """It is said with what it had, in the first snapshot without it."""
     (gone,) = judgement(60).odd["vanished"].troubles
 
-    assert gone.kind is Diagnosis.VANISHED
+    assert gone.kind is Diagnosis.GROUP_DELETED
     assert gone.since is None
     assert words(gone.facts[0]).startswith("the group is gone; it had 0 members and 16 partitions")
 
@@ -115,7 +115,7 @@ def test_a_group_that_vanished_unseen_is_missed_with_the_next_snapshot() -> None
     """It may have been gone first in a snapshot that nobody looked at, or that could not list all groups."""
     (gone,) = judgement(61).odd["vanished"].troubles
 
-    assert gone.kind is Diagnosis.VANISHED
+    assert gone.kind is Diagnosis.GROUP_DELETED
     assert f"{gone.since:%H:%M}" == "05:00"
 
 

@@ -81,7 +81,7 @@ def test_what_is_won_across_racks_alone_is_verified_by_the_first_snapshot_that_s
     rows = [row for of_groups in history.tables.advice.values() for row in of_groups.values()]
     events = [event for row in rows for event in row.events]
 
-    assert [event.state for event in events] == ["proposed", "confirmed", "taken up", "verified"]
+    assert [event.state for event in events] == ["proposed", "confirmed", "adopted", "verified"]
     assert events[-1].cause == "nothing crosses racks any more (100% before)"
     assert events[-1].at == events[-2].at
 
@@ -96,7 +96,7 @@ def test_advice_goes_on_after_a_snapshot_that_does_not_list_its_group() -> None:
     events = backtest(lake, MemoryHistory(), Settings(), CLUSTER)
 
     told = [one.news.kind.value for one in events if isinstance(one, Message)]
-    assert told[:2] == ["switch", "taken up"]
+    assert told[:2] == ["switch", "adopted"]
 
 
 def test_nothing_is_written_to_the_lake() -> None:

@@ -149,7 +149,7 @@ def test_ours_for_brokers_is_asked_where_they_assign(monkeypatch, kind, assignor
     row = _rows(monkeypatch, ours, group_type=kind, assignor=assignor)["racks-server"]
 
     assert bool(ours.asked) == (kind == "consumer")
-    assert (row["feasibility"] == "infeasible") == (kind == "classic")
+    assert (row["feasibility"] == "not applicable") == (kind == "classic")
     assert row["reason"].startswith("classic group: its leader") == (kind == "classic")
 
 
@@ -268,7 +268,7 @@ def test_a_strategy_that_never_settles_is_infeasible(monkeypatch):
 
     row = _rows(monkeypatch, Never("range"), assignor="range")["range"]
 
-    assert row["feasibility"] == "infeasible"
+    assert row["feasibility"] == "not applicable"
     assert "3 partitions still wait" in row["reason"]
 
 
@@ -304,7 +304,7 @@ def test_a_custom_strategys_fault_costs_only_its_own_row(monkeypatch, situation,
 
     rows = _rows(monkeypatch, Reckless("reckless", spoil), seen)
 
-    assert rows["reckless"]["feasibility"] == "infeasible", situation
+    assert rows["reckless"]["feasibility"] == "not applicable", situation
     assert rows["reckless"]["reason"].startswith(reason)
     assert (rows["seen"]["unowned"], seen.asked[0].owner.tolist()) == (0, [0, 0, 1])
 
@@ -433,7 +433,7 @@ def test_user_data_is_what_members_sent_or_what_is_configured(
     row = _rows(monkeypatch, weighs, settings=settings, sent=sent, assignor=assignor)["weighs"]
 
     assert weighs.asked[0].user_data == data
-    assert assignor == "range" or row["feasibility"] == "can run"
+    assert assignor == "range" or row["feasibility"] == "available"
 
 
 @pytest.mark.parametrize(
@@ -480,7 +480,7 @@ def test_missing_user_data_is_named(monkeypatch, kind, sent, assignor, missing):
 
     row = _rows(monkeypatch, own, sent=sent, assignor=assignor)["own"]
 
-    assert row["feasibility"] == "infeasible"
+    assert row["feasibility"] == "not applicable"
     assert missing in row["reason"]
     assert len(row["reason"]) < 300
     [why] = candidate_of(row).reason

@@ -94,7 +94,7 @@ def test_the_rows_come_in_order_and_strategies_for_partitions_are_infeasible(kip
     assert list(rows) == ["live", *([SERVER] if kip_1071 else []), *TASKS, *others]
     assert [row["position"] for row in rows.values()] == list(range(len(rows)))
     for name in others:
-        assert rows[name]["feasibility"] == "infeasible"
+        assert rows[name]["feasibility"] == "not applicable"
         assert reason in rows[name]["reason"]
         assert candidate_of(rows[name]).score is None
 
@@ -102,8 +102,8 @@ def test_the_rows_come_in_order_and_strategies_for_partitions_are_infeasible(kip
 @pytest.mark.parametrize(
     ("kip_1071", "deployment", "feasible"),
     [
-        (False, "setting", ["could run", "could run", "could run"]),
-        (True, "yardstick", ["yardstick"] * 3),
+        (False, "setting", ["needs restart", "needs restart", "needs restart"]),
+        (True, "baseline", ["not deployable here"] * 3),
     ],
 )
 def test_rack_strategies_are_settings_of_classic_groups_only(kip_1071, deployment, feasible):
@@ -111,11 +111,11 @@ def test_rack_strategies_are_settings_of_classic_groups_only(kip_1071, deploymen
     told = None if kip_1071 else StreamsSettings(rack_aware_assignment_strategy="none")
     rows = _rows(kip_1071=kip_1071, told=told)
     if not kip_1071:
-        feasible = ["can run", *feasible[1:]]
+        feasible = ["available", *feasible[1:]]
 
     assert [rows[name]["deployment"] for name in TASKS] == [deployment] * 3
     assert [rows[name]["feasibility"] for name in TASKS] == feasible
-    assert rows["live"]["feasibility"] == "can run"
+    assert rows["live"]["feasibility"] == "available"
 
 
 def test_what_hangs_on_threads_is_unknown():
@@ -217,7 +217,7 @@ def test_an_infeasible_strategy_says_what_would_help():
     rows = _rows(threads)
 
     for name in ("min_traffic", "balance_subtopology"):
-        assert rows[name]["feasibility"] == "infeasible"
+        assert rows[name]["feasibility"] == "not applicable"
         assert rows[name]["reason"].startswith("racks play no part: 1 client")
         assert rows[name]["how"].startswith("Set client.rack")
         assert candidate_of(rows[name]).score is None
@@ -237,7 +237,11 @@ def test_what_racks_of_a_rule_would_bring_is_scored_after_they_are_sent():
         same = ("cross_rack_share", "moves", "moved", "proof")
         assert [rows[name][each] for each in same] == [sent[name][each] for each in same]
     assert [rows[name]["is_running"] for name in TASKS] == [True, False, False]
-    assert [rows[name]["feasibility"] for name in TASKS] == ["can run", "could run", "could run"]
+    assert [rows[name]["feasibility"] for name in TASKS] == [
+        "available",
+        "needs restart",
+        "needs restart",
+    ]
     assert rows["min_traffic"]["how"].startswith("Set client.rack=a on 1 of 2 instances (app-1)")
     assert rows["none"]["replay"].startswith("next rebalance")
     [off] = rows["live"]["findings"]
@@ -264,7 +268,7 @@ def test_lag_without_commits_stays_unknown():
     """Nothing is known of it under any strategy."""
     rows = _rows(lag=None)
 
-    assert {rows[name]["lag_floor"] for name in ["live", *TASKS]} == {None}
+    assert {rows[name]["lag_lower_bound"] for name in ["live", *TASKS]} == {None}
     assert rows["live"]["largest_member_lag"] is None
     assert rows["none"]["cross_rack_share"] is not None
 
@@ -313,7 +317,7 @@ def test_tags_without_racks_are_noted_where_they_decide():
     for name in ("min_traffic", "balance_subtopology"):
         [note] = rows[name]["notes"]
         assert note.startswith("client.rack is set but 'rack' is not among")
-        assert (rows[name]["findings"], rows[name]["feasibility"]) == ([], "could run")
+        assert (rows[name]["findings"], rows[name]["feasibility"]) == ([], "needs restart")
 
 
 def test_the_strategy_it_runs_is_replayed_as_the_next_rebalance():
@@ -361,7 +365,7 @@ def test_a_kip_1071_group_is_judged_by_what_its_broker_runs():
 
     assert (own["deployment"], own["feasibility"], own["is_running"]) == (
         "setting",
-        "can run",
+        "available",
         True,
     )
     assert (own["reason"], own["replay"]) == ("the strategy it runs", "next rebalance")
@@ -429,7 +433,7 @@ def test_an_application_with_the_sticky_assignor_is_judged_by_it():
     own, replayed = rows[CLIENT], [rows[name] for name in TASKS]
 
     assert list(rows)[:5] == ["live", CLIENT, *TASKS]
-    assert (own["feasibility"], own["is_running"]) == ("can run", True)
+    assert (own["feasibility"], own["is_running"]) == ("available", True)
     assert (own["reason"], own["replay"]) == (
         "the strategy it runs, as configured",
         "next rebalance",
@@ -439,7 +443,9 @@ def test_an_application_with_the_sticky_assignor_is_judged_by_it():
         "Kafka's sticky task assignor deals standbys in an order of its own each time: which client keeps which copy"
         " may differ, active tasks do not"
     ]
-    assert {(row["feasibility"], row["is_running"]) for row in replayed} == {("could run", False)}
+    assert {(row["feasibility"], row["is_running"]) for row in replayed} == {
+        ("needs restart", False)
+    }
     assert rows["min_traffic"]["reason"] == (
         "after one rolling restart that takes task.assignor.class out and sets rack.aware.assignment.strategy="
         "min_traffic"
@@ -503,7 +509,7 @@ def test_an_application_that_cannot_be_understood_says_why(kip_1071, threads, re
 
     assert candidate_of(rows["live"]).score is not None
     for name in [*([SERVER] if kip_1071 else []), *TASKS]:
-        assert rows[name]["feasibility"] == "infeasible"
+        assert rows[name]["feasibility"] == "not applicable"
         assert reason in rows[name]["reason"]
         assert candidate_of(rows[name]).score is None
 
@@ -543,7 +549,7 @@ def test_the_share_across_racks_is_that_of_the_tasks(seed):
 
     assert NONE not in owner
     for name, each in found.items():
-        if rows[name]["feasibility"] == "infeasible":
+        if rows[name]["feasibility"] == "not applicable":
             assert each.racks_off
             continue
         total = len(application.app.source) - int(each.unknown.sum())

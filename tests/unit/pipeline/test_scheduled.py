@@ -155,10 +155,10 @@ def counted(*known: str):
     return count
 
 
-def late(name: str, taken_up_by: str | None = None) -> WaitingSnapshot:
+def late(name: str, claimed_by: str | None = None) -> WaitingSnapshot:
     """A snapshot that is late for its advice."""
     return WaitingSnapshot(
-        snapshot_id=name, cluster=name[:2], started_at=NOW, taken_up_by=taken_up_by
+        snapshot_id=name, cluster=name[:2], started_at=NOW, claimed_by=claimed_by
     )
 
 

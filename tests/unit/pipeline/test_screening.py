@@ -32,7 +32,7 @@ RESETS = Settings(
     rules=(
         Rule(groups="*-*1", auto_offset_reset="earliest"),
         Rule(groups="*-*2", auto_offset_reset="latest"),
-        Rule(groups="*-*3", isolation="read_committed", objective_seconds=1),
+        Rule(groups="*-*3", isolation="read_committed", lag_slo_seconds=1),
     )
 )
 

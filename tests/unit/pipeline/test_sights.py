@@ -88,7 +88,7 @@ def _uptake(at, strategy, **more):
         first_at=at,
         at=at,
         assignment="x",
-        diagnosis=Diagnosis.KEEPS_UP,
+        diagnosis=Diagnosis.HEALTHY,
         promises=(),
         **{"ran": (), "came_from": None, "outcome": AdviceState.VERIFIED, "outcome_at": at} | more,
     )

@@ -40,7 +40,7 @@ ENDS_AFTER = 1
 def events() -> dict[str, list[Event]]:
     """What `evenkeel backtest` finds of each situation, side by side: what a group does is the same in any company."""
     found: dict[str, list[Event]] = {name: [] for name in SITUATIONS}
-    one_by_one = Settings(flood=len(SITUATIONS))
+    one_by_one = Settings(digest_threshold=len(SITUATIONS))
     lake, _ = situations_lake()
     for event in backtest(lake, MemoryHistory(), one_by_one, CLUSTER):
         for name in event.groups if isinstance(event, Said) else (event.group,):

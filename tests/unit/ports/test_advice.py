@@ -97,7 +97,7 @@ def test_the_course_of_advice_is_read_back_as_it_was(history: History) -> None:
         at=at,
         state=AdviceState.PROPOSED,
         since=FIRST,
-        looks=(SnapshotWinner(at=FIRST, strategy=None), SnapshotWinner(at=at, strategy="fair")),
+        winners=(SnapshotWinner(at=FIRST, strategy=None), SnapshotWinner(at=at, strategy="fair")),
         claims=(Claim(strategy="fair", since=at, in_a_row=1),),
         proposal=proposal,
         uptakes=(uptake,),
@@ -248,7 +248,7 @@ def test_the_advice_stands_beside_its_forecasts_and_what_came_of_the_one_before(
     history: History,
 ) -> None:
     """Of what is taken up only the checks of that uptake, whichever snapshot made them; an hour after 15 minutes."""
-    now, other = check(250.0), check(1.0, taken_up_at=NOW, after_seconds=900)
+    now, other = check(250.0), check(1.0, adopted_at=NOW, after_seconds=900)
     first = advised("g", "verified", checks=(now, other))
     take(history, "test-20260301T090000Z-000001", first)
     soon = check(300.0, after_seconds=900)

@@ -106,11 +106,11 @@ def test_a_group_was_told_what_the_newest_alert_says(history: History) -> None:
     enqueue(history, "1", told("b"), told("a"))
     (first,) = history.pending_alerts()
     history.mark_alert_sent(first, SENT)
-    enqueue(history, "2", told("a", NewsKind.TAKEN_UP))
+    enqueue(history, "2", told("a", NewsKind.ADOPTED))
     enqueue(history, "3", told("a", strategy="fair"), cluster="other")
     other = replace(OPENED, announcements=(told("b", NewsKind.WITHDRAWN),))
     history.enqueue_alert(Posting(key="4", channel="#kafka", message=other), cluster="demo")
-    assert history.announced_advice("demo") == [told("a", NewsKind.TAKEN_UP), told("b")]
+    assert history.announced_advice("demo") == [told("a", NewsKind.ADOPTED), told("b")]
     assert history.announced_advice("nobody's") == []
 
 

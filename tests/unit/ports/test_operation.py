@@ -120,7 +120,7 @@ def outage(key: str = "history unreachable 1") -> ToldOutage:
             opened_at=later(1),
             last_seen_at=later(9),
             closed_at=later(9),
-            told_at=later(1),
+            notified_at=later(1),
             alert_key=opened.key,
             facts={"error": "no answer"},
         ),

@@ -32,7 +32,7 @@ def test_a_silence_matters_until_its_end_was_told(history: History) -> None:
     assert [each.channels for each in history.silences(NOW + 9 * HOUR)] == [("#kafka",)]
     history.note_silence(number, ["#kafka"], NOW + HOUR)
     assert history.silences(NOW + HOUR) == []
-    assert [each.end_told_at for each in history.silences(NOW)] == [NOW + HOUR]
+    assert [each.end_notified_at for each in history.silences(NOW)] == [NOW + HOUR]
 
 
 def test_what_is_over_cannot_be_ended(history: History) -> None:
@@ -57,7 +57,11 @@ def test_a_window_is_noted_once(history: History) -> None:
     history.note_silence(number, ["#kafka"], NOW + HOUR)
     assert history.add_silence(replace(window, ends_at=NOW + 3 * HOUR, reason="longer")) == number
     _, stored = history.silences(NOW)
-    assert (stored.ends_at, stored.reason, stored.end_told_at) == (NOW + 3 * HOUR, "longer", None)
+    assert (stored.ends_at, stored.reason, stored.end_notified_at) == (
+        NOW + 3 * HOUR,
+        "longer",
+        None,
+    )
     assert stored.channels == ("#kafka",)
     assert history.add_silence(silence()) != number
     assert history.add_silence(silence()) != number

@@ -137,7 +137,7 @@ def taken(history: History, *numbers: int, cluster: str = "demo") -> list[str]:
 def waiting(history: History) -> list[tuple[str, str | None]]:
     """The snapshots without advice, and which run is at them."""
     found = history.snapshots_without_advice(timedelta(0))
-    return [(each.snapshot_id, each.taken_up_by) for each in found]
+    return [(each.snapshot_id, each.claimed_by) for each in found]
 
 
 def reject(history: History, snapshot_id: str) -> None:
@@ -171,7 +171,7 @@ def test_what_comes_while_a_run_is_at_work_is_the_next_runs(history: History) ->
     assert [one.snapshot_id for one in history.left_behind(second[1])] == [second[0], first[0]]
 
 
-def test_a_run_that_failed_is_overtaken_by_the_next(history: History) -> None:
+def test_a_run_that_failed_is_superseded_by_the_next(history: History) -> None:
     """Its snapshot is among those that wait, whoever began to work on it."""
     failed, newer = taken(history, 0), taken(history, 1, 2)
     assert history.take_up("demo", "run-0") is not None
@@ -207,7 +207,7 @@ def test_what_a_rejected_snapshot_overtook_waits_again(history: History) -> None
 
 
 def test_what_is_older_than_the_newest_advice_does_not_wait(history: History) -> None:
-    """A run that comes too late finds nothing to do, and its snapshot is overtaken."""
+    """A run that comes too late finds nothing to do, and its snapshot is superseded."""
     (late,) = taken(history, 0)
     advised = fill(history, 1)
     assert history.take_up("demo", "run-0") is None
@@ -216,7 +216,7 @@ def test_what_is_older_than_the_newest_advice_does_not_wait(history: History) ->
 
 
 def test_a_snapshot_by_hand_is_nobody_elses(history: History) -> None:
-    """An overtaken one can be had, and what a run works on; it leaves the others as they are."""
+    """A superseded one can be had, and what a run works on; it leaves the others as they are."""
     older, newer = taken(history, 0, 1)
     history.take_up("demo", "run-1")
     history.take_up_by_hand(newer, "manual-1")

@@ -46,7 +46,7 @@ def group(name: str = "orders", **changed: object) -> GroupReport:
         kind="classic",
         state="Stable",
         strategy="range",
-        diagnosis=Diagnosis.KEEPS_UP,
+        diagnosis=Diagnosis.HEALTHY,
         diagnosed_at=NOW,
     )
     return replace(plain, **changed)
@@ -272,7 +272,7 @@ def test_how_advice_kept_what_it_promised():
         Elements(render(stored(fleet(full("orders", 3)), "orders")).replace("<", " <")).text.split()
     )
 
-    assert "1 group is told to switch." in text
+    assert "1 group is advised to switch." in text
     assert "Of 6 promises it is known what came: 50% held (80% should), 100% came no worse" in text
     assert "lag 1 h 2 of 3 -1,234 50% 100% 03-01 12:00 2026-03-01 12:00:00 UTC" in text
     assert "delay 1 h 2 of 3 +1 min 35 s" in text

@@ -83,12 +83,12 @@ def test_a_group_has_the_figures_of_the_whatif(many):
         assert one.busiest == max(load.utilisation for load in loads)
         assert one.arrives == max(load.per_second for load in loads)
         assert one.lag == runs.candidate.forecast.forecast_lag_expected
-        assert (one.now, one.then) == (Diagnosis.KEEPS_UP, runs.diagnosed.diagnosis)
+        assert (one.now, one.then) == (Diagnosis.HEALTHY, runs.diagnosed.diagnosis)
         assert one.offline == sum(len(fact.subjects) for fact in told.lost)
         assert (one.stores_lost, one.restore_offsets, one.restore_bytes) == (None, None, None)
     exposed, small = first.groups
-    assert (exposed.offline, exposed.then) == (1, Diagnosis.KEEPS_UP)
-    assert (small.offline, small.then) == (0, Diagnosis.TOO_FEW_MEMBERS)
+    assert (exposed.offline, exposed.then) == (1, Diagnosis.HEALTHY)
+    assert (small.offline, small.then) == (0, Diagnosis.UNDER_PROVISIONED)
     assert small.busiest == pytest.approx(30 / 25)
 
 
@@ -185,7 +185,7 @@ def page_of(*rows, **changed):
 
 
 ROW = filled(
-    GroupWithoutRack, "g", in_tasks=False, now=Diagnosis.KEEPS_UP, then=Diagnosis.SKEWED_LOAD,
+    GroupWithoutRack, "g", in_tasks=False, now=Diagnosis.HEALTHY, then=Diagnosis.SKEWED_LOAD,
     stores_lost=None, restore_offsets=None, restore_bytes=None, reason="too much",
 )  # fmt: skip
 UNSURE = replace(
@@ -198,7 +198,7 @@ def test_unknown_is_a_question_mark_and_what_is_not_shown_is_counted():
     """A row each, the count of those in trouble, of those left out of a table, and of names left out of a list."""
     text = page_of(ROW, *(UNSURE,) * 24, ended=tuple(f"e{n}" for n in range(22)))
 
-    assert "g keeps up → skewed load 1,234 → 1,234 1,234 partitions 50% 0.5 records/s" in text
+    assert "g healthy → skewed load 1,234 → 1,234 1,234 partitions 50% 0.5 records/s" in text
     assert "u ? → ? 1,234 → 1,234 1,234 tasks ? ? ? 0 0 0 offsets, ?" in text
     assert "1 group would be in trouble, 24 are unknown, 1,234 would keep up, 7 would not" in text
     assert "22 groups would have no member left: e0, e1," in text

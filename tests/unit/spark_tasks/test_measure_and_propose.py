@@ -64,7 +64,7 @@ def of(number, *rows, pattern="*"):
 
 
 def test_metrics_then_candidates_then_those_that_were_overtaken(did):
-    """In one session; an overtaken snapshot gets its metrics alone."""
+    """In one session; a superseded snapshot gets its metrics alone."""
     job.measure_and_propose(SETTINGS, snapshot_id(2), also=[snapshot_id(1), snapshot_id(0)])
     assert did.told == [
         "session",
@@ -127,4 +127,4 @@ def test_an_overtaken_snapshot_that_fails_holds_nobody_up(did, capsys):
     """It is told in a line, and the next is measured."""
     job.measure_and_propose(SETTINGS, snapshot_id(2), also=[snapshot_id(9), snapshot_id(0)])
     assert did.told[-1:] == of(0, "metrics")
-    assert f"overtaken snapshot {snapshot_id(9)}: " in capsys.readouterr().out
+    assert f"superseded snapshot {snapshot_id(9)}: " in capsys.readouterr().out

@@ -39,7 +39,7 @@ def true(diagnosis: Diagnosis, by: int, until: int = LAST, *also: Diagnosis, **o
 
 def fine(by: int = SETTLED, until: int = LAST, *also: Diagnosis) -> Truth:
     """It keeps up."""
-    return true(Diagnosis.KEEPS_UP, by, until, *also)
+    return true(Diagnosis.HEALTHY, by, until, *also)
 
 
 def grown(since: float, factor: float, *topics_of: str) -> Traffic:

@@ -62,7 +62,7 @@ def drawn(seed: int, minutes: Iterable[int]) -> list[Shot]:
             "cross_rack_share": maybe(draw.random()),
             BYTES: maybe(draw.random() * 1e6),
             "moves": maybe(draw.randrange(12), 0.8),
-            "feasibility": draw.choice(["can run", "could run", "yardstick"]),
+            "feasibility": draw.choice(["available", "needs restart", "not deployable here"]),
         }
 
     names = ("live", "range", "lag-aware")
@@ -128,7 +128,9 @@ def summed(looks: Sequence[tuple[datetime, Mapping[str, Any]]]) -> dict[str, Any
         hours.setdefault(at.replace(minute=0), []).append(columns)
     row: dict[str, Any] = {
         "snapshots": len(looks),
-        "runnable_snapshots": len([1 for _, c in looks if c["feasibility"] != "yardstick"]),
+        "runnable_snapshots": len(
+            [1 for _, c in looks if c["feasibility"] != "not deployable here"]
+        ),
     }
     for name, column in STORED.items():
         by_hour = [[c[column] for c in hour if c[column] is not None] for hour in hours.values()]
@@ -252,7 +254,7 @@ def test_a_day_whose_hours_are_gone_stays_as_it_was_made(
 
 
 LIVE = {"largest_member_lag": 90, "cross_rack_share": 0.5, BYTES: 8e6, "moves": 0}
-PLAIN = {"feasibility": "can run", "forecast_lag_expected": None}
+PLAIN = {"feasibility": "available", "forecast_lag_expected": None}
 
 
 def test_what_a_strategy_would_have_brought_stands_beside_what_the_group_had(
@@ -266,7 +268,7 @@ def test_what_a_strategy_would_have_brought_stands_beside_what_the_group_had(
         (-1440, PLAIN | other, {}),
         (0, PLAIN | other | ahead, {"verdict": Verdict.SWITCH, "strategy": "lag-aware"}),
         (5, PLAIN | other | {"largest_member_lag": 40}, {"strategy": "lag-aware"}),
-        (10, PLAIN | other | {"feasibility": "yardstick", "moves": 7}, {}),
+        (10, PLAIN | other | {"feasibility": "not deployable here", "moves": 7}, {}),
         (1440, PLAIN | nothing, {}),
     ):
         live = PLAIN | LIVE | ({"forecast_lag_expected": 900.0} if minute == 0 else {})

@@ -25,7 +25,7 @@ def check(realised: float | None, measure: str = "lag", **more: float) -> Advice
     band = {"low": 50.0, "expected": 100.0, "high": 200.0} | more
     return AdviceCheck(
         strategy="sticky",
-        taken_up_at=FIRST,
+        adopted_at=FIRST,
         after_seconds=3600,
         measure=measure,
         unit="offsets",
@@ -50,7 +50,7 @@ def test_the_scorecard_holds_promises_against_what_came(history: PostgresHistory
 
     assert (lag["checks"], lag["known"], lag["error"], lag["relative_error"]) == (4, 3, 20.0, 0.2)
     assert (lag["inside_share"], lag["no_worse_share"]) == pytest.approx((1 / 3, 2 / 3))
-    assert (lag["taken_up_at"], lag["muted_until"]) == (FIRST, None)
+    assert (lag["adopted_at"], lag["muted_until"]) == (FIRST, None)
     assert (delay["checks"], delay["error"], delay["relative_error"]) == (1, 0.0, None)
     assert history.query("advice_scorecard", group="b") == []
 
@@ -95,10 +95,10 @@ def test_what_is_taken_up_and_verified_at_once_has_both_events(
             strategy="range",
             state=state,
             facts=(),
-            diagnosis=Diagnosis.KEEPS_UP,
+            diagnosis=Diagnosis.HEALTHY,
             cause=f"why {state}",
         )
-        for state in (AdviceState.TAKEN_UP, AdviceState.VERIFIED)
+        for state in (AdviceState.ADOPTED, AdviceState.VERIFIED)
     ]
     store(history, 0, checks=[], events=both, state="verified")
     listed = [(row["state"], row["cause"]) for row in history.query("advice_events")]
@@ -108,10 +108,10 @@ def test_what_is_taken_up_and_verified_at_once_has_both_events(
         ReportedGroups(cluster=told["cluster"], snapshots=9)
     )
 
-    assert listed == [("verified", "why verified"), ("taken up", "why taken up")]
+    assert listed == [("verified", "why verified"), ("adopted", "why taken up")]
     assert [(row["taken_up"], row["verified"]) for row in totals] == [(1, 1)]
     assert told["state"] == "verified"
-    assert [row["event"] for row in report.events] == ["taken up", "verified"]
+    assert [row["event"] for row in report.events] == ["adopted", "verified"]
 
 
 def test_advice_without_a_course_stays_readable(history: PostgresHistory) -> None:

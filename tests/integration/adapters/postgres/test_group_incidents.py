@@ -58,7 +58,7 @@ def test_what_is_wrong_now_is_shown_with_its_causes(history: PostgresHistory) ->
         "no members",
         "critical",
     )
-    assert (first["began_at"], first["opened_at"], first["told_at"]) == (at(3), at(5), None)
+    assert (first["began_at"], first["opened_at"], first["notified_at"]) == (at(3), at(5), None)
     assert first["causes"] == ["no members", "catching up"]
     assert (first["owner"], first["summary"]) == ("team orders", "All of it is gone.")
     assert first["lasting_seconds"] - second["lasting_seconds"] == pytest.approx(-180)
@@ -81,7 +81,7 @@ def test_an_incident_is_one_row_from_its_beginning_to_its_end(history: PostgresH
     [now] = history.query("open_incidents")
     assert (now["kind"], now["severity"]) == ("no members", "critical")
     assert (now["opened_at"], now["last_seen_at"]) == (BEGAN, at(5))
-    assert now["told_at"] == opened["told_at"] is not None
+    assert now["notified_at"] == opened["notified_at"] is not None
     store(history, 7, replace(worse, causes=(), well_since=at(7)))
     [recovering] = history.query("open_incidents")
     assert recovering["causes"] == ["no members"]
@@ -108,7 +108,9 @@ def test_a_digest_tells_of_all_that_it_stands_for(history: PostgresHistory) -> N
     ]
     store(history, 0, *named, course("left", readers=None), postings=[told])
     deliver(history)
-    found = {one["group_id"]: one["told_at"] is not None for one in history.query("open_incidents")}
+    found = {
+        one["group_id"]: one["notified_at"] is not None for one in history.query("open_incidents")
+    }
     assert found == {"a": True, "b": True, "left": False}
 
 
@@ -119,7 +121,7 @@ def test_an_end_that_is_told_alone_has_told(history: PostgresHistory) -> None:
     store(history, 5, over, postings=[posting("resolved"), posting("resolved thread")])
     deliver(history)
     [past] = history.query("incident_history", **ALWAYS)
-    assert past["told_at"] is not None
+    assert past["notified_at"] is not None
 
 
 def test_what_is_not_among_the_open_ones_any_more_is_over(history: PostgresHistory) -> None:
@@ -209,9 +211,9 @@ def test_totals_count_the_time_within_the_period(history: PostgresHistory) -> No
 
 def test_the_pipeline_stands_beside_the_groups(history: PostgresHistory) -> None:
     """In words, since when it is so, and when it was told."""
-    known = {"since": BEGAN.isoformat(), "late_after_seconds": 900.0}
+    known = {"since": BEGAN.isoformat(), "stale_after_seconds": 900.0}
     late = course(
-        cause=IncidentKind.LATE, group_id=None, key="demo/snapshot late/1", opened_at=at(15)
+        cause=IncidentKind.STALE, group_id=None, key="demo/snapshot late/1", opened_at=at(15)
     )
     span = replace(late.causes[0], facts=(), known=known)
     readers = replace(late.readers, alert_key="late") if late.readers else None
@@ -222,10 +224,10 @@ def test_the_pipeline_stands_beside_the_groups(history: PostgresHistory) -> None
     assert history.store_watch(CLUSTER, "1", at(15), [late], shown, told, **of)
     deliver(history)
     [one] = history.query("open_incidents")
-    assert (one["group_id"], one["causes"]) == (None, ["snapshot late"])
+    assert (one["group_id"], one["causes"]) == (None, ["snapshot stale"])
     assert one["summary"] == "Nothing came for 15 minutes."
     assert (one["began_at"], one["opened_at"], one["facts"]) == (BEGAN, at(15), known)
-    assert one["told_at"] is not None
+    assert one["notified_at"] is not None
 
 
 def test_a_cluster_that_is_watched_no_more_has_nothing_open(

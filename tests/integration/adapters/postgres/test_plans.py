@@ -65,7 +65,7 @@ SEED = """
     INSERT INTO candidate (
         snapshot_id, cluster, group_id, config_version, strategy, position, deployment, feasibility, reason, findings
     )
-    SELECT snapshot_id, 'demo', group_id, 'c', 'range', 1, 'setting', 'can run', 'it can', '{}' FROM group_metrics
+    SELECT snapshot_id, 'demo', group_id, 'c', 'range', 1, 'setting', 'available', 'it can', '{}' FROM group_metrics
     ORDER BY snapshot_id;
     INSERT INTO advice (snapshot_id, cluster, group_id, verdict, reason, config_version, created_at, since, until)
     SELECT snapshot_id, 'demo', group_id, 'stay', 'it is well', 'c', now(), started_at, started_at + interval '1 hour'
@@ -75,7 +75,7 @@ SEED = """
     INSERT INTO advice_event (advice_id, at, strategy, state, cause, facts)
     SELECT advice_id, created_at, 'range', 'proposed', 'it wins', '[]' FROM advice;
     INSERT INTO advice_check (
-        advice_id, strategy, taken_up_at, after_seconds, measure, unit, low, expected, high
+        advice_id, strategy, adopted_at, after_seconds, measure, unit, low, expected, high
     )
     SELECT advice_id, 'range', created_at, 900, 'lag', 'offsets', 0, 1, 2 FROM advice;
     INSERT INTO validation (snapshot_id, cluster, stage, group_id, expectation, severity, success)

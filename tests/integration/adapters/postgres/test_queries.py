@@ -66,8 +66,8 @@ def filled(module_database_url: str) -> PostgresHistory:
     shelf.make("other rules")
     for cluster in ("demo", "other"):
         measured(shelf, -1440, cluster, diagnosis="hot partition")
-        measured(history, -2890, cluster, diagnosis="keeps up")
-        measured(history, -2880, cluster, diagnosis="keeps up", **CROSSING)
+        measured(history, -2890, cluster, diagnosis="healthy")
+        measured(history, -2880, cluster, diagnosis="healthy", **CROSSING)
         measured(history, -1440, cluster, diagnosis="skewed load")
     fill(history, 0, "demo")
     fill(history, 1, "demo")
@@ -369,17 +369,17 @@ def test_the_cheapest_strategy_that_could_run_stands_beside_what_is_paid_now(
     history: PostgresHistory,
 ) -> None:
     """
-    A yardstick does not count, however cheap, nor what more members of unknown racks would read; the saving has its
+    A undeployable does not count, however cheap, nor what more members of unknown racks would read; the saving has its
     currency.
     """
     (row,) = priced(
         history,
         "app",
-        live=("can run", 50.0),
-        range=("could run", 20.0),
-        sticky=("can run", 30.0),
-        fair=("can run", 0.0),
-        balanced=("yardstick", 1.0),
+        live=("available", 50.0),
+        range=("needs restart", 20.0),
+        sticky=("available", 30.0),
+        fair=("available", 0.0),
+        balanced=("not deployable here", 1.0),
     )
     assert [row[name] for name in CHEAPEST] == ["range", 50.0, 20.0]
     assert (row["saved_per_month"], row["currency"]) == (30.0, "EUR")
@@ -390,7 +390,7 @@ def test_nothing_cheaper_or_nothing_known_is_nothing_said(
     history: PostgresHistory, paid: float | None
 ) -> None:
     """A strategy at the same cost saves nothing; an unknown cost is compared with none."""
-    (row,) = priced(history, "app", live=("can run", paid), range=("can run", 10.0))
+    (row,) = priced(history, "app", live=("available", paid), range=("available", 10.0))
     assert [row[name] for name in CHEAPEST] == [None, paid, None]
     assert row["saved_per_month"] is None
 
@@ -398,10 +398,10 @@ def test_nothing_cheaper_or_nothing_known_is_nothing_said(
 def test_a_group_got_worse_that_kept_up_less_of_its_time(history: PostgresHistory) -> None:
     """Held against as many days before; of one that is only looked at now, or got better, nothing is said."""
     for number, lag, diagnosis in (
-        (-2890, 1, "keeps up"),
-        (-2880, 3, "keeps up"),
+        (-2890, 1, "healthy"),
+        (-2880, 3, "healthy"),
         (-1440, 50, "skewed load"),
-        (-1430, 70, "keeps up"),
+        (-1430, 70, "healthy"),
     ):
         measured(history, number, lag=lag, diagnosis=diagnosis, delay_seconds=lag)
 
@@ -430,7 +430,7 @@ def test_what_crossed_racks_is_summed_by_day_or_cluster(history: PostgresHistory
 
 def test_advice_is_counted_by_group_and_owner(history: PostgresHistory) -> None:
     """Each state that it reached in the period, once; whose group it was then."""
-    for number, state in enumerate(("confirmed", "withdrawn", "confirmed", "taken up")):
+    for number, state in enumerate(("confirmed", "withdrawn", "confirmed", "adopted")):
         taken = manifest(number)
         history.store_snapshot(taken)
         row = advice(taken.snapshot_id, "orders-app", owner="web", checks=[])
@@ -446,7 +446,7 @@ def test_advice_is_counted_by_group_and_owner(history: PostgresHistory) -> None:
 
 
 def test_open_switches_are_summed_without_what_is_unknown(history: PostgresHistory) -> None:
-    """What each saves, less the price of getting there; a group that is told to stay saves nothing."""
+    """What each saves, less the price of getting there; a group that is advised to stay saves nothing."""
     taken = manifest()
     history.store_snapshot(taken)
     numbers: dict[str, tuple[float | None, float | None]] = {"a": (100.0, 30.0), "b": (None, 5.0)}

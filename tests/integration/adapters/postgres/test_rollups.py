@@ -70,7 +70,7 @@ def drawn(seed: int, cluster: str, minutes: Sequence[int]) -> list[Shot]:
             "members": draw.randrange(1, 9),
             "production_per_second": maybe(draw.random() * 50),
             "consumption_per_second": maybe(draw.random() * 50),
-            "diagnosis": maybe(draw.choice(["keeps up", "hot partition"])),
+            "diagnosis": maybe(draw.choice(["healthy", "hot partition"])),
             "cross_rack_bytes_per_second": maybe(draw.random() * 1e6),
             "state": draw.choice(["Stable", "Stable", "Assigning"]),
         }
@@ -92,7 +92,7 @@ def drawn(seed: int, cluster: str, minutes: Sequence[int]) -> list[Shot]:
     for minute in minutes:
         groups = {name: group() for name in ("a", "b") if draw.random() < 0.9}
         verdicts = [(Verdict.SWITCH, "range"), (Verdict.STAY, "sticky"), (Verdict.STAY, None)]
-        verdicts.append((Verdict.NOT_JUDGED, None))
+        verdicts.append((Verdict.NOT_EVALUATED, None))
         told = {name: draw.choice(verdicts) for name in groups if draw.random() < 0.8}
         shots.append(Shot(cluster, minute, groups, told))
     return shots
@@ -196,7 +196,9 @@ def summed(
         for replay in each.get("would_have_moved") or ():
             moved.setdefault(replay["strategy"], []).append(replay["moves"])
     judged = [shot.advised[name] for shot, _, _ in looks if name in shot.advised]
-    judged = [(verdict, strategy) for verdict, strategy in judged if verdict != Verdict.NOT_JUDGED]
+    judged = [
+        (verdict, strategy) for verdict, strategy in judged if verdict != Verdict.NOT_EVALUATED
+    ]
     winners = sorted({strategy for _, strategy in judged}, key=lambda s: (s is None, s))
 
     def mean(column: str) -> float | None:
@@ -478,18 +480,18 @@ def test_a_diagnosis_has_the_moment_since_which_it_holds(
     history: PostgresHistory, database_url: str
 ) -> None:
     """From the snapshot that first showed it; of the first one known it is said that it may be so for longer."""
-    said = ["keeps up", "keeps up", "hot partition", "hot partition", None]
+    said = ["healthy", "healthy", "hot partition", "hot partition", None]
     for minute, diagnosis in enumerate(said):
         store(history, Shot("demo", minute, {"a": {"diagnosis": diagnosis}}, {}))
     # measured after a newer one: it says nothing of now
-    store(history, Shot("demo", -5, {"a": {"diagnosis": "silent member"}}, {}))
+    store(history, Shot("demo", -5, {"a": {"diagnosis": "member not committing"}}, {}))
     spans = rows(
         database_url,
         "SELECT diagnosis, since, until, already_so FROM diagnosis_span ORDER BY since",
     )
     at = [FIRST + timedelta(minutes=minute) for minute in range(5)]
     assert [tuple(span.values()) for span in spans] == [
-        ("keeps up", at[0], at[2], True),
+        ("healthy", at[0], at[2], True),
         ("hot partition", at[2], at[4], False),
         ("unknown", at[4], None, False),
     ]
@@ -504,14 +506,14 @@ def test_a_snapshot_that_is_measured_again_takes_back_what_it_said_of_a_diagnosi
 ) -> None:
     """With another result, or without the group, it is as if it had been measured only so."""
     asked = "SELECT diagnosis, since, until FROM diagnosis_span"
-    store(history, Shot("demo", 0, {"a": {"diagnosis": "keeps up"}}, {}))
+    store(history, Shot("demo", 0, {"a": {"diagnosis": "healthy"}}, {}))
     wrong = Shot("demo", 1, {"a": {"diagnosis": "hot partition"}}, {})
     taken = store(history, wrong)
-    for groups in ({"a": {"diagnosis": "keeps up"}}, wrong.groups, {}):
+    for groups in ({"a": {"diagnosis": "healthy"}}, wrong.groups, {}):
         store(history, Shot("demo", 1, groups, {}), known=taken)
         spans = [tuple(row.values()) for row in rows(database_url, f"{asked} ORDER BY since")]
         if groups != wrong.groups:
-            assert spans == [("keeps up", FIRST, None)]
+            assert spans == [("healthy", FIRST, None)]
         else:
             then = FIRST + timedelta(minutes=1)
-            assert spans == [("keeps up", FIRST, then), ("hot partition", then, None)]
+            assert spans == [("healthy", FIRST, then), ("hot partition", then, None)]

@@ -44,7 +44,7 @@ def told(
     found = checks(validation("app", success=True), validation("other", success=number != 1))
     history.store_validation(snapshot_id, "snapshot", found)
     lags = {group: [lag + number, 7] for group in GROUPS}
-    rates = {"production_per_second": 1.1, "delay_seconds": 0.1 * number, "diagnosis": "keeps up"}
+    rates = {"production_per_second": 1.1, "delay_seconds": 0.1 * number, "diagnosis": "healthy"}
     history.store_metrics(snapshot_id, metrics(snapshot_id, lags, **rates))
     history.store_candidates(snapshot_id, candidates(snapshot_id, "app"))
     rows: list[AdviceRow] = [advice(snapshot_id, g, **own) for g, own in by_group.items()]

@@ -52,7 +52,7 @@ def test_a_folder_of_series_becomes_a_table(tmp_path, capsys):
 
     out = capsys.readouterr().out
     labels = re.findall(r"^\| ([\w ]+?) \| [\d,]+ \| \d+%", out, re.MULTILINE)
-    assert labels == ["all", "a", "b", "together", "commits 5 s", "keeps up"]
+    assert labels == ["all", "a", "b", "together", "commits 5 s", "healthy"]
 
 
 def test_a_folder_without_series_is_refused(tmp_path, capsys):

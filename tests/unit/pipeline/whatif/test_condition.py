@@ -50,11 +50,11 @@ def test_a_silent_member_is_silent_as_long_as_it_stays():
     """Whoever else leaves, nobody reads what it has; without it others do."""
     found = sick("silent-member")
     member, name = culprit(found)
-    assert found.diagnosis == "silent member"
-    assert told(found, Leaves(member=member)).diagnosed.diagnosis != "silent member"
+    assert found.diagnosis == "member not committing"
+    assert told(found, Leaves(member=member)).diagnosed.diagnosis != "member not committing"
     other = next(one.id for one in found.group.members if one.id != member)
     one = told(found, Leaves(member=other))
-    assert one.diagnosed.diagnosis == "silent member"
+    assert one.diagnosed.diagnosis == "member not committing"
     assert one.facts[0].subjects == (name,)
     assert one.facts[0].partitions == len(one.lists[member])
 
@@ -80,7 +80,7 @@ def test_what_is_said_of_a_member_counts():
     other = next(one for one in found.group.members if one.id != member)
     changes = (Can(member=member, per_second=1e6), Can(member=other.id, per_second=1.0))
     one = told(found, *changes)
-    assert one.diagnosed.diagnosis not in ("keeps up", "catching up", "unknown")
+    assert one.diagnosed.diagnosis not in ("healthy", "catching up", "unknown")
     supposed = suppose(found, changes)
     owner = supposed.owners(np.array(supposed.owned_today))
     assert supposed.condition.keeps_up(owner) is False

@@ -62,10 +62,10 @@ def test_a_member_that_leaves_leaves_what_was_said(strategy):
     said = {tuple(pair): client[who] for who, pairs in first.lists.items() for pair in pairs}
     assert said == owners(came.group)
     assert (told.today.diagnosed.diagnosis, first.diagnosed.diagnosis) == (
-        "keeps up",
-        "too few members",
+        "healthy",
+        "under-provisioned",
     )
-    assert came.diagnosis == "too few members"
+    assert came.diagnosis == "under-provisioned"
     lag = sum(came.measured_group.measured.lag.tolist())
     assert first.candidate.forecast.forecast_lag_expected == pytest.approx(lag, rel=0.1)
 
@@ -82,7 +82,7 @@ def test_a_member_that_joins_lets_the_group_catch_up():
     told = answer(SETTINGS, now, (Joins(member="new-1"),))
 
     first = told.outcomes[0]
-    assert told.today.diagnosed.diagnosis == "too few members"
+    assert told.today.diagnosed.diagnosis == "under-provisioned"
     assert (first.diagnosed.diagnosis, came.diagnosis) == ("catching up", "catching up")
     lag = sum(came.measured_group.measured.lag.tolist())
     assert first.candidate.forecast.forecast_lag_expected == pytest.approx(lag, rel=0.1)
@@ -96,7 +96,7 @@ def test_the_smallest_number_that_keeps_up_does_and_no_smaller_one(start):
     came = {count: seen_at(with_members(EIGHT, count), NOW + HOUR).diagnosis for count in (2, 3, 4)}
 
     assert (found.fewest, found.enough, found.keeps_up, found.most) == (3, 3, True, 8)
-    assert came == {2: "too few members", 3: "keeps up", 4: "keeps up"}
+    assert came == {2: "under-provisioned", 3: "healthy", 4: "healthy"}
 
 
 def test_the_smallest_number_is_what_the_question_about_it_says():
@@ -112,8 +112,8 @@ def test_the_smallest_number_is_what_the_question_about_it_says():
         [one] = answer(SETTINGS, now, changes, ["sticky"]).outcomes
         return one
 
-    assert told(found.fewest).diagnosed.diagnosis == "keeps up"
-    assert told(found.fewest - 1).diagnosed.diagnosis == "too few members"
+    assert told(found.fewest).diagnosed.diagnosis == "healthy"
+    assert told(found.fewest - 1).diagnosed.diagnosis == "under-provisioned"
     assert (told(found.most).idle, told(found.most + 1).idle) == (0, 1)
 
 
