@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from itertools import chain, combinations
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from _pytest.mark.expression import Expression
 
 from tests import tiers
+from tests.stage.process import wait_until
 from tests.tiers import TIERS, Tier, main, stray, write_summary
 
 MARKS = ("airflow", "slow", "postgres", "kafka", "spark")
@@ -76,24 +78,29 @@ def test_a_tier_that_fails_fails_the_whole_and_the_next_one_is_run(
 def test_a_run_that_takes_too_long_is_ended_and_says_which_test_it_was_at(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The other lane has ended, the next tier of this one is not begun."""
-    (tmp_path / "test_hangs.py").write_text("import time\ndef test_it():\n    time.sleep(600)\n")
-    (tmp_path / "test_good.py").write_text("def test_good():\n    pass\n")
-    made = (
-        Tier("good", "made up", "not kafka", ("test_good.py",)),
-        Tier("hangs", "made up", "not kafka", ("test_hangs.py",), waits=True),
-        Tier("after", "made up", "not kafka", ("test_good.py",), waits=True),
+    """The next tier of its lane is not begun."""
+    began = tmp_path / "began"
+    hangs = (
+        f"import time\ndef test_it():\n    open({str(began)!r}, 'w').close()\n    time.sleep(600)\n"
+    )
+    (tmp_path / "test_hangs.py").write_text(hangs)
+    made = tuple(
+        Tier(n, "made up", "not kafka", ("test_hangs.py",), waits=True) for n in ("hangs", "after")
     )
     monkeypatch.setattr(tiers, "TIERS", made)
     monkeypatch.setattr(tiers, "CHECKOUT", tmp_path)
-    assert main(["--limit-minutes", "0.1"]) == 1
+
+    def wait(running: list[object], seconds: float) -> SimpleNamespace:
+        """The limit is over once the test hangs."""
+        wait_until(began.exists, 60, "the test to begin")
+        return SimpleNamespace(not_done=running, seconds=seconds)
+
+    monkeypatch.setattr(tiers, "wait", wait)
+    assert main(["--limit-minutes", "5"]) == 1
     out, told = capfd.readouterr()
-    assert "test_hangs.py:3: KeyboardInterrupt" in out
-    assert [line.split()[:2] for line in out.splitlines()[-2:]] == [
-        ["good", "ok"],
-        ["hangs", "FAILED"],
-    ]
-    assert told == "ended: it took longer than 0.1 minutes\n"
+    assert "test_hangs.py:4: KeyboardInterrupt" in out
+    assert out.splitlines()[-1].split()[:2] == ["hangs", "FAILED"]
+    assert told == "ended: it took longer than 5 minutes\n"
 
 
 def test_a_nightly_run_leaves_its_summary(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

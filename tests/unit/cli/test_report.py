@@ -69,4 +69,4 @@ def test_the_end_of_each_rack(run, tmp_path, monkeypatch, lake):
     page = (tmp_path / "x.html").read_text(encoding="utf-8")
     assert told.exit_code == 0, told.output
     assert "Each group of the newest snapshot (1 group) then" in page
-    assert len(re.findall(r"<bdi>uneven</bdi><td>keeps up &rarr; ", page)) == 3
+    assert len(re.findall(r"<bdi>uneven</bdi><td>healthy &rarr; ", page)) == 3

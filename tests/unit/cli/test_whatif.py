@@ -277,7 +277,7 @@ def test_the_end_of_a_rack_is_told_member_by_member(asked):
     told = """
     Members: partitions, what arrives, and its share of what a member can do
     … racks-avoidable-2 rack-b 4 (2.38/s, ?) 6 (3.57/s, 178%) … racks-avoidable-1 rack-a 4 (2.38/s, ?) - -
-    … too few members (2 members, 4 would do … shipments-0: racks-avoidable-1 -> racks-avoidable-2
+    … under-provisioned (2 members, 4 would do … shipments-0: racks-avoidable-1 -> racks-avoidable-2
     … Rack rack-a is lost with its brokers: another replica in sync takes over the lead of 6 partitions
     … racks-avoidable-1 leaves.
     """
