@@ -61,11 +61,11 @@ def test_it_says_how_far_it_is_and_what_differs(run):
     assert done.stderr.splitlines()[-1] == "18 of 18 snapshots, through 2026-03-02 08:30:00 UTC"
     first, search, last = done.stdout.splitlines()
     assert first == "18 snapshots judged: 1 of 6 groups would have been told otherwise"
-    assert re.fullmatch(r"search-suggest: skewed load -> keeps up for \d h( \d+ min)?; .*", search)
+    assert re.fullmatch(r"search-suggest: skewed load -> healthy for \d h( \d+ min)?; .*", search)
     command = re.fullmatch(r"all that differs: evenkeel (query .*)", last)
     rows = run(*command[1].split(), "--csv").stdout.splitlines()
     assert rows[0].startswith("cluster,group_id,what,then_was,now_is,snapshots,hours")
-    assert rows[1].startswith("example,search-suggest,diagnosis,skewed load,keeps up,")
+    assert rows[1].startswith("example,search-suggest,diagnosis,skewed load,healthy,")
     assert command[1].endswith(
         "--param since=2026-03-02T00:00:00Z --param until=2026-03-03T00:00:00Z"
     )
