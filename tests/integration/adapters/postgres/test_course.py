@@ -108,7 +108,7 @@ def test_what_is_taken_up_and_verified_at_once_has_both_events(
         ReportedGroups(cluster=told["cluster"], snapshots=9)
     )
 
-    assert listed == [("verified", "why verified"), ("adopted", "why taken up")]
+    assert listed == [("verified", "why verified"), ("adopted", "why adopted")]
     assert [(row["taken_up"], row["verified"]) for row in totals] == [(1, 1)]
     assert told["state"] == "verified"
     assert [row["event"] for row in report.events] == ["adopted", "verified"]
