@@ -163,6 +163,25 @@ ALARMS = (
 """Troubles that are never the diagnosis: they say how bad that is, or what would become of the group."""
 
 
+WORST_FIRST = tuple(
+    sorted(set(Diagnosis) - ALARMS, key=lambda one: (one is Diagnosis.HEALTHY, one.precedence))
+)
+"""Diagnoses in the order in which somebody has to look; all that is told of them is what it costs to wait."""
+
+
+def worst_first(
+    diagnosis: Diagnosis, behind_seconds: float | None, lag: float | None
+) -> tuple[int, float, float]:
+    """
+    A key to sort groups by: the diagnosis, then how far behind, then the lag; what is unknown comes last.
+
+    >>> worst_first(Diagnosis.NO_MEMBERS, None, 5) < worst_first(Diagnosis.HEALTHY, 60.0, 9)
+    True
+    """
+    known = [-1 if value is None else value for value in (behind_seconds, lag)]
+    return (WORST_FIRST.index(diagnosis), -known[0], -known[1])
+
+
 CAPACITY = frozenset(
     {
         Diagnosis.SLOW_MEMBER,

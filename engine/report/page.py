@@ -30,10 +30,10 @@ from ..model.formats import (
     size,
     utilisation,
 )
-from ..model.states import CAPACITY, Diagnosis
+from ..model.states import CAPACITY, WORST_FIRST, Diagnosis
 from ..model.text import group_name, printable, report_place, sentence, several
 from .series import chart_data
-from .values import WORST_FIRST, FleetReport, GroupReport, PromiseKept, Rehearsal
+from .values import FleetReport, GroupReport, PromiseKept, Rehearsal
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -17,7 +17,7 @@ from ..config import Settings
 from ..messages.wording import because, member_names, reasons, words
 from ..model.errors import EvenkeelError, Infeasible
 from ..model.groups import GroupSnapshot, PartitionTable
-from ..model.states import Diagnosis
+from ..model.states import WORST_FIRST, Diagnosis
 from ..pipeline.whatif import (
     SeenGroup,
     SupposedLoad,
@@ -31,7 +31,7 @@ from ..pipeline.whatif import (
     suppose,
     why_not,
 )
-from .values import WORST_FIRST, GroupWithoutRack, LeftOut, RackRehearsal, Rehearsal
+from .values import GroupWithoutRack, LeftOut, RackRehearsal, Rehearsal
 
 MOST_RACKS = 12
 """As many racks are rehearsed: members name theirs as they like. Those of brokers come first."""

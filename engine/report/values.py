@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from ..model import states
 from ..model.assignments import Move, Verdict
-from ..model.states import ALARMS, Diagnosis
+from ..model.states import Diagnosis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -387,22 +388,13 @@ class FleetReport:
     rehearsal: Rehearsal | None = None
 
 
-WORST_FIRST = tuple(
-    sorted(set(Diagnosis) - ALARMS, key=lambda one: (one is Diagnosis.HEALTHY, one.precedence))
-)
-"""Diagnoses in the order in which somebody has to look; all that is told of them is what it costs to wait."""
-
-
 def worst_first(group: GroupReport) -> tuple[object, ...]:
     """
     A key to sort groups by: those with an open incident, then by diagnosis, delay and lag; names decide the rest.
     """
-    delay, lag = group.now.delay_seconds, group.now.lag
     return (
         group.gone_since is not None,
         group.open_incident is None,
-        WORST_FIRST.index(group.diagnosis),
-        -(delay if delay is not None else -1),
-        -(lag if lag is not None else -1),
+        *states.worst_first(group.diagnosis, group.now.delay_seconds, group.now.lag),
         group.group_id,
     )
