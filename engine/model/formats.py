@@ -7,6 +7,7 @@ Names, lists and plurals are in `text`. What is not known is `?`; what there is 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -41,6 +42,33 @@ def number(value: float | None) -> str:
     ('1,234,567', '0', '?', '3')
     """
     return UNKNOWN if value is None else f"{round(value):,}"
+
+
+def brief(value: float) -> str:
+    """
+    A number where there is little room: exact below ten thousand, then in three digits.
+
+    >>> [brief(value) for value in (0, 0.6061, 1.41, 22.07, 9999, 15_558, 1_850_000, 2e15)]
+    ['0', '0.6', '1.4', '22', '9,999', '15.6k', '1.85M', '2,000T']
+    """
+    if 0 < abs(value) < 9.95:
+        return f"{value:.1f}".removesuffix(".0")
+    for unit, least in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e4)):
+        if abs(value) >= least * (1 - 5e-4 * (unit != "k")):
+            amount = value / (least if unit != "k" else 1e3)
+            digits = max(0, 3 - len(f"{abs(amount):.0f}"))
+            return f"{amount:,.{digits}f}{unit}"
+    return f"{value:,.0f}"
+
+
+def brief_duration(seconds: float) -> str:
+    """
+    A span of time where there is little room, in its two largest units.
+
+    >>> [brief_duration(value) for value in (0, 42, 511, 7800, 200_000, float("inf"))]
+    ['0s', '42s', '8m 31s', '2h 10m', '2d 7h', 'never']
+    """
+    return re.sub(r"(\d) (d|h|m|s)(?:in)?\b", r"\1\2", duration(seconds))
 
 
 def ratio(value: float) -> str:
@@ -148,6 +176,16 @@ def moment(at: datetime) -> str:
     '2026-03-01 09:05:00 UTC'
     """
     return f"{timestamp(at)} UTC"
+
+
+def minute(at: datetime) -> str:
+    """
+    A moment in UTC, to the minute.
+
+    >>> minute(datetime(2026, 3, 1, 9, 5, 41, tzinfo=UTC))
+    '2026-03-01 09:05 UTC'
+    """
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def timestamp(at: datetime) -> str:

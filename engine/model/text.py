@@ -80,6 +80,19 @@ def shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
+def cut(name: str, limit: int) -> str:
+    """
+    A name of at most *limit* characters: an ellipsis stands for its middle, since names often differ at an end.
+
+    >>> cut("orders-fulfilment-eu", 11), cut("orders", 11), cut("orders", 1)
+    ('order…nt-eu', 'orders', '…')
+    """
+    if len(name) <= limit:
+        return name
+    tail = max(limit - 1, 0) // 2
+    return f"{name[: max(limit - 1 - tail, 0)]}…{name[len(name) - tail :]}"
+
+
 def one_line(value: object) -> str:
     """
     What something says of itself (an error, a name), on one line.
