@@ -92,6 +92,62 @@ class Kit:
     there: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwitchCost:
+    """
+    What the first way to a strategy costs, all its rounds together: `apply` and `advise` show the same.
+
+    Attributes:
+        rounds: How each round restarts, in order; nothing where nothing has to be done.
+        restarts: How many members, or instances of Kafka Streams, are restarted, one counted as often as it is.
+        offsets: What waits meanwhile; None where that is not known.
+    """
+
+    rounds: tuple[Restart, ...]
+    restarts: int
+    offsets: float | None
+
+
+def cost_of(
+    group: GroupSnapshot, rollout: Rollout, held: Sequence[Sequence[HeldUp | None]] = ()
+) -> SwitchCost:
+    """
+    What a way to a strategy costs.
+
+    Args:
+        group: The group.
+        rollout: The ways; the first of them counts.
+        held: What each round of each way holds up; without it that is not known.
+    """
+    rounds = rollout.ways[0].rounds if rollout.ways else ()
+    each = held[0] if held else [None] * len(rounds)
+    waits = [one.offsets for one in each if one is not None and one.offsets is not None]
+    return SwitchCost(
+        rounds=tuple(this.restart for this in rounds),
+        restarts=sum(_restarts(group, this) for this in rounds),
+        offsets=sum(waits) if len(waits) == len(rounds) else None,
+    )
+
+
+def _restarts(group: GroupSnapshot, this: Round) -> int:
+    """How many members, or instances, a round restarts."""
+    if this.restart is Restart.ONE:
+        return 1
+    return len(this.only) or instances_of(group) or len(group.members)
+
+
+def rollout_of(settings: Settings, group: GroupSnapshot, strategy: str) -> Rollout:
+    """
+    The ways of a group to a strategy.
+
+    Raises:
+        EvenkeelError: As `kit_of`.
+    """
+    _check(group, strategy)
+    known = clients_of(group, settings.rule(group.cluster, group.group).client)
+    return _rollout(settings, group, strategy, known)
+
+
 def kit_of(settings: Settings, selection: GroupWithPast, strategy: str) -> Kit:
     """
     How a group gets a strategy.

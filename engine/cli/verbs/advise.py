@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ...model.errors import InputError
 from ...model.text import several
 from ..command_end import complain
 from ..options import (
+    AsCsv,
     AsJson,
     Bootstrap,
     ClusterName,
@@ -18,6 +19,7 @@ from ..options import (
     Stored,
     Strategies,
     epilog,
+    one_format,
     option,
 )
 
@@ -28,13 +30,15 @@ if TYPE_CHECKING:
 EPILOG = epilog(
     [
         "evenkeel advise --from cluster.recording",
-        "evenkeel advise --from cluster.recording --group orders-app   # its scoreboard and moves",
+        "evenkeel advise --from cluster.recording --group orders-app   # problem, advice, effect, cost, next step",
         "evenkeel advise --bootstrap kafka-1:9092 --group orders-app   # now: three snapshots, five seconds apart",
         "evenkeel advise --from lake --cluster prod --json | jq 'select(.verdict == \"switch\")'",
     ],
     [0, 1, 2, 3, 4],
     "This is the plain form: no Spark, no validation, nothing stored, nobody told. Rates, statuses and confirmed "
-    "advice need several snapshots; from one alone they are unknown. --frontier adds what KIP-925 weighs, partitions "
+    "advice need several snapshots; from one alone they are unknown. Groups are sorted worst first and healthy ones "
+    "counted, and no line is wider than 120 columns; --all, --wide, --csv and --json keep everything. --frontier adds "
+    "what KIP-925 weighs, partitions "
     "that cross racks against partitions that move: each line is the cheapest assignment for a range of weights, and "
     "together they are all of them, from the fewest moves to the least that crosses. Of a Kafka Streams application a "
     "line says traffic, moves and stores apart, and the settings that lead there stand below.",
@@ -56,7 +60,15 @@ def advise(
             "Also show cross-rack traffic against moves for one group, as the two are weighed differently.",
         ),
     ] = False,
+    all_groups: Annotated[bool, option("--all", "Also a row for each healthy group.")] = False,
+    wide: Annotated[
+        bool, option("--wide", "All columns and full reasons, however wide that is.")
+    ] = False,
+    moves: Annotated[
+        bool, option("--moves", "Of one group also the partitions that would move.")
+    ] = False,
     as_json: AsJson = False,
+    as_csv: AsCsv = False,
 ) -> None:
     """Say for each group whether another assignment strategy pays, and why."""
     from ...messages.wording import moment
@@ -64,45 +76,77 @@ def advise(
     from .. import sources
     from ..custom import include_all
     from ..judgement import PLAIN_FORM, judge
-    from ..views import scoreboard
-    from ..views.tables import emit, show
+    from ..views import fleet, scoreboard
+    from ..views.tables import emit, emit_csv, show
     from .lag import tell_unreadable
 
+    one_format(as_json, as_csv)
     include_all(strategies)
     source = sources.open_source(bootstrap, cluster, stored, samples=samples, every=every)
     judged = judge(source, sources.select(source, group))
-    _, taken_at = split_snapshot_id(source.newest)
-    looked_at = len(source.ids(source.settings.lookback + 1))
-    complain(
-        f"{PLAIN_FORM}; cluster {source.cluster}, {several(len(judged), 'group')} "
-        f"at {moment(taken_at)}, from {several(looked_at, 'snapshot')}"
-    )
-    if frontier:
-        _with_frontier(source, judged, as_json=as_json)
-    elif as_json:
-        emit(one.to_json() for one in judged)
-    elif len(judged) == 1:
-        scoreboard.print_group(judged[0])
-    else:
-        show([scoreboard.overview(judged)])
-    tell_unreadable(source, [one.metrics for one in judged])
-
-
-def _with_frontier(source: SnapshotSource, judged: Sequence[JudgedGroup], *, as_json: bool) -> None:
-    """Each group's object with its frontier, or the scoreboard of one group and its frontier below."""
-    from .. import sources
-    from ..views import scoreboard
-    from ..views.frontier import frontier_object, print_frontier
-    from ..views.tables import emit
-
-    if not as_json and len(judged) != 1:
+    if frontier and len(judged) != 1 and not (as_json or as_csv):
         raise InputError(
             f"--frontier is for one group, here are {len(judged):,}.", fix="Name it with --group."
         )
+    _, taken_at = split_snapshot_id(source.newest)
+    looked_at = len(source.ids(source.settings.lookback + 1))
+    is_fleet = len(judged) != 1 and not (wide or as_json or as_csv)
+    if not is_fleet:
+        complain(
+            f"{PLAIN_FORM}; cluster {source.cluster}, {several(len(judged), 'group')} "
+            f"at {moment(taken_at)}, from {several(looked_at, 'snapshot')}"
+        )
+    if as_json or as_csv:
+        (emit if as_json else emit_csv)(_objects(source, judged, frontier=frontier))
+    elif is_fleet:
+        fleet.show_fleet(
+            fleet.Fleet(
+                groups=judged,
+                cluster=source.cluster,
+                taken_at=taken_at,
+                snapshots=looked_at,
+                settings=source.settings,
+            ),
+            every=all_groups,
+        )
+    elif len(judged) != 1:
+        show([scoreboard.overview(judged)])
+    else:
+        _print_group(source, judged[0], wide=wide, moves=moves)
+        if frontier:
+            _print_frontier(source, judged[0])
+    tell_unreadable(source, [one.metrics for one in judged])
+
+
+def _objects(
+    source: SnapshotSource, judged: Sequence[JudgedGroup], *, frontier: bool
+) -> Iterator[Mapping[str, Any]]:
+    """Each group as an object, with its frontier where that was asked for."""
+    from .. import sources
+    from ..views.frontier import frontier_object
+
     for one in judged:
-        [selection] = sources.selected(source, one.advice.group)
-        if as_json:
-            emit([one.to_json() | frontier_object(source.settings, selection)])
-        else:
-            scoreboard.print_group(one)
-            print_frontier(source.settings, selection)
+        more: dict[str, Any] = {}
+        if frontier:
+            [selection] = sources.selected(source, one.advice.group)
+            more = dict(frontier_object(source.settings, selection))
+        yield one.to_json() | more
+
+
+def _print_group(source: SnapshotSource, one: JudgedGroup, *, wide: bool, moves: bool) -> None:
+    from .. import sources
+    from ..views import one_group, scoreboard
+
+    if wide:
+        scoreboard.print_group(one)
+        return
+    [selection] = sources.selected(source, one.advice.group)
+    one_group.show_group(one, source.settings, selection, moves=moves)
+
+
+def _print_frontier(source: SnapshotSource, one: JudgedGroup) -> None:
+    from .. import sources
+    from ..views.frontier import print_frontier
+
+    [selection] = sources.selected(source, one.advice.group)
+    print_frontier(source.settings, selection)

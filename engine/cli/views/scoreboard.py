@@ -1,8 +1,9 @@
-"""What `evenkeel advise` prints: the table of groups, and one group's strategies side by side."""
+"""What `evenkeel advise --wide` prints: all columns of the groups, or one group's strategies side by side."""
 
 from __future__ import annotations
 
 import itertools
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ from ...model.states import places_tasks
 from ...model.text import pasted
 from ...records import AdviceColumns, CandidateRow, GroupMetrics, record_of
 from .columns import Shown, cell, head, pick, table
+from .fleet import Standing, standing
 from .tables import Table, show, tell, text
 
 if TYPE_CHECKING:
@@ -61,10 +63,11 @@ AHEAD, DRAINED = ">Lag in 1 h:\nexpected\n(low to high)", ">Drained\nin"
 
 def why(advice: Advice) -> str:
     """The reason of an advice, and beside it the best strategy that the group cannot or may not deploy."""
-    return "; ".join([because(advice.facts), *_undeployable(advice)])
+    return "; ".join([because(advice.facts), *undeployable(advice)])
 
 
-def _undeployable(advice: Advice) -> list[str]:
+def undeployable(advice: Advice) -> list[str]:
+    """The best strategy that a group cannot or may not deploy, and what it would bring; nothing where there is none."""
     if advice.best_undeployable is None:
         return []
     facts = advice.best_undeployable_facts
@@ -76,7 +79,9 @@ def overview(groups: Sequence[JudgedGroup]) -> Table:
 
     def row(one: JudgedGroup) -> Mapping[str, Any]:
         advice = one.advice
-        return {**one.metrics, "verdict": advice.verdict.value, "reason": why(advice)}
+        pending = standing(advice) is Standing.PENDING
+        verdict = "pending" if pending else advice.verdict.value
+        return {**one.metrics, "verdict": verdict, "reason": why(advice)}
 
     return table(
         _OVERVIEW,
@@ -91,8 +96,7 @@ def print_group(judged: JudgedGroup) -> None:
     """One group in full: its numbers, every strategy, the advice and what would move."""
     numbers, _ = overview([judged]).split()
     show([numbers, strategies(judged)])
-    application = places_tasks(judged.metrics["group_type"], judged.metrics["assignor"])
-    further = TASKS if application else HOW_TO_GET
+    further = TASKS if is_application(judged) else HOW_TO_GET
     tell(
         [
             "",
@@ -104,6 +108,24 @@ def print_group(judged: JudgedGroup) -> None:
             further.format(pasted(judged.advice.group)),
         ]
     )
+
+
+def is_application(judged: JudgedGroup) -> bool:
+    """Whether a group is a Kafka Streams application."""
+    return places_tasks(judged.metrics["group_type"], judged.metrics["assignor"])
+
+
+def with_name(told: str, group: str) -> str:
+    """
+    What is to be done, with the group's name in its commands.
+
+    >>> with_name("`evenkeel apply GROUP --strategy racks-server` says how", "it's mine")
+    '`evenkeel apply \'it\'"\'"\'s mine\' --strategy racks-server` says how'
+    """
+    return _COMMAND.sub(lambda found: f"{found[1]} {pasted(group)}", told)
+
+
+_COMMAND = re.compile(r"\b(evenkeel (?:apply|elect|plan)) GROUP\b")
 
 
 def cost_lines(metrics: Mapping[str, Any]) -> list[str]:
@@ -187,18 +209,24 @@ def advice_lines(judged: JudgedGroup) -> list[str]:
     """The verdict, how to follow it, and the best that cannot be deployed."""
     advice = judged.advice
     is_told = advice.verdict is Verdict.SWITCH
-    what = f"{advice.verdict.value} to {advice.strategy}" if is_told else advice.verdict.value
+    pending = standing(advice) is Standing.PENDING
+    to = f"switch to {advice.strategy}{' (pending)' if pending else ''}"
+    what = to if is_told or pending else advice.verdict.value
     lines = [f"Advice: {what}", f"  Why: {because(advice.facts)}"]
     if advice.how:
         when = "How" if is_told else "How, once that is confirmed"
-        lines.append(f"  {when}: {how(advice.how)}")
-    lines += [f"  {each[0].upper()}{each[1:]}" for each in _undeployable(advice)]
+        lines.append(f"  {when}: {with_name(how(advice.how) or '', advice.group)}")
+    lines += [f"  {each[0].upper()}{each[1:]}" for each in undeployable(advice)]
+    lines += [f"  Finding: {with_name(each, advice.group)}" for each in findings(judged)]
+    return [text(line) for line in lines]
+
+
+def findings(judged: JudgedGroup) -> list[str]:
+    """What was found of a group and of its assignment."""
     live = [
         row["findings"] or () for row in judged.candidates if row["deployment"] == Deployment.LIVE
     ]
-    found = itertools.chain(judged.metrics["findings"] or (), *live)
-    lines += [f"  Finding: {finding}" for finding in found]
-    return [text(line) for line in lines]
+    return list(itertools.chain(judged.metrics["findings"] or (), *live))
 
 
 def move_lines(heading: str, moves: Sequence[Move], names: Mapping[str, str]) -> list[str]:

@@ -81,26 +81,30 @@ class Table:
         return [first, Table(headings=headings, rows=said)]
 
 
-def show(tables: Sequence[Table], console: Console | None = None) -> None:
+def show(
+    tables: Sequence[Table], console: Console | None = None, *, width: int | None = None
+) -> None:
     """
     Print tables, and a legend for the signs in them.
 
     Args:
         tables: In order, an empty line between them.
         console: Where to draw; without it the terminal if standard output is one, else plain text.
+        width: No line of plain text is longer, and whoever asks for that gives the legend; None: as long as it gets.
     """
     from rich.console import Console
 
+    legend = [] if width else _legend(tables)
     if console is None and not sys.stdout.isatty():
-        lines = [line for table in tables for line in ["", *plain(table)]]
-        print("\n".join([*lines[1:], *_legend(tables)]))
+        lines = [line for table in tables for line in ["", *_within(table, width)]]
+        print("\n".join([*lines[1:], *legend]))
         return
     screen = console or Console(highlight=False)
     for position, table in enumerate(tables):
         if position:
             screen.print()
         _draw(table, screen)
-    for line in _legend(tables):
+    for line in legend:
         screen.print(line, style="dim", markup=False)
 
 
@@ -145,6 +149,18 @@ def plain(table: Table) -> list[str]:
         return "  ".join(padded).rstrip()
 
     return [*([table.title] if table.title else []), *(line(row) for row in lines)]
+
+
+def _within(table: Table, width: int | None) -> list[str]:
+    """The lines of a table as plain text, laid out where they would be longer than allowed."""
+    from rich.cells import cell_len
+
+    from .layout import lay_out
+
+    lines = plain(table)
+    if width is None or max(map(cell_len, lines)) <= width:
+        return lines
+    return ["".join(span.text for span in line).rstrip() for line in lay_out(table, width)]
 
 
 def _draw(table: Table, screen: Console) -> None:

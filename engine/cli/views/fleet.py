@@ -1,0 +1,306 @@
+"""What `evenkeel advise` prints of many groups: the worst first, no line wider than `WIDTH`, healthy ones counted."""
+
+from __future__ import annotations
+
+import enum
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+
+from ...assignors.kafka.protocol_names import strategy_of
+from ...messages.wording.short_reasons import RACK_FINDINGS, notable, short_reason
+from ...metrics.observe import OBJECTIVE
+from ...model.assignments import Advice, AdviceState, Deployment, Verdict
+from ...model.facts import Fact
+from ...model.formats import NOTHING, UNKNOWN, brief, brief_duration, duration, minute
+from ...model.states import Diagnosis, GroupType, worst_first
+from ...model.text import and_more, cut, pasted, several
+from ...records import GroupMetrics, record_of
+from .columns import Shown, cell, pick, table
+from .layout import GAP, wrap
+from .tables import Table, show, text
+
+if TYPE_CHECKING:
+    from ...config import Settings
+    from ..judgement import JudgedGroup
+
+WIDTH = 120
+"""No line is wider, whatever it is printed on."""
+
+LOCAL_RUN = "local run: not validated, not stored"
+
+LEAST_NAME, MOST_NAME = 16, 60
+"""A name of a group is not cut to less than that in the table, and to so much below it."""
+
+STRATEGY = 20
+"""As many characters of a strategy's name are shown."""
+
+NAMED = 30
+"""As many healthy groups are named."""
+
+_ACROSS = pick(GroupMetrics, "cross_rack_share")[0]
+
+
+class Standing(enum.Enum):
+    """What a group is advised, in a word."""
+
+    NOT_EVALUATED = enum.auto()
+    ADVISED = enum.auto()
+    PENDING = enum.auto()
+    KEEP = enum.auto()
+
+
+_TOO_LITTLE_KNOWN = ("unknown_lag", "no_forecast", "diagnosis_unknown")
+"""Reasons to stay that only say what is not known."""
+
+
+def standing(advice: Advice) -> Standing:
+    """What a group is advised; one of which too little is known is not evaluated."""
+    first = advice.facts[0].measure if advice.facts else None
+    if advice.verdict is Verdict.NOT_EVALUATED or first in _TOO_LITTLE_KNOWN:
+        return Standing.NOT_EVALUATED
+    if advice.verdict is Verdict.SWITCH:
+        return Standing.ADVISED
+    return Standing.PENDING if first == "to_be_confirmed" else Standing.KEEP
+
+
+def current(one: JudgedGroup) -> str | None:
+    """What a group runs, by our name of it where it has one; None where nobody knows."""
+    running = [row["strategy"] for row in one.candidates if row["is_running"]]
+    if running:
+        return str(running[0])
+    wire = one.metrics["assignor"]
+    return (strategy_of(GroupType(one.metrics["group_type"]), wire) or str(wire)) if wire else None
+
+
+def advised(one: JudgedGroup) -> str:
+    """The advice in a few words, which name the strategy."""
+    what = standing(one.advice)
+    if what is Standing.NOT_EVALUATED:
+        return "not evaluated"
+    if what is Standing.KEEP:
+        return f"keep {cut(text(current(one), 'as it is'), STRATEGY)}"
+    return f"{cut(text(one.advice.strategy), STRATEGY)} ({what.name.lower()})"
+
+
+def found(one: JudgedGroup) -> list[Fact]:
+    """What was found of a group and of its assignment."""
+    live = [row["facts"] or () for row in one.candidates if row["deployment"] == Deployment.LIVE]
+    facts = [*(one.metrics["facts"] or ()), *(fact for facts in live for fact in facts)]
+    return [record_of(Fact, fact) for fact in facts]
+
+
+def diagnosis(one: JudgedGroup) -> Diagnosis:
+    """What is the matter with a group."""
+    return Diagnosis(one.metrics["diagnosis"] or Diagnosis.UNKNOWN)
+
+
+def is_quiet(one: JudgedGroup) -> bool:
+    """Whether a group is healthy, is told to change nothing, waits for nothing, and nothing was found."""
+    return (
+        diagnosis(one) is Diagnosis.HEALTHY
+        and standing(one.advice) is Standing.KEEP
+        and one.advice.state not in (AdviceState.PROPOSED, AdviceState.ADOPTED)
+        and not notable(found(one))
+    )
+
+
+def order(one: JudgedGroup) -> tuple[object, ...]:
+    """A key that sorts the worst first; of equally healthy groups those that may change or were found odd."""
+    place, *further = worst_first(
+        diagnosis(one), one.metrics["delay_seconds"], one.metrics["total_lag"]
+    )
+    change = standing(one.advice) in (Standing.ADVISED, Standing.PENDING)
+    quiet = (is_quiet(one), not change) if diagnosis(one) is Diagnosis.HEALTHY else ()
+    return (place, quiet, *further, one.advice.group)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fleet:
+    """
+    The groups of a cluster, and what they were found by.
+
+    Attributes:
+        groups: All that were asked for.
+        cluster: Its name.
+        taken_at: When the newest snapshot was taken.
+        snapshots: How many were looked at.
+        settings: The configuration.
+    """
+
+    groups: Sequence[JudgedGroup]
+    cluster: str
+    taken_at: datetime
+    snapshots: int
+    settings: Settings
+
+
+def show_fleet(fleet: Fleet, *, every: bool = False) -> None:
+    """
+    Print the groups, the worst first.
+
+    Args:
+        fleet: They.
+        every: Whether healthy ones get a row, too.
+    """
+    width = screen_width()
+    groups = sorted(fleet.groups, key=order)
+    listed = [one for one in groups if every or not is_quiet(one)]
+    quiet = [] if every else [one for one in fleet.groups if is_quiet(one)]
+    say([_heading(fleet), *_counts(fleet)], width)
+    rows = overview(listed, width)
+    if listed:
+        print()
+        show([rows], width=WIDTH)
+    if quiet:
+        if not listed:
+            print()
+        names = ", ".join(cut(text(one.advice.group), MOST_NAME) for one in quiet[:NAMED])
+        more = and_more(len(quiet) - NAMED)
+        told = f"{several(len(quiet), 'healthy group')}, no change advised: {names}{more}"
+        say([f"{told} (--all shows them)"], width)
+    print()
+    say(_legend(listed or quiet, rows, width), width)
+
+
+def screen_width() -> int:
+    """As many columns as may be used: those of a terminal, never more than `WIDTH`."""
+    if not sys.stdout.isatty():
+        return WIDTH
+    from rich.console import Console
+
+    return min(Console().width, WIDTH)
+
+
+def say(lines: Sequence[str], width: int) -> None:
+    """Print lines, broken between words where they are longer."""
+    for line in lines:
+        print("\n".join(wrap(line, width)))
+
+
+def _heading(fleet: Fleet) -> str:
+    return (
+        f"Cluster {text(fleet.cluster)}: {several(len(fleet.groups), 'group')}, "
+        f"{several(fleet.snapshots, 'snapshot')}, newest {minute(fleet.taken_at)} ({LOCAL_RUN})"
+    )
+
+
+def _counts(fleet: Fleet) -> list[str]:
+    """How many groups there are of each kind that somebody has to look at; nothing of none."""
+    all_of = [standing(one.advice) for one in fleet.groups]
+    switches = [
+        f"{number:,} switch{'es' * (number != 1)} {what.name.lower()}"
+        for what in (Standing.ADVISED, Standing.PENDING)
+        if (number := all_of.count(what))
+    ]
+    blank = all_of.count(Standing.NOT_EVALUATED)
+    behind = sum(_is_behind(one, fleet.settings) for one in fleet.groups)
+    odd = sum(any(fact.measure in RACK_FINDINGS for fact in found(one)) for one in fleet.groups)
+    told = [
+        *switches,
+        *([f"{several(behind, 'group')} behind"] if behind else []),
+        *([f"{blank:,} not evaluated"] if blank else []),
+        *([several(odd, "rack finding")] if odd else []),
+    ]
+    return [", ".join(told)] if told else []
+
+
+def _is_behind(one: JudgedGroup, settings: Settings) -> bool:
+    rule = settings.rule(one.metrics["cluster"], one.advice.group)
+    behind = one.metrics["delay_seconds"]
+    return behind is not None and behind > (rule.lag_slo_seconds or OBJECTIVE)
+
+
+def overview(groups: Sequence[JudgedGroup], width: int = WIDTH) -> Table:
+    """
+    The groups as rows that fit: names are cut for it, in the middle.
+
+    Args:
+        groups: In their order.
+        width: As wide as the table may be.
+    """
+    columns: list[tuple[str, Callable[[JudgedGroup], str]]] = [
+        ("HEALTH", lambda one: diagnosis(one).value),
+        (">LAG", lambda one: _known(brief, one.metrics["total_lag"])),
+        (">BEHIND", lambda one: _known(brief_duration, one.metrics["delay_seconds"])),
+        (">X-RACK", lambda one: cell(_ACROSS, one.metrics["cross_rack_share"], one.metrics)),
+        ("ADVICE", advised),
+        ("WHY", lambda one: text(short_reason(one.advice.facts, found(one)))),
+    ]
+    widths = {
+        heading: max([cell_len(heading.strip(">")), *(cell_len(value(one)) for one in groups)])
+        for heading, value in columns
+    }
+    names = [text(one.advice.group) for one in groups]
+    limit = _name_width(widths, max(map(cell_len, names), default=0), width)
+    name: Shown = ("GROUP", lambda one: _cut_to(text(one.advice.group), limit))
+    return table([name, *columns], groups, apart=True, spare=["X-RACK", "BEHIND"])
+
+
+def _known(form: Callable[[float], str], value: float | None) -> str:
+    return UNKNOWN if value is None else form(value)
+
+
+def _name_width(widths: Mapping[str, int], longest: int, width: int) -> int:
+    """The room for names: beside all columns, else beside those that a narrow screen shows together."""
+    left = dict(widths)
+    for dropped in (None, "WHY", ">X-RACK", ">BEHIND"):
+        left.pop(dropped or "", None)
+        room = width - sum(left.values()) - GAP * len(left)
+        if room >= min(longest, LEAST_NAME):
+            return room
+    return LEAST_NAME
+
+
+def _cut_to(name: str, width: int) -> str:
+    """A name in so many columns of a screen, of which some characters take two."""
+    limit = width
+    while cell_len(shown := cut(name, limit)) > width and limit > 1:
+        limit -= 1
+    return shown
+
+
+def _legend(groups: Sequence[JudgedGroup], rows: Table, width: int) -> list[str]:
+    change = [one for one in groups if standing(one.advice) in (Standing.ADVISED, Standing.PENDING)]
+    name = pasted((change or groups)[0].advice.group)
+    name = name if len(name) <= MOST_NAME else "NAME"
+    details = f"Details and next step: evenkeel advise --group {name}"
+    signs = {value for row in rows.rows for value in row[1:-1]}
+    told = [
+        *(["? unknown"] if UNKNOWN in signs else []),
+        *(["- not applicable"] if NOTHING in signs else []),
+    ]
+    meant = [
+        ("X-RACK", "partitions read across racks"),
+        ("BEHIND", "time lag beyond the commit interval"),
+    ]
+    shown = [", ".join(told)] if told else []
+    for heading, meaning in meant:
+        place = [each.strip(">") for each in rows.headings].index(heading)
+        if any(row[place] not in (UNKNOWN, NOTHING) for row in rows.rows):
+            shown.append(f"{heading}: {meaning}")
+    together = " ".join([*_pending(groups), details])
+    # a command is not broken where that can be helped
+    lines = [together] if cell_len(together) <= width else [*_pending(groups), details]
+    return [*lines, *(["; ".join(shown)] if shown else [])]
+
+
+def _pending(groups: Sequence[JudgedGroup]) -> list[str]:
+    """What a pending switch waits for; without numbers where the rules differ."""
+    pending = [one.advice for one in groups if standing(one.advice) is Standing.PENDING]
+    waits = {
+        (fact.before or 0, round(fact.after or 0), round(fact.bound or 0))
+        for advice in pending
+        for fact in advice.facts
+        if fact.measure == "told_after"
+    }
+    if len(waits) != 1:
+        return ["pending: not yet best for long enough."] if pending else []
+    ((seconds, wins, of),) = waits
+    return [
+        f"pending: advised once best in {wins} of {several(of, 'snapshot')} and for {duration(seconds)}."
+    ]

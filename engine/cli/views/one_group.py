@@ -1,0 +1,294 @@
+"""What `evenkeel advise` prints of one group: problem, advice, effect, cost and next step, then its strategies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from ...advice.rollout import Restart
+from ...messages.wording import because, member_names, words
+from ...messages.wording.outlook import about
+from ...messages.wording.short_reasons import notable, says_nothing, short_reason
+from ...metrics.observe import NO_OFFSET_RESET
+from ...model.assignments import Advice
+from ...model.errors import EvenkeelError
+from ...model.facts import Fact, FactKind, of_kind
+from ...model.formats import (
+    UNKNOWN,
+    brief,
+    change,
+    duration,
+    minute,
+    percent,
+    size,
+)
+from ...model.states import REBALANCING, Diagnosis
+from ...model.text import pasted, several
+from ...pipeline.rollout import SwitchCost, cost_of, kit_of
+from .fleet import Standing, current, diagnosis, found, say, screen_width, standing
+from .layout import wrap
+from .scoreboard import findings, is_application, move_lines, undeployable, with_name
+from .strategy_table import able, lag_band, restarted, show_others, strategies
+from .tables import Table, show, text
+
+if TYPE_CHECKING:
+    from ...config import Settings
+    from ...snapshots.groups_with_past import GroupWithPast
+    from ..judgement import JudgedGroup
+
+_INDENT = 12
+"""Where the text behind a label begins."""
+
+_PROTOCOLS = {
+    "classic": "classic protocol",
+    "consumer": "KIP-848 protocol",
+    "streams": "KIP-1071 protocol",
+    "share": "share group",
+}
+_DAY = 86_400
+
+_NAME = 24
+"""As many characters of a strategy's name are shown in the table."""
+
+
+def show_group(
+    one: JudgedGroup, settings: Settings, selection: GroupWithPast, *, moves: bool = False
+) -> None:
+    """
+    Print what is the matter with a group, what it is advised, and what its strategies would do.
+
+    Args:
+        one: The group.
+        settings: The configuration.
+        selection: The same group with its past.
+        moves: Whether the partitions that would move are listed.
+    """
+    width = screen_width()
+    say([_headline(one, selection)], width)
+    cost = _cost_of_advised(one, settings, selection)
+    lines = [
+        ("Problem", _problem(one)),
+        ("Advice", _advice(one, selection.group.taken_at)),
+        ("Effect", _effect(one)),
+        ("Cost", _cost(one, cost)),
+        ("Next", _next(one, width - _INDENT)),
+        *(("Finding", with_name(each, one.advice.group)) for each in findings(one)),
+        *(("Possible", told.removeprefix("possible, ")) for told in undeployable(one.advice)),
+    ]
+    print()
+    for label, told in lines:
+        if told:
+            # a command is not broken
+            is_command = label == "Next"
+            first, *more = [told] if is_command else wrap(text(told), width - _INDENT)
+            print(f"  {label:<{_INDENT - 2}}{first}")
+            for line in more:
+                print(f"{'':<{_INDENT}}{line}")
+    rows = strategies(one, settings, selection) if able(one) else None
+    if rows is not None:
+        print()
+        show([rows], width=width)
+        show_others(one, width)
+    if moves:
+        print()
+        say(
+            move_lines("Moves", one.advice.moves, member_names(one.members)) or ["Nothing moves."],
+            width,
+        )
+    print()
+    say(_legend(one, rows, moves=moves), width)
+
+
+def _headline(one: JudgedGroup, selection: GroupWithPast) -> str:
+    metrics, group = one.metrics, selection.group
+    protocol = _PROTOCOLS.get(metrics["group_type"], f"{metrics['group_type']} type")
+    parts = [
+        metrics["state"],
+        protocol,
+        current(one),
+        several(metrics["members"] or 0, "member"),
+        several(metrics["partitions"] or 0, "partition"),
+    ]
+    known = ", ".join(text(part) for part in parts if part)
+    name = f"{text(one.advice.group)} ({text(metrics['cluster'])})"
+    return f"{name}: {known}; {minute(group.taken_at)}"
+
+
+def _problem(one: JudgedGroup) -> str | None:
+    what, metrics = diagnosis(one), one.metrics
+    if what is Diagnosis.HEALTHY:
+        return None
+    reason = f": {metrics['diagnosis_reason']}" if metrics["diagnosis_reason"] else ""
+    behind = metrics["delay_seconds"]
+    lag = metrics["total_lag"]
+    numbers = [
+        *([f"{duration(behind)} behind"] if behind else []),
+        *([f"lag {lag:,}"] if lag is not None else []),
+    ]
+    named = f"{what.value[0].upper()}{what.value[1:]}"
+    return f"{named}{reason}. {_sentence(', '.join(numbers))}".strip()
+
+
+def _sentence(clause: str) -> str:
+    return f"{clause[0].upper()}{clause[1:]}." if clause else ""
+
+
+def _advice(one: JudgedGroup, now: datetime) -> str:
+    advice, what = one.advice, standing(one.advice)
+    if what is Standing.PENDING:
+        return f"Switch to {advice.strategy} (pending: {_pending(advice, now)})"
+    if what is Standing.ADVISED:
+        seen = f": best in {several(advice.seen, 'snapshot')} in a row" if advice.seen else ""
+        return f"Switch to {advice.strategy} (advised{seen})"
+    kept = f"Keep {current(one) or 'the assignment'}" if what is Standing.KEEP else "Not evaluated"
+    odd = found(one)
+    if notable(odd) and says_nothing(advice.facts):
+        return f"{kept}: {short_reason(advice.facts, odd)}, see the finding"
+    return f"{kept}: {because(advice.facts)}"
+
+
+def _pending(advice: Advice, now: datetime) -> str:
+    of = {fact.measure: fact for fact in of_kind(advice.facts, FactKind.REASON)}
+    wins, since, wait = (of.get(name) for name in ("to_be_confirmed", "first_won", "told_after"))
+    told = (
+        f"best in {wins.after:.0f} of the last {several(round(wins.bound or 0), 'snapshot')}"
+        if wins and wins.after
+        else ""
+    )
+    if since is None or wait is None or since.after is None:
+        return told
+    due = datetime.fromtimestamp(since.after + (wait.before or 0), UTC)
+    if due > now and wins and (wins.after or 0) >= (wait.after or 0):
+        return f"{told}; advised from {due:%H:%M} UTC if it stays best"
+    often = f"{wait.after:.0f} of {several(round(wait.bound or 0), 'snapshot')}"
+    return f"{told}; advised once best in {often} and for {duration(wait.before or 0)}"
+
+
+def _effect(one: JudgedGroup) -> str | None:
+    if standing(one.advice) not in (Standing.ADVISED, Standing.PENDING):
+        return None
+    facts = one.advice.facts
+    of = {fact.measure: fact for fact in facts if fact.kind in (FactKind.GAIN, FactKind.REMARK)}
+    told = []
+    for gain in of_kind(facts, FactKind.GAIN):
+        if gain.measure == "forecast_lag_expected":
+            told.append(_lag_ahead(one, gain))
+        elif not gain.measure.startswith("cross_rack"):
+            told.append(words(gain))
+    told += [_racks(of)] if any(name.startswith("cross_rack") for name in of) else []
+    return " ".join(map(_sentence, told)) or None
+
+
+def _racks(of: Mapping[str, Fact]) -> str:
+    """What crosses racks before and after, and how much less that is."""
+    parts = []
+    if (share := of.get("cross_rack_share")) is not None:
+        parts.append(
+            f"cross-rack {change(*(percent(end or 0) for end in (share.before, share.after)))}"
+        )
+    for measure, unit, form in _SAVED:
+        fact = of.get(measure)
+        saved = (fact.before or 0) - (fact.after or 0) if fact is not None else 0
+        if saved and fact is not None:
+            much = form(abs(saved) * unit)
+            parts.append(
+                f"{much}{f' {fact.unit} a month' if unit == 1 else ' a day'} {'less' if saved > 0 else 'more'}"
+            )
+    return ", ".join(parts)
+
+
+_SAVED: Sequence[tuple[str, int, Callable[[float], str]]] = (
+    ("cross_rack_bytes_per_second", _DAY, size),
+    ("cross_rack_records_per_second", _DAY, lambda records: f"{brief(records)} records"),
+    ("cross_rack_cost_per_month", 1, brief),
+)
+"""What of it is told, by how much of it there is in a day or a month, and how that reads."""
+
+
+def _lag_ahead(one: JudgedGroup, gain: Fact) -> str:
+    rows = {row["strategy"]: row for row in one.candidates}
+    live, then = rows.get("live"), rows.get(one.advice.strategy or "")
+    lag = f"lag in 1 h {change(brief(gain.before or 0), brief(gain.after or 0))}"
+    if live is None or then is None or then["forecast_lag_low"] is None:
+        return lag
+    lag += f" (p10-p90: {change(lag_band(live), lag_band(then))})"
+    seconds = then["forecast_drained_seconds_expected"]
+    if seconds is None or not seconds:
+        return lag
+    late = math.isinf(seconds)
+    return f"{lag}, {'not caught up in 1 h' if late else f'caught up in {duration(seconds)}'}"
+
+
+def _cost_of_advised(
+    one: JudgedGroup, settings: Settings, selection: GroupWithPast
+) -> SwitchCost | None:
+    """What `evenkeel apply` prints of the way to the advised strategy; None where there is none."""
+    if standing(one.advice) not in (Standing.ADVISED, Standing.PENDING):
+        return None
+    try:
+        kit = kit_of(settings, selection, one.advice.strategy or "")
+    except EvenkeelError:
+        return None
+    return cost_of(kit.group, kit.rollout, kit.held)
+
+
+def _cost(one: JudgedGroup, cost: SwitchCost | None) -> str | None:
+    if standing(one.advice) not in (Standing.ADVISED, Standing.PENDING):
+        return None
+    told = []
+    if cost is not None:
+        told.append(f"{restarted(cost)}{_of_whom(one, cost)}" if cost.rounds else "no restart")
+        if cost.offsets is not None:
+            told.append(f"~{about(cost.offsets)} records delayed")
+    if one.advice.moves:
+        partitions = several(one.metrics["partitions"], "partition")
+        told.append(f"{len(one.advice.moves):,} of {partitions} move")
+    return _sentence(", ".join(told)) or None
+
+
+def _of_whom(one: JudgedGroup, cost: SwitchCost) -> str:
+    if Restart.ROLLING not in cost.rounds:
+        return ""
+    unit = "instance" if is_application(one) else "member"
+    each = " each" if len(cost.rounds) > 1 else ""
+    return f" ({several(cost.restarts // len(cost.rounds), unit)}{each})"
+
+
+def _next(one: JudgedGroup, width: int) -> str | None:
+    """A command with the group's name, what it is for behind it where that fits."""
+    name = pasted(one.advice.group)
+    odd = {fact.measure for fact in found(one)}
+    steps = "steps, checks and rollback"
+    if standing(one.advice) in (Standing.ADVISED, Standing.PENDING):
+        strategy = pasted(one.advice.strategy or "")
+        command, why = f"evenkeel apply {name} --strategy {strategy}", steps
+    elif one.metrics["state"] in REBALANCING:
+        command, why = f"evenkeel advise --group {name}", "again, once it is Stable"
+    elif NO_OFFSET_RESET in odd:
+        return "Set auto_offset_reset of this group in a rule of evenkeel.toml."
+    elif "lost_rack_awareness" in odd:
+        command, why = f"evenkeel apply {name} --strategy racks-server", steps
+    else:
+        return None
+    explained = f"{command}   # {why}"
+    return explained if len(explained) <= width else command
+
+
+def _legend(one: JudgedGroup, rows: Table | None, *, moves: bool) -> list[str]:
+    more = ["--wide shows all columns", "--json has everything"]
+    if one.advice.moves and not moves:
+        more.insert(0, f"--moves lists the {several(len(one.advice.moves), 'partition')}")
+    signs = {value for row in rows.rows for value in row} if rows else set()
+    unknown = ["? unknown"] if UNKNOWN in signs else []
+    shown = f"({'; '.join([*unknown, ', '.join(more)])})"
+    if rows is None:
+        return [shown]
+    name = pasted(one.advice.group)
+    further = (
+        f"Task by task: evenkeel tasks {name}"
+        if is_application(one)
+        else f"The way to a strategy: evenkeel elect {name} --to STRATEGY"
+    )
+    return [shown, further]

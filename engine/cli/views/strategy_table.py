@@ -1,0 +1,179 @@
+"""The strategies of one group: what it has, what it can have at which cost, and what it cannot have, by the reason."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...advice.rollout import Restart
+from ...model.assignments import ABLE, Deployment, Feasibility
+from ...model.errors import EvenkeelError
+from ...model.facts import Fact, FactKind, of_kind
+from ...model.formats import NOTHING, UNKNOWN, brief, brief_duration
+from ...model.text import cut, several
+from ...pipeline.rollout import SwitchCost, cost_of, rollout_of
+from ...records import CandidateRow, record_of
+from .columns import Shown, cell, pick, table
+from .fleet import current
+from .layout import wrap
+from .tables import Table, text
+
+if TYPE_CHECKING:
+    from ...config import Settings
+    from ...snapshots.groups_with_past import GroupWithPast
+    from ..judgement import JudgedGroup
+
+NAME = 24
+"""As many characters of a strategy's name are shown in the table."""
+
+_LAG, _ACROSS, _MOVED = pick(CandidateRow, "largest_member_lag", "cross_rack_share", "moves")
+
+_MORE = {Deployment.CLASS: " + class", Deployment.PLAN: " + plan"}
+"""What a strategy takes besides restarts."""
+
+Row = Mapping[str, Any]
+
+
+def strategies(one: JudgedGroup, settings: Settings, selection: GroupWithPast) -> Table:
+    """What the group has, and each strategy that it can have; what they cost, and what becomes of it."""
+    live = [row for row in one.candidates if row["deployment"] == Deployment.LIVE]
+    runs = current(one)
+    there = [row for row in able(one) if _is_there(row, runs)]
+    rows = [*live, *(row for row in able(one) if row not in there)]
+    costs = {row["strategy"]: _way(settings, selection, row["strategy"]) for row in able(one)}
+    cells = _Cells(runs=runs, costs=costs)
+    foreseen = any(row["forecast_lag_expected"] is not None for row in rows)
+    racks = any(row["cross_rack_share"] is not None for row in rows)
+    columns: list[Shown] = [
+        ("STRATEGY", cells.name),
+        ("AVAILABLE", cells.available),
+        *([(">LAG IN 1 H (p10-p90)", _ahead), (">CAUGHT UP", _caught_up)] if foreseen else []),
+        (">MAX MEMBER LAG", _member_lag),
+        *([(">X-RACK", lambda row: cell(_ACROSS, row[_ACROSS.name], row))] if racks else []),
+        (">MOVES", lambda row: cell(_MOVED, row[_MOVED.name], row)),
+        (">RESTARTS", cells.restarts),
+    ]
+    return table(columns, rows, spare=["X-RACK", "CAUGHT UP", "MAX MEMBER LAG"])
+
+
+def able(one: JudgedGroup) -> list[Row]:
+    """The rows of strategies that the group can have, the present assignment left out."""
+    return [
+        row
+        for row in one.candidates
+        if row["feasibility"] in ABLE and row["deployment"] != Deployment.LIVE
+    ]
+
+
+def _is_there(row: Row, runs: str | None) -> bool:
+    """Whether the next rebalance under what the group runs changes nothing: then the present assignment says it all."""
+    return bool(row["is_running"]) and row["strategy"] == runs and not row["moves"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Cells:
+    """What is said of a strategy that depends on the group: what it runs, and the cost of the way to each."""
+
+    runs: str | None
+    costs: Mapping[str, SwitchCost | None]
+
+    def name(self, row: Row) -> str:
+        if row["deployment"] != Deployment.LIVE:
+            return cut(text(row["strategy"]), NAME)
+        return f"{cut(text(self.runs), NAME)} (current)" if self.runs else "current"
+
+    def available(self, row: Row) -> str:
+        if row["feasibility"] == Feasibility.AVAILABLE:
+            return "yes"
+        cost = self.costs[row["strategy"]]
+        how = (cost and restarted(cost)) or "needs restart"
+        more = _MORE.get(row["deployment"])
+        return f"{how.replace('rolling ', '')}{more}" if more else how
+
+    def restarts(self, row: Row) -> str:
+        if row["deployment"] == Deployment.LIVE:
+            return NOTHING
+        cost = self.costs[row["strategy"]]
+        return UNKNOWN if cost is None else brief(cost.restarts)
+
+
+def _ahead(row: Row) -> str:
+    if row["forecast_lag_expected"] is None:
+        return UNKNOWN
+    return f"{brief(row['forecast_lag_expected'])} ({lag_band(row)})"
+
+
+def lag_band(row: Row) -> str:
+    """Between what the lag in an hour lies in four cases of five."""
+    return f"{brief(row['forecast_lag_low'])}-{brief(row['forecast_lag_high'])}"
+
+
+def _caught_up(row: Row) -> str:
+    seconds = row["forecast_drained_seconds_expected"]
+    if seconds is None:
+        return UNKNOWN
+    return "> 1h" if math.isinf(seconds) else brief_duration(seconds)
+
+
+def _member_lag(row: Row) -> str:
+    value = row[_LAG.name]
+    return cell(_LAG, None, row) if value is None else brief(value)
+
+
+def _way(settings: Settings, selection: GroupWithPast, strategy: str) -> SwitchCost | None:
+    try:
+        return cost_of(selection.group, rollout_of(settings, selection.group, strategy))
+    except EvenkeelError:
+        return None
+
+
+def restarted(cost: SwitchCost) -> str:
+    """
+    What is restarted, in a few words.
+
+    >>> both = SwitchCost(rounds=(Restart.ROLLING, Restart.ROLLING), restarts=6, offsets=None)
+    >>> restarted(both), restarted(SwitchCost(rounds=(Restart.ONE,), restarts=1, offsets=None))
+    ('2 rolling restarts', '1 restart')
+    """
+    kinds = [
+        (Restart.ROLLING, "rolling restart"),
+        (Restart.ONE, "restart"),
+        (Restart.ALL, "full stop and start"),
+    ]
+    told = [several(cost.rounds.count(kind), noun) for kind, noun in kinds if kind in cost.rounds]
+    return ", ".join(told)
+
+
+_WHY_NOT = {
+    "leader_assigns": "needs the KIP-848 protocol (group.protocol=consumer)",
+    "broker_assigns": "needs the classic protocol (group.protocol=classic)",
+    "no_plan_follower": "needs members that follow plans (evenkeel-plan)",
+    "for_comparison": "shown for comparison, never advised",
+}
+"""Why a strategy cannot be had, by the first reason; others in full."""
+
+_LONG_ASIDE = re.compile(r" \([^()]{40,}\)")
+
+
+def _why_not(row: Mapping[str, Any]) -> str:
+    facts = [record_of(Fact, fact) for fact in row["facts"] or ()]
+    first = next((fact.measure for fact in of_kind(facts, FactKind.REASON)), "")
+    said = str(row["reason"] or "").split(". ")[0]
+    return _WHY_NOT.get(first) or _LONG_ASIDE.sub("", said) or "no reason given"
+
+
+def show_others(one: JudgedGroup, width: int) -> None:
+    """The strategies that the group cannot have, by the reason."""
+    by_reason: dict[str, list[str]] = {}
+    for row in one.candidates:
+        if row["feasibility"] not in ABLE:
+            by_reason.setdefault(_why_not(row), []).append(row["strategy"])
+    if not by_reason:
+        return
+    print("\nNot available for this group:")
+    for reason, names in by_reason.items():
+        first, *more = wrap(text(f"{', '.join(names)}: {reason}"), width - 4)
+        print("\n".join([f"  {first}", *(f"    {line}" for line in more)]))
