@@ -46,7 +46,7 @@ def short_reason(facts: Sequence[Fact], found: Sequence[Fact] = ()) -> str:
     tables = {FactKind.FINDING: FINDINGS, FactKind.DIAGNOSIS: DIAGNOSES, FactKind.GAIN: GAINS}
     first = facts[0]
     short = tables.get(first.kind, REASONS).get(first.measure)
-    return _short(short if short is not None else _fit("{}", words(first)), first, facts)
+    return _short(short if short is not None else _plain(first), first, facts)
 
 
 def says_nothing(facts: Sequence[Fact]) -> bool:
@@ -75,6 +75,20 @@ def _fit(template: str, *names: str) -> str:
     room = WIDTH - len(template.replace("{}", ""))
     each = max(room // max(len(names), 1), 1)
     return template.format(*(cut(printable(one_line(name)), each) for name in names))
+
+
+def _plain(fact: Fact) -> str:
+    """A fact that has no words of its own here."""
+    if fact.before is None or fact.after is None:
+        return _fit("{}", words(fact))
+    return _fit(
+        f"{{}}: {change(brief(fact.before), brief(fact.after))}", fact.measure.replace("_", " ")
+    )
+
+
+def _first_that_fits(*told: str) -> str:
+    """The fullest that has room; the last must."""
+    return next((each for each in told if len(each) <= WIDTH), told[-1])
 
 
 def _first(fact: Fact) -> str:
@@ -145,12 +159,13 @@ def _shares(_: Fact, facts: Sequence[Fact]) -> str:
 def _bytes(fact: Fact, facts: Sequence[Fact]) -> str:
     saved = f"{size((known(fact.before) - known(fact.after)) * DAY)}/day"
     share = _shares(fact, facts)
-    return f"{share}, -{saved}" if share else f"{saved} less across racks"
+    less = _first_that_fits(f"{saved} less across racks", f"{saved} less")
+    return _first_that_fits(f"{share}, -{saved}", share) if share else less
 
 
 def _records(fact: Fact, facts: Sequence[Fact]) -> str:
-    saved = brief((known(fact.before) - known(fact.after)) * DAY)
-    return _shares(fact, facts) or f"{saved} records/day less across racks"
+    saved = f"{brief((known(fact.before) - known(fact.after)) * DAY)} records/day less"
+    return _shares(fact, facts) or _first_that_fits(f"{saved} across racks", saved)
 
 
 def _money(fact: Fact, _: Sequence[Fact]) -> str:
@@ -178,7 +193,7 @@ def _gain(fact: Fact, facts: Sequence[Fact]) -> str:
     if not gains:
         return _fit("{} would be better", _first(fact))
     short = GAINS.get(gains[0].measure)
-    return _short(short if short is not None else _fit("{}", words(gains[0])), gains[0], facts)
+    return _short(short if short is not None else _plain(gains[0]), gains[0], facts)
 
 
 _CALLED = {
