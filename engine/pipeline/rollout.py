@@ -109,17 +109,24 @@ class SwitchCost:
 
 
 def cost_of(
-    group: GroupSnapshot, rollout: Rollout, held: Sequence[Sequence[HeldUp | None]] = ()
-) -> SwitchCost:
+    group: GroupSnapshot,
+    rollout: Rollout,
+    held: Sequence[Sequence[HeldUp | None]] = (),
+    *,
+    there: bool = False,
+) -> SwitchCost | None:
     """
-    What a way to a strategy costs.
+    What the first way to a strategy costs; None where there is no way.
 
     Args:
         group: The group.
-        rollout: The ways; the first of them counts.
+        rollout: The ways.
         held: What each round of each way holds up; without it that is not known.
+        there: Whether the group runs the strategy: then the restart of one member brings its assignment.
     """
-    rounds = rollout.ways[0].rounds if rollout.ways else ()
+    if not rollout.ways:
+        return SwitchCost(rounds=(Restart.ONE,), restarts=1, offsets=None) if there else None
+    rounds = rollout.ways[0].rounds
     each = held[0] if held else [None] * len(rounds)
     waits = [one.offsets for one in each if one is not None and one.offsets is not None]
     return SwitchCost(

@@ -159,7 +159,7 @@ def show_fleet(fleet: Fleet, *, every: bool = False) -> None:
     if quiet:
         if not listed:
             print()
-        names = ", ".join(cut(text(one.advice.group), MOST_NAME) for one in quiet[:NAMED])
+        names = ", ".join(_cut_to(text(one.advice.group), MOST_NAME) for one in quiet[:NAMED])
         more = and_more(len(quiet) - NAMED)
         told = f"{several(len(quiet), 'healthy group')}, no change advised: {names}{more}"
         say([f"{told} (--all shows them)"], width)

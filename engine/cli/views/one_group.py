@@ -31,7 +31,7 @@ from .fleet import Standing, current, diagnosis, found, say, screen_width, stand
 from .layout import wrap
 from .scoreboard import findings, is_application, move_lines, undeployable, with_name
 from .strategy_table import able, lag_band, restarted, show_others, strategies
-from .tables import Table, show, text
+from .tables import Table, show, tell, text
 
 if TYPE_CHECKING:
     from ...config import Settings
@@ -92,11 +92,8 @@ def show_group(
         show([rows], width=width)
         show_others(one, width)
     if moves:
-        print()
-        say(
-            move_lines("Moves", one.advice.moves, member_names(one.members)) or ["Nothing moves."],
-            width,
-        )
+        told = move_lines("Moves", one.advice.moves, member_names(one.members))
+        tell(["", *(told or ["Nothing moves."])])
     print()
     say(_legend(one, rows, moves=moves), width)
 
@@ -112,6 +109,7 @@ def _headline(one: JudgedGroup, selection: GroupWithPast) -> str:
         several(metrics["partitions"] or 0, "partition"),
     ]
     known = ", ".join(text(part) for part in parts if part)
+    known = "could not be read" if metrics["error"] else known
     name = f"{text(one.advice.group)} ({text(metrics['cluster'])})"
     return f"{name}: {known}; {minute(group.taken_at)}"
 
@@ -137,11 +135,12 @@ def _sentence(clause: str) -> str:
 
 def _advice(one: JudgedGroup, now: datetime) -> str:
     advice, what = one.advice, standing(one.advice)
+    to = "Rebalance under" if advice.strategy == current(one) else "Switch to"
     if what is Standing.PENDING:
-        return f"Switch to {advice.strategy} (pending: {_pending(advice, now)})"
+        return f"{to} {advice.strategy} (pending: {_pending(advice, now)})"
     if what is Standing.ADVISED:
         seen = f": best in {several(advice.seen, 'snapshot')} in a row" if advice.seen else ""
-        return f"Switch to {advice.strategy} (advised{seen})"
+        return f"{to} {advice.strategy} (advised{seen})"
     kept = f"Keep {current(one) or 'the assignment'}" if what is Standing.KEEP else "Not evaluated"
     odd = found(one)
     if notable(odd) and says_nothing(advice.facts):
@@ -185,17 +184,15 @@ def _racks(of: Mapping[str, Fact]) -> str:
     """What crosses racks before and after, and how much less that is."""
     parts = []
     if (share := of.get("cross_rack_share")) is not None:
-        parts.append(
-            f"cross-rack {change(*(percent(end or 0) for end in (share.before, share.after)))}"
-        )
-    for measure, unit, form in _SAVED:
+        shares = [percent(end or 0) for end in (share.before, share.after)]
+        parts.append(f"cross-rack {change(*shares)}")
+    for measure, seconds, form in _SAVED:
         fact = of.get(measure)
         saved = (fact.before or 0) - (fact.after or 0) if fact is not None else 0
-        if saved and fact is not None:
-            much = form(abs(saved) * unit)
-            parts.append(
-                f"{much}{f' {fact.unit} a month' if unit == 1 else ' a day'} {'less' if saved > 0 else 'more'}"
-            )
+        if fact is not None and saved:
+            each = "a day" if seconds == _DAY else f"{fact.unit} a month"
+            much = f"{form(abs(saved) * seconds)} {each}"
+            parts.append(f"{much} {'less' if saved > 0 else 'more'}")
     return ", ".join(parts)
 
 
@@ -231,7 +228,7 @@ def _cost_of_advised(
         kit = kit_of(settings, selection, one.advice.strategy or "")
     except EvenkeelError:
         return None
-    return cost_of(kit.group, kit.rollout, kit.held)
+    return cost_of(kit.group, kit.rollout, kit.held, there=kit.there)
 
 
 def _cost(one: JudgedGroup, cost: SwitchCost | None) -> str | None:
@@ -239,9 +236,10 @@ def _cost(one: JudgedGroup, cost: SwitchCost | None) -> str | None:
         return None
     told = []
     if cost is not None:
-        told.append(f"{restarted(cost)}{_of_whom(one, cost)}" if cost.rounds else "no restart")
+        told.append(f"{restarted(cost)}{_of_whom(one, cost)}")
         if cost.offsets is not None:
-            told.append(f"~{about(cost.offsets)} records delayed")
+            waits = about(cost.offsets)
+            told.append(f"~{waits} records delayed" if waits != "0" else "no records delayed")
     if one.advice.moves:
         partitions = several(one.metrics["partitions"], "partition")
         told.append(f"{len(one.advice.moves):,} of {partitions} move")

@@ -43,7 +43,7 @@ def strategies(one: JudgedGroup, settings: Settings, selection: GroupWithPast) -
     runs = current(one)
     there = [row for row in able(one) if _is_there(row, runs)]
     rows = [*live, *(row for row in able(one) if row not in there)]
-    costs = {row["strategy"]: _way(settings, selection, row["strategy"]) for row in able(one)}
+    costs = {row["strategy"]: _way(settings, selection, row) for row in able(one)}
     cells = _Cells(runs=runs, costs=costs)
     foreseen = any(row["forecast_lag_expected"] is not None for row in rows)
     racks = any(row["cross_rack_share"] is not None for row in rows)
@@ -81,9 +81,10 @@ class _Cells:
     costs: Mapping[str, SwitchCost | None]
 
     def name(self, row: Row) -> str:
-        if row["deployment"] != Deployment.LIVE:
-            return cut(text(row["strategy"]), NAME)
-        return f"{cut(text(self.runs), NAME)} (current)" if self.runs else "current"
+        if row["deployment"] == Deployment.LIVE:
+            return f"{cut(text(self.runs), NAME)} (current)" if self.runs else "current"
+        again = " (rebalanced)" if row["is_running"] and row["strategy"] == self.runs else ""
+        return f"{cut(text(row['strategy']), NAME)}{again}"
 
     def available(self, row: Row) -> str:
         if row["feasibility"] == Feasibility.AVAILABLE:
@@ -123,11 +124,13 @@ def _member_lag(row: Row) -> str:
     return cell(_LAG, None, row) if value is None else brief(value)
 
 
-def _way(settings: Settings, selection: GroupWithPast, strategy: str) -> SwitchCost | None:
+def _way(settings: Settings, selection: GroupWithPast, row: Row) -> SwitchCost | None:
+    group = selection.group
     try:
-        return cost_of(selection.group, rollout_of(settings, selection.group, strategy))
+        rollout = rollout_of(settings, group, row["strategy"])
     except EvenkeelError:
         return None
+    return cost_of(group, rollout, there=bool(row["is_running"]))
 
 
 def restarted(cost: SwitchCost) -> str:

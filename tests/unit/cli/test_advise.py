@@ -21,7 +21,7 @@ from tests.helpers.fluid.situations.common import busy
 from tests.helpers.measuring import of_tables
 from tests.helpers.snapshots import group, make_snapshot, member, topic
 from tests.helpers.streams_groups import Sub, Thread, live_snapshot
-from tests.unit.cli.conftest import lacking, objects
+from tests.unit.cli.conftest import lacking, objects, words_of
 
 ENDS = ("low", "expected", "high")
 
@@ -61,7 +61,7 @@ def test_people_get_one_line_per_group_with_the_reason(run, recording):
 
     And that it is the plain form: nobody shall take it for a validated run.
     """
-    result = run("advise", "--from", recording)
+    result = run("advise", "--from", recording, "--wide")
     lines = result.stdout.splitlines()
     by_group = {line.split()[0]: line.split() for line in lines[1:8]}
     assert by_group["locked"][2:7] == ["?"] * 5
@@ -75,7 +75,7 @@ def test_people_get_one_line_per_group_with_the_reason(run, recording):
 @pytest.mark.usefixtures("soon")
 def test_one_group_shows_its_scoreboard_and_moves(run, recording):
     """Every strategy with its numbers and what the next change would move, the advice, and what would change hands."""
-    text = run("advise", "--from", recording, "--group", "uneven").stdout
+    text = run("advise", "--from", recording, "--group", "uneven", "--wide").stdout
     told = "Strategies for uneven … live … range … roundrobin … Advice: switch to … app-1 -> app-2"
     assert lacking(text, told) is None
     lines = text.splitlines()
@@ -92,7 +92,7 @@ def test_the_scoreboard_says_what_becomes_of_the_group(run, tmp_path):
     file = tmp_path / "fluid.evenkeel"
     record(file, simulate([SITUATIONS["catching-up-skewed"].group], 29))
     asked = ("advise", "--from", str(file), "--group", "*")
-    lines = run(*asked).stdout.splitlines()
+    lines = run(*asked, "--wide").stdout.splitlines()
     by_strategy = {line.split()[0]: line for line in lines if line}
     [group] = objects(run(*asked, "--json"))
     rows = {row["strategy"]: row for row in group["strategies"]}
@@ -157,9 +157,9 @@ def test_what_the_policy_leaves_out_is_shown_as_not_allowed(run, recording, tmp_
     """A policy that allows nothing leaves the best strategy as a comparison, and is said to be the reason."""
     (tmp_path / "evenkeel.toml").write_text("[[rules]]\npolicy = {deployment = ['plan']}\n")
     text = run("advise", "--from", recording, "--group", "uneven").stdout
-    assert "Advice: stay" in text
-    assert "Possible, not allowed: " in text
-    assert "setting is not among what policy.deployment allows" in text
+    assert "Advice    Keep range: there is no strategy that it could deploy" in text
+    assert "Possible  not allowed: range " in text
+    assert "setting is not among what policy.deployment allows" in words_of(text)
 
 
 def test_one_snapshot_alone_knows_nothing_of_what_comes(run, kafka):
@@ -182,8 +182,14 @@ def test_two_snapshots_confirm_nothing(run, kafka):
     assert row["moves"]
     assert len(kafka["slept"]) == 1
     text = run(*asked).stdout
-    assert "Advice: stay\n" in text
-    assert "How, once that is confirmed: " in text
+    assert (
+        "Rebalance under range (pending: best in 1 of the last 1 snapshot; advised once best"
+        in text
+    )
+    wide = run(*asked, "--wide").stdout
+    assert "Advice: switch to range (pending)\n" in wide
+    assert "How, once that is confirmed: " in wide
+    assert "stay" not in text + wide
 
 
 def test_a_live_cluster_is_sampled(run, kafka):
@@ -266,7 +272,7 @@ def test_changes_of_members_are_told_with_what_they_would_have_moved(run, kept):
     Members changed: 0 joins, 1 leave, 0 restarts in 2 snapshots
     Moved: 3 partitions changed owner from one to the next; would have: range 3 … cooperative-sticky 2
     """
-    assert lacking(run(*asked).stdout, told) is None
+    assert lacking(run(*asked, "--wide").stdout, told) is None
     [row] = objects(run(*asked, "--json"))
     assert row["past_changes"]["sticky"]["would_move"] == 2
     assert "lag-aware" not in row["past_changes"]
@@ -305,7 +311,8 @@ def test_it_stands_below_the_scoreboard_and_starts_with_what_is(swept, run, reco
     strategies = [line.split()[0] for line in lines[4:] if line.startswith(("min", "bal"))]
     assert set(strategies) == {"min_traffic", "balance_subtopology"}
     assert lines[-1] == "By default a crossing partition is worth 10 moves in Kafka Streams."
-    assert "Members changed" not in board  # they stayed
+    wide = run("advise", "--group", "uneven", "--from", recording, "--wide").stdout
+    assert "Members changed" not in wide  # they stayed
 
 
 def test_json_has_every_corner_with_its_weights(told, recording):
@@ -342,7 +349,8 @@ def test_a_group_that_has_none_is_told_why(swept, recording, name, why):
     assert told["frontier"] is None
     assert told["frontier_reason"].startswith(why)
     if name == "moving":  # no number is invented for what could not be replayed
-        row = next(line for line in result.stdout.splitlines() if line.startswith("range "))
+        wide = swept(name, recording, "--wide").stdout
+        row = next(line for line in wide.splitlines() if line.startswith("range "))
         assert row.split()[1:9] == ["setting", "not", "applicable", *["-"] * 5]
         assert "rebalancing (PreparingRebalance)" in row
 
