@@ -92,7 +92,7 @@ def test_the_recording_is_small():
 def test_the_front_door_shows_what_is_printed():
     """Line by line, of some of the groups."""
     (sample,) = re.findall(
-        r"^```\n(Group .*?)^```", README.read_text(encoding="utf-8"), re.M | re.S
+        r"^```\n(GROUP .*?)^```", README.read_text(encoding="utf-8"), re.M | re.S
     )
     printed = CliRunner().invoke(app, ["advise", "--from", RECORDED]).stdout
 
