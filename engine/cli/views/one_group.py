@@ -92,8 +92,8 @@ def show_group(
         show([rows], width=width)
         show_others(one, width)
     if moves:
-        told = move_lines("Moves", one.advice.moves, member_names(one.members))
-        tell(["", *(told or ["Nothing moves."])])
+        listed = move_lines("Moves", one.advice.moves, member_names(one.members))
+        tell(["", *(listed or ["Nothing moves."])])
     print()
     say(_legend(one, rows, moves=moves), width)
 

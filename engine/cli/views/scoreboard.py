@@ -119,8 +119,8 @@ def with_name(told: str, group: str) -> str:
     """
     What is to be done, with the group's name in its commands.
 
-    >>> with_name("`evenkeel apply GROUP --strategy racks-server` says how", "it's mine")
-    '`evenkeel apply \'it\'"\'"\'s mine\' --strategy racks-server` says how'
+    >>> print(with_name("`evenkeel apply GROUP --strategy racks-server` says how", "my app"))
+    `evenkeel apply 'my app' --strategy racks-server` says how
     """
     return _COMMAND.sub(lambda found: f"{found[1]} {pasted(group)}", told)
 
