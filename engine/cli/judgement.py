@@ -20,7 +20,8 @@ from .. import wiring
 from ..advice.past_changes import PastChanges
 from ..config import Settings
 from ..messages.wording import because, how
-from ..model.assignments import ABLE, Advice, AdviceState
+from ..model.assignments import ABLE, Advice, AdviceState, Deployment
+from ..model.facts import Fact
 from ..model.groups import GroupSnapshot, Member
 from ..pipeline.advise import advised, of_lake, to_be_done
 from ..pipeline.measure import compute_metrics, observed_of, record_metrics
@@ -29,7 +30,7 @@ from ..pipeline.pipeline import run_pipeline
 from ..pipeline.propose import propose_candidates, record_candidates
 from ..pipeline.whatif import SeenGroup, seen_of
 from ..ports import Lake
-from ..records import Course
+from ..records import Course, record_of
 from ..snapshots.chunks import chunks_of, in_halves
 from ..snapshots.groups_with_past import (
     Lookback,
@@ -66,6 +67,13 @@ class JudgedGroup:
         """What changes of its members would have moved, by strategies that it could run; nothing without a change."""
         could = [row["strategy"] for row in self.candidates if row["feasibility"] in ABLE]
         return past_changes(self.groups.history(self.advice.group), could)
+
+    @cached_property
+    def found(self) -> Sequence[Fact]:
+        """What was found of the group and of its assignment."""
+        live = [row["facts"] for row in self.candidates if row["deployment"] == Deployment.LIVE]
+        every = [self.metrics["facts"], *live]
+        return [record_of(Fact, fact) for facts in every for fact in facts or ()]
 
     def to_json(self) -> dict[str, Any]:
         """One object: the metrics, the advice with its moves, and every strategy's row."""

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from ...assignors.kafka.protocol_names import strategy_of
-from ...messages.wording.short_reasons import RACK_FINDINGS, notable, short_reason
+from ...messages.wording.short_reasons import RACK_FINDINGS, gravity, notable, short_reason
 from ...metrics.observe import OBJECTIVE
-from ...model.assignments import Advice, AdviceState, Deployment, Verdict
-from ...model.facts import Fact
+from ...model.assignments import Advice, AdviceState, Verdict
 from ...model.formats import NOTHING, UNKNOWN, brief, brief_duration, duration, minute
 from ...model.states import Diagnosis, GroupType, worst_first
 from ...model.text import and_more, cut, pasted, several
-from ...records import GroupMetrics, record_of
+from ...records import GroupMetrics
 from .columns import Shown, cell, pick, table
 from .layout import GAP, wrap
 from .tables import Table, show, text
@@ -87,13 +86,6 @@ def advised(one: JudgedGroup) -> str:
     return f"{cut(text(one.advice.strategy), STRATEGY)} ({what.name.lower()})"
 
 
-def found(one: JudgedGroup) -> list[Fact]:
-    """What was found of a group and of its assignment."""
-    live = [row["facts"] or () for row in one.candidates if row["deployment"] == Deployment.LIVE]
-    facts = [*(one.metrics["facts"] or ()), *(fact for facts in live for fact in facts)]
-    return [record_of(Fact, fact) for fact in facts]
-
-
 def diagnosis(one: JudgedGroup) -> Diagnosis:
     """What is the matter with a group."""
     return Diagnosis(one.metrics["diagnosis"] or Diagnosis.UNKNOWN)
@@ -105,7 +97,7 @@ def is_quiet(one: JudgedGroup) -> bool:
         diagnosis(one) is Diagnosis.HEALTHY
         and standing(one.advice) is Standing.KEEP
         and one.advice.state not in (AdviceState.PROPOSED, AdviceState.ADOPTED)
-        and not notable(found(one))
+        and not notable(one.found)
     )
 
 
@@ -115,7 +107,8 @@ def order(one: JudgedGroup) -> tuple[object, ...]:
         diagnosis(one), one.metrics["delay_seconds"], one.metrics["total_lag"]
     )
     change = standing(one.advice) in (Standing.ADVISED, Standing.PENDING)
-    quiet = (is_quiet(one), not change) if diagnosis(one) is Diagnosis.HEALTHY else ()
+    is_healthy = diagnosis(one) is Diagnosis.HEALTHY
+    quiet = (is_quiet(one), not change, gravity(one.found)) if is_healthy else ()
     return (place, quiet, *further, one.advice.group)
 
 
@@ -159,7 +152,7 @@ def show_fleet(fleet: Fleet, *, every: bool = False) -> None:
     if quiet:
         if not listed:
             print()
-        names = ", ".join(_cut_to(text(one.advice.group), MOST_NAME) for one in quiet[:NAMED])
+        names = ", ".join(cut_to(text(one.advice.group), MOST_NAME) for one in quiet[:NAMED])
         more = and_more(len(quiet) - NAMED)
         told = f"{several(len(quiet), 'healthy group')}, no change advised: {names}{more}"
         say([f"{told} (--all shows them)"], width)
@@ -199,7 +192,7 @@ def _counts(fleet: Fleet) -> list[str]:
     ]
     blank = all_of.count(Standing.NOT_EVALUATED)
     behind = sum(_is_behind(one, fleet.settings) for one in fleet.groups)
-    odd = sum(any(fact.measure in RACK_FINDINGS for fact in found(one)) for one in fleet.groups)
+    odd = sum(any(fact.measure in RACK_FINDINGS for fact in one.found) for one in fleet.groups)
     told = [
         *switches,
         *([f"{several(behind, 'group')} behind"] if behind else []),
@@ -229,7 +222,7 @@ def overview(groups: Sequence[JudgedGroup], width: int = WIDTH) -> Table:
         (">BEHIND", lambda one: _known(brief_duration, one.metrics["delay_seconds"])),
         (">X-RACK", lambda one: cell(_ACROSS, one.metrics["cross_rack_share"], one.metrics)),
         ("ADVICE", advised),
-        ("WHY", lambda one: text(short_reason(one.advice.facts, found(one)))),
+        ("WHY", lambda one: text(short_reason(one.advice.facts, one.found))),
     ]
     widths = {
         heading: max([cell_len(heading.strip(">")), *(cell_len(value(one)) for one in groups)])
@@ -237,7 +230,7 @@ def overview(groups: Sequence[JudgedGroup], width: int = WIDTH) -> Table:
     }
     names = [text(one.advice.group) for one in groups]
     limit = _name_width(widths, max(map(cell_len, names), default=0), width)
-    name: Shown = ("GROUP", lambda one: _cut_to(text(one.advice.group), limit))
+    name: Shown = ("GROUP", lambda one: cut_to(text(one.advice.group), limit))
     return table([name, *columns], groups, apart=True, spare=["X-RACK", "BEHIND"])
 
 
@@ -256,7 +249,7 @@ def _name_width(widths: Mapping[str, int], longest: int, width: int) -> int:
     return LEAST_NAME
 
 
-def _cut_to(name: str, width: int) -> str:
+def cut_to(name: str, width: int) -> str:
     """A name in so many columns of a screen, of which some characters take two."""
     limit = width
     while cell_len(shown := cut(name, limit)) > width and limit > 1:

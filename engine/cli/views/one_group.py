@@ -27,7 +27,7 @@ from ...model.formats import (
 from ...model.states import REBALANCING, Diagnosis
 from ...model.text import pasted, several
 from ...pipeline.rollout import SwitchCost, cost_of, kit_of
-from .fleet import Standing, current, diagnosis, found, say, screen_width, standing
+from .fleet import MOST_NAME, Standing, current, cut_to, diagnosis, say, screen_width, standing
 from .layout import wrap
 from .scoreboard import findings, is_application, move_lines, undeployable, with_name
 from .strategy_table import able, lag_band, restarted, show_others, strategies
@@ -48,9 +48,6 @@ _PROTOCOLS = {
     "share": "share group",
 }
 _DAY = 86_400
-
-_NAME = 24
-"""As many characters of a strategy's name are shown in the table."""
 
 
 def show_group(
@@ -110,7 +107,7 @@ def _headline(one: JudgedGroup, selection: GroupWithPast) -> str:
     ]
     known = ", ".join(text(part) for part in parts if part)
     known = "could not be read" if metrics["error"] else known
-    name = f"{text(one.advice.group)} ({text(metrics['cluster'])})"
+    name = f"{cut_to(text(one.advice.group), MOST_NAME)} ({text(metrics['cluster'])})"
     return f"{name}: {known}; {minute(group.taken_at)}"
 
 
@@ -142,7 +139,7 @@ def _advice(one: JudgedGroup, now: datetime) -> str:
         seen = f": best in {several(advice.seen, 'snapshot')} in a row" if advice.seen else ""
         return f"{to} {advice.strategy} (advised{seen})"
     kept = f"Keep {current(one) or 'the assignment'}" if what is Standing.KEEP else "Not evaluated"
-    odd = found(one)
+    odd = one.found
     if notable(odd) and says_nothing(advice.facts):
         return f"{kept}: {short_reason(advice.facts, odd)}, see the finding"
     return f"{kept}: {because(advice.facts)}"
@@ -257,7 +254,7 @@ def _of_whom(one: JudgedGroup, cost: SwitchCost) -> str:
 def _next(one: JudgedGroup, width: int) -> str | None:
     """A command with the group's name, what it is for behind it where that fits."""
     name = pasted(one.advice.group)
-    odd = {fact.measure for fact in found(one)}
+    odd = {fact.measure for fact in one.found}
     steps = "steps, checks and rollback"
     if standing(one.advice) in (Standing.ADVISED, Standing.PENDING):
         strategy = pasted(one.advice.strategy or "")

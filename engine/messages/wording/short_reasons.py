@@ -56,9 +56,13 @@ def says_nothing(facts: Sequence[Fact]) -> bool:
 
 def notable(found: Sequence[Fact]) -> list[Fact]:
     """Findings for which a healthy group is listed, the gravest first; the others say how it is measured."""
-    order = list(FINDINGS)
     told = (fact for fact in of_kind(found, FactKind.FINDING) if fact.measure in FINDINGS)
-    return sorted(told, key=lambda fact: order.index(fact.measure))
+    return sorted(told, key=lambda fact: list(FINDINGS).index(fact.measure))
+
+
+def gravity(found: Sequence[Fact]) -> int:
+    """The place of the gravest finding in `FINDINGS`, behind all of them where there is none."""
+    return next((list(FINDINGS).index(fact.measure) for fact in notable(found)), len(FINDINGS))
 
 
 def _short(short: Short, fact: Fact, facts: Sequence[Fact]) -> str:

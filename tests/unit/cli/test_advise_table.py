@@ -17,6 +17,7 @@ from evenkeel.engine.cli.judgement import judge
 from evenkeel.engine.cli.views.fleet import WIDTH, Fleet, order, show_fleet
 from evenkeel.engine.config import Settings
 from evenkeel.engine.snapshots import split_snapshot_id
+from tests.helpers.snapshots import group, make_snapshot, member, topic
 from tests.unit.cli.conftest import DATA, RECORDED, objects, words_of
 
 GOLDEN = DATA / "advise.txt"
@@ -229,6 +230,20 @@ def test_a_finding_names_the_group_in_its_command(told, more):
     text = words_of(told("advise", "--from", RECORDED, "--group", "racks-ignored", *more).stdout)
     assert "evenkeel apply racks-ignored --strategy racks-server" in text
     assert "GROUP" not in text
+
+
+def test_a_long_name_is_cut_but_in_commands(run, kept):
+    """What is copied is whole; nothing else is wider than the table may be."""
+    name = "it's a very-long-name-" * 11
+    members = [
+        member("a", ["t"], {"t": [0, 1, 2]}, rack="rack-b"),
+        member("b", ["t"], {"t": [3]}, rack="rack-a"),
+    ]
+    place = kept(make_snapshot(topics=[topic("t", 4)], groups=[group(name, members=members)]))
+    lines = run("advise", "--from", place, "--group", "it*").stdout.splitlines()
+    assert lines[0].startswith("it's a very-long-name-it's a v…")
+    long = [line for line in lines if len(line) > WIDTH]
+    assert all(line.startswith("The way to a strategy: evenkeel elect 'it'") for line in long)
 
 
 def test_a_name_is_quoted_where_it_is_copied(told, recording):
