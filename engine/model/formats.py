@@ -43,6 +43,20 @@ def number(value: float | None) -> str:
     return UNKNOWN if value is None else f"{round(value):,}"
 
 
+def rounded(value: float) -> str:
+    """
+    A whole number as it is read in passing: three digits of a large one.
+
+    >>> rounded(1_854_000), rounded(1_600_000), rounded(15_640), rounded(1236), rounded(1), rounded(999_999)
+    ('1.85 M', '1.6 M', '15.6k', '1,236', '1', '1 M')
+    """
+    if value < 10_000:
+        return f"{value:,.0f}"
+    if value < 999_500:
+        return f"{value / 1e3:.3g}k"
+    return f"{value / 1e6:,.0f} M" if value >= 1e9 else f"{value / 1e6:.3g} M"
+
+
 def ratio(value: float) -> str:
     """
     A ratio, a mean or an amount, with two decimals.
@@ -138,6 +152,28 @@ def duration(seconds: float) -> str:
         if amount or not parts:
             parts.append(f"{amount} {unit}")
     return " ".join(parts)
+
+
+def roughly(seconds: float) -> str:
+    """
+    A span of time as it is read in passing: from ten minutes on without seconds.
+
+    >>> roughly(95), roughly(1236), roughly(4500), roughly(float("inf"))
+    ('1 min 35 s', '21 min', '1 h 15 min', 'never')
+    """
+    if math.isinf(seconds) or seconds < 600:
+        return duration(seconds)
+    return duration(60 * round(seconds / 60))
+
+
+def minute(at: datetime) -> str:
+    """
+    A moment in UTC, to the minute.
+
+    >>> minute(datetime(2026, 3, 1, 9, 5, 59, tzinfo=UTC))
+    '2026-03-01 09:05 UTC'
+    """
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def moment(at: datetime) -> str:

@@ -80,6 +80,19 @@ def shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
+def middle_cut(text: str, limit: int) -> str:
+    """
+    At most *limit* characters, an ellipsis in the middle: beginning and end of a name tell most.
+
+    >>> middle_cut("payments.checkout.consumer", 14), middle_cut("abc", 4)
+    ('payment…nsumer', 'abc')
+    """
+    if len(text) <= limit:
+        return text
+    end = (limit - 1) // 2
+    return f"{text[: limit - 1 - end]}…{text[len(text) - end :]}"
+
+
 def one_line(value: object) -> str:
     """
     What something says of itself (an error, a name), on one line.

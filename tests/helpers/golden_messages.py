@@ -211,7 +211,7 @@ def _of_advice() -> Iterator[tuple[str, AlertMessage]]:
     why = reason("restarting_no_help", ["catching up"])
     news = {
         "switch": _news("confirmed"),
-        "another strategy": _news("confirmed", before="range"),
+        "another strategy": _news("confirmed", before="fair"),
         "withdrawn": _news("withdrawn", facts=(why,)),
         "adopted": _news("adopted"),
         "verified": _news("verified", checks=(outbox.check(250),)),
