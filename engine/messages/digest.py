@@ -322,7 +322,7 @@ def _switch(news: News) -> list[tuple[str, str]]:
     return [
         ("Cost", _cost(advice)),
         ("Confidence", BETWEEN.join(_certainty(advice))),
-        ("Also", BETWEEN.join(also)),
+        ("Also", real(BETWEEN.join(also), news.group_id) or ""),
     ]
 
 

@@ -176,7 +176,7 @@ def titled(name: str, place: str | None, text: str) -> str:
     >>> titled("orders", "eu", "25 min behind")
     'orders (eu): 25 min behind'
     >>> titled("payments.checkout-service.consumer-group", "eu", "offsets skipped, 1.6 M records unread")
-    'payments.checkout-…vice.consumer-group (eu): offsets skipped, 1.6 M records unread'
+    'payments.checkout-…ce.consumer-group (eu): offsets skipped, 1.6 M records unread'
     """
     where = f" ({fitted(place, PLACE)})" if place is not None else ""
     name = printable(name)
