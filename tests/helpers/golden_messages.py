@@ -5,6 +5,7 @@ All messages there are, as the text that Slack shows: `python -m tests.helpers.g
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from evenkeel.engine.adapters.slack.blocks import body
+from evenkeel.engine.adapters.webhook import alertmanager, pagerduty
 from evenkeel.engine.config import ClusterSettings, MaintenanceWindow, Settings
 from evenkeel.engine.messages.advice_news import News, new_advice
 from evenkeel.engine.messages.digest import advice_message
@@ -171,8 +173,10 @@ def _in_other_circumstances() -> Iterator[tuple[str, AlertMessage]]:
     flapping = {"over_at": group_incidents.BEGAN - timedelta(hours=1)}
     back = incident_of(Diagnosis.CATCHING_UP, Diagnosis.UNDER_PROVISIONED, course=flapping)
     yield "flapping: opened", message_of(back, opened)
+    began = {"began_at": group_incidents.NOW - timedelta(hours=3)}
     stayed = {
-        **flapping,
+        "over_at": group_incidents.NOW - timedelta(hours=4),
+        **began,
         "state": IncidentState.RESOLVED,
         "well_since": group_incidents.NOW - late,
         "readers": readers_of(Diagnosis.CATCHING_UP, 600),
@@ -182,6 +186,7 @@ def _in_other_circumstances() -> Iterator[tuple[str, AlertMessage]]:
         message_of(incident_of(Diagnosis.CATCHING_UP, course=stayed), resolved),
     )
     settled = {
+        **began,
         "state": IncidentState.RESOLVED,
         "unseen_since": group_incidents.NOW - timedelta(hours=2),
         "closed_at": group_incidents.NOW - timedelta(hours=2),
@@ -331,7 +336,20 @@ def golden() -> str:
         (name, replace(message, report=REPORT if message.subject else None))
         for name, message in messages()
     )
-    return "\n\n".join(f"## {name}\n{rendered(message)}" for name, message in linked) + "\n"
+    in_slack = [f"## {name}\n{rendered(message)}" for name, message in linked]
+    return "\n\n".join([*in_slack, *_elsewhere()]) + "\n"
+
+
+def _elsewhere() -> Iterator[str]:
+    """The same for programs: one that opens, as PagerDuty and Alertmanager get it."""
+    message = message_of(incident_of(Diagnosis.NO_MEMBERS), EventKind.OPENED)
+    assert message.subject is not None
+    sent = {
+        "PagerDuty": pagerduty.event(message, message.subject, "a routing key"),
+        "Alertmanager": alertmanager.alert_of(message, message.subject),
+    }
+    for name, content in sent.items():
+        yield f"## no members: opened, {name}\n{json.dumps(content, indent=1, ensure_ascii=False)}"
 
 
 if __name__ == "__main__":

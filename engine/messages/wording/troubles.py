@@ -107,7 +107,9 @@ def _some_no_commits(fact: Fact) -> str:
 
 def _when_caught_up(fact: Fact) -> str:
     soon = "catch-up time unknown" if fact.after is None else "caught up in about {after:roughly}"
-    return filled(f"{{partitions}} behind its lag SLO, {soon}", fact)
+    number = fact.partitions or 0
+    late = does(number, "partition", "exceeds", "exceed")
+    return filled(f"{late} the lag SLO, {soon}", fact)
 
 
 def _topics(fact: Fact) -> str:
@@ -342,7 +344,7 @@ CLAUSES: Mapping[str, Clause] = {
     "last_commit": "last commit {after:minute}",
     "partitions_unreadable": "the end or the commit of {partitions} could not be read ({names})",
     "unreadable": lambda fact: fact.quote or "",
-    "not_evaluated": "evenkeel failed to judge it: {quote}",
+    "not_evaluated": "evenkeel failed to evaluate it: {quote}",
     "arrivals_unknown": ("how much arrives in {partitions} is not known: that takes two snapshots"),
     "ability_unknown": _ability_unknown,
     "no_partitions_seen": "none of its partitions is seen",

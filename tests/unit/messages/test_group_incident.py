@@ -88,7 +88,7 @@ def test_every_cause_has_its_words(cause: Diagnosis) -> None:
     assert len(message.title) <= 80
     assert message.action
     assert "\nSince: 2026-03-01 02:40 UTC (25 min)" in text
-    changed = "orders-1, orders-2, orders-3 left · partitions added to orders, 6 -> 12 partitions"
+    changed = "orders-1, orders-2, orders-3 left · topic orders 6 -> 12 partitions"
     assert f"\nChanged before: {changed}\n" in text
     assert f"\nNext: {commands(message)[0]}\n" in text
     assert "-- Owner: payments" in text
