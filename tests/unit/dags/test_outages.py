@@ -126,7 +126,9 @@ def test_a_history_that_is_away_is_told_once_and_once_that_it_is_back(
     history.down = False
     runtime.watch()
     runtime.watch()
-    assert titles(slack)[1:] == [("#platform", "evenkeel: resolved, history database unreachable", "1")]
+    assert titles(slack)[1:] == [
+        ("#platform", "evenkeel: resolved, history database unreachable", "1")
+    ]
     (incident,) = history.tables.incidents
     steps = history.tables.steps
     assert (incident.kind, incident.cluster) == ("history unreachable", "*")

@@ -192,7 +192,9 @@ def test_what_is_stale_is_named_once_a_week_and_channel(history: MemoryHistory) 
     nothing = "maintenance · gone (all clusters) · matches no group · Patches."
     left = "silence 3 · left (all clusters) · matches no group · By ana: moving."
     since = "since 2026-11-22 11:00 UTC · By ana: moving."
-    old = [f"silence {n} · {name} (all clusters) · {since}" for n, name in ((1, "pay"), (3, "left"))]
+    old = [
+        f"silence {n} · {name} (all clusters) · {since}" for n, name in ((1, "pay"), (3, "left"))
+    ]
     pay = ("#pay", [f"silence 2 · orders-pay (all clusters) · {since}"])
     assert stale(history) == [
         ("#kafka", [nothing]),
