@@ -14,11 +14,10 @@ from ..model.facts import Fact, FactKind
 from ..model.formats import minute
 from ..model.message import AlertMessage, MessageKind, NewsKind, Section, Severity
 from ..model.states import Diagnosis
-from ..model.text import pasted
 from ..ports import AdvisedSnapshot, ScoredAdvice
 from ..records.course import AT_ONCE, VERDICT_SECONDS, AdvicePromise
 from .advice_news import News
-from .incident_message import BETWEEN, LINE, NAME, fitted, next_command, titled
+from .incident_message import BETWEEN, LINE, NAME, fitted, in_command, next_command, titled
 from .wording import (
     across,
     and_more,
@@ -223,9 +222,10 @@ def _command(cluster: str, news: News) -> str:
     group, strategy = news.group_id, news.strategy
     if news.kind is not NewsKind.SWITCH:
         return next_command(cluster, group, Diagnosis.CATCHING_UP, None)
+    name, options = in_command(group, whole=True), f"--cluster {cluster} --strategy {strategy}"
     if group.startswith("-"):
-        return f"evenkeel apply --cluster {cluster} --strategy {strategy} -- {pasted(group)}"
-    return f"evenkeel apply {pasted(group)} --cluster {cluster} --strategy {strategy}"
+        return f"evenkeel apply {options} -- {name}"
+    return f"evenkeel apply {name} {options}"
 
 
 def real(text: str | None, group: str) -> str | None:
@@ -235,7 +235,9 @@ def real(text: str | None, group: str) -> str | None:
     >>> real("`evenkeel plan GROUP --strategy drain` writes the plan", "orders")
     '`evenkeel plan orders --strategy drain` writes the plan'
     """
-    return text and re.sub(r"\b(evenkeel \w+) GROUP\b", lambda m: f"{m[1]} {pasted(group)}", text)
+    return text and re.sub(
+        r"\b(evenkeel \w+) GROUP\b", lambda m: f"{m[1]} {in_command(group, whole=True)}", text
+    )
 
 
 def _lines(news: News, moves: Sequence[Move]) -> list[tuple[str, str]]:

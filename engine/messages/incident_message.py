@@ -376,26 +376,31 @@ def next_command(cluster: str, group: str, cause: TroubleKind, good_snapshot_id:
     if cause is Diagnosis.UNKNOWN:
         return f"evenkeel doctor --cluster {cluster}"
     if cause is Diagnosis.REBALANCING and good_snapshot_id is not None:
-        return f"evenkeel diff --cluster {cluster} --since {good_snapshot_id} -- {_quoted(group)}"
+        return (
+            f"evenkeel diff --cluster {cluster} --since {good_snapshot_id} -- {in_command(group)}"
+        )
     if cause is Diagnosis.STORE_IN_ONE_RACK:
-        named = f"-- {_quoted(group)}" if group.startswith("-") else _quoted(group)
+        named = f"-- {in_command(group)}" if group.startswith("-") else in_command(group)
         return f"evenkeel tasks --from lake --cluster {cluster} {named}"
     # with the capacity of members, and what another assignment brings
     verb = "advise --from lake" if cause in SECONDS_BEHIND else "lag"
     # with an equals sign a name that begins with a hyphen is no option
-    option = f"--group={_quoted(group)}" if group.startswith("-") else f"--group {_quoted(group)}"
+    option = (
+        f"--group={in_command(group)}" if group.startswith("-") else f"--group {in_command(group)}"
+    )
     return f"evenkeel {verb} --cluster {cluster} {option}"
 
 
-def _quoted(group: str) -> str:
+def in_command(group: str, *, whole: bool = False) -> str:
     """
-    A group's name for a shell; as a pattern where it has characters that do not survive a chat, or too many.
+    A group's name for a shell; as a pattern where it has characters that do not survive a chat, or too many
+    where it need not be *whole*.
 
-    >>> _quoted("orders-app"), _quoted("a`b\\nc"), _quoted("x" * 101) == shlex.quote("x" * 100 + "*")
+    >>> in_command("orders-app"), in_command("a`b\\nc"), in_command("x" * 101) == shlex.quote("x" * 100 + "*")
     ('orders-app', "'a?b?c'", True)
     """
     safe = "".join(sign if sign.isprintable() and sign != "`" else "?" for sign in group)
-    if len(safe) > SPELT_OUT:
+    if len(safe) > SPELT_OUT and not whole:
         return shlex.quote(_as_pattern(safe[:SPELT_OUT]) + "*")
     return shlex.quote(_as_pattern(safe) if safe != group else group)
 

@@ -147,7 +147,9 @@ def _section(section: Section, *, brief: bool) -> str:
     """A section; in a *brief* message a single line goes on behind the heading, a single command needs none."""
     heading, lines = _bold(section.heading), [_prose(line) for line in section.lines]
     if brief and not lines and len(section.code) == 1:
-        return f"`{shortened(_code(section.code[0]), TEXT_LIMIT - 2)}`"
+        code = _code(section.code[0])
+        # half a command is worse than none
+        return f"`{code}`" if len(code) <= TEXT_LIMIT - 2 else ""
     if heading:
         alone = brief and len(lines) == 1
         lines = [f"*{heading}:* {lines[0]}"] if alone else [f"*{heading}*", *lines]

@@ -355,6 +355,9 @@ def test_a_command_names_the_group_whatever_it_is_called() -> None:
         program, *arguments = shlex.split(code)
         assert (program, group in arguments) == ("evenkeel", True)
         assert "--" in arguments or not group.startswith("-")
+    hostile = digest(news(group="a`$(x)`b", how=how))
+    assert "`$(x)`" not in plain_text(replace(hostile, title=""))
+    assert "a?$(x)?b" in shlex.split(hostile.sections[-1].code[0])
 
 
 def test_no_line_of_a_message_comes_twice() -> None:
