@@ -326,7 +326,9 @@ def _beside(course: IncidentCourse, worst: CauseSpan | None) -> list[tuple[str, 
     if worst is not None and worst.cause is not course.cause:
         was = [course.cause, *was]
     before = ", ".join(dict.fromkeys(map(wording.called, was)))
-    also = [fitted(wording.headline(span), HEADLINE) for span in there if span is not worst]
+    # what is new to its readers has a line of its own
+    elsewhere = (worst, *new_losses(course))
+    also = [fitted(wording.headline(span), HEADLINE) for span in there if span not in elsewhere]
     if not also:
         return [("Earlier", before)]
     return [

@@ -16,7 +16,7 @@ from evenkeel.engine.adapters.slack.blocks import body
 from evenkeel.engine.adapters.webhook import alertmanager, pagerduty
 from evenkeel.engine.config import ClusterSettings, MaintenanceWindow, Settings
 from evenkeel.engine.messages.advice_news import News, new_advice
-from evenkeel.engine.messages.digest import advice_message
+from evenkeel.engine.messages.digest import MOVES, advice_message
 from evenkeel.engine.messages.events import EventKind
 from evenkeel.engine.messages.group_digest import DigestKind, digest_message
 from evenkeel.engine.messages.incident_message import Incident, line_of, message_of
@@ -27,6 +27,7 @@ from evenkeel.engine.messages.quiet import (
     quiet_postings,
     stale_postings,
 )
+from evenkeel.engine.model.assignments import Move
 from evenkeel.engine.model.facts import Fact, FactKind, reason
 from evenkeel.engine.model.message import AlertMessage, Announcement, NewsKind
 from evenkeel.engine.model.states import Diagnosis, IncidentKind, IncidentState
@@ -159,6 +160,9 @@ def _in_other_circumstances() -> Iterator[tuple[str, AlertMessage]]:
     many = (*every, Diagnosis.CATCHING_UP, Diagnosis.UNDER_PROVISIONED)
     long = incident_of(*many, group="payments.checkout-service." * 5 + "consumer-group")
     yield "several causes and a long name: opened", message_of(long, opened)
+    risen = readers_of(Diagnosis.CATCHING_UP, 600)
+    all_of_it = incident_of(*many, course={"readers": risen}, quiet="acknowledged by ann: looking")
+    yield "all there can be: worse", message_of(all_of_it, EventKind.WORSE)
     never = group_incidents.span_of(
         Diagnosis.NO_MEMBERS, facts=FACTS[Diagnosis.NO_MEMBERS][1][:1] + FACTS[Diagnosis.NO_MEMBERS][1][2:]
     )  # fmt: skip
@@ -214,8 +218,19 @@ def _of_advice() -> Iterator[tuple[str, AlertMessage]]:
         0.0, after_seconds=0, high=0.05, measure="cross_rack_share", unit="share", low=0.0, expected=0.0
     )  # fmt: skip
     why = reason("restarting_no_help", ["catching up"])
+    racks = Fact(kind=FactKind.GAIN, measure="unowned", before=1, after=0)
+    live, proposed = outbox.score(partition_spread=3), outbox.score(partition_spread=0, moves=4)
+    more = {
+        "facts": (racks,),
+        "live": live,
+        "proposed": proposed,
+        "how": "`evenkeel plan GROUP --strategy sticky` writes the plan",
+        "best_undeployable": "balanced",
+        "best_undeployable_reason": "partition spread 3 -> 0",
+    }
     news = {
         "switch": _news("confirmed"),
+        "switch with all there can be": _news("confirmed", **more),
         "another strategy": _news("confirmed", before="fair"),
         "withdrawn": _news("withdrawn", facts=(why,)),
         "adopted": _news("adopted"),
@@ -225,7 +240,8 @@ def _of_advice() -> Iterator[tuple[str, AlertMessage]]:
     }
     for name, each in news.items():
         yield f"advice, {name}", _advised(each)
-    yield "advice, several groups", _advised(*news.values())
+    several = [each for name, each in news.items() if not name.startswith("switch with")]
+    yield "advice, several groups", _advised(*several)
 
 
 def _news(state: str, *, before: str | None = None, **row: Any) -> News:
@@ -259,7 +275,15 @@ def _advised(*news: News) -> AlertMessage:
         newest_started_at=outbox.NOW,
     )
     verdicts, owners = {"switch": len(news), "stay": 12}, {"payments": "team money"}
-    return advice_message("test", snapshot, news, {}, verdicts=verdicts, owners=owners, link=LINK)
+    moves = {
+        "payments": [
+            Move(topic="orders", partition=number, from_member="a", to_member="b")
+            for number in range(MOVES)
+        ]
+    }
+    return advice_message(
+        "test", snapshot, news, moves, verdicts=verdicts, owners=owners, link=LINK
+    )
 
 
 def _digests() -> Iterator[tuple[str, AlertMessage]]:
