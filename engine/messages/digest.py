@@ -2,46 +2,47 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from shlex import quote
 from typing import TypeVar
 
-from ..model.assignments import AdviceState, Move, Verdict
+from ..model.assignments import AdviceState, Move
 from ..model.facts import Fact, FactKind
+from ..model.formats import minute
 from ..model.message import AlertMessage, MessageKind, NewsKind, Section, Severity
+from ..model.states import Diagnosis
 from ..ports import AdvisedSnapshot, ScoredAdvice
 from ..records.course import AT_ONCE, VERDICT_SECONDS, AdvicePromise
 from .advice_news import News
+from .incident_message import BETWEEN, LINE, NAME, fitted, in_command, next_command, titled
 from .wording import (
     across,
-    ahead,
     and_more,
     because,
-    came,
     change,
     does,
     formatted,
     listed,
     member_names,
-    moment,
     possible,
-    price,
-    promised,
     sentence,
     several,
     shortened,
     words,
 )
+from .wording.incidents import impact
+from .wording.outlook import came, expected, foreseen, in_short, price, promised, spread
 
 WORST = 8
-"""Groups told in full; the others are named and counted."""
+"""Groups that get their lines; the others are named and counted."""
 
 MOVES = 5
 """Moves listed per group."""
 
-NOBODY = "(nobody)"
+NOBODY = "(none)"
 
 NAMED = 12
 """Names listed in one line."""
@@ -65,7 +66,7 @@ def advice_message(
     link: str | None = None,
 ) -> AlertMessage:
     """
-    One digest of all news of one snapshot for one channel.
+    One digest of all news of one snapshot for one channel; news of one group is a message about that group.
 
     Args:
         cluster: The cluster's configured name.
@@ -74,100 +75,194 @@ def advice_message(
         moves: Some moves by group.
         verdicts: How many groups of the whole snapshot got which verdict.
         owners: Who owns a group, where that is configured.
-        worst: How many groups are told in full.
+        worst: How many groups get their lines.
         link: Address of the run.
     """
     full, rest = news[:worst], news[worst:]
     owned = owners or {}
-    sections = [section(one, moves.get(one.group_id, ()), owned.get(one.group_id)) for one in full]
-    # what is told first, and why; the section says the rest
-    what = _what(full[0].advice)
-    why = [line for line in _lines(full[0]) if line not in what]
-    summary = " ".join([f"{_heading(full[0])}.", *why[:1]])
-    left = tuple(line for line in sections[0].lines if line not in summary)
-    sections[0] = replace(sections[0], lines=left)
-    if rest:
-        switch = NewsKind.SWITCH
-        told = [f"{one.kind} to {one.strategy}" if one.kind is switch else one.kind for one in rest]
-        names = [f"{one.group_id} ({what})" for one, what in zip(rest, told, strict=True)]
-        heading = f"and {several(len(rest), 'more group')}"
-        sections.append(Section(heading=heading, lines=(listed(names, NAMED),)))
-    number = Counter(one.kind for one in news)
-    counted = [
-        f"{several(number[kind], 'group')} {clause}"
-        for kind, (clause, _) in _CLAUSES.items()
-        if number[kind]
-    ]
-    return AlertMessage(
+    told = [told_of(cluster, one, moves.get(one.group_id, ())) for one in full]
+    first = told[0]
+    message = AlertMessage(
         kind=MessageKind.ADVICE,
         severity=Severity.INFO,
         at=snapshot.finished_at,
-        title=f"{cluster}: {', '.join(counted)}",
-        summary=summary,
-        sections=tuple(sections),
-        more=(
-            "All of it: SELECT * FROM latest_advice "
-            f"WHERE cluster = '{cluster}' AND verdict = '{Verdict.SWITCH}'"
-        ),
+        title=titled(first.group, cluster, first.headline),
+        summary=first.impact,
+        action=first.action,
+        sections=first.sections,
         footer=_footer(snapshot, verdicts),
         announcements=tuple(one.announcement for one in news),
         link=link,
+        snapshot_id=snapshot.snapshot_id,
+    )
+    if len(news) == 1:
+        owner = owned.get(first.group)
+        owns = (f"Owner: {fitted(owner, NAME)}",) if owner else ()
+        return replace(message, footer=(*owns, *message.footer))
+    sections = [section(one, owned.get(one.group)) for one in told]
+    if rest:
+        names = [f"{one.group_id} ({one.kind} {one.strategy})" for one in rest]
+        heading = f"and {several(len(rest), 'more group')}"
+        sections.append(Section(heading=heading, lines=(listed(names, NAMED),)))
+    number = Counter(one.kind for one in news)
+    counted = ", ".join(f"{number[kind]:,} {kind}" for kind in NewsKind if number[kind])
+    return replace(
+        message,
+        title=titled(cluster, None, f"advice for {several(len(news), 'group')}"),
+        summary=f"{sentence(counted)} First: {fitted(first.group, NAME)}, {first.headline}.",
+        action=None,
+        sections=tuple(sections),
+        more=f"All open switches: evenkeel query open_switches --param {quote(f'cluster={cluster}')}",
     )
 
 
-_CLAUSES: Mapping[NewsKind, tuple[str, str]] = {
-    NewsKind.SWITCH: ("should switch to another assignor", "switch to {}"),
-    NewsKind.MISSED: ("took up the advice in vain", "{} did not do what was predicted"),
-    NewsKind.WITHDRAWN: ("should stay after all", "no longer switch to {}"),
-    NewsKind.ADOPTED: ("took up the advice", "now runs {}, as advised"),
-    NewsKind.VERIFIED: (
-        "took up the advice and got what was predicted",
-        "{} did what was predicted",
-    ),
-}
-"""Of so many groups in a title, and of one of them with its strategy; in the order of a title."""
-
-
-def _heading(news: News) -> str:
-    before, said = news.announced, _CLAUSES[news.kind][1].format(news.strategy)
-    if before is not None and before.kind is news.kind is NewsKind.SWITCH:
-        said = f"{said} instead of {before.strategy}, told before"
-    return f"{news.group_id}: {said}"
-
-
-def section(news: News, moves: Sequence[Move] = (), owner: str | None = None) -> Section:
+@dataclass(frozen=True, kw_only=True)
+class Told:
     """
-    What is told of one group.
+    What is said of one group.
+
+    Attributes:
+        group: Its id.
+        headline: What is new in a few words, with the one number.
+        impact: Why, in a sentence or two.
+        action: The one thing to do; None: nothing.
+        sections: What else there is, then the one command.
+    """
+
+    group: str
+    headline: str
+    impact: str
+    action: str | None
+    sections: tuple[Section, ...]
+
+
+def told_of(cluster: str, news: News, moves: Sequence[Move] = ()) -> Told:
+    """
+    What is said of one group.
 
     Args:
+        cluster: The cluster's configured name.
         news: What is new.
         moves: Some of its moves.
-        owner: Who owns it, where that is configured.
     """
     advice = news.advice
-    lines = _lines(news)
+    lines, command = _lines(news, moves), _command(cluster, news)
+    impact = " ".join([*_outcome(news), *_problem(advice)]) or "No reason was stored."
+    sections = [Section(heading=label, lines=(line,)) for label, line in lines if line]
+    return Told(
+        group=news.group_id,
+        headline=_headline(news),
+        impact=impact,
+        action=_action(news),
+        sections=(*sections, Section(heading="Next", code=(command,))),
+    )
+
+
+def section(told: Told, owner: str | None = None) -> Section:
+    """The same among others."""
+    lines = [" ".join(filter(None, (told.impact, told.action)))]
+    lines += [f"{each.heading}: {line}" for each in told.sections for line in each.lines]
     if owner:
-        lines.append(f"Owner: {owner}.")
-    code = _moves(advice, moves) if news.kind is NewsKind.SWITCH else []
-    return Section(heading=_heading(news), lines=tuple(lines), code=tuple(code))
+        lines.append(f"Owner: {fitted(owner, NAME)}")
+    code = told.sections[-1].code
+    return Section(heading=f"{told.group}: {told.headline}", lines=tuple(lines), code=code)
 
 
-def _lines(news: News) -> list[str]:
+def _headline(news: News) -> str:
+    advice, strategy = news.advice, news.strategy
+    match news.kind:
+        case NewsKind.SWITCH:
+            before, told = advice.metrics and advice.metrics.assignor, news.announced
+            what = f"switch {change(before, strategy)}" if before else f"switch to {strategy}"
+            if told is not None and told.kind is NewsKind.SWITCH:
+                what += f" instead of {told.strategy}"
+            return f"{what}{_in_an_hour(advice)}"
+        case NewsKind.WITHDRAWN:
+            return f"switch to {strategy} withdrawn"
+        case NewsKind.ADOPTED:
+            promises = advice.uptake.promises if advice.uptake else ()
+            clauses = (f"forecast {expected(one)}" for one in _after_an_hour(promises))
+            return f"{strategy} adopted{_first(clauses)}"
+        case NewsKind.VERIFIED:
+            return f"{strategy} met its forecast{_first(map(came, _after_an_hour(advice.checks)))}"
+        case NewsKind.MISSED:
+            return (
+                f"{strategy} missed its forecast{_first(map(came, _after_an_hour(advice.checks)))}"
+            )
+
+
+def _first(clauses: Iterable[str]) -> str:
+    return next((f", {clause}" for clause in clauses), "")
+
+
+def _in_an_hour(advice: ScoredAdvice) -> str:
+    """The lag in an hour, as it is and with the other strategy; where that is the same, what crosses racks."""
+    live, other = advice.live_forecast, advice.forecast
+    if live is not None and other is not None:
+        before, after = in_short(live.forecast_lag_expected), in_short(other.forecast_lag_expected)
+        if before != after:
+            return f", lag in 1 h {change(before, after)}"
+    share = next((f for f in advice.facts or () if f.measure == "cross_rack_share"), None)
+    return f", {words(share)}" if share is not None else ""
+
+
+def _action(news: News) -> str | None:
+    match news.kind:
+        case NewsKind.SWITCH:
+            how = real(news.advice.how, news.group_id)
+            return sentence(shortened(how, REASON)) if how else f"Switch to {news.strategy}."
+        case NewsKind.WITHDRAWN:
+            return f"Don't switch to {news.strategy}."
+        case NewsKind.MISSED:
+            return "Check what else changed in the group."
+    return None
+
+
+def _command(cluster: str, news: News) -> str:
+    group, strategy = news.group_id, news.strategy
+    if news.kind is not NewsKind.SWITCH:
+        return next_command(cluster, group, Diagnosis.CATCHING_UP, None)
+    name, options = in_command(group, whole=True), f"--cluster {cluster} --strategy {strategy}"
+    if group.startswith("-"):
+        return f"evenkeel apply {options} -- {name}"
+    return f"evenkeel apply {name} {options}"
+
+
+def real(text: str | None, group: str) -> str | None:
+    """
+    Instructions with the name of the group in the place of a placeholder.
+
+    >>> real("`evenkeel plan GROUP --strategy drain` writes the plan", "orders")
+    '`evenkeel plan orders --strategy drain` writes the plan'
+    """
+    return text and re.sub(
+        r"\b(evenkeel \w+) GROUP\b", lambda m: f"{m[1]} {in_command(group, whole=True)}", text
+    )
+
+
+def _lines(news: News, moves: Sequence[Move]) -> list[tuple[str, str]]:
     advice = news.advice
-    what = _what(advice)
     if news.kind is NewsKind.SWITCH:
-        return [*what, *_why(advice), *_switch(advice)]
+        return [("Effect", _why(advice)), *_switch(news), ("Moves", _moves(advice, moves))]
     if news.kind is NewsKind.WITHDRAWN:
-        return [*what, *_why(advice)] or ["Why: no reason was stored."]
+        return [("Why", _why(advice))]
     if news.kind is NewsKind.ADOPTED:
         promises = advice.uptake.promises if advice.uptake else ()
-        return [*what, *(f"Predicted: {promised(one)}." for one in _after_an_hour(promises))]
-    later = (sentence(came(one)) for one in _after_an_hour(advice.checks))
-    return [*what, *_across(advice), *later]
+        return [("Forecast", BETWEEN.join(map(promised, _after_an_hour(promises))))]
+    return []
+
+
+def _outcome(news: News) -> list[str]:
+    """What came of an advice that was adopted."""
+    if news.kind not in (NewsKind.VERIFIED, NewsKind.MISSED):
+        return []
+    advice = news.advice
+    later = (sentence(foreseen(one)) for one in _after_an_hour(advice.checks))
+    return [*_across(advice), *later]
 
 
 def _across(advice: ScoredAdvice) -> list[str]:
-    """What crosses racks since an advice for them alone was taken up, and what follows if that decided."""
+    """What crosses racks since an advice for them alone was adopted, and what follows if that decided."""
     before = advice.uptake.crossed if advice.uptake else None
     lines = []
     for one in advice.checks:
@@ -175,7 +270,8 @@ def _across(advice: ScoredAdvice) -> list[str]:
             continue
         decided = (one.realised <= one.high) is (advice.state is AdviceState.VERIFIED)
         line = across(before, one.realised, one.high)
-        lines.append(sentence(f"{line}: {advice.state}" if decided else line))
+        outcome = "met" if advice.state is AdviceState.VERIFIED else "missed"
+        lines.append(sentence(f"{line}: forecast {outcome}" if decided else line))
     return lines
 
 
@@ -192,7 +288,7 @@ APART = ("forecast_", "price_")
 """How the measures begin that have lines of their own, where they are known."""
 
 
-def _why(advice: ScoredAdvice) -> list[str]:
+def _why(advice: ScoredAdvice) -> str:
     """The reason, but for what is told apart of it."""
     foreseen = advice.forecast is not None
     facts = [
@@ -201,37 +297,35 @@ def _why(advice: ScoredAdvice) -> list[str]:
         if fact.kind not in (FactKind.HOW, FactKind.DIAGNOSIS)
         and not (foreseen and fact.measure.startswith(APART))
     ]
-    said = because(facts) if advice.facts is not None else advice.reason
-    return [f"Why: {sentence(shortened(said, REASON))}"] if said else []
+    reason = because(facts) if advice.facts is not None else advice.reason
+    return shortened(real(reason, advice.group_id) or "", REASON)
 
 
-def _what(advice: ScoredAdvice) -> list[str]:
-    """What is the matter with the group, with names and numbers."""
+def _problem(advice: ScoredAdvice) -> list[str]:
+    """What is wrong with the group, with names and numbers."""
     if advice.metrics is None or advice.metrics.diagnosis is None:
         return []
-    why = advice.metrics.diagnosis_reason
-    said = f"{advice.metrics.diagnosis}{f': {why}' if why else ''}"
-    return [f"What: {sentence(shortened(said, REASON))}"]
+    facts = [fact for fact in advice.facts or () if fact.kind is FactKind.DIAGNOSIS]
+    why = impact(facts) or advice.metrics.diagnosis_reason
+    problem = f"{advice.metrics.diagnosis}{f': {why}' if why else ''}"
+    return [sentence(shortened(problem, REASON))]
 
 
-def _switch(advice: ScoredAdvice) -> list[str]:
-    """What a switch brings and costs, how it is made, and how sure that is."""
-    lines = []
-    if advice.live_forecast is not None and advice.forecast is not None:
-        lines.append(sentence(ahead(advice.live_forecast, advice.forecast, str(advice.strategy))))
-    lines += [*_effects(advice), _cost(advice)]
-    lines.append(f"How: {sentence(advice.how)}" if advice.how else "How: not known.")
-    lines.append(
-        f"Step by step, and back: evenkeel apply {quote(advice.group_id)} --strategy {advice.strategy}"
-    )
-    lines.append(_certainty(advice))
+def _switch(news: News) -> list[tuple[str, str]]:
+    """What a switch costs, how sure its effect is, and what else there is to know."""
+    advice = news.advice
+    also = _effects(advice)
     if advice.notes:
-        lines.append(f"Note: {sentence(shortened('; '.join(advice.notes), REASON))}")
+        also.append(shortened("; ".join(advice.notes), REASON))
     if advice.best_undeployable:
-        reason = sentence(advice.best_undeployable_reason or "it would do better still")
-        label = possible(advice.best_undeployable_facts or ()).capitalize()
-        lines.append(f"{label} here: {advice.best_undeployable}. {reason}")
-    return lines
+        reason = advice.best_undeployable_reason or "better still"
+        label = possible(advice.best_undeployable_facts or ())
+        also.append(f"{label} here: {advice.best_undeployable} ({reason})")
+    return [
+        ("Cost", _cost(advice)),
+        ("Confidence", BETWEEN.join(_certainty(advice))),
+        ("Also", real(BETWEEN.join(also), news.group_id) or ""),
+    ]
 
 
 def _effects(advice: ScoredAdvice) -> list[str]:
@@ -249,8 +343,7 @@ def _effects(advice: ScoredAdvice) -> list[str]:
         if formatted(measure, before) != formatted(measure, after):
             fact = Fact(kind=FactKind.REMARK, measure=measure, before=before, after=after)
             (better if after < before else worse).append(words(fact))
-    lines = [f"Besides: {'; '.join(better)}."] if better else []
-    return [*lines, f"Worse: {'; '.join(worse)}."] if worse else lines
+    return [*better, *(f"{each} (worse)" for each in worse)]
 
 
 def _cost(advice: ScoredAdvice) -> str:
@@ -259,62 +352,55 @@ def _cost(advice: ScoredAdvice) -> str:
         parts.append(paid)
     score = advice.proposed
     if score is None:
-        parts.append("how many partitions move is not known")
+        parts.append("number of moved partitions unknown")
     else:
         partitions = advice.metrics and advice.metrics.partitions
         of = f" of {partitions:,}" if partitions is not None else ""
-        verb = "changes" if score.moves == 1 else "change"
-        parts.append(f"{score.moves:,}{of} partitions {verb} hands")
+        verb = "moves" if score.moves == 1 else "move"
+        parts.append(f"{score.moves:,}{of} partitions {verb}")
         if owned := score.newly_owned:
             parts.append(f"{does(owned, 'unowned partition', 'gets', 'get')} an owner")
-    return f"Price: {'; '.join(parts)}."
+    return ", ".join(parts)
 
 
-def _certainty(advice: ScoredAdvice) -> str:
-    """How often it won, and what of its reason is unknown, or that nothing is: racks only where it speaks of them."""
+def _certainty(advice: ScoredAdvice) -> list[str]:
+    """How often it won, between what the lag lies, and what of its reason is unknown, or that nothing is."""
     times = advice.seen
-    sure = [
-        f"won in {several(times, 'snapshot')} in a row"
-        if times > 1
-        else "won in one snapshot so far"
-    ]
-    if advice.seen_since:
-        sure = [f"{sure[0]}, since {moment(advice.seen_since)}"]
+    won = f"best strategy in {several(times, 'snapshot')}"
+    sure = [f"{won} since {minute(advice.seen_since)}" if advice.seen_since else won]
+    if advice.live_forecast is not None and advice.forecast is not None:
+        before, after = spread(advice.live_forecast), spread(advice.forecast)
+        sure.append(f"p10-p90 {before if before == after else change(before, after)}")
     lag = advice.metrics.unknown_lag_partitions if advice.metrics else None
     racks = advice.proposed.racks_left_out if advice.proposed else None
     about_racks = any(fact.measure.startswith("cross_rack") for fact in advice.facts or ())
-    doubts = [f"the lag of {several(lag, 'partition')} is unknown"] if lag else []
+    doubts = [f"lag of {several(lag, 'partition')} unknown"] if lag else []
     if about_racks and racks:
-        doubts.append(f"racks of {several(racks, 'partition')} are unknown")
+        doubts.append(f"racks of {several(racks, 'partition')} unknown")
     if not doubts and lag is not None:
-        doubts = ["no lag and no rack is unknown" if about_racks else "no lag is unknown"]
-    return f"How sure: {'; '.join([*sure, *doubts])}."
+        doubts = ["all lags and racks known" if about_racks else "all lags known"]
+    return [*sure, *doubts]
 
 
-def _moves(advice: ScoredAdvice, moves: Sequence[Move]) -> list[str]:
+def _moves(advice: ScoredAdvice, moves: Sequence[Move]) -> str:
     names = member_names(advice.members)
 
     def name(member: str | None) -> str:
         return NOBODY if member is None else names.get(member, member)
 
-    lines = [
+    shown = [
         f"{m.topic}-{m.partition}: {change(name(m.from_member), name(m.to_member))}"
         for m in moves[:MOVES]
     ]
     score = advice.proposed
-    left = (score.moves + score.newly_owned if score else 0) - len(lines)
-    return [*lines, and_more(left).strip()] if lines and left > 0 else lines
+    left = (score.moves + score.newly_owned if score else 0) - len(shown)
+    return fitted(BETWEEN.join(shown), 2 * LINE) + (and_more(left) if shown else "")
 
 
 def _footer(snapshot: AdvisedSnapshot, verdicts: Mapping[str, int]) -> tuple[str, ...]:
     counted = ", ".join(f"{n:,} {verdict}" for verdict, n in sorted(verdicts.items()))
-    lines = [
-        f"Snapshot {snapshot.snapshot_id}, read {moment(snapshot.finished_at)}; "
-        f"{several(sum(verdicts.values()), 'group')}: {counted}.",
-    ]
+    lines = [f"{several(sum(verdicts.values()), 'group')} in the cluster: {counted}"]
     if snapshot.partial:
         problems = [shortened(problem, 200) for problem in snapshot.problems]
-        lines.append(
-            f"The snapshot is partial: {listed(problems, 3) or 'the cause is not stored'}."
-        )
+        lines.append(f"The snapshot is partial: {listed(problems, 3) or 'the cause is unknown'}.")
     return tuple(lines)

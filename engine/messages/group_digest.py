@@ -1,4 +1,4 @@
-"""The message about many groups at once: so already at the first look, opened together or over together."""
+"""The message about many groups: unhealthy when monitoring started, opened together, or resolved together."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ..model.message import AlertMessage, MessageKind, Section, Severity, severity_of
 from ..model.states import TroubleKind
-from .incident_message import Incident, fitted, headline_of, length_of
+from .incident_message import BETWEEN, NAME, Incident, fitted, headline_of, length_of, titled
 from .wording import sentence, several
-from .wording.incidents import called
+from .wording.incidents import called, formerly
 
 FITTING = 40
 """Groups that get a line of their own in a digest at most."""
@@ -29,12 +29,15 @@ ROOM_WITH_NAMES = 9_000
 PART = 2_500
 """Characters of the lines under one heading."""
 
+LOCAL_TIME = 60
+"""Characters that a moment takes beyond its own, since a chat shows it in the reader's time."""
+
 CALLED = 5
 """As many are called by one digest."""
 
 
 class DigestKind(enum.StrEnum):
-    """Why many groups are told at once."""
+    """Why many groups share a message."""
 
     FIRST = "first"
     OPENED = "opened"
@@ -42,9 +45,9 @@ class DigestKind(enum.StrEnum):
 
 
 _TITLES: Mapping[DigestKind, str] = {
-    DigestKind.FIRST: "in trouble already at the first look",
-    DigestKind.OPENED: "in trouble at once",
-    DigestKind.RESOLVED: "well again at once",
+    DigestKind.FIRST: "unhealthy when monitoring started",
+    DigestKind.OPENED: "unhealthy",
+    DigestKind.RESOLVED: "resolved",
 }
 
 
@@ -74,7 +77,7 @@ def digest_message(
         heading = f"{sentence(called(cause))[:-1]}, {len(names):,} more"
         sections += _parts(heading, names, joined=", ")
     if left := len(ordered) - len(named) - len(others):
-        more = "They are told with the next snapshot."
+        more = "They follow with the next snapshot."
         sections.append(Section(heading=f"and {several(left, 'more group')}", lines=(more,)))
     # each once
     who = list(dict.fromkeys(each.mention for each, _ in (*named, *others) if each.mention))
@@ -83,11 +86,12 @@ def digest_message(
         kind=MessageKind.DIGEST,
         severity=Severity.RESOLVED if over else severity_of(first.course.cause),
         at=first.at,
-        title=f"{first.cluster}: {several(len(ordered), 'group')} {_TITLES[kind]}",
+        title=titled(first.cluster, None, f"{several(len(ordered), 'group')} {_TITLES[kind]}"),
         summary=_summary(ordered, over),
+        action=None if over else f"Start with {fitted(first.course.name, NAME)}.",
         sections=tuple(sections),
-        more=None if over else "All that is open: evenkeel query open_incidents",
-        footer=(f"Snapshot {first.snapshot_id}",),
+        more=None if over else "All open incidents: evenkeel query open_incidents",
+        snapshot_id=first.snapshot_id,
         mention=mention if kind is DigestKind.OPENED else None,
         link=first.link,
     )
@@ -99,13 +103,13 @@ Named = tuple[Incident, str]
 
 
 def _line(incident: Incident) -> str:
-    owner = f"; {fitted(incident.owner, 40)}" if incident.owner else ""
-    name = fitted(incident.course.name, 80)
-    return f"{name}: {headline_of(incident.course)} (began {length_of(incident)} ago){owner}"
+    parts = [headline_of(incident.course), f"open {length_of(incident)}"]
+    parts += [fitted(incident.owner, 40)] if incident.owner else []
+    return f"{fitted(incident.course.name, 80)}: {BETWEEN.join(parts)}"
 
 
 def _line_of_end(incident: Incident) -> str:
-    return f"{fitted(incident.course.name, 80)}: {called(incident.course.cause)} for {length_of(incident)}"
+    return f"{fitted(incident.course.name, 80)}: {formerly(incident.course.cause)} for {length_of(incident)}"
 
 
 def _split(
@@ -140,12 +144,13 @@ def _fitting(named: Sequence[Named], room: int, least: int = 0) -> list[Named]:
 
 def _size(line: str) -> int:
     """Characters that a line takes at most, or a name with its comma: escaped as markup, then as JSON."""
-    return len(json.dumps(html.escape(line, quote=False)))
+    in_local_time = LOCAL_TIME * line.count(" UTC")
+    return len(json.dumps(html.escape(line, quote=False))) + in_local_time
 
 
 def _headed(named: Sequence[Named], over: bool) -> Iterator[tuple[str, list[str]]]:
     if over:
-        yield "What it was", [line for _, line in named]
+        yield "Resolved", [line for _, line in named]
         return
     for severity in (Severity.CRITICAL, Severity.WARNING):
         lines = [line for each, line in named if severity_of(each.course.cause) is severity]
@@ -171,7 +176,7 @@ def _parts(heading: str, lines: Sequence[str], joined: str | None = None) -> Ite
 
 def _summary(incidents: Sequence[Incident], over: bool) -> str:
     if over:
-        return "What was open about them is over."
+        return "All of their incidents are resolved."
     number = Counter(severity_of(each.course.cause) for each in incidents)
     counted = [f"{number[each]:,} {each}" for each in Severity if number[each]]
-    return f"{', '.join(counted[::-1])}; the most severe first."
+    return f"{', '.join(counted[::-1])}, most severe first."

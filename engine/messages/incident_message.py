@@ -13,17 +13,27 @@ from datetime import datetime
 
 from ..incidents.policy import EVERY_CLUSTER
 from ..model.facts import Fact
+from ..model.formats import minute, roughly
 from ..model.message import AlertMessage, MessageKind, Section, Severity, Subject, severity_of
 from ..model.states import CAPACITY, SECONDS_BEHIND, Diagnosis, IncidentKind, TroubleKind
-from ..model.text import printable
+from ..model.text import cut, printable
 from ..records import CauseSpan, IncidentCourse
 from .events import LOSSES, EventKind, new_losses, rose, seen_now
-from .wording import duration, moment, sentence, shortened, since, words
 from .wording import incidents as wording
-from .wording.pipelines import PIPELINES, errors, what_is_wrong
+from .wording import sentence, shortened, words
+from .wording.pipelines import PIPELINES, errors, title_of, what_is_wrong
+
+TITLE = 80
+"""Characters of a title."""
+
+LEAST_NAME = 24
+"""Characters of a name that a title keeps, however much there is to say."""
+
+PLACE = 20
+"""Characters of a cluster's name in a title."""
 
 NAME = 60
-"""Characters of a group's name in a title."""
+"""Characters of a name in a line."""
 
 LINE = 240
 """Characters of a line."""
@@ -31,14 +41,20 @@ LINE = 240
 HEADLINE = 70
 """Characters of what follows a name in a title."""
 
+TRACE = 110
+"""Characters of where to look."""
+
+ERRORS = 3
+"""Errors of a pipeline's steps that a message quotes."""
+
+BETWEEN = " · "
+"""Between what shares a line."""
+
 SPELT_OUT = 100
 """Characters of a group's name that a command spells out."""
 
 WHY_BEHIND = CAPACITY | {Diagnosis.REBALANCING}
 """Causes that say why a group is behind."""
-
-BESIDE = 2
-"""Other causes that get a line each."""
 
 KINDS: Mapping[EventKind, MessageKind] = {
     EventKind.OPENED: MessageKind.INCIDENT_OPENED,
@@ -91,56 +107,60 @@ def fitted(text: str, limit: int = LINE) -> str:
 
 def message_of(incident: Incident, event: EventKind) -> AlertMessage:
     """
-    The message that stands for an incident: what is wrong, since when, how bad, what changed before it, what to do, and
-    whose it is; once it is over, what it was, how bad when last told, and how long.
+    The message that stands for an incident. Line 1, its title: what is wrong, with the one number. Line 2: the impact,
+    whether it grows, and the one thing to do. Then what else to know for that, since when, other causes, what changed
+    before, one command, and whose it is. Once it is over: what it was, how bad when last reported, and when.
 
-    Who knows of it is told first what is new since. Of a pipeline: with a link to what failed.
+    Who knows of it is told what is new since. Of a pipeline: with a link to what failed.
     """
-    course, owner = incident.course, ("Owner", fitted(incident.owner or "", NAME))
+    course = incident.course
     if course.group_id is None:
         return _of_pipeline(incident, event)
     if event is EventKind.RESOLVED:
-        readers = course.readers
-        bad = wording.amount(readers.cause, readers.amount) if readers and readers.amount else None
-        was = f"It was: {_was(course)}{f', {bad} when last told' if bad else ''}."
-        lines = [("Lasted", _from_to(incident)), _why_only_now(incident), owner]
-        title = f"{_outcome(course)} after {length_of(incident)}"
-        return _of_group(incident, event, title, was, _sections(lines))
+        title = f"{_outcome(course)}, {_was(course)} for {length_of(incident)}"
+        lines = [("When", _from_to(incident)), ("Flapping", _why_only_now(incident))]
+        return _of_group(incident, event, title, _now_healthy(incident), sections=_sections(lines))
     worst = _worst(course)
-    facts = worst.facts if worst else ()
-    lines = []
+    title, facts = headline_of(course), worst.facts if worst else ()
+    about = _acted_upon(course, worst)
+    lines = [("", fitted(wording.more(about)) if about else "")]
     if course.readers is not None:
-        told = event if event is EventKind.STILL else EventKind.WORSE
-        lines.append((told.capitalize(), _told_since(incident)))
-    if event is EventKind.OPENED and course.over_at is not None:
-        back = wording.came_back(course.over_at, course.began_at)
-        lines.append(("Again", f"It {back}; its end is told once it stays away for longer."))
-    lines += _beside(course, worst)
-    traces = wording.traces(facts)
-    lines += [(heading, _sentence(clause, facts)) for heading, clause in traces.items()]
-    lines.append(("Since", _since(course.began_at, incident.at)))
-    bad = wording.how_bad([fact for span in seen_now(course.causes) for fact in span.facts])
-    lines += [("How bad", sentence(fitted(bad))), ("Changed", _changed(incident.changed))]
-    sections = (*_sections(lines), _to_do(incident, worst), *_sections([owner]))
-    what = wording.what(facts) or wording.called((worst or course).cause)
-    return _of_group(incident, event, headline_of(course), _sentence(what, facts), sections)
+        heading = event if event is EventKind.STILL else EventKind.WORSE
+        lines.append((heading.capitalize(), _told_since(incident, whole=False)))
+    lines += [
+        ("Since", _since_where(incident, facts)),
+        *_beside(course, worst),
+        ("Changed before", _changed(incident.changed)),
+    ]
+    command = next_command(
+        incident.cluster,
+        course.name,
+        about.cause if about else course.cause,
+        course.good_snapshot_id,
+    )
+    sections = (*_sections(lines), Section(heading="Next", code=(command,)))
+    summary = _impact(course, worst, title)
+    return _of_group(incident, event, title, summary, action=_action(about), sections=sections)
 
 
 def line_of(incident: Incident, event: EventKind) -> AlertMessage:
     """
-    What the thread of that message is told then; it calls somebody only if it is more severe than what they know. Of a
+    What the thread of that message says then; it calls somebody only if it is more severe than what they know. Of a
     pipeline it is the same.
     """
     course, readers = incident.course, incident.course.readers
     if course.group_id is None:
         return _of_pipeline(incident, event)
     if event is EventKind.RESOLVED:
-        was = f"In trouble for {length_of(incident)}, {_from_to(incident)}; at worst {_was(course)}"
-        _, late = _why_only_now(incident)
-        return _of_group(incident, event, _outcome(course), f"{sentence(was)} {late}".strip())
+        title = f"{_outcome(course)}, {_was(course)} for {length_of(incident)}"
+        when = f"{_from_to(incident)}."
+        return _of_group(incident, event, title, f"{when} {_why_only_now(incident)}".strip())
     calls = readers is None or rose(course, readers)
     caller = incident if calls else replace(incident, mention=None)
-    return _of_group(caller, event, f"{event}, {headline_of(course)}", _told_since(incident))
+    worse = "still" if event is EventKind.STILL else f"{event}:"
+    action = _action(_acted_upon(course, _worst(course)))
+    title = f"{worse} {headline_of(course)}"
+    return _of_group(caller, event, title, _told_since(incident), action=action)
 
 
 def headline_of(course: IncidentCourse) -> str:
@@ -149,9 +169,24 @@ def headline_of(course: IncidentCourse) -> str:
     return fitted(wording.headline(span) if span else wording.called(course.cause), HEADLINE)
 
 
+def titled(name: str, place: str | None, text: str) -> str:
+    """
+    A title that stays within `TITLE`: a long name is cut in the middle, since its ends tell most.
+
+    >>> titled("orders", "eu", "25 min behind")
+    'orders (eu): 25 min behind'
+    >>> titled("payments.checkout-service.consumer-group", "eu", "offsets skipped, 1.6M records unread")
+    'payments.checkout-…ice.consumer-group (eu): offsets skipped, 1.6M records unread'
+    """
+    where = f" ({fitted(place, PLACE)})" if place is not None else ""
+    name = printable(name)
+    text = shortened(text, TITLE - len(where) - 2 - min(len(name), LEAST_NAME))
+    return f"{cut(name, TITLE - len(where) - 2 - len(text))}{where}: {text}"
+
+
 def length_of(incident: Incident) -> str:
     """How long it has lasted, or did."""
-    return duration((incident.ended_at - incident.course.began_at).total_seconds())
+    return roughly((incident.ended_at - incident.course.began_at).total_seconds())
 
 
 def _built(
@@ -162,6 +197,7 @@ def _built(
     sections: Iterable[Section],
     footer: tuple[str, ...],
     link: str | None,
+    action: str | None = None,
 ) -> AlertMessage:
     """A message about an incident; whom it calls it calls until that is over."""
     over, course = event is EventKind.RESOLVED, incident.course
@@ -175,20 +211,23 @@ def _built(
         owner=incident.owner,
         began_at=course.began_at,
     )
-    name = "evenkeel" if subject.cluster == EVERY_CLUSTER else subject.cluster
+    cluster = "evenkeel" if subject.cluster == EVERY_CLUSTER else subject.cluster
+    name, place = cluster, None
     if subject.group_id is not None:
-        name = f"{fitted(subject.group_id, NAME)} ({subject.cluster})"
+        name, place = subject.group_id, cluster
     return AlertMessage(
         kind=KINDS[event],
         severity=Severity.RESOLVED if over else severity,
         at=incident.at,
-        title=f"{name}: {title}",
+        title=titled(name, place, title),
         summary=summary,
         sections=tuple(each for each in sections if each.lines or each.code),
         footer=footer,
         subject=subject,
         mention=None if over else incident.mention,
         link=link,
+        action=None if over else action,
+        snapshot_id=incident.snapshot_id,
     )
 
 
@@ -205,39 +244,66 @@ def _of_group(
     event: EventKind,
     title: str,
     summary: str,
+    *,
+    action: str | None = None,
     sections: Iterable[Section] = (),
 ) -> AlertMessage:
-    footer = [f"Snapshot {incident.snapshot_id}"]
+    footer = [f"Owner: {fitted(incident.owner, NAME)}"] if incident.owner else []
     if incident.quiet:
         footer.append(sentence(fitted(incident.quiet)))
-    return _built(incident, event, title, summary, sections, tuple(footer), incident.link)
+    link = incident.link
+    return _built(incident, event, title, summary, sections, tuple(footer), link, action)
 
 
-def _why_only_now(incident: Incident) -> tuple[str, str]:
-    """Why its end is told no sooner, where it came back before, or was never quite well."""
+def _impact(course: IncidentCourse, worst: CauseSpan | None, title: str) -> str:
+    """Who is affected, and whether it grows; what the title says is not said again."""
+    facts = worst.facts if worst else ()
+    impact = wording.impact(facts)
+    bad = [fact for span in seen_now(course.causes) for fact in span.facts]
+    numbers = wording.how_bad(worst, bad, f"{title} {impact}")
+    parts = (_sentence(impact, facts), sentence(fitted(numbers)))
+    name = (worst or course).cause
+    return " ".join(part for part in parts if part) or sentence(wording.called(name))
+
+
+def _action(about: CauseSpan | None) -> str | None:
+    return fitted(wording.action(about)) if about else None
+
+
+def _now_healthy(incident: Incident) -> str:
+    """How it is now, and how bad it was when last reported."""
+    course, readers = incident.course, incident.course.readers
+    if course.well_since:
+        now = f"The group has been healthy since {minute(course.well_since)}."
+    elif course.unseen_since:
+        within = roughly((incident.at - course.unseen_since).total_seconds())
+        now = f"The group has been within its lag SLO for {within}, though close to it."
+    else:
+        now = "The group was not seen healthy; evenkeel no longer waits for it."
+    bad = wording.amount(readers.cause, readers.amount) if readers and readers.amount else None
+    return f"{now} Last reported: {bad}." if bad else now
+
+
+def _why_only_now(incident: Incident) -> str:
+    """Why its end comes no sooner, where it came back before."""
     course = incident.course
-    if course.well_since is None and course.unseen_since is not None:
-        within = duration((incident.at - course.unseen_since).total_seconds())
-        return "Told now", f"It has been within its objective for {within}, though close to it."
     if course.over_at is None or course.well_since is None:
-        return "Told now", ""
-    stayed = duration((incident.at - course.well_since).total_seconds())
+        return ""
+    stayed = roughly((incident.at - course.well_since).total_seconds())
     back = wording.came_back(course.over_at, course.began_at)
-    return "Again", f"It {back}; told now because it has stayed well for {stayed}."
+    return f"It was {back}; now it has been healthy for {stayed}."
 
 
 def _was(course: IncidentCourse) -> str:
     """What an incident was called by, and what was lost beside that."""
     known = course.readers.causes if course.readers else ()
     beside = [cause for cause in known if cause in LOSSES and cause is not course.cause]
-    return " and ".join(map(wording.called, [course.cause, *beside]))
+    return " and ".join(wording.formerly(cause) for cause in (course.cause, *beside))
 
 
 def _outcome(course: IncidentCourse) -> str:
-    """How it ended: one that was never seen well again is only not waited for any more."""
-    if course.well_since:
-        return "well again"
-    return "back within its objective" if course.unseen_since else "not waited for any more"
+    """How it ended: one that was never seen healthy again is only closed."""
+    return "resolved" if course.well_since or course.unseen_since else "closed"
 
 
 def _worst(course: IncidentCourse) -> CauseSpan | None:
@@ -259,30 +325,39 @@ def _beside(course: IncidentCourse, worst: CauseSpan | None) -> list[tuple[str, 
     was = [span.cause for span in course.causes if span not in there and span is not worst]
     if worst is not None and worst.cause is not course.cause:
         was = [course.cause, *was]
-    causes = ", ".join(dict.fromkeys(map(wording.called, was)))
-    others = [span for span in there if span is not worst]
-    clauses = [fitted(wording.beside(span)) for span in others[:BESIDE]]
-    clauses.append(", ".join(wording.called(span.cause) for span in others[BESIDE:]))
-    return [("Earlier", sentence(causes)), *(("Also", sentence(clause)) for clause in clauses)]
+    before = ", ".join(dict.fromkeys(map(wording.called, was)))
+    # what is new to its readers has a line of its own
+    elsewhere = (worst, *new_losses(course))
+    also = [fitted(wording.headline(span), HEADLINE) for span in there if span not in elsewhere]
+    if not also:
+        return [("Earlier", before)]
+    return [
+        ("Also", shortened(BETWEEN.join([*also, *([f"earlier: {before}"] * bool(before))]), LINE))
+    ]
+
+
+def _since_where(incident: Incident, facts: Sequence[Fact]) -> str:
+    """Since when, whether it came back, and where to look or who was there last."""
+    course = incident.course
+    parts = [_since(course.began_at, incident.at)]
+    if course.readers is None and course.over_at is not None:
+        parts.append(f"flapping, {wording.came_back(course.over_at, course.began_at)}")
+    return BETWEEN.join([*parts, *(fitted(each, TRACE) for each in wording.traces(facts))])
 
 
 def _changed(changed: tuple[Fact, ...] | None) -> str:
     """What changed before it; unknown is not the same as nothing."""
     if changed is None:
-        return "Not known: no snapshot is left in which it was well."
+        return "unknown, no snapshot is left in which it was healthy"
     clauses = dict.fromkeys(words(fact) for fact in changed)
-    return _sentence("; ".join(clauses) or "nothing that a snapshot shows", changed)
+    return fitted(BETWEEN.join(clauses) or "nothing that a snapshot shows")
 
 
-def _to_do(incident: Incident, worst: CauseSpan | None) -> Section:
-    """What can be done: why a group is behind is acted upon, if that is known, else the worst."""
-    course, span = incident.course, worst
-    if worst is not None and worst.cause is Diagnosis.CATCHING_UP:
-        span = next((each for each in course.causes if each.cause in WHY_BEHIND), worst)
-    cause = span.cause if span else course.cause
-    command = next_command(incident.cluster, course.name, cause, course.good_snapshot_id)
-    lines = (fitted(wording.what_to_do(span)),) if span else ()
-    return Section(heading="What to do", lines=lines, code=(command,))
+def _acted_upon(course: IncidentCourse, worst: CauseSpan | None) -> CauseSpan | None:
+    """What can be done something about: why a group is behind, if that is known, else the worst."""
+    if worst is None or worst.cause is not Diagnosis.CATCHING_UP:
+        return worst
+    return next((each for each in course.causes if each.cause in WHY_BEHIND), worst)
 
 
 def next_command(cluster: str, group: str, cause: TroubleKind, good_snapshot_id: str | None) -> str:
@@ -303,26 +378,31 @@ def next_command(cluster: str, group: str, cause: TroubleKind, good_snapshot_id:
     if cause is Diagnosis.UNKNOWN:
         return f"evenkeel doctor --cluster {cluster}"
     if cause is Diagnosis.REBALANCING and good_snapshot_id is not None:
-        return f"evenkeel diff --cluster {cluster} --since {good_snapshot_id} -- {_quoted(group)}"
+        return (
+            f"evenkeel diff --cluster {cluster} --since {good_snapshot_id} -- {in_command(group)}"
+        )
     if cause is Diagnosis.STORE_IN_ONE_RACK:
-        named = f"-- {_quoted(group)}" if group.startswith("-") else _quoted(group)
+        named = f"-- {in_command(group)}" if group.startswith("-") else in_command(group)
         return f"evenkeel tasks --from lake --cluster {cluster} {named}"
     # with the capacity of members, and what another assignment brings
     verb = "advise --from lake" if cause in SECONDS_BEHIND else "lag"
     # with an equals sign a name that begins with a hyphen is no option
-    option = f"--group={_quoted(group)}" if group.startswith("-") else f"--group {_quoted(group)}"
+    option = (
+        f"--group={in_command(group)}" if group.startswith("-") else f"--group {in_command(group)}"
+    )
     return f"evenkeel {verb} --cluster {cluster} {option}"
 
 
-def _quoted(group: str) -> str:
+def in_command(group: str, *, whole: bool = False) -> str:
     """
-    A group's name for a shell; as a pattern where it has characters that do not survive a chat, or too many.
+    A group's name for a shell; as a pattern where it has characters that do not survive a chat, or too many
+    where it need not be *whole*.
 
-    >>> _quoted("orders-app"), _quoted("a`b\\nc"), _quoted("x" * 101) == shlex.quote("x" * 100 + "*")
+    >>> in_command("orders-app"), in_command("a`b\\nc"), in_command("x" * 101) == shlex.quote("x" * 100 + "*")
     ('orders-app', "'a?b?c'", True)
     """
     safe = "".join(sign if sign.isprintable() and sign != "`" else "?" for sign in group)
-    if len(safe) > SPELT_OUT:
+    if len(safe) > SPELT_OUT and not whole:
         return shlex.quote(_as_pattern(safe[:SPELT_OUT]) + "*")
     return shlex.quote(_as_pattern(safe) if safe != group else group)
 
@@ -332,31 +412,32 @@ def _as_pattern(name: str) -> str:
     return "".join("?" if sign in "*[]" else sign for sign in name)
 
 
-def _told_since(incident: Incident) -> str:
-    """What is new since its readers were told, and since when."""
+def _told_since(incident: Incident, *, whole: bool = True) -> str:
+    """What is new since its readers were notified; as a *whole*, where no other line has it, with since when."""
     course, readers, span = incident.course, incident.course.readers, _worst(incident.course)
     if readers is None or span is None:
         return sentence(f"since {_since(course.began_at, incident.at)}")
     if losses := new_losses(course):
-        return sentence(fitted(f"now {'; '.join(wording.beside(each) for each in losses)}"))
+        return sentence(fitted(f"now also {'; '.join(map(wording.headline, losses))}"))
     before = readers.amount and wording.amount(readers.cause, readers.amount)
     if span.cause is not readers.cause:
-        was = f"it was {wording.called(readers.cause)}{f' ({before})' if before else ''}"
-        since_when = _since(span.since, incident.at)
-        return sentence(f"{was}, now {wording.called(span.cause)} since {since_when}")
+        was = f"It was {wording.called(readers.cause)}{f' ({before})' if before else ''}"
+        if not whole and span.since == course.began_at:
+            return f"{was}."
+        return f"{was}, {wording.called(span.cause)} since {_since(span.since, incident.at)}."
     now = span.amount and wording.amount(span.cause, span.amount)
     if not before or not now:
-        return sentence(f"it is worse than at {moment(readers.at)}")
-    ago = duration((incident.at - readers.at).total_seconds())
-    return sentence(f"now {now}; {ago} ago {before}")
+        return f"Last reported {minute(readers.at)}."
+    ago = roughly((incident.at - readers.at).total_seconds())
+    return sentence(f"now {now}, {ago} ago {before}")
 
 
 def _since(start: datetime, now: datetime) -> str:
-    return since(start, now).removeprefix("since ")
+    return f"{minute(start)} ({roughly((now - start).total_seconds())})"
 
 
 def _from_to(incident: Incident) -> str:
-    return f"from {moment(incident.course.began_at)} to {moment(incident.ended_at)}"
+    return f"{minute(incident.course.began_at)} to {minute(incident.ended_at)}"
 
 
 # Of pipelines
@@ -365,31 +446,27 @@ def _from_to(incident: Incident) -> str:
 def _of_pipeline(incident: Incident, event: EventKind) -> AlertMessage:
     course, now = incident.course, incident.at
     kind, known = IncidentKind(course.cause), wording.known_of(course)
-    said, last_errors = PIPELINES[kind], errors(known)
+    its, last_errors = PIPELINES[kind], errors(known)
     if event is EventKind.RESOLVED:
-        lines = [said.afterwards, *(f"The last error was: {each}" for each in last_errors[-1:])]
+        lasted = roughly((now - course.began_at).total_seconds())
+        title, summary = f"resolved, {its.called} for {lasted}", its.afterwards
         if incident.unwatched:
-            lines = ["The cluster is no longer configured; what was open about it is closed."]
-        span = duration((now - course.began_at).total_seconds())
-        return _built(
-            incident,
-            event,
-            "no longer watched" if incident.unwatched else said.over,
-            f"It lasted {span}, from {moment(course.began_at)} to {moment(now)}.",
-            [Section(heading=f"It was: {said.called}", lines=tuple(lines))],
-            (),
-            None,
-        )
+            title, summary = "no longer watched", "The cluster is no longer configured."
+        when = f"{minute(course.began_at)} to {minute(now)}"
+        lines = [("When", when), ("Last error", " ".join(last_errors[-1:]))]
+        return _built(incident, event, title, summary, _sections(lines), (), None)
     first, *what = what_is_wrong(kind, incident.cluster, known, now)
-    commands = ("evenkeel doctor",) if said.doctor else ()
-    sections = (
-        Section(heading="What", lines=tuple(what)),
-        Section(heading="What it said", lines=tuple(last_errors)),
-        Section(heading="How bad", lines=(said.effect,)),
-        Section(heading="What to do", lines=tuple(said.to_do.split("\n")), code=commands),
+    lines = [
+        ("", its.more),
+        ("Facts", BETWEEN.join(what)),
+        ("Error", BETWEEN.join(last_errors[:ERRORS])),
+    ]
+    sections = (*_sections(lines), Section(heading="Next", code=(its.command,)))
+    noticed = (
+        f"Detected {minute(course.opened_at or now)}. The next message comes when it is resolved."
     )
-    noticed = f"Noticed {moment(course.opened_at or now)}. You hear of it again when it is over."
     # where the task that failed last can be looked at; a place whose host is not known leads nowhere
     links = (step.get("link") or "" for step in known.get("steps") or [known])
     link = next((link for link in links if link.startswith(("http://", "https://"))), None)
-    return _built(incident, event, said.called, first, sections, (noticed,), link)
+    title, summary = title_of(kind, incident.cluster, known, now), f"{first} {its.effect}"
+    return _built(incident, event, title, summary, sections, (noticed,), link, its.action)

@@ -15,7 +15,7 @@ MARKS = {
 def plain_text(message: AlertMessage) -> str:
     """The whole message, one line of text per line, without a trailing newline."""
     called = f"{message.mention} " if message.mention else ""
-    parts = [f"[{MARKS[message.severity]}] {message.title}", f"{called}{message.summary}"]
+    parts = [f"[{MARKS[message.severity]}] {message.title}", f"{called}{message.spoken}"]
     sections = [section_text(section, brief=message.brief) for section in message.sections]
     parts += ["\n".join(sections)] if message.brief else sections
     if message.more:
@@ -28,8 +28,10 @@ def plain_text(message: AlertMessage) -> str:
 
 def section_text(section: Section, *, brief: bool = False) -> str:
     """One thing under its heading; where it is to be *brief*, a single line goes on behind it."""
-    heading, lines = section.heading, section.lines
+    heading, lines, code = section.heading, section.lines, section.code
     if brief and len(lines) == 1:
-        heading, lines = f"{heading}: {lines[0]}", ()
-    indented = [*(f"  {line}" for line in lines), *(f"    {line}" for line in section.code)]
-    return "\n".join([heading, *indented])
+        heading, lines = f"{heading}: {lines[0]}" if heading else lines[0], ()
+    elif brief and heading and not lines and len(code) == 1:
+        heading, code = f"{heading}: {code[0]}", ()
+    indented = [*(f"  {line}" for line in lines), *(f"    {line}" for line in code)]
+    return "\n".join([heading, *indented] if heading else indented)

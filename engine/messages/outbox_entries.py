@@ -20,6 +20,7 @@ from ..config import Settings
 from ..incidents.policy import pipeline_judgement
 from ..incidents.quiet import quieting_pipeline
 from ..model.errors import HistoryError
+from ..model.formats import minute
 from ..model.groups import WatchOf
 from ..model.message import AlertMessage, MessageKind, Section, Severity
 from ..model.states import IncidentState
@@ -41,13 +42,13 @@ from .advice_news import News, new_advice
 from .channels import Postings, channel_of
 from .digest import MOVES, WORST, advice_message
 from .events import EventKind
-from .incident_message import LINE, NAME, Incident, fitted, headline_of, message_of
+from .incident_message import LINE, NAME, Incident, fitted, headline_of, message_of, titled
 from .rounds import owner_of, round_of
-from .wording import moment, sentence, since
+from .wording import sentence
 
 log = logging.getLogger(__name__)
 
-WHY = "The cluster is not in the configuration any more."
+WHY = "The cluster is no longer configured."
 
 NAMES = 10
 """So many groups of a digest are named."""
@@ -265,9 +266,9 @@ def last_postings(watch: IncidentWatch, settings: Settings, now: datetime) -> tu
         kind=MessageKind.DIGEST,
         severity=Severity.RESOLVED,
         at=now,
-        title=f"{watch.cluster}: no longer watched",
+        title=titled(watch.cluster, None, "no longer watched"),
         summary=WHY,
-        footer=(f"Snapshot {watch.snapshot_id}",),
+        snapshot_id=watch.snapshot_id,
     )
     for (key, channel), courses in digests.items():
         _end_digest(postings, key, channel, courses, last)
@@ -288,12 +289,13 @@ def _last_word(incident: Incident, now: datetime) -> AlertMessage:
     course = incident.course
     if course.group_id is None:
         return message_of(replace(incident, at=now), EventKind.RESOLVED)
-    group = fitted(course.group_id, NAME)
-    last = f"at {moment(incident.at)} it was {headline_of(course)}, {since(course.began_at, incident.at)}"
+    last = (
+        f"last seen {minute(incident.at)}: {headline_of(course)}, since {minute(course.began_at)}"
+    )
     return replace(
         message_of(incident, EventKind.RESOLVED),
         at=now,
-        title=f"{group} ({incident.cluster}): no longer watched",
+        title=titled(course.group_id, incident.cluster, "no longer watched"),
         summary=f"{WHY} {sentence(fitted(last))}",
         sections=(),
     )
@@ -308,7 +310,7 @@ def _end_digest(
 ) -> None:
     """What takes the place of a digest, with the names of those that were not over, and a line in its thread."""
     names = listed([fitted(course.name, NAME) for course in courses], NAMES)
-    left = Section(heading="Not over when last seen", lines=(fitted(names, 2 * LINE),))
+    left = Section(heading="Still open when last seen", lines=(fitted(names, 2 * LINE),))
     its = f"{key} unwatched"
     postings.queued += [
         Posting(key=its, channel=channel, message=replace(last, sections=(left,)), replaces=key),

@@ -1,6 +1,6 @@
 """
-What people read of silences: that one begins and what it covers, that it is over and what is open then, once a week
-which are stale, and who has taken up an incident. Pure functions; each thing is said once under its key.
+What people read of silences: that one begins and what it covers, that it ended and what is open then, once a week
+which are stale, and who acknowledged an incident. Pure functions; each thing is said once under its key.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from fnmatch import fnmatchcase
 
 from ..config import Settings
 from ..incidents.quiet import as_row
+from ..model.formats import minute, roughly
 from ..model.message import AlertMessage, MessageKind, Section, Severity
 from ..model.states import IncidentState
 from ..ports import Posting
 from ..records import IncidentCourse, SilenceKind, SilenceRow
 from .channels import channel_of
-from .incident_message import NAME, fitted
+from .incident_message import BETWEEN, NAME, fitted, titled
 from .wording import listed, moment, sentence, several
 from .wording.incidents import called
 
@@ -29,8 +30,6 @@ NEW = timedelta(days=1)
 
 NAMED = 10
 """Groups that one line names."""
-
-END = "evenkeel silence --end NUMBER"
 
 Group = tuple[str, str]
 """A cluster's name and the id of one of its groups."""
@@ -87,12 +86,10 @@ class Scene:
         """What a silence covers, in words."""
         if not groups:
             return "It covers no group of the newest snapshots."
-        said, courses = f"It covers {several(len(groups), 'group')} here", self.open_of(groups)
-        return (
-            f"{said}, {len(courses)} of them open: {_incidents(courses)}."
-            if courses
-            else f"{said}."
-        )
+        covers, courses = f"It covers {several(len(groups), 'group')} here", self.open_of(groups)
+        if not courses:
+            return f"{covers}."
+        return f"{covers}, {several(len(courses), 'incident')} open: {_incidents(courses)}."
 
     def acknowledged(self, ack: SilenceRow) -> list[tuple[str, IncidentCourse]]:
         """The open incidents that an ack means, each with its cluster."""
@@ -124,18 +121,34 @@ def quiet_postings(silence: SilenceRow, scene: Scene) -> list[Posting]:
 _VERBS: Mapping[SilenceKind, str] = {
     SilenceKind.SILENCE: "silenced",
     SilenceKind.ACK: "acknowledged",
-    SilenceKind.MAINTENANCE: "kept quiet for maintenance",
+    SilenceKind.MAINTENANCE: "in maintenance",
+}
+
+_ENDS: Mapping[SilenceKind, str] = {
+    SilenceKind.SILENCE: "silence ended",
+    SilenceKind.ACK: "acknowledgement ended",
+    SilenceKind.MAINTENANCE: "maintenance ended",
 }
 
 
 def _begins(silence: SilenceRow, scene: Scene) -> list[Posting]:
-    until = f" until {moment(silence.ends_at)}" if silence.ends_at else ""
-    title = f"{_name(silence)}: {_VERBS[silence.kind]}{until}"
+    until, span = "", ""
+    if silence.ends_at:
+        until = f"Until {minute(silence.ends_at)}. "
+        span = f" for {roughly((silence.ends_at - silence.starts_at).total_seconds())}"
+    title = f"{_VERBS[silence.kind]}{span}"
+    number = silence.silence_id
+    ended = f"evenkeel silence --end {number}" if number is not None else None
     return [
         Posting(
             key=f"silence {silence.silence_id} begins {channel}",
             channel=channel,
-            message=_message(scene.now, title, f"{_why(silence)} {scene.said_of(groups)}"),
+            message=_message(
+                scene.now,
+                _titled(silence, title),
+                f"{until}{_why(silence)} {scene.said_of(groups)}",
+                ended if silence.kind is SilenceKind.SILENCE else None,
+            ),
         )
         for channel, groups in scene.channels(silence).items()
         if channel not in silence.channels
@@ -153,8 +166,9 @@ def _ends(silence: SilenceRow, scene: Scene) -> list[Posting]:
             channel=channel,
             message=_message(
                 scene.now,
-                f"{_name(silence)}: no longer {_VERBS[silence.kind]}",
-                f"Still open: {_incidents(its)}." if its else "Nothing is open among its groups.",
+                _titled(silence, _ENDS[silence.kind]),
+                f"Still open: {_incidents(its)}." if its else "Its groups have no open incidents.",
+                "evenkeel query open_incidents" if its else None,
             ),
         )
         for channel in silence.channels
@@ -162,9 +176,16 @@ def _ends(silence: SilenceRow, scene: Scene) -> list[Posting]:
     ]
 
 
+def _titled(silence: SilenceRow, text: str) -> str:
+    return titled(silence.groups, _where(silence), text)
+
+
 def _name(silence: SilenceRow) -> str:
-    where = "every cluster" if silence.cluster == "*" else fitted(silence.cluster, NAME)
-    return f"{fitted(silence.groups, NAME)} ({where})"
+    return f"{fitted(silence.groups, NAME)} ({fitted(_where(silence), NAME)})"
+
+
+def _where(silence: SilenceRow) -> str:
+    return "all clusters" if silence.cluster == "*" else silence.cluster
 
 
 def _why(silence: SilenceRow) -> str:
@@ -179,16 +200,18 @@ def _incidents(courses: Sequence[IncidentCourse]) -> str:
 def stale_postings(silences: Sequence[SilenceRow], scene: Scene) -> list[Posting]:
     """What holds for long or covers nothing: one message a week and channel."""
     lines: dict[str, list[str]] = {}
+    numbers: dict[str, int | None] = {}
     for each in silences:
         if each.holds(scene.now) and (why := _why_stale(each, scene)):
-            line = f"{each.kind} {each.silence_id}, {_name(each)}, {why}. {_why(each)}"
+            line = BETWEEN.join((f"{each.kind} {each.silence_id}", _name(each), why, _why(each)))
             for channel in scene.channels(each):
+                numbers.setdefault(channel, each.silence_id)
                 lines.setdefault(channel, []).append(line)
     for window in scene.settings.maintenance:
         as_silence = as_row(window, (scene.now, None))
         if not window.is_over(scene.now) and _covers_nothing(as_silence, scene):
             reason = sentence(fitted(window.reason))
-            line = f"maintenance, {_name(as_silence)}, matches no group. {reason}"
+            line = BETWEEN.join(("maintenance", _name(as_silence), "matches no group", reason))
             lines.setdefault(scene.settings.slack_channel, []).append(line)
     year, week, _ = scene.now.isocalendar()
     return [
@@ -198,11 +221,14 @@ def stale_postings(silences: Sequence[SilenceRow], scene: Scene) -> list[Posting
             message=replace(
                 _message(
                     scene.now,
-                    f"{several(len(its), 'silence')}: still needed?",
-                    "They are old, or cover nothing. You hear of them once a week.",
+                    f"{several(len(its), 'silence')} to review",
+                    "They are older than 7 days or match no group. This reminder comes weekly.",
                 ),
-                sections=(Section(heading="Which", lines=tuple(its), code=(END,)),),
-                more="All of them: evenkeel query silences",
+                action="End those that are no longer needed.",
+                sections=(
+                    Section(heading="Which", lines=tuple(its)),
+                    Section(heading="Next", code=(_to_end(numbers.get(channel)),)),
+                ),
             ),
         )
         for channel, its in lines.items()
@@ -213,7 +239,7 @@ def _why_stale(silence: SilenceRow, scene: Scene) -> str | None:
     if silence.kind is SilenceKind.MAINTENANCE:
         return None
     if scene.now - silence.starts_at > STALE:
-        return f"holds since {moment(silence.starts_at)}"
+        return f"since {minute(silence.starts_at)}"
     is_new = scene.now - silence.starts_at <= NEW
     if silence.kind is SilenceKind.SILENCE and not is_new and _covers_nothing(silence, scene):
         return "matches no group"
@@ -226,9 +252,18 @@ def _covers_nothing(silence: SilenceRow, scene: Scene) -> bool:
     return not scene.covered(silence) and not unread
 
 
-def _message(now: datetime, title: str, summary: str) -> AlertMessage:
+def _to_end(number: int | None) -> str:
+    return "evenkeel query silences" if number is None else f"evenkeel silence --end {number}"
+
+
+def _message(now: datetime, title: str, summary: str, command: str | None = None) -> AlertMessage:
     return AlertMessage(
-        kind=MessageKind.QUIET, severity=Severity.INFO, at=now, title=title, summary=summary
+        kind=MessageKind.QUIET,
+        severity=Severity.INFO,
+        at=now,
+        title=title,
+        summary=summary,
+        sections=(Section(heading="Next", code=(command,)),) if command else (),
     )
 
 
@@ -260,7 +295,8 @@ def acknowledging(
     if not readers.in_digest and message.at >= ack.starts_at:
         return None  # whoever wrote it knew of the ack
     if readers.in_digest:
-        title = f"{fitted(course.name)}: {'no longer ' if is_over else ''}acknowledged"
+        what = _ENDS[ack.kind] if is_over else _VERBS[ack.kind]
+        title = titled(course.name, None, what)
         return Posting(
             key=f"ack {ack.silence_id} {'over ' if is_over else ''}of {course.key}",
             channel=readers.channel,
@@ -284,5 +320,5 @@ def quiet_clause(kind: SilenceKind, who: str, until: datetime | None, reason: st
     >>> quiet_clause(SilenceKind.ACK, "ana", None, "restarting the pods")
     'acknowledged by ana: restarting the pods'
     """
-    end = f" until {moment(until)}" if until else ""
+    end = f" until {minute(until)}" if until else ""
     return f"{_VERBS[kind]} by {who}{end}: {fitted(reason)}"

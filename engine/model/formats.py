@@ -48,8 +48,8 @@ def brief(value: float) -> str:
     """
     A number where there is little room: exact below ten thousand, then in three digits.
 
-    >>> [brief(value) for value in (0, 0.6061, 1.41, 22.07, 9999, 15_558, 1_850_000, 2e15)]
-    ['0', '0.6', '1.4', '22', '9,999', '15.6k', '1.85M', '2,000T']
+    >>> [brief(value) for value in (0, 0.6061, 1.41, 22.07, 9999, 15_558, 1_600_000, 2e15)]
+    ['0', '0.6', '1.4', '22', '9,999', '15.6k', '1.6M', '2,000T']
     """
     if 0 < abs(value) < 9.95:
         return f"{value:.1f}".removesuffix(".0")
@@ -57,7 +57,8 @@ def brief(value: float) -> str:
         if abs(value) >= least * (1 - 5e-4 * (unit != "k")):
             amount = value / (least if unit != "k" else 1e3)
             digits = max(0, 3 - len(f"{abs(amount):.0f}"))
-            return f"{amount:,.{digits}f}{unit}"
+            exact = f"{amount:,.{digits}f}"
+            return f"{exact.rstrip('0').rstrip('.') if digits else exact}{unit}"
     return f"{value:,.0f}"
 
 
@@ -168,6 +169,28 @@ def duration(seconds: float) -> str:
     return " ".join(parts)
 
 
+def roughly(seconds: float) -> str:
+    """
+    A span of time as it is read in passing: from ten minutes on without seconds.
+
+    >>> roughly(95), roughly(1236), roughly(4500), roughly(float("inf"))
+    ('1 min 35 s', '21 min', '1 h 15 min', 'never')
+    """
+    if math.isinf(seconds) or seconds < 600:
+        return duration(seconds)
+    return duration(60 * round(seconds / 60))
+
+
+def minute(at: datetime) -> str:
+    """
+    A moment in UTC, to the minute.
+
+    >>> minute(datetime(2026, 3, 1, 9, 5, 59, tzinfo=UTC))
+    '2026-03-01 09:05 UTC'
+    """
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
 def moment(at: datetime) -> str:
     """
     A moment in UTC, to the second.
@@ -176,16 +199,6 @@ def moment(at: datetime) -> str:
     '2026-03-01 09:05:00 UTC'
     """
     return f"{timestamp(at)} UTC"
-
-
-def minute(at: datetime) -> str:
-    """
-    A moment in UTC, to the minute.
-
-    >>> minute(datetime(2026, 3, 1, 9, 5, 41, tzinfo=UTC))
-    '2026-03-01 09:05 UTC'
-    """
-    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def timestamp(at: datetime) -> str:

@@ -51,7 +51,7 @@ class MessageKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """One thing under one heading: *lines* of prose, then *code* to read letter by letter or to
+    """One thing under one heading, which may be empty: *lines* of prose, then *code* to read letter by letter or to
     copy."""
 
     heading: str
@@ -143,7 +143,8 @@ class AlertMessage:
         severity: How bad it is.
         at: When what it says was true; nothing was told of it before that moment.
         title: One line, names the cluster.
-        summary: One or two sentences that stand alone.
+        summary: One or two sentences that stand alone: the impact, and whether it grows.
+        action: The one thing to do, an imperative; it follows the summary wherever that is shown.
         sections: The details, worst first.
         more: How to ask for everything that was cut.
         footer: Where the facts come from, one per line.
@@ -152,6 +153,7 @@ class AlertMessage:
         mention: Who is called by it, as `Rule.mention` has it, several with a blank between; None: nobody.
         link: Address of the run it comes from; None where that is not known.
         report: Address of the page that shows what it is about; it is added where the message is delivered.
+        snapshot_id: The snapshot that it rests on; for programs, no text shows it.
     """
 
     kind: MessageKind
@@ -167,14 +169,21 @@ class AlertMessage:
     mention: str | None = None
     link: str | None = None
     report: str | None = None
+    action: str | None = None
+    snapshot_id: str | None = None
 
     def __post_init__(self) -> None:
         check_aware(self.at, "at")
 
     @property
     def brief(self) -> bool:
-        """Whether its sections are a line or two each, to be read in one go: all but those about advice."""
-        return self.kind is not MessageKind.ADVICE
+        """Whether its sections are a line or two each, to be read in one go: all but advice for several groups."""
+        return self.kind is not MessageKind.ADVICE or len(self.announcements) == 1
+
+    @property
+    def spoken(self) -> str:
+        """Summary and action, for whom they are one text."""
+        return " ".join(part for part in (self.summary, self.action) if part)
 
     @property
     def links(self) -> dict[str, str]:
@@ -217,6 +226,8 @@ class AlertMessage:
                 mention=stored.get("mention"),
                 link=stored.get("link"),
                 report=stored.get("report"),
+                action=stored.get("action"),
+                snapshot_id=stored.get("snapshot_id"),
             )
         except (KeyError, TypeError, ValueError) as problem:
             raise InputError(

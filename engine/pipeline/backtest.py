@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from ..advice.afterwards import within
 from ..config import Settings
 from ..messages.advice_news import News
-from ..messages.digest import MOVES, section
+from ..messages.digest import MOVES, section, told_of
 from ..messages.events import GroupEvent
 from ..messages.outbox_entries import owners_of
 from ..metrics.forecast import HORIZON_SECONDS, SOON_SECONDS, futures, load_of, outlooks, step_after
@@ -159,7 +159,8 @@ class Events:
         owners = owners_of(self.settings, self.cluster, news)
         for one in news:
             moves = self.history.first_moves([one.advice.advice_id or 0], MOVES)
-            told = section(one, next(iter(moves.values()), []), owners.get(one.group_id))
+            of_group = told_of(self.cluster, one, next(iter(moves.values()), []))
+            told = section(of_group, owners.get(one.group_id))
             yield Message(at=ran.at, cluster=self.cluster, news=one, section=told)
 
     def rest(self) -> Iterator[ForecastCheck]:

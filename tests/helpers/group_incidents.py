@@ -28,7 +28,7 @@ ARRIVALS = stated("production_per_second", after=1236)
 
 FACTS: Mapping[Diagnosis, tuple[float | None, tuple[Fact, ...]]] = {
     Diagnosis.NO_MEMBERS: (
-        1236,
+        1500,
         (
             stated("no_members", after=1236, partitions=12),
             stated("last_members", ["orders-1 at 10.0.0.4"], after=THERE, unit=MOMENT),
@@ -38,7 +38,7 @@ FACTS: Mapping[Diagnosis, tuple[float | None, tuple[Fact, ...]]] = {
         ),
     ),
     Diagnosis.GROUP_DELETED: (
-        1236,
+        1500,
         (
             stated("group_deleted", before=3, after=1236, bound=40, partitions=12),
             stated("last_members", ["orders-1 at 10.0.0.4"], after=THERE, unit=MOMENT),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
 from ...model.message import AlertMessage, Section, Severity
@@ -65,9 +66,8 @@ def _body(message: AlertMessage, key: str, sections: int) -> dict[str, Any]:
     ]
     if notes := _notes(message):
         blocks.append({"type": "context", "elements": [_mrkdwn(note) for note in notes]})
-    fallback = shortened(escape(f"{message.title}: {message.summary}"), FALLBACK_LIMIT)
     return {
-        "text": _called(called, fallback),
+        "text": _called(called, _fallback(message)),
         "blocks": blocks,
         "metadata": {
             "event_type": EVENT_TYPE,
@@ -76,10 +76,19 @@ def _body(message: AlertMessage, key: str, sections: int) -> dict[str, Any]:
     }
 
 
+def _fallback(message: AlertMessage) -> str:
+    """What a lock screen shows: the action is in it, whatever else is cut."""
+    action = f" {escape(message.action)}" if message.action else ""
+    text = escape(f"{message.title}: {message.summary}")
+    return shortened(text, max(FALLBACK_LIMIT - len(action), len(action))) + action
+
+
 def _parts(message: AlertMessage, sections: int, called: str) -> Iterator[Block]:
     """Summary and sections: apart by dividers, or in a *brief* message together as far as one block holds them."""
-    summary = _called(called, _prose(message.summary))
-    parts = [_section(one, brief=message.brief) for one in message.sections[:sections]]
+    action = [f"*{_bold(message.action)}*"] if message.action else []
+    summary = _called(called, " ".join([_prose(message.summary), *action]))
+    shown = (_section(one, brief=message.brief) for one in message.sections[:sections])
+    parts = [part for part in shown if part]
     if cut := len(message.sections) - sections:
         part, does = ("part", "does") if cut == 1 else ("parts", "do")
         parts.append(f"_{cut} more {part} of this message {does} not fit into it._")
@@ -135,13 +144,25 @@ def _mrkdwn(text: str) -> Block:
 
 
 def _section(section: Section, *, brief: bool) -> str:
-    """A section; in a *brief* message a single line goes on behind the heading."""
-    # An asterisk inside would end the bold text; this one looks the same and does not.
-    heading = _prose(section.heading).replace("*", "∗")
-    lines = [_prose(line) for line in section.lines]
-    alone = brief and len(lines) == 1
-    lines = [f"*{heading}:* {lines[0]}"] if alone else [f"*{heading}*", *lines]
+    """A section; in a *brief* message a single line goes on behind the heading, a single command needs none."""
+    heading, lines = _bold(section.heading), [_prose(line) for line in section.lines]
+    if brief and not lines and len(section.code) == 1:
+        code = _code(section.code[0])
+        # half a command is worse than none
+        return f"`{code}`" if len(code) <= TEXT_LIMIT - 2 else ""
+    if heading:
+        alone = brief and len(lines) == 1
+        lines = [f"*{heading}:* {lines[0]}"] if alone else [f"*{heading}*", *lines]
     return _with_code(lines, section.code)
+
+
+def _bold(text: str) -> str:
+    # An asterisk inside would end the bold text; this one looks the same and does not.
+    return _prose(text).replace("*", "∗")
+
+
+def _code(text: str) -> str:
+    return escape(text).replace("`", "'")
 
 
 def _with_code(lines: Sequence[str], code: Sequence[str]) -> str:
@@ -151,7 +172,7 @@ def _with_code(lines: Sequence[str], code: Sequence[str]) -> str:
     room = TEXT_LIMIT - len(text) - 2 * len(fence) - 3
     kept: list[str] = []
     for line in code:
-        one = escape(line).replace("`", "'")
+        one = _code(line)
         room -= len(one) + 1
         if room < 0:
             break
@@ -164,7 +185,12 @@ def _with_code(lines: Sequence[str], code: Sequence[str]) -> str:
 def _notes(message: AlertMessage) -> list[str]:
     notes = [message.more, *message.footer] if message.more else list(message.footer)
     shown = [_prose(note) for note in notes if note]
-    return [*(_link(*each) for each in message.links.items()), *shown][:10]
+    links = [_link(_LINKS[word], address) for word, address in message.links.items()]
+    return [*shown[: 10 - len(links)], *links]
+
+
+_LINKS = {"report": "report", "run": "Airflow run"}
+"""What the links of a message are called."""
 
 
 def _link(word: str, address: str) -> str:
@@ -187,4 +213,16 @@ def escape(text: str) -> str:
 
 def _prose(text: str) -> str:
     # Three backticks would open a block of code that nothing closes.
-    return escape(text).replace("```", "'''")
+    return _MOMENT.sub(_local, escape(text).replace("```", "'''"))
+
+
+_MOMENT = re.compile(r"\b(\d{4}-\d\d-\d\d \d\d:\d\d)(:\d\d)? UTC\b", re.ASCII)
+
+
+def _local(moment: re.Match[str]) -> str:
+    """A moment as everybody reads it in the time of their own place; what is no moment stays text."""
+    try:
+        at = datetime.fromisoformat(f"{moment[1]}{moment[2] or ''}+00:00")
+    except ValueError:
+        return moment[0]
+    return f"<!date^{at.timestamp():.0f}^{{date_short_pretty}} {{time}}|{moment[0]}>"

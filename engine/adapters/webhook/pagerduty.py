@@ -40,7 +40,7 @@ def event(message: AlertMessage, subject: Subject, routing_key: str) -> dict[str
     if message.kind is MessageKind.INCIDENT_CLOSED:
         return known | {"event_action": "resolve"}
     payload = {
-        "summary": shortened(f"{message.title}: {message.summary}", SUMMARY_LIMIT),
+        "summary": shortened(f"{message.title}: {message.spoken}", SUMMARY_LIMIT),
         "source": subject.cluster,
         "severity": subject.severity.value,
         "timestamp": message.at.isoformat(timespec="milliseconds"),
@@ -71,6 +71,6 @@ def _details(message: AlertMessage, subject: Subject) -> dict[str, str]:
         details["owner"] = subject.owner
     parts: dict[str, list[str]] = {}
     for section in message.sections[:DETAILS]:
-        parts.setdefault(section.heading, []).extend((*section.lines, *section.code))
+        parts.setdefault(section.heading or "details", []).extend((*section.lines, *section.code))
     texts = {heading: shortened("\n".join(lines), DETAIL_LIMIT) for heading, lines in parts.items()}
     return {**details, **texts}

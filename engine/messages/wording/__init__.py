@@ -27,17 +27,15 @@ from .deployment import look_again
 from .election import why_elected
 from .facts import each_with_remarks, formatted, proof, replay, words
 from .names import member_names
-from .outlook import across, ahead, band, came, price, promised
+from .outlook import across, band
 
 __all__ = [
     "ARROW",
     "across",
-    "ahead",
     "and_more",
     "band",
     "because",
     "byte_rate",
-    "came",
     "change",
     "counts",
     "does",
@@ -54,8 +52,6 @@ __all__ = [
     "offsets",
     "percent",
     "possible",
-    "price",
-    "promised",
     "proof",
     "reasons",
     "replay",

@@ -19,7 +19,7 @@ def because(facts: Sequence[Fact]) -> str:
     >>> because([gain])
     '5 unowned partitions get an owner'
     >>> because([Fact(kind=FactKind.REASON, measure="to_be_confirmed", subjects=("range",), after=1, bound=2), gain])
-    'range would pay (5 unowned partitions get an owner), to be confirmed: won in 1 of the last 2 snapshots'
+    'range would help (5 unowned partitions get an owner), to be confirmed: won in 1 of the last 2 snapshots'
     """
     reasons = of_kind(facts, FactKind.REASON)
     found = of_kind(facts, FactKind.FINDING, FactKind.DIAGNOSIS)
@@ -112,13 +112,13 @@ _VERDICTS: Mapping[str, str] = {
         "fewer partitions would cross racks with {by} ({how}); what these carry is not known yet"
     ),
     "gain_with_loss": "{by} would gain ({gains}) but lose ({losses})",
-    "to_be_confirmed": "{by} would pay{why}, to be confirmed: won in {last}",
+    "to_be_confirmed": "{by} would help{why}, to be confirmed: won in {last}",
     "has_won": "{by} won in {last}{why}",
-    "still_advised": "{by} would pay by what was seen before{why}: won in {last}",
+    "still_advised": "{by} would help by earlier snapshots{why}: won in {last}",
     "nothing_to_gain": "nothing to gain: {by} {verb} no better by as much as the policy asks",
     "unknown_lag": "{lag} is unknown, and nothing else is to gain",
     "assignment_not_to_blame": "{by}: no other assignment mends that",
-    "restarting_no_help": "{by}: over too soon, or too little known, to restart anybody",
+    "restarting_no_help": "{by}: a restart would not help in time, or too little is known",
 }
 """
 Reasons that speak of the facts beside them: *by*, the strategies; *how*, the remarks right behind it; *gains* and

@@ -23,6 +23,11 @@ def _topic(what: str) -> Clause:
     return clause
 
 
+def _partitions_added(fact: Fact) -> str:
+    before, after = (f"{whole(value):,}" for value in (fact.before, fact.after))
+    return f"topic {fact.subjects[0]} {change(before, after)} partitions"
+
+
 def _retention(fact: Fact) -> str:
     before, after = (
         "unlimited" if value is None else duration(value) for value in (fact.before, fact.after)
@@ -45,7 +50,7 @@ CLAUSES: Mapping[str, Clause] = {
     "topic_created": _topic("new topic"),
     "topic_gone": _topic("deleted topic"),
     "topic_recreated": _topic("topic made anew:"),
-    "partitions_added": _topic("partitions added to"),
+    "partitions_added": _partitions_added,
     "topic_subscribed": _topic("now subscribes to"),
     "topic_unsubscribed": _topic("no longer subscribes to"),
     "subscriptions_changed": "other subscription of {names}",

@@ -11,8 +11,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ...model.facts import Fact
-from ...model.formats import arriving, duration, moment, percent, record_rate
-from ...model.text import and_more, does, several
+from ...model.formats import (
+    arriving,
+    brief,
+    duration,
+    minute,
+    moment,
+    percent,
+    record_rate,
+    roughly,
+)
+from ...model.text import and_more, does, plural, several
 
 NAMED = 3
 """Subjects named in a clause."""
@@ -23,8 +32,10 @@ FORMS: Mapping[str, Callable[[float], str]] = {
     "arriving": arriving,
     "duration": duration,
     "moment": lambda seconds: moment(datetime.fromtimestamp(seconds, UTC)),
+    "minute": lambda seconds: minute(datetime.fromtimestamp(seconds, UTC)),
     "percent": percent,
     "rate": record_rate,
+    "roughly": roughly,
 }
 """How a value of a fact may read in a template."""
 
@@ -32,10 +43,13 @@ FORMS: Mapping[str, Callable[[float], str]] = {
 @dataclass(frozen=True, slots=True)
 class Figure:
     """
-    A value in a template: in one of the `FORMS`, as a count, or as a count of things with or without their verb.
+    A value in a template: in one of the `FORMS`, as a count, or as a count of things with or without their verb, that a
+    tilde rounds.
 
     >>> "{0:duration}, {0:,}, {0:member}, {1:member stays|stay}".format(Figure(1204), Figure(1))
     '20 min 4 s, 1,204, 1,204 members, 1 member stays'
+    >>> f"{Figure(1_600_000):~record}"
+    '1.6M records'
     """
 
     value: float | None
@@ -44,6 +58,8 @@ class Figure:
         if form in FORMS:
             return FORMS[form](known(self.value))
         number = whole(self.value)
+        if form.startswith("~"):
+            return f"{brief(number)} {plural(form[1:], number)}"
         if form in ("", ","):
             return format(number, form)
         one, _, many = form.partition("|")

@@ -1,5 +1,5 @@
 """
-What somebody is woken for, in words: of each cause a headline with the number that matters, and what to do.
+What an alert is about, in words: of each cause a headline with the number that matters, the impact, and what to do.
 
 The first fact of a cause says what is wrong; the others, of the measures in `HOW_BAD`, how bad that is.
 """
@@ -10,14 +10,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from ...model.facts import Fact
-from ...model.formats import arriving, duration, offsets
+from ...model.formats import brief, record_rate, roughly
 from ...model.states import Diagnosis, IncidentKind, TroubleKind
-from ...model.text import several
 from ...records import CauseSpan, IncidentCourse
 from .clauses import Figure, filled
 from .facts import words
 from .pipelines import PIPELINES, Known, what_is_wrong
-from .troubles import TROUBLES, Words
+from .troubles import ASSIGNED_BY_HAND, IMPACTS, TROUBLES, Words
 
 
 def called(kind: TroubleKind) -> str:
@@ -32,6 +31,11 @@ def called(kind: TroubleKind) -> str:
     return TROUBLES[kind].called or kind.value
 
 
+def formerly(cause: TroubleKind) -> str:
+    """What an incident was, once that is over."""
+    return "behind" if cause is Diagnosis.CATCHING_UP else called(cause)
+
+
 def headline(span: CauseSpan) -> str:
     """
     What is wrong in a few words, with the number that matters where it is known.
@@ -39,7 +43,7 @@ def headline(span: CauseSpan) -> str:
     >>> from datetime import UTC, datetime
     >>> at = datetime(2026, 3, 1, tzinfo=UTC)
     >>> headline(CauseSpan(cause=Diagnosis.NO_MEMBERS, since=at, last_seen_at=at, snapshots=2, amount=1200))
-    'no members, 20 min behind'
+    'no active members, 20 min behind'
     """
     kind, first = _words(span.cause), _first(span)
     if kind.headline is not None and first is not None:
@@ -55,20 +59,34 @@ def amount(cause: TroubleKind, value: float) -> str:
     How bad a cause is, as `CauseSpan.amount` counts it.
 
     >>> amount(Diagnosis.DATA_LOSS, 1_600_000), amount(Diagnosis.REBALANCING, 4500)
-    ('1,600,000 records lost', 'rebalancing for 1 h 15 min')
+    ('1.6M records lost', 'rebalancing for 1 h 15 min')
     """
     return _words(cause).amount.format(Figure(value))
 
 
-def what_to_do(span: CauseSpan) -> str:
-    """What to do next about a cause, in a sentence or two."""
+def action(span: CauseSpan) -> str:
+    """The one thing to do about a cause."""
     kind, first = _words(span.cause), _first(span)
-    about = kind.to_do_about
-    if first is None or about is None:
-        return kind.to_do
-    if isinstance(about, str):
-        return filled(about, first) if first.subjects else kind.to_do
-    return about(first) or kind.to_do
+    if _has_none_to_restart(span):
+        return "Start the consumers, or ignore the group if it only commits."
+    about = kind.action_about(first) if first is not None and kind.action_about else None
+    return about or kind.action
+
+
+def more(span: CauseSpan) -> str:
+    """What else to know for that."""
+    kind, first = _words(span.cause), _first(span)
+    if _has_none_to_restart(span):
+        return ASSIGNED_BY_HAND
+    if isinstance(kind.more, str):
+        return kind.more
+    return kind.more(first) if first is not None else ""
+
+
+def _has_none_to_restart(span: CauseSpan) -> bool:
+    """Whether its group may be one that never has members: facts are known, and nobody was ever seen."""
+    seen = any(fact.measure == "last_members" for fact in span.facts)
+    return span.cause is Diagnosis.NO_MEMBERS and not seen and _first(span) is not None
 
 
 def _words(kind: TroubleKind) -> Words:
@@ -109,59 +127,45 @@ def _is_what(fact: Fact) -> bool:
 
 
 HOW_BAD: Mapping[str, tuple[str, Callable[[float], str]]] = {
-    "total_lag": ("lag", lambda value: f"{offsets(round(value))} to read"),
-    "delay_seconds": ("how far it is behind", lambda value: f"{duration(value)} behind"),
-    "production_per_second": ("what arrives", arriving),
-    "time_to_loss_seconds": ("when records are lost", lambda v: f"records lost in {duration(v)}"),
-    "lost_records": ("what is lost", lambda value: f"{several(round(value), 'record')} lost"),
+    "total_lag": ("lag", lambda value: f"lag {brief(value)}"),
+    "delay_seconds": ("time behind", lambda value: f"{roughly(value)} behind"),
+    "production_per_second": ("incoming rate", lambda value: f"{record_rate(value)} incoming"),
+    "time_to_loss_seconds": ("time to data loss", lambda value: f"data loss in {roughly(value)}"),
+    "lost_records": ("lost records", lambda value: f"{brief(value)} records lost"),
 }
 """Measures of how bad something is, columns of `GroupMetrics`: how each is called, and a value of it."""
 
-TRACES: Mapping[str, str] = {
-    "silent_hosts": "Where",
-    "stuck_at": "Where",
-    "last_members": "Last there",
-    "last_commit": "Last there",
-}
-"""Measures of what helps whoever is to act: under which heading each stands."""
+TRACES = frozenset({"silent_hosts", "stuck_at", "last_members", "last_commit"})
+"""Measures of what helps whoever is to act: where to look, or who was there last."""
 
 
-def traces(facts: Iterable[Fact]) -> Mapping[str, str]:
+def traces(facts: Iterable[Fact]) -> tuple[str, ...]:
     """
-    Where to look, or who was there last: a clause under each heading.
+    Where to look, or who was there last.
 
     >>> from evenkeel.engine.model.facts import FactKind
     >>> traces([Fact(kind=FactKind.DIAGNOSIS, measure="silent_hosts", subjects=("10.0.0.7",))])
-    {'Where': 'host 10.0.0.7'}
+    ('host 10.0.0.7',)
     """
-    clauses: dict[str, list[str]] = {}
-    for fact in facts:
-        if fact.measure in TRACES:
-            clauses.setdefault(TRACES[fact.measure], []).append(words(fact))
-    return {heading: "; ".join(its) for heading, its in clauses.items()}
+    return tuple(words(fact) for fact in facts if fact.measure in TRACES)
 
 
-_SAYS_TOO: Mapping[str, str | None] = {
-    **{kind.measure: its.says_too for kind, its in TROUBLES.items()},
-    "group_load": "production_per_second",
-}
-"""What a clause about a measure says of how bad it is, so that it is not said again."""
-
-
-def what(facts: Iterable[Fact]) -> str:
+def impact(facts: Iterable[Fact]) -> str:
     """
-    What is wrong as one clause, without how bad it is; of several things of one kind the first, and how many more.
+    What is wrong and for whom as one clause; of several things of one kind the first, and how many more.
 
     >>> from evenkeel.engine.model.facts import FactKind
     >>> def hot(name):
     ...     return Fact(kind=FactKind.DIAGNOSIS, measure="hot_partition", subjects=(name,), after=90, bound=60)
-    >>> what([hot("orders-0"), hot("orders-1")])
-    '90 records/s arrive in orders-0, the best member does 60 records/s, and 1 more like that'
+    >>> impact([hot("orders-0"), hot("orders-1")])
+    'one member consumes orders-0, and the fastest processes 60 records/s, and 1 more like that'
     """
     alike: dict[str, list[Fact]] = {}
     for fact in facts:
         if _is_what(fact):
             alike.setdefault(fact.measure, []).append(fact)
+    if "group_load" in alike:
+        alike.pop(Diagnosis.UNDER_PROVISIONED.measure, None)
     return "; ".join(
         _clause(first) + (f", and {len(rest):,} more like that" if rest else "")
         for first, *rest in alike.values()
@@ -169,39 +173,36 @@ def what(facts: Iterable[Fact]) -> str:
 
 
 def _clause(fact: Fact) -> str:
-    """A fact about what is wrong; what Kafka answered is quoted."""
-    if fact.measure == "unreadable":
-        return f'it could not be read: "{fact.quote}"' if fact.quote else "nothing says why"
-    if fact.measure == "not_evaluated":
-        return f'evenkeel failed to judge it: "{fact.quote}"'
-    return words(fact)
+    return filled(IMPACTS[fact.measure], fact) if fact.measure in IMPACTS else words(fact)
 
 
-def beside(span: CauseSpan) -> str:
-    """A cause beside a worse one as one clause; when the group has caught up depends on the worse one."""
-    late = next((fact for fact in span.facts if fact.measure == "catching_up"), None)
-    if late is not None:
-        return filled("{before:duration} behind in {partitions}", late)
-    clause = what(span.facts)
-    return f"{called(span.cause)}: {clause}" if clause else called(span.cause)
-
-
-def how_bad(facts: Sequence[Fact]) -> str:
+def how_bad(span: CauseSpan | None, facts: Sequence[Fact], said: str = "") -> str:
     """
-    How bad it is as one clause, each measure once and none that is said already; the unknown is said to be that.
+    How bad it is and how it grows as one clause, each measure once and none that is said already; the unknown is said
+    to be that.
 
     >>> from evenkeel.engine.model.facts import FactKind
     >>> def known(measure, after): return Fact(kind=FactKind.DIAGNOSIS, measure=measure, after=after)
-    >>> how_bad([known("total_lag", 12400), known("delay_seconds", None)])
-    '12,400 offsets to read; how far it is behind is unknown'
+    >>> how_bad(None, [known("total_lag", 12400), known("delay_seconds", None)])
+    'lag 12.4k, time behind unknown'
+    >>> how_bad(None, [known("total_lag", 12400), known("delay_seconds", 60)], "orders: 1 min behind")
+    'lag 12.4k'
     """
-    over = {_SAYS_TOO.get(fact.measure) for fact in facts}
-    values = {f.measure: f.after for f in facts if f.measure in HOW_BAD and f.measure not in over}
+    growth = span and _growth(span)
     clauses = []
-    for measure, value in values.items():
+    for measure, value in {f.measure: f.after for f in facts if f.measure in HOW_BAD}.items():
         name, reads = HOW_BAD[measure]
-        clauses.append(f"{name} is unknown" if value is None else reads(value))
-    return "; ".join(clauses)
+        clause = f"{name} unknown" if value is None else reads(value)
+        if clause not in said and not (growth and measure == "production_per_second"):
+            clauses.append(clause)
+            if growth and measure == "total_lag":
+                clauses.append(f"growing by {record_rate(growth)}")
+    return ", ".join(clauses)
+
+
+def _growth(span: CauseSpan) -> float | None:
+    first, value = _first(span), _words(span.cause).growth
+    return getattr(first, value) if first is not None and value else None
 
 
 def came_back(over_at: datetime, began_at: datetime) -> str:
@@ -210,6 +211,6 @@ def came_back(over_at: datetime, began_at: datetime) -> str:
 
     >>> from datetime import UTC
     >>> came_back(datetime(2026, 3, 1, 1, 10, tzinfo=UTC), datetime(2026, 3, 1, 1, 30, tzinfo=UTC))
-    'came back 20 min after it was over'
+    'back 20 min after it was resolved'
     """
-    return f"came back {duration((began_at - over_at).total_seconds())} after it was over"
+    return f"back {roughly((began_at - over_at).total_seconds())} after it was resolved"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import floor, log10
 
 from ...model.figures import Forecast
-from ...model.formats import duration, percent
+from ...model.formats import brief, duration, percent
 from ...model.text import several
 from ...records.course import AdviceCheck, AdvicePromise
 
@@ -21,8 +21,23 @@ def about(number: float) -> str:
     >>> about(119_873), about(3_571), about(86.2), about(0.4)
     ('120,000', '3,600', '86', '0')
     """
+    return f"{in_digits(number):,.0f}"
+
+
+def in_short(number: float) -> str:
+    """
+    The same as it is read in passing.
+
+    >>> in_short(119_873), in_short(3_571)
+    ('120k', '3,600')
+    """
+    return brief(in_digits(number))
+
+
+def in_digits(number: float) -> float:
+    """As many digits of a number as are told of what is to come."""
     places = DIGITS - 1 - floor(log10(number)) if number >= 1 else 0
-    return f"{round(number, min(places, 0)):,.0f}"
+    return round(number, min(places, 0))
 
 
 def band(ends: Sequence[float], reads: Callable[[float], str] = about, after: str = "") -> str:
@@ -41,29 +56,29 @@ def band(ends: Sequence[float], reads: Callable[[float], str] = about, after: st
     return expected + after + (f" ({low} to {high})" if low != high else "")
 
 
-def ahead(live: Forecast, other: Forecast, strategy: str) -> str:
-    """How far behind a group will be in an hour, as it is and with a strategy."""
-    as_it_is, with_it = (
-        (one.forecast_lag_low, one.forecast_lag_expected, one.forecast_lag_high)
-        for one in (live, other)
-    )
-    now = band(as_it_is, after=" behind")
-    if band(as_it_is) == band(with_it):
-        return f"in 1 h: {now}, as it is and with {strategy}"
-    return f"in 1 h: {now} as it is, {band(with_it)} with {strategy}"
+def spread(forecast: Forecast) -> str:
+    """
+    Between what the lag in an hour lies in four cases of five (p10 to p90).
+
+    >>> from types import SimpleNamespace
+    >>> spread(SimpleNamespace(forecast_lag_low=90_211, forecast_lag_high=149_950))
+    '90k-150k'
+    """
+    low, high = map(in_short, (forecast.forecast_lag_low, forecast.forecast_lag_high))
+    return low if low == high else f"{low}-{high}"
 
 
 def price(forecast: Forecast) -> str | None:
-    """What has to be done for a switch, and what waits meanwhile; None where that is not known."""
+    """What has to be done for a switch, and what is delayed by it; None where that is not known."""
     if forecast.price_restarts is None or forecast.price_held_up_offsets is None:
         return None
-    waits = about(forecast.price_held_up_offsets)
-    return f"{several(forecast.price_restarts, 'restart')}, about {waits} records wait meanwhile"
+    delayed = about(forecast.price_held_up_offsets)
+    return f"{several(forecast.price_restarts, 'restart')}, ~{delayed} records delayed"
 
 
 _MEASURES: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "lag": ("lag", about),
-    "delay_seconds": ("delay", duration),
+    "delay_seconds": ("time behind", duration),
     "utilisation": ("load of the busiest member", percent),
     "cross_rack_share": ("share across racks", percent),
 }
@@ -74,11 +89,22 @@ def promised(promise: AdvicePromise) -> str:
     What is to be seen of a group after a switch.
 
     >>> promised(AdvicePromise(after_seconds=900, measure="lag", unit="offsets", low=0, expected=312, high=897))
-    'lag after 15 min: 310 (0 to 900)'
+    'lag after 15 min 310 (p10-p90 0-900)'
+    """
+    _, reads = _MEASURES[promise.measure]
+    low, high = reads(promise.low), reads(promise.high)
+    return expected(promise) + (f" (p10-p90 {low}-{high})" if low != high else "")
+
+
+def expected(promise: AdvicePromise) -> str:
+    """
+    The same in short: the value that is expected.
+
+    >>> expected(AdvicePromise(after_seconds=900, measure="lag", unit="offsets", low=0, expected=312, high=897))
+    'lag after 15 min 310'
     """
     name, reads = _MEASURES[promise.measure]
-    ends = band((promise.low, promise.expected, promise.high), reads)
-    return f"{name} after {duration(promise.after_seconds)}: {ends}"
+    return f"{name} after {duration(promise.after_seconds)} {reads(promise.expected)}"
 
 
 def across(before: float, now: float, most: float) -> str:
@@ -106,7 +132,15 @@ def across(before: float, now: float, most: float) -> str:
 
 
 def came(check: AdviceCheck) -> str:
-    """What was to be seen, and what was."""
+    """What was seen, in short."""
+    name, reads = _MEASURES[check.measure]
+    seen = "not seen" if check.realised is None else reads(check.realised)
+    return f"{name} after {duration(check.after_seconds)} {seen}"
+
+
+def foreseen(check: AdviceCheck) -> str:
+    """What was seen beside what was forecast."""
     _, reads = _MEASURES[check.measure]
-    seen = "not seen" if check.realised is None else f"{reads(check.realised)} came"
-    return f"{promised(check)} predicted, {seen}"
+    low, high = reads(check.low), reads(check.high)
+    band = f" (p10-p90 {low}-{high})" if low != high else ""
+    return f"{came(check)}, forecast {reads(check.expected)}{band}"

@@ -1,4 +1,4 @@
-"""What is wrong with the pipeline itself, in words: of each kind what, how bad that is, what to do, and its end."""
+"""What is wrong with the pipeline itself, in words: of each kind what, its impact, what to do, and its end."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ...model.formats import moment, since
+from ...model.formats import minute, roughly
 from ...model.states import IncidentKind
 from ...model.text import listed, sentence, several, shortened
 from .clauses import Figure
 
 ERROR = 500
 """Characters of a quoted error."""
+
+DOCTOR = "evenkeel doctor"
+
+FAILED_STEPS = "evenkeel query failed_steps"
 
 Known = Mapping[str, Any]
 """What is known of something wrong with a pipeline, by name."""
@@ -26,57 +30,72 @@ class PipelineWords:
 
     Attributes:
         called: Its name.
-        over: What it is called when it is over.
+        title: The same with the number that matters: a template.
         what: What is wrong, in sentences of which the first stands alone: templates, or functions that make some.
-        effect: How bad that is.
-        to_do: What to do next, a line each.
+        effect: The impact, a sentence.
+        action: The one thing to do, an imperative.
+        more: What else to know for that.
         afterwards: What is left of it once it is over.
-        doctor: Whether `evenkeel doctor` says more about it.
+        command: What shows more of it.
     """
 
     called: str
-    over: str
+    title: str
     what: tuple[str | Callable[[Known], Sequence[str]], ...]
     effect: str
-    to_do: str
+    action: str
     afterwards: str
-    doctor: bool = False
+    more: str = ""
+    command: str = DOCTOR
 
 
 def what_is_wrong(kind: IncidentKind, cluster: str, known: Known, now: datetime) -> tuple[str, ...]:
     """What is wrong with the pipeline of a cluster at a moment, in sentences of which the first stands alone."""
-    values = {
+    values = _values(cluster, known, now)
+    sentences: list[str] = []
+    for each in PIPELINES[kind].what:
+        sentences += [each.format_map(values)] if isinstance(each, str) else each(values)
+    return tuple(sentences)
+
+
+def title_of(kind: IncidentKind, cluster: str, known: Known, now: datetime) -> str:
+    """What is wrong with the pipeline of a cluster in a few words, with the number that matters."""
+    return PIPELINES[kind].title.format_map(_values(cluster, known, now))
+
+
+def _values(cluster: str, known: Known, now: datetime) -> dict[str, Any]:
+    return {
         name: Figure(value) if isinstance(value, int | float) else value
         for name, value in ({"runs": 1} | dict(known)).items()
-    } | {"cluster": cluster, "now": now, "since": _since(known, now)}
-    said: list[str] = []
-    for each in PIPELINES[kind].what:
-        said += [each.format_map(values)] if isinstance(each, str) else each(values)
-    return tuple(said)
+    } | {"cluster": cluster, "now": now, "since": _since(known, now), "age": _age(known, now)}
 
 
 def errors(known: Known) -> list[str]:
-    """What each step that fails said last; of what is about none, what that itself says."""
-    told = known.get("steps") or [known]
-    return [sentence(shortened(each["error"], ERROR)) for each in told if each.get("error")]
+    """The last error of each step that fails; of what is about none, its own."""
+    those = known.get("steps") or [known]
+    return [sentence(shortened(each["error"], ERROR)) for each in those if each.get("error")]
 
 
 def _since(known: Known, now: datetime) -> str:
-    return since(datetime.fromisoformat(known["since"]), now)
+    return f"since {minute(datetime.fromisoformat(known['since']))} ({_age(known, now)})"
+
+
+def _age(known: Known, now: datetime) -> str:
+    return roughly((now - datetime.fromisoformat(known["since"])).total_seconds())
 
 
 def _last_good(known: Known) -> Sequence[str]:
     newest = known.get("newest_finished_at")
     if not newest:
         return ["It has never been read."]
-    return [f"The last good snapshot was read {moment(datetime.fromisoformat(newest))}."]
+    return [f"Last complete snapshot: {minute(datetime.fromisoformat(newest))}."]
 
 
 def _late(known: Known) -> Sequence[str]:
-    late = "{since}; late is more than {stale_after_seconds:duration}."
+    late = "{since}; stale after {stale_after_seconds:duration}."
     if known.get("newest_finished_at") is None:
         return [f"{{cluster}} was never read, {late}".format_map(known)]
-    newest = f"The newest is {known['newest_snapshot_id']}."
+    newest = f"Newest snapshot: {known['newest_snapshot_id']}."
     return [f"No new snapshot of {{cluster}} {late}".format_map(known), newest]
 
 
@@ -92,8 +111,8 @@ def _pace(known: Known) -> Sequence[str]:
     run, gap = known.get("run_seconds"), known.get("gap_seconds")
     if run is None and gap is None:
         return ()
-    takes = f"A run took {run:duration} of late" if run is not None else "No run ended of late"
-    comes = f"a snapshot comes every {gap:duration}" if gap is not None else "there is one snapshot"
+    takes = f"Recent runs take {run:duration}" if run is not None else "No recent run ended"
+    comes = f"a snapshot every {gap:duration}" if gap is not None else "there is one snapshot"
     return [f"{takes}, {comes}."]
 
 
@@ -105,8 +124,8 @@ def _steps(known: Known) -> Sequence[str]:
 
 
 def _hit(known: Known) -> Sequence[str]:
-    """What could not be done or noted."""
-    return [f"Hit so far: {listed(known['hit'])} ({known['runs']:run})."]
+    """Which steps failed for it."""
+    return [f"Affected so far: {listed(known['hit'])} ({known['runs']:run})."]
 
 
 def _undelivered(known: Known) -> Sequence[str]:
@@ -116,105 +135,110 @@ def _undelivered(known: Known) -> Sequence[str]:
     ]
 
 
-GAP = "Offsets of the time between cannot be read any more: a gap in the history."
+GAP = "The offsets of that time can't be read later: the history has a gap."
 
 PIPELINES: Mapping[IncidentKind, PipelineWords] = {
     IncidentKind.UNREACHABLE: PipelineWords(
-        called="the cluster cannot be read",
-        over="the cluster can be read again",
+        called="cluster unreachable",
+        title="cluster unreachable, {failures:failed attempt}",
         what=(
             "Reading Kafka cluster {cluster} has failed {since}: {failures:attempt} in a row, of {runs:run}.",
             _last_good,
         ),
-        doctor=True,
-        effect="This cluster gets no lag, advice or history until it answers. Others go on.",
-        to_do="Check the brokers, then address and rights of the connection:",
+        effect="No lag, alerts or advice for this cluster until it answers.",
+        action="Check the brokers, then address and permissions of the connection.",
         afterwards=GAP,
     ),
     IncidentKind.STALE: PipelineWords(
-        called="snapshots are late",
-        over="snapshots are on time again",
+        called="no new snapshot",
+        title="no new snapshot for {age}",
         what=(_late,),
-        effect="Lag and advice shown for this cluster are old.",
-        to_do="Look at the DAG snapshot_offsets: is it paused, queued, or still running?",
-        afterwards="The history has no snapshots of the time between.",
+        effect="Lag and advice of this cluster are outdated.",
+        action="Check whether the DAG snapshot_offsets is paused, queued or still running.",
+        afterwards="The history has no snapshots of that time.",
+        command="evenkeel query snapshot_health",
     ),
     IncidentKind.PARTIAL: PipelineWords(
-        called="snapshots are incomplete",
-        over="snapshots are complete again",
+        called="snapshots incomplete",
+        title="snapshots incomplete, {snapshots:,} in a row",
         what=(
-            "{snapshots:snapshot} of {cluster} in a row could not be read as a whole, {since}.",
+            "{snapshots:snapshot} of {cluster} in a row could not be read completely, {since}.",
             _unread,
         ),
-        doctor=True,
-        effect="What could not be read has no lag and no advice; all else goes on.",
-        to_do="See which brokers, groups or rights are concerned:",
-        afterwards="The last two snapshots have everything.",
+        effect="What could not be read has no lag, alerts or advice.",
+        action="Check brokers, groups and permissions.",
+        afterwards="The last two snapshots are complete.",
     ),
     IncidentKind.REJECTED: PipelineWords(
-        called="the newest snapshot is rejected",
-        over="snapshots are accepted again",
-        what=("Validation rejected snapshot {snapshot_id} of {cluster} as a whole.",),
-        effect="Nothing of this snapshot is advised; earlier advice stays in force.",
-        to_do="See what failed: the critical rows of the table validation for this snapshot.",
+        called="newest snapshot rejected",
+        title="newest snapshot rejected",
+        what=("Validation rejected snapshot {snapshot_id} of {cluster}.",),
+        effect="There is no advice from this snapshot; earlier advice remains valid.",
+        action="Check the critical rows of the table validation for this snapshot.",
         afterwards="The rejected snapshots stay in the lake, without advice.",
+        command="evenkeel query snapshot_health",
     ),
     IncidentKind.UNWATCHED: PipelineWords(
-        called="groups are not watched",
-        over="groups are watched again",
+        called="groups not watched",
+        title="groups not watched for {age}",
         what=(
-            "Nobody has looked at the groups of {cluster} {since}, though snapshots come.",
-            "The newest is {snapshot_id}.",
+            "The groups of {cluster} have not been checked {since}, although there are new snapshots.",
+            "Newest snapshot: {snapshot_id}.",
         ),
-        effect="What is wrong with a group of this cluster is told to nobody.",
-        to_do="Look at the task watch_groups of the DAG snapshot_offsets: is it queued, or killed?",
-        afterwards="What was wrong with groups for the whole time between is told now.",
+        effect="Problems of its groups cause no alert.",
+        action="Check whether the task watch_groups of the DAG snapshot_offsets is queued or killed.",
+        afterwards="Problems that lasted for all of that time are reported now.",
+        command=FAILED_STEPS,
     ),
     IncidentKind.STUCK: PipelineWords(
-        called="snapshots wait for advice",
-        over="advice is up to date again",
+        called="advice delayed",
+        title="advice delayed, {snapshots:snapshot} pending",
         what=(
             "{snapshots:snapshot} of {cluster} without advice {since}.",
-            "The oldest is {snapshot_id}.",
+            "Oldest: {snapshot_id}.",
             _pace,
         ),
-        effect="New lag is being recorded, but nobody is told what to do about it.",
-        to_do="Look at the DAG advise_assignments: is it paused, queued, or failing?\n"
-        "A run that takes much longer than a snapshot takes to come: take them less often.",
-        afterwards="The newest has its advice; those it overtook have metrics, none of their own.",
+        effect="Lag is recorded, but there is no new advice.",
+        action="Check whether the DAG advise_assignments is paused, queued or failing.",
+        more="If a run takes longer than the interval of snapshots, take them less often.",
+        afterwards="The newest snapshot has its advice. Superseded ones have metrics only.",
+        command=FAILED_STEPS,
     ),
     IncidentKind.STEP_FAILED: PipelineWords(
-        called="a step of the pipeline fails",
-        over="the pipeline's steps work again",
+        called="pipeline step failing",
+        title="pipeline step failing for {age}",
         what=(_steps,),
-        effect="What the step writes is missing since; nothing already stored is lost.",
-        to_do="Correct the cause, then clear the failed task: a step may be run again.",
-        afterwards="The last run of every step was good.",
+        effect="What the step writes is missing; stored data is unaffected.",
+        action="Fix the cause, then clear the failed task.",
+        more="Each step can be run again safely.",
+        afterwards="The last run of every step succeeded.",
+        command=FAILED_STEPS,
     ),
     IncidentKind.HISTORY_AWAY: PipelineWords(
-        called="the history cannot be used",
-        over="the history can be used again",
-        what=("Nothing can be stored in the history {since}.", _hit),
-        doctor=True,
-        effect="Snapshots are kept in the lake, but there is no advice and no other alert until it is back.",
-        to_do="Follow the error above. What can be made up for is made up for by itself.",
-        afterwards="What the lake has of the time between is made up for.",
+        called="history database unreachable",
+        title="history database unreachable",
+        what=("Nothing can be stored in the history database {since}.", _hit),
+        effect="Snapshots go to the lake only; there is no advice and no other alert.",
+        action="Check Postgres and the connection to it.",
+        more="Later runs catch up from the lake by themselves.",
+        afterwards="evenkeel catches up on that time from the lake.",
     ),
     IncidentKind.CONFIG_REFUSED: PipelineWords(
-        called="the configuration is refused",
-        over="the configuration is read again",
+        called="configuration refused",
+        title="configuration refused",
         what=("No task can read its configuration {since}.", _hit),
-        doctor=True,
-        effect="No cluster is read, nothing is advised and nothing else is told.",
-        to_do="Correct what the error names; the next run reads it. This says whether it is right:",
+        effect="No cluster is read, and there is no advice and no other alert.",
+        action="Fix the configuration.",
+        more="The next run reads it. The command shows whether it is valid.",
         afterwards=GAP,
     ),
     IncidentKind.UNSENT: PipelineWords(
-        called="alerts do not arrive",
-        over="alerts arrive again",
+        called="alerts not delivered",
+        title="{alerts:alert} not delivered",
         what=(_undelivered,),
-        effect="They are kept and sent, oldest first, as soon as their channel takes them.",
-        to_do="Follow the error above; the next run tries again by itself.",
-        afterwards="Everything that was waiting has been sent.",
+        effect="They are kept, and sent oldest first once the channel accepts them.",
+        action="Check the channel and evenkeel's access to it.",
+        more="Each run tries again.",
+        afterwards="All pending alerts have been sent.",
     ),
 }

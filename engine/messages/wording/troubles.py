@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import isnan
+from typing import Literal
 
 from ...model.facts import Fact
-from ...model.formats import arriving, record_rate
+from ...model.formats import arriving, brief, record_rate
 from ...model.states import Diagnosis
-from ...model.text import does, several
-from .clauses import Clause, filled, partitions, subjects, whole
+from ...model.text import and_more, does, plural, several
+from .clauses import Clause, count, filled, partitions, subjects, whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,25 +24,29 @@ class Words:
     How one kind of trouble of a group reads.
 
     Attributes:
-        what: What is wrong, by the fact of its measure.
-        to_do: What to do next, in a sentence or two.
-        to_do_about: The same by the fact that says what is wrong, with names or numbers: a template where it has
-            subjects, or a function, None where that has nothing to say.
+        what: What is wrong, by the fact of its measure, as the reason of a diagnosis.
+        impact: The same for whoever is alerted: who is affected, and how. The headline has the number.
+        action: The one thing to do, an imperative.
+        action_about: The same by the fact that says what is wrong, with names or numbers; None where that has nothing
+            to say.
+        more: What else to know for that, in a sentence or two; by that fact, where there is one.
         headline: What is wrong in a few words, by that fact; None: by its name, and how bad it is.
         amount: A template of how bad it is, as `CauseSpan.amount` counts it.
         says_it_all: Whether that alone says what is wrong.
         called: Its name, where its value will not do.
-        says_too: The measure of how bad it is that *what* speaks of, so that it is not said again.
+        growth: The value of the fact that is the rate by which the lag grows; None: not known.
     """
 
     what: Clause
-    to_do: str
-    to_do_about: str | Callable[[Fact], str | None] | None = None
+    impact: Clause
+    action: str
+    action_about: Callable[[Fact], str | None] | None = None
+    more: str | Callable[[Fact], str] = ""
     headline: Clause | None = None
-    amount: str = "{:duration} behind"
+    amount: str = "{:roughly} behind"
     says_it_all: bool = False
     called: str | None = None
-    says_too: str | None = None
+    growth: Literal["before", "after"] | None = None
 
 
 def _no_members(fact: Fact) -> str:
@@ -79,156 +84,237 @@ def _arriving(per_second: float | None) -> str:
     return "" if per_second is None else f"; {arriving(per_second)}"
 
 
-def _unread(state: str) -> Clause:
-    """That nobody reads what arrives."""
-    return lambda fact: (
-        state if fact.after is None else f"{state}, {record_rate(fact.after)} unread"
-    )
+def _nothing_consumes(fact: Fact) -> str:
+    if not fact.partitions:
+        return "the group has no members, and nothing to consume"
+    return filled("nothing is consuming its {partitions}", fact)
 
 
-def _more_members(fact: Fact) -> str:
-    needed, most = whole(fact.after), whole(fact.bound)
-    more = min(needed, most) - whole(fact.before)
-    start = [f"Start {several(more, 'more member')}."] if more > 0 else []
-    if needed > most:
-        start.append(
-            f"Its {several(most, 'partition')} keep no more busy: add partitions, or make members faster."
-        )
-    return " ".join(start)
+def _deleted(fact: Fact) -> str:
+    lag = "" if fact.bound is None else f", lag {brief(fact.bound)}"
+    had = filled("the group no longer exists; it had {before:member} and {partitions}", fact) + lag
+    return had + filled("; {after:rate} incoming" if fact.after is not None else "", fact)
 
 
-def _by_itself(fact: Fact) -> str | None:
-    if fact.after is None:
+def _no_commits(fact: Fact) -> str:
+    return filled("none of its {bound:member} commits, {partitions} affected", fact)
+
+
+def _some_no_commits(fact: Fact) -> str:
+    incoming = "" if fact.before is None else ", {before:rate} incoming there"
+    return filled("{names} {has|have} stopped committing on {partitions}" + incoming, fact)
+
+
+def _when_caught_up(fact: Fact) -> str:
+    soon = "catch-up time unknown" if fact.after is None else "caught up in about {after:roughly}"
+    number = fact.partitions or 0
+    late = does(number, "partition", "exceeds", "exceed")
+    return filled(f"{late} the lag SLO, {soon}", fact)
+
+
+def _topics(fact: Fact) -> str:
+    """The topics of some partitions, by name."""
+    topics = list(dict.fromkeys(name.rpartition("-")[0] or name for name in fact.subjects))
+    few = ", ".join(topics[:2]) + and_more(max(0, len(topics) - 2))
+    return f"{plural('topic', len(topics))} {few}"
+
+
+def _raise_retention(fact: Fact) -> str | None:
+    return f"Raise retention of {_topics(fact)} now." if fact.subjects else None
+
+
+def _restart_its_owner(fact: Fact) -> str | None:
+    if not fact.subjects:
         return None
-    return "It catches up by itself; more members, or faster ones, make that sooner."
+    logs, them = ("log", "it") if count(fact) == 1 else ("logs", "them")
+    return filled(f"Check the {logs} of {{who:member}}, then restart {them}.", fact)
 
 
-def _not_judged(fact: Fact) -> str | None:
+def _scale(fact: Fact) -> str:
+    now, needed, most = whole(fact.before), whole(fact.after), whole(fact.bound)
+    if needed <= most:
+        return f"Scale to {needed:,} members."
+    if now >= most:
+        return "Add partitions, or make its members faster."
+    return f"Scale to {several(most, 'member')}, then add partitions."
+
+
+def _most_active(fact: Fact) -> str:
+    most = whole(fact.bound)
+    limit = f"{several(most, 'partition')}: at most {several(most, 'member')} can be active"
+    needed = whole(fact.after)
+    return f"{limit}, {needed:,} would be needed." if needed > most else f"{limit}."
+
+
+def _wait(fact: Fact) -> str | None:
+    return None if fact.after is None else "Wait, or add members to be faster."
+
+
+def _report(fact: Fact) -> str | None:
     if fact.measure != "not_evaluated":
         return None
-    return "Report it with the log of the task watch_groups: nothing else is told of this group meanwhile."
+    return "Report it with the log of the task watch_groups."
 
 
-ARRIVALS = "production_per_second"
+def _cannot_read(fact: Fact) -> str:
+    if fact.measure == "not_evaluated":
+        return f'evenkeel failed to evaluate it: "{fact.quote}"'
+    return f'it can\'t be read: "{fact.quote}"' if fact.quote else "it can't be read"
+
+
+RETENTION = (
+    "Check retention.ms and retention.bytes, because either deletes. Then let the group catch up."
+)
+
+ASSIGNED_BY_HAND = (
+    "No member was seen lately. Consumers that call assign() commit but never join: for those set"
+    " incidents = {enabled = false} in a rule of evenkeel.toml."
+)
+"""Of a group without members that may never have any."""
 
 TROUBLES: Mapping[Diagnosis, Words] = {
     Diagnosis.UNKNOWN: Words(
         called="unreadable",
         what="",
+        impact="",
         headline=lambda f: f"unreadable: {f.quote}" if f.quote else f"{partitions(f)} unreadable",
-        to_do="Its lag is unknown until it can be read. Check its coordinator, and the rights of evenkeel's client.",
-        to_do_about=_not_judged,
+        action="Check its coordinator and the permissions of evenkeel's client.",
+        action_about=_report,
+        more="Lag and problems of this group are unknown until then.",
     ),
     Diagnosis.NO_MEMBERS: Words(
+        called="no active members",
         what=_no_members,
-        says_too=ARRIVALS,
-        headline=_unread("no members"),
-        to_do="Start its members again; their last log lines say why they left. They go on where they committed.",
+        impact=_nothing_consumes,
+        growth="after",
+        action="Restart the consumers.",
+        more="They resume from the last committed offset. Their last log lines say why they left.",
     ),
     Diagnosis.GROUP_DELETED: Words(
         what=_vanished,
-        says_too=ARRIVALS,
-        headline=_unread("vanished"),
-        amount="gone for {:duration}",
-        to_do=(
-            "Somebody deleted it, or its commits expired. Set its offsets before its members start again: without"
-            " commits they begin where auto.offset.reset says."
+        impact=_deleted,
+        amount="gone for {:roughly}",
+        action="Set its offsets before the consumers start.",
+        more=(
+            "It was deleted, or its commits expired. Without commits, consumers start where auto.offset.reset says."
         ),
     ),
     Diagnosis.REBALANCING: Words(
         what="who owns what is in motion ({names})",
-        amount="rebalancing for {:duration}",
+        impact="the group doesn't finish its rebalance ({names}), so consumption pauses",
+        amount="rebalancing for {:roughly}",
         says_it_all=True,
-        to_do="Look for members that come and go: crashes, or polls that take longer than max.poll.interval.ms.",
+        action="Find the members that join and leave.",
+        more="Typical causes are crashes, and polls that take longer than max.poll.interval.ms.",
     ),
     Diagnosis.DATA_LOSS: Words(
-        what="retention removed {after:offset} it had not read, of {partitions} ({names})",
-        says_too="lost_records",
-        amount="{:record} lost",
-        says_it_all=True,
-        to_do="Raise retention.ms of these topics now, then let it catch up. What is lost is not in Kafka any more.",
+        what="retention deleted {after:record} it had not read, of {partitions} ({names})",
+        impact="retention deletes unread records of {partitions} ({names})",
+        headline="data loss, {after:~unread record} deleted",
+        amount="{:~record} lost",
+        action="Raise retention of its topics now.",
+        action_about=_raise_retention,
+        more=f"{RETENTION} Deleted records can't be recovered from Kafka.",
     ),
     Diagnosis.OFFSETS_SKIPPED: Words(
-        what="its commits jumped over {after:offset} of {partitions} ({names})",
-        amount="{:record} skipped",
-        says_it_all=True,
-        to_do="Ask who set its offsets. To read what was skipped, stop its members and set the offsets back.",
+        what="its commits jumped over {after:record} of {partitions} ({names})",
+        impact="the committed offset jumped forward on {partitions} ({names}), so these records stay unread",
+        headline="offsets skipped, {after:~record} unread",
+        amount="{:~record} skipped",
+        action="Find out who reset its offsets.",
+        more="To read what was skipped, stop its members and set the offsets back.",
     ),
     Diagnosis.DATA_LOSS_IMMINENT: Words(
         what=(
             "retention reaches what it has not read of {partitions} ({names}) in about {after:duration}"
         ),
-        says_too="time_to_loss_seconds",
-        headline="records lost in {after:duration}",
-        to_do="Raise retention.ms of these topics now, then let it catch up.",
+        impact="retention is about to delete unread records of {partitions} ({names})",
+        headline="data loss in {after:roughly}",
+        action="Raise retention of its topics now.",
+        action_about=_raise_retention,
+        more=RETENTION,
     ),
     Diagnosis.GROUP_NOT_COMMITTING: Words(
         what=_stopped,
-        says_too=ARRIVALS,
-        to_do=(
-            "Look in the logs of its members for a record they fail on or a service they wait for, then restart them."
-        ),
+        impact=_no_commits,
+        headline="group not committing for {after:roughly}",
+        growth="before",
+        action="Check the logs of its members, then restart them.",
+        more="Look for a record that fails, or a service that doesn't answer.",
     ),
     Diagnosis.MEMBER_NOT_COMMITTING: Words(
         what=(
             "{names} {has|have} committed nothing for {after:duration}, {partitions}; {before:arriving} there"
         ),
-        headline="{who:member} not committing for {after:duration}",
-        to_do="Look in its log for what it waits for, then restart it: others take over its partitions.",
-        to_do_about=(
-            "Look in the log of {who:member} for what it waits for, then restart it: others take over its partitions."
-        ),
+        impact=_some_no_commits,
+        headline="{who:member} not committing for {after:roughly}",
+        action="Check the log of the member, then restart it.",
+        action_about=_restart_its_owner,
+        more="Other members take over its partitions.",
     ),
     Diagnosis.STUCK_PARTITION: Words(
         what="{names} {has|have} stood still for {after:duration}, though the owner consumes others",
-        headline="{who:partition} stuck for {after:duration}",
-        to_do="Look in its owner's log for a record that cannot be processed, and correct or skip that record.",
+        impact="{names} {doesn't|don't} advance, although the owner consumes its other partitions",
+        headline="{who:partition} stuck for {after:roughly}",
+        action="Fix or skip the record it stops at.",
+        more="The owner's log names the record that can't be processed.",
     ),
     Diagnosis.SLOW_MEMBER: Words(
         what="{names} does {after:rate}, its peers {bound:rate}; {before:arriving}",
-        headline="{names} slow, {after:rate}",
-        to_do="Compare its host with those of its peers, or move it elsewhere.",
-        to_do_about=(
-            "Compare the host of {who:member} with those of its peers (processor, memory, network), or move it"
-            " elsewhere."
-        ),
+        impact="it receives {before:rate}, its peers process {bound:rate}",
+        headline="slow member {names}, {after:rate}",
+        action="Compare its host with those of its peers.",
+        action_about=lambda f: filled("Compare the host of {who:member} with its peers.", f),
+        more="Check CPU, memory and network, or move the member to another host.",
     ),
     Diagnosis.HOT_PARTITION: Words(
         what="{after:arriving} in {names}, the best member does {bound:rate}",
-        headline="{names} hot, {after:rate}",
-        to_do="Spread its keys, add partitions, or make its consumer faster.",
-        to_do_about=(
-            "More members do not help {who:partition}: spread its keys, add partitions, or make its consumer faster."
-        ),
+        impact="one member consumes {names}, and the fastest processes {bound:rate}",
+        headline="hot partition {names}, {after:rate}",
+        action="Spread its keys, or add partitions.",
+        more="More members don't help. A faster one does.",
     ),
     Diagnosis.UNDER_PROVISIONED: Words(
         what=_too_few,
-        headline="{before:member}, {after:,} needed",
-        to_do="Start more members.",
-        to_do_about=_more_members,
+        impact="the incoming rate exceeds what its members can process",
+        headline="under-provisioned, {before:member}, needs {after:,}",
+        action="Add members.",
+        action_about=_scale,
+        more=_most_active,
     ),
     Diagnosis.SKEWED_LOAD: Words(
         what="{names} gets {after:rate} and does {bound:rate}",
-        to_do="Its load is uneven. See which assignment would help; evenkeel says so once that has paid for a while.",
+        impact="{names} receives {after:rate} but can process {bound:rate}, while others have capacity left",
+        action="Check which strategy evens it out.",
+        more="evenkeel recommends a switch once it has been better for long enough.",
     ),
     Diagnosis.CATCHING_UP: Words(
         what=_catching_up,
-        says_too="delay_seconds",
+        impact=_when_caught_up,
         says_it_all=True,
-        to_do="Look whether one member or partition lags, or all: then more members, or faster ones, help.",
-        to_do_about=_by_itself,
+        action="Check whether one member is behind, or all.",
+        action_about=_wait,
+        more="If all are behind, add members or make them faster.",
     ),
     Diagnosis.STORE_IN_ONE_RACK: Words(
         what="{after} of {bound:store} ({names}) {has|have} all copies in one rack",
-        headline="{after:store} would be lost with one rack",
-        amount="{:store} in one rack",
-        to_do=(
-            "Without a copy left a store is restored from its changelog, and its task stands still meanwhile. Below its"
-            " tables, this names the setting that brings the copies apart; it has been replayed."
-        ),
+        impact="if that rack fails, {names} must be restored from the changelog, and the tasks pause",
+        headline="{after} of {bound:state store} in one rack",
+        amount="{:state store} in one rack",
+        action="Spread the copies over the racks.",
+        more="The command names the setting that does it, tested by replay.",
     ),
 }
-"""One line per kind of trouble that somebody is told."""
+"""One line per kind of trouble that is alerted."""
+
+IMPACTS: Mapping[str, Clause] = {
+    **{kind.measure: words.impact for kind, words in TROUBLES.items() if words.impact},
+    "unreadable": _cannot_read,
+    "not_evaluated": _cannot_read,
+    "partitions_unreadable": "the end or the commit of {partitions} can't be read ({names})",
+    "group_load": "{after:rate} incoming, capacity {bound:rate}",
+}
+"""What is said of a trouble to whoever is alerted, by measure."""
 
 
 def _stuck_at(fact: Fact) -> str:
@@ -238,8 +324,8 @@ def _stuck_at(fact: Fact) -> str:
         "unknown" if value is None or isnan(value) else str(whole(value))
         for value in (fact.before, fact.after)
     )
-    whose = f"owned by {owner[0]}" if owner else "owned by nobody"
-    return f"{partition} stands at offset {stands}, its end is {end}, {whose}"
+    whose = f"owner {owner[0]}" if owner else "no owner"
+    return f"{partition} at offset {stands}, end {end}, {whose}"
 
 
 def _ability_unknown(fact: Fact) -> str:
@@ -254,11 +340,11 @@ CLAUSES: Mapping[str, Clause] = {
     "group_load": "{after:arriving}, together they do {bound:rate}",
     "silent_hosts": "{host|hosts} {names}",
     "stuck_at": _stuck_at,
-    "last_members": "{names} (seen {after:moment})",
-    "last_commit": "last commit seen {after:moment}",
+    "last_members": "last seen {names}, {after:minute}",
+    "last_commit": "last commit {after:minute}",
     "partitions_unreadable": "the end or the commit of {partitions} could not be read ({names})",
     "unreadable": lambda fact: fact.quote or "",
-    "not_evaluated": "evenkeel failed to judge it: {quote}",
+    "not_evaluated": "evenkeel failed to evaluate it: {quote}",
     "arrivals_unknown": ("how much arrives in {partitions} is not known: that takes two snapshots"),
     "ability_unknown": _ability_unknown,
     "no_partitions_seen": "none of its partitions is seen",

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.engine.adapters.slack.blocks import BODY_LIMIT, EVENT_TYPE, body
+from evenkeel.engine.adapters.slack.blocks import BODY_LIMIT, EVENT_TYPE, FALLBACK_LIMIT, body
 from evenkeel.engine.model.message import AlertMessage, MessageKind, Section, Severity
 from tests.stage.slack_workspace import check_content
 
@@ -58,6 +58,47 @@ def test_a_message_becomes_header_sections_and_context() -> None:
 def test_the_fallback_stands_alone() -> None:
     """A notification without blocks tells title and summary."""
     assert body(MESSAGE, "k")["text"] == "orders: 1 group would gain: payments: switch to sticky."
+
+
+def test_the_action_is_bold_and_survives_in_the_fallback() -> None:
+    """The one thing to do is bold behind the summary, and on a lock screen whatever else is cut."""
+    posted = body(replace(MESSAGE, summary="x" * 900, action="Restart *it* <!here>."), "k")
+    check_content(posted)
+    assert texts(posted)[1].endswith(" *Restart ∗it∗ &lt;!here&gt;.*")
+    assert posted["text"].endswith("… Restart *it* &lt;!here&gt;.")
+    assert len(posted["text"]) == FALLBACK_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "since 2026-03-01 02:40 UTC (25 min)",
+            "since <!date^1772332800^{date_short_pretty} {time}|2026-03-01 02:40 UTC> (25 min)",
+        ),
+        (
+            "2026-03-01 02:40:30 UTC",
+            "<!date^1772332830^{date_short_pretty} {time}|2026-03-01 02:40:30 UTC>",
+        ),
+        ("2026-13-41 25:61 UTC", "2026-13-41 25:61 UTC"),
+        ("12026-03-01 02:40 UTCx", "12026-03-01 02:40 UTCx"),
+    ],
+)
+def test_a_moment_is_shown_in_local_time(text: str, shown: str) -> None:
+    """Of a moment Slack gets its token, with UTC for whoever cannot show it; what is no moment stays text."""
+    posted = body(replace(MESSAGE, summary=text), "k")
+    check_content(posted)
+    assert texts(posted)[1] == shown
+    assert text in posted["text"]
+
+
+def test_a_single_command_stands_on_its_own_line() -> None:
+    """In a brief message a command without prose needs no heading, and a name in it ends no code."""
+    section = Section(heading="Next", code=("evenkeel lag --group 'a`<b>'",))
+    brief = replace(MESSAGE, kind=MessageKind.DIGEST, sections=(section,))
+    posted = body(brief, "k")
+    check_content(posted)
+    assert texts(posted)[1].splitlines()[1] == "`evenkeel lag --group 'a'&lt;b&gt;'`"
 
 
 def test_the_key_is_in_the_metadata() -> None:
@@ -155,16 +196,16 @@ def test_a_mention_calls_and_a_link_leads() -> None:
     check_content(posted)
     assert texts(posted)[1].startswith("<!here> <@U012ABC> payments: switch")
     assert posted["text"].startswith("<!here> <@U012ABC> orders: ")
-    assert texts(posted)[3] == "<https://airflow/runs?a=1&amp;b=2|run>"
+    assert texts(posted)[-1] == "<https://airflow/runs?a=1&amp;b=2|Airflow run>"
 
 
-def test_the_page_about_it_is_the_first_link() -> None:
+def test_the_page_about_it_is_a_link_before_the_run() -> None:
     """Where a message has a page, that is a link before the run, with a name that is no markup."""
     address = "https://airflow/plugin/evenkeel/evenkeel/groups?cluster=eu&group=a%3Cb%3E%7C"
     posted = body(replace(MESSAGE, report=address, link="https://airflow/runs"), "k")
     check_content(posted)
     escaped = address.replace("&", "&amp;")
-    assert texts(posted)[3:5] == [f"<{escaped}|report>", "<https://airflow/runs|run>"]
+    assert texts(posted)[-2:] == [f"<{escaped}|report>", "<https://airflow/runs|Airflow run>"]
 
 
 @pytest.mark.parametrize(

@@ -174,7 +174,7 @@ def test_it_says_what_is_waited_for():
     story = Story().goes_on("ss.s")
 
     assert story.said == (
-        "stay sticky: sticky would pay (partition spread 5 -> 1), to be confirmed: won in 3 of the last 4 snapshots,"
+        "stay sticky: sticky would help (partition spread 5 -> 1), to be confirmed: won in 3 of the last 4 snapshots,"
         " since 2026-03-01 10:00:00 UTC; told after 30 min and 3 of 4"
     )
     assert story.goes_on("sss").said == "switch sticky: partition spread 5 -> 1"
@@ -188,7 +188,7 @@ def test_what_is_confirmed_is_told_though_it_did_not_win_once():
     story = confirmed().goes_on(".")
 
     assert story.said == (
-        "switch sticky: sticky would pay by what was seen before (partition spread 5 -> 1): won in 3 of the last 4"
+        "switch sticky: sticky would help by earlier snapshots (partition spread 5 -> 1): won in 3 of the last 4"
         " snapshots"
     )
     assert story.goes_on("......").said.startswith("stay None: nothing to gain")
@@ -502,7 +502,7 @@ def test_nobody_follows():
 
     assert [state for *_, state in story.told] == [C, E]
     assert story.cause == "nobody took it up in 7 d"
-    assert story.said.startswith("stay sticky: sticky would pay")
+    assert story.said.startswith("stay sticky: sticky would help")
     assert [state for *_, state in story.goes_on("s").told[2:]] == [C]
 
 

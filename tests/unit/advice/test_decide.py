@@ -373,7 +373,7 @@ def test_beside_a_backlog_that_is_soon_gone_it_is_said():
     told = decided(live(**LOPSIDED), candidate(), diagnosis=Diagnosis.CATCHING_UP, findings=[soon])
 
     first, second = because(told.facts).split("; ")[:2]
-    assert first.startswith("catching up: over too soon")
+    assert first.startswith("catching up: a restart would not help in time")
     assert second.startswith("could be more even")
 
 

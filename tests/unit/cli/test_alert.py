@@ -70,7 +70,7 @@ def test_a_recording_is_gone_through_snapshot_by_snapshot(run, lake, tmp_path):
         ]
         opened = FIRST + 4 * EVERY
         assert heads[0].startswith(f"{opened:%Y-%m-%d %H:%M}")
-        assert "    [!!] orders-app (prod): no members" in result.stdout
+        assert "    [!!] orders-app (prod): no active members" in result.stdout
         assert result.stderr.endswith("3 messages, none of them sent.\n")
 
 

@@ -73,7 +73,7 @@ def test_a_message_is_an_event_with_its_text(run, skewed):
         "kind": "opened",
         "causes": ["skewed load"],
     }
-    assert message.pop("text").startswith("skewed-load: switch to roundrobin\n  What: Skewed load")
+    assert message.pop("text").startswith("skewed-load: switch range -> roundrobin, lag in 1 h ")
     assert message == {
         "event": "message",
         "at": "2026-03-02T02:15:00+00:00",
@@ -109,11 +109,11 @@ def test_a_group_that_follows_plans_is_advised_one_and_held_to_it(run, follower,
     messages = [e for e in map(json.loads, lines) if e["event"] == "message"]
     assert [message["kind"] for message in messages] == ["switch", "verified"]
     told, verified = (message["text"] for message in messages)
-    assert told.startswith("racks-by-plan: switch to min_traffic")
+    assert told.startswith("racks-by-plan: switch evenkeel-plan -> min_traffic")
     assert "cross-rack share 100% -> 0%" in told
-    assert "`evenkeel plan GROUP --strategy " in told
-    assert "min_traffic did what was predicted" in verified
-    assert "Nothing crosses racks any more (100% before): verified." in verified
+    assert "`evenkeel plan racks-by-plan --strategy " in told
+    assert "min_traffic met its forecast" in verified
+    assert "Nothing crosses racks any more (100% before): forecast met." in verified
 
 
 def test_messages_stand_beside_the_diagnoses(run, skewed, tmp_path):
@@ -121,7 +121,7 @@ def test_messages_stand_beside_the_diagnoses(run, skewed, tmp_path):
     file = tmp_path / "backtest.svg"
     result = run("backtest", "--from", skewed, "--plot", str(file), env={"COLUMNS": "240"})
 
-    assert "skewed-load: switch to roundrobin" in result.stdout
+    assert "skewed-load: switch range -> roundrobin" in result.stdout
     assert f"drawn: {file}" in result.stderr
     picture = file.read_text(encoding="utf-8")
     assert all(mark in picture for mark in ("<!-- opened -->", "<!-- switch -->", "</svg>"))

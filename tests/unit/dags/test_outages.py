@@ -98,9 +98,9 @@ def failed(step: str, error: BaseException) -> None:
 
 
 def titles(slack: MemoryNotifier) -> list[tuple[str, str, str | None]]:
-    """Where and what was told, and in which thread."""
+    """Where and what was told, however long it lasted, and in which thread."""
     return [
-        (place, message.title, thread)
+        (place, message.title.partition(" for ")[0], thread)
         for (place, _, message), thread in zip(slack.sent, slack.threads, strict=True)
     ]
 
@@ -122,11 +122,13 @@ def test_a_history_that_is_away_is_told_once_and_once_that_it_is_back(
     history.down = True
     for step in ("take_snapshot", "advise", "take_snapshot"):
         fail(step)
-    assert titles(slack) == [("#platform", "evenkeel: the history cannot be used", None)]
+    assert titles(slack) == [("#platform", "evenkeel: history database unreachable", None)]
     history.down = False
     runtime.watch()
     runtime.watch()
-    assert titles(slack)[1:] == [("#platform", "evenkeel: the history can be used again", "1")]
+    assert titles(slack)[1:] == [
+        ("#platform", "evenkeel: resolved, history database unreachable", "1")
+    ]
     (incident,) = history.tables.incidents
     steps = history.tables.steps
     assert (incident.kind, incident.cluster) == ("history unreachable", "*")
@@ -201,8 +203,8 @@ def test_what_is_over_while_it_is_told_is_told_to_be_over(
     fail("advise")
     runtime.watch()
     assert [title for _, title, _ in titles(slack)] == [
-        "evenkeel: the history can be used again",
-        "evenkeel: the history can be used again",
+        "evenkeel: resolved, history database unreachable",
+        "evenkeel: resolved, history database unreachable",
     ]
     assert slack.threads == [None, "1"]
     assert [incident.kind for incident in history.tables.incidents] == ["history unreachable"]
@@ -219,11 +221,11 @@ def test_a_configuration_that_is_refused_is_told_once_and_once_that_it_is_read(
         with pytest.raises(AirflowException) as raised:
             task()
         failed("watch", raised.value)
-    assert titles(slack) == [("#platform", "evenkeel: the configuration is refused", None)]
+    assert titles(slack) == [("#platform", "evenkeel: configuration refused", None)]
     assert str(file) in json.dumps(slack.sent[0][2].to_json())
     file.write_text(good)
     runtime.watch()
-    assert titles(slack)[1:] == [("#platform", "evenkeel: the configuration is read again", "1")]
+    assert titles(slack)[1:] == [("#platform", "evenkeel: resolved, configuration refused", "1")]
     assert [run.step for run in history.tables.steps[:3]] == ["watch", "list_clusters", "watch"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from evenkeel.engine.messages.advice_news import News, new_advice
-from evenkeel.engine.messages.digest import MOVES, WORST, advice_message, section
+from evenkeel.engine.messages.digest import MOVES, WORST, advice_message, section, told_of
 from evenkeel.engine.messages.length import plain_text, section_text
 from evenkeel.engine.model.assignments import Move
 from evenkeel.engine.model.facts import Fact, FactKind, reason
@@ -59,25 +60,25 @@ def daily(_: str) -> timedelta:
     return timedelta(days=1)
 
 
+def text_of(found: News, owner: str | None = None) -> str:
+    """What is said of one group among others."""
+    return section_text(section(told_of(CLUSTER, found), owner))
+
+
 def test_a_switch_says_what_comes_what_it_costs_how_and_how_sure() -> None:
-    """A reader learns what is the matter, what would come, the price, the way and the certainty."""
+    """A reader learns what would come, why, what to do, the cost, the certainty and one command."""
     assert (
         plain_text(digest(news()))
         == """\
-[i] test: 1 group should switch to another assignor
+[i] payments (test): switch range -> sticky, lag in 1 h 120k -> 300
 
-payments: switch to sticky. In 1 h: 120,000 behind (90,000 to 150,000) as it is, 300 (220 to 380) with sticky.
+Skewed load: c-0 gets 720 records/s and does 600 records/s. Set partition.assignment.strategy.
 
-payments: switch to sticky
-  What: Skewed load: c-0 gets 720 records/s and does 600 records/s.
-  Price: 6 restarts, about 3,600 records wait meanwhile; 4 of 12 partitions change hands.
-  How: Set partition.assignment.strategy.
-  Step by step, and back: evenkeel apply payments --strategy sticky
-  How sure: won in 7 snapshots in a row, since 2026-03-01 08:30:00 UTC; no lag is unknown.
+Cost: 6 restarts, ~3,600 records delayed, 4 of 12 partitions move
+Confidence: best strategy in 7 snapshots since 2026-03-01 08:30 UTC · p10-p90 90k-150k -> 220-380 · all lags known
+Next: evenkeel apply payments --cluster test --strategy sticky
 
-All of it: SELECT * FROM latest_advice WHERE cluster = 'test' AND verdict = 'switch'
-
--- Snapshot test-1, read 2026-03-01 09:00:00 UTC; 1 group: 1 switch."""
+-- 1 group in the cluster: 1 switch"""
     )
 
 
@@ -88,9 +89,8 @@ def test_what_else_speaks_for_a_switch_is_told() -> None:
     proposed = score(cross_rack_share=0.25, partition_spread=2, moves=1)
     text = plain_text(digest(news(facts=(racks,), live=live, proposed=proposed)))
 
-    assert "Why: 1 unowned partition gets an owner." in text
-    assert "Besides: cross-rack share 50% -> 25%." in text
-    assert "Worse: partition spread 1 -> 2." in text
+    assert "Effect: 1 unowned partition gets an owner\n" in text
+    assert "Also: cross-rack share 50% -> 25% · partition spread 1 -> 2 (worse)\n" in text
 
 
 def test_unknown_numbers_are_called_unknown() -> None:
@@ -105,28 +105,27 @@ def test_unknown_numbers_are_called_unknown() -> None:
     }
     assert "racks of" not in plain_text(digest(news(**row)))
     text = plain_text(digest(news(**row, facts=(racks,))))
-    assert "0 partitions change hands." in text
-    assert (
-        "won in one snapshot so far; the lag of 2 partitions is unknown; racks of 3 partitions are unknown"
-        in text
-    )
-    assert "Besides" not in text
+    assert "0 partitions move\n" in text
+    assert "Confidence: best strategy in 1 snapshot · " in text
+    assert " · lag of 2 partitions unknown · racks of 3 partitions unknown\n" in text
+    assert "Also" not in text
 
 
 def test_without_any_score_the_advice_is_still_told() -> None:
     """Candidates that are gone from the history leave the reason standing."""
     gone = {"live": None, "proposed": None, "live_forecast": None, "forecast": None}
     text = plain_text(digest(news(**gone, metrics=None, how=None, facts=None)))
-    assert "Why: Lag in an hour 120,000 -> 300 offsets." in text
-    assert "How: not known." in text
-    assert "Price: how many partitions move is not known." in text
+    assert "] payments (test): switch to sticky\n" in text
+    assert "No reason was stored. Switch to sticky.\n" in text
+    assert "Effect: lag in an hour 120,000 -> 300 offsets\n" in text
+    assert "Cost: number of moved partitions unknown\n" in text
 
 
 def test_a_changed_strategy_names_the_one_told_before() -> None:
     """Who already heard of another strategy is told that this one takes its place."""
     [found] = new_advice([advice("payments")], told("payments", "range"), NOW, daily)
 
-    assert "switch to sticky instead of range, told before" in plain_text(digest(found))
+    assert "switch range -> sticky instead of range, lag" in plain_text(digest(found))
 
 
 @pytest.mark.parametrize(
@@ -136,17 +135,19 @@ def test_a_changed_strategy_names_the_one_told_before() -> None:
             "withdrawn",
             {},
             """\
-payments: no longer switch to sticky
-  What: Skewed load: c-0 gets 720 records/s and does 600 records/s.
-  Why: There is no strategy that it could deploy.""",
+payments: switch to sticky withdrawn
+  Skewed load: c-0 gets 720 records/s and does 600 records/s. Don't switch to sticky.
+  Why: there is no strategy that it could deploy
+    evenkeel advise --from lake --cluster test --group payments""",
         ),
         (
             "adopted",
             {},
             """\
-payments: now runs sticky, as advised
-  What: Skewed load: c-0 gets 720 records/s and does 600 records/s.
-  Predicted: lag after 1 h: 300 (0 to 900).""",
+payments: sticky adopted, forecast lag after 1 h 300
+  Skewed load: c-0 gets 720 records/s and does 600 records/s.
+  Forecast: lag after 1 h 300 (p10-p90 0-900)
+    evenkeel advise --from lake --cluster test --group payments""",
         ),
         (
             "verified",
@@ -157,49 +158,49 @@ payments: now runs sticky, as advised
                 )
             },
             """\
-payments: sticky did what was predicted
-  What: Skewed load: c-0 gets 720 records/s and does 600 records/s.
-  Lag after 1 h: 300 (0 to 900) predicted, 250 came.
-  Share across racks after 1 h: 25% (20% to 30%) predicted, 25% came.""",
+payments: sticky met its forecast, lag after 1 h 250
+  Lag after 1 h 250, forecast 300 (p10-p90 0-900). \
+Share across racks after 1 h 25%, forecast 25% (p10-p90 20%-30%). \
+Skewed load: c-0 gets 720 records/s and does 600 records/s.
+    evenkeel advise --from lake --cluster test --group payments""",
         ),
         (
             "missed",
             {"checks": (check(None, after_seconds=900), check(48_123))},
             """\
-payments: sticky did not do what was predicted
-  What: Skewed load: c-0 gets 720 records/s and does 600 records/s.
-  Lag after 1 h: 300 (0 to 900) predicted, 48,000 came.""",
+payments: sticky missed its forecast, lag after 1 h 48,000
+  Lag after 1 h 48,000, forecast 300 (p10-p90 0-900). \
+Skewed load: c-0 gets 720 records/s and does 600 records/s. Check what else changed in the group.
+    evenkeel advise --from lake --cluster test --group payments""",
         ),
     ],
 )
 def test_what_became_of_an_advice(state: str, more: dict[str, Any], expected: str) -> None:
-    """What is the matter now, why it ended, what was predicted, and what came."""
-    assert section_text(section(news(state, **more))) == expected
+    """What is wrong now, why it ended, what was forecast, and what came."""
+    assert text_of(news(state, **more)) == expected
 
 
 @pytest.mark.parametrize(
     ("state", "came", "later", "expected"),
     [
-        ("verified", 0.0, (), ["Nothing crosses racks any more (83% before): verified."]),
+        ("verified", 0.0, (), "Nothing crosses racks any more (83% before): forecast met."),
         (
             "missed",
             0.83,
             (),
-            ["83% crosses racks as before (at most 5% was promised): missed."],
+            "83% crosses racks as before (at most 5% was promised): forecast missed.",
         ),
         (
             "missed",
             0.0,
             (check(48_123),),
-            [
-                "Nothing crosses racks any more (83% before).",
-                "Lag after 1 h: 300 (0 to 900) predicted, 48,000 came.",
-            ],
+            "Nothing crosses racks any more (83% before)."
+            " Lag after 1 h 48,000, forecast 300 (p10-p90 0-900).",
         ),
     ],
 )
 def test_what_became_of_racks_is_told_as_one_would_say_it(
-    state: str, came: float, later: tuple[AdviceCheck, ...], expected: list[str]
+    state: str, came: float, later: tuple[AdviceCheck, ...], expected: str
 ) -> None:
     """How much crosses now and before, and that this decided, where it did."""
     band = {"measure": "cross_rack_share", "unit": "share", "low": 0.0, "expected": 0.0}
@@ -208,9 +209,9 @@ def test_what_became_of_racks_is_told_as_one_would_say_it(
     assert found.advice.course
     (uptake,) = found.advice.course.uptakes
     course = replace(found.advice.course, uptakes=(replace(uptake, crossed=0.83),))
-    told_lines = section(replace(found, advice=replace(found.advice, course=course))).lines
+    followed = told_of(CLUSTER, replace(found, advice=replace(found.advice, course=course)))
 
-    assert list(told_lines[1:]) == expected
+    assert followed.impact.startswith(f"{expected} Skewed load: ")
 
 
 def test_what_is_the_matter_is_not_said_again_as_the_reason() -> None:
@@ -219,23 +220,25 @@ def test_what_is_the_matter_is_not_said_again_as_the_reason() -> None:
         kind=FactKind.DIAGNOSIS, measure="skewed_load", subjects=("c-0",), after=720.0, bound=600.0
     )
     why = reason("restarting_no_help", ["catching up"])
-    withdrawn = section(news("withdrawn", facts=(why, skewed)))
 
-    assert section_text(withdrawn).splitlines()[1:] == [
-        "  What: Skewed load: c-0 gets 720 records/s and does 600 records/s.",
-        "  Why: Catching up: over too soon, or too little known, to restart anybody.",
+    assert text_of(news("withdrawn", facts=(why, skewed))).splitlines()[1:3] == [
+        "  Skewed load: c-0 receives 720 records/s but can process 600 records/s, while others have capacity left."
+        " Don't switch to sticky.",
+        "  Why: catching up: a restart would not help in time, or too little is known",
     ]
 
 
-def test_the_title_counts_by_kind() -> None:
+def test_several_are_counted_by_kind() -> None:
     """Switches first, then what came of earlier ones."""
     ends = ("confirmed", "verified", "withdrawn", "missed", "adopted", "verified")
     message = digest(*(news(state, f"g{n}") for n, state in enumerate(ends)))
 
-    assert message.title == (
-        "test: 1 group should switch to another assignor, 1 group took up the advice in vain, 1 group should stay after"
-        " all, 1 group took up the advice, 2 groups took up the advice and got what was predicted"
+    assert message.title == "test: advice for 6 groups"
+    assert message.summary == (
+        "1 switch, 1 missed, 1 withdrawn, 1 adopted, 2 verified."
+        " First: g0, switch range -> sticky, lag in 1 h 120k -> 300."
     )
+    assert [each.code[0].split()[1] for each in message.sections] == ["apply", *["advise"] * 5]
 
 
 def test_the_worst_are_told_in_full_and_the_rest_counted() -> None:
@@ -246,10 +249,8 @@ def test_the_worst_are_told_in_full_and_the_rest_counted() -> None:
     assert message.sections[-1].heading == f"and {40 - WORST} more groups"
     assert len(message.sections) == WORST + 1
     assert {known.group_id for known in message.announcements} == {row.group_id for row in rows}
-    assert (
-        message.more
-        == "All of it: SELECT * FROM latest_advice WHERE cluster = 'test' AND verdict = 'switch'"
-    )
+    assert message.sections[-1].lines[0].startswith("g031 (switch sticky), ")
+    assert message.more == "All open switches: evenkeel query open_switches --param cluster=test"
 
 
 def test_moves_are_listed_up_to_a_number() -> None:
@@ -259,11 +260,10 @@ def test_moves_are_listed_up_to_a_number() -> None:
         for n in range(MOVES)
     ]
     message = digest(news(proposed=score(moves=9, newly_owned=1)), moves={"payments": moves})
-    code = message.sections[0].code
-    assert code[0] == "orders-0: (nobody) -> m2"
-    assert code[-1] == "and 5 more"
-    price = "9 of 12 partitions change hands; 1 unowned partition gets an owner."
-    assert price in plain_text(message)
+    text = plain_text(message)
+    assert "\nMoves: orders-0: (none) -> m2 · orders-1: m1 -> m2 · " in text
+    assert f" · orders-{MOVES - 1}: m1 -> m2 and 5 more\n" in text
+    assert "9 of 12 partitions move, 1 unowned partition gets an owner\n" in text
 
 
 def test_the_footer_says_how_whole_the_snapshot_is() -> None:
@@ -273,19 +273,18 @@ def test_the_footer_says_how_whole_the_snapshot_is() -> None:
         snapshot={"partial": True, "problems": ["broker 3: timeout"]},
         verdicts={"stay": 3, "switch": 1},
     )
-    assert (
-        "Snapshot test-1, read 2026-03-01 09:00:00 UTC; 4 groups: 3 stay, 1 switch."
-        in message.footer
-    )
+    assert "4 groups in the cluster: 3 stay, 1 switch" in message.footer
+    assert message.snapshot_id == "test-1"
     assert "The snapshot is partial: broker 3: timeout." in message.footer
 
 
 def test_owner_and_baseline_are_told() -> None:
-    """The group's owner, and the better assignment it cannot deploy, stand with its advice."""
+    """The group's owner, and the better assignment that it cannot deploy, are in its advice."""
     found = news(best_undeployable="balanced", best_undeployable_reason="partition spread 3 -> 0")
     text = plain_text(digest(found, owners={"payments": "team money"}))
-    assert "Owner: team money." in text
-    assert "Possible, not deployable here: balanced. Partition spread 3 -> 0." in text
+    assert "-- Owner: team money\n" in text
+    assert "Also: possible, not deployable here: balanced (partition spread 3 -> 0)\n" in text
+    assert "\n  Owner: team money\n" in text_of(found, "team money")
 
 
 def test_what_was_told_is_what_the_next_run_compares_with() -> None:
@@ -304,8 +303,8 @@ def test_what_was_taken_for_unknown_is_told_with_the_advice() -> None:
     """Notes of the present and of the proposal stand in one line; without any there is none."""
     text = plain_text(digest(news(notes=("tags follow zone", "a rack"))))
 
-    assert "Note: Tags follow zone; a rack." in text
-    assert "Note: " not in plain_text(digest(news()))
+    assert "Also: tags follow zone; a rack\n" in text
+    assert "Also: " not in plain_text(digest(news()))
 
 
 def test_moves_name_members_by_what_is_short_of_them() -> None:
@@ -322,11 +321,8 @@ def test_moves_name_members_by_what_is_short_of_them() -> None:
         for n, (old, new) in enumerate([(one, two), (two, three), (None, one)])
     ]
     message = digest(news(members=members), moves={"payments": moves})
-    assert message.sections[0].code[:3] == (
-        "t-0: orders-0 -> b at h1",
-        "t-1: b at h1 -> b at h2",
-        "t-2: (nobody) -> orders-0",
-    )
+    moved = "t-0: orders-0 -> b at h1 · t-1: b at h1 -> b at h2 · t-2: (none) -> orders-0"
+    assert f"Moves: {moved} and 1 more\n" in plain_text(message)
 
 
 def test_the_run_is_linked() -> None:
@@ -341,12 +337,27 @@ def test_a_withdrawal_says_nothing_twice() -> None:
     """Where the diagnosis is all the reason there is, it is said once; where there is none, that is said."""
     only = (Fact(kind=FactKind.DIAGNOSIS, measure="unreadable", quote="no answer"),)
     metrics = group_metrics("payments", diagnosis=Diagnosis.UNKNOWN, diagnosis_reason="no answer")
-    told = digest(news("withdrawn", facts=only, reason="no answer", metrics=metrics))
-    assert [line for line in told.sections[0].lines if "no answer" in line] == [
-        "What: Unknown: no answer."
-    ]
+    told = plain_text(digest(news("withdrawn", facts=only, reason="no answer", metrics=metrics)))
+    assert told.count("no answer") == 1
     bare = news("withdrawn", facts=None, reason=None, metrics=None)
-    assert "Why: no reason was stored." in plain_text(digest(bare))
+    assert plain_text(digest(bare)).count("No reason was stored.") == 1
+
+
+def test_a_command_names_the_group_whatever_it_is_called() -> None:
+    """Instructions hold the group's name in place of the word that stands for one; a shell takes it for one word."""
+    how = "`evenkeel plan GROUP --strategy drain` writes the plan"
+    odd = news(group="it's; $(x)", how=how)
+    text = plain_text(digest(odd))
+    assert "GROUP" not in text
+    assert f"evenkeel plan {shlex.quote(odd.group_id)} --strategy drain" in text
+    for group in (odd.group_id, "--help"):
+        code = digest(news(group=group)).sections[-1].code[0]
+        program, *arguments = shlex.split(code)
+        assert (program, group in arguments) == ("evenkeel", True)
+        assert "--" in arguments or not group.startswith("-")
+    hostile = digest(news(group="a`$(x)`b", how=how))
+    assert "`$(x)`" not in plain_text(replace(hostile, title=""))
+    assert "a?$(x)?b" in shlex.split(hostile.sections[-1].code[0])
 
 
 def test_no_line_of_a_message_comes_twice() -> None:

@@ -11,7 +11,8 @@ import pytest
 from evenkeel.engine.messages.events import EventKind
 from evenkeel.engine.messages.incident_message import Incident, message_of
 from evenkeel.engine.messages.length import plain_text
-from evenkeel.engine.model.message import AlertMessage, MessageKind, Severity
+from evenkeel.engine.messages.wording.incidents import called
+from evenkeel.engine.model.message import AlertMessage, MessageKind, Section, Severity
 from evenkeel.engine.model.states import IncidentKind, IncidentState
 from evenkeel.engine.records import CauseSpan, IncidentCourse
 from tests.helpers.outbox import NOW
@@ -96,12 +97,14 @@ def test_every_kind_says_what_since_when_and_what_to_do(kind: IncidentKind) -> N
     text = plain_text(message)
     assert message.kind is MessageKind.INCIDENT_OPENED
     assert message.title.startswith("test: ")
-    assert {"How bad", "What to do"} <= {s.heading for s in message.sections}
+    assert message.action
+    assert message.sections[-1].code[0].startswith("evenkeel ")
+    assert len(message.title) <= 80
     lines = text.splitlines()
     assert len({line for line in lines if line}) == len([line for line in lines if line])
     assert all(line for section in message.sections for line in section.lines)
     if kind is not IncidentKind.REJECTED:
-        assert "since 2026-03-01 08:35:00 UTC (25 min)" in text
+        assert "since 2026-03-01 08:35 UTC (25 min)" in text
 
 
 @pytest.mark.parametrize("kind", list(IncidentKind))
@@ -110,8 +113,9 @@ def test_every_kind_says_that_it_is_over_and_how_long_it_was(kind: IncidentKind)
     message = closing_message(incident(kind), NOW + timedelta(minutes=5))
     assert (message.kind, message.severity) == (MessageKind.INCIDENT_CLOSED, Severity.RESOLVED)
     assert message.at == NOW + timedelta(minutes=5)
-    assert message.summary == (
-        "It lasted 30 min, from 2026-03-01 08:35:00 UTC to 2026-03-01 09:05:00 UTC."
+    assert message.title == f"test: resolved, {called(kind)} for 30 min"
+    assert message.sections[0] == Section(
+        heading="When", lines=("2026-03-01 08:35 UTC to 2026-03-01 09:05 UTC",)
     )
 
 
@@ -120,7 +124,7 @@ def test_an_unreachable_cluster_quotes_the_error_and_counts_the_attempts() -> No
     text = plain_text(opening_message(incident(IncidentKind.UNREACHABLE)))
     assert "5 attempts in a row, of 3 runs" in text
     assert "No broker of b1:9092 answered. Check the address." in text
-    assert "The last good snapshot was read 2026-03-01 08:30:00 UTC." in text
+    assert "Last complete snapshot: 2026-03-01 08:30 UTC." in text
     assert "evenkeel doctor" in text
 
 
@@ -165,7 +169,7 @@ def test_a_cluster_no_longer_configured_is_not_called_well() -> None:
     """Its incident ends because nobody watches, and the message says so."""
     message = closing_message(replace(incident(IncidentKind.STALE), unwatched=True), NOW)
     assert message.title == "test: no longer watched"
-    assert "on time" not in plain_text(message)
+    assert "resolved" not in plain_text(message)
 
 
 def test_an_endless_error_is_cut() -> None:

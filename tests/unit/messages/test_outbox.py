@@ -142,7 +142,7 @@ def test_each_channel_gets_its_own_groups(history: FaredHistory) -> None:
     assert queue_advice(history, settings(rule), run) == 2
     told = {a.channel: [t["group_id"] for t in a.message["told"]] for a in history.tables.alerts}
     assert told == {"#money": ["pay-in"], "#kafka": ["ship"]}
-    assert "Owner: team money." in history.messages()[0].sections[0].lines
+    assert "Owner: team money" in history.messages()[0].footer
 
 
 def test_moves_stand_with_their_group(history: FaredHistory) -> None:
@@ -150,8 +150,9 @@ def test_moves_stand_with_their_group(history: FaredHistory) -> None:
     moves = {"a": [Move(topic="t", partition=0, from_member="m1", to_member="m2")]}
     run = take(history, "s1", advice("a"), advice("b"), moves=moves)
     queue_advice(history, settings(), run)
-    code = {s.heading[0]: s.code for s in history.messages()[0].sections}
-    assert code == {"a": ("t-0: m1 -> m2", "and 3 more"), "b": ()}
+    lines = {s.heading[0]: s.lines[-1] for s in history.messages()[0].sections}
+    assert lines["a"] == "Moves: t-0: m1 -> m2 and 3 more"
+    assert not lines["b"].startswith("Moves")
 
 
 def test_an_unknown_snapshot_is_an_error(history: FaredHistory) -> None:
@@ -248,7 +249,8 @@ def test_an_unreachable_cluster_is_told_once_and_once_when_it_is_back(
         queued.append(look(history, minutes))
         deliver(history, slack, settings())
     assert queued == [1, 0, 2, 0, 1, 2]
-    assert [m.title for _, _, m in slack.sent] == ["test: the cluster can be read again"] * 4
+    titles = [m.title.rpartition(" for ")[0] for _, _, m in slack.sent]
+    assert titles == ["test: resolved, cluster unreachable"] * 4
     assert slack.threads == [None, "1", None, "3"]
     assert slack.broadcasts == [False, True] * 2
     key = "test/cluster unreachable/20260301T090100Z"
@@ -348,8 +350,8 @@ def test_unsent_alerts_are_an_incident_without_a_message_into_the_dead_channel(
     deliver(history, MemoryNotifier(), settings())
     watched(history, newest_finished_at=later(19))
     look(history, 21)
-    waiting = [told.title for told in history.messages()]
-    assert waiting == ["test: alerts arrive again"] * in_the_end
+    waiting = [told.title.rpartition(" for ")[0] for told in history.messages()]
+    assert waiting == ["test: resolved, alerts not delivered"] * in_the_end
 
 
 def test_a_cluster_taken_out_of_the_configuration_closes_its_incidents(

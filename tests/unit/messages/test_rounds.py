@@ -358,7 +358,7 @@ def test_records_lost_beside_something_worse_are_told():
     assert not line.broadcast
     assert change.replaces == "incident c/g001/s2 opened"
     assert again == []
-    assert "no members and offsets skipped" in ends[-1].message.summary
+    assert "no active members and offsets skipped" in ends[-1].message.title
 
 
 @pytest.mark.parametrize("count", [1, 9])

@@ -44,11 +44,11 @@ def test_it_says_why_and_how_it_was_seen_last() -> None:
     change, line = last_postings(watch(told()), settings(), at(60))
     assert change.message.title == "orders-app (demo): no longer watched"
     assert change.message.summary == (
-        "The cluster is not in the configuration any more."
-        " At 2026-03-01 12:10:03 UTC it was 16 min behind, since 2026-03-01 12:00:03 UTC (10 min)."
+        "The cluster is no longer configured."
+        " Last seen 2026-03-01 12:10 UTC: 16 min behind, since 2026-03-01 12:00 UTC."
     )
-    assert (change.message.at, change.message.footer) == (at(60), ("Snapshot s10",))
-    assert line.message.summary == "The cluster is not in the configuration any more."
+    assert (change.message.at, change.message.snapshot_id) == (at(60), "s10")
+    assert line.message.summary == "The cluster is no longer configured."
     assert (line.answers, line.broadcast) == (change.replaces, False)
 
 

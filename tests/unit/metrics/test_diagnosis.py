@@ -61,7 +61,7 @@ SIXES = {"ends": steadily([6] * 4, 5, [9000] * 4), "commits": steadily([4] * 4, 
                 "begins": [[0, 0, 0]] * 4 + [[5000, 0, 0]],
             },
             Diagnosis.DATA_LOSS,
-            "retention removed 2,800 offsets it had not read, of 1 partition (t-0)",
+            "retention deleted 2,800 records it had not read, of 1 partition (t-0)",
         ),
         (
             PAIR,
@@ -135,7 +135,7 @@ def test_a_commit_that_was_set_to_the_end():
     diagnosis, text = _diagnosed(THREE, TENS, [*slow[:4], TENS[4]])
 
     assert diagnosis is Diagnosis.OFFSETS_SKIPPED
-    assert text.startswith("its commits jumped over 46,200 offsets of 3 partitions (t-0, t-1, t-2)")
+    assert text.startswith("its commits jumped over 46,200 records of 3 partitions (t-0, t-1, t-2)")
 
 
 def test_more_members_are_asked_for_than_there_are():

@@ -73,7 +73,7 @@ TWO = _snapshot(0, _members("a", "b"), assignor="range")
         pytest.param(
             BY_RANGE,
             _snapshot(1, _members("a"), partitions=6, assignor="roundrobin"),
-            ["strategy range -> roundrobin", "partitions added to orders, 4 -> 6 partitions"],
+            ["strategy range -> roundrobin", "topic orders 4 -> 6 partitions"],
             id="what somebody changed on purpose",
         ),
         # that there is no strategy and no owner then follows, and is no change of its own

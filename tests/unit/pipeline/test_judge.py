@@ -16,7 +16,7 @@ from evenkeel.engine.config import ClusterSettings, Filter, IncidentRules, Setti
 from evenkeel.engine.incidents.judgement import Judged, Judgement
 from evenkeel.engine.incidents.troubles import judged_of
 from evenkeel.engine.messages.wording.facts import words
-from evenkeel.engine.messages.wording.incidents import what
+from evenkeel.engine.messages.wording.incidents import impact
 from evenkeel.engine.model.facts import Fact, finding
 from evenkeel.engine.model.states import Diagnosis
 from evenkeel.engine.pipeline import watch_judgement
@@ -203,8 +203,8 @@ def test_what_cannot_be_judged_costs_the_others_nothing(
     failed = judged.odd["stuck-partition"]
     assert not failed.known
     assert [each.kind for each in failed.troubles] == [Diagnosis.UNKNOWN]
-    assert what(failed.troubles[0].facts) == (
-        'evenkeel failed to judge it: "ZeroDivisionError: no rows"'
+    assert impact(failed.troubles[0].facts) == (
+        'evenkeel failed to evaluate it: "ZeroDivisionError: no rows"'
     )
     assert "stuck-partition cannot be judged" in caplog.text
     assert {name: each for name, each in judged.odd.items() if name != "stuck-partition"} == {

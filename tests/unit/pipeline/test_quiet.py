@@ -74,13 +74,14 @@ def test_a_silence_is_said_where_its_groups_belong_when_it_begins(history: Memor
     assert looked(history) == [
         (
             "#kafka",
-            "orders-* (every cluster): silenced until 2026-11-22 13:00:00 UTC",
-            "By ana: moving. It covers 2 groups here, 1 of them open: orders-app (catching up).",
+            "orders-* (all clusters): silenced for 2 h",
+            "Until 2026-11-22 13:00 UTC. By ana: moving."
+            " It covers 2 groups here, 1 incident open: orders-app (catching up).",
         ),
         (
             "#pay",
-            "orders-* (every cluster): silenced until 2026-11-22 13:00:00 UTC",
-            "By ana: moving. It covers 1 group here.",
+            "orders-* (all clusters): silenced for 2 h",
+            "Until 2026-11-22 13:00 UTC. By ana: moving. It covers 1 group here.",
         ),
     ]
     assert [each.channels for each in history.silences(NOW)] == [("#kafka", "#pay")]
@@ -96,13 +97,13 @@ def test_the_end_is_said_where_the_beginning_was_with_what_is_open_then(
     assert looked(history, at=NOW + HOUR) == [
         (
             "#kafka",
-            "orders-* (every cluster): no longer silenced",
-            "Still open: orders-app (no members), orders-gone (no members).",
+            "orders-* (all clusters): silence ended",
+            "Still open: orders-app (no active members), orders-gone (no active members).",
         ),
         (
             "#pay",
-            "orders-* (every cluster): no longer silenced",
-            "Nothing is open among its groups.",
+            "orders-* (all clusters): silence ended",
+            "Its groups have no open incidents.",
         ),
     ]
     history.add_silence(silence(starts_at=NOW - 2 * HOUR, ends_at=NOW - HOUR))
@@ -118,7 +119,7 @@ def test_a_silence_that_is_ended_early_or_before_it_began(history: MemoryHistory
     for number in (held, planned):
         history.end_silence(number, NOW)
     assert [title for _, title, _ in looked(history)] == [
-        "orders-* (every cluster): no longer silenced"
+        "orders-* (all clusters): silence ended"
     ] * 2
     assert looked(history, at=NOW + HOUR) == []
     assert history.silences(NOW) == []
@@ -130,12 +131,12 @@ def test_a_silence_without_groups_is_said_in_the_default_channel(history: Memory
     assert looked(history) == [
         (
             "#kafka",
-            "oders-* (demo): silenced until 2026-11-24 12:00:00 UTC",
-            "By ana: moving. It covers no group of the newest snapshots.",
+            "oders-* (demo): silenced for 2 d 1 h",
+            "Until 2026-11-24 12:00 UTC. By ana: moving. It covers no group of the newest snapshots.",
         )
     ]
     ((channel, title, _),) = looked(history, at=NOW + DAY)
-    assert (channel, title) == ("#kafka", "1 silence: still needed?")
+    assert (channel, title) == ("#kafka", "1 silence to review")
 
 
 def weekly(**given: str) -> MaintenanceWindow:
@@ -150,12 +151,12 @@ def test_maintenance_is_said_each_time_it_comes(history: MemoryHistory) -> None:
     for week in (NOW, NOW + 7 * DAY):
         assert [each[1:] for each in looked(history, settings=settings, at=week)] == [
             (
-                f"orders-a* (every cluster): kept quiet for maintenance until {week:%Y-%m-%d} 13:00:00 UTC",
-                "By the configuration: patches. It covers 2 groups here.",
+                "orders-a* (all clusters): in maintenance for 2 h",
+                f"Until {week:%Y-%m-%d} 13:00 UTC. By the configuration: patches. It covers 2 groups here.",
             )
         ]
         assert [each[1] for each in looked(history, settings=settings, at=week + HOUR)] == [
-            "orders-a* (every cluster): no longer kept quiet for maintenance"
+            "orders-a* (all clusters): maintenance ended"
         ]
 
 
@@ -163,7 +164,7 @@ def test_maintenance_that_is_taken_out_of_the_configuration_is_over(history: Mem
     """Put back, it begins once more; one whose end moves goes on."""
     looked(history, settings=configured(weekly()))
     (over,) = looked(history)
-    assert over[1] == "orders-a* (every cluster): no longer kept quiet for maintenance"
+    assert over[1] == "orders-a* (all clusters): maintenance ended"
     longer = configured(weekly(**{"for": "3h"}))
     assert len(looked(history, settings=longer, at=NOW + timedelta(minutes=1))) == 1
     assert looked(history, settings=longer, at=NOW + HOUR + timedelta(minutes=30)) == []
@@ -188,11 +189,13 @@ def test_what_is_stale_is_named_once_a_week_and_channel(history: MemoryHistory) 
     history.add_silence(silence(groups="left", ends_at=NOW + 90 * DAY))
     for days in range(16):
         looked(history, settings=settings, at=NOW + days * DAY)
-    nothing = "maintenance, gone (every cluster), matches no group. Patches."
-    left = "silence 3, left (every cluster), matches no group. By ana: moving."
-    since = "holds since 2026-11-22 11:00:00 UTC. By ana: moving."
-    old = [f"silence {n}, {name} (every cluster), {since}" for n, name in ((1, "pay"), (3, "left"))]
-    pay = ("#pay", [f"silence 2, orders-pay (every cluster), {since}"])
+    nothing = "maintenance · gone (all clusters) · matches no group · Patches."
+    left = "silence 3 · left (all clusters) · matches no group · By ana: moving."
+    since = "since 2026-11-22 11:00 UTC · By ana: moving."
+    old = [
+        f"silence {n} · {name} (all clusters) · {since}" for n, name in ((1, "pay"), (3, "left"))
+    ]
+    pay = ("#pay", [f"silence 2 · orders-pay (all clusters) · {since}"])
     assert stale(history) == [
         ("#kafka", [nothing]),
         ("#kafka", [left, nothing]),
@@ -245,7 +248,7 @@ def test_an_ack_is_shown_in_the_message_of_its_incident(history: MemoryHistory) 
     alert, message = newest(history)
     assert (alert.replaces, alert.answers, alert.channel) == (OPENED, None, "#kafka")
     assert message.title == before.title
-    assert message.footer[-1] == "Acknowledged by bo until 2026-11-22 13:00:00 UTC: moving."
+    assert message.footer[-1] == "Acknowledged by bo until 2026-11-22 13:00 UTC: moving."
     assert before.footer == message.footer[:-1]
     assert len(looked(history, at=NOW + HOUR)) == 1
     alert, message = newest(history)

@@ -85,7 +85,7 @@ def test_a_group_without_members_is_told_with_the_second_snapshot(cluster: Watch
         None,
     )
     assert incident.summary is not None
-    assert incident.summary.startswith("no members")
+    assert incident.summary.startswith("no active members")
 
 
 def test_a_retry_tells_only_what_waits(cluster: Watch) -> None:
@@ -220,7 +220,7 @@ def test_stores_that_would_be_lost_with_one_rack_are_a_warning_for_as_long_as_th
     assert (number, opened.kind) == (13, MessageKind.INCIDENT_OPENED)
     assert {message.kind for _, message in after} == {MessageKind.INCIDENT_CLOSED}
     assert opened.severity is Severity.WARNING
-    assert "2 stores would be lost with one rack" in plain_text(opened)
+    assert "2 of 2 state stores in one rack" in plain_text(opened)
     assert "evenkeel tasks --from lake --cluster test app" in plain_text(opened)
     (found,) = history.tables.incidents
     assert (found.kind, found.severity) == ("store in one rack", "warning")
