@@ -15,10 +15,10 @@ EPILOG = epilog(
         "evenkeel admin upkeep --minutes 10             # begin nothing more after ten minutes",
     ],
     [0, 2, 4, 5],
-    "The DAG history_upkeep does the same every day, ten minutes at a time. It is safe at any time, also beside a "
-    "running pipeline; stopped on the way it loses nothing, and the next run goes on from there. What is old is said "
-    "by keep_days, keep_hourly_days and keep_daily_days, and of strategies by keep_candidate_hourly_days and "
-    "keep_candidate_daily_days.",
+    "The DAG history_upkeep does the same every hour, ten minutes at a time. You can run it at any time, also beside a "
+    "running pipeline. If you stop it, nothing is lost, and the next run continues. The settings keep_days, "
+    "keep_hourly_days and keep_daily_days say how long data is kept, keep_candidate_hourly_days and "
+    "keep_candidate_daily_days how long what strategies would have given is.",
 )
 
 
