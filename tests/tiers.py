@@ -399,6 +399,8 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"no such tier: {', '.join(sorted(unknown))}")
     if options.nightly:
         os.environ.setdefault("HYPOTHESIS_PROFILE", "nightly")
+    # where a shell in the background ignores it, the tiers would too
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     minutes = options.limit_minutes or (None if options.nightly else LIMIT_MINUTES)
     asked = Run([t for t in offered if t.name in (options.tier or [t.name])], options.nightly)
     try:
