@@ -7,6 +7,7 @@ As strict as Slack where evenkeel could go wrong: limits of blocks, tokens, scop
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections import deque
@@ -287,6 +288,8 @@ def as_seen(message: Json) -> str:
 
 def _unescaped(text: str) -> str:
     plain = text.replace("```", "\n" if "\n" in text else "")
+    # a date token is read in the reader's time zone; here it is what readers without one see
+    plain = re.sub(r"<!date\^[^|>]*\|([^>]*)>", r"\1", plain)
     return plain.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
