@@ -103,3 +103,5 @@ def _fast_is_fast(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
         for method in ("bind", "connect", "connect_ex"):
             monkeypatch.setattr(socket.socket, method, _no_socket)
         monkeypatch.setattr(sys, "meta_path", [_Refusing(), *sys.meta_path])
+        # loops stay interpreted, however much the tests before have asked of them
+        monkeypatch.setattr("evenkeel.engine.assignors.kit.kernels._numba_version", lambda: None)

@@ -164,6 +164,13 @@ def test_forms_lie_where_the_user_says_else_beside_the_source_else_in_the_users_
     assert list(total.folders()) == [beside]
 
 
+@pytest.fixture
+def with_numba(monkeypatch):
+    """As where it is installed: `tests/conftest.py` says that it is not, so that no fast test loads it."""
+    monkeypatch.setattr(kernels, "_numba_version", lambda: "1.0")
+
+
+@pytest.mark.usefixtures("with_numba")
 def test_the_work_chooses_the_form(fresh):
     """Numba is not even started for a group that is done before it would be ready."""
     loop = fresh(kept=False)
@@ -172,6 +179,7 @@ def test_the_work_chooses_the_form(fresh):
     assert at_work(loop, 1) == "compiled", "what is loaded costs nothing"
 
 
+@pytest.mark.usefixtures("with_numba")
 @pytest.mark.parametrize(
     ("kept", "started", "worth"),
     [
