@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from ..model.facts import Fact, FactKind
 from ..model.formats import minute
 from ..model.message import AlertMessage, MessageKind, NewsKind, Section, Severity
 from ..model.states import Diagnosis
+from ..model.text import with_group
 from ..ports import AdvisedSnapshot, ScoredAdvice
 from ..records.course import AT_ONCE, VERDICT_SECONDS, AdvicePromise
 from .advice_news import News
@@ -209,7 +209,7 @@ def _in_an_hour(advice: ScoredAdvice) -> str:
 def _action(news: News) -> str | None:
     match news.kind:
         case NewsKind.SWITCH:
-            how = real(news.advice.how, news.group_id)
+            how = _real(news.advice.how, news.group_id)
             return sentence(shortened(how, REASON)) if how else f"Switch to {news.strategy}."
         case NewsKind.WITHDRAWN:
             return f"Don't switch to {news.strategy}."
@@ -228,16 +228,8 @@ def _command(cluster: str, news: News) -> str:
     return f"evenkeel apply {name} {options}"
 
 
-def real(text: str | None, group: str) -> str | None:
-    """
-    Instructions with the name of the group in the place of a placeholder.
-
-    >>> real("`evenkeel plan GROUP --strategy drain` writes the plan", "orders")
-    '`evenkeel plan orders --strategy drain` writes the plan'
-    """
-    return text and re.sub(
-        r"\b(evenkeel \w+) GROUP\b", lambda m: f"{m[1]} {in_command(group, whole=True)}", text
-    )
+def _real(text: str | None, group: str) -> str | None:
+    return text and with_group(text, in_command(group, whole=True))
 
 
 def _lines(news: News, moves: Sequence[Move]) -> list[tuple[str, str]]:
@@ -298,7 +290,7 @@ def _why(advice: ScoredAdvice) -> str:
         and not (foreseen and fact.measure.startswith(APART))
     ]
     reason = because(facts) if advice.facts is not None else advice.reason
-    return shortened(real(reason, advice.group_id) or "", REASON)
+    return shortened(_real(reason, advice.group_id) or "", REASON)
 
 
 def _problem(advice: ScoredAdvice) -> list[str]:
@@ -324,7 +316,7 @@ def _switch(news: News) -> list[tuple[str, str]]:
     return [
         ("Cost", _cost(advice)),
         ("Confidence", BETWEEN.join(_certainty(advice))),
-        ("Also", real(BETWEEN.join(also), news.group_id) or ""),
+        ("Also", _real(BETWEEN.join(also), news.group_id) or ""),
     ]
 
 

@@ -173,6 +173,23 @@ def pasted(name: str) -> str:
     return shlex.quote(printable(name))
 
 
+def with_group(told: str, word: str) -> str:
+    """
+    What is to be done, with a group's name in the place of the placeholder of its commands.
+
+    >>> with_group("`evenkeel apply GROUP --strategy racks-server` says how", pasted("my app"))
+    "`evenkeel apply 'my app' --strategy racks-server` says how"
+
+    Args:
+        told: The text.
+        word: The name as a word of a command.
+    """
+    return _PLACEHOLDER.sub(lambda found: f"{found[1]} {word}", told)
+
+
+_PLACEHOLDER = re.compile(r"\b(evenkeel \w+) GROUP\b")
+
+
 def group_name(value: str) -> str:
     """
     What a group or a cluster is called; a name of which nothing can be seen stands in quotes.

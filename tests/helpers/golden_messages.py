@@ -85,8 +85,9 @@ PIPELINES: Mapping[IncidentKind, Mapping[str, Any]] = {
 
 
 def pipeline_incident(kind: IncidentKind, known: Mapping[str, Any]) -> Incident:
-    """One that began 25 minutes ago and is opened now."""
-    began, known = datetime.fromisoformat(SINCE), {"since": SINCE, **known}
+    """One that is opened now; unless something else is known, it began 25 minutes ago."""
+    known = {"since": SINCE, **known}
+    began = datetime.fromisoformat(known["since"])
     span = CauseSpan(
         cause=kind, since=began, last_seen_at=outbox.NOW, snapshots=1, amount=None, known=known
     )

@@ -112,9 +112,7 @@ def advise(
     elif len(judged) != 1:
         show([scoreboard.overview(judged)])
     else:
-        _print_group(source, judged[0], wide=wide, moves=moves)
-        if frontier:
-            _print_frontier(source, judged[0])
+        _print_group(source, judged[0], wide=wide, moves=moves, frontier=frontier)
     tell_unreadable(source, [one.metrics for one in judged])
 
 
@@ -133,20 +131,20 @@ def _objects(
         yield one.to_json() | more
 
 
-def _print_group(source: SnapshotSource, one: JudgedGroup, *, wide: bool, moves: bool) -> None:
+def _print_group(
+    source: SnapshotSource, one: JudgedGroup, *, wide: bool, moves: bool, frontier: bool
+) -> None:
     from .. import sources
     from ..views import one_group, scoreboard
 
     if wide:
         scoreboard.print_group(one)
-        return
+        if not frontier:
+            return
     [selection] = sources.selected(source, one.advice.group)
-    one_group.show_group(one, source.settings, selection, moves=moves)
+    if not wide:
+        one_group.show_group(one, source.settings, selection, moves=moves)
+    if frontier:
+        from ..views.frontier import print_frontier
 
-
-def _print_frontier(source: SnapshotSource, one: JudgedGroup) -> None:
-    from .. import sources
-    from ..views.frontier import print_frontier
-
-    [selection] = sources.selected(source, one.advice.group)
-    print_frontier(source.settings, selection)
+        print_frontier(source.settings, selection)

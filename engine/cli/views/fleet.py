@@ -15,7 +15,7 @@ from ...assignors.kafka.protocol_names import strategy_of
 from ...messages.wording.short_reasons import RACK_FINDINGS, gravity, notable, short_reason
 from ...metrics.observe import OBJECTIVE
 from ...model.assignments import Advice, AdviceState, Verdict
-from ...model.formats import NOTHING, UNKNOWN, brief, brief_duration, duration, minute
+from ...model.formats import NOTHING, UNKNOWN, brief, brief_duration, duration, minute, or_unknown
 from ...model.states import Diagnosis, GroupType, worst_first
 from ...model.text import and_more, cut, pasted, several
 from ...records import GroupMetrics
@@ -44,7 +44,7 @@ NAMED = 30
 _ACROSS = pick(GroupMetrics, "cross_rack_share")[0]
 
 
-class Standing(enum.Enum):
+class Recommendation(enum.Enum):
     """What a group is advised, in a word."""
 
     NOT_EVALUATED = enum.auto()
@@ -52,19 +52,24 @@ class Standing(enum.Enum):
     PENDING = enum.auto()
     KEEP = enum.auto()
 
+    @property
+    def is_change(self) -> bool:
+        """Whether another assignment is advised, or about to be."""
+        return self in (Recommendation.ADVISED, Recommendation.PENDING)
+
 
 _TOO_LITTLE_KNOWN = ("unknown_lag", "no_forecast", "diagnosis_unknown")
 """Reasons to stay that only say what is not known."""
 
 
-def standing(advice: Advice) -> Standing:
+def recommendation(advice: Advice) -> Recommendation:
     """What a group is advised; one of which too little is known is not evaluated."""
     first = advice.facts[0].measure if advice.facts else None
     if advice.verdict is Verdict.NOT_EVALUATED or first in _TOO_LITTLE_KNOWN:
-        return Standing.NOT_EVALUATED
+        return Recommendation.NOT_EVALUATED
     if advice.verdict is Verdict.SWITCH:
-        return Standing.ADVISED
-    return Standing.PENDING if first == "to_be_confirmed" else Standing.KEEP
+        return Recommendation.ADVISED
+    return Recommendation.PENDING if first == "to_be_confirmed" else Recommendation.KEEP
 
 
 def current(one: JudgedGroup) -> str | None:
@@ -78,10 +83,10 @@ def current(one: JudgedGroup) -> str | None:
 
 def advised(one: JudgedGroup) -> str:
     """The advice in a few words, which name the strategy."""
-    what = standing(one.advice)
-    if what is Standing.NOT_EVALUATED:
+    what = recommendation(one.advice)
+    if what is Recommendation.NOT_EVALUATED:
         return "not evaluated"
-    if what is Standing.KEEP:
+    if what is Recommendation.KEEP:
         return f"keep {cut(text(current(one), 'as it is'), STRATEGY)}"
     return f"{cut(text(one.advice.strategy), STRATEGY)} ({what.name.lower()})"
 
@@ -95,7 +100,7 @@ def is_quiet(one: JudgedGroup) -> bool:
     """Whether a group is healthy, is told to change nothing, waits for nothing, and nothing was found."""
     return (
         diagnosis(one) is Diagnosis.HEALTHY
-        and standing(one.advice) is Standing.KEEP
+        and recommendation(one.advice) is Recommendation.KEEP
         and one.advice.state not in (AdviceState.PROPOSED, AdviceState.ADOPTED)
         and not notable(one.found)
     )
@@ -106,7 +111,7 @@ def order(one: JudgedGroup) -> tuple[object, ...]:
     place, *further = worst_first(
         diagnosis(one), one.metrics["delay_seconds"], one.metrics["total_lag"]
     )
-    change = standing(one.advice) in (Standing.ADVISED, Standing.PENDING)
+    change = recommendation(one.advice).is_change
     is_healthy = diagnosis(one) is Diagnosis.HEALTHY
     quiet = (is_quiet(one), not change, gravity(one.found)) if is_healthy else ()
     return (place, quiet, *further, one.advice.group)
@@ -184,13 +189,13 @@ def _heading(fleet: Fleet) -> str:
 
 def _counts(fleet: Fleet) -> list[str]:
     """How many groups there are of each kind that somebody has to look at; nothing of none."""
-    all_of = [standing(one.advice) for one in fleet.groups]
+    all_of = [recommendation(one.advice) for one in fleet.groups]
     switches = [
         f"{number:,} switch{'es' * (number != 1)} {what.name.lower()}"
-        for what in (Standing.ADVISED, Standing.PENDING)
+        for what in (Recommendation.ADVISED, Recommendation.PENDING)
         if (number := all_of.count(what))
     ]
-    blank = all_of.count(Standing.NOT_EVALUATED)
+    blank = all_of.count(Recommendation.NOT_EVALUATED)
     behind = sum(_is_behind(one, fleet.settings) for one in fleet.groups)
     odd = sum(any(fact.measure in RACK_FINDINGS for fact in one.found) for one in fleet.groups)
     told = [
@@ -218,8 +223,8 @@ def overview(groups: Sequence[JudgedGroup], width: int = WIDTH) -> Table:
     """
     columns: list[tuple[str, Callable[[JudgedGroup], str]]] = [
         ("HEALTH", lambda one: diagnosis(one).value),
-        (">LAG", lambda one: _known(brief, one.metrics["total_lag"])),
-        (">BEHIND", lambda one: _known(brief_duration, one.metrics["delay_seconds"])),
+        (">LAG", lambda one: or_unknown(brief)(one.metrics["total_lag"])),
+        (">BEHIND", lambda one: or_unknown(brief_duration)(one.metrics["delay_seconds"])),
         (">X-RACK", lambda one: cell(_ACROSS, one.metrics["cross_rack_share"], one.metrics)),
         ("ADVICE", advised),
         ("WHY", lambda one: text(short_reason(one.advice.facts, one.found))),
@@ -232,10 +237,6 @@ def overview(groups: Sequence[JudgedGroup], width: int = WIDTH) -> Table:
     limit = _name_width(widths, max(map(cell_len, names), default=0), width)
     name: Shown = ("GROUP", lambda one: cut_to(text(one.advice.group), limit))
     return table([name, *columns], groups, apart=True, spare=["X-RACK", "BEHIND"])
-
-
-def _known(form: Callable[[float], str], value: float | None) -> str:
-    return UNKNOWN if value is None else form(value)
 
 
 def _name_width(widths: Mapping[str, int], longest: int, width: int) -> int:
@@ -258,7 +259,7 @@ def cut_to(name: str, width: int) -> str:
 
 
 def _legend(groups: Sequence[JudgedGroup], rows: Table, width: int) -> list[str]:
-    change = [one for one in groups if standing(one.advice) in (Standing.ADVISED, Standing.PENDING)]
+    change = [one for one in groups if recommendation(one.advice).is_change]
     name = pasted((change or groups)[0].advice.group)
     name = name if len(name) <= MOST_NAME else "NAME"
     details = f"Details and next step: evenkeel advise --group {name}"
@@ -284,7 +285,7 @@ def _legend(groups: Sequence[JudgedGroup], rows: Table, width: int) -> list[str]
 
 def _pending(groups: Sequence[JudgedGroup]) -> list[str]:
     """What a pending switch waits for; without numbers where the rules differ."""
-    pending = [one.advice for one in groups if standing(one.advice) is Standing.PENDING]
+    pending = [one.advice for one in groups if recommendation(one.advice) is Recommendation.PENDING]
     waits = {
         (fact.before or 0, round(fact.after or 0), round(fact.bound or 0))
         for advice in pending

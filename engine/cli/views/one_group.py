@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...advice.rollout import Restart
 from ...messages.wording import because, member_names, words
+from ...messages.wording.gains_and_losses import DAY
 from ...messages.wording.outlook import about
 from ...messages.wording.short_reasons import notable, says_nothing, short_reason
 from ...metrics.observe import NO_OFFSET_RESET
@@ -25,11 +26,20 @@ from ...model.formats import (
     size,
 )
 from ...model.states import REBALANCING, Diagnosis
-from ...model.text import pasted, several
+from ...model.text import pasted, several, with_group
 from ...pipeline.rollout import SwitchCost, cost_of, kit_of
-from .fleet import MOST_NAME, Standing, current, cut_to, diagnosis, say, screen_width, standing
+from .fleet import (
+    MOST_NAME,
+    Recommendation,
+    current,
+    cut_to,
+    diagnosis,
+    recommendation,
+    say,
+    screen_width,
+)
 from .layout import wrap
-from .scoreboard import findings, is_application, move_lines, undeployable, with_name
+from .scoreboard import findings, is_application, move_lines, undeployable
 from .strategy_table import able, lag_band, restarted, show_others, strategies
 from .tables import Table, show, tell, text
 
@@ -47,7 +57,6 @@ _PROTOCOLS = {
     "streams": "KIP-1071 protocol",
     "share": "share group",
 }
-_DAY = 86_400
 
 
 def show_group(
@@ -71,7 +80,7 @@ def show_group(
         ("Effect", _effect(one)),
         ("Cost", _cost(one, cost)),
         ("Next", _next(one, width - _INDENT)),
-        *(("Finding", with_name(each, one.advice.group)) for each in findings(one)),
+        *(("Finding", with_group(each, pasted(one.advice.group))) for each in findings(one)),
         *(("Possible", told.removeprefix("possible, ")) for told in undeployable(one.advice)),
     ]
     print()
@@ -131,14 +140,18 @@ def _sentence(clause: str) -> str:
 
 
 def _advice(one: JudgedGroup, now: datetime) -> str:
-    advice, what = one.advice, standing(one.advice)
+    advice, what = one.advice, recommendation(one.advice)
     to = "Rebalance under" if advice.strategy == current(one) else "Switch to"
-    if what is Standing.PENDING:
+    if what is Recommendation.PENDING:
         return f"{to} {advice.strategy} (pending: {_pending(advice, now)})"
-    if what is Standing.ADVISED:
+    if what is Recommendation.ADVISED:
         seen = f": best in {several(advice.seen, 'snapshot')} in a row" if advice.seen else ""
         return f"{to} {advice.strategy} (advised{seen})"
-    kept = f"Keep {current(one) or 'the assignment'}" if what is Standing.KEEP else "Not evaluated"
+    kept = (
+        f"Keep {current(one) or 'the assignment'}"
+        if what is Recommendation.KEEP
+        else "Not evaluated"
+    )
     odd = one.found
     if notable(odd) and says_nothing(advice.facts):
         return f"{kept}: {short_reason(advice.facts, odd)}, see the finding"
@@ -163,7 +176,7 @@ def _pending(advice: Advice, now: datetime) -> str:
 
 
 def _effect(one: JudgedGroup) -> str | None:
-    if standing(one.advice) not in (Standing.ADVISED, Standing.PENDING):
+    if not recommendation(one.advice).is_change:
         return None
     facts = one.advice.facts
     of = {fact.measure: fact for fact in facts if fact.kind in (FactKind.GAIN, FactKind.REMARK)}
@@ -187,15 +200,15 @@ def _racks(of: Mapping[str, Fact]) -> str:
         fact = of.get(measure)
         saved = (fact.before or 0) - (fact.after or 0) if fact is not None else 0
         if fact is not None and saved:
-            each = "a day" if seconds == _DAY else f"{fact.unit} a month"
+            each = "a day" if seconds == DAY else f"{fact.unit} a month"
             much = f"{form(abs(saved) * seconds)} {each}"
             parts.append(f"{much} {'less' if saved > 0 else 'more'}")
     return ", ".join(parts)
 
 
 _SAVED: Sequence[tuple[str, int, Callable[[float], str]]] = (
-    ("cross_rack_bytes_per_second", _DAY, size),
-    ("cross_rack_records_per_second", _DAY, lambda records: f"{brief(records)} records"),
+    ("cross_rack_bytes_per_second", DAY, size),
+    ("cross_rack_records_per_second", DAY, lambda records: f"{brief(records)} records"),
     ("cross_rack_cost_per_month", 1, brief),
 )
 """What of it is told, by how much of it there is in a day or a month, and how that reads."""
@@ -219,7 +232,7 @@ def _cost_of_advised(
     one: JudgedGroup, settings: Settings, selection: GroupWithPast
 ) -> SwitchCost | None:
     """What `evenkeel apply` prints of the way to the advised strategy; None where there is none."""
-    if standing(one.advice) not in (Standing.ADVISED, Standing.PENDING):
+    if not recommendation(one.advice).is_change:
         return None
     try:
         kit = kit_of(settings, selection, one.advice.strategy or "")
@@ -229,7 +242,7 @@ def _cost_of_advised(
 
 
 def _cost(one: JudgedGroup, cost: SwitchCost | None) -> str | None:
-    if standing(one.advice) not in (Standing.ADVISED, Standing.PENDING):
+    if not recommendation(one.advice).is_change:
         return None
     told = []
     if cost is not None:
@@ -256,7 +269,7 @@ def _next(one: JudgedGroup, width: int) -> str | None:
     name = pasted(one.advice.group)
     odd = {fact.measure for fact in one.found}
     steps = "steps, checks and rollback"
-    if standing(one.advice) in (Standing.ADVISED, Standing.PENDING):
+    if recommendation(one.advice).is_change:
         strategy = pasted(one.advice.strategy or "")
         command, why = f"evenkeel apply {name} --strategy {strategy}", steps
     elif one.metrics["state"] in REBALANCING:

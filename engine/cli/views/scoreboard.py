@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -26,10 +25,10 @@ from ...model.columns import ColumnSpec, Unit
 from ...model.facts import Fact, FactKind, of_kind
 from ...model.formats import number
 from ...model.states import places_tasks
-from ...model.text import pasted
+from ...model.text import pasted, with_group
 from ...records import AdviceColumns, CandidateRow, GroupMetrics, record_of
 from .columns import Shown, cell, head, pick, table
-from .fleet import Standing, standing
+from .fleet import Recommendation, recommendation
 from .tables import Table, show, tell, text
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ def overview(groups: Sequence[JudgedGroup]) -> Table:
 
     def row(one: JudgedGroup) -> Mapping[str, Any]:
         advice = one.advice
-        pending = standing(advice) is Standing.PENDING
+        pending = recommendation(advice) is Recommendation.PENDING
         verdict = "pending" if pending else advice.verdict.value
         return {**one.metrics, "verdict": verdict, "reason": why(advice)}
 
@@ -113,19 +112,6 @@ def print_group(judged: JudgedGroup) -> None:
 def is_application(judged: JudgedGroup) -> bool:
     """Whether a group is a Kafka Streams application."""
     return places_tasks(judged.metrics["group_type"], judged.metrics["assignor"])
-
-
-def with_name(told: str, group: str) -> str:
-    """
-    What is to be done, with the group's name in its commands.
-
-    >>> print(with_name("`evenkeel apply GROUP --strategy racks-server` says how", "my app"))
-    `evenkeel apply 'my app' --strategy racks-server` says how
-    """
-    return _COMMAND.sub(lambda found: f"{found[1]} {pasted(group)}", told)
-
-
-_COMMAND = re.compile(r"\b(evenkeel (?:apply|elect|plan)) GROUP\b")
 
 
 def cost_lines(metrics: Mapping[str, Any]) -> list[str]:
@@ -209,15 +195,15 @@ def advice_lines(judged: JudgedGroup) -> list[str]:
     """The verdict, how to follow it, and the best that cannot be deployed."""
     advice = judged.advice
     is_told = advice.verdict is Verdict.SWITCH
-    pending = standing(advice) is Standing.PENDING
+    pending = recommendation(advice) is Recommendation.PENDING
     to = f"switch to {advice.strategy}{' (pending)' if pending else ''}"
     what = to if is_told or pending else advice.verdict.value
     lines = [f"Advice: {what}", f"  Why: {because(advice.facts)}"]
     if advice.how:
         when = "How" if is_told else "How, once that is confirmed"
-        lines.append(f"  {when}: {with_name(how(advice.how) or '', advice.group)}")
+        lines.append(f"  {when}: {with_group(how(advice.how) or '', pasted(advice.group))}")
     lines += [f"  {each[0].upper()}{each[1:]}" for each in undeployable(advice)]
-    lines += [f"  Finding: {with_name(each, advice.group)}" for each in findings(judged)]
+    lines += [f"  Finding: {with_group(each, pasted(advice.group))}" for each in findings(judged)]
     return [text(line) for line in lines]
 
 

@@ -12,11 +12,10 @@ from ...model.text import cut, one_line, printable
 from ...records.course import VERDICT_SECONDS
 from .clauses import known, whole
 from .facts import words
+from .gains_and_losses import DAY
 
 WIDTH = 38
 """As many characters a reason has at most."""
-
-DAY = 86_400
 
 Short = str | Callable[[Fact, Sequence[Fact]], str]
 """A reason, or what makes it of its fact and of all facts beside it."""
@@ -114,6 +113,11 @@ def _percent(share: float | None) -> str:
     return ">99%" if 99 < points < 100 else f"{points:.0f}%"
 
 
+def _fall(fact: Fact) -> float:
+    """By how much it falls."""
+    return known(fact.before) - known(fact.after)
+
+
 def _day(seconds: float) -> str:
     return f"{datetime.fromtimestamp(seconds, UTC):%m-%d}"
 
@@ -161,19 +165,19 @@ def _shares(_: Fact, facts: Sequence[Fact]) -> str:
 
 
 def _bytes(fact: Fact, facts: Sequence[Fact]) -> str:
-    saved = f"{size((known(fact.before) - known(fact.after)) * DAY)}/day"
+    saved = f"{size(_fall(fact) * DAY)}/day"
     share = _shares(fact, facts)
     less = _first_that_fits(f"{saved} less across racks", f"{saved} less")
     return _first_that_fits(f"{share}, -{saved}", share) if share else less
 
 
 def _records(fact: Fact, facts: Sequence[Fact]) -> str:
-    saved = f"{brief((known(fact.before) - known(fact.after)) * DAY)} records/day less"
+    saved = f"{brief(_fall(fact) * DAY)} records/day less"
     return _shares(fact, facts) or _first_that_fits(f"{saved} across racks", saved)
 
 
 def _money(fact: Fact, _: Sequence[Fact]) -> str:
-    saved = brief(known(fact.before) - known(fact.after))
+    saved = brief(_fall(fact))
     return _fit(f"{saved} {{}}/month less across racks", fact.unit or "")
 
 
@@ -185,9 +189,7 @@ GAINS: Mapping[str, Short] = {
     "cross_rack_records_per_second": _records,
     "cross_rack_cost_per_month": _money,
     "cross_rack_share": _shares,
-    "unowned": lambda fact, _: (
-        f"{brief(known(fact.before) - known(fact.after))} partitions get an owner"
-    ),
+    "unowned": lambda fact, _: f"{brief(_fall(fact))} partitions get an owner",
 }
 """What a switch is for, by the first gain."""
 
@@ -304,7 +306,7 @@ def _saves_little(_: Fact, facts: Sequence[Fact]) -> str:
     saved = _beside(facts, *measures)
     if saved is None:
         return "saves too little across racks"
-    much = (known(saved.before) - known(saved.after)) * DAY
+    much = _fall(saved) * DAY
     amount = size(much) if saved.measure == measures[0] else f"{brief(much)} records"
     return f"saves only {amount}/day"
 

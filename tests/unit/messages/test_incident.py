@@ -13,8 +13,8 @@ from evenkeel.engine.messages.incident_message import Incident, message_of
 from evenkeel.engine.messages.length import plain_text
 from evenkeel.engine.messages.wording.incidents import called
 from evenkeel.engine.model.message import AlertMessage, MessageKind, Section, Severity
-from evenkeel.engine.model.states import IncidentKind, IncidentState
-from evenkeel.engine.records import CauseSpan, IncidentCourse
+from evenkeel.engine.model.states import IncidentKind
+from tests.helpers.golden_messages import pipeline_incident
 from tests.helpers.outbox import NOW
 
 SINCE = (NOW - timedelta(minutes=25)).isoformat()
@@ -61,23 +61,7 @@ FACTS: dict[IncidentKind, dict[str, Any]] = {
 
 def incident(kind: IncidentKind, facts: dict[str, Any] | None = None) -> Incident:
     """An incident that was opened now."""
-    known = FACTS[kind] if facts is None else facts
-    began = datetime.fromisoformat(known["since"])
-    span = CauseSpan(
-        cause=kind, since=began, last_seen_at=NOW, snapshots=1, amount=None, known=known
-    )
-    course = IncidentCourse(
-        key="test/k/1",
-        group_id=None,
-        state=IncidentState.OPEN,
-        cause=kind,
-        causes=(span,),
-        began_at=began,
-        began_snapshot_id="1",
-        good_snapshot_id=None,
-        opened_at=NOW,
-    )
-    return Incident(cluster="test", course=course, at=NOW, snapshot_id="1")
+    return pipeline_incident(kind, FACTS[kind] if facts is None else facts)
 
 
 def opening_message(told: Incident) -> AlertMessage:
