@@ -21,7 +21,7 @@ from typing import Any
 ADVISING = "advise_assignments"
 """The DAG that makes the advice of a snapshot."""
 
-NAMES = ("snapshot_offsets", ADVISING, "watch_pipeline", "history_upkeep", "backfill_history")
+NAMES = ("snapshot_offsets", ADVISING, "watch_pipeline", "maintain_history", "backfill_history")
 """The DAGs, in the order in which data flows through them; each is the module of that name."""
 
 

@@ -80,7 +80,7 @@ class Backfill(BaseSensorOperator):
             description="Try all strategies on one snapshot in so long (30m, 1h, 1d), or none.",
         ),
     },
-    tags=["evenkeel", "upkeep"],
+    tags=["evenkeel", "maintain"],
     **defaults.DAG,
 )
 def backfill_history() -> None:

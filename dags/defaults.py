@@ -24,7 +24,7 @@ SNAPSHOT = Asset(name="evenkeel_snapshot", group="evenkeel")
 SPARK_POOL = "spark"
 """One slot: two local Spark sessions at once are slower than one after the other."""
 
-IN_TURN: dict[str, Any] = {"pool": SPARK_POOL, "weight_rule": "evenkeel.dags.turns.InTurn"}
+IN_TURN: dict[str, Any] = {"pool": SPARK_POOL, "weight_rule": "evenkeel.dags.pool_priority.InTurn"}
 """Arguments of the tasks that wait for the pool: a run by hand goes first, then the oldest."""
 
 log = logging.getLogger(__name__)

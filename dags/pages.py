@@ -20,7 +20,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from evenkeel.dags import ADVISING
 from evenkeel.dags.navigation import PREFIX, in_navigation
 from evenkeel.dags.page_cache import PATIENCE, Maker, PageCache
-from evenkeel.dags.page_of import page_of
+from evenkeel.dags.page_data import page_of
 
 ICON = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="{ink}" stroke-width="1.8" '

@@ -406,10 +406,10 @@ def _make_up(history: History) -> None:
         log.exception("what could not be noted is not made up for")
 
 
-def upkeep(budget: timedelta) -> dict[str, int]:
+def maintain(budget: timedelta) -> dict[str, int]:
     """Make hours and days, forget what is too old, compact the lake, each for so long; `left` says how much is."""
-    with running("upkeep", cluster=None) as ports:
-        did = pipeline.upkeep(
+    with running("maintain", cluster=None) as ports:
+        did = pipeline.maintain(
             ports.lake, ports.history, ports.settings, utc_now(), budget=budget, tell=log.info
         )
     return asdict(did)

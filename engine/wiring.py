@@ -71,7 +71,7 @@ def recorded(place: str | Path, configured: Settings | None = None) -> Lake:
         InputError: It is neither.
     """
     from .adapters.lake import FileLake
-    from .adapters.replay import open_recording
+    from .adapters.recording import open_recording
 
     if "://" in str(place):
         return FileLake(str(place))
@@ -90,7 +90,7 @@ def recorded(place: str | Path, configured: Settings | None = None) -> Lake:
 
 def scratch() -> Lake:
     """A lake in memory, gone with the process."""
-    from .adapters.replay import Recording
+    from .adapters.recording import Recording
 
     return Recording()
 

@@ -31,7 +31,7 @@ from evenkeel.engine.snapshots import (
 )
 from evenkeel.engine.streams.settings import RackStrategy, StickyTasks
 from evenkeel.expectations.frames import LISTS, Frame, snapshot_frames
-from evenkeel.expectations.lean import load_great_expectations
+from evenkeel.expectations.gx_import import load_great_expectations
 
 EXAMPLES = 3
 """How many rows a reason shows."""

@@ -24,7 +24,7 @@ from evenkeel.engine.model.errors import EvenkeelError
 from evenkeel.engine.ports import Lake, Manifest, WrittenPart
 from evenkeel.engine.snapshots.chunks import CHUNK, Chunk, cut, work_of
 from evenkeel.engine.snapshots.groups_with_past import rows_of_others
-from evenkeel.spark_tasks.place import Place
+from evenkeel.spark_tasks.spark_settings import Place
 
 PLAN = pa.schema({"turn": pa.int32(), "number": pa.int32(), "groups": pa.list_(pa.string())})
 """One row per chunk: when it is begun, its place in the dataset, and its groups."""

@@ -18,8 +18,8 @@ from evenkeel.engine.model.errors import EvenkeelError
 from evenkeel.engine.model.text import one_line
 from evenkeel.engine.ports import Lake
 from evenkeel.spark_tasks import application, memory
-from evenkeel.spark_tasks.place import Place
 from evenkeel.spark_tasks.session import java_ended, session
+from evenkeel.spark_tasks.spark_settings import Place
 
 Run = Callable[[SparkSession, Lake, Settings, str, str], object]
 """A step on Spark: of which snapshot, and the shell pattern of the groups."""

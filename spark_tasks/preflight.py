@@ -28,7 +28,7 @@ from evenkeel.engine.model.environment import Environment, this_environment
 from evenkeel.engine.model.errors import ConfigError, EvenkeelError, LakeError
 from evenkeel.engine.model.text import one_line, several
 from evenkeel.spark_tasks import memory, probe, workers
-from evenkeel.spark_tasks.place import ARCHIVE, MASTER, REMOTE, Place, Server
+from evenkeel.spark_tasks.spark_settings import ARCHIVE, MASTER, REMOTE, Place, Server
 from evenkeel.spark_tasks.workers import WorkerAnswer
 
 JAVA = ConfigError("Spark needs Java 17 or newer.", fix="Install one, or let JAVA_HOME name it.")

@@ -28,7 +28,7 @@ import evenkeel
 from evenkeel.engine import wiring
 from evenkeel.engine.model.errors import ConfigError
 from evenkeel.spark_tasks import application, memory, preflight, workers
-from evenkeel.spark_tasks.place import PACKED_PYTHON, REMOTE, Place, Server
+from evenkeel.spark_tasks.spark_settings import PACKED_PYTHON, REMOTE, Place, Server
 
 COMMON: Mapping[str, str] = {
     "spark.ui.showConsoleProgress": "false",

@@ -25,7 +25,7 @@ from evenkeel.engine.model.environment import python_version
 from evenkeel.engine.model.errors import ConfigError
 from evenkeel.engine.model.text import one_line
 from evenkeel.spark_tasks import application, probe
-from evenkeel.spark_tasks.place import Place, Server
+from evenkeel.spark_tasks.spark_settings import Place, Server
 
 PATIENCE = "EVENKEEL_SPARK_PATIENCE"
 """Environment variable: seconds that a cluster may take to give the first executor, and as many for it to answer."""

@@ -1121,7 +1121,7 @@ CREATE TABLE group_hour (
 
 CREATE INDEX group_hour_since ON group_hour (since);
 
-COMMENT ON TABLE group_hour IS 'An hour of a group, in UTC, made from its snapshots by the upkeep; it stays longer than these.';
+COMMENT ON TABLE group_hour IS 'An hour of a group, in UTC, made from its snapshots by the maintenance; it stays longer than these.';
 COMMENT ON COLUMN group_hour.cluster IS 'Configured name of the cluster.';
 COMMENT ON COLUMN group_hour.group_id IS 'The consumer group.';
 COMMENT ON COLUMN group_hour.since IS 'When the hour began.';
@@ -1198,7 +1198,7 @@ CREATE TABLE group_day (
 CREATE INDEX group_day_since ON group_day (since);
 CREATE INDEX group_day_week ON group_day (date_bin('7 days', since, '2000-01-03 00:00:00+00'));
 
-COMMENT ON TABLE group_day IS 'A day of a group, in UTC, made from its hours by the upkeep; it stays longer than these.';
+COMMENT ON TABLE group_day IS 'A day of a group, in UTC, made from its hours by the maintenance; it stays longer than these.';
 COMMENT ON COLUMN group_day.cluster IS 'Configured name of the cluster.';
 COMMENT ON COLUMN group_day.group_id IS 'The consumer group.';
 COMMENT ON COLUMN group_day.since IS 'When the day began.';

@@ -188,7 +188,7 @@ PROGRAMS = (
             *("--dist", "loadfile", "tests/integration", "tests/unit/ports"),
             *("-m", "postgres and not (airflow or kafka or spark or nightly)"),
             # timers of a server with a shifted clock never ring; how long it may take is no question of the date
-            "--ignore=tests/integration/adapters/postgres/test_patience.py",
+            "--ignore=tests/integration/adapters/postgres/test_timeouts.py",
             *("-k", "not that_somebody_reads"),
         ),
     ),

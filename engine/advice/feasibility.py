@@ -36,8 +36,8 @@ from ..model.facts import Fact, reason, step
 from ..model.groups import GroupSnapshot
 from ..model.states import GroupType
 from ..streams.settings import RackStrategy, StickyTasks
-from .bounce import by_one_restart, in_short, plan_server
 from .listed_protocols import Listed, doubt, election_of, lists_of, who_lists
+from .rolling_restarts import by_one_restart, in_short, plan_server
 from .rollout import Client, client_settings, clients_of
 
 _TASKS = {

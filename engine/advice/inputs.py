@@ -9,7 +9,7 @@ from datetime import datetime
 from ..assignors.kafka.protocol_names import base_of
 from ..model.assignments import Advice, Candidate, Deployment, Verdict
 from ..model.states import Diagnosis
-from ..records.course import AdviceCheck, AdviceEvent, Course
+from ..records.lifecycle import AdviceCheck, AdviceEvent, Course
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

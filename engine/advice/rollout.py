@@ -37,8 +37,8 @@ from ..model.groups import GroupSnapshot
 from ..model.states import STREAMS_PROTOCOL
 from ..model.text import pasted
 from ..streams.settings import StickyTasks
-from . import bounce
-from .bounce import Names, RestartStage, by_one_restart, rolling
+from . import rolling_restarts
+from .rolling_restarts import Names, RestartStage, by_one_restart, rolling
 
 Settings = Mapping[str, str | None]
 """Key -> value as the client writes it; None: the key is taken out."""
@@ -240,7 +240,7 @@ def to_client_side(
     Raises:
         InputError: Members cannot list such a strategy.
     """
-    plan = bounce.plan(target, present, lists, static)
+    plan = rolling_restarts.plan(target, present, lists, static)
     before = [(present,) if listed is None or plan.assumed else listed for listed in lists]
     there = [(each.lists, each.why) for each in plan.steps if each.needed]
     was, as_it_was = _listed_before(before, present), reason("as_it_was")

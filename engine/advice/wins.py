@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from ..config import Policy
 from ..model.assignments import Advice, AdviceState, Verdict
 from ..model.facts import MOMENT, Fact, reason
-from ..records.course import VERDICT_SECONDS, Claim, Course, Mute, SnapshotWinner, Uptake
+from ..records.lifecycle import VERDICT_SECONDS, Claim, Course, Mute, SnapshotWinner, Uptake
 
 OUT_OF_DATE = timedelta(days=1)
 """What won before a gap of so long says nothing of what wins behind it."""

@@ -16,13 +16,14 @@ __all__ = ["app", "main"]
 _EPILOG = "\n\n".join(
     [
         "\b\n"
-        "The three most common tasks:\n"
-        "  evenkeel lag --bootstrap kafka-1:9092                          # who is behind, and by how much\n"
-        "  evenkeel advise --bootstrap kafka-1:9092 --group orders-app    # would another strategy help it\n"
-        "  evenkeel query groups                                          # what the scheduled runs found",
+        "Start here:\n"
+        "  evenkeel advise --from tests/data/cluster-recording.evenkeel   # a recorded cluster\n"
+        "  evenkeel lag --bootstrap broker1:9092                          # lag of your groups\n"
+        "  evenkeel advise --bootstrap broker1:9092 --group orders-app    # one group: problem, advice, cost",
         "\b\nExit codes:\n"
         + "\n".join(f"  {code:>3}  {told}" for code, told in EXIT_CODES.items()),
-        "Configuration: evenkeel.toml here, or the file EVENKEEL_CONFIG names; secrets come from EVENKEEL_ variables.",
+        "Configuration: evenkeel.toml in this folder, or the file in EVENKEEL_CONFIG. Secrets come from EVENKEEL_ "
+        "variables.",
     ]
 )
 
@@ -37,7 +38,7 @@ app = typer.Typer(
 
 @app.callback()
 def evenkeel() -> None:
-    """Keep Kafka consumer groups on an even keel: lag, racks, and the assignment that would be better."""
+    """Find out why a Kafka consumer group is behind, and whether another partition assignment would fix it."""
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ from typer.core import TyperGroup
 
 from ..model.errors import EvenkeelError, InputError
 from ..model.text import printable
-from .verbs import FAMILIES, PATHS, VERBS, command
+from .verbs import FAMILIES, GROUPS, PATHS, VERBS, command
 
 EXIT_CODES = {
     0: "done",
@@ -81,8 +81,10 @@ class VerbGroup(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write what each verb does, in full, without loading it."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(self.table.items()))
+        width = max(map(len, self.table))
+        for title, verbs in (GROUPS if self.table is VERBS else {"Commands": self.table}).items():
+            with formatter.section(title):
+                formatter.write_dl([(verb.ljust(width), what) for verb, what in verbs.items()])
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Who types a bare name wants to know what there is."""

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ..advice.bounce import RestartPlan, plan, plan_server
 from ..advice.feasibility import NO_FOLLOWER, unfit
 from ..advice.listed_protocols import Listed, doubt, election_of, lists_of
+from ..advice.rolling_restarts import RestartPlan, plan, plan_server
 from ..assignors import every
 from ..assignors.kafka.election import Election, elect
 from ..assignors.kafka.protocol_names import (
@@ -242,7 +242,7 @@ def target(name: str, lists: Listed) -> str:
     if name != base_of(name):
         raise InputError(
             f"--to: nobody is elected as {name!r}: {RACK_SETTING} is no strategy.",
-            fix=f"`evenkeel apply GROUP --strategy {name}` says what to do.",
+            fix=f"`evenkeel runbook GROUP --strategy {name}` says what to do.",
         )
     wire = wire_name(name)
     known = every()

@@ -11,11 +11,11 @@ from ..messages.wording import several
 from ..report import FleetReport
 from ..report import report as judging
 from ..report.from_history import SNAPSHOTS, stored_report
-from ..report.rehearsal import rehearse
+from ..report.rack_outages import rehearse
 from . import sources
 from .command_end import NothingFound, complain
 from .database import database
-from .judgement import look
+from .local_mode import look
 from .patterns import is_pattern, matching, meant
 
 JUDGED = 14_400

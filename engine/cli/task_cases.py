@@ -46,7 +46,7 @@ from ..streams.settings import (
 from ..streams.simulate import converge
 from ..streams.sticky_tasks import Arrivals, place_sticky, usual_arrivals
 from ..streams.sticky_tasks_server import GivenTasks, Threads, assign_sticky_server
-from .cases import CostsCase, Number, Pair, Racks, StrategyName, timed
+from .assign_cases import CostsCase, Number, Pair, Racks, StrategyName, timed
 
 Offsets = Annotated[StrictInt, Field(ge=0, le=ANY_LAG)]
 Lag = Annotated[StrictInt, Field(ge=LAG_UNKNOWN, le=ANY_LAG)]

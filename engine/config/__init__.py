@@ -28,7 +28,6 @@ from pydantic_settings import (
 
 from ..model.errors import ConfigError
 from .base import ADDRESS, Share
-from .book import RuleBook
 from .clusters import ClusterSettings, Filter, RefusedCluster
 from .explain import explained
 from .faults import Given
@@ -43,6 +42,7 @@ from .file import (
     table,
     webhook_names,
 )
+from .group_rules import RuleBook
 from .rules import Assignors, IncidentRules, MemberData, Policy, Rule
 from .streams import StreamsSettings
 from .webhooks import Webhook

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 ADDRESS = r"^https?://[^\s<>|\"]+$"
 """An address of the web that chats take for one."""
@@ -26,24 +25,3 @@ class Strict(BaseModel):
     """Frozen, and an unknown key is an error that names it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-    renamed: ClassVar[Mapping[str, str]] = {}
-    """Keys of earlier versions, and what they are called now."""
-
-    gone: ClassVar[Mapping[str, str]] = {}
-    """Keys of earlier versions that no other key stands for, and what holds instead."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _no_old_names(cls, given: Any) -> Any:
-        """
-        Raises:
-            ValueError: A key has another name now, or means nothing any more.
-        """
-        for old, new in cls.renamed.items():
-            if isinstance(given, Mapping) and old in given:
-                raise ValueError(f"{old} is called {new} now")
-        for old, instead in cls.gone.items():
-            if isinstance(given, Mapping) and old in given:
-                raise ValueError(f"{old} means nothing any more: {instead}")
-        return given

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .faults import Given, fault
-from .lines import line_of
+from .key_lines import line_of
 
 CONNECTION = {"clusters": "evenkeel_", "webhooks": "evenkeel_webhook_"}
 """Table of the settings -> what the Airflow connection of one of its entries is called, before its name."""

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Mapping
 from ipaddress import ip_address, ip_network
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
@@ -54,17 +54,6 @@ class Policy(Strict):
         mute_misses: After this many missed forecasts in a row evenkeel stops advising the strategy to the group.
         mute_seconds: How long the strategy stays muted after the last miss. Older misses don't count.
     """
-
-    renamed: ClassVar = {"reach": "deployment", "confirmations": "confirm_wins"}
-    gone: ClassVar = {
-        "lag_worth": "how far behind a group may be is lag_slo_seconds of the rule",
-        "least_lag": "how far behind a group may be is lag_slo_seconds of the rule",
-        "rack_gain": (
-            "racks are judged by what crosses them, least_saving_bytes_per_day or"
-            " least_saving_records_per_day"
-        ),
-        "spread_gain": "counts that could be more even are a remark, no reason to switch",
-    }
 
     deployment: Annotated[
         tuple[Literal["setting", "class", "plan"], ...], BeforeValidator(as_list)

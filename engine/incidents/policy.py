@@ -15,7 +15,7 @@ from ..model.groups import WatchOf
 from ..model.states import IncidentKind
 from ..ports import ClusterFacts, FailingStep
 from ..records import IncidentCourse
-from .judgement import Judged, Judgement, Trouble
+from .evaluation import Judged, Judgement, Trouble
 
 Known = dict[str, Any]
 """What is known of something wrong with a pipeline, by name; JSON-able."""

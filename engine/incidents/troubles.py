@@ -22,9 +22,9 @@ from ..model.arrays import NONE, Flags
 from ..model.batch import GroupBatch, max_by
 from ..model.facts import Fact, FactKind, fact
 from ..model.states import CAPACITY, STANDING, Diagnosis, LagBasis
-from .judgement import Judged, Trouble
+from .details import last_commit, last_members, silent_hosts, stuck_at
+from .evaluation import Judged, Trouble
 from .kinds import DELAY, KINDS, LAG, OTHER, PRODUCTION
-from .traces import last_commit, last_members, silent_hosts, stuck_at
 
 NOBODY: Mapping[str, str] = MappingProxyType({})
 """No group is withheld."""

@@ -15,7 +15,7 @@ from ..model.assignments import AdviceState, Verdict
 from ..model.message import Announcement, NewsKind
 from ..model.states import Diagnosis
 from ..ports import ScoredAdvice
-from ..records.course import Uptake
+from ..records.lifecycle import Uptake
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

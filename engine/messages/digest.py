@@ -15,7 +15,7 @@ from ..model.message import AlertMessage, MessageKind, NewsKind, Section, Severi
 from ..model.states import Diagnosis
 from ..model.text import with_group
 from ..ports import AdvisedSnapshot, ScoredAdvice
-from ..records.course import AT_ONCE, VERDICT_SECONDS, AdvicePromise
+from ..records.lifecycle import AT_ONCE, VERDICT_SECONDS, AdvicePromise
 from .advice_news import News
 from .incident_message import BETWEEN, LINE, NAME, fitted, in_command, next_command, titled
 from .wording import (
@@ -33,8 +33,8 @@ from .wording import (
     shortened,
     words,
 )
+from .wording.forecasts import came, expected, foreseen, in_short, price, promised, spread
 from .wording.incidents import impact
-from .wording.outlook import came, expected, foreseen, in_short, price, promised, spread
 
 WORST = 8
 """Groups that get their lines; the others are named and counted."""
@@ -224,8 +224,8 @@ def _command(cluster: str, news: News) -> str:
         return next_command(cluster, group, Diagnosis.CATCHING_UP, None)
     name, options = in_command(group, whole=True), f"--cluster {cluster} --strategy {strategy}"
     if group.startswith("-"):
-        return f"evenkeel apply {options} -- {name}"
-    return f"evenkeel apply {name} {options}"
+        return f"evenkeel runbook {options} -- {name}"
+    return f"evenkeel runbook {name} {options}"
 
 
 def _real(text: str | None, group: str) -> str | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from ..config import IncidentRules
-from ..incidents.quiet import Quiet
+from ..incidents.silences import Quiet
 from ..model.message import AlertMessage, severity_of
 from ..model.states import SECONDS_BEHIND, Diagnosis
 from ..records import CauseSpan, IncidentCourse, Readers, SilenceKind

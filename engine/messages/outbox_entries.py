@@ -18,7 +18,7 @@ from typing import Protocol
 
 from ..config import Settings
 from ..incidents.policy import pipeline_judgement
-from ..incidents.quiet import quieting_pipeline
+from ..incidents.silences import quieting_pipeline
 from ..model.errors import HistoryError
 from ..model.formats import minute
 from ..model.groups import WatchOf
@@ -43,7 +43,7 @@ from .channels import Postings, channel_of
 from .digest import MOVES, WORST, advice_message
 from .events import EventKind
 from .incident_message import LINE, NAME, Incident, fitted, headline_of, message_of, titled
-from .rounds import owner_of, round_of
+from .notifications import owner_of, round_of
 from .wording import sentence
 
 log = logging.getLogger(__name__)

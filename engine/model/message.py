@@ -114,23 +114,15 @@ class Announcement:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any], at: datetime) -> Announcement:
-        """
-        Read it back from a message of some moment.
-
-        Of older messages a verdict is kept: *switch*, or *stay* once that was withdrawn, adopted or over.
-        """
-        kind = stored.get("kind") or _OLD[stored["verdict"]]
+        """Read it back from a message of some moment."""
         diagnosis = stored.get("diagnosis")
         return cls(
             group_id=stored["group_id"],
-            kind=NewsKind(kind),
+            kind=NewsKind(stored["kind"]),
             strategy=stored["strategy"],
             at=at,
             diagnosis=diagnosis and Diagnosis(diagnosis),
         )
-
-
-_OLD: Mapping[str, NewsKind] = {"switch": NewsKind.SWITCH, "stay": NewsKind.WITHDRAWN}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -177,8 +177,8 @@ def with_group(told: str, word: str) -> str:
     """
     What is to be done, with a group's name in the place of the placeholder of its commands.
 
-    >>> with_group("`evenkeel apply GROUP --strategy racks-server` says how", pasted("my app"))
-    "`evenkeel apply 'my app' --strategy racks-server` says how"
+    >>> with_group("`evenkeel runbook GROUP --strategy racks-server` says how", pasted("my app"))
+    "`evenkeel runbook 'my app' --strategy racks-server` says how"
 
     Args:
         told: The text.

@@ -11,10 +11,9 @@ from ..snapshots.validation import record_validation, withheld_groups
 from .advise import advise
 from .alert import alert, watch
 from .backfill import backfill
+from .maintain import maintain
 from .measure import compute_metrics, measure_chunk, record_metrics
-from .propose import propose_candidates, propose_chunk, record_candidates
-from .snapshot import late_for_advice, repeats, take_scheduled_snapshot, take_snapshot
-from .turn import (
+from .next_snapshot import (
     Turn,
     is_made,
     made_by,
@@ -24,7 +23,8 @@ from .turn import (
     unmeasured,
     unvalidated,
 )
-from .upkeep import upkeep
+from .propose import propose_candidates, propose_chunk, record_candidates
+from .snapshot import late_for_advice, repeats, take_scheduled_snapshot, take_snapshot
 from .watch_groups import watch_groups
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "late_for_advice",
     "lookback_of",
     "made_by",
+    "maintain",
     "measure_chunk",
     "measured_now",
     "on_the_way",
@@ -52,7 +53,6 @@ __all__ = [
     "take_turn",
     "unmeasured",
     "unvalidated",
-    "upkeep",
     "watch",
     "watch_groups",
     "withheld_groups",

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from ..advice import decide
-from ..advice.course import barred, follow, gone, kept_strategy
 from ..advice.inputs import FollowedPlan, LiveFigures, Sight
+from ..advice.lifecycle import barred, follow, gone, kept_strategy
 from ..config import Policy, Settings
 from ..messages.wording import because, how
 from ..metrics.ownership import fingerprint_of

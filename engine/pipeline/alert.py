@@ -11,10 +11,10 @@ from datetime import datetime
 from typing import Protocol
 
 from ..config import Settings
-from ..incidents.quiet import planned
+from ..incidents.silences import planned
 from ..messages.outbox import DeliveryReport, deliver
 from ..messages.outbox_entries import AdviceToTell, PipelineToTell, queue_advice, queue_incidents
-from ..messages.quiet import Scene, acknowledging, quiet_postings, stale_postings
+from ..messages.silence_messages import Scene, acknowledging, quiet_postings, stale_postings
 from ..model.errors import InputError
 from ..model.message import AlertMessage
 from ..ports import Incidents, Notifier, Outbox, Silences

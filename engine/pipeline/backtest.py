@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from ..advice.afterwards import within
+from ..advice.verification import within
 from ..config import Settings
 from ..messages.advice_news import News
 from ..messages.digest import MOVES, section, told_of

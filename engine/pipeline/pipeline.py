@@ -16,8 +16,8 @@ from typing import Protocol
 import pyarrow as pa
 
 from ..config import Settings
+from ..messages.notifications import ToldRound
 from ..messages.outbox_entries import AdviceNews, advice_news, queue_news
-from ..messages.rounds import ToldRound
 from ..metrics.observe import Observation
 from ..model.errors import SnapshotNotFound
 from ..model.message import NewsKind

@@ -8,7 +8,7 @@ from datetime import datetime
 from fnmatch import fnmatchcase
 
 from ..config import Settings
-from ..messages.rounds import ToldRound
+from ..messages.notifications import ToldRound
 from ..model.message import AlertMessage
 from ..ports import IncidentWatch, Lake, PendingAlert, Posting
 from ..records import SilenceRow

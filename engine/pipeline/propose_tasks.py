@@ -16,8 +16,8 @@ import numpy as np
 
 from ..advice import runs, unfit
 from ..advice.next_task_change import TaskChanges
-from ..advice.price import Price, instances_of, price
 from ..advice.scoring import Judge, Moves, moves
+from ..advice.switch_cost import Price, instances_of, price
 from ..advice.tasks import client_racks, racks_found, task_feasibility, task_reach
 from ..assignors import every
 from ..assignors.interface import GroupSpec, spec_of
@@ -31,9 +31,9 @@ from ..model.figures import Score
 from ..model.groups import GroupSnapshot
 from ..model.states import GroupType
 from ..records import keys_of
-from ..streams.bring_apart import about_copies
 from ..streams.compare import PlacementOutcome, outcome, presumed, seen_to_run
 from ..streams.live import Running, running
+from ..streams.separate_copies import about_copies
 from ..streams.settings import RackStrategy, StickyTasks, TaskStrategy, task_strategies
 from ..streams.threads import thread_of
 from .candidate_rows import Proposal, infeasible, proposal, refusal

@@ -11,8 +11,8 @@ import numpy as np
 from ..advice import SERVER_SIDE, Feasibilities, FeasibilityJudgement, runs
 from ..advice.lost_racks import leaders_only, lost_rack_awareness, strays, unpriced
 from ..advice.next_change import Changes, silent_members
-from ..advice.price import Price, gives_up_everything, price
 from ..advice.scoring import Judge
+from ..advice.switch_cost import Price, gives_up_everything, price
 from ..advice.uneven_subscriptions import uneven_by_subscription
 from ..assignors import RACKED, every, takes_user_data
 from ..assignors.interface import Assignor, GroupSpec, as_read, fresh, spec_of

@@ -11,7 +11,6 @@ import numpy as np
 from ..advice import Feasibilities, runs, unfit
 from ..advice.feasibility import brokers_lack, untold_racks
 from ..advice.listed_protocols import lists_of
-from ..advice.price import instances_of, price
 from ..advice.rollout import (
     JVM,
     Client,
@@ -27,6 +26,7 @@ from ..advice.rollout import (
     to_tasks,
 )
 from ..advice.scoring import Moves
+from ..advice.switch_cost import instances_of, price
 from ..advice.tasks import task_needs, untold_instances
 from ..assignors import by_name
 from ..assignors.interface import GroupSpec
@@ -68,7 +68,7 @@ class HeldUp:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kit:
+class Runbook:
     """
     All that is needed to bring a group to a strategy, and back.
 
@@ -95,7 +95,7 @@ class Kit:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchCost:
     """
-    What the first way to a strategy costs, all its rounds together: `apply` and `advise` show the same.
+    What the first way to a strategy costs, all its rounds together: `runbook` and `advise` show the same.
 
     Attributes:
         rounds: How each round restarts, in order; nothing where nothing has to be done.
@@ -148,14 +148,14 @@ def rollout_of(settings: Settings, group: GroupSnapshot, strategy: str) -> Rollo
     The ways of a group to a strategy.
 
     Raises:
-        EvenkeelError: As `kit_of`.
+        EvenkeelError: As `runbook_of`.
     """
     _check(group, strategy)
     known = clients_of(group, settings.rule(group.cluster, group.group).client)
     return _rollout(settings, group, strategy, known)
 
 
-def kit_of(settings: Settings, selection: GroupWithPast, strategy: str) -> Kit:
+def runbook_of(settings: Settings, selection: GroupWithPast, strategy: str) -> Runbook:
     """
     How a group gets a strategy.
 
@@ -180,7 +180,7 @@ def kit_of(settings: Settings, selection: GroupWithPast, strategy: str) -> Kit:
         then = replace(then, is_running=False, feasibility=Feasibility.NEEDS_RESTART, reason=why)
     known = clients_of(group, settings.rule(group.cluster, group.group).client)
     rollout = _rollout(settings, group, strategy, known)
-    return Kit(
+    return Runbook(
         group=group,
         strategy=strategy,
         rollout=rollout,
@@ -280,7 +280,7 @@ def _check(group: GroupSnapshot, strategy: str) -> None:
     if group.places_tasks and strategy in takes:
         return
     fix = (
-        f"`evenkeel apply {pasted(group.group)} --strategy {StickyTasks.SERVER}` says what decides there."
+        f"`evenkeel runbook {pasted(group.group)} --strategy {StickyTasks.SERVER}` says what decides there."
         if by_broker
         else f"Name one of {', '.join(sorted(takes))}."
     )

@@ -12,10 +12,10 @@ from datetime import datetime
 from typing import Protocol
 
 from ..config import Settings
-from ..incidents.judgement import Judgement
-from ..incidents.quiet import quieting
+from ..incidents.evaluation import Judgement
+from ..incidents.silences import quieting
+from ..messages.notifications import ToldRound, round_of
 from ..messages.outbox import DeliveryReport, deliver
-from ..messages.rounds import ToldRound, round_of
 from ..metrics.observe import Observation
 from ..model.facts import Fact
 from ..model.moments import utc_now
@@ -23,8 +23,8 @@ from ..ports import CLOCKS_APART, Incidents, IncidentWatch, Lake, Notifier, Outb
 from ..records import IncidentCourse, SilenceRow
 from ..snapshots import new_snapshot_id, split_snapshot_id
 from ..snapshots.groups_with_past import BatchWithPast
+from .evaluate_groups import judge_groups
 from .recent_changes import changed_since
-from .watch_judgement import judge_groups
 
 log = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from ..model.assignments import Move
 from ..model.figures import Forecast, Score
 from ..model.groups import Member
 from ..records import AdviceCheck, AdviceColumns, AdviceRow, Course, GroupMetrics
-from ..records.course import Uptake
+from ..records.lifecycle import Uptake
 from .lake import Manifest
 
 

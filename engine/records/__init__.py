@@ -20,7 +20,6 @@ from .answers import Taken, columns_of_query, columns_of_view
 from .candidate import CandidateColumns, CandidateRow
 from .candidate_rollup import CandidateDay, CandidateHour, CandidateSample
 from .cluster_rows import BrokerRow, CommitRow, GroupRow, MemberRow, PartitionRow
-from .course import AdviceCheck, AdviceEvent, Course
 from .derivation import (
     arrow_schema,
     arrow_type,
@@ -34,6 +33,7 @@ from .derivation import (
 )
 from .incident import CauseSpan, CourseRow, IncidentCourse, IncidentRow, Readers, WatchRow
 from .keys import OfGroup, OfSnapshot, keys_of
+from .lifecycle import AdviceCheck, AdviceEvent, Course
 from .metrics import (
     GroupMetrics,
     MemberMetrics,
@@ -45,10 +45,10 @@ from .metrics import (
     StrategyMoves,
 )
 from .printed_rows import (
-    FrontierRow,
     PlacementRow,
     RecordedSnapshot,
     TaskWhatIfRow,
+    TradeoffRow,
     WhatIfRow,
 )
 from .rollup import (
@@ -119,7 +119,6 @@ __all__ = [
     "CourseRow",
     "DiagnosisSpan",
     "EventRow",
-    "FrontierRow",
     "GroupDay",
     "GroupHour",
     "GroupMetrics",
@@ -153,6 +152,7 @@ __all__ = [
     "StrategyMoves",
     "Taken",
     "TaskWhatIfRow",
+    "TradeoffRow",
     "ValidationRow",
     "WatchRow",
     "WhatIfRow",

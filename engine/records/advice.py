@@ -7,8 +7,8 @@ from datetime import datetime
 from ..model.assignments import AdviceState, Move, Verdict
 from ..model.columns import Int32, Unit, column, record
 from ..model.facts import Fact
-from .course import AdviceCheck, AdviceEvent, Course
 from .keys import OfGroup
+from .lifecycle import AdviceCheck, AdviceEvent, Course
 
 
 @record

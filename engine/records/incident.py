@@ -2,7 +2,7 @@
 Something that is wrong for a while: as people ask for it, and as it is remembered of a group from snapshot to snapshot,
 or of a pipeline from look to look.
 
-Who reads how that goes on: `evenkeel.engine.incidents.course`.
+Who reads how that goes on: `evenkeel.engine.incidents.lifecycle`.
 """
 
 from __future__ import annotations

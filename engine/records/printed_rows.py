@@ -12,8 +12,8 @@ from .snapshot import SnapshotRow
 
 
 @record
-class FrontierRow:
-    """What an assignment crosses and moves: the live one, or a corner of a strategy's frontier."""
+class TradeoffRow:
+    """What an assignment crosses and moves: the live one, or a corner of a strategy's tradeoff."""
 
     strategy: str = as_in(CandidateRow, "strategy")
     cross_rack_partitions: Int32 = column(

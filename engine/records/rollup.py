@@ -132,14 +132,14 @@ class Rollup:
 
 @record
 class GroupHour(Rollup):
-    """An hour of a group, in UTC, made from its snapshots by the upkeep; it stays longer than these."""
+    """An hour of a group, in UTC, made from its snapshots by the maintenance; it stays longer than these."""
 
     since: datetime = column("When the hour began.")
 
 
 @record
 class GroupDay(Rollup):
-    """A day of a group, in UTC, made from its hours by the upkeep; it stays longer than these."""
+    """A day of a group, in UTC, made from its hours by the maintenance; it stays longer than these."""
 
     since: datetime = column("When the day began.")
 

@@ -18,7 +18,7 @@ from ..metrics.forecast import HORIZON_SECONDS, SOON_SECONDS
 from ..model.assignments import Move, Verdict
 from ..model.states import Diagnosis
 from ..ports import ReportedGroups, ReportHistory, StoredReport
-from .bands import Bands, bands_of
+from .forecast_bands import Bands, bands_of
 from .rows import (
     Rows,
     event_of,

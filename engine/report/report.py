@@ -18,7 +18,7 @@ from ..pipeline.backtest import AHEAD, Event, Events, ForecastCheck, Message
 from ..pipeline.pipeline import WholeHistory, walk
 from ..ports import ALL, Lake, ReportedGroups, ReportHistory
 from ..snapshots.groups_with_past import batches_at
-from .bands import Bands
+from .forecast_bands import Bands
 from .from_history import Besides, fleet_of
 from .rows import rack_counts
 from .values import FleetReport, ForecastBand, Happening

@@ -1,5 +1,5 @@
 -- One row per group and day with a snapshot that is not yet counted in candidate_day: what its row there will be, of the hours
--- that are made and those that are open. Other views and the upkeep read it. A median is that of the medians of its hours,
+-- that are made and those that are open. Other views and the maintenance read it. A median is that of the medians of its hours,
 -- however many snapshots they have: of half of the hours it is no larger. A day whose hours are gone stays as it was made.
 --
 -- Columns as in: candidate_day.

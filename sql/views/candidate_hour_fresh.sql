@@ -1,5 +1,5 @@
 -- One row per snapshot that is counted in an hour of candidate_hour that is to be made, or made again, because it has a snapshot
--- that is not yet counted. Other views and the upkeep read it. An hour whose samples are gone stays as it was made, and so
+-- that is not yet counted. Other views and the maintenance read it. An hour whose samples are gone stays as it was made, and so
 -- does one of a day whose hours are gone.
 --
 -- Columns as in: snapshot.

@@ -1,5 +1,5 @@
 -- One row per group and hour with a snapshot that is not yet counted in candidate_hour: what its row there will be. Other views
--- and the upkeep read it. A median is a value that one of the snapshots had: half of those that are known are no larger.
+-- and the maintenance read it. A median is a value that one of the snapshots had: half of those that are known are no larger.
 --
 -- Columns as in: candidate_hour.
 CREATE OR REPLACE VIEW candidate_hour_open AS

@@ -1,5 +1,5 @@
 -- One row per group and day with a snapshot that is not yet counted in group_day: what its row there will be, of the hours that
--- are made and those that are open. Other views and the upkeep read it.
+-- are made and those that are open. Other views and the maintenance read it.
 --
 -- Columns as in: group_day.
 CREATE OR REPLACE VIEW group_day_open AS

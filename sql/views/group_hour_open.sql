@@ -1,5 +1,5 @@
 -- One row per group and hour with a snapshot that is not yet counted in group_hour: what its row there will be. Other views
--- and the upkeep read it. A snapshot stands for the time since the one before it, whatever became of that, an hour at most:
+-- and the maintenance read it. A snapshot stands for the time since the one before it, whatever became of that, an hour at most:
 -- so an hour that is over does not change with what comes later.
 --
 -- Columns as in: group_hour.

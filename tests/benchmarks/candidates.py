@@ -2,9 +2,9 @@
 `python -m tests.benchmarks.candidates [--groups N] [--days D]`: how large it gets what strategies would have given.
 
 A real Postgres gets samples of N groups with an answer of 13 strategies, more than any group has, and everything known;
-the upkeep's own statements make hours and days of them and forget what is too old, by the default settings. Samples are
-half an hour apart, for the sizes of hours and days do not hang on that; those of the last day are five minutes apart,
-and the upkeep has a turn every hour. Nothing is asserted of a clock: exit status 1 when a goal of the issue is missed.
+the statements of `maintain_history` roll them up and expire them, by the default settings. Samples are half an hour
+apart, for the sizes of hours and days do not hang on that; those of the last day are five minutes apart, and the
+maintenance runs every hour. Nothing is asserted of a clock: exit status 1 when a goal of the issue is missed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import psycopg
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.config import Settings
-from evenkeel.engine.pipeline.upkeep import expire_candidates
+from evenkeel.engine.pipeline.maintain import expire_candidates
 from tests.stage.postgres import throw_away_history
 
 ASKED = 200e6
@@ -70,7 +70,7 @@ def fill(url: str, groups: int, days: int) -> None:
 
 
 def _turn(url: str, now: datetime) -> None:
-    """A turn of the upkeep, as far as it is about candidates; and autovacuum, behind it."""
+    """A turn of the maintenance, as far as it is about candidates; and autovacuum, behind it."""
     history, settings = PostgresHistory(url), Settings()
     for day in history.days_to_roll_up(now):
         history.roll_up(day, kept=now - settings.keep_days * DAY, before=now)

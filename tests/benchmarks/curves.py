@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from evenkeel.engine.adapters.memory import MemoryHistory
-from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import Settings
 from evenkeel.engine.pipeline.backtest import AHEAD, ForecastCheck, backtest
 from tests.helpers.fluid import CLUSTER, simulate, snapshots

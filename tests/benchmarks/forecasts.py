@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from evenkeel.engine.advice.price import price
+from evenkeel.engine.advice.switch_cost import price
 from evenkeel.engine.config import Policy
 from evenkeel.engine.metrics.forecast import Load, forecasts
 from evenkeel.engine.model.facts import step

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from evenkeel.engine.adapters.memory import MemoryHistory
-from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import Settings
 from evenkeel.engine.pipeline.backtest import Said, backtest
 from tests.helpers.fluid import CLUSTER, SITUATIONS, Group, simulate, snapshots

@@ -49,7 +49,7 @@ HEADINGS = (
 def once(folder: str) -> dict[str, float]:
     """Compact, and tell what it took; run in a process of its own."""
     began, spent = time.perf_counter(), time.process_time()
-    did = pipeline.upkeep(FileLake(folder), None, Settings(keep_days=36_500), datetime.now(UTC))
+    did = pipeline.maintain(FileLake(folder), None, Settings(keep_days=36_500), datetime.now(UTC))
     return {
         "seconds": time.perf_counter() - began,
         "processor": time.process_time() - spent,

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from evenkeel.engine.assignors import ASSIGNORS
-from evenkeel.engine.cli.cases import answer, read_case
+from evenkeel.engine.cli.assign_cases import answer, read_case
 from tests.benchmarks.measure import Measured, measure
 from tests.benchmarks.points import Point, after, before, build
 from tests.oracle.groups import Case

@@ -17,8 +17,8 @@ from tempfile import TemporaryDirectory
 
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import Settings
-from evenkeel.engine.pipeline.screen import plainly_well
-from evenkeel.engine.pipeline.watch_judgement import judge_groups
+from evenkeel.engine.pipeline.evaluate_groups import judge_groups
+from evenkeel.engine.pipeline.health_screen import plainly_well
 from evenkeel.engine.snapshots.groups_with_past import lookback_of
 from tests.benchmarks.measure import in_own_process, resident, show
 from tests.helpers.fleet import Shape, make_fleet, write_fleet

@@ -1,8 +1,8 @@
 """
-Groups of real members that do what `evenkeel apply` prints, to the letter.
+Groups of real members that do what `evenkeel runbook` prints, to the letter.
 
-Whoever follows knows nothing but the kit: it takes over the settings of its own library, restarts whom the kit says,
-and looks where the kit says one should.
+A follower knows nothing but the runbook: it takes over the settings of its own library, restarts the members that the
+runbook names, and checks where the runbook says.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Members(ABC):
         return given | ({"client.rack": self.racks[number]} if self.racks else {})
 
     def take_over(self, given: Mapping[str, str | None]) -> None:
-        """Do what the kit says to the settings."""
+        """Do what the runbook says to the settings."""
         for key, value in given.items():
             if value is None:
                 self.settings.pop(key, None)
@@ -252,14 +252,14 @@ def await_members(members: Members, count: int) -> None:
 
 
 def said_by_kafka(members: Members) -> str:
-    """What the command prints that the kit names as proof."""
+    """What the command prints that the runbook names as proof."""
     # its own limit of five seconds is too short for a JVM that starts on a busy machine
     options = ("--describe", "--state", "--group", members.name, "--timeout", "60000")
     return run_tool(members.stage, f"org.apache.kafka.tools.{members.tool}", *options)
 
 
 def await_proof(members: Members, elected: str) -> None:
-    """Wait until Kafka's command says what the kit says it will; a group at rest may rebalance once more."""
+    """Wait until Kafka's command says what the runbook says it will; a group at rest may rebalance once more."""
     shown = ""
 
     def proven() -> bool:
@@ -281,15 +281,15 @@ def run_tool(stage: Stage, tool: str, *options: str) -> str:
     return subprocess.run(argv, capture_output=True, text=True, timeout=240, check=True).stdout
 
 
-def kit_of(members: Members, strategy: str) -> dict[str, Any]:
-    """The kit, as machines get it."""
+def runbook_of(members: Members, strategy: str) -> dict[str, Any]:
+    """The runbook, as machines get it."""
     place = ("--bootstrap", members.stage.bootstrap)
-    said = evenkeel("apply", members.name, *place, "--strategy", strategy, "--json")
+    said = evenkeel("runbook", members.name, *place, "--strategy", strategy, "--json")
     return dict(json.loads(said))
 
 
 def do(members: Members, rounds: list[dict[str, Any]]) -> None:
-    """One round after the other, to the letter; after each Kafka's own tool says what the kit says."""
+    """One round after the other, to the letter; after each Kafka's own tool says what the runbook says."""
     for this in rounds:
         members.take_over(this["settings"].get(members.client, {}))
         if this["restart"] == "all":
@@ -317,9 +317,9 @@ def across(members: Members) -> list[bool]:
     return [owner.rack != RACKS[ON[partition]] for partition, owner in (owners or {}).items()]
 
 
-def way_of(kit: dict[str, Any], members: Members) -> dict[str, Any]:
+def way_of(runbook: dict[str, Any], members: Members) -> dict[str, Any]:
     """The way of the members' library."""
-    (way,) = [each for each in kit["ways"] if members.client in each["clients"]]
+    (way,) = [each for each in runbook["ways"] if members.client in each["clients"]]
     return dict(way)
 
 

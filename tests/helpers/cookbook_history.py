@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.postgres import PostgresHistory, PostgresShelf
 from evenkeel.engine.adapters.postgres.reader import READER
-from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import ClusterSettings, Rule, Settings
 from evenkeel.engine.pipeline.backfill import Question, rules_of
 from evenkeel.engine.ports import Lake

@@ -21,7 +21,7 @@ from evenkeel.engine.messages.events import EventKind
 from evenkeel.engine.messages.group_digest import DigestKind, digest_message
 from evenkeel.engine.messages.incident_message import Incident, line_of, message_of
 from evenkeel.engine.messages.outbox_entries import last_postings
-from evenkeel.engine.messages.quiet import (
+from evenkeel.engine.messages.silence_messages import (
     Scene,
     acknowledging,
     quiet_postings,

@@ -188,18 +188,6 @@ def _keys(model: type[BaseModel]) -> str:
     )
 
 
-def _renamed() -> str:
-    rows = [
-        (name, f"`{old}`", now)
-        for name, model in MODELS.items()
-        for old, now in (
-            *((old, f"`{new}`") for old, new in getattr(model, "renamed", {}).items()),
-            *getattr(model, "gone", {}).items(),
-        )
-    ]
-    return grid(("of", "before", "now"), rows)
-
-
 def grid(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table in Markdown."""
     lines = [headings, ["---"] * len(headings), *rows]
@@ -274,7 +262,6 @@ def _tiers() -> str:
 
 TABLES: Mapping[str, Callable[[], str]] = {
     **{name: (lambda model=model: _keys(model)) for name, model in MODELS.items()},
-    "renamed": _renamed,
     "cookbook": cookbook.chapter,
     "queries": _queries,
     "tables": _relations,

@@ -24,7 +24,7 @@ from evenkeel.engine.records import (
     blank,
     table_of,
 )
-from evenkeel.engine.records.course import AdviceCheck, AdvicePromise, Course, Uptake
+from evenkeel.engine.records.lifecycle import AdviceCheck, AdvicePromise, Course, Uptake
 from evenkeel.engine.snapshots import METRICS
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)

@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.slack import SlackNotifier
 from evenkeel.engine.config import Settings
-from evenkeel.engine.incidents.judgement import Judgement
-from evenkeel.engine.pipeline.watch_judgement import judge_groups
+from evenkeel.engine.incidents.evaluation import Judgement
+from evenkeel.engine.pipeline.evaluate_groups import judge_groups
 from evenkeel.engine.ports import Lake
 
 TOKEN = "xoxb-test"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from evenkeel.dags import connections, page_of
+from evenkeel.dags import connections, page_data
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.text import printable, report_place
@@ -39,18 +39,18 @@ def links(document: str) -> list[str]:
 @pytest.mark.usefixtures("history")
 def test_the_first_page_has_every_group_and_leads_to_its_own() -> None:
     """With one cluster that is the first page; each group's own page is the one that messages link to."""
-    status, document = page_of.page_of(None, None)
+    status, document = page_data.page_of(None, None)
     groups = names_on(document)
     assert status == 200
     assert GROUP in groups
     assert links(document) == [f"./{report_place(CLUSTER, name)}" for name in groups]
-    assert page_of.page_of(CLUSTER, None)[0] == 200
+    assert page_data.page_of(CLUSTER, None)[0] == 200
 
 
 @pytest.mark.usefixtures("history")
 def test_the_page_of_a_group_is_open_and_leads_back() -> None:
     """It shows that group alone, unfolded, with a way to all the others."""
-    status, document = page_of.page_of(CLUSTER, GROUP)
+    status, document = page_data.page_of(CLUSTER, GROUP)
     assert status == 200
     (unfolded,) = re.findall(r'<details class="group" [^>]*>', document)
     assert unfolded.endswith(" open>")
@@ -71,10 +71,10 @@ def test_a_group_has_its_page_whatever_it_is_called(
         taken.snapshot_id, metrics(taken.snapshot_id, {name: [1] for name in ODD})
     )
     monkeypatch.setattr(connections, "settings", lambda: Settings(database_url=database_url))
-    _, everyone = page_of.page_of(None, None)
+    _, everyone = page_data.page_of(None, None)
     for name in ODD:
         shown = html.escape({"": '""'}.get(name, printable(name.replace("\0", "\ufffd"))))
-        status, document = page_of.page_of("demo", name)
+        status, document = page_data.page_of("demo", name)
         assert (status, document.count('<details class="group"')) == (200, 1)
         for each in (everyone, document):
             assert shown in [html.escape(html.unescape(who)) for who in names_on(each)]
@@ -96,10 +96,10 @@ def test_a_group_that_is_not_measured_yet_is_told_so(
     history = PostgresHistory(database_url)
     history.store_snapshot(manifest())
     monkeypatch.setattr(connections, "settings", lambda: Settings(database_url=database_url))
-    status, document = page_of.page_of("demo", "orders")
+    status, document = page_data.page_of("demo", "orders")
     assert (status, "No snapshot of demo has been judged yet." in document) == (404, True)
-    assert "No snapshot has been judged." in page_of.page_of("demo", None)[1]
-    status, document = page_of.page_of("new", None)
+    assert "No snapshot has been judged." in page_data.page_of("demo", None)[1]
+    status, document = page_data.page_of("new", None)
     assert status == 404
     assert "The history has no snapshot of new, but of others." in html.unescape(document)
 
@@ -110,7 +110,7 @@ def test_a_group_that_is_not_measured_yet_is_told_so(
 )
 def test_what_is_not_there_is_said(cluster: str, group: str | None) -> None:
     """A name that nothing has is quoted as text; no name is a pattern."""
-    status, document = page_of.page_of(cluster, group)
+    status, document = page_data.page_of(cluster, group)
     assert status == 404
     assert "<script>" not in document
     assert "*" not in (cluster, group) or GROUP not in document

@@ -14,7 +14,7 @@ import pytest
 from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.postgres import PostgresHistory, PostgresShelf, migrate
 from evenkeel.engine.adapters.postgres.history import in_schema
-from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.errors import ClusterBusy
 from evenkeel.engine.pipeline.backfill import BackfillPlan, Question, outcome_of, planned, rules_of
@@ -328,7 +328,7 @@ def test_what_validation_distrusted_is_nobodys_past(url: str, lake: Recording) -
 
 
 def test_what_is_too_old_goes_with_the_snapshots(url: str, make_database: Any) -> None:
-    """The upkeep removes of a schema what it removes of the history, and a schema of which nothing is left."""
+    """The maintenance removes of a schema what it removes of the history, and a schema of which nothing is left."""
     other, lake = make_database(), Recording()
     migrate(other)
     write(PostgresHistory(other), 6, lake)

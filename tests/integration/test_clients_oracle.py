@@ -9,7 +9,7 @@ import pytest
 
 from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.assignors.kafka.other_clients import as_led_by
-from evenkeel.engine.cli.cases import read_case
+from evenkeel.engine.cli.assign_cases import read_case
 from tests.oracle.clients.compare import SAME, cases, kind_of, owners, without_racks
 from tests.oracle.clients.coordinator import Leader, librdkafka
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from evenkeel.engine.advice.rollout import RACK_SETTING, TASK_SETTING
-from tests.helpers.applied import closing_members, kit_of, settled, way_of
+from tests.helpers.applied import closing_members, runbook_of, settled, way_of
 from tests.helpers.commands import evenkeel
 from tests.helpers.kafka_stage import Stage
 from tests.helpers.streams_instances import Application
@@ -78,7 +78,7 @@ def test_one_instance_without_client_rack_switches_racks_off_and_the_kit_brings_
         assert told["strategy"] == "none"
         assert across(told)["now"] == across(told)["none"] > across(told)["min_traffic"]
 
-        (this,) = way_of(kit_of(app, "min_traffic"), app)["rounds"]
+        (this,) = way_of(runbook_of(app, "min_traffic"), app)["rounds"]
         assert (this["only"], this["racks"]) == ([f"{app.name}-3"], {"rack-c": [f"{app.name}-3"]})
         assert set(this["settings"]["java"]) == {RACK_SETTING}
         app.alone[2] = {RACK_SETTING: "rack-c"}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from evenkeel.engine.cli.cases import answer
+from evenkeel.engine.cli.assign_cases import answer
 from evenkeel.engine.model.errors import EvenkeelError
 from tests.oracle.groups import Case, follow_up, fresh
 from tests.oracle.judge import difference, smallest

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from evenkeel.engine.cli.cases import answer
+from evenkeel.engine.cli.assign_cases import answer
 from evenkeel.engine.streams.actives import optimise, total_cost
 from tests.oracle.jvm import Jvm
 from tests.oracle.sticky_task_cases import client_case, server_case

@@ -2,7 +2,7 @@
 The history of the cookbook in a database of its own, so that each command of `sql/README.md` answers what stands there.
 
 Its groups are simulated and its moments are fixed. It is apart from the demo's history: nobody watches its groups, no
-message is about them, no upkeep lets them expire, and no question to the demo's history finds them.
+message is about them, no maintenance lets them expire, and no question to the demo's history finds them.
 
 It is made once, by a process that lets all others go first, and anew when the answers of the README have changed.
 """

@@ -47,7 +47,7 @@ EXAMPLE = "example"
 """The database of the cookbook's history, made by `example`."""
 SETTLE_SECONDS = 150
 FIRST = ("snapshot_offsets", "advise_assignments")
-LATER = ("watch_pipeline", "history_upkeep")
+LATER = ("watch_pipeline", "maintain_history")
 """They look back; the first thing the watch would notice is that the last demo was stopped."""
 
 # A token the stand-in accepts; nothing is secret about it.

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.engine.adapters.replay import open_recording
+from evenkeel.engine.adapters.recording import open_recording
 from evenkeel.engine.model.arrays import NONE
 from tests.helpers.fluid import fork, lateness, record, simulate
 from tests.helpers.fluid.plan import (

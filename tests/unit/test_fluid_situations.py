@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import pytest
 
-from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import Settings
 from tests.helpers.fluid import (
     EVERY,

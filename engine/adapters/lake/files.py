@@ -113,7 +113,7 @@ class Files:
             raise
 
     def forget(self, paths: Sequence[str]) -> None:
-        """Remove files, as far as possible: what cannot be removed now is left for the upkeep."""
+        """Remove files, as far as possible: what cannot be removed now is left for the maintenance."""
         for path in paths:
             with suppress(OSError):
                 self.remove(path)
@@ -197,7 +197,7 @@ def _check_no_secret(path: str) -> None:
 def _fix(problem: BaseException, what: str) -> str:
     number = getattr(problem, "errno", None)
     if number in _FULL:
-        return "Free space on that disk, or keep fewer days (keep_days, history_upkeep)."
+        return "Free space on that disk, or keep fewer days (keep_days, maintain_history)."
     if number in _DENIED:
         user = f" (user id {os.getuid()})" if hasattr(os, "getuid") else ""
         return f"Give this process{user} the right to it, or correct `lake` (EVENKEEL_LAKE)."

@@ -118,7 +118,7 @@ class FileLake:
     ) -> Manifest:
         """
         The files of what was there go when nobody can begin to read them any more. What a run left that never came
-        here stays until the upkeep finds it, because that run may still be at it.
+        here stays until the maintenance finds it, because that run may still be at it.
         """
         given = list(parts)
         kept = [part for _, part in sorted({part.number: part for part in given}.items())]

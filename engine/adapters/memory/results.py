@@ -31,7 +31,7 @@ from ...records import (
     ValidationRow,
     records_of,
 )
-from ...records.course import Uptake
+from ...records.lifecycle import Uptake
 from ...snapshots import METRICS, split_snapshot_id
 from .tables import Memory, StoredSnapshot
 

@@ -12,7 +12,7 @@ from sqlalchemy import URL, Engine, NullPool, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from ...model.errors import ConfigError, EvenkeelError, HistoryError, HistoryUnreachable, InputError
-from .patience import CONNECT_SECONDS, TCP, PatientConnection
+from .timeouts import CONNECT_SECONDS, TCP, PatientConnection
 
 _MIGRATE = "Run `evenkeel admin migrate`."
 _NOT_MIGRATED = (errors.UndefinedTable, errors.UndefinedColumn, errors.InvalidSchemaName)

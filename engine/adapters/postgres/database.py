@@ -14,8 +14,8 @@ from sqlalchemy.exc import DBAPIError
 
 from ...model.errors import HistoryError
 from .connection import engine_for, place, translated
-from .patience import limit, take_time
 from .statements import Rows, execute, write
+from .timeouts import limit, take_time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

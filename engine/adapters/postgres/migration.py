@@ -22,9 +22,9 @@ from evenkeel import sql
 from ...model.errors import HistoryError
 from ...records import TABLES, columns_of_view
 from .connection import engine_for, place, translated
-from .patience import take_time
 from .reader import READER, let_read
 from .statements import execute
+from .timeouts import take_time
 
 if TYPE_CHECKING:
     from alembic.config import Config

@@ -19,8 +19,8 @@ from ...records.tables import ALERT, INCIDENT, STEP_RUN
 from .alerts import enqueue
 from .connection import translated
 from .database import Database
-from .patience import take_time
 from .statements import Rows, arguments, execute, find, run, write
+from .timeouts import take_time
 
 
 class StepTables(Database):

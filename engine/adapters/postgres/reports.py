@@ -7,9 +7,9 @@ from typing import Any
 from ...ports import ReportedGroups, StoredReport
 from .connection import translated
 from .database import Database
-from .patience import take_time
 from .silences import as_regex
 from .statements import Rows, execute
+from .timeouts import take_time
 
 OF_NOW = (
     *("report_groups", "report_members", "report_strategies"),

@@ -17,7 +17,7 @@ from ...model.arrays import NONE, Ints
 from ...model.facts import Fact, FactKind
 from ..kit.kernels import Tally, at_work
 from .even import evened
-from .floors import (
+from .lower_bounds import (
     cost_of_all,
     crossing_toll,
     fewest_moves,

@@ -17,51 +17,66 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
-VERBS: Mapping[str, str] = MappingProxyType(
+GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
-        "snapshot": "Keep what a cluster is like now: in a lake folder, or as a recording in one file.",
-        "lag": "Show the lag of every partition of every group, with its owner.",
-        "diff": "Show what changed for one group between two stored snapshots.",
-        "advise": "Say for each group whether another assignment strategy pays, and why.",
-        "tasks": "Show the tasks of a Kafka Streams application: owners, racks and cost, now and under each strategy.",
-        "whatif": "Say what would become of a group with other members, partitions, racks or capacities, under each "
-        "strategy.",
-        "assign": "Answer cases (JSON lines on standard input) with assignments (JSON lines), as they come.",
-        "explain": "Say step by step why a partition goes to the member it goes to under a strategy.",
-        "elect": "Say which strategy a group elects and why, who is refused and who leads; --to plans the way to "
-        "another.",
-        "apply": "Print what exactly to do for a group to run a strategy: settings, restarts, what to expect, and "
-        "the way back.",
-        "plan": "Write a plan: which member of a group shall get which partitions, for members that follow one.",
-        "check-assignor": "Hold a custom strategy to its promises on random groups, and show the smallest that it "
-        "fails on.",
-        "backtest": "Say what would have been diagnosed, forecast and told over many snapshots, and how it came out.",
-        "backfill": "Judge past snapshots again after a change of the configuration or of evenkeel, beside what was "
-        "said then.",
-        "report": "Write one HTML file that shows groups over time: diagnoses, lag, forecasts, members, racks and "
-        "advice.",
-        "query": "Ask the history a named question.",
-        "silence": "Tell nobody for a while what goes wrong with some groups, or end that.",
-        "ack": "Say that somebody works on what is open about some groups.",
-        "alert": "Print what would be sent and where, and send nothing.",
-        "admin": "Look after an installation: its database, its lake, and what it needs compiled and packed.",
-        "doctor": "Try configuration, connections, rights and versions, and say the fix for each.",
+        "Check groups": {
+            "lag": "Show the lag of every partition and its owner.",
+            "advise": "Diagnose groups and recommend an assignment strategy.",
+            "tasks": "Show the tasks of a Kafka Streams application under each strategy.",
+            "report": "Write an HTML report of groups over time.",
+            "query": "Query the history database by name.",
+        },
+        "Plan a change": {
+            "runbook": "Print the steps, checks and rollback for switching a group to a strategy.",
+            "whatif": "Forecast a group with other members, partitions, racks or capacities.",
+            "elect": "Show which strategy a group elects, and the restarts that lead to another.",
+            "explain": "Explain why a strategy assigns a partition to its member.",
+            "diff": "Compare a group between two stored snapshots.",
+            "plan": "Write an assignment plan for members that follow one.",
+        },
+        "Handle alerts": {
+            "alerts": "Preview the messages that evenkeel would send.",
+            "silence": "Silence alerts of groups for a while, or end a silence.",
+            "ack": "Acknowledge the open incidents of groups.",
+        },
+        "Record and re-evaluate": {
+            "snapshot": "Take or record snapshots of a cluster.",
+            "recording": "Show or unpack a recording.",
+            "backtest": "Compare past diagnoses, forecasts and advice with what happened.",
+            "backfill": "Re-evaluate past snapshots with the current configuration.",
+        },
+        "Develop a strategy": {
+            "assign": "Assign partitions for cases read from standard input (JSON lines).",
+            "check-assignor": "Test a custom strategy on random groups.",
+        },
+        "Operate evenkeel": {
+            "doctor": "Check configuration, connections, permissions and versions.",
+            "admin": "Migrate the history database, run maintenance, prepare Spark workers.",
+        },
     }
 )
-"""Every verb and what it does, in the order in which help lists them."""
+"""Every verb and what it does, by what a user wants, in the order in which help lists them."""
+
+VERBS: Mapping[str, str] = MappingProxyType(
+    {verb: what for verbs in GROUPS.values() for verb, what in verbs.items()}
+)
+"""Every verb and what it does."""
 
 FAMILIES: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "snapshot": {
-            "take": "Take one snapshot of a cluster's groups, offsets and racks into a lake folder.",
-            "record": "Write snapshots, taken now or stored, into one small file.",
-            "replay": "Tell what a recording holds, or unpack it into a lake folder.",
+            "take": "Store one snapshot of a cluster in a lake folder.",
+            "record": "Write live or stored snapshots to a recording (one file).",
+        },
+        "recording": {
+            "show": "List the snapshots of a recording.",
+            "unpack": "Copy the snapshots of a recording into a lake folder.",
         },
         "admin": {
-            "migrate": "Bring the history database to this version's schema.",
-            "upkeep": "Make hours and days of the history, forget what is old, and bring the lake into few files.",
-            "compile": "Compile the loops of large groups now, so that no scheduled run has to.",
-            "pack": "Pack the environment that a Spark cluster's workers need into one archive.",
+            "migrate": "Migrate the history database to the schema of this version.",
+            "maintain": "Roll up and expire history, and compact the lake.",
+            "compile": "Compile the loops for large groups ahead of the first run.",
+            "pack": "Pack the Python environment for the workers of a Spark cluster.",
         },
     }
 )

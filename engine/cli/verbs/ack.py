@@ -40,7 +40,7 @@ def ack(
     cluster: Clusters = "*",
     by: By = None,
 ) -> None:
-    """Say that somebody works on what is open about some groups."""
+    """Acknowledge the open incidents of groups."""
     from ...messages.wording import moment
     from ...records import SilenceKind
     from .. import silence_options

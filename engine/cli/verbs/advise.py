@@ -24,7 +24,7 @@ from ..options import (
 )
 
 if TYPE_CHECKING:
-    from ..judgement import JudgedGroup
+    from ..local_mode import JudgedGroup
     from ..sources import SnapshotSource
 
 EPILOG = epilog(
@@ -37,7 +37,7 @@ EPILOG = epilog(
     [0, 1, 2, 3, 4],
     "This is the plain form: no Spark, no validation, nothing stored, nobody told. Rates, statuses and confirmed "
     "advice need several snapshots; from one alone they are unknown. Groups are sorted worst first and healthy ones "
-    "counted, and no line is wider than 120 columns; --all, --wide, --csv and --json keep everything. --frontier adds "
+    "counted, and no line is wider than 120 columns; --all, --wide, --csv and --json keep everything. --tradeoff adds "
     "what KIP-925 weighs, partitions "
     "that cross racks against partitions that move: each line is the cheapest assignment for a range of weights, and "
     "together they are all of them, from the fewest moves to the least that crosses. Of a Kafka Streams application a "
@@ -53,10 +53,10 @@ def advise(
     samples: Samples = 3,
     every: Every = 5,
     strategies: Strategies = None,
-    frontier: Annotated[
+    tradeoff: Annotated[
         bool,
         option(
-            "--frontier",
+            "--tradeoff",
             "Also show cross-rack traffic against moves for one group, as the two are weighed differently.",
         ),
     ] = False,
@@ -70,12 +70,12 @@ def advise(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Say for each group whether another assignment strategy pays, and why."""
+    """Diagnose groups and recommend an assignment strategy."""
     from ...messages.wording import moment
     from ...snapshots import split_snapshot_id
     from .. import sources
     from ..custom import include_all
-    from ..judgement import PLAIN_FORM, judge
+    from ..local_mode import PLAIN_FORM, judge
     from ..views import fleet, scoreboard
     from ..views.tables import emit, emit_csv, show
     from .lag import tell_unreadable
@@ -84,9 +84,9 @@ def advise(
     include_all(strategies)
     source = sources.open_source(bootstrap, cluster, stored, samples=samples, every=every)
     judged = judge(source, sources.select(source, group))
-    if frontier and len(judged) != 1 and not (as_json or as_csv):
+    if tradeoff and len(judged) != 1 and not (as_json or as_csv):
         raise InputError(
-            f"--frontier is for one group, here are {len(judged):,}.", fix="Name it with --group."
+            f"--tradeoff is for one group, here are {len(judged):,}.", fix="Name it with --group."
         )
     _, taken_at = split_snapshot_id(source.newest)
     looked_at = len(source.ids(source.settings.lookback + 1))
@@ -97,7 +97,7 @@ def advise(
             f"at {moment(taken_at)}, from {several(looked_at, 'snapshot')}"
         )
     if as_json or as_csv:
-        (emit if as_json else emit_csv)(_objects(source, judged, frontier=frontier))
+        (emit if as_json else emit_csv)(_objects(source, judged, tradeoff=tradeoff))
     elif is_fleet:
         fleet.show_fleet(
             fleet.Fleet(
@@ -112,39 +112,39 @@ def advise(
     elif len(judged) != 1:
         show([scoreboard.overview(judged)])
     else:
-        _print_group(source, judged[0], wide=wide, moves=moves, frontier=frontier)
+        _print_group(source, judged[0], wide=wide, moves=moves, tradeoff=tradeoff)
     tell_unreadable(source, [one.metrics for one in judged])
 
 
 def _objects(
-    source: SnapshotSource, judged: Sequence[JudgedGroup], *, frontier: bool
+    source: SnapshotSource, judged: Sequence[JudgedGroup], *, tradeoff: bool
 ) -> Iterator[Mapping[str, Any]]:
-    """Each group as an object, with its frontier where that was asked for."""
+    """Each group as an object, with its tradeoff where that was asked for."""
     from .. import sources
-    from ..views.frontier import frontier_object
+    from ..views.tradeoff import tradeoff_object
 
     for one in judged:
         more: dict[str, Any] = {}
-        if frontier:
+        if tradeoff:
             [selection] = sources.selected(source, one.advice.group)
-            more = dict(frontier_object(source.settings, selection))
+            more = dict(tradeoff_object(source.settings, selection))
         yield one.to_json() | more
 
 
 def _print_group(
-    source: SnapshotSource, one: JudgedGroup, *, wide: bool, moves: bool, frontier: bool
+    source: SnapshotSource, one: JudgedGroup, *, wide: bool, moves: bool, tradeoff: bool
 ) -> None:
     from .. import sources
     from ..views import one_group, scoreboard
 
     if wide:
         scoreboard.print_group(one)
-        if not frontier:
+        if not tradeoff:
             return
     [selection] = sources.selected(source, one.advice.group)
     if not wide:
         one_group.show_group(one, source.settings, selection, moves=moves)
-    if frontier:
-        from ..views.frontier import print_frontier
+    if tradeoff:
+        from ..views.tradeoff import print_tradeoff
 
-        print_frontier(source.settings, selection)
+        print_tradeoff(source.settings, selection)

@@ -51,8 +51,8 @@ def assign(
     ] = False,
     strategies: Strategies = None,
 ) -> None:
-    """Answer cases (JSON lines on standard input) with assignments (JSON lines), as they come."""
-    from ..cases import answer_lines
+    """Assign partitions for cases read from standard input (JSON lines)."""
+    from ..assign_cases import answer_lines
     from ..custom import include_all
 
     include_all(strategies)

@@ -51,7 +51,7 @@ def backfill(
         bool, option("--dry-run", "Say what would be done, and do nothing.")
     ] = False,
 ) -> None:
-    """Judge past snapshots again after a change of the configuration or of evenkeel, beside what was said then."""
+    """Re-evaluate past snapshots with the current configuration."""
     from ... import wiring
     from ...pipeline.backfill import backfill as step
     from ...pipeline.backfill import outcome_of, planned, question, rules_of

@@ -52,15 +52,15 @@ def backtest(
         ),
     ] = None,
 ) -> None:
-    """Say what would have been diagnosed, forecast and told over many snapshots, and how it came out."""
+    """Compare past diagnoses, forecasts and advice with what happened."""
     from ... import wiring
     from ...pipeline import backtest as walk
     from .. import sources
-    from ..views import pictures
+    from ..views import plots
     from ..views.tables import emit, show, tell
 
     if plot is not None:
-        pictures.check_kind(plot, "--plot")
+        plots.check_kind(plot, "--plot")
     source = sources.stored_source(stored, cluster)
     pattern = sources.select_ever(source, group)
     history = wiring.scratch_history()
@@ -71,7 +71,7 @@ def backtest(
     messages = [event for event in events if isinstance(event, walk.Said)]
     checks = [event for event in events if isinstance(event, walk.ForecastCheck)]
     if plot is not None:
-        complain(f"drawn: {pictures.draw_backtest(changes, messages, checks, walk.AHEAD[0], plot)}")
+        complain(f"drawn: {plots.draw_backtest(changes, messages, checks, walk.AHEAD[0], plot)}")
     if as_json:
         emit(to_json(event) for event in sorted(events, key=lambda e: (e.at, e.group or "")))
         return

@@ -60,7 +60,7 @@ def check_assignor(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Hold a custom strategy to its promises on random groups, and show the smallest that it fails on."""
+    """Test a custom strategy on random groups."""
     from ...assignors import takes_user_data
     from ...assignors.promises import examine
     from ..custom import load

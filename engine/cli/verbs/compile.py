@@ -16,7 +16,7 @@ EPILOG = epilog(
 
 
 def compile() -> None:
-    """Compile the loops of large groups now, so that no scheduled run has to."""
+    """Compile the loops for large groups ahead of the first run."""
     import time
 
     from ...model.text import several

@@ -43,7 +43,7 @@ def diff(
     ] = "1",
     as_json: AsJson = False,
 ) -> None:
-    """Show what changed for one group between two stored snapshots."""
+    """Compare a group between two stored snapshots."""
     from ...snapshots.compare import compare
     from ...snapshots.groups_with_past import taken_at
     from .. import sources
@@ -103,7 +103,7 @@ def earlier_id(source: SnapshotSource, since: str) -> str:
     if cluster != source.cluster or since not in source.lake.snapshots(cluster, until=since):
         raise InputError(
             f"there is no snapshot {since} of cluster {source.cluster} here.",
-            fix="`evenkeel snapshot replay FILE` lists those of a recording or a lake.",
+            fix="`evenkeel recording show FILE` lists those of a recording or a lake.",
         )
     if since >= source.newest:
         raise InputError(f"{since} is the newest snapshot.", fix="Name an earlier one.")

@@ -27,7 +27,7 @@ _COLUMNS = 21
 def doctor(
     bootstrap: Bootstrap = None, cluster: ClusterName = None, as_json: AsJson = False
 ) -> None:
-    """Try configuration, connections, rights and versions, and say the fix for each."""
+    """Check configuration, connections, permissions and versions."""
     from .. import checks
     from ..views.tables import tell, text, to_json
 

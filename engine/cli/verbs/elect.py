@@ -47,7 +47,7 @@ def elect(
     stored: Stored = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say which strategy a group elects and why, who is refused and who leads; --to plans the way to another."""
+    """Show which strategy a group elects, and the restarts that lead to another."""
     from ...snapshots.groups_with_past import groups_at
     from .. import election_source, sources
     from ..custom import name_of

@@ -45,7 +45,7 @@ def explain(
     stored: Stored = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say step by step why a partition goes to the member it goes to under a strategy."""
+    """Explain why a strategy assigns a partition to its member."""
     from ...messages.wording import member_names, words
     from ...pipeline.explain import explain_group
     from .. import sources

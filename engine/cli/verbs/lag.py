@@ -86,7 +86,7 @@ def lag(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Show the lag of every partition of every group, with its owner."""
+    """Show the lag of every partition and its owner."""
     from .. import sources
     from ..views.tables import emit, emit_csv, show
 

@@ -22,7 +22,7 @@ def migrate(
         bool, option("--dry-run", "Only say which migrations would be applied.")
     ] = False,
 ) -> None:
-    """Bring the history database to this version's schema."""
+    """Migrate the history database to the schema of this version."""
     from ...adapters import postgres
     from ..database import database, secret_url
 

@@ -39,7 +39,7 @@ def pack(
         ),
     ] = None,
 ) -> None:
-    """Pack the environment that a Spark cluster's workers need into one archive."""
+    """Pack the Python environment for the workers of a Spark cluster."""
     from pathlib import Path
 
     from ...model.environment import this_environment

@@ -68,7 +68,7 @@ def plan(
     cluster: ClusterName = None,
     stored: Stored = None,
 ) -> None:
-    """Write a plan: which member of a group shall get which partitions, for members that follow one."""
+    """Write an assignment plan for members that follow one."""
     from ...config.times import span
     from ...pipeline.plan import plan_group
     from .. import sources

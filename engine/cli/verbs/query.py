@@ -45,16 +45,16 @@ def query(
         ),
     ] = None,
 ) -> None:
-    """Ask the history a named question."""
+    """Query the history database by name."""
     from ... import wiring
     from .. import questions
     from ..database import database
-    from ..views import answers, pictures
+    from ..views import answers, plots
     from ..views.tables import emit, emit_csv, show
 
     one_format(as_json, as_csv)
     if plot is not None:
-        pictures.check_kind(plot, "--plot")
+        plots.check_kind(plot, "--plot")
     if name is None:
         if plot is not None:
             raise InputError("--plot needs a query.", fix="Name one, for example lag_history.")
@@ -74,8 +74,8 @@ def query(
         raise NothingFound(f"query {name} found no row.")
     if plot is not None and drawn is not None:
         question = answers.question(statement.summary)
-        figure = pictures.query_figure(name, question, drawn, rows)
-        complain(f"drawn: {pictures.save(figure, plot, '--plot')}")
+        figure = plots.query_figure(name, question, drawn, rows)
+        complain(f"drawn: {plots.save(figure, plot, '--plot')}")
     if as_json or as_csv:
         (emit if as_json else emit_csv)(rows)
     else:

@@ -41,9 +41,9 @@ def record(
     ] = None,
     last: Annotated[int | None, option("--last N", "Only its newest N snapshots.", min=1)] = None,
 ) -> None:
-    """Write snapshots, taken now or stored, into one small file."""
+    """Write live or stored snapshots to a recording (one file)."""
     from ... import wiring
-    from ...adapters.replay import write_recording
+    from ...adapters.recording import write_recording
     from ...ports import ALL
     from .. import sources
 

@@ -60,7 +60,7 @@ def report(
     ] = False,
     out: Annotated[Path, option("--out FILE", "The HTML file; replaced.")] = Path(FILE),
 ) -> None:
-    """Write one HTML file that shows groups over time: diagnoses, lag, forecasts, members, racks and advice."""
+    """Write an HTML report of groups over time."""
     from ...report import render
     from .. import report_source
 

@@ -45,7 +45,7 @@ def silence(
         option("--end NUMBER", "End the silence or acknowledgement of this number instead.", min=1),
     ] = None,
 ) -> None:
-    """Tell nobody for a while what goes wrong with some groups, or end that."""
+    """Silence alerts of groups for a while, or end a silence."""
     from ...config.times import moment as read_moment
     from ...messages.wording import duration, moment
     from ...records import SilenceKind

@@ -30,7 +30,7 @@ def take(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take one snapshot of a cluster's groups, offsets and racks into a lake folder."""
+    """Store one snapshot of a cluster in a lake folder."""
     from ... import wiring
     from .. import sources
     from ..views.tables import emit

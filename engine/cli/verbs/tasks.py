@@ -28,7 +28,7 @@ def tasks(
     stored: Stored = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the tasks of a Kafka Streams application: owners, racks and cost, now and under each strategy."""
+    """Show the tasks of a Kafka Streams application under each strategy."""
     import numpy as np
 
     from ...advice import blocked

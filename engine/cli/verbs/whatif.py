@@ -89,11 +89,11 @@ def whatif(
     every: Every = 5,
     as_json: AsJson = False,
 ) -> None:
-    """Say what would become of a group with other members, partitions, racks or capacities, under each strategy."""
+    """Forecast a group with other members, partitions, racks or capacities."""
     from ...messages.wording import member_names
     from ...pipeline.whatif import SeenGroup, answer, answer_of_tasks, arriving, by_instances
     from .. import sources, whatif_options
-    from ..judgement import PLAIN_FORM, look
+    from ..local_mode import PLAIN_FORM, look
     from ..views import whatif as view
     from ..views import whatif_tasks as of_tasks
     from ..views.tables import emit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...advice.bounce import RestartPlan
+from ...advice.rolling_restarts import RestartPlan
 from ...assignors.kafka.election import REFUSED
 from ...messages.wording import ARROW, how, member_names, several, why_elected, words
 from ...model.formats import NOTHING, UNKNOWN

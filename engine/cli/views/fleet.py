@@ -25,7 +25,7 @@ from .tables import Table, show, text
 
 if TYPE_CHECKING:
     from ...config import Settings
-    from ..judgement import JudgedGroup
+    from ..local_mode import JudgedGroup
 
 WIDTH = 120
 """No line is wider, whatever it is printed on."""

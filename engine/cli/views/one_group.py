@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from ...advice.rollout import Restart
 from ...messages.wording import because, member_names, words
+from ...messages.wording.forecasts import about
 from ...messages.wording.gains_and_losses import DAY
-from ...messages.wording.outlook import about
 from ...messages.wording.short_reasons import notable, says_nothing, short_reason
 from ...metrics.observe import NO_OFFSET_RESET
 from ...model.assignments import Advice
@@ -27,7 +27,7 @@ from ...model.formats import (
 )
 from ...model.states import REBALANCING, Diagnosis
 from ...model.text import pasted, several, with_group
-from ...pipeline.rollout import SwitchCost, cost_of, kit_of
+from ...pipeline.rollout import SwitchCost, cost_of, runbook_of
 from .fleet import (
     MOST_NAME,
     Recommendation,
@@ -46,7 +46,7 @@ from .tables import Table, show, tell, text
 if TYPE_CHECKING:
     from ...config import Settings
     from ...snapshots.groups_with_past import GroupWithPast
-    from ..judgement import JudgedGroup
+    from ..local_mode import JudgedGroup
 
 _INDENT = 12
 """Where the text behind a label begins."""
@@ -231,14 +231,14 @@ def _lag_ahead(one: JudgedGroup, gain: Fact) -> str:
 def _cost_of_advised(
     one: JudgedGroup, settings: Settings, selection: GroupWithPast
 ) -> SwitchCost | None:
-    """What `evenkeel apply` prints of the way to the advised strategy; None where there is none."""
+    """What `evenkeel runbook` prints of the way to the advised strategy; None where there is none."""
     if not recommendation(one.advice).is_change:
         return None
     try:
-        kit = kit_of(settings, selection, one.advice.strategy or "")
+        runbook = runbook_of(settings, selection, one.advice.strategy or "")
     except EvenkeelError:
         return None
-    return cost_of(kit.group, kit.rollout, kit.held, there=kit.there)
+    return cost_of(runbook.group, runbook.rollout, runbook.held, there=runbook.there)
 
 
 def _cost(one: JudgedGroup, cost: SwitchCost | None) -> str | None:
@@ -271,13 +271,13 @@ def _next(one: JudgedGroup, width: int) -> str | None:
     steps = "steps, checks and rollback"
     if recommendation(one.advice).is_change:
         strategy = pasted(one.advice.strategy or "")
-        command, why = f"evenkeel apply {name} --strategy {strategy}", steps
+        command, why = f"evenkeel runbook {name} --strategy {strategy}", steps
     elif one.metrics["state"] in REBALANCING:
         command, why = f"evenkeel advise --group {name}", "again, once it is Stable"
     elif NO_OFFSET_RESET in odd:
         return "Set auto_offset_reset of this group in a rule of evenkeel.toml."
     elif "lost_rack_awareness" in odd:
-        command, why = f"evenkeel apply {name} --strategy racks-server", steps
+        command, why = f"evenkeel runbook {name} --strategy racks-server", steps
     else:
         return None
     explained = f"{command}   # {why}"

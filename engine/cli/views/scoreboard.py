@@ -32,7 +32,7 @@ from .fleet import Recommendation, recommendation
 from .tables import Table, show, tell, text
 
 if TYPE_CHECKING:
-    from ..judgement import JudgedGroup
+    from ..local_mode import JudgedGroup
 
 HOW_TO_GET = (
     "How to get a strategy: evenkeel elect {} --to STRATEGY (--json here has it in a sentence each)"

@@ -24,7 +24,7 @@ from .tables import Table, text
 if TYPE_CHECKING:
     from ...config import Settings
     from ...snapshots.groups_with_past import GroupWithPast
-    from ..judgement import JudgedGroup
+    from ..local_mode import JudgedGroup
 
 NAME = 24
 """As many characters of a strategy's name are shown in the table."""

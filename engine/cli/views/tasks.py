@@ -15,9 +15,9 @@ from ...model.facts import Fact
 from ...model.formats import NOTHING, UNKNOWN, number
 from ...model.text import listed, printable
 from ...records import PlacementRow, row_of
-from ...streams.bring_apart import about_copies
 from ...streams.compare import PlacementOutcome
 from ...streams.live import Running
+from ...streams.separate_copies import about_copies
 from .columns import Shown, head, table
 from .tables import Table, show, tell, text
 

@@ -4,7 +4,7 @@ The one place where values become words: for the command line, for messages, and
 `names` has one short name for each member, as `model.formats` has one form for each quantity. `facts` puts a fact into
 words by the tables `CLAUSES` of `troubles`, `changes`, `course`, `deployment`, `election`, `streams`, `assumptions`,
 `unread` and `gains_and_losses`, which hold templates (`clauses` says what these may name), and by the sentences of the
-`manual`, templates of what `evenkeel apply` prints. `advice` explains a verdict or a candidate by its facts,
+`manual`, templates of what `evenkeel runbook` prints. `advice` explains a verdict or a candidate by its facts,
 `short_reasons` a verdict in the width of a column; `outlook` says what a switch brings and costs, and what came of it;
 `incidents` says what somebody is woken for, and what to do about it, by the lines of `troubles` and `pipelines`.
 """
@@ -26,8 +26,8 @@ from .advice import because, how, possible, reasons
 from .deployment import look_again
 from .election import why_elected
 from .facts import each_with_remarks, formatted, proof, replay, words
+from .forecasts import across, band
 from .names import member_names
-from .outlook import across, band
 
 __all__ = [
     "ARROW",

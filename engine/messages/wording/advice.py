@@ -7,8 +7,8 @@ from itertools import takewhile
 
 from ...model.facts import Fact, FactKind, of_kind
 from .clauses import filled, partitions
-from .course import LAST_SNAPSHOTS
 from .facts import joined, strategies, words
+from .lifecycle import LAST_SNAPSHOTS
 
 
 def because(facts: Sequence[Fact]) -> str:

@@ -218,7 +218,7 @@ def _needs(fact: Fact) -> str:
 def _bring_to_brokers(fact: Fact) -> str:
     if fact.subjects[0] != BY_RACKS:
         return filled(f"Add {{names}} to {BROKER_SETTING} of every broker first.", fact)
-    return "Bring evenkeel's assignor to the brokers first: `evenkeel apply GROUP --strategy racks-server` says how."
+    return "Bring evenkeel's assignor to the brokers first: `evenkeel runbook GROUP --strategy racks-server` says how."
 
 
 _HOW: Mapping[str, Clause] = {
@@ -257,7 +257,7 @@ _HOW: Mapping[str, Clause] = {
     "tell_racks": _tell_racks,
     "set_client_rack": (
         "Set client.rack, to the rack of each ({names}), on {after} of {bound:member}: configured racks are not seen by"
-        " Kafka, `evenkeel apply` says whose is which."
+        " Kafka, `evenkeel runbook` says whose is which."
     ),
     "set_racks": "Set client.rack on every instance and broker.rack on every broker.",
     "configure_racks": (

@@ -11,15 +11,15 @@ from ...model.text import and_more, does, listed, plural
 from . import (
     assumptions,
     changes,
-    course,
     deployment,
     election,
     explanations,
     gains_and_losses,
-    manual,
+    lifecycle,
+    runbook,
     streams,
     troubles,
-    unread,
+    unreadable,
 )
 from .clauses import Clause, filled, known, partitions, subjects, whole
 
@@ -60,7 +60,7 @@ def _clause(fact: Fact) -> str:
     if fact.measure in clauses:
         return filled(clauses[fact.measure], fact)
     is_of_a_way = fact.kind in _OF_A_WAY and fact.quote is None
-    return (manual.sentence_of(fact) if is_of_a_way else None) or _plain(fact)
+    return (runbook.sentence_of(fact) if is_of_a_way else None) or _plain(fact)
 
 
 def joined(facts: Iterable[Fact]) -> str:
@@ -119,7 +119,7 @@ def _unowned(fact: Fact) -> str:
 def _lost_racks(fact: Fact) -> str:
     cure = "racks-server, which they have, does"
     if not fact.subjects:
-        cure = "evenkeel's for brokers does: evenkeel apply GROUP --strategy racks-server"
+        cure = "evenkeel's for brokers does: evenkeel runbook GROUP --strategy racks-server"
     lost = (
         "lost rack awareness: {before:percent} of its partitions are read across racks, {after:percent} would have to"
         " be; Kafka's assignors for brokers (KIP-848) look at no rack, though all members tell theirs; "
@@ -163,11 +163,11 @@ _WEIGHED: Mapping[str, Clause] = {
 CLAUSES: Mapping[str, Clause] = {
     **_WEIGHED,
     **changes.CLAUSES,
-    **course.CLAUSES,
+    **lifecycle.CLAUSES,
     **deployment.CLAUSES,
     **election.CLAUSES,
     **explanations.CLAUSES,
-    **unread.CLAUSES,
+    **unreadable.CLAUSES,
     **streams.CLAUSES,
     **assumptions.CLAUSES,
     "rebalancing": "rebalancing ({names}): who owns what is in motion",

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from ...model.facts import Fact, FactKind, of_kind
 from ...model.formats import NOTHING, brief, brief_duration, change, size
 from ...model.text import cut, one_line, printable
-from ...records.course import VERDICT_SECONDS
+from ...records.lifecycle import VERDICT_SECONDS
 from .clauses import known, whole
 from .facts import words
 from .gains_and_losses import DAY

@@ -115,7 +115,7 @@ def upgrade() -> None:
     sa.Column('advised_snapshots', sa.Integer(), nullable=False, comment='Number of snapshots after which it was advised to switch or to stay.'),
     sa.Column('wins', postgresql.JSONB(none_as_null=True, astext_type=sa.Text()), nullable=False, comment='Which strategy won then, null where none did: a list of {strategy, won, advised}.'),
     sa.PrimaryKeyConstraint('cluster', 'group_id', 'since', name=op.f('group_day_pkey')),
-    comment='A day of a group, in UTC, made from its hours by the upkeep; it stays longer than these.'
+    comment='A day of a group, in UTC, made from its hours by the maintenance; it stays longer than these.'
     )
     op.create_index('group_day_since', 'group_day', ['since'], unique=False)
     op.create_index('group_day_week', 'group_day', [sa.literal_column("date_bin('7 days', since, '2000-01-03 00:00:00+00')")], unique=False)
@@ -155,7 +155,7 @@ def upgrade() -> None:
     sa.Column('advised_snapshots', sa.Integer(), nullable=False, comment='Number of snapshots after which it was advised to switch or to stay.'),
     sa.Column('wins', postgresql.JSONB(none_as_null=True, astext_type=sa.Text()), nullable=False, comment='Which strategy won then, null where none did: a list of {strategy, won, advised}.'),
     sa.PrimaryKeyConstraint('cluster', 'group_id', 'since', name=op.f('group_hour_pkey')),
-    comment='An hour of a group, in UTC, made from its snapshots by the upkeep; it stays longer than these.'
+    comment='An hour of a group, in UTC, made from its snapshots by the maintenance; it stays longer than these.'
     )
     op.create_index('group_hour_since', 'group_hour', ['since'], unique=False)
     op.create_table('incident',

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.adapters.recording import Recording
 from tests.helpers.fluid.run import simulate
 from tests.helpers.fluid.situations import SITUATIONS
 from tests.helpers.fluid.tables import snapshots

@@ -12,7 +12,7 @@ from uuid import NAMESPACE_URL, uuid5
 import numpy as np
 import pyarrow as pa
 
-from evenkeel.engine.adapters.replay import Recording, write_recording
+from evenkeel.engine.adapters.recording import Recording, write_recording
 from evenkeel.engine.model.arrays import Floats
 from tests.helpers.fluid.life import View
 from tests.helpers.fluid.plan import FIRST, RACKS, STEP, Group, brokers_of

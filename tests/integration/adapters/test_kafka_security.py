@@ -19,7 +19,7 @@ from kafka.admin import KafkaAdminClient
 
 from evenkeel.engine import wiring
 from evenkeel.engine.adapters.kafka import connection
-from evenkeel.engine.adapters.replay import write_recording
+from evenkeel.engine.adapters.recording import write_recording
 from evenkeel.engine.model.errors import ClusterUnreachable, EvenkeelError
 from evenkeel.engine.pipeline.snapshot import take_snapshot
 from tests.helpers.certificates import Authority

@@ -7,7 +7,7 @@ import pytest
 from evenkeel import sql
 from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.postgres import PostgresHistory
-from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import Settings
 from evenkeel.engine.snapshots import VALIDATION, rows_to_table
 from tests.helpers.snapshots import group, make_snapshot, store, topic

@@ -50,9 +50,7 @@ def test_a_snapshot_goes_into_a_lake_that_everything_reads(run, workload, tmp_pa
         name for name, about in workload.groups.items() if not about["topics"]
     }
     assert {row["snapshot_id"] for row in stored} == {snapshot_id}
-    assert (
-        objects(run("snapshot", "replay", "recording", "--json"))[0]["snapshot_id"] == snapshot_id
-    )
+    assert objects(run("recording", "show", "recording", "--json"))[0]["snapshot_id"] == snapshot_id
 
 
 def test_a_recording_of_a_live_cluster_knows_rates(run, workload):

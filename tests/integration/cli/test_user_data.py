@@ -15,7 +15,7 @@ import pytest
 from evenkeel.engine.cli.custom import load
 from tests.helpers.following import SECONDS, Consumers
 from tests.helpers.kafka_stage import Stage
-from tests.helpers.telling import Telling
+from tests.helpers.notifying import Telling
 from tests.integration.cli.conftest import objects
 from tests.oracle.follower import FollowerGroupJvm
 from tests.stage.process import wait_until

@@ -150,7 +150,7 @@ def test_a_killed_worker_loses_nothing(site, tmp_path):
 ASK = """
 import json, sys
 from evenkeel.engine.model.errors import EvenkeelError
-from evenkeel.spark_tasks.place import Place
+from evenkeel.spark_tasks.spark_settings import Place
 from evenkeel.spark_tasks.preflight import ask
 from evenkeel.spark_tasks.session import session
 

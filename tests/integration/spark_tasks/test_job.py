@@ -20,7 +20,7 @@ from evenkeel.spark_tasks import (
     propose_candidates,
     session,
 )
-from evenkeel.spark_tasks.place import MASTER
+from evenkeel.spark_tasks.spark_settings import MASTER
 from tests.helpers.snapshots import snapshot_id
 from tests.integration.spark_tasks.lakes import (
     NEWEST,

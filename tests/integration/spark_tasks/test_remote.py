@@ -19,8 +19,8 @@ from pyspark.sql.connect.client.reattach import ExecutePlanResponseReattachableI
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.model.errors import ConfigError
 from evenkeel.spark_tasks import preflight
-from evenkeel.spark_tasks.place import ARCHIVE, CREDENTIALS, REMOTE
 from evenkeel.spark_tasks.session import session
+from evenkeel.spark_tasks.spark_settings import ARCHIVE, CREDENTIALS, REMOTE
 from tests.helpers.s3_server import KEY, SECRET, s3_server
 from tests.helpers.spark_connect import TOKEN, ConnectServer, connect_server
 from tests.integration.spark_tasks.lakes import NEWEST, assert_as_plain, make_lake, variables

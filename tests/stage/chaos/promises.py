@@ -17,7 +17,7 @@ from evenkeel.engine.config import Settings
 from evenkeel.engine.model.errors import SnapshotNotFound
 from evenkeel.engine.model.states import IncidentState
 from evenkeel.engine.pipeline import withheld_groups
-from evenkeel.engine.pipeline.watch_judgement import judge_groups
+from evenkeel.engine.pipeline.evaluate_groups import judge_groups
 from evenkeel.engine.ports import Manifest
 from evenkeel.engine.ports.lake import ALL
 from evenkeel.engine.snapshots import STEPS

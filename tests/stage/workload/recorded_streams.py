@@ -23,7 +23,7 @@ from kafka.protocol.consumer.metadata import (
     ConsumerProtocolSubscription,
 )
 
-from evenkeel.engine.adapters.replay import open_recording
+from evenkeel.engine.adapters.recording import open_recording
 from tests.stage.kafka.spreading import await_topics
 from tests.stage.workload.groups import GroupPlan
 from tests.stage.workload.rebalancing import RawMember

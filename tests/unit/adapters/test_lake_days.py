@@ -18,7 +18,7 @@ from evenkeel.engine.adapters.lake import FileLake, days
 from evenkeel.engine.adapters.lake.files import Files
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.errors import LakeError, SnapshotNotFound
-from evenkeel.engine.pipeline import upkeep
+from evenkeel.engine.pipeline import maintain
 from evenkeel.engine.ports import Compacted
 from evenkeel.engine.snapshots import CANDIDATES, METRICS, SNAPSHOT, coded_schema, rows_to_table
 from evenkeel.engine.snapshots.arrays import coded_of
@@ -376,7 +376,7 @@ def test_a_damaged_day_is_named_and_holds_no_other_back(lake: FileLake, tmp_path
     with pytest.raises(
         LakeError, match=r"compacted: members of test, 2026-03-01: .*Nothing is lost"
     ):
-        upkeep(lake, None, Settings(), NEXT_WEEK)
+        maintain(lake, None, Settings(), NEXT_WEEK)
     for dataset, only in (("groups", snapshot_id(per_day)), ("group_metrics", snapshot_id(0))):
         assert [path.name[:4] for path in paths_of(lake, dataset, only)] == ["day."]
     assert lake.read("commits", [snapshot_id(0)]).equals(before)

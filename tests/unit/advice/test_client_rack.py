@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evenkeel.engine.advice.frontier import frontiers, present
 from evenkeel.engine.advice.lost_racks import strays
+from evenkeel.engine.advice.tradeoff import present, tradeoffs
 from evenkeel.engine.assignors.interface import spec_of
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.messages.wording import words
@@ -74,7 +74,7 @@ def test_what_client_rack_would_bring_is_a_row_with_that_as_its_first_step():
     )
     assert row["how"] == (
         "Set client.rack, to the rack of each (rack-a, rack-b), on 2 of 2 members: configured racks are not seen by"
-        " Kafka, `evenkeel apply` says whose is which."
+        " Kafka, `evenkeel runbook` says whose is which."
     )
     assert rows["sticky+client.rack"]["how"].startswith("Set client.rack, to the rack of each")
     assert "double bounce" in rows["sticky+client.rack"]["reason"]
@@ -163,7 +163,7 @@ def test_a_rack_that_a_broker_has_or_may_have_is_taken_at_its_word(situation, co
     )
 
 
-def test_the_frontier_counts_what_is_read_from_leaders_where_only_these_serve():
+def test_the_tradeoff_counts_what_is_read_from_leaders_where_only_these_serve():
     """As the scoreboard does, at both of its ends; a leader is moved to, wherever else replicas are."""
     one = _group(columns=({}, {}), replicas=BOTH, reads=False)
     unknown = Column.unknown(4)
@@ -171,7 +171,7 @@ def test_the_frontier_counts_what_is_read_from_leaders_where_only_these_serve():
     rows = _rows(one)
 
     assert present(spec).share == rows["live"]["cross_rack_share"] == 0.5
-    ends = {each.strategy: each.corners[-1] for each in frontiers(spec)}
+    ends = {each.strategy: each.corners[-1] for each in tradeoffs(spec)}
     assert (ends["min_traffic"].share, ends["min_traffic"].moves) == (0, 2)
     assert rows["min_traffic"]["cross_rack_share"] == rows["balanced"]["cross_rack_share"] == 0
     # Kafka's own looks at all replicas, and finds nothing to gain

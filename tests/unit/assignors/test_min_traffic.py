@@ -19,8 +19,8 @@ from evenkeel.engine.metrics.balance import member_counts
 from evenkeel.engine.model.assignments import Feasibility
 from evenkeel.engine.model.errors import Infeasible
 from tests.helpers.facts import why_of
+from tests.helpers.groups_with_racks import racked_groups
 from tests.helpers.owned import owned
-from tests.helpers.racked_groups import racked_groups
 from tests.helpers.snapshots import group, make_snapshot, member, topic
 from tests.helpers.snapshots import groups as groups_of
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evenkeel.engine.cli.cases import answer
+from evenkeel.engine.cli.assign_cases import answer
 from evenkeel.engine.model.errors import Infeasible
 from tests.helpers.examples import examples
 

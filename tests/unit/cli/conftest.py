@@ -19,7 +19,7 @@ from typer.testing import CliRunner, Result
 
 from evenkeel.engine import wiring
 from evenkeel.engine.adapters.lake import FileLake
-from evenkeel.engine.adapters.replay import Recording, ReplayCluster, write_recording
+from evenkeel.engine.adapters.recording import RecordedCluster, Recording, write_recording
 from evenkeel.engine.cli import app
 from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
 from evenkeel.engine.model.facts import finding
@@ -165,7 +165,7 @@ def kept(tmp_path: Path) -> Callable[..., Path]:
     return keep
 
 
-class FakeCluster(ReplayCluster):
+class FakeCluster(RecordedCluster):
     """Yields the recorded snapshots, and remembers that it was closed."""
 
     closed = False

@@ -1,4 +1,4 @@
-"""`evenkeel advise`: the table, the scoreboard, the frontier, and the same answer as the pipeline."""
+"""`evenkeel advise`: the table, the scoreboard, the tradeoff, and the same answer as the pipeline."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from evenkeel.engine.adapters.lake import FileLake
-from evenkeel.engine.cli import judgement, sources
-from evenkeel.engine.cli.judgement import judge
+from evenkeel.engine.cli import local_mode, sources
+from evenkeel.engine.cli.local_mode import judge
 from evenkeel.engine.config import Settings
 from evenkeel.engine.pipeline.advise import advise_groups
 from evenkeel.engine.pipeline.measure import compute_metrics, record_metrics
@@ -247,7 +247,7 @@ def test_a_group_whose_past_cannot_be_worked_on_costs_nobody_the_advice(
     source, judged, monkeypatch
 ):
     """How often it commits stays unknown; all others are told what they are told without it."""
-    observed_of, met = judgement.observed_of, []
+    observed_of, met = local_mode.observed_of, []
 
     def breaking(settings, groups):
         if "never" in (header.group for header in groups.batch.headers):
@@ -255,7 +255,7 @@ def test_a_group_whose_past_cannot_be_worked_on_costs_nobody_the_advice(
             raise ArithmeticError("odd")
         return observed_of(settings, groups)
 
-    monkeypatch.setattr(judgement, "observed_of", breaking)
+    monkeypatch.setattr(local_mode, "observed_of", breaking)
     assert [one.advice for one in judge(source)] == [one.advice for one in judged]
     assert max(met) > min(met) == 1
 
@@ -296,7 +296,7 @@ def swept(run):
     """Ask about the groups of a name or pattern."""
 
     def ask(name, stored, *options):
-        return run("advise", "--group", name, "--from", stored, "--frontier", *options)
+        return run("advise", "--group", name, "--from", stored, "--tradeoff", *options)
 
     return ask
 
@@ -319,12 +319,12 @@ def test_it_stands_below_the_scoreboard_and_starts_with_what_is(swept, run, reco
 
 def test_json_has_every_corner_with_its_weights(told, recording):
     """Counts are 3 and 3: two partitions must move; the least that can cross are the two of rack-c."""
-    asked = ("advise", "--group", "uneven", "--from", recording, "--frontier", "--json")
+    asked = ("advise", "--group", "uneven", "--from", recording, "--tradeoff", "--json")
     [row] = objects(told(*asked))
-    rows = row["frontier"]
+    rows = row["tradeoff"]
     least = [row for row in rows if row["strategy"] == "min_traffic"]
 
-    assert (row["group"], row["frontier_reason"], row["past_changes"]) == ("uneven", None, {})
+    assert (row["group"], row["tradeoff_reason"], row["past_changes"]) == ("uneven", None, {})
     live = [rows[0][key] for key in ("strategy", "cross_rack_partitions", "moves")]
     assert live == ["live", 4, 0]
     assert [row["moves"] for row in least] == sorted(row["moves"] for row in least)
@@ -348,8 +348,8 @@ def test_a_group_that_has_none_is_told_why(swept, recording, name, why):
 
     assert result.exit_code == 0, result.output
     assert f"No cross-rack traffic against moves: {why}" in result.stdout
-    assert told["frontier"] is None
-    assert told["frontier_reason"].startswith(why)
+    assert told["tradeoff"] is None
+    assert told["tradeoff_reason"].startswith(why)
     if name == "moving":  # no number is invented for what could not be replayed
         wide = swept(name, recording, "--wide").stdout
         row = next(line for line in wide.splitlines() if line.startswith("range "))
@@ -410,7 +410,7 @@ def test_points_of_streams_say_traffic_moves_and_stores_apart_and_the_settings(s
     shown = swept("app", application).stdout
     [told] = objects(swept("app", application, "--json"))
     names = ("cross_rack_partitions", "moves", "stateful_moves", "restored_offsets")
-    least = [row for row in told["frontier"] if row["strategy"] == "min_traffic"]
+    least = [row for row in told["tradeoff"] if row["strategy"] == "min_traffic"]
 
     assert [[row[name] for name in names] for row in least] == [[2, 2, 0, 0], [0, 4, 2, 2000]]
     weights = {"strategy": "min_traffic", "traffic_cost": 10, "non_overlap_cost": 1}
@@ -447,7 +447,7 @@ def test_unknown_rates_are_left_out_of_the_table(swept, racked):
         "1 move or more (so by default)",
     ]
     [told] = objects(swept("g", folder, "--json"))
-    rows = told["frontier"]
+    rows = told["tradeoff"]
     assert {row["cross_rack_per_second"] for row in rows} == {None}
     corners = [(r["moves"], r["worth_to"]) for r in rows if r["strategy"] == "min_traffic"]
     assert corners == [(0, 1.0), (2, None)]

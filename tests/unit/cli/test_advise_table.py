@@ -13,7 +13,7 @@ from rich.cells import cell_len
 
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.cli import sources
-from evenkeel.engine.cli.judgement import judge
+from evenkeel.engine.cli.local_mode import judge
 from evenkeel.engine.cli.views.fleet import WIDTH, Fleet, order, show_fleet
 from evenkeel.engine.config import Settings
 from evenkeel.engine.snapshots import split_snapshot_id
@@ -185,7 +185,7 @@ def test_one_group_is_told_from_its_problem_to_the_next_command(told):
     labels = [line.split()[0] for line in lines[2:7]]
     assert labels == ["Problem", "Advice", "Effect", "Cost", "Next"]
     assert "Lag in 1 h 15.6k -> 22 (p10-p90: 13.1k-17.2k -> 0-414), caught up in 10 min." in text
-    assert "evenkeel apply skewed-load --strategy roundrobin" in lines[6]
+    assert "evenkeel runbook skewed-load --strategy roundrobin" in lines[6]
     table = lines.index("") and [line.split("  ")[0] for line in lines[9:15]]
     assert table[:2] == ["range (current)", "roundrobin"]
     assert "  balanced, drain: needs members that follow plans (evenkeel-plan)" in lines
@@ -206,7 +206,7 @@ def test_one_group_is_told_from_its_problem_to_the_next_command(told):
 )
 def test_advise_and_apply_agree_on_restarts_and_cost(told, name, strategy, restarts):
     """The number of rolling restarts, of restarted members, and of the records that wait meanwhile."""
-    asked = ("apply", name, "--strategy", strategy, "--from", RECORDED)
+    asked = ("runbook", name, "--strategy", strategy, "--from", RECORDED)
     [kit] = objects(told(*asked, "--json"))
     rounds = kit["ways"][0]["rounds"]
     assert {each["restart"] for each in rounds} == {"rolling"}
@@ -228,7 +228,7 @@ def test_advise_and_apply_agree_on_restarts_and_cost(told, name, strategy, resta
 def test_a_finding_names_the_group_in_its_command(told, more):
     """Whoever copies it gets the group that was asked about."""
     text = words_of(told("advise", "--from", RECORDED, "--group", "racks-ignored", *more).stdout)
-    assert "evenkeel apply racks-ignored --strategy racks-server" in text
+    assert "evenkeel runbook racks-ignored --strategy racks-server" in text
     assert "GROUP" not in text
 
 

@@ -18,13 +18,14 @@ from evenkeel.engine.model.states import Diagnosis
 from tests.unit.cli.conftest import Run
 
 ORDER = """
-    snapshot lag diff advise tasks whatif assign explain elect apply plan check-assignor backtest backfill report query
-    silence ack alert admin doctor
+    lag advise tasks report query runbook whatif elect explain diff plan alerts silence ack snapshot recording backtest
+    backfill assign check-assignor doctor admin
 """
 COMMANDS = tuple(ORDER.split())
 FAMILIES = {
-    "snapshot": ("take", "record", "replay"),
-    "admin": ("migrate", "upkeep", "compile", "pack"),
+    "snapshot": ("take", "record"),
+    "recording": ("show", "unpack"),
+    "admin": ("migrate", "maintain", "compile", "pack"),
 }
 LINES = tuple(
     words
@@ -111,7 +112,7 @@ def test_every_example_is_accepted_as_it_stands(run, words):
     ("typed", "meant"),
     [
         (["migrate", "--dry-run"], "admin migrate"),
-        (["replay", "rec"], "snapshot replay"),
+        (["unpack", "rec"], "recording unpack"),
         (["admin", "migrat"], "admin migrate"),
         (["unsilence", "7"], "silence"),
         (["advice"], "advise"),

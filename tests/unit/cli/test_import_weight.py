@@ -33,7 +33,7 @@ recording, *names = sys.argv[1:]
 for command in (
     ["advise", "--from", recording, "--group", "uneven"],
     ["lag", "--from", recording],
-    ["snapshot", "replay", recording],
+    ["recording", "show", recording],
     ["assign"],
 ):
     sys.argv[1:] = command

@@ -18,7 +18,7 @@ def owners(plan: Plan) -> dict[tuple[str, int], str]:
 
 def test_a_plan_is_what_advise_says_a_strategy_would_give(run, told, recording):
     """Its moves and no other; who has what now, changed by them, is the plan."""
-    asked = ("advise", "--group", "uneven", "--from", recording, "--frontier", "--json")
+    asked = ("advise", "--group", "uneven", "--from", recording, "--tradeoff", "--json")
     (row,) = objects(told(*asked))
     least = next(each for each in row["strategies"] if each["strategy"] == "min_traffic")
     moved = {(m["topic"], m["partition"]): m["to_member"] for m in least["moved"]}

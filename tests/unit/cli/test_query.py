@@ -13,7 +13,7 @@ from evenkeel import sql
 from evenkeel.engine import wiring
 from evenkeel.engine.adapters import postgres
 from evenkeel.engine.cli.database import place
-from evenkeel.engine.cli.views import pictures
+from evenkeel.engine.cli.views import plots
 from evenkeel.engine.records import MemberMetrics, blank, columns_of_query
 from tests.unit.cli.conftest import objects
 
@@ -219,7 +219,7 @@ def test_the_demos_database_is_the_default(run, history, tmp_path, monkeypatch):
         "report --database",
         "silence orders-* --for 2h --reason why",
         "ack orders-* --reason why",
-        "alert --preview",
+        "alerts",
     ],
 )
 def test_without_any_database_it_says_how_to_get_one(run, line):
@@ -299,7 +299,7 @@ LAGS = tuple(
 def drawn(rows):
     """The words of the picture of lag_history."""
     plot = sql.queries()["lag_history"].plot
-    figure = pictures.query_figure("lag_history", "How?", plot, rows)
+    figure = plots.query_figure("lag_history", "How?", plot, rows)
     return [text.get_text() for text in figure.findobj(lambda part: hasattr(part, "get_text"))]
 
 
@@ -335,11 +335,11 @@ def test_the_highest_lines_are_drawn_and_the_others_counted():
 
 def test_the_unknown_is_a_gap_in_a_line():
     """Neither 0 nor a straight line between its neighbours; nor is there a height without end."""
-    assert pictures.heights(LAGS[:3], "total_lag") == [7, 9]
+    assert plots.heights(LAGS[:3], "total_lag") == [7, 9]
     plot = sql.queries()["lag_history"].plot
-    lines = pictures.lines_of(plot, LAGS)
+    lines = plots.lines_of(plot, LAGS)
     assert list(lines) == [("prod", "_b"), ("prod", "a$b$")]
-    figure = pictures.query_figure("lag_history", "How?", plot, LAGS)
+    figure = plots.query_figure("lag_history", "How?", plot, LAGS)
     heights = [list(line.get_ydata()) for line in figure.axes[0].get_lines()]
     assert [[math.isnan(y) for y in one] for one in heights] == [
         [False, False, True],
@@ -351,16 +351,16 @@ def test_a_time_without_rows_is_a_gap_too():
     """While nobody looked nothing is known: no line leads across; one that comes a little late is joined."""
     at = [datetime(2026, 3, 1, hour, tzinfo=UTC) for hour in (0, 1, 2, 4, 5, 9, 10)]
     rows = [{"at": moment, "lag": 1} for moment in at]
-    moments, values = pictures.course(rows, "at", "lag")
+    moments, values = plots.course(rows, "at", "lag")
     assert [moment.hour for moment in moments] == [0, 1, 2, 4, 5, 6, 9, 10]
     assert [math.isnan(value) for value in values] == [False] * 5 + [True] + [False] * 2
-    assert pictures.course(rows[:1], "at", "lag") == ([at[0]], [1])
+    assert plots.course(rows[:1], "at", "lag") == ([at[0]], [1])
 
 
 def test_the_highest_value_is_not_at_the_edge():
     """Whatever the distance of all of them from 0, which is always seen."""
     rows = [row | {"total_lag": 1_000_000 + n} for n, row in enumerate(LAGS[:3])]
-    figure = pictures.query_figure("lag_history", "How?", sql.queries()["lag_history"].plot, rows)
+    figure = plots.query_figure("lag_history", "How?", sql.queries()["lag_history"].plot, rows)
     low, high = figure.axes[0].get_ylim()
     assert low == 0
     assert high > 1_040_000

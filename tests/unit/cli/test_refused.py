@@ -21,8 +21,6 @@ REFUSED = {
         "lag --from missing": "missing",
         "assign --repeat 0": "'--repeat'",
         "assign --repeat many": "'--repeat'",
-        "alert": "evenkeel alert sends nothing: the DAGs snapshot_offsets, advise_assignments and watch_pipeline do. "
-        "Add --preview",
     },
     "snapshot record": {
         "": "Missing option '--out'",
@@ -78,7 +76,7 @@ REFUSED = {
         "--strategy range --out no/such/folder": "no/such/folder cannot be written",
     },
     "plan * @": {"--strategy range": "a plan is for one group, '*' matches 14. Name one: "},
-    "advise @": {"--frontier": "--frontier is for one group, here are 14."},
+    "advise @": {"--tradeoff": "--tradeoff is for one group, here are 14."},
     "backtest @ --group slow-member": {
         "--plot x.txt": "--plot x.txt is no picture",
         "--plot gone/x.png": "gone/x.png cannot be written",

@@ -6,7 +6,7 @@ import pytest
 
 from evenkeel.engine import wiring
 from evenkeel.engine.adapters.lake import FileLake
-from evenkeel.engine.adapters.replay import open_recording
+from evenkeel.engine.adapters.recording import open_recording
 from evenkeel.engine.model.errors import ClusterUnreachable
 from evenkeel.engine.snapshots import SNAPSHOT
 from tests.unit.cli.conftest import FakeCluster, objects
@@ -96,17 +96,17 @@ def test_an_out_file_that_cannot_be_written_is_refused(run, kafka):
 
 def test_replay_tells_what_a_recording_holds(run, recording):
     """A line per snapshot, oldest first, for people and for machines."""
-    rows = objects(run("snapshot", "replay", recording, "--json"))
+    rows = objects(run("recording", "show", recording, "--json"))
     assert [row["snapshot_id"] for row in rows] == sorted(row["snapshot_id"] for row in rows)
     assert {(row["groups"], row["partial"]) for row in rows} == {(7, True)}
-    lines = run("snapshot", "replay", recording).stdout.splitlines()
+    lines = run("recording", "show", recording).stdout.splitlines()
     assert len(lines) == 5
     assert lines[1].split()[1:] == ["7", "9", "10", "3", "1", "s", "1"]
 
 
 def test_replay_unpacks_into_a_lake_with_the_same_rows(run, recording, lake, tmp_path):
     """Everything that reads a lake can read what was recorded."""
-    assert run("snapshot", "replay", recording, "--into", "copy").exit_code == 0
+    assert run("recording", "unpack", recording, "--into", "copy").exit_code == 0
     original, copy = FileLake(lake), FileLake(tmp_path / "copy")
     ids = original.snapshots("prod", limit=9)
     assert copy.snapshots("prod", limit=9) == ids

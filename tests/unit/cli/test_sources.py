@@ -175,7 +175,7 @@ def test_the_configured_lake_is_called_lake_and_the_default_of_what_asks_no_clus
         ("lag", 1),
         ("elect uneven --assignors range", 1),
         ("plan uneven --strategy range", 1),
-        ("apply uneven --strategy sticky", 1),
+        ("runbook uneven --strategy sticky", 1),
         ("whatif uneven --members +1", 3),
     ],
 )

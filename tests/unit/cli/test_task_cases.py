@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from evenkeel.engine.cli.cases import answer, answer_lines
+from evenkeel.engine.cli.assign_cases import answer, answer_lines
 from evenkeel.engine.cli.task_cases import ApplicationCase, read_tasks
 from evenkeel.engine.streams.settings import Costs, Overlap, RackStrategy, TaskConfig
 from tests.unit.cli.conftest import changed

@@ -7,7 +7,15 @@ import pickle
 
 import pytest
 
-from evenkeel.engine.config import ClusterSettings, Filter, Policy, Rule, Settings, book, load
+from evenkeel.engine.config import (
+    ClusterSettings,
+    Filter,
+    Policy,
+    Rule,
+    Settings,
+    group_rules,
+    load,
+)
 from evenkeel.engine.model.errors import ConfigError
 
 
@@ -88,31 +96,6 @@ def test_a_bad_value_is_named(write, text, named):
     assert "\n" not in str(caught.value).removesuffix("\n")
 
 
-def test_a_key_of_an_earlier_version_is_told_by_its_new_name(write):
-    """Nothing that was configured is passed over in silence."""
-    write('[[rules]]\ngroups = "*"\npolicy = {reach = ["setting"]}')
-
-    with pytest.raises(ConfigError, match="reach is called deployment now"):
-        load()
-
-
-@pytest.mark.parametrize(
-    ("key", "instead"),
-    [
-        ("lag_worth = 5", "lag_slo_seconds of the rule"),
-        ("least_lag = 100", "lag_slo_seconds of the rule"),
-        ("rack_gain = 0.1", "least_saving_bytes_per_day"),
-        ("spread_gain = 2", "are a remark"),
-    ],
-)
-def test_a_key_that_means_nothing_any_more_says_what_holds_instead(write, key, instead):
-    """Nobody goes on believing in a threshold that nothing reads."""
-    write(f'[[rules]]\ngroups = "*"\npolicy = {{{key}}}')
-
-    with pytest.raises(ConfigError, match=f"means nothing any more: .*{instead}"):
-        load()
-
-
 def test_several_bad_keys_are_told_at_once(write):
     """Nobody mends a file one error at a time."""
     write("lookback = 0\nkeep_days = 0\n")
@@ -180,7 +163,7 @@ def test_what_is_known_of_groups_is_worked_out_once(write, monkeypatch):
     )
     settings = load()
     built = []
-    monkeypatch.setattr(book, "Rule", lambda **keys: built.append(keys) or Rule(**keys))
+    monkeypatch.setattr(group_rules, "Rule", lambda **keys: built.append(keys) or Rule(**keys))
     for _ in range(3):
         for number in range(1000):
             assert settings.rule("eu", f"pay-{number}").owner == "payments"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evenkeel.engine.config import load
-from evenkeel.engine.config.lines import line_of
+from evenkeel.engine.config.key_lines import line_of
 from evenkeel.engine.model.errors import ConfigError
 
 

@@ -9,7 +9,7 @@ import pytest
 from airflow.sdk.exceptions import AirflowException
 
 from evenkeel.dags import backfill_history, backfills
-from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import ClusterSettings, Settings
 from tests.helpers.memory import MemoryHistory, MemoryShelf
 from tests.helpers.snapshots import FIRST, group, make_snapshot, store, topic

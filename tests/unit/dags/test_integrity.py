@@ -33,7 +33,7 @@ def test_each_dag_has_its_own_file(loaded: dict[str, Any]) -> None:
     assert {dag_id: dag["file"] for dag_id, dag in loaded["dags"].items()} == {
         "snapshot_offsets": "snapshot_offsets.py",
         "advise_assignments": "advise_assignments.py",
-        "history_upkeep": "history_upkeep.py",
+        "maintain_history": "maintain_history.py",
         "watch_pipeline": "watch_pipeline.py",
         "backfill_history": "backfill_history.py",
     }

@@ -19,7 +19,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from jwt import InvalidTokenError
 
-from evenkeel.dags import navigation, page_cache, page_of, pages, turns
+from evenkeel.dags import navigation, page_cache, page_data, pages, pool_priority
 from evenkeel.engine.adapters.slack import blocks
 from evenkeel.engine.config import Settings
 from evenkeel.engine.messages.channels import with_report
@@ -318,8 +318,8 @@ def test_what_hinders_a_page_is_said_on_it(
     def refuse(cluster: str | None, group: str | None) -> tuple[int, str]:
         raise problem
 
-    monkeypatch.setattr(page_of, "_page_of", refuse)
-    told, document = page_of.page_of("eu", None)
+    monkeypatch.setattr(page_data, "_page_of", refuse)
+    told, document = page_data.page_of("eu", None)
     assert told == status
     assert said in document
     assert "hunter2" not in document
@@ -331,7 +331,7 @@ def test_a_database_that_is_down_is_told_without_its_password(
     """A history that does not answer is named by its place; user and password stay unsaid."""
     url = "postgresql://somebody:hunter2@127.0.0.1:1/evenkeel"
     monkeypatch.setattr("evenkeel.dags.connections.settings", lambda: Settings(database_url=url))
-    status, document = page_of.page_of(None, None)
+    status, document = page_data.page_of(None, None)
     assert status == 503
     assert "127.0.0.1:1" in document
     assert "hunter2" not in document
@@ -340,7 +340,7 @@ def test_a_database_that_is_down_is_told_without_its_password(
 
 def test_the_plugin_needs_nothing_but_itself() -> None:
     """It is in the navigation by addresses relative to Airflow's own, and makes its app when that is asked for."""
-    plugin = turns.TurnsPlugin()
+    plugin = pool_priority.TurnsPlugin()
     (view,), (served,) = plugin.external_views, plugin.fastapi_apps
     assert view["href"] == f"{served['url_prefix'].removeprefix('/')}/"
     assert not any(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from airflow.sdk.exceptions import AirflowException
 
-from evenkeel.dags import backfill_history, defaults, runtime, snapshot_offsets, turns
+from evenkeel.dags import backfill_history, defaults, pool_priority, runtime, snapshot_offsets
 from evenkeel.engine.config import ClusterSettings
 from evenkeel.engine.pipeline.snapshot import READING_SHARE
 from tests.helpers import dagbag
@@ -61,7 +61,7 @@ def test_every_task_has_an_owner_and_is_tried_again(loaded: dict[str, Any]) -> N
 
 def test_every_task_is_given_up_at_last(loaded: dict[str, Any]) -> None:
     """Ten minutes at most; twice that for the task of two steps; turns end what they have begun by then."""
-    most = {"history_upkeep.upkeep": 3600, "backfill_history.backfill": 3600}
+    most = {"maintain_history.maintain": 3600, "backfill_history.backfill": 3600}
     most |= {"advise_assignments.measure_and_propose": 1200}
     wrong = [
         name
@@ -98,7 +98,7 @@ def test_spark_has_one_slot(loaded: dict[str, Any]) -> None:
     assert in_turn == {f"advise_assignments.{name}" for name in waiting}
     assert found == in_turn | {"backfill_history.backfill"}
     last = backfill_history.DAG.get_task("backfill")
-    assert last.priority_weight == 1 < turns.LATER
+    assert last.priority_weight == 1 < pool_priority.LATER
     assert "absolute" in str(last.weight_rule).lower()
 
 
@@ -113,16 +113,16 @@ def test_a_run_by_hand_goes_first_then_the_oldest() -> None:
         "asset_triggered__2026-03-01T09:05:00+00:00_Xz",
         "asset_triggered__2099-03-01T09:05:00+00:00_Xz",
     ]
-    weights = [turns.weight(run_id) for run_id in runs]
+    weights = [pool_priority.weight(run_id) for run_id in runs]
     assert weights == sorted(weights, reverse=True)
     assert len({*weights}) == len(runs)
-    assert turns.InTurn().get_weight(SimpleNamespace(run_id=runs[1])) == weights[1] < 2**31
+    assert pool_priority.InTurn().get_weight(SimpleNamespace(run_id=runs[1])) == weights[1] < 2**31
 
 
 def test_airflow_knows_the_rule(loaded: dict[str, Any]) -> None:
     """Installed, the package registers it, so that the DAG can be serialised; nothing else is in the plugin."""
     (found,) = entry_points(group="airflow.plugins", name="evenkeel")
-    assert found.load() is turns.TurnsPlugin
+    assert found.load() is pool_priority.TurnsPlugin
     assert loaded["errors"] == {}
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from evenkeel.engine import pipeline
-from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.assignors import every
 from evenkeel.engine.config import Settings
 from evenkeel.engine.snapshots import CANDIDATES, VALIDATION, rows_to_table

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from evenkeel.engine import pipeline
-from evenkeel.engine.adapters.replay import open_recording
+from evenkeel.engine.adapters.recording import open_recording
 from evenkeel.engine.config import Settings
 from evenkeel.engine.snapshots import METRICS, VALIDATION, rows_to_table
 from evenkeel.engine.snapshots.validation import rejection

@@ -13,7 +13,7 @@ import great_expectations.expectations as gxe
 import pyarrow as pa
 import pytest
 
-from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.errors import EvenkeelError, SnapshotNotFound
 from evenkeel.expectations import run as runner
@@ -47,7 +47,7 @@ def test_a_run_logs_nothing_of_great_expectations(tmp_path):
     script.write_text("""
 import logging, sys
 logging.basicConfig(level=logging.INFO, stream=sys.stdout)
-from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import Settings
 from evenkeel.expectations.run import validate_snapshot
 from tests.helpers.snapshots import make_snapshot, store

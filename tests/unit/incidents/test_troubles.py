@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from evenkeel.engine.config import IncidentRules, Settings
-from evenkeel.engine.incidents.judgement import Judged, Trouble
+from evenkeel.engine.incidents.evaluation import Judged, Trouble
 from evenkeel.engine.incidents.troubles import judged_of
 from evenkeel.engine.messages.wording import incidents
 from evenkeel.engine.messages.wording.facts import words

@@ -76,7 +76,7 @@ Skewed load: c-0 gets 720 records/s and does 600 records/s. Set partition.assign
 
 Cost: 6 restarts, ~3,600 records delayed, 4 of 12 partitions move
 Confidence: best strategy in 7 snapshots since 2026-03-01 08:30 UTC · p10-p90 90k-150k -> 220-380 · all lags known
-Next: evenkeel apply payments --cluster test --strategy sticky
+Next: evenkeel runbook payments --cluster test --strategy sticky
 
 -- 1 group in the cluster: 1 switch"""
     )
@@ -238,7 +238,7 @@ def test_several_are_counted_by_kind() -> None:
         "1 switch, 1 missed, 1 withdrawn, 1 adopted, 2 verified."
         " First: g0, switch range -> sticky, lag in 1 h 120k -> 300."
     )
-    assert [each.code[0].split()[1] for each in message.sections] == ["apply", *["advise"] * 5]
+    assert [each.code[0].split()[1] for each in message.sections] == ["runbook", *["advise"] * 5]
 
 
 def test_the_worst_are_told_in_full_and_the_rest_counted() -> None:

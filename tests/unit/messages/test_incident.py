@@ -140,13 +140,13 @@ def test_every_failing_step_is_named() -> None:
     """Several failing steps are one incident that lists each with its error."""
     steps = [
         {"step": name, "failures": 1, "since": SINCE, "error": f"{name} broke"}
-        for name in ("advise", "upkeep")
+        for name in ("advise", "maintain")
     ]
     facts = FACTS[IncidentKind.STEP_FAILED] | {"steps": steps}
     text = plain_text(opening_message(incident(IncidentKind.STEP_FAILED, facts=facts)))
     assert "Step advise of test" in text
-    assert "Step upkeep of test" in text
-    assert "Upkeep broke." in text
+    assert "Step maintain of test" in text
+    assert "Maintain broke." in text
 
 
 def test_a_cluster_no_longer_configured_is_not_called_well() -> None:

@@ -10,11 +10,11 @@ from pydantic import SecretStr
 
 from evenkeel.engine import wiring
 from evenkeel.engine.config import ClusterSettings, Settings, Webhook
-from evenkeel.engine.incidents.judgement import Judged, Judgement
-from evenkeel.engine.incidents.judgement import Trouble as Wrong
+from evenkeel.engine.incidents.evaluation import Judged, Judgement
+from evenkeel.engine.incidents.evaluation import Trouble as Wrong
+from evenkeel.engine.messages.notifications import round_of
 from evenkeel.engine.messages.outbox import deliver
 from evenkeel.engine.messages.outbox_entries import queue_incidents
-from evenkeel.engine.messages.rounds import round_of
 from evenkeel.engine.model.errors import NotifierError
 from evenkeel.engine.model.states import Diagnosis
 from evenkeel.engine.ports import FailingStep, History

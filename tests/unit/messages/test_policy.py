@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evenkeel.engine.config import Settings
-from evenkeel.engine.incidents.course import stepped
+from evenkeel.engine.incidents.lifecycle import stepped
 from evenkeel.engine.incidents.policy import deaf_to, findings, pipeline_judgement
 from evenkeel.engine.messages.advice_news import new_advice
 from evenkeel.engine.messages.outbox import deliver

@@ -12,7 +12,7 @@ import pytest
 import evenkeel.engine
 from evenkeel.engine.messages.wording import because, proof, words
 from evenkeel.engine.messages.wording.facts import CLAUSES
-from evenkeel.engine.messages.wording.manual import measures
+from evenkeel.engine.messages.wording.runbook import measures
 from evenkeel.engine.model.facts import MOST_SUBJECTS, Fact, FactKind, finding
 from evenkeel.engine.records import record_of, row_of, to_json
 

@@ -47,19 +47,6 @@ def test_a_message_survives_storage() -> None:
     assert AlertMessage.from_json(json.loads(json.dumps(MESSAGE.to_json()))) == MESSAGE
 
 
-@pytest.mark.parametrize(
-    ("verdict", "strategy", "kind"),
-    [("switch", "sticky", NewsKind.SWITCH), ("stay", None, NewsKind.WITHDRAWN)],
-)
-def test_what_was_told_before_kinds_were_kept_can_be_read(verdict, strategy, kind) -> None:
-    """A verdict says as what it was told; on which diagnosis is not known."""
-    told = [{"group_id": "g", "verdict": verdict, "strategy": strategy}]
-
-    [known] = AlertMessage.from_json(MESSAGE.to_json() | {"told": told}).announcements
-
-    assert known == Announcement(group_id="g", kind=kind, strategy=strategy, at=AT)
-
-
 def test_a_stored_message_may_carry_what_the_outbox_adds() -> None:
     """A further key beside the message's own, such as the moment of an attempt, is no obstacle."""
     assert AlertMessage.from_json(MESSAGE.to_json() | {"attempted_at": "2026-03-01"}) == MESSAGE

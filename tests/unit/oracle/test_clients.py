@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evenkeel.engine.assignors.kafka.other_clients import as_led_by
-from evenkeel.engine.cli.cases import read_case
+from evenkeel.engine.cli.assign_cases import read_case
 from evenkeel.engine.model.errors import Infeasible
 from tests.helpers.examples import examples
 from tests.oracle.clients.compare import SAME, cases, kind_of, owners, without_racks

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from evenkeel.engine import pipeline
-from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import ClusterSettings, Settings
 from evenkeel.engine.model.errors import InputError
 from evenkeel.engine.pipeline.backfill import planned, question, rules_of

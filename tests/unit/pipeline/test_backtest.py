@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evenkeel.engine.adapters.memory import MemoryHistory
-from evenkeel.engine.adapters.replay import Recording, open_recording
+from evenkeel.engine.adapters.recording import Recording, open_recording
 from evenkeel.engine.config import Settings
 from evenkeel.engine.pipeline.backtest import (
     AHEAD,

@@ -10,8 +10,8 @@ import pytest
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import ClusterSettings, Settings
 from evenkeel.engine.model.errors import LakeError, SnapshotNotFound
-from evenkeel.engine.pipeline import turn as catching_up
-from evenkeel.engine.pipeline.turn import Turn
+from evenkeel.engine.pipeline import next_snapshot as catching_up
+from evenkeel.engine.pipeline.next_snapshot import Turn
 from evenkeel.engine.ports import Manifest
 from evenkeel.engine.snapshots import METRICS
 from tests.helpers.history_rows import checks, validation

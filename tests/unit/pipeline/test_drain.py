@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.advice.decide import decide
 from evenkeel.engine.assignors import by_name
 from evenkeel.engine.config import Policy, Settings

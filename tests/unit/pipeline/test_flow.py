@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from evenkeel.engine import pipeline
-from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.advice.scoring import Judge
 from evenkeel.engine.config import Policy, Rule, Settings
 from evenkeel.engine.model.errors import HistoryUnreachable, SnapshotNotFound

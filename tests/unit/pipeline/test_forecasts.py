@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import Policy, Rule, Settings
 from evenkeel.engine.metrics.forecast import load_of
 from evenkeel.engine.metrics.observe import observe

@@ -11,17 +11,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import ClusterSettings, Filter, IncidentRules, Settings
-from evenkeel.engine.incidents.judgement import Judged, Judgement
+from evenkeel.engine.incidents.evaluation import Judged, Judgement
 from evenkeel.engine.incidents.troubles import judged_of
 from evenkeel.engine.messages.wording.facts import words
 from evenkeel.engine.messages.wording.incidents import impact
 from evenkeel.engine.model.facts import Fact, finding
 from evenkeel.engine.model.states import Diagnosis
-from evenkeel.engine.pipeline import watch_judgement
+from evenkeel.engine.pipeline import evaluate_groups
+from evenkeel.engine.pipeline.evaluate_groups import judge_chunk, judge_groups
 from evenkeel.engine.pipeline.measure import observed_of
-from evenkeel.engine.pipeline.watch_judgement import judge_chunk, judge_groups
 from evenkeel.engine.records import to_json
 from evenkeel.engine.snapshots.chunks import chunks_of
 from evenkeel.engine.snapshots.groups_with_past import lookback_of, read_with_past
@@ -189,14 +189,14 @@ def test_what_cannot_be_judged_costs_the_others_nothing(
 ) -> None:
     """A group on which the work fails is unknown, logged, and told with the error; all others are judged as before."""
     lake, ids = few_situations()
-    before, real = judgement(40), watch_judgement.observed_of
+    before, real = judgement(40), evaluate_groups.observed_of
 
     def fails(settings, groups):
         if "stuck-partition" in groups.batch.place:
             raise ZeroDivisionError("no rows")
         return real(settings, groups)
 
-    monkeypatch.setattr(watch_judgement, "observed_of", fails)
+    monkeypatch.setattr(evaluate_groups, "observed_of", fails)
     with caplog.at_level(logging.ERROR):
         judged = judge_groups(lake, Settings(), ids[40])
 

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pytest
 
 from evenkeel.engine.adapters.memory import MemoryHistory, MemoryNotifier
-from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import Settings
 from evenkeel.engine.messages.outbox import deliver
 from evenkeel.engine.model.errors import SnapshotNotFound

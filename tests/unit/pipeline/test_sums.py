@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.engine import pipeline
-from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.assignors import every
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot

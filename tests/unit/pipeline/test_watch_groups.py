@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import ClusterSettings, Settings
-from evenkeel.engine.messages import rounds
+from evenkeel.engine.messages import notifications
 from evenkeel.engine.messages.length import plain_text
 from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
 from evenkeel.engine.model.errors import NotifierError
@@ -241,7 +241,7 @@ def test_what_cannot_be_explained_is_told_all_the_same(
     def fail(*_: object) -> None:
         raise KeyError("no clause")
 
-    module = rounds if broken == "summary_of" else sys.modules[watch_groups.__module__]
+    module = notifications if broken == "summary_of" else sys.modules[watch_groups.__module__]
     monkeypatch.setattr(module, broken, fail)
     cluster.look(members=0)
     assert cluster.look(members=0) == [MessageKind.INCIDENT_OPENED]

@@ -14,7 +14,7 @@ from evenkeel.engine.model.groups import Member
 from evenkeel.engine.model.states import Diagnosis
 from evenkeel.engine.ports import History, PreviousAdvice
 from evenkeel.engine.records import Course
-from evenkeel.engine.records.course import (
+from evenkeel.engine.records.lifecycle import (
     AdvicePromise,
     AdviceProposal,
     Claim,

@@ -114,18 +114,6 @@ def test_a_group_was_told_what_the_newest_alert_says(history: History) -> None:
     assert history.announced_advice("nobody's") == []
 
 
-def test_what_was_told_before_kinds_were_kept_is_known(history: History) -> None:
-    """An alert of an older version is read by its verdict."""
-    older = _Older(
-        kind=MessageKind.ADVICE, severity=Severity.INFO, at=FIRST, title="t", summary="s"
-    )
-    history.enqueue_alert(Posting(key="old", channel="#kafka", message=older), cluster="demo")
-
-    [known] = history.announced_advice("demo")
-
-    assert known == Announcement(group_id="g", kind=NewsKind.SWITCH, strategy="fair", at=FIRST)
-
-
 class _Older(AlertMessage):
     """A message as an older version stored it."""
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from evenkeel.engine.adapters.lake import FileLake
-from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.model.errors import LakeError, SnapshotNotFound
 from evenkeel.engine.ports import Lake, WrittenPart
 from evenkeel.engine.snapshots import METRICS, SNAPSHOT, rows_to_table

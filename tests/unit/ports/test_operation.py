@@ -182,11 +182,11 @@ def test_what_nobody_was_told_of_is_noted_alone(history: History) -> None:
 
 def test_a_step_that_serves_all_clusters_stands_with_the_first(history: History) -> None:
     """So that it is told, and once; its success ends it."""
-    run(history, 1, "disk full", cluster=None, step="upkeep")
+    run(history, 1, "disk full", cluster=None, step="maintain")
     first, second = history.cluster_facts(["eu", "demo"])
-    assert [step.step for step in first.failing] == ["upkeep"]
+    assert [step.step for step in first.failing] == ["maintain"]
     assert second.failing == ()
-    run(history, 2, cluster=None, step="upkeep")
+    run(history, 2, cluster=None, step="maintain")
     assert [facts.failing for facts in history.cluster_facts(["eu", "demo"])] == [(), ()]
 
 

@@ -11,7 +11,7 @@ from evenkeel.engine.adapters.channels import ChannelNotifier
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.log import LogNotifier
 from evenkeel.engine.adapters.postgres import PostgresHistory, PostgresReports
-from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.adapters.slack import SlackNotifier, SlackWebhook
 from evenkeel.engine.adapters.webhook import WebhookNotifier
 from evenkeel.engine.cli.configured_racks import RackedLake

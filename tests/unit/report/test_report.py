@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from evenkeel.engine.adapters.memory import MemoryHistory
-from evenkeel.engine.adapters.replay import Recording, open_recording
-from evenkeel.engine.cli.judgement import judge
+from evenkeel.engine.adapters.recording import Recording, open_recording
+from evenkeel.engine.cli.local_mode import judge
 from evenkeel.engine.cli.sources import from_lake
 from evenkeel.engine.config import Settings
 from evenkeel.engine.messages.wording import because

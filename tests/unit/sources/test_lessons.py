@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from evenkeel.engine.cli.cases import answer
+from evenkeel.engine.cli.assign_cases import answer
 from tests.helpers.made_tables import ROOT
 
 PAGE = (ROOT / "engine/assignors/lessons.md").read_text(encoding="utf-8")

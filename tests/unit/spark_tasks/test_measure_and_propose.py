@@ -10,7 +10,7 @@ import pytest
 
 from evenkeel.engine import pipeline, wiring
 from evenkeel.engine.adapters.lake import FileLake
-from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.errors import LakeError, SnapshotNotFound
 from evenkeel.spark_tasks import measure_and_propose as job

@@ -14,8 +14,8 @@ import pytest
 from evenkeel.engine.model.environment import Environment, this_environment
 from evenkeel.engine.model.errors import ConfigError, LakeError
 from evenkeel.spark_tasks import probe
-from evenkeel.spark_tasks.place import ARCHIVE, MASTER, REMOTE, Place
 from evenkeel.spark_tasks.preflight import before, check_archive, check_master, verdict
+from evenkeel.spark_tasks.spark_settings import ARCHIVE, MASTER, REMOTE, Place
 from evenkeel.spark_tasks.workers import WorkerAnswer
 
 HERE = Environment("3.11", "1.2.3", "aaaa")

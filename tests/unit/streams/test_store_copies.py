@@ -9,9 +9,9 @@ import pytest
 from evenkeel.engine.config import StreamsSettings
 from evenkeel.engine.model.facts import Fact
 from evenkeel.engine.model.figures import Figures
-from evenkeel.engine.streams.bring_apart import about_copies
 from evenkeel.engine.streams.compare import outcomes, present, presumed
 from evenkeel.engine.streams.live import Running, running
+from evenkeel.engine.streams.separate_copies import about_copies
 from evenkeel.engine.streams.settings import RackStrategy
 from evenkeel.engine.streams.store_copies import copies_now, lost_with_one_rack, named
 from tests.helpers.facts import said

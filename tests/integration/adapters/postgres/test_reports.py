@@ -10,7 +10,7 @@ import pytest
 
 from evenkeel.engine.adapters.memory import MemoryHistory
 from evenkeel.engine.adapters.postgres import PostgresHistory, PostgresReports
-from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.model.assignments import Verdict
 from evenkeel.engine.model.states import Diagnosis
 from evenkeel.engine.records import Outcome, StepRun

@@ -18,7 +18,7 @@ from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.assignments import Verdict
-from evenkeel.engine.pipeline.upkeep import UpkeepReport, upkeep
+from evenkeel.engine.pipeline.maintain import MaintenanceReport, maintain
 from evenkeel.engine.ports import ClusterDay
 from evenkeel.engine.snapshots import METRICS, rows_to_table
 from tests.helpers.history_rows import FIRST, advice, manifest, metrics
@@ -399,7 +399,7 @@ def test_hours_and_days_go_when_they_are_old(history: PostgresHistory, database_
     assert left == [{one for one in kept[0] if one >= FIRST + DAY}, {day + DAY, day + 2 * DAY}]
 
 
-def test_the_upkeep_makes_hours_a_day_at_a_time_and_keeps_them_longer_than_snapshots(
+def test_the_maintenance_makes_hours_a_day_at_a_time_and_keeps_them_longer_than_snapshots(
     history: PostgresHistory, database_url: str, tmp_path: Path
 ) -> None:
     """A turn of no time makes a day and says what is left; snapshots go first, then hours, then days."""
@@ -410,26 +410,26 @@ def test_the_upkeep_makes_hours_a_day_at_a_time_and_keeps_them_longer_than_snaps
     settings = Settings(keep_days=2, keep_hourly_days=1, keep_daily_days=4)
     told: list[str] = []
 
-    def turn(after: timedelta) -> UpkeepReport:
+    def turn(after: timedelta) -> MaintenanceReport:
         now = FIRST + after
-        return upkeep(lake, history, settings, now, budget=timedelta(0), tell=told.append)
+        return maintain(lake, history, settings, now, budget=timedelta(0), tell=told.append)
 
     assert [turn(2 * DAY) for _ in range(3)] == [
-        UpkeepReport(rolled=1, left=1),
-        UpkeepReport(rolled=1),
-        UpkeepReport(),
+        MaintenanceReport(rolled=1, left=1),
+        MaintenanceReport(rolled=1),
+        MaintenanceReport(),
     ]
     assert told[:2] == [
         "1 of 2: hours of demo, 2026-03-01, of 2 snapshots",
         "made the hours of 1 of 2 days; the rest next time",
     ]
     # hours are kept as long as snapshots, though less is configured
-    assert turn(3 * DAY) == UpkeepReport(rolled=1, history=3)
+    assert turn(3 * DAY) == MaintenanceReport(rolled=1, history=3)
     hours, days = made(database_url)
     expected = computed(shots, HOUR)
     holds(hours, {key: row for key, row in expected.items() if key[2] >= floor(FIRST, DAY) + DAY})
     holds(days, computed(shots, DAY))
-    assert turn(4 * DAY) == UpkeepReport(history=1)
+    assert turn(4 * DAY) == MaintenanceReport(history=1)
     hours, days = made(database_url)
     assert {row["since"] for row in hours} == {FIRST + 2 * DAY}
     assert {row["since"] for row in days} == {floor(FIRST, DAY) + n * DAY for n in range(3)}

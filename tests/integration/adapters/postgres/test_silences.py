@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.adapters.postgres.silences import as_regex
-from evenkeel.engine.incidents.quiet import quieting
+from evenkeel.engine.incidents.silences import quieting
 from evenkeel.engine.model.moments import utc_now
 from tests.helpers.history_rows import fill
 from tests.helpers.incidents import CLUSTER, course, row

@@ -7,8 +7,8 @@ import pytest
 from evenkeel import sql
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.adapters.postgres.connection import engine_for
-from evenkeel.engine.adapters.postgres.patience import CONNECT_SECONDS
 from evenkeel.engine.adapters.postgres.statements import find
+from evenkeel.engine.adapters.postgres.timeouts import CONNECT_SECONDS
 from evenkeel.engine.model.errors import ConfigError, InputError
 
 

@@ -16,7 +16,7 @@ from evenkeel.engine.messages.wording import proof
 from evenkeel.engine.metrics.balance import fairly_balanced, member_counts
 from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.errors import Infeasible
-from tests.helpers.racked_groups import (
+from tests.helpers.groups_with_racks import (
     costs,
     limits,
     owned_by_subscribers,

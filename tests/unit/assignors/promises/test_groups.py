@@ -14,7 +14,7 @@ from evenkeel.engine.assignors.promises import check, examine, sketches
 from evenkeel.engine.assignors.promises.promises import changed_fields
 from evenkeel.engine.assignors.promises.shrink import shrink
 from evenkeel.engine.assignors.promises.sketch import PartitionSketch, Sketch, TopicSketch
-from evenkeel.engine.cli.cases import read_case
+from evenkeel.engine.cli.assign_cases import read_case
 from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.assignments import Assignment
 from evenkeel.engine.model.errors import Infeasible

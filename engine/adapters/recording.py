@@ -1,0 +1,328 @@
+"""
+Recordings: a series of snapshots as one small file, readable without any service.
+
+The file is a zip of `recording.json` (format, version, manifests) and one Parquet file per dataset
+that holds the rows of all snapshots. Only what was read from Kafka is kept: everything else is a
+function of it. The same snapshots give the same bytes, so a recording can be kept under version
+control.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import secrets
+import zipfile
+import zlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ..model.cluster_snapshot import ClusterSnapshot
+from ..model.errors import InputError, LakeError, SnapshotNotFound
+from ..ports import Compacted, Lake, LakeDay, Manifest, WrittenPart
+from ..snapshots import (
+    SCHEMA_VERSION,
+    SNAPSHOT,
+    STEPS,
+    new_manifest,
+    picked,
+    shaped,
+    snapshot_of,
+    split_snapshot_id,
+)
+
+FORMAT = "evenkeel-recording"
+VERSION = 1
+_CONTENTS = "recording.json"
+_DAMAGED = "Record it again with `evenkeel snapshot record`."
+_LARGEST = 2 << 30
+"""No part of a recording is unpacked beyond this many bytes."""
+
+
+def write_recording(path: str | Path, lake: Lake, snapshot_ids: Sequence[str]) -> int:
+    """
+    Write snapshots of a lake into one file, replacing it; the file's size in bytes.
+
+    Raises:
+        SnapshotNotFound: A snapshot is not in the lake.
+        InputError: No snapshot was named, or the file cannot be written.
+    """
+    if not snapshot_ids:
+        raise InputError("there is nothing to record.", fix="Take a snapshot first.")
+    ordered = sorted(dict.fromkeys(snapshot_ids), key=split_snapshot_id)
+    # where a lake keeps its files is no part of a recording
+    whole = [replace(lake.manifest("snapshot", i), files=None) for i in ordered]
+    manifests = [manifest.to_json() for manifest in whole]
+    contents = {"format": FORMAT, "version": VERSION, "manifests": manifests}
+    parts = {_CONTENTS: json.dumps(contents, indent=1, ensure_ascii=False).encode()}
+    for dataset in SNAPSHOT:
+        sink = io.BytesIO()
+        rows = lake.read(dataset, ordered)
+        pq.write_table(rows, sink, compression="zstd", compression_level=19)
+        parts[f"{dataset}.parquet"] = sink.getvalue()
+    return _write_zip(Path(path), parts)
+
+
+def _write_zip(path: Path, parts: Mapping[str, bytes]) -> int:
+    temporary = path.with_name(f".{path.name}.tmp")
+    try:
+        with zipfile.ZipFile(temporary, "w") as archive:
+            for name, content in parts.items():
+                entry = zipfile.ZipInfo(name)  # without a moment of its own: equal bytes
+                archive.writestr(entry, content, zipfile.ZIP_DEFLATED)
+        temporary.replace(path)
+        return path.stat().st_size
+    except OSError as problem:
+        temporary.unlink(missing_ok=True)
+        raise InputError(
+            f"recording {path} cannot be written: {problem.strerror}.",
+            fix="Name a file in a folder that exists and can be written.",
+        ) from problem
+
+
+def open_recording(path: str | Path) -> Recording:
+    """
+    Read a recording; the file is not needed afterwards.
+
+    Raises:
+        InputError: There is no such file, or it is damaged, foreign, or of another version.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            contents = json.loads(_part(archive, _CONTENTS))
+            _check_version(path, contents)
+            tables = {name: _table(archive, name) for name in SNAPSHOT}
+            manifests = [Manifest.from_json(one) for one in contents["manifests"]]
+    except OSError as problem:
+        reason = problem.strerror or problem
+        raise InputError(
+            f"recording {path} cannot be read: {reason}.", fix="Name an existing file."
+        ) from problem
+    except (
+        zipfile.BadZipFile,
+        zipfile.LargeZipFile,
+        zlib.error,
+        NotImplementedError,
+        RuntimeError,
+        EOFError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        pa.ArrowException,
+    ) as problem:
+        raise InputError(f"{path} is not a recording, or it is damaged.", fix=_DAMAGED) from problem
+    return Recording(manifests, tables)
+
+
+def _part(archive: zipfile.ZipFile, name: str) -> bytes:
+    if archive.getinfo(name).file_size > _LARGEST:
+        raise ValueError(f"{name} is too large")
+    return archive.read(name)
+
+
+def _table(archive: zipfile.ZipFile, dataset: str) -> pa.Table:
+    schema = SNAPSHOT[dataset]
+    content = _part(archive, f"{dataset}.parquet")
+    # read_table over a Python file keeps threads that can abort a process that ends right after
+    table = pq.ParquetFile(pa.BufferReader(content)).read()
+    return shaped(table, schema)
+
+
+def _check_version(path: str | Path, contents: Mapping[str, Any]) -> None:
+    if contents["format"] != FORMAT:
+        raise ValueError("another format")
+    schemas = {one["schema_version"] for one in contents["manifests"]}
+    if contents["version"] != VERSION or schemas - {SCHEMA_VERSION}:
+        raise InputError(
+            f"recording {path} was written by another version of evenkeel.",
+            fix="Open it with that version, or record it again.",
+        )
+
+
+@dataclass(frozen=True)
+class _Step:
+    """What one step left for one snapshot."""
+
+    manifest: Manifest
+    tables: Mapping[str, pa.Table]
+
+
+class Recording:
+    """
+    A lake in memory (port `Lake`): the snapshots of a recording, and what steps add to them.
+
+    What is written stays in memory, the recording's file is never touched.
+    """
+
+    def __init__(
+        self, manifests: Sequence[Manifest] = (), tables: Mapping[str, pa.Table] | None = None
+    ) -> None:
+        """
+        Args:
+            manifests: Those of the step `snapshot`.
+            tables: The datasets of that step with the rows of all these snapshots.
+        """
+        self._steps: dict[tuple[str, str], _Step] = {}
+        self._ids: list[str] | None = None
+        self._parts: dict[str, dict[str, pa.Table]] = {}
+        for manifest in manifests:
+            is_own = pc.field("snapshot_id") == manifest.snapshot_id
+            own = {name: table.filter(is_own) for name, table in (tables or {}).items()}
+            self._steps["snapshot", manifest.snapshot_id] = _Step(manifest, own)
+
+    @property
+    def snapshot_ids(self) -> list[str]:
+        """All snapshots, of whatever cluster, oldest first."""
+        if self._ids is None:
+            ids = [snapshot_id for step, snapshot_id in self._steps if step == "snapshot"]
+            self._ids = sorted(ids, key=lambda i: (split_snapshot_id(i)[1], i))
+        return [*self._ids]
+
+    def write(
+        self, step: str, snapshot_id: str, tables: Mapping[str, pa.Table], facts: Mapping[str, Any]
+    ) -> Manifest:
+        run = secrets.token_hex(4)
+        part = self.write_part(step, snapshot_id, run, 0, tables)
+        return self.finish(step, snapshot_id, run, [part], facts)
+
+    def write_part(
+        self, step: str, snapshot_id: str, run: str, part: int, tables: Mapping[str, pa.Table]
+    ) -> WrittenPart:
+        shaped = {name: tables[name].select(s.names).cast(s) for name, s in STEPS[step].items()}
+        name = f"{snapshot_id}.{run}-{part}-{secrets.token_hex(3)}"
+        self._parts[name] = shaped
+        rows = {dataset: table.num_rows for dataset, table in shaped.items()}
+        return WrittenPart(run=run, number=part, rows=rows, files=dict.fromkeys(shaped, name))
+
+    def finish(
+        self,
+        step: str,
+        snapshot_id: str,
+        run: str,
+        parts: Iterable[WrittenPart],
+        facts: Mapping[str, Any],
+    ) -> Manifest:
+        kept = {part.number: part for part in parts}
+        tables: dict[str, list[pa.Table]] = {n: [s.empty_table()] for n, s in STEPS[step].items()}
+        for number in sorted(kept):
+            for dataset, name in kept[number].files.items():
+                if kept[number].run != run or name not in self._parts:
+                    raise LakeError(
+                        f"part {number} of step {step!r} of snapshot {snapshot_id} is not one of run {run}.",
+                        fix="Finish a run with what its own calls of write_part returned.",
+                    )
+                tables[dataset].append(self._parts[name][dataset])
+        whole = {dataset: pa.concat_tables(own) for dataset, own in tables.items()}
+        manifest = new_manifest(
+            step, snapshot_id, {name: table.num_rows for name, table in whole.items()}, facts
+        )
+        own = f"{snapshot_id}.{run}-"
+        self._parts = {n: part for n, part in self._parts.items() if not n.startswith(own)}
+        self._steps[step, snapshot_id] = _Step(manifest, whole)
+        self._ids = None if step == "snapshot" else self._ids
+        return manifest
+
+    def read(
+        self,
+        dataset: str,
+        snapshot_ids: Sequence[str],
+        *,
+        groups: Collection[str] | None = None,
+        topics: Collection[str] | None = None,
+        columns: Sequence[str] | None = None,
+        coded: bool = False,
+    ) -> pa.Table:
+        step = next(step for step, datasets in STEPS.items() if dataset in datasets)
+        found = [self._step(step, snapshot_id).tables[dataset] for snapshot_id in snapshot_ids]
+        schema = STEPS[step][dataset]
+        whole = found[0] if len(found) == 1 else pa.concat_tables([schema.empty_table(), *found])
+        try:
+            return picked(whole, groups, topics, columns, coded=coded)
+        except KeyError as problem:
+            raise LakeError(f"dataset {dataset} lacks a column: {problem}.") from problem
+
+    def manifest(self, step: str, snapshot_id: str) -> Manifest:
+        return self._step(step, snapshot_id).manifest
+
+    def snapshots(self, cluster: str, *, until: str | None = None, limit: int = 1) -> list[str]:
+        own = (i for i in reversed(self.snapshot_ids) if i[:-24] == cluster)
+        found = (i for i in own if until is None or i[-23:] <= until[-23:])
+        return [*islice(found, max(limit, 0))]
+
+    def clusters(self) -> list[str]:
+        return sorted({split_snapshot_id(i)[0] for i in self.snapshot_ids})
+
+    def expire(self, before: datetime) -> int:
+        old = [i for i in self.snapshot_ids if split_snapshot_id(i)[1] < before]
+        self._steps = {key: step for key, step in self._steps.items() if key[1] not in old}
+        self._ids = None
+        return len(old)
+
+    def finished_days(self, before: datetime) -> list[LakeDay]:
+        """None: there are no files."""
+        return []
+
+    def compact(self, day: LakeDay, before: datetime) -> Compacted:
+        return Compacted()
+
+    def _step(self, step: str, snapshot_id: str) -> _Step:
+        recorded = self._steps.get((step, snapshot_id))
+        if recorded is None:
+            raise SnapshotNotFound(
+                f"snapshot {snapshot_id} has no finished step {step!r} in this recording.",
+                fix=f"It holds {', '.join(self.snapshot_ids) or 'nothing'}.",
+            )
+        return recorded
+
+
+class RecordedCluster:
+    """A recorded cluster that is read again (port `Cluster`): its snapshots one after another."""
+
+    def __init__(self, lake: Lake, snapshot_ids: Sequence[str]) -> None:
+        """
+        Args:
+            lake: A `Recording`, or any lake that holds these snapshots.
+            snapshot_ids: What to yield, in this order.
+        """
+        self._lake, self._ids = lake, list(snapshot_ids)
+        self._next = 0
+
+    def take_snapshot(self, snapshot_id: str) -> ClusterSnapshot:
+        """
+        The next recorded snapshot under the id and cluster name asked for; its times stay.
+
+        Raises:
+            InputError: The recording is at its end.
+        """
+        if self._next == len(self._ids):
+            raise InputError(
+                f"the recording is at its end: it holds {len(self._ids)} snapshots.",
+                fix="Record more of them, or replay from the beginning.",
+            )
+        recorded = self._ids[self._next]
+        self._next += 1
+        tables = {name: self._lake.read(name, [recorded]) for name in SNAPSHOT}
+        facts = self._lake.manifest("snapshot", recorded).facts
+        snapshot = snapshot_of(recorded, facts, tables)
+        cluster, _ = split_snapshot_id(snapshot_id)
+        renamed = {name: _rename(table, snapshot_id, cluster) for name, table in tables.items()}
+        return replace(snapshot, snapshot_id=snapshot_id, cluster=cluster, tables=renamed)
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+def _rename(table: pa.Table, snapshot_id: str, cluster: str) -> pa.Table:
+    for name, value in (("snapshot_id", snapshot_id), ("cluster", cluster)):
+        column = pa.repeat(pa.scalar(value, pa.string()), table.num_rows)
+        table = table.set_column(table.schema.get_field_index(name), name, column)
+    return table

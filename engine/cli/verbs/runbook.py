@@ -1,0 +1,79 @@
+"""`evenkeel runbook`: the steps that switch a group to a strategy, and the rollback; it changes nothing itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from ...model.errors import Infeasible
+from ..command_end import complain
+from ..options import AsJson, Bootstrap, ClusterName, Stored, argument, epilog, option
+
+if TYPE_CHECKING:
+    from ...snapshots.groups_with_past import GroupWithPast
+    from ..sources import SnapshotSource
+
+EPILOG = epilog(
+    [
+        "evenkeel runbook orders-app --from cluster.recording                       # what is advised",
+        "evenkeel runbook orders-app --cluster prod --strategy cooperative-sticky",
+        "evenkeel runbook orders-app --bootstrap kafka-1:9092 --strategy uniform    # from classic to KIP-848",
+        "evenkeel runbook orders-app --cluster prod --strategy balanced --json",
+    ],
+    [0, 1, 2, 3, 4],
+    "It prints, it changes nothing. Settings are those of Java, Spring, librdkafka (Python, Go, .NET, Node) and "
+    "kafka-python; which library the members use is not on the wire, so all are shown unless their client ids tell. "
+    "What members list now comes from assignors in evenkeel.toml; without it the careful way is shown, which is right "
+    "for any list.",
+)
+
+
+def runbook(
+    group: Annotated[str, argument("GROUP", "A group id.")],
+    strategy: Annotated[
+        str | None,
+        option(
+            "--strategy NAME", "Which one; without it, what `evenkeel advise` says of the group."
+        ),
+    ] = None,
+    bootstrap: Bootstrap = None,
+    cluster: ClusterName = None,
+    stored: Stored = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print the steps, checks and rollback for switching a group to a strategy."""
+    from ...pipeline.rollout import runbook_of
+    from .. import sources
+    from ..custom import name_of
+    from ..views.runbook import runbook_object, show_runbook
+    from ..views.tables import emit
+
+    name = name_of(strategy)
+    source = sources.open_source(
+        bootstrap, cluster, stored, samples=1 if name else 3, every=0 if name else 5
+    )
+    only = sources.the_one(source, group, "a runbook")
+    steps = runbook_of(source.settings, only, name or _advised(source, only))
+    if as_json:
+        emit([runbook_object(steps)])
+    else:
+        show_runbook(steps)
+
+
+def _advised(source: SnapshotSource, only: GroupWithPast) -> str:
+    from ...advice import blocked
+    from ...messages.wording import because
+    from ...model.states import GroupType
+    from .. import sources
+    from ..local_mode import judge
+
+    (judged,) = judge(source, sources.select(source, only.group.group))
+    advice = judged.advice
+    if advice.strategy is None:
+        why = because(advice.facts)
+        takes_one = blocked(only.group) is None and only.group.type is not GroupType.STREAMS
+        raise Infeasible(
+            f"nothing is advised for group {advice.group}: {why}.",
+            fix="Name a strategy with --strategy." if takes_one else None,
+        )
+    complain(f"advised: {advice.strategy}")
+    return advice.strategy

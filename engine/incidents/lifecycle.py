@@ -1,0 +1,322 @@
+"""
+The lifecycle of what is wrong with a group, or with the pipeline of a cluster: suspected, open, resolved.
+
+Suspected is what some snapshot shows. It is forgotten when a snapshot finds the group well, and open once it has lasted
+(`lasting`): then it is worth telling. Open stays open until the group is well for long enough; while it is neither
+(`recovering`) nothing happens before `flap_window_seconds`, and a snapshot that could not evaluate it neither opens nor
+closes anything.
+
+A group has one incident at a time. Its cause is the most severe that has lasted, so it only ever becomes worse; that it
+is behind follows from whatever else is wrong, and gives an incident its name only alone. Causes come and go within it:
+one that is not seen in a snapshot is missed, and gone when it is missed as often in a row as it would have to be seen.
+How long something lasts is counted from when the group was well last, whichever cause it showed first: a member that is
+slow now and silent then has been ill all the time.
+
+What is `STANDING` says what would become of a group, not how it fares. It is an incident of its own where nothing else
+is wrong; else it is left out, so that it keeps nothing open that is over, and makes nothing older than it is.
+
+What comes and goes is not told each time: an incident that begins soon after another is over only when the group has
+been well for half as long again as it was between the two, however severe it is. The first is told at once, and so is
+that it came back; what comes back after that finds its incident open. For that it is remembered for a while when the
+incident of a group was over, by a suspected course without causes.
+
+A pipeline has an incident of each kind at a time (`incidents.policy`), by rules of its own: what is found is open at
+once, for it waited before it was found, and what is not found any more is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from ..config import IncidentRules, Settings
+from ..model.groups import WatchOf
+from ..model.states import STANDING, Diagnosis, IncidentState, TroubleKind
+from ..ports import IncidentWatch
+from ..records import CauseSpan, IncidentCourse
+from .evaluation import Judged, Judgement, Trouble
+from .kinds import KINDS, OTHER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Occasion:
+    """
+    A snapshot that is looked at, or a moment at which a pipeline is.
+
+    Attributes:
+        cluster: Configured name of the cluster.
+        snapshot_id: The snapshot.
+        at: When its reading ended.
+        earlier: The newest one before it that can be trusted; None where there is none.
+        already: What began no later was so already when the cluster was first looked at.
+    """
+
+    cluster: str
+    snapshot_id: str
+    at: datetime
+    earlier: str | None
+    already: datetime
+
+
+AGAIN = 1.5
+"""What comes back is over when the group has been well for so many times as long as before it came back."""
+
+OF_PIPELINES = IncidentRules(
+    for_snapshots=1, resolve_after_seconds=0, flap_window_seconds=0, deleted_after_seconds=1e9
+)
+"""The rules of what is wrong with a pipeline."""
+
+
+def lasting(cause: TroubleKind, rules: IncidentRules) -> tuple[int, timedelta]:
+    """In how many snapshots in a row a cause must be seen to be told, and for how long."""
+    kind = KINDS.get(cause, OTHER)
+    seconds = getattr(rules, kind.lasts) if kind.lasts else 0
+    return 1 if kind.at_once else rules.for_snapshots, timedelta(seconds=seconds)
+
+
+def stepped(
+    before: IncidentWatch, judgement: Judgement, settings: Settings
+) -> dict[str, IncidentCourse]:
+    """
+    What is remembered of the groups of a cluster, or of its pipeline, after one look more.
+
+    Args:
+        before: What was remembered before.
+        judgement: What the look says.
+        settings: The configuration.
+
+    Returns:
+        Of all with which something is wrong, and of those whose incident is over with it, by name.
+    """
+    cluster, at = judgement.cluster, judgement.at
+    is_pipeline = judgement.of is WatchOf.PIPELINE
+    # on the second look, too: no rate is known before
+    is_first = before.snapshot_id is None or before.at == before.first_at
+    already = at if is_first else before.first_at or at
+    look = Occasion(
+        cluster=cluster,
+        snapshot_id=judgement.snapshot_id,
+        at=at,
+        earlier=judgement.earlier,
+        # many groups of a new installation are one digest; a pipeline has few things that may be wrong
+        already=datetime.min.replace(tzinfo=UTC) if is_pipeline else already,
+    )
+    known = {course.name: course for course in before.courses}
+    listed = frozenset(judgement.listed) if known else frozenset()
+    courses = {}
+    for name in sorted(known.keys() | judgement.odd.keys()):
+        # of which the snapshot has nothing odd to say: it is well, or it is not there
+        plain = Diagnosis.HEALTHY if name in listed else Diagnosis.UNKNOWN
+        judged = judgement.odd.get(name) or Judged(
+            group_id=name, diagnosis=plain, known=name in listed
+        )
+        rules = OF_PIPELINES if is_pipeline else settings.incidents(cluster, name)
+        course = step(known.get(name), judged, look, rules)
+        if course is not None:
+            courses[name] = course
+    return courses
+
+
+def step(
+    course: IncidentCourse | None, judged: Judged, look: Occasion, rules: IncidentRules
+) -> IncidentCourse | None:
+    """
+    What is remembered of a group after one snapshot more.
+
+    Args:
+        course: What was remembered before; None of a group that was well.
+        judged: What the snapshot says of it.
+        look: The snapshot.
+        rules: What must last how long.
+
+    Returns:
+        None where nothing is wrong, a resolved course once, when an open one is over.
+    """
+    over_at = _over_at(course, look, rules)
+    # what is over, or only remembered, is not what comes now
+    still = course is not None and course.causes and course.state is not IncidentState.RESOLVED
+    after = _next(course if still else None, judged, look, rules)
+    if after is not None:
+        return replace(after, over_at=over_at)
+    return _remembered(course, look, over_at) if course and over_at else None
+
+
+def _over_at(
+    course: IncidentCourse | None, look: Occasion, rules: IncidentRules
+) -> datetime | None:
+    """When the incident before was over; None where that does not matter any more."""
+    if course is None:
+        return None
+    over_at = course.over_at
+    if course.state is IncidentState.OPEN:
+        return over_at
+    if course.state is IncidentState.RESOLVED:
+        over_at = course.closed_at if course.well_since else None
+    limit = look.at - timedelta(seconds=rules.flap_window_seconds)
+    return over_at if over_at and over_at > limit else None
+
+
+def _remembered(course: IncidentCourse, look: Occasion, over_at: datetime) -> IncidentCourse:
+    """Of a group that is well, when its incident was over."""
+    return IncidentCourse(
+        key=course.key,
+        group_id=course.group_id,
+        state=IncidentState.SUSPECTED,
+        cause=course.cause,
+        causes=(),
+        began_at=look.at,
+        began_snapshot_id=look.snapshot_id,
+        good_snapshot_id=look.snapshot_id,
+        over_at=over_at,
+    )
+
+
+def _next(
+    course: IncidentCourse | None, judged: Judged, look: Occasion, rules: IncidentRules
+) -> IncidentCourse | None:
+    """The same without a memory of what was before it."""
+    if not rules.enabled:
+        judged = Judged(group_id=judged.group_id, diagnosis=judged.diagnosis)
+    course, judged = _unmixed(course, judged)
+    if _is_given_up(course, judged, look, rules):
+        return _over(replace(course, unseen_since=None), look) if course else None
+    if judged.troubles:
+        return _seen(course, judged, look, rules)
+    if course is None:
+        return None
+    if not judged.known:
+        return replace(course, unseen_since=None)
+    return _unseen(course, judged, look, rules)
+
+
+def _unmixed(course: IncidentCourse | None, judged: Judged) -> tuple[IncidentCourse | None, Judged]:
+    """Without what is `STANDING` beside what is wrong now, and begun anew where one follows the other."""
+    acute = tuple(each for each in judged.troubles if each.kind not in STANDING)
+    if course is not None and course.state is IncidentState.OPEN:
+        is_told = course.cause in STANDING and not acute
+        return course, judged if is_told else replace(judged, troubles=acute)
+    if not judged.troubles:
+        return course, judged
+    other = course is not None and (course.cause in STANDING) is bool(acute)
+    return None if other else course, replace(judged, troubles=acute) if acute else judged
+
+
+def _seen(
+    course: IncidentCourse | None, judged: Judged, look: Occasion, rules: IncidentRules
+) -> IncidentCourse:
+    """Something is wrong with it in this snapshot."""
+    known = course or _suspected(judged, look)
+    spans = _spans(known.causes, judged, look.at, rules)
+    known = replace(known, causes=spans, unseen_since=None, well_since=None, well_looks=0)
+    if known.state is IncidentState.SUSPECTED:
+        began = min(known.began_at, *(s.since for s in spans if s.last_seen_at == look.at))
+        already = began <= look.already
+        known = replace(known, began_at=began, cause=spans[0].cause, already_so=already)
+    ripe = [s.cause for s in spans if _has_lasted(s, known, look.at, rules)]
+    if not ripe:
+        return known
+    if known.state is IncidentState.SUSPECTED:
+        return replace(known, state=IncidentState.OPEN, cause=ripe[0], opened_at=look.at)
+    return replace(known, cause=min(known.cause, ripe[0], key=lambda cause: cause.precedence))
+
+
+def _suspected(judged: Judged, look: Occasion) -> IncidentCourse:
+    name = judged.troubles[0].kind if judged.group_id is None else judged.group_id
+    return IncidentCourse(
+        key=f"{look.cluster}/{name}/{look.snapshot_id}",
+        group_id=judged.group_id,
+        state=IncidentState.SUSPECTED,
+        cause=judged.troubles[0].kind,
+        causes=(),
+        began_at=look.at,
+        began_snapshot_id=look.snapshot_id,
+        good_snapshot_id=look.earlier,
+    )
+
+
+def _spans(
+    known: Sequence[CauseSpan], judged: Judged, at: datetime, rules: IncidentRules
+) -> tuple[CauseSpan, ...]:
+    """What is wrong, in the order of precedence; the last of it is kept, so that it can be told what is over."""
+    before = {span.cause: span for span in known}
+    now = [_renewed(before.pop(t.kind, None), t, at) for t in judged.troubles]
+    unseen = [replace(span, missed=span.missed + judged.known) for span in before.values()]
+    left = [*now, *(span for span in unseen if span.missed < rules.for_snapshots)]
+    return tuple(sorted(left or unseen, key=lambda span: span.cause.precedence))
+
+
+def _renewed(span: CauseSpan | None, trouble: Trouble, at: datetime) -> CauseSpan:
+    since = min(trouble.since or at, span.since if span else at)
+    lasted = (at - since).total_seconds()
+    return CauseSpan(
+        cause=trouble.kind,
+        since=since,
+        last_seen_at=at,
+        snapshots=span.snapshots + 1 if span else 1,
+        amount=lasted if KINDS.get(trouble.kind, OTHER).timed else trouble.amount,
+        facts=trouble.facts,
+        known=trouble.known,
+    )
+
+
+def _has_lasted(
+    span: CauseSpan, course: IncidentCourse, at: datetime, rules: IncidentRules
+) -> bool:
+    looks, duration = lasting(span.cause, rules)
+    ill_since = span.since if course.cause in STANDING else course.began_at
+    return span.last_seen_at == at and span.snapshots >= looks and at - ill_since >= duration
+
+
+def _unseen(
+    course: IncidentCourse, judged: Judged, look: Occasion, rules: IncidentRules
+) -> IncidentCourse | None:
+    """Nothing of it is to be seen, and the group could be judged."""
+    spans = _spans(course.causes, judged, look.at, rules)
+    if course.state is IncidentState.SUSPECTED:
+        gone = all(span.missed >= rules.for_snapshots for span in spans)
+        return replace(course, causes=spans) if judged.recovering and not gone else None
+    # a clock that was ahead once holds nothing up
+    unseen = min(course.unseen_since or look.at, look.at)
+    course = replace(course, causes=spans, unseen_since=unseen)
+    if look.at - unseen >= timedelta(
+        seconds=max(rules.flap_window_seconds, rules.resolve_after_seconds)
+    ):
+        is_settled = judged.recovering or course.well_since is None
+        return _over(replace(course, well_since=None) if is_settled else course, look)
+    if judged.recovering:
+        return replace(course, well_since=None, well_looks=0)
+    since, looks = min(course.well_since or look.at, look.at), course.well_looks + 1
+    well = replace(course, well_since=since, well_looks=looks)
+    is_well = looks >= rules.for_snapshots and look.at - since >= _well_for(course, rules)
+    return _over(well, look) if is_well else well
+
+
+def _well_for(course: IncidentCourse, rules: IncidentRules) -> timedelta:
+    """For how long a group must be well for its incident to be over."""
+    least = timedelta(seconds=rules.resolve_after_seconds)
+    if course.over_at is None:
+        return least
+    again = AGAIN * (course.began_at - course.over_at)
+    return max(least, min(again, timedelta(seconds=rules.flap_window_seconds)))
+
+
+def _is_given_up(
+    course: IncidentCourse | None, judged: Judged, look: Occasion, rules: IncidentRules
+) -> bool:
+    """Whether a group has been gone, or could not be judged, for so long that nobody waits for it any more."""
+    limit = look.at - timedelta(seconds=rules.deleted_after_seconds)
+    spans = course.causes if course else ()
+    causes = [trouble.kind for trouble in judged.troubles]
+    if causes == [Diagnosis.GROUP_DELETED]:
+        gone = [span.since for span in spans if span.cause is Diagnosis.GROUP_DELETED]
+        since = [*gone, *(trouble.since for trouble in judged.troubles)]
+        return any(each is not None and each <= limit for each in since)
+    return not judged.known and not causes and all(s.last_seen_at <= limit for s in spans)
+
+
+def _over(course: IncidentCourse, look: Occasion) -> IncidentCourse | None:
+    if course.state is IncidentState.SUSPECTED:
+        return None
+    closed_at = course.well_since or course.unseen_since or look.at
+    return replace(course, state=IncidentState.RESOLVED, closed_at=closed_at)

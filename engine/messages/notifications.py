@@ -1,0 +1,372 @@
+"""
+What is told of groups after a snapshot, and of a pipeline after a look: which incidents opened, got worse or are over,
+one by one or, of groups, in a digest.
+
+A message stands for an incident in one channel; it is changed when that gets worse, at a reminder and when it is over,
+and what happened is said in its thread. What many groups are told at once, and what was so already on the first look
+at a cluster, is one digest; a group that it does not name has not been told, and comes with the next snapshot. An
+incident that was told in a digest has no message of its own: it gets one when it becomes worse, and its end is a line
+in the digest's thread.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from ..config import Rule, Settings
+from ..incidents.evaluation import Judgement
+from ..incidents.lifecycle import stepped
+from ..incidents.policy import deaf_to
+from ..incidents.silences import Quiet, Quieting
+from ..model.facts import Fact
+from ..model.groups import WatchOf
+from ..model.message import AlertMessage
+from ..model.states import Diagnosis, IncidentState
+from ..ports import IncidentWatch, Posting
+from ..records import IncidentCourse, IncidentRow, Readers
+from .channels import Postings
+from .events import EventKind, GroupEvent, amount_of, loses, news_of, rose
+from .group_digest import DigestKind, digest_message
+from .incident_message import Incident, headline_of, line_of, message_of
+from .silence_messages import quiet_clause
+from .wording.incidents import summary_of
+
+Changed = Callable[[IncidentCourse], tuple[Fact, ...] | None]
+"""What changed of a group since it was well last; asked of groups that are told only, it may take its time."""
+
+
+log = logging.getLogger(__name__)
+
+
+def _nothing(*_: object) -> None:
+    """Nothing is quiet, and nothing is known of what changed."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ToldRound:
+    """
+    What comes of one snapshot, or of one look at a pipeline.
+
+    Attributes:
+        courses: Of all with which something is wrong, and of those whose incident is over with it.
+        incidents: What people are shown of them who ask the history.
+        postings: What is to be told.
+        events: The same as people read it, of groups.
+    """
+
+    courses: tuple[IncidentCourse, ...]
+    incidents: tuple[IncidentRow, ...]
+    postings: tuple[Posting, ...]
+    events: tuple[GroupEvent, ...]
+
+    def after(self, before: IncidentWatch, judgement: Judgement) -> IncidentWatch:
+        """What is remembered once the snapshot has been looked at."""
+        return replace(
+            before,
+            snapshot_id=judgement.snapshot_id,
+            at=judgement.at,
+            first_at=before.first_at or judgement.at,
+            courses=self.courses,
+        )
+
+
+def round_of(
+    before: IncidentWatch,
+    judgement: Judgement,
+    settings: Settings,
+    *,
+    quiet: Quieting = _nothing,
+    changed: Changed = _nothing,
+    link: str | None = None,
+) -> ToldRound:
+    """
+    What is remembered of the groups of a cluster, or of its pipeline, after one look more, and what is told.
+
+    Args:
+        before: What was remembered.
+        judgement: What the look says.
+        settings: The configuration.
+        quiet: For what nobody is woken.
+        changed: What changed of a group since it was well last.
+        link: Address of the run.
+    """
+    telling = _Telling(
+        judgement=judgement,
+        settings=settings,
+        quiet=quiet,
+        changed=changed,
+        link=link,
+        courses=stepped(before, judgement, settings),
+        postings=Postings(cluster=judgement.cluster, settings=settings),
+    )
+    telling.tell()
+    courses = telling.courses.values()
+    shown = (_shown(settings, judgement, course) for course in courses)
+    return ToldRound(
+        courses=tuple(courses),
+        incidents=tuple(row for row in shown if row is not None),
+        postings=tuple(telling.postings),
+        events=tuple(telling.events),
+    )
+
+
+@dataclass(kw_only=True, eq=False)
+class _Telling:
+    """What of the courses is told; what is told of one goes into it."""
+
+    judgement: Judgement
+    settings: Settings
+    quiet: Quieting
+    changed: Changed
+    link: str | None
+    courses: dict[str, IncidentCourse]
+    postings: Postings
+    events: list[GroupEvent] = field(default_factory=list)
+
+    def tell(self) -> None:
+        """All that is to be told, channel by channel."""
+        opening: list[IncidentCourse] = []
+        resolved: list[IncidentCourse] = []
+        for course in list(self.courses.values()):
+            readers = course.readers
+            if course.state is IncidentState.RESOLVED:
+                resolved += [course] if readers else []
+            elif course.state is IncidentState.OPEN:
+                rules = self.settings.incidents(self.judgement.cluster, course.name)
+                news = news_of(course, self._quiet(course), rules, self.judgement.at)
+                if news is None:
+                    continue
+                if readers is None or readers.in_digest:
+                    opening.append(course)
+                else:
+                    with _by_itself(course):
+                        self._changed(course, readers, news)
+        for channel, some in _by(self.postings.channel, opening):
+            self._opened(channel, some)
+        for channel, some in _by(lambda its: its.readers.channel if its.readers else "", resolved):
+            self._resolved(channel, some)
+
+    def _opened(self, channel: str, courses: Sequence[IncidentCourse]) -> None:
+        """Of groups, what was so already is a digest, and what is too much for single messages."""
+        rest = [course for course in courses if course.readers or not course.already_so]
+        first = [course for course in courses if course.already_so and not course.readers]
+        if len(first) > 1:
+            self._digest(channel, DigestKind.FIRST, first)
+        else:
+            rest += first
+        if self._is_flood(rest):
+            for course in self._digest(channel, DigestKind.OPENED, rest):
+                # a digest may tell of one that others told of before
+                key = f"told in {self.judgement.snapshot_id}" if course.readers else "opened"
+                with _by_itself(course):
+                    message = _made(message_of, self._incident(course), EventKind.OPENED)
+                    self.postings.page(course, key, message)
+            return
+        for course in rest:
+            with _by_itself(course):
+                key, deaf = f"incident {course.key} opened", deaf_to(course)
+                message = _made(message_of, self._explained(course), EventKind.OPENED)
+                if channel not in deaf:
+                    self.postings.post(key, channel, message)
+                self._event(EventKind.OPENED, [course], message)
+                paged = "told apart" if course.readers else "opened"
+                self.postings.page(course, paged, message, but=deaf)
+                self._know(course, key, channel)
+
+    def _is_flood(self, courses: Sequence[IncidentCourse]) -> bool:
+        """Whether these are too many for single messages."""
+        return self.judgement.of is WatchOf.GROUPS and len(courses) > self.settings.digest_threshold
+
+    def _changed(self, course: IncidentCourse, readers: Readers, news: EventKind) -> None:
+        """It got worse, which pagers hear too, or is a reminder."""
+        incident, updates = self._explained(course), readers.updates + 1
+        key = f"{news} {updates}"
+        message, line = _made(message_of, incident, news), _made(line_of, incident, news)
+        is_loud = rose(course, readers) or loses(course)
+        self.postings.change(course, readers, key, message)
+        self.postings.answer(course, readers, key, line, broadcast=is_loud)
+        self._event(news, [course], message)
+        if news is EventKind.WORSE:
+            self.postings.page(course, key, message)
+        self._know(course, readers.alert_key, readers.channel, updates=updates)
+
+    def _resolved(self, channel: str, courses: Sequence[IncidentCourse]) -> None:
+        """Those that a digest does not name stay open: they are over with the next snapshot."""
+        is_flood = self._is_flood(courses)
+        named = self._digest(channel, DigestKind.RESOLVED, courses) if is_flood else courses
+        names = {course.name for course in named}
+        for course in courses:
+            self.courses[course.name] = replace(course, state=IncidentState.OPEN, closed_at=None)
+            if course.name in names:
+                with _by_itself(course):
+                    self._over(course, is_flood)
+                    self.courses[course.name] = course
+
+    def _over(self, course: IncidentCourse, in_digest: bool) -> None:
+        readers, incident = course.readers, self._incident(course)
+        if readers is None:
+            return
+        over = EventKind.RESOLVED
+        message, line = _made(message_of, incident, over), _made(line_of, incident, over)
+        if not readers.in_digest:
+            self.postings.change(course, readers, "resolved", message)
+        if not in_digest:
+            is_loud = not readers.in_digest and self._quiet(course) is None
+            self.postings.answer(course, readers, "resolved", line, broadcast=is_loud)
+            self._event(EventKind.RESOLVED, [course], message)
+        self.postings.page(course, "resolved", message)
+
+    def _digest(
+        self, channel: str, kind: DigestKind, courses: Sequence[IncidentCourse]
+    ) -> list[IncidentCourse]:
+        """Tell of many at once; those that it names, whose readers now know."""
+        incidents = [_worded(self._incident(course)) for course in courses]
+        message, names = digest_message(incidents, kind)
+        key = f"digest {self.judgement.snapshot_id} {channel} {kind}"
+        self.postings.post(key, channel, message)
+        named = [course for course in courses if course.group_id in set(names)]
+        self._event(EventKind.DIGEST, named, message)
+        if kind is not DigestKind.RESOLVED:
+            for course in named:
+                paged = kind is DigestKind.OPENED
+                self._know(course, key, channel, in_digest=True, paged=paged)
+        return named
+
+    def _know(
+        self,
+        course: IncidentCourse,
+        alert_key: str,
+        channel: str,
+        *,
+        updates: int = 0,
+        in_digest: bool = False,
+        paged: bool = True,
+    ) -> None:
+        """The readers of an incident know it as it is now."""
+        before = course.readers.causes if course.readers else ()
+        causes = dict.fromkeys((*before, course.cause, *(span.cause for span in course.causes)))
+        self.courses[course.name] = replace(
+            course,
+            readers=Readers(
+                alert_key=alert_key,
+                channel=channel,
+                cause=course.cause,
+                amount=amount_of(course),
+                at=self.judgement.at,
+                causes=tuple(causes),
+                updates=updates,
+                in_digest=in_digest,
+                pagers=self.postings.pagers(course) if paged else (),
+            ),
+        )
+
+    def _event(
+        self, kind: EventKind, courses: Sequence[IncidentCourse], message: AlertMessage
+    ) -> None:
+        groups = tuple(course.group_id for course in courses if course.group_id is not None)
+        if not groups:
+            return
+        self.events.append(
+            GroupEvent(
+                kind=kind,
+                at=self.judgement.at,
+                cluster=self.judgement.cluster,
+                groups=groups,
+                causes=tuple(Diagnosis(course.cause) for course in courses),
+                message=message,
+            )
+        )
+
+    def _incident(self, course: IncidentCourse) -> Incident:
+        judgement, quiet = self.judgement, self._quiet(course)
+        rule = rule_of(self.settings, judgement.cluster, course)
+        return Incident(
+            cluster=judgement.cluster,
+            course=course,
+            at=judgement.at,
+            snapshot_id=judgement.snapshot_id,
+            owner=owner_of(self.settings, judgement.cluster, course),
+            mention=rule.mention,
+            link=self.link,
+            quiet=quiet_clause(quiet.kind, quiet.who, quiet.until, quiet.reason) if quiet else None,
+        )
+
+    def _explained(self, course: IncidentCourse) -> Incident:
+        """With what changed before it began."""
+        return replace(self._incident(course), changed=self.changed(course))
+
+    def _quiet(self, course: IncidentCourse) -> Quiet | None:
+        return self.quiet(course.name, self.judgement.at)
+
+
+def rule_of(settings: Settings, cluster: str, course: IncidentCourse) -> Rule:
+    """What is configured of whom an incident is about; of a pipeline, for all groups of its cluster."""
+    return settings.rule(cluster, "*" if course.group_id is None else course.group_id)
+
+
+def owner_of(settings: Settings, cluster: str, course: IncidentCourse) -> str | None:
+    """Who owns the group that an incident is about; a pipeline has no owner."""
+    return None if course.group_id is None else rule_of(settings, cluster, course).owner
+
+
+def _shown(settings: Settings, judgement: Judgement, course: IncidentCourse) -> IncidentRow | None:
+    """What people are shown of an incident who ask the history; what cannot be worded costs the others nothing."""
+    cluster, at = judgement.cluster, judgement.at
+    try:
+        summary = summary_of(course, cluster)
+    except Exception:
+        log.exception("what is wrong with %s cannot be put into words", course.name)
+        summary = course.cause.value
+    owner = owner_of(settings, cluster, course)
+    return IncidentRow.of_course(course, cluster=cluster, at=at, owner=owner, summary=summary)
+
+
+@contextmanager
+def _by_itself(course: IncidentCourse) -> Iterator[None]:
+    """A message that cannot be made costs the other groups nothing; it is tried again with the next snapshot."""
+    try:
+        yield
+    except Exception:
+        log.exception("of %s nothing can be said", course.name)
+
+
+def _made(
+    make: Callable[[Incident, EventKind], AlertMessage],
+    incident: Incident,
+    kind: EventKind,
+) -> AlertMessage:
+    """A message; where its facts cannot be worded, one without them: that something is wrong is told all the same."""
+    try:
+        return make(incident, kind)
+    except Exception:
+        log.exception("of %s not all can be said", incident.course.name)
+        return make(_bare(incident), kind)
+
+
+def _worded(incident: Incident) -> Incident:
+    """An incident that has its line in a message about many, if need be without its facts."""
+    try:
+        headline_of(incident.course)
+    except Exception:
+        log.exception("of %s not all can be said", incident.course.name)
+        return _bare(incident)
+    return incident
+
+
+def _bare(incident: Incident) -> Incident:
+    """Only what it is called by, and since when."""
+    causes = tuple(replace(span, facts=()) for span in incident.course.causes)
+    return replace(incident, course=replace(incident.course, causes=causes), changed=None)
+
+
+def _by(
+    key: Callable[[IncidentCourse], str], courses: Iterable[IncidentCourse]
+) -> list[tuple[str, list[IncidentCourse]]]:
+    """Incidents by something, in their order."""
+    grouped: dict[str, list[IncidentCourse]] = {}
+    for course in courses:
+        grouped.setdefault(key(course), []).append(course)
+    return list(grouped.items())

@@ -1,0 +1,100 @@
+"""
+The manual to a strategy: templates that read like what people get.
+
+`runbook.txt` is all that `evenkeel runbook` prints, in the order in which it is done; `java.txt`, `spring.txt`,
+`librdkafka.txt` and `kafka-python.txt` are what each client is given for a round. `members.txt`, `brokers.txt` and
+`streams.txt` have a sentence for each fact about a way, as a block by the name of its measure.
+
+A name that a stranger gave goes in printable; in a command it is `pasted`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from ....assignors.kafka.election import REFUSED
+from ....assignors.kafka.protocol_names import (
+    BROKER_CLASS,
+    BROKER_SETTING,
+    CLIENT_SETTING,
+    java_class,
+)
+from ....model.facts import Fact
+from ....model.text import pasted, printable, several
+from ..clauses import subjects, whole
+
+if TYPE_CHECKING:
+    from jinja2 import Environment, Template
+
+SENTENCES = ("members.txt", "brokers.txt", "streams.txt")
+
+
+def rendered(name: str, values: Mapping[str, Any], filters: Mapping[str, Any]) -> list[str]:
+    """
+    The lines of a template.
+
+    Args:
+        name: Of the template.
+        values: What it has under which name.
+        filters: What it can do with them, beside what all templates can; the same ones each time.
+    """
+    environment = _environment()
+    environment.filters |= filters
+    return environment.get_template(name).render(values).splitlines()
+
+
+def sentence_of(fact: Fact) -> str | None:
+    """
+    What the manual says of a fact; None where it has nothing of that measure.
+
+    >>> from evenkeel.engine.model.facts import reason
+    >>> sentence_of(reason("first_gets_votes", ["sticky"])), sentence_of(reason("unheard_of"))
+    ('all list sticky; first, it gets the votes', None)
+    """
+    template = measures().get(fact.measure)
+    if template is None:
+        return None
+    known = {
+        "names": fact.subjects,
+        "all": subjects(fact),
+        "number": None if fact.after is None else whole(fact.after),
+        "of": None if fact.bound is None else whole(fact.bound),
+    }
+    block = template.blocks[fact.measure]
+    return "".join(block(template.new_context(known))).strip()
+
+
+@cache
+def measures() -> Mapping[str, Template]:
+    """The template that has a sentence for a fact of each measure."""
+    templates = map(_environment().get_template, SENTENCES)
+    return {measure: template for template in templates for measure in template.blocks}
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FunctionLoader(_text),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=StrictUndefined,
+        finalize=lambda value: printable(value) if isinstance(value, str) else value,
+    )
+    environment.filters |= {"pasted": pasted, "several": several, "java_class": java_class}
+    environment.globals |= {
+        "BROKER_CLASS": BROKER_CLASS,
+        "BROKER_SETTING": BROKER_SETTING,
+        "CLIENT_SETTING": CLIENT_SETTING,
+        "REFUSED": REFUSED,
+    }
+    return environment
+
+
+def _text(name: str) -> str:
+    return (resources.files(__package__) / name).read_text(encoding="utf-8")

@@ -1,0 +1,211 @@
+"""
+The step that says what is wrong with groups, as soon as a snapshot was taken: in the plain form, before Spark.
+
+Judged is what is not plainly well (`pipeline.screen`), and what is gone. Validation comes after it, so of the snapshot
+itself nothing is withheld yet; earlier ones that it rejected or withheld are passed over, as by all who look back.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..config import Settings
+from ..incidents.deleted_groups import vanished_of
+from ..incidents.evaluation import Judged, Judgement, Trouble
+from ..incidents.troubles import judged_of
+from ..metrics.observe import Observation
+from ..model.batch import GroupBatch
+from ..model.facts import Fact, FactKind, fact
+from ..model.states import Diagnosis
+from ..ports import Lake
+from ..snapshots import problems_of, split_snapshot_id
+from ..snapshots.chunks import cut, in_halves, work_of
+from ..snapshots.groups_with_past import (
+    BatchWithPast,
+    Lookback,
+    lookback_of,
+    read_with_past,
+    taken_at,
+)
+from ..streams.store_copies import lost_with_one_rack
+from .health_screen import plainly_well
+from .measure import observed_of
+
+UNLISTING = frozenset({"coordinator_unread", "groups_kept_moving", "groups_without_leader", "said"})
+"""Problems of a snapshot that may have kept groups off its list; one quoted from an earlier version may be anything."""
+
+CHUNK = 400_000
+"""Partitions and members that are judged at once: each chunk looks through every file again."""
+
+QUOTED = 200
+"""Characters of an error that are told."""
+
+MOST_BYTES = 1000
+"""Ids of groups that are longer, in UTF-8, fit no key of the history."""
+
+_log = logging.getLogger(__name__)
+
+
+def judge_groups(
+    lake: Lake,
+    settings: Settings,
+    snapshot_id: str,
+    watched: Collection[str] = (),
+    seen: Iterable[tuple[BatchWithPast, Observation]] = (),
+) -> Judgement:
+    """
+    What a snapshot says of the groups of its cluster.
+
+    Args:
+        lake: Where the snapshots are.
+        settings: The configuration.
+        snapshot_id: The snapshot.
+        watched: Groups with which something was wrong before: one of them that is gone is missed, however long ago it
+            was there last.
+        seen: What the numbers say of groups, where that was worked out before: those are not read again.
+
+    Raises:
+        SnapshotNotFound: The lake does not hold the snapshot.
+    """
+    lookback = lookback_of(lake, settings, snapshot_id)
+    listed = tuple(_group_ids(lake.read("groups", [snapshot_id], columns=["group_id"])))
+    judged = [each for groups, observed in seen for each in _judged(settings, groups, observed)]
+    known = {each.group_id for each in judged} or plainly_well(lake, settings, lookback)
+    work = {name: size for name, size in work_of(lake, snapshot_id).items() if name not in known}
+    if nameless := [name for name in work if not _can_be_kept(name)]:
+        _log.warning("of %d groups nothing is told, for their ids: %.200r", len(nameless), nameless)
+        work = {name: size for name, size in work.items() if _can_be_kept(name)}
+    for chunk in cut(work, CHUNK):
+        judged += judge_chunk(lake, settings, lookback, chunk.groups)
+    odd = [each for each in judged if each.troubles or each.recovering or not each.known]
+    odd += _gone(lake, settings, lookback, listed, watched)
+    finished = lake.manifest("snapshot", snapshot_id).facts["finished_at"]
+    return Judgement(
+        cluster=split_snapshot_id(snapshot_id)[0],
+        snapshot_id=snapshot_id,
+        at=datetime.fromisoformat(finished),
+        earlier=next(iter(lookback.ids[1:]), None),
+        listed=listed,
+        odd={each.group_id: each for each in odd if each.group_id is not None},
+    )
+
+
+def judge_chunk(
+    lake: Lake, settings: Settings, lookback: Lookback, names: Sequence[str]
+) -> list[Judged]:
+    """
+    What a snapshot says of some groups, in the order of *names*.
+
+    A group that cannot be worked on costs the others nothing: of it nothing is known but why.
+    """
+
+    def judge(some: Sequence[str]) -> list[Judged]:
+        groups = read_with_past(lake, settings, lookback, some)
+        return _judged(settings, groups, observed_of(settings, groups))
+
+    def unjudged(name: str, problem: Exception) -> list[Judged]:
+        _log.exception("group %s cannot be judged", name)
+        # told as what cannot be read is: whoever waits to hear of the group is to know that nobody looks at it
+        why = ": ".join(filter(None, (type(problem).__name__, str(problem))))
+        failed = fact(FactKind.DIAGNOSIS, "not_evaluated", quote=why[:QUOTED])
+        trouble = Trouble(kind=Diagnosis.UNKNOWN, facts=(failed,))
+        return [replace(_unknown(name), troubles=(trouble,))]
+
+    return [each for part in in_halves(names, judge, unjudged) for each in part]
+
+
+def _judged(settings: Settings, groups: BatchWithPast, observed: Observation) -> list[Judged]:
+    rules = [settings.incidents(each.cluster, each.group) for each in groups.batch.headers]
+    at_risk = dict(_at_risk(settings, groups.batch))
+    judged = judged_of(observed, rules, groups.earlier, groups.withheld, at_risk)
+    return [each for each in judged if each.group_id and _can_be_kept(each.group_id)]
+
+
+def _at_risk(settings: Settings, batch: GroupBatch) -> Iterator[tuple[str, Fact]]:
+    """Of which stores of an application one rack has all copies, by its group id."""
+    for number, header in enumerate(batch.headers):
+        # a group is made of its rows only where it may have stores
+        if header.places_tasks:
+            streams = settings.rule(header.cluster, header.group).streams
+            if lost := lost_with_one_rack(batch.groups[number], streams):
+                yield header.group, lost
+
+
+def _unknown(name: str) -> Judged:
+    return Judged(group_id=name, diagnosis=Diagnosis.UNKNOWN, known=False)
+
+
+def _well(name: str) -> Judged:
+    return Judged(group_id=name, diagnosis=Diagnosis.UNKNOWN)
+
+
+def _group_ids(groups: pa.Table) -> list[str]:
+    return [name for name in groups["group_id"].to_pylist() if _can_be_kept(name)]
+
+
+def _can_be_kept(name: str) -> bool:
+    """Whether the history can remember a group of this id: one that it refuses must not cost the others."""
+    return "\0" not in name and len(name.encode()) <= MOST_BYTES
+
+
+def _gone(
+    lake: Lake,
+    settings: Settings,
+    lookback: Lookback,
+    listed: Collection[str],
+    watched: Collection[str],
+) -> Iterator[Judged]:
+    """Groups that were there; one that nobody misses or that the configuration leaves out now has nothing any more."""
+    newest, *before = lookback.ids
+    cluster = split_snapshot_id(newest)[0]
+    read = settings.clusters[cluster].groups.admits if cluster in settings.clusters else None
+    # any of them may have been the last that was looked at, or that could list all groups; nearly all groups are on
+    # every list, so these are compared as columns
+    names = lake.read("groups", before, columns=["group_id"])["group_id"].unique()
+    known = pc.is_in(names, value_set=pa.array(list(listed), pa.string()))
+    there = filter(_can_be_kept, names.filter(pc.invert(known)).to_pylist())
+    expected = {*watched, *there} - set(listed)
+    missing = {name for name in expected if read is None or read(name)}
+    yield from map(_well, sorted(expected - missing))
+    if not missing:
+        return
+    problems = problems_of(lake.manifest("snapshot", newest).facts)
+    if any(problem.measure in UNLISTING for problem in problems):
+        yield from map(_unknown, sorted(missing))
+        return
+    yield from _missed(lake, settings, lookback, missing)
+
+
+def _missed(
+    lake: Lake, settings: Settings, lookback: Lookback, missing: set[str]
+) -> Iterator[Judged]:
+    """Of the groups that are gone, whether records arrive in their partitions."""
+    newest, *before = lookback.ids
+    columns = ["topic", "partition", "end_offset", "end_at"]
+    partitions = lake.read("partitions", [newest], columns=columns)
+    since: datetime | None = None
+    left = set(missing)
+    for number, snapshot_id in enumerate(before, start=1):
+        if not left:
+            break
+        rows = lake.read("groups", [snapshot_id], columns=["group_id", "error"])
+        readable = left.intersection(_group_ids(rows.filter(rows["error"].is_null())))
+        names = sorted(one for one in readable if (snapshot_id, one) not in lookback.distrusted)
+        left -= set(names)
+        if names:
+            ids = lookback.ids[number:]
+            past = Lookback(ids=ids, withheld={}, distrusted=lookback.distrusted)
+            groups = read_with_past(lake, settings, past, names)
+            last = observed_of(settings, groups)
+            for place, header in enumerate(groups.batch.headers):
+                # one that nobody misses is well: what was wrong with it is over
+                yield vanished_of(last, place, partitions, since) or _well(header.group)
+        since = taken_at(lake, snapshot_id)
+    # longer ago than anybody looks back: whether records arrive cannot be said
+    yield from map(_unknown, sorted(left))

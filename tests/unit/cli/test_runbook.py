@@ -1,0 +1,395 @@
+"""`evenkeel runbook`: what exactly to do for a strategy, and the way back."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.helpers.snapshots import group, make_snapshot, member, topic
+from tests.helpers.streams_groups import Sub, Thread, live_snapshot, on
+from tests.unit.cli.conftest import RECORDED, lacking, objects, words_of
+
+
+@pytest.fixture
+def asked(run, kept):
+    """Ask for a strategy of a stored group, made from columns."""
+
+    def ask(
+        strategy,
+        *options,
+        client_ids=("a", "b"),
+        static=0,
+        group_assignors=None,
+        name="g",
+        **columns,
+    ):
+        members = [
+            member(
+                f"m-{place}",
+                ["orders"],
+                {"orders": [place]},
+                client_id=client_id,
+                instance_id=f"i-{place}" if place < static else None,
+            )
+            for place, client_id in enumerate(client_ids)
+        ]
+        made = group(name, members=members, **columns)
+        topics = [topic("orders", 4)]
+        lake = kept(make_snapshot(topics=topics, groups=[made], group_assignors=group_assignors))
+        given = ["--strategy", strategy] if strategy else []
+        return run("runbook", name, "--from", lake, *given, *options)
+
+    return ask
+
+
+WAY = """
+g: range -> cooperative-sticky, 2 members … Nothing here is done by evenkeel.
+… If all members are of Java and Spring
+… Step 1: set, and restart 2 members one after the other, the next once the group is Stable
+… CooperativeStickyAssignor,org.apache.kafka.clients.consumer.RangeAssignor
+… Meanwhile: everybody gives up all at each rebalance; a partition stands still for up to 20 s in all, how much waits
+meanwhile is not known … After 1 of 2: runs range … and cooperative-sticky under ASSIGNMENT-STRATEGY
+… Step 2: set
+… If any member is of librdkafka or kafka-python
+… Step 1: stop 2 members, wait until the group is Empty, set, start them Why:
+… To expect in the end
+… The way back, Java and Spring … The way back, librdkafka and kafka-python
+… To know
+"""
+"""Settings per client, what to expect meanwhile, how to see it, the way back."""
+
+STATIC = """
+wait until the group is Empty, set, start them (static members leave it only once their session.timeout.ms is over;
+back sooner, they are refused) … Instead, all members can be stopped, and once the group is Empty started with
+"""
+"""Started before their sessions are over, members with another list are refused."""
+
+OURS = """
+Ship io.evenkeel.EvenkeelFairAssignor with every member first: engine/followers/java of evenkeel: one Java source file.
+… partition.assignment.strategy=io.evenkeel.EvenkeelFairAssignor,org.apache.kafka.clients.consumer.RangeAssignor
+"""
+"""The published class of KIP-49 fails with today's clients; ours does not."""
+
+BY_PLAN = """
+Step 1: restart one member … `evenkeel plan g --strategy lag-aware` writes the plan … Meanwhile: only what moves stands
+… evenkeel elect g --to lag-aware says how.
+"""
+"""A group that follows plans needs no class, and no rolling restart."""
+
+NAMED = """
+`evenkeel plan 'x; rm $HOME' --strategy balanced` writes … --describe --state --group 'x; rm $HOME'` says Stable
+… Compare: evenkeel advise --group 'x; rm $HOME'
+"""
+"""Whatever somebody calls a group, what is copied names it and does nothing else."""
+
+
+@pytest.mark.parametrize(
+    ("columns", "strategy", "told"),
+    [
+        ({}, "cooperative-sticky", WAY),
+        ({"static": 1}, "cooperative-sticky", STATIC),
+        ({}, "fair", OURS),
+        ({"assignor": "evenkeel-plan"}, "lag-aware", BY_PLAN),
+        ({"name": "x; rm $HOME"}, "balanced", NAMED),
+    ],
+)
+def test_all_of_it_is_printed_in_the_order_in_which_it_is_done(asked, columns, strategy, told):
+    """With what is special about its members and the strategy in its place."""
+    result = asked(strategy, **columns)
+    assert result.exit_code == 0, result.output
+    assert lacking(result.stdout, told) is None
+
+
+def test_client_ids_that_tell_the_library_narrow_it_down(asked):
+    """Java's default names the group, which Spring's does, too; others' name the library."""
+    (kit,) = objects(asked("sticky", "--json", client_ids=("consumer-g-1", "consumer-g-2")))
+    assert kit["clients_by_client_id"] == {"java": 2}
+    assert [way["clients"] for way in kit["ways"]] == [["java", "spring"]]
+
+    (kit,) = objects(asked("roundrobin", "--json", client_ids=("rdkafka", "kafka-python-3.0.12")))
+    assert kit["clients_by_client_id"] == {"librdkafka": 1, "kafka-python": 1}
+    assert [way["clients"] for way in kit["ways"]] == [["librdkafka", "kafka-python"]]
+
+
+RACKS = """
+Step 1: set, and restart 2 members one after the other … Java, properties client.rack=<the rack of this member>
+… Spring, application.properties spring.kafka.consumer.properties.client.rack= … librdkafka
+… client.rack=rack-a on a@/10.0.0.1 client.rack=rack-b on b@/10.0.0.1
+… kafka-python: no such strategy, or its members do not send client.rack
+… 2 partitions of another owner than now 50% -> 0% of partitions across racks
+… The way back … remove client.rack
+"""
+"""What the running strategy needs is the setting alone; it brings what its row says."""
+
+
+@pytest.mark.parametrize("running", ["range", "sticky"])
+def test_a_way_that_needs_racks_begins_with_client_rack_of_each_member(run, kept, running):
+    """For each library that sends it, with the rack of each member that does not; beside the list, if that changes."""
+    members = [
+        member(name, ["t"], {"t": own}, rack=f"rack-{name}") | {"rack_source": "configured"}
+        for name, own in (("a", [0, 1]), ("b", [2, 3]))
+    ]
+    topics = [topic("t", 4, replicas=[[0], [1], [0], [1]])]
+    made = group("g", members=members, assignor=running)
+    lake = kept(make_snapshot(topics=topics, groups=[made], follower_fetching=True))
+    given = ["runbook", "g", "--from", lake, "--strategy", "range+client.rack"]
+
+    assert lacking(run(*given).stdout, RACKS) is None
+    [kit] = objects(run(*given, "--json"))
+    first = kit["ways"][0]["rounds"][0]
+    assert first["racks"] == {"rack-a": ["a@/10.0.0.1"], "rack-b": ["b@/10.0.0.1"]}
+    settings = ["client.rack", "partition.assignment.strategy"][: 1 if running == "range" else 2]
+    assert list(first["settings"]["librdkafka" if running == "range" else "java"]) == settings
+    assert kit["ways"][0]["back"][-1]["settings"]["java"]["client.rack"] is None
+    assert kit["there_already"] is False
+
+
+def test_machines_get_the_same(asked):
+    """Each round with its settings, the way back, and both rows of the scoreboard."""
+    (kit,) = objects(asked("range-server", "--json", assignor="uniform", group_type="consumer"))
+    (way,) = kit["ways"]
+    (there,), (back,) = way["rounds"], way["back"]
+    assert there["settings"]["java"] == {"group.remote.assignor": "range"}
+    assert back["settings"]["java"] == {"group.remote.assignor": "uniform"}
+    assert (there["restart"], there["elected"], there["eager"]) == ("rolling", "range", False)
+    assert (kit["now"]["strategy"], kit["then"]["strategy"]) == ("live", "range-server")
+    assert kit["there_already"] is False
+
+
+@pytest.mark.parametrize(
+    ("assignors", "why"),
+    [
+        (None, "whether brokers have evenkeel-racks is not known"),
+        (["uniform", "range"], "not every broker lists evenkeel-racks"),
+        (["uniform", "evenkeel-racks"], None),
+    ],
+)
+def test_our_assignor_for_brokers_comes_with_the_way_to_them(asked, assignors, why):
+    """Brokers, members, and back in the opposite order; members alone where brokers have it."""
+    columns = {"assignor": "uniform", "group_type": "consumer", "group_assignors": assignors}
+    shown = asked("racks-server", **columns).stdout
+    places = [
+        shown.find(part)
+        for part in (
+            f"On the brokers first: {why}",
+            "Add io.evenkeel.EvenkeelServerAssignor to group.consumer.assignors in server.properties of every broker",
+            "where that is not set yet: group.consumer.assignors=uniform,range,io.evenkeel.EvenkeelServerAssignor",
+            "group.remote.assignor=evenkeel-racks",
+            "group.remote.assignor=uniform",
+            "The way back, on the brokers, after their members",
+        )
+    ]
+
+    if why:
+        assert places == sorted(places)
+        assert places[0] > 0
+    else:
+        assert [place > 0 for place in places] == [False, False, False, True, True, False]
+
+
+def test_a_classic_group_gets_to_our_assignor_for_brokers_in_one_way(asked):
+    """Brokers first, then the protocol and what its members ask for."""
+    (kit,) = objects(asked("racks-server", "--json"))
+
+    assert kit["on_brokers"][0].startswith("whether brokers have evenkeel-racks is not known")
+    there = kit["ways"][0]["rounds"][0]["settings"]["java"]
+    assert there["group.protocol"] == "consumer"
+    assert there["group.remote.assignor"] == "evenkeel-racks"
+    assert kit["then"]["feasibility"] == "not deployable here"
+
+
+def test_a_static_member_that_is_back_at_once_brings_no_rebalance(asked):
+    """So nobody is told to restart one for a plan, or for the strategy that the group runs."""
+    one = "stop one member, and start it once its session.timeout.ms is over (all are static: "
+    told = asked("balanced", static=2).stdout
+    assert f"Step 3: {one}" in told
+    assert f"put it where its members read theirs, then {one}" in told
+    assert f"The group runs it already: {one}" in asked("range", static=2).stdout
+
+
+def test_what_is_printed_for_kafka_python_runs_as_it_stands(asked):
+    """With its imports, and the group that the follower has to be told."""
+    told = asked("balanced").stdout
+    place = told.index("kafka-python, arguments of KafkaConsumer\n")
+    imports, argument = (line.strip() for line in told[place:].splitlines()[1:3])
+    assert "group='g', eager=True" in argument
+    names: dict[str, object] = {}
+    exec(f"{imports}\n{argument}", names)
+    follower, beside = names["partition_assignment_strategy"]
+    assert (follower.name, beside.name) == ("evenkeel-plan", "range")
+    assert "`evenkeel plan g --strategy balanced` writes the plan" in told
+
+
+def test_a_group_that_has_what_its_strategy_gives_needs_nothing(run, recording):
+    """Nobody is told to restart anything."""
+    told = run("runbook", "fine", "--from", recording, "--strategy", "range").stdout
+    assert "and has what it gives: there is nothing to do.\n\nTo expect in the end\n" in told
+
+
+def test_tasks_of_streams_are_placed_by_a_setting(run):
+    """A Streams application of the classic protocol gets its kit, too."""
+    result = run("runbook", "streams-classic", "--from", RECORDED, "--strategy", "min_traffic")
+    assert result.exit_code == 0, result.output
+    assert "    rack.aware.assignment.strategy=min_traffic\n" in result.stdout
+    told = """
+    Say streams = {rack_aware_assignment_strategy = "min_traffic"} there once it runs.
+    … Every instance needs Kafka Streams 3.6 or newer, and client.rack, which all tell.
+    """
+    assert lacking(result.stdout, told) is None
+
+
+@pytest.mark.slow
+def test_without_a_strategy_it_is_what_is_advised(run, recording):
+    """Of the recording's uneven group; of one that is well nothing is, and that is said with the reason."""
+    result = run("runbook", "uneven", "--from", recording)
+    assert result.exit_code == 0, result.output
+    advised = result.stderr.strip().removeprefix("evenkeel: advised: ").removeprefix("advised: ")
+    assert result.stdout.startswith(f"uneven: range -> {advised}, 2 members")
+
+    result = run("runbook", "fine", "--from", recording)
+    assert result.exit_code == 1
+    assert "nothing is advised for group fine: " in result.stderr
+    assert "Name a strategy with --strategy." in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("columns", "strategy", "code", "told"),
+    [
+        ({}, "live", 2, "live is what the group has, there is no way to it"),
+        ({}, "ballanced", 2, "there is no strategy 'ballanced'"),
+        ({}, "random", 1, "is shown for comparison, nobody should run it"),
+        ({"group_type": "consumer", "assignor": "uniform"}, "range", 1, "cannot be set to range"),
+        ({"assignor": "stream"}, "range", 1, "takes no strategy: a Kafka Streams application"),
+        ({"group_type": "share"}, "range", 1, "takes no strategy: a share group"),
+        ({"state": "PreparingRebalance"}, "sticky", 1, "sticky has no answer for group g: reb"),
+        ({"state": "PreparingRebalance"}, None, 1, "g: rebalancing (PreparingRebalance)."),
+        ({}, "min_traffic", 1, "and broker.rack on every broker, to the same names."),
+    ],
+)
+def test_what_cannot_be_is_said(asked, columns, strategy, code, told):
+    """With the reason and, where there is one, what can."""
+    result = asked(strategy, **columns)
+    assert result.exit_code == code
+    assert told in words_of(result.stderr)
+    assert ".." not in result.stderr
+
+
+@pytest.fixture
+def application(run, kept, tmp_path):
+    """Ask about an application whose tasks read across racks; its leader's or its broker's assignor."""
+
+    def ask(strategy, *options, kip_1071=False, streams="", static=(), rack="b", rule=""):
+        names = dict.fromkeys(range(2)) | dict(enumerate(static))
+        threads = [
+            Thread(1, "0_0 0_1", rack="a", columns={"instance_id": names[0]}),
+            Thread(2, "0_2 0_3", rack=rack, columns={"instance_id": names[1]}),
+        ]
+        replicas = on("source-0", "b b a a")
+        taken = live_snapshot(threads, {"0": Sub(4)}, replicas=replicas, kip_1071=kip_1071)
+        lake = kept(taken, name=f"{kip_1071}")
+        (tmp_path / "evenkeel.toml").write_text(
+            f'[[rules]]\ngroups = "app"\nstreams = {{{streams}}}\n{rule}\n'
+        )
+        return run("runbook", "app", "--from", lake, "--strategy", strategy, *options)
+
+    return ask
+
+
+MIN_IS_SET = 'rack_aware_assignment_strategy = "min_traffic"'
+
+
+@pytest.mark.parametrize(
+    ("rule", "rack", "told"),
+    [
+        (
+            "",
+            "<the rack of this member>",
+            "not known: racks play no part: 1 client (app-2) has no rack … What it brings is worked out once racks",
+        ),
+        ('racks = {"app-2-*" = "b"}', "b", "100% -> 0% of partitions across racks"),
+    ],
+)
+def test_one_instance_without_client_rack_gets_it_and_nobody_else_restarts(
+    application, rule, rack, told
+):
+    """With its rack where a rule says it; what that brings is told where it is known."""
+    asked = {"rack": None, "rule": rule, "streams": MIN_IS_SET}
+    result = application("min_traffic", **asked)
+    (kit,) = objects(application("min_traffic", "--json", **asked))
+    (this,) = kit["ways"][0]["rounds"]
+
+    assert result.exit_code == 0, result.output
+    steps = f"""
+    Step 1: set, and restart app-2, and wait until the group is Stable
+    … The strategy is set, and one instance without client.rack switches racks off
+    … client.rack={rack} on app-2 … {told}
+    """
+    assert lacking(result.stdout, steps) is None
+    assert set(this["settings"]["java"]) == {"client.rack"}
+    assert (this["only"], this["racks"]) == (["app-2"], {rack: ["app-2"]})
+    assert not kit["there_already"]
+
+
+STICKY_CLASS = "org.apache.kafka.streams.processor.assignment.assignors.StickyTaskAssignor"
+
+
+def test_an_application_is_told_how_it_gets_the_sticky_assignor(application):
+    """The class, the release that has it, one rolling restart, and the way back."""
+    told = application("sticky-tasks")
+    assert told.exit_code == 0, told.output
+    way = f"""
+    app: stream -> sticky-tasks, 2 members … Step 1: set, and restart all instances one after the other
+    … task.assignor.class={STICKY_CLASS} … The way back, Java and Spring … remove task.assignor.class
+    … Kafka Streams has this class from 3.8 on (KIP-924). … until the last one is restarted, either assignor may
+    """
+    assert lacking(told.stdout, way) is None
+    (kit,) = objects(application("sticky-tasks", "--json"))
+    then = kit["then"]
+    assert [kit["there_already"], then["is_running"]] == [False, False]
+    assert then["feasibility"] == "needs restart"
+    assert then["reason"].startswith("after one rolling restart that sets task.assignor.class")
+
+
+def test_an_application_with_the_sticky_assignor_is_told_how_it_leaves_it(application):
+    """The class goes out and the rack strategy in; it runs sticky-tasks already."""
+    sticky = 'task_assignor = "sticky"'
+    (kit,) = objects(application("min_traffic", "--json", streams=sticky))
+    (way,) = kit["ways"]
+    assert way["rounds"][0]["settings"]["java"] == {
+        "task.assignor.class": None,
+        "rack.aware.assignment.strategy": "min_traffic",
+    }
+    assert way["back"][0]["settings"]["java"]["task.assignor.class"] == STICKY_CLASS
+    assert kit["then"]["cross_rack_share"] < kit["now"]["cross_rack_share"]
+    shown = application("sticky-tasks", streams=sticky).stdout
+    runs = "The group runs it already: restart one instance, the rebalance brings the assignment."
+    assert runs in shown
+
+
+def test_a_static_instance_that_is_back_at_once_brings_no_rebalance(application):
+    """So another is restarted."""
+    told = application("sticky-tasks", streams='task_assignor = "sticky"', static=["i-1"]).stdout
+    one = "restart one instance that has no instance id"
+    assert f"The group runs it already: {one}" in words_of(told)
+
+
+def test_a_kip_1071_group_is_told_what_decides_there(application):
+    """Its broker has one assignor: a configuration of the group, one restart, and no other strategy."""
+    shown = application("sticky-tasks-server", kip_1071=True)
+    assert shown.exit_code == 0, shown.output
+    told = """
+    Step 1: restart one instance
+    … `kafka-streams-groups.sh --bootstrap-server ... --describe --state --group app` says Stable
+    … A broker of 4.3 has one assignor of tasks (KIP-1071) and takes no other
+    … --add-config streams.num.standby.replicas=1
+    """
+    assert lacking(shown.stdout, told) is None
+    assert "The way back" not in shown.stdout
+    (kit,) = objects(application("sticky-tasks-server", "--json", kip_1071=True))
+    assert kit["ways"][0]["rounds"][0]["elected"] is None
+    refused = application("min_traffic", kip_1071=True)
+    assert refused.exit_code == 1
+    stderr = words_of(refused.stderr)
+    assert "a KIP-1071 Streams group: the broker assigns tasks" in stderr
+    assert (
+        "`evenkeel runbook app --strategy sticky-tasks-server` says what decides there." in stderr
+    )

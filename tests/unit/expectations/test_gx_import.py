@@ -1,0 +1,67 @@
+"""What validating loads, and what it leaves alone."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+PUT_OFF = ("pyspark", "scipy.optimize", "altair.vegalite", "narwhals")
+"""Of what Great Expectations loads by itself; the two in the middle come with `scipy.stats` and `altair`."""
+
+
+def told(program: str) -> dict[str, object]:
+    """What a program of its own process printed as JSON; `loaded()` tells which of `PUT_OFF` there are."""
+    before = f"""
+__file__ = "a script"  # Spark takes a program without a file for a test of its own
+import json, sys
+def loaded():
+    return [name for name in {PUT_OFF!r} if name in sys.modules]
+"""
+    command = [sys.executable, "-c", before + program]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    found: dict[str, object] = json.loads(run.stdout)
+    return found
+
+
+def test_validating_loads_neither_spark_nor_what_draws_and_compares_distributions():
+    """Great Expectations loads them in its own way: twice its time, in each of two tasks of a run."""
+    found = told("""
+from evenkeel.engine.adapters.recording import Recording
+from evenkeel.engine.config import Settings
+from evenkeel.expectations.run import validate_snapshot
+from tests.helpers.snapshots import make_snapshot, store
+lake = Recording()
+rows = validate_snapshot(lake, Settings(), *store(lake, make_snapshot())).num_rows
+print(json.dumps({"rows": rows > 20, "loaded": loaded()}))
+""")
+    assert found == {"rows": True, "loaded": []}
+
+
+def test_what_was_put_off_is_there_for_whoever_asks():
+    """Nothing is taken away from the rest of the process."""
+    found = told("""
+from evenkeel.expectations.gx_import import load_great_expectations
+load_great_expectations()
+import altair, pyspark, scipy.stats
+mean = float(scipy.stats.norm.mean(loc=3))
+chart = altair.Chart.__name__
+print(json.dumps({"mean": mean, "chart": chart, "spark": pyspark.__name__, "loaded": loaded()}))
+""")
+    assert found == {"mean": 3.0, "chart": "Chart", "spark": "pyspark", "loaded": list(PUT_OFF)}
+
+
+def test_a_process_that_has_spark_keeps_it():
+    """What is loaded already is left as it is."""
+    found = told("""
+import pyspark
+from evenkeel.expectations import lean
+lean.load_great_expectations()
+left = [finder for finder in sys.meta_path if isinstance(finder, lean._Sparing)]
+print(json.dumps({"same": sys.modules["pyspark"] is pyspark, "left": len(left)}))
+""")
+    assert found == {"same": True, "left": 0}
