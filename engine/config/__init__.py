@@ -96,6 +96,8 @@ class Settings(BaseSettings):
         slack_base_url: Address of Slack's API; another one for tests.
         report_url: Where the pages of the report are, to which messages link. Without it they are those in Airflow's
             navigation, where Airflow is told its own address (`[api] base_url`).
+        runbook_url: Where the pages about diagnoses are, e.g. `https://docs.example/evenkeel/diagnoses`. Messages link
+            to `<runbook_url>/<diagnosis>/`. Without it, they link to the pages that Airflow serves (`[api] base_url`).
         slack_token: Bot token of Slack. Environment or connection only.
         slack_webhook_url: Incoming webhook of Slack, used where there is no token. Environment or connection only.
         heartbeat_url: Called after each good run, `{cluster}` in it stands for the cluster's name. Environment or
@@ -123,6 +125,7 @@ class Settings(BaseSettings):
     digest_threshold: int = Field(default=5, ge=1)
     slack_base_url: str = "https://slack.com/api/"
     report_url: str | None = Field(default=None, pattern=ADDRESS)
+    runbook_url: str | None = Field(default=None, pattern=ADDRESS)
     slack_token: SecretStr | None = None
     slack_webhook_url: SecretStr | None = None
     heartbeat_url: SecretStr | None = None

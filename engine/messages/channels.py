@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 
 from ..config import Settings
 from ..incidents.policy import EVERY_CLUSTER
-from ..model.message import AlertMessage, Severity, severity_of
-from ..model.text import report_place
+from ..model.message import AlertMessage, MessageKind, Severity, severity_of
+from ..model.states import Diagnosis
+from ..model.text import report_place, runbook_place
 from ..ports import Posting
 from ..records import IncidentCourse, Readers
 
@@ -73,20 +74,40 @@ def receivers_of(
     ]
 
 
-def with_report(message: AlertMessage, cluster: str, settings: Settings) -> AlertMessage:
+def with_links(message: AlertMessage, cluster: str, settings: Settings) -> AlertMessage:
     """
-    A message that says where its page is, as far as the configuration says where pages are.
+    A message with links to its pages, as far as the configuration has their addresses.
 
-    That is the page of the group that it is about, else that of its cluster.
+    The report is that of the group that it is about, else that of its cluster. The runbook is the page about the
+    diagnosis, in a digest the list of these pages.
 
     Args:
-        message: What is said.
+        message: The message.
         cluster: Under which cluster it was queued; it may be every one.
         settings: The configuration.
     """
-    if settings.report_url is None:
-        return message
-    home = f"{settings.report_url.rstrip('/')}/"
+    report, runbook = settings.report_url, settings.runbook_url
+    return replace(
+        message,
+        report=report and _report(message, cluster, f"{report.rstrip('/')}/"),
+        runbook=runbook and _runbook(message, f"{runbook.rstrip('/')}/"),
+    )
+
+
+def _runbook(message: AlertMessage, home: str) -> str | None:
+    if message.subject is not None:
+        of_pipeline = message.subject.group_id is None
+        return home + runbook_place(message.subject.cause, of_pipeline=of_pipeline)
+    if message.kind is MessageKind.DIGEST:
+        return home + runbook_place()
+    diagnoses = {told.diagnosis for told in message.announcements}
+    diagnosis = diagnoses.pop() if len(diagnoses) == 1 else None
+    if diagnosis is None or diagnosis is Diagnosis.HEALTHY:
+        return None
+    return home + runbook_place(diagnosis)
+
+
+def _report(message: AlertMessage, cluster: str, home: str) -> str:
     groups = {told.group_id for told in message.announcements}
     group = groups.pop() if len(groups) == 1 else None
     if message.subject is not None:
@@ -95,7 +116,7 @@ def with_report(message: AlertMessage, cluster: str, settings: Settings) -> Aler
     address = home + report_place(of_cluster, group)
     if len(address) > LONGEST:
         address = home + report_place(of_cluster)
-    return replace(message, report=address)
+    return address
 
 
 @dataclass(kw_only=True, eq=False)

@@ -35,7 +35,7 @@ from ..model.message import AlertMessage
 from ..model.text import listed
 from ..ports import Delivered, Notifier, Outbox, PendingAlert, Posting
 from ..records import AlertRow, AlertState
-from .channels import is_gone, is_named, with_report
+from .channels import is_gone, is_named, with_links
 
 log = logging.getLogger(__name__)
 
@@ -233,7 +233,7 @@ class _Round:
         return True
 
     def _send(self, alert: PendingAlert) -> Delivered:
-        message = with_report(AlertMessage.from_json(alert.message), alert.cluster, self._settings)
+        message = with_links(AlertMessage.from_json(alert.message), alert.cluster, self._settings)
         about = alert.replaces or alert.answers or ""
         standing = self._standing.get(about, alert.standing)
         if is_named(self._settings, alert.channel):

@@ -145,6 +145,7 @@ class AlertMessage:
         mention: Who is called by it, as `Rule.mention` has it, several with a blank between; None: nobody.
         link: Address of the run it comes from; None where that is not known.
         report: Address of the page that shows what it is about; it is added where the message is delivered.
+        runbook: Address of the page about its diagnosis; it is added there, too.
         snapshot_id: The snapshot that it rests on; for programs, no text shows it.
     """
 
@@ -161,6 +162,7 @@ class AlertMessage:
     mention: str | None = None
     link: str | None = None
     report: str | None = None
+    runbook: str | None = None
     action: str | None = None
     snapshot_id: str | None = None
 
@@ -179,8 +181,8 @@ class AlertMessage:
 
     @property
     def links(self) -> dict[str, str]:
-        """Where more of it can be looked at, by the word for that: the page about it, then the run."""
-        known = {"report": self.report, "run": self.link}
+        """Where to read more, by the word for that: the page about the group, the one about the diagnosis, the run."""
+        known = {"report": self.report, "runbook": self.runbook, "run": self.link}
         return {word: address for word, address in known.items() if address}
 
     def to_json(self) -> dict[str, Any]:
@@ -218,6 +220,7 @@ class AlertMessage:
                 mention=stored.get("mention"),
                 link=stored.get("link"),
                 report=stored.get("report"),
+                runbook=stored.get("runbook"),
                 action=stored.get("action"),
                 snapshot_id=stored.get("snapshot_id"),
             )

@@ -147,6 +147,28 @@ def report_place(cluster: str | None = None, group: str | None = None) -> str:
     return of_cluster if group is None else f"groups{of_cluster}&group={_quoted(group)}"
 
 
+def runbook_place(cause: str | None = None, *, of_pipeline: bool = False) -> str:
+    """
+    Where the page about a cause is, below the address of all of them: of a group, of a pipeline, or their list.
+
+    >>> runbook_place("store in one rack"), runbook_place("step failed", of_pipeline=True), runbook_place()
+    ('store-in-one-rack/', 'pipeline/#step-failed', '')
+    """
+    if cause is None:
+        return ""
+    return f"pipeline/#{slug(cause)}" if of_pipeline else f"{slug(cause)}/"
+
+
+def slug(title: str) -> str:
+    """
+    A title as part of an address.
+
+    >>> slug("Under-provisioned"), slug("History unreachable (Postgres)")
+    ('under-provisioned', 'history-unreachable-postgres')
+    """
+    return re.sub(r"\s+", "-", re.sub(r"[^\w\s-]", "", title).strip().lower())
+
+
 def _quoted(name: str) -> str:
     return quote(name, safe="", errors="replace")
 

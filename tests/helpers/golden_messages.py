@@ -16,6 +16,7 @@ from evenkeel.engine.adapters.slack.blocks import body
 from evenkeel.engine.adapters.webhook import alertmanager, pagerduty
 from evenkeel.engine.config import ClusterSettings, MaintenanceWindow, Settings
 from evenkeel.engine.messages.advice_news import News, new_advice
+from evenkeel.engine.messages.channels import with_links
 from evenkeel.engine.messages.digest import MOVES, advice_message
 from evenkeel.engine.messages.events import EventKind
 from evenkeel.engine.messages.group_digest import DigestKind, digest_message
@@ -29,7 +30,7 @@ from evenkeel.engine.messages.silence_messages import (
 )
 from evenkeel.engine.model.assignments import Move
 from evenkeel.engine.model.facts import Fact, FactKind, reason
-from evenkeel.engine.model.message import AlertMessage, Announcement, NewsKind
+from evenkeel.engine.model.message import AlertMessage, Announcement, MessageKind, NewsKind
 from evenkeel.engine.model.states import Diagnosis, IncidentKind, IncidentState
 from evenkeel.engine.ports import AdvisedSnapshot, IncidentWatch
 from evenkeel.engine.records import CauseSpan, IncidentCourse, SilenceRow
@@ -40,7 +41,10 @@ from tests.helpers.silenced import ack, silence
 GOLDEN = Path(__file__).parents[1] / "data" / "messages.txt"
 
 LINK = "https://airflow.example.com/dags/snapshot_offsets/runs/1"
-REPORT = "https://airflow.example.com/plugin/evenkeel/groups?cluster=prod&group=orders-app"
+PAGES = Settings(
+    report_url="https://airflow.example.com/plugin/evenkeel",
+    runbook_url="https://docs.example.com/evenkeel/diagnoses",
+)
 SINCE = (outbox.NOW - timedelta(minutes=25)).isoformat()
 
 PIPELINES: Mapping[IncidentKind, Mapping[str, Any]] = {
@@ -357,17 +361,20 @@ def _unwatched(course: IncidentCourse, now: datetime) -> Iterator[tuple[str, Ale
 
 def golden() -> str:
     """The file's content."""
-    linked = (
-        (name, replace(message, report=REPORT if message.subject else None))
-        for name, message in messages()
-    )
+    linked = ((name, _linked(message)) for name, message in messages())
     in_slack = [f"## {name}\n{rendered(message)}" for name, message in linked]
     return "\n\n".join([*in_slack, *_elsewhere()]) + "\n"
 
 
+def _linked(message: AlertMessage) -> AlertMessage:
+    """As it is delivered."""
+    cluster = message.subject.cluster if message.subject else "prod"
+    return message if message.kind is MessageKind.QUIET else with_links(message, cluster, PAGES)
+
+
 def _elsewhere() -> Iterator[str]:
     """The same for programs: one that opens, as PagerDuty and Alertmanager get it."""
-    message = message_of(incident_of(Diagnosis.NO_MEMBERS), EventKind.OPENED)
+    message = _linked(message_of(incident_of(Diagnosis.NO_MEMBERS), EventKind.OPENED))
     assert message.subject is not None
     sent = {
         "PagerDuty": pagerduty.event(message, message.subject, "a routing key"),

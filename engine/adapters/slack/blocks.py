@@ -189,7 +189,7 @@ def _notes(message: AlertMessage) -> list[str]:
     return [*shown[: 10 - len(links)], *links]
 
 
-_LINKS = {"report": "report", "run": "Airflow run"}
+_LINKS = {"report": "report", "runbook": "runbook", "run": "Airflow run"}
 """What the links of a message are called."""
 
 

@@ -72,12 +72,13 @@ def labels(subject: Subject) -> dict[str, str]:
 
 def text_of(message: AlertMessage) -> dict[str, str]:
     """
-    What is to be read of it, its annotations: the title, all the rest, and where the page about it is; whom Slack calls
-    is of no use here.
+    Its annotations: the title, all the rest, and the addresses of the page about the group and of the one about the
+    diagnosis. Mentions are left out: only Slack understands them.
     """
     _, _, rest = plain_text(replace(message, mention=None)).partition("\n\n")
     text = {"summary": message.title, "description": rest}
-    return text | ({"report": message.report} if message.report else {})
+    pages = {"report": message.report, "runbook_url": message.runbook}
+    return text | {name: address for name, address in pages.items() if address}
 
 
 def query(subject: Subject) -> dict[str, str]:

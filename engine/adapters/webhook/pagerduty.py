@@ -23,7 +23,7 @@ DETAIL_LIMIT = 3_000
 DETAILS = 10
 """Sections of a message that are sent: with the others' length that stays far below the limit of 512 KB."""
 
-LINKS = {"report": "Report", "run": "DAG run"}
+LINKS = {"report": "Report", "runbook": "Runbook", "run": "DAG run"}
 """What the links of a message are called."""
 
 

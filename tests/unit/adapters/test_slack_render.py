@@ -199,13 +199,20 @@ def test_a_mention_calls_and_a_link_leads() -> None:
     assert texts(posted)[-1] == "<https://airflow/runs?a=1&amp;b=2|Airflow run>"
 
 
-def test_the_page_about_it_is_a_link_before_the_run() -> None:
-    """Where a message has a page, that is a link before the run, with a name that is no markup."""
+def test_the_pages_about_it_are_links_before_the_run() -> None:
+    """Report and runbook, then the run, with a name that is no markup."""
     address = "https://airflow/plugin/evenkeel/evenkeel/groups?cluster=eu&group=a%3Cb%3E%7C"
-    posted = body(replace(MESSAGE, report=address, link="https://airflow/runs"), "k")
+    posted = body(
+        replace(MESSAGE, report=address, runbook="https://docs/a/", link="https://airflow/runs"),
+        "k",
+    )
     check_content(posted)
     escaped = address.replace("&", "&amp;")
-    assert texts(posted)[-2:] == [f"<{escaped}|report>", "<https://airflow/runs|Airflow run>"]
+    assert texts(posted)[-3:] == [
+        f"<{escaped}|report>",
+        "<https://docs/a/|runbook>",
+        "<https://airflow/runs|Airflow run>",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ OPENED = AlertMessage(
     subject=SUBJECT,
     link="http://airflow.test/runs/1",
     report="http://airflow.test/pages/groups?cluster=eu&group=pay-in",
+    runbook="http://airflow.test/pages/diagnoses/catching-up/",
 )
 WORSE = replace(
     OPENED,
@@ -94,6 +95,7 @@ def test_pagerduty_gets_one_alert_from_opening_to_end(server: PageServer, pages:
             },
             "links": [
                 {"href": OPENED.report, "text": "Report"},
+                {"href": OPENED.runbook, "text": "Runbook"},
                 {"href": "http://airflow.test/runs/1", "text": "DAG run"},
             ],
         },
@@ -119,7 +121,7 @@ def test_pagerduty_gets_no_more_than_it_takes(server: PageServer, pages: Pages) 
 
 def test_a_cluster_is_no_component(server: PageServer, pages: Pages) -> None:
     """What concerns a whole cluster names no group, to neither of them."""
-    nowhere = replace(OPENED, link=None, report=None)
+    nowhere = replace(OPENED, link=None, report=None, runbook=None)
     whole = replace(nowhere, subject=replace(SUBJECT, group_id=None, owner=None))
     tell(notifier(server, "pagerduty"), whole)
     tell(notifier(server, "alertmanager"), whole)
@@ -129,7 +131,7 @@ def test_a_cluster_is_no_component(server: PageServer, pages: Pages) -> None:
     assert alert["labels"]["alertname"] == "EvenkeelPipeline"
     assert {"group", "owner"}.isdisjoint(alert["labels"])
     assert "generatorURL" not in alert
-    assert "report" not in alert["annotations"]
+    assert {"report", "runbook_url"}.isdisjoint(alert["annotations"])
 
 
 def test_alertmanager_gets_what_is_open_far_ahead_of_its_end(
@@ -156,6 +158,7 @@ def test_alertmanager_gets_what_is_open_far_ahead_of_its_end(
     )
     assert alert["generatorURL"] == "http://airflow.test/runs/1"
     assert alert["annotations"]["report"] == OPENED.report
+    assert alert["annotations"]["runbook_url"] == OPENED.runbook
 
 
 def test_alertmanager_has_one_open_alert_of_an_incident(server: PageServer, pages: Pages) -> None:
