@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ..advice.feasibility import NO_FOLLOWER, unfit
+from ..advice.feasibility import no_follower, unfit
 from ..advice.listed_protocols import Listed, doubt, election_of, lists_of
 from ..advice.rolling_restarts import RestartPlan, plan, plan_server
 from ..assignors import every
@@ -242,7 +242,7 @@ def target(name: str, lists: Listed) -> str:
     if name != base_of(name):
         raise InputError(
             f"--to: nobody is elected as {name!r}: {RACK_SETTING} is no strategy.",
-            fix=f"`evenkeel runbook GROUP --strategy {name}` says what to do.",
+            fix=f"Use `evenkeel runbook` with --strategy {name}.",
         )
     wire = wire_name(name)
     known = every()
@@ -259,7 +259,7 @@ def target(name: str, lists: Listed) -> str:
     if deployment in (Deployment.SETTING, Deployment.CLASS):
         return name
     why = (
-        how(NO_FOLLOWER.how)
+        how(no_follower().how)
         if deployment in (Deployment.PLAN, Deployment.BASELINE)
         else "It is shown for comparison only."
     )

@@ -13,7 +13,6 @@ from ..model.facts import Fact, FactKind
 from ..model.formats import minute
 from ..model.message import AlertMessage, MessageKind, NewsKind, Section, Severity
 from ..model.states import Diagnosis
-from ..model.text import with_group
 from ..ports import AdvisedSnapshot, ScoredAdvice
 from ..records.lifecycle import AT_ONCE, VERDICT_SECONDS, AdvicePromise
 from .advice_news import News
@@ -209,7 +208,7 @@ def _in_an_hour(advice: ScoredAdvice) -> str:
 def _action(news: News) -> str | None:
     match news.kind:
         case NewsKind.SWITCH:
-            how = _real(news.advice.how, news.group_id)
+            how = news.advice.how
             return sentence(shortened(how, REASON)) if how else f"Switch to {news.strategy}."
         case NewsKind.WITHDRAWN:
             return f"Don't switch to {news.strategy}."
@@ -226,10 +225,6 @@ def _command(cluster: str, news: News) -> str:
     if group.startswith("-"):
         return f"evenkeel runbook {options} -- {name}"
     return f"evenkeel runbook {name} {options}"
-
-
-def _real(text: str | None, group: str) -> str | None:
-    return text and with_group(text, in_command(group, whole=True))
 
 
 def _lines(news: News, moves: Sequence[Move]) -> list[tuple[str, str]]:
@@ -290,7 +285,7 @@ def _why(advice: ScoredAdvice) -> str:
         and not (foreseen and fact.measure.startswith(APART))
     ]
     reason = because(facts) if advice.facts is not None else advice.reason
-    return shortened(_real(reason, advice.group_id) or "", REASON)
+    return shortened(reason or "", REASON)
 
 
 def _problem(advice: ScoredAdvice) -> list[str]:
@@ -316,7 +311,7 @@ def _switch(news: News) -> list[tuple[str, str]]:
     return [
         ("Cost", _cost(advice)),
         ("Confidence", BETWEEN.join(_certainty(advice))),
-        ("Also", _real(BETWEEN.join(also), news.group_id) or ""),
+        ("Also", BETWEEN.join(also)),
     ]
 
 

@@ -229,7 +229,7 @@ def _of_advice() -> Iterator[tuple[str, AlertMessage]]:
         "facts": (racks,),
         "live": live,
         "proposed": proposed,
-        "how": "`evenkeel plan GROUP --strategy sticky` writes the plan",
+        "how": "Write the plan with `evenkeel plan payments --strategy sticky`",
         "best_undeployable": "balanced",
         "best_undeployable_reason": "partition spread 3 -> 0",
     }

@@ -92,7 +92,7 @@ def test_a_kip_1071_group_has_one_instance_restarted_and_keeps_copies(
         runbook = runbook_of(app, "sticky-tasks-server")
         assert runbook["there_already"] is True
         (told,) = CONFIGS.findall(" ".join(runbook["notes"]))
-        options = told.replace("GROUP", app.name).split()
+        options = told.split()
         assert copies_of(app) == 0
         run_tool(stage, "kafka.admin.ConfigCommand", *options)
         (this,) = way_of(runbook, app)["rounds"]

@@ -15,6 +15,7 @@ from ...assignors.kafka.protocol_names import (
 )
 from ...model.facts import Fact
 from ...model.groups import GroupHeader
+from ...model.text import pasted
 from .clauses import Clause, count, filled
 
 _TASK_SETTING = "rack.aware.assignment.strategy"
@@ -181,9 +182,10 @@ def _restarting_one(fact: Fact) -> str:
 
 
 def _follow_plan(fact: Fact) -> str:
-    strategy, group = fact.subjects if len(fact.subjects) == 2 else (*fact.subjects, "GROUP")
-    write = f"`evenkeel plan {group} --strategy {strategy}` writes the plan"
-    return f"{write}: put it where its members read theirs, then {_restarting_one(fact)}."
+    strategy, *group = map(pasted, fact.subjects)
+    command = f"`evenkeel plan {group[0]} --strategy {strategy}`" if group else "`evenkeel plan`"
+    copy = "copy it to the path where the members read theirs"
+    return f"Write the plan with {command}, {copy}, then {_restarting_one(fact)}."
 
 
 def _put_first(fact: Fact) -> str:
@@ -216,9 +218,16 @@ def _needs(fact: Fact) -> str:
 
 
 def _bring_to_brokers(fact: Fact) -> str:
-    if fact.subjects[0] != BY_RACKS:
-        return filled(f"Add {{names}} to {BROKER_SETTING} of every broker first.", fact)
-    return "Bring evenkeel's assignor to the brokers first: `evenkeel runbook GROUP --strategy racks-server` says how."
+    assignor, group = fact.subjects
+    if assignor != BY_RACKS:
+        return f"Add {assignor} to {BROKER_SETTING} of every broker first."
+    command = f"`evenkeel runbook {pasted(group)} --strategy racks-server`"
+    return f"Add evenkeel's assignor to the brokers first: {command} shows the steps."
+
+
+def _needs_plan_follower(fact: Fact) -> str:
+    command = " ".join(["evenkeel elect", *map(pasted, fact.subjects), "--to evenkeel-plan"])
+    return f"Its members have to follow a stored plan: `{command}` shows the steps."
 
 
 _HOW: Mapping[str, Clause] = {
@@ -227,9 +236,7 @@ _HOW: Mapping[str, Clause] = {
         f"{_ALREADY}: {_restarting_one(f)}, the rebalance brings the assignment."
     ),
     "next_rebalance_brings_it": f"{_ALREADY}: the next rebalance brings the assignment.",
-    "needs_plan_follower": (
-        "It needs members that follow a stored plan: `evenkeel elect GROUP --to evenkeel-plan` says how they get there."
-    ),
+    "needs_plan_follower": _needs_plan_follower,
     "follow_plan": _follow_plan,
     "take_plan_away": lambda f: (
         f"Take the plan away, or let it expire, then {_restarting_one(f)}: its fallback decides from then on."

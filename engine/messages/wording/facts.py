@@ -119,7 +119,7 @@ def _unowned(fact: Fact) -> str:
 def _lost_racks(fact: Fact) -> str:
     cure = "racks-server, which they have, does"
     if not fact.subjects:
-        cure = "evenkeel's for brokers does: evenkeel runbook GROUP --strategy racks-server"
+        cure = "evenkeel's assignor for brokers, racks-server, does"
     lost = (
         "lost rack awareness: {before:percent} of its partitions are read across racks, {after:percent} would have to"
         " be; Kafka's assignors for brokers (KIP-848) look at no rack, though all members tell theirs; "

@@ -220,7 +220,7 @@ ELECTED = "all 3 members list it, but range is elected (3 of 3 votes)"
             None,
             NOT_DEPLOYABLE,
             "a stored plan, and no member lists evenkeel-plan",
-            ["...`evenkeel elect GROUP --to evenkeel-plan`..."],
+            ["...`evenkeel elect g --to evenkeel-plan`..."],
         ),
         (
             "range",
@@ -408,7 +408,9 @@ def test_a_group_that_follows_plans_can_run_what_a_plan_can_hold(strategy, deplo
     assert (told.feasibility, told.deployment) == (Feasibility.AVAILABLE, Deployment.PLAN)
     runs_it = strategy == "balanced"
     assert why_of(told) == ("the strategy it runs" if runs_it else "its members follow plans")
-    assert how_of(told).startswith(f"`evenkeel plan GROUP --strategy {strategy}` writes the plan")
+    assert how_of(told).startswith(
+        f"Write the plan with `evenkeel plan g --strategy {strategy}`, copy"
+    )
     assert runs(following, strategy) is runs_it
     assert runs(following, "range") is False
 
@@ -442,7 +444,7 @@ def test_a_plan_holds_what_members_decide_and_classes_where_they_only_list_the_f
             "kafka-python-3.0.12",
             "lag-aware",
             "1 of 2 members is of kafka-python, which",
-            "It needs",
+            "Its members have to",
         ),
         ("rdkafka", "roundrobin", None, None),
         ("consumer-g-1", "fair", None, None),

@@ -80,11 +80,8 @@ def test_what_crosses_and_what_would_have_to_is_told():
 @pytest.mark.parametrize(
     ("assignors", "cure"),
     [
-        (None, "evenkeel's for brokers does: evenkeel runbook GROUP --strategy racks-server"),
-        (
-            ["uniform"],
-            "evenkeel's for brokers does: evenkeel runbook GROUP --strategy racks-server",
-        ),
+        (None, "evenkeel's assignor for brokers, racks-server, does"),
+        (["uniform"], "evenkeel's assignor for brokers, racks-server, does"),
         (["uniform", "evenkeel-racks"], "racks-server, which they have, does"),
     ],
 )

@@ -70,13 +70,15 @@ Ship io.evenkeel.EvenkeelFairAssignor with every member first: engine/followers/
 """The published class of KIP-49 fails with today's clients; ours does not."""
 
 BY_PLAN = """
-Step 1: restart one member … `evenkeel plan g --strategy lag-aware` writes the plan … Meanwhile: only what moves stands
+Step 1: restart one member … Write the plan with `evenkeel plan g --strategy lag-aware`
+… Meanwhile: only what moves stands
 … evenkeel elect g --to lag-aware says how.
 """
 """A group that follows plans needs no class, and no rolling restart."""
 
 NAMED = """
-`evenkeel plan 'x; rm $HOME' --strategy balanced` writes … --describe --state --group 'x; rm $HOME'` says Stable
+Write the plan with `evenkeel plan 'x; rm $HOME' --strategy balanced`
+… --describe --state --group 'x; rm $HOME'` says Stable
 … Compare: evenkeel advise --group 'x; rm $HOME'
 """
 """Whatever somebody calls a group, what is copied names it and does nothing else."""
@@ -202,7 +204,7 @@ def test_a_static_member_that_is_back_at_once_brings_no_rebalance(asked):
     one = "stop one member, and start it once its session.timeout.ms is over (all are static: "
     told = asked("balanced", static=2).stdout
     assert f"Step 3: {one}" in told
-    assert f"put it where its members read theirs, then {one}" in told
+    assert f"copy it to the path where the members read theirs, then {one}" in told
     assert f"The group runs it already: {one}" in asked("range", static=2).stdout
 
 
@@ -216,7 +218,7 @@ def test_what_is_printed_for_kafka_python_runs_as_it_stands(asked):
     exec(f"{imports}\n{argument}", names)
     follower, beside = names["partition_assignment_strategy"]
     assert (follower.name, beside.name) == ("evenkeel-plan", "range")
-    assert "`evenkeel plan g --strategy balanced` writes the plan" in told
+    assert "Write the plan with `evenkeel plan g --strategy balanced`" in told
 
 
 def test_a_group_that_has_what_its_strategy_gives_needs_nothing(run, recording):

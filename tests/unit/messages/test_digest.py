@@ -12,8 +12,9 @@ import pytest
 from evenkeel.engine.messages.advice_news import News, new_advice
 from evenkeel.engine.messages.digest import MOVES, WORST, advice_message, section, told_of
 from evenkeel.engine.messages.length import plain_text, section_text
+from evenkeel.engine.messages.wording import how
 from evenkeel.engine.model.assignments import Move
-from evenkeel.engine.model.facts import Fact, FactKind, reason
+from evenkeel.engine.model.facts import Fact, FactKind, reason, step
 from evenkeel.engine.model.groups import Member
 from evenkeel.engine.model.message import AlertMessage, Announcement, NewsKind
 from evenkeel.engine.model.states import Diagnosis
@@ -344,18 +345,16 @@ def test_a_withdrawal_says_nothing_twice() -> None:
 
 
 def test_a_command_names_the_group_whatever_it_is_called() -> None:
-    """Instructions hold the group's name in place of the word that stands for one; a shell takes it for one word."""
-    how = "`evenkeel plan GROUP --strategy drain` writes the plan"
-    odd = news(group="it's; $(x)", how=how)
+    """Instructions hold the group's name; a shell takes it for one word."""
+    odd = news(group="it's; $(x)", how=how([step("follow_plan", ["drain", "it's; $(x)"])]))
     text = plain_text(digest(odd))
-    assert "GROUP" not in text
     assert f"evenkeel plan {shlex.quote(odd.group_id)} --strategy drain" in text
     for group in (odd.group_id, "--help"):
         code = digest(news(group=group)).sections[-1].code[0]
         program, *arguments = shlex.split(code)
         assert (program, group in arguments) == ("evenkeel", True)
         assert "--" in arguments or not group.startswith("-")
-    hostile = digest(news(group="a`$(x)`b", how=how))
+    hostile = digest(news(group="a`$(x)`b"))
     assert "`$(x)`" not in plain_text(replace(hostile, title=""))
     assert "a?$(x)?b" in shlex.split(hostile.sections[-1].code[0])
 

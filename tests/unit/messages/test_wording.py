@@ -200,3 +200,29 @@ def test_every_measure_that_is_made_has_words():
 
     assert len(made) > 80
     assert made - of_a_verdict <= {*CLAUSES, *measures()}
+
+
+ENGINE = Path(evenkeel.engine.__file__).parent
+PLACEHOLDER = re.compile(r"(evenkeel|kafka-[\w-]+\.sh)( [\w=.,-]+)* GROUP\b")
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    """Each text of the engine that may reach a reader, with where it is: no docstrings, all templates."""
+    for file in ENGINE.rglob("*.py"):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if (
+                isinstance(node, ast.Constant)
+                and isinstance(node.value, str)
+                and id(node) not in alone
+            ):
+                yield f"{file.name}:{node.lineno}", node.value
+    for pattern in ("*.txt", "*.html"):
+        for file in ENGINE.rglob(pattern):
+            yield file.name, file.read_text(encoding="utf-8")
+
+
+def test_no_command_has_a_placeholder_for_a_group():
+    """A reader copies a command: the name of the group is in it, or it needs none."""
+    assert [where for where, text in texts() if PLACEHOLDER.search(text)] == []
