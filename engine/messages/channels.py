@@ -119,6 +119,17 @@ def _report(message: AlertMessage, cluster: str, home: str) -> str:
     return address
 
 
+def posted(
+    key: str, channel: str, message: AlertMessage, thread: AlertMessage | None
+) -> list[Posting]:
+    """A message of its own, and what its *thread* begins with."""
+    postings = [Posting(key=key, channel=channel, message=message)]
+    if thread is not None:
+        its = f"{key} thread"
+        postings.append(Posting(key=its, channel=channel, message=thread, answers=key))
+    return postings
+
+
 @dataclass(kw_only=True, eq=False)
 class Postings:
     """What is to be told of the groups of a cluster or its pipeline, in this order."""
@@ -130,9 +141,11 @@ class Postings:
     def __iter__(self) -> Iterator[Posting]:
         return iter(self.queued)
 
-    def post(self, key: str, channel: str, message: AlertMessage) -> None:
-        """A message of its own."""
-        self.queued.append(Posting(key=key, channel=channel, message=message))
+    def post(
+        self, key: str, channel: str, message: AlertMessage, thread: AlertMessage | None = None
+    ) -> None:
+        """A message of its own, and what its *thread* begins with."""
+        self.queued += posted(key, channel, message, thread)
 
     def change(
         self, course: IncidentCourse, readers: Readers, key: str, message: AlertMessage

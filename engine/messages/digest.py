@@ -16,7 +16,16 @@ from ..model.states import Diagnosis
 from ..ports import AdvisedSnapshot, ScoredAdvice
 from ..records.lifecycle import AT_ONCE, VERDICT_SECONDS, AdvicePromise
 from .advice_news import News
-from .incident_message import BETWEEN, LINE, NAME, fitted, in_command, next_command, titled
+from .incident_message import (
+    BETWEEN,
+    LINE,
+    NAME,
+    fitted,
+    in_command,
+    in_lines,
+    next_command,
+    titled,
+)
 from .wording import (
     across,
     and_more,
@@ -36,7 +45,7 @@ from .wording.forecasts import came, expected, foreseen, in_short, price, promis
 from .wording.incidents import impact
 
 WORST = 8
-"""Groups that get their lines; the others are named and counted."""
+"""Groups that a thread has in full; it names the others."""
 
 MOVES = 5
 """Moves listed per group."""
@@ -63,9 +72,10 @@ def advice_message(
     owners: Mapping[str, str] | None = None,
     worst: int = WORST,
     link: str | None = None,
-) -> AlertMessage:
+) -> tuple[AlertMessage, AlertMessage | None]:
     """
-    One digest of all news of one snapshot for one channel; news of one group is a message about that group.
+    One digest of all news of one snapshot for one channel, and what its thread has of each group; news of one group is
+    a message about that group, without a thread.
 
     Args:
         cluster: The cluster's configured name.
@@ -74,7 +84,7 @@ def advice_message(
         moves: Some moves by group.
         verdicts: How many groups of the whole snapshot got which verdict.
         owners: Who owns a group, where that is configured.
-        worst: How many groups get their lines.
+        worst: How many groups the thread has in full.
         link: Address of the run.
     """
     full, rest = news[:worst], news[worst:]
@@ -97,22 +107,41 @@ def advice_message(
     if len(news) == 1:
         owner = owned.get(first.group)
         owns = (f"Owner: {fitted(owner, NAME)}",) if owner else ()
-        return replace(message, footer=(*owns, *message.footer))
+        return replace(message, footer=(*owns, *message.footer)), None
+    number = Counter(one.kind for one in news)
+    counted = ", ".join(f"{number[kind]:,} {kind}" for kind in NewsKind if number[kind])
+    digest = replace(
+        message,
+        title=titled(cluster, None, f"advice for {several(len(news), 'group')}"),
+        summary=f"{counted}, most urgent first.",
+        action=None,
+        sections=tuple(Section(heading="", lines=(line,)) for line in _in_lines(news)),
+        more=f"All open switches: evenkeel query open_switches --param {quote(f'cluster={cluster}')}",
+    )
     sections = [section(one, owned.get(one.group)) for one in told]
     if rest:
         names = [f"{one.group_id} ({one.kind} {one.strategy})" for one in rest]
         heading = f"and {several(len(rest), 'more group')}"
         sections.append(Section(heading=heading, lines=(listed(names, NAMED),)))
-    number = Counter(one.kind for one in news)
-    counted = ", ".join(f"{number[kind]:,} {kind}" for kind in NewsKind if number[kind])
-    return replace(
-        message,
-        title=titled(cluster, None, f"advice for {several(len(news), 'group')}"),
-        summary=f"{sentence(counted)} First: {fitted(first.group, NAME)}, {first.headline}.",
-        action=None,
+    thread = replace(
+        digest,
+        title=titled(cluster, None, f"advice for {several(len(news), 'group')}, in full"),
         sections=tuple(sections),
-        more=f"All open switches: evenkeel query open_switches --param {quote(f'cluster={cluster}')}",
+        announcements=(),
+        footer=(),
+        more=None,
     )
+    return digest, thread
+
+
+def _in_lines(news: Sequence[News]) -> list[str]:
+    """A line for each of the first, and how many more there are."""
+    shown = in_lines(news)
+    lines = [fitted(f"{fitted(one.group_id, NAME)}: {_headline(one)}") for one in shown]
+    if rest := Counter(one.kind for one in news[len(shown) :]):
+        counted = ", ".join(f"{rest[kind]:,} {kind}" for kind in NewsKind if rest[kind])
+        lines.append(f"and {rest.total():,} more: {counted}")
+    return lines
 
 
 @dataclass(frozen=True, kw_only=True)

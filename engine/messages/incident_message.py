@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TypeVar
 
 from ..incidents.policy import EVERY_CLUSTER
 from ..model.facts import Fact
@@ -49,6 +50,9 @@ ERRORS = 3
 
 BETWEEN = " · "
 """Between what shares a line."""
+
+LINES = 6
+"""Lines of a message about many: with summary and footer, Slack shows eight."""
 
 SPELT_OUT = 100
 """Characters of a group's name that a command spells out."""
@@ -182,6 +186,19 @@ def titled(name: str, place: str | None, text: str) -> str:
     name = printable(name)
     text = shortened(text, TITLE - len(where) - 2 - min(len(name), LEAST_NAME))
     return f"{cut(name, TITLE - len(where) - 2 - len(text))}{where}: {text}"
+
+
+T = TypeVar("T")
+
+
+def in_lines(items: Sequence[T]) -> Sequence[T]:
+    """
+    Those that get a line of their own in a message about many; one line counts the others.
+
+    >>> len(in_lines(range(6))), len(in_lines(range(7)))
+    (6, 5)
+    """
+    return items if len(items) <= LINES else items[: LINES - 1]
 
 
 def length_of(incident: Incident) -> str:

@@ -224,11 +224,11 @@ class _Telling:
     ) -> list[IncidentCourse]:
         """Tell of many at once; those that it names, whose readers now know."""
         incidents = [_worded(self._incident(course)) for course in courses]
-        message, names = digest_message(incidents, kind)
+        digest = digest_message(incidents, kind)
         key = f"digest {self.judgement.snapshot_id} {channel} {kind}"
-        self.postings.post(key, channel, message)
-        named = [course for course in courses if course.group_id in set(names)]
-        self._event(EventKind.DIGEST, named, message)
+        self.postings.post(key, channel, digest.message, digest.thread)
+        named = [course for course in courses if course.group_id in set(digest.named)]
+        self._event(EventKind.DIGEST, named, digest.message)
         if kind is not DigestKind.RESOLVED:
             for course in named:
                 paged = kind is DigestKind.OPENED

@@ -39,7 +39,7 @@ from ..ports import (
 )
 from ..records import IncidentCourse, Readers, SilenceRow
 from .advice_news import News, new_advice
-from .channels import Postings, channel_of
+from .channels import Postings, channel_of, posted
 from .digest import MOVES, WORST, advice_message
 from .events import EventKind
 from .incident_message import LINE, NAME, Incident, fitted, headline_of, message_of, titled
@@ -139,7 +139,7 @@ def queue_news(
     for channel, news in channels.items():
         groups = {one.advice.advice_id: one.group_id for one in news[:WORST]}
         moves = history.first_moves([number for number in groups if number is not None], MOVES)
-        message = advice_message(
+        message, thread = advice_message(
             snapshot.cluster,
             snapshot,
             news,
@@ -149,9 +149,9 @@ def queue_news(
             link=link,
         )
         key = f"advice {snapshot.snapshot_id} {channel}"
-        posting = Posting(key=key, channel=channel, message=message)
-        queued += history.enqueue_alert(
-            posting, cluster=snapshot.cluster, snapshot_id=snapshot.snapshot_id
+        queued += sum(
+            history.enqueue_alert(each, cluster=snapshot.cluster, snapshot_id=snapshot.snapshot_id)
+            for each in posted(key, channel, message, thread)
         )
     told = "%s: %d groups with news, %d alerts queued."
     log.info(told, snapshot.snapshot_id, len(found.news), queued)

@@ -18,7 +18,7 @@ from ..model.states import IncidentState
 from ..ports import Posting
 from ..records import IncidentCourse, SilenceKind, SilenceRow
 from .channels import channel_of
-from .incident_message import BETWEEN, NAME, fitted, titled
+from .incident_message import BETWEEN, LINES, NAME, fitted, in_lines, titled
 from .wording import listed, moment, sentence, several
 from .wording.incidents import called
 
@@ -226,8 +226,8 @@ def stale_postings(silences: Sequence[SilenceRow], scene: Scene) -> list[Posting
                 ),
                 action="End those that are no longer needed.",
                 sections=(
-                    Section(heading="Which", lines=tuple(its)),
-                    Section(heading="Next", code=(_to_end(numbers.get(channel)),)),
+                    *(Section(heading="", lines=(line,)) for line in _shown(its)),
+                    Section(heading="Next", code=(_to_end(numbers.get(channel), its),)),
                 ),
             ),
         )
@@ -252,8 +252,16 @@ def _covers_nothing(silence: SilenceRow, scene: Scene) -> bool:
     return not scene.covered(silence) and not unread
 
 
-def _to_end(number: int | None) -> str:
-    return "evenkeel query silences" if number is None else f"evenkeel silence --end {number}"
+def _shown(lines: Sequence[str]) -> list[str]:
+    shown = in_lines(lines)
+    left = len(lines) - len(shown)
+    return [*shown, f"and {left:,} more"] if left else list(shown)
+
+
+def _to_end(number: int | None, lines: Sequence[str]) -> str:
+    if number is None or len(lines) > LINES:
+        return "evenkeel query silences"
+    return f"evenkeel silence --end {number}"
 
 
 def _message(now: datetime, title: str, summary: str, command: str | None = None) -> AlertMessage:

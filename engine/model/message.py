@@ -171,8 +171,9 @@ class AlertMessage:
 
     @property
     def brief(self) -> bool:
-        """Whether its sections are a line or two each, to be read in one go: all but advice for several groups."""
-        return self.kind is not MessageKind.ADVICE or len(self.announcements) == 1
+        """Whether its sections are lines to be read in one go: all but advice for several groups in full."""
+        in_full = any(section.lines and section.code for section in self.sections)
+        return self.kind is not MessageKind.ADVICE or not in_full
 
     @property
     def spoken(self) -> str:

@@ -244,9 +244,13 @@ def _of_advice() -> Iterator[tuple[str, AlertMessage]]:
         "missed": _news("missed", checks=(outbox.check(48_123),)),
     }
     for name, each in news.items():
-        yield f"advice, {name}", _advised(each)
+        yield f"advice, {name}", _advised(each)[0]
     several = [each for name, each in news.items() if not name.startswith("switch with")]
-    yield "advice, several groups", _advised(*several)
+    message, thread = _advised(*several)
+    assert thread is not None
+    yield "advice, several groups", message
+    yield "advice, several groups: thread", thread
+    yield "advice, 30 groups", _advised(*several, *several, *several, *several, *several[:2])[0]
 
 
 def _news(state: str, *, before: str | None = None, **row: Any) -> News:
@@ -268,7 +272,7 @@ def _news(state: str, *, before: str | None = None, **row: Any) -> News:
     return found
 
 
-def _advised(*news: News) -> AlertMessage:
+def _advised(*news: News) -> tuple[AlertMessage, AlertMessage | None]:
     snapshot = AdvisedSnapshot(
         snapshot_id="test-20260301T090000Z-abc124",
         cluster="test",
@@ -294,8 +298,14 @@ def _advised(*news: News) -> AlertMessage:
 def _digests() -> Iterator[tuple[str, AlertMessage]]:
     causes = [*FACTS][:8]
     some = [incident_of(cause, group=f"orders-{n}") for n, cause in enumerate(causes)]
-    for kind in DigestKind:
-        yield f"digest, {kind}", digest_message(some, kind)[0]
+    causes = [cause for cause in FACTS for _ in range(2)]
+    many = [incident_of(cause, group=f"payments-{n}") for n, cause in enumerate([*causes, *FACTS])]
+    for size, its in {"": some, " of 30": many[:30]}.items():
+        for kind in DigestKind:
+            digest = digest_message(its, kind)
+            yield f"digest{size}, {kind}", digest.message
+            if digest.thread:
+                yield f"digest{size}, {kind}: thread", digest.thread
 
 
 def _quiet() -> Iterator[tuple[str, AlertMessage]]:

@@ -41,6 +41,10 @@ EMPTY = frozenset({"no_text", "invalid_payload", "missing_text_or_fallback_or_at
 """What Slack says of a webhook that works and a message without content."""
 
 
+ANSWERS = (MessageKind.INCIDENT_CLOSED, MessageKind.DIGEST, MessageKind.ADVICE)
+"""Messages of a thread that are posted by themselves, since a webhook has no threads."""
+
+
 class SlackWebhook:
     """An incoming webhook, as the port `Notifier`."""
 
@@ -69,10 +73,9 @@ class SlackWebhook:
         thread: str | None = None,
         broadcast: bool = False,
     ) -> Delivered:
-        """An answer is posted only if the channel is to see it, or if it says that something is over."""
-        # what was posted stays as it was: without another message it would be open for ever
-        is_over = message.kind is MessageKind.INCIDENT_CLOSED
-        if thread is None or broadcast or is_over:
+        """An answer is posted only if it is broadcast, ends an incident, or has the rest of a digest."""
+        # the first message stays unchanged: without another one it would be open for ever
+        if thread is None or broadcast or message.kind in ANSWERS:
             content = body(message, key)
             self._post(text=content["text"], blocks=content["blocks"], unfurl_links=False)
         else:

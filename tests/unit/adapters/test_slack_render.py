@@ -131,7 +131,9 @@ def test_a_name_ends_no_bold_and_no_code() -> None:
 
 def test_what_does_not_fit_is_counted() -> None:
     """Sections that do not fit are left out from the end, and their number is told."""
-    many = tuple(Section(heading=f"group {n}", lines=("word " * 100,)) for n in range(100))
+    many = tuple(
+        Section(heading=f"group {n}", lines=("word " * 100,), code=("x",)) for n in range(100)
+    )
     posted = body(replace(MESSAGE, sections=many), "k")
     shown = sum(text.startswith("*group") for text in texts(posted))
     assert 10 < shown < 24

@@ -38,7 +38,14 @@ def digest(*found: News, moves: Any = None, **more: Any) -> AlertMessage:
     """The digest of some news."""
     given = {"verdicts": {"switch": len(found)}} | more
     snapshot = replace(SNAPSHOT, **given.pop("snapshot", {}))
-    return advice_message(CLUSTER, snapshot, found, moves or {}, **given)
+    return advice_message(CLUSTER, snapshot, found, moves or {}, **given)[0]
+
+
+def thread(*found: News) -> AlertMessage:
+    """What its thread begins with."""
+    _, more = advice_message(CLUSTER, SNAPSHOT, found, {}, verdicts={"switch": len(found)})
+    assert more is not None
+    return more
 
 
 def news(state: str = "confirmed", group: str = "payments", **row: Any) -> News:
@@ -232,26 +239,30 @@ def test_what_is_the_matter_is_not_said_again_as_the_reason() -> None:
 def test_several_are_counted_by_kind() -> None:
     """Switches first, then what came of earlier ones."""
     ends = ("confirmed", "verified", "withdrawn", "missed", "adopted", "verified")
-    message = digest(*(news(state, f"g{n}") for n, state in enumerate(ends)))
+    some = [news(state, f"g{n}") for n, state in enumerate(ends)]
+    message = digest(*some)
 
     assert message.title == "test: advice for 6 groups"
-    assert message.summary == (
-        "1 switch, 1 missed, 1 withdrawn, 1 adopted, 2 verified."
-        " First: g0, switch range -> sticky, lag in 1 h 120k -> 300."
-    )
-    assert [each.code[0].split()[1] for each in message.sections] == ["runbook", *["advise"] * 5]
+    counted = "1 switch, 1 missed, 1 withdrawn, 1 adopted, 2 verified, most urgent first."
+    assert message.summary == counted
+    assert message.sections[0].lines == ("g0: switch range -> sticky, lag in 1 h 120k -> 300",)
+    in_full = thread(*some).sections
+    assert [each.code[0].split()[1] for each in in_full] == ["runbook", *["advise"] * 5]
 
 
-def test_the_worst_are_told_in_full_and_the_rest_counted() -> None:
-    """A long list is cut to the worst; the others are named, and everybody counts as told."""
+def test_the_worst_are_in_the_thread_in_full_and_the_rest_counted() -> None:
+    """A long list is cut to the worst; the thread names the others, and all count as notified."""
     rows = [advice(f"g{n:03}", live_forecast=forecast(n)) for n in range(40)]
-    message = digest(*new_advice(rows, {}, NOW, daily))
-    assert [s.heading.split(":")[0] for s in message.sections[:2]] == ["g039", "g038"]
-    assert message.sections[-1].heading == f"and {40 - WORST} more groups"
-    assert len(message.sections) == WORST + 1
+    found = new_advice(rows, {}, NOW, daily)
+    message, more = digest(*found), thread(*found)
+    assert [s.lines[0].split(":")[0] for s in message.sections[:2]] == ["g039", "g038"]
+    assert message.sections[-1].lines == ("and 35 more: 35 switch",)
     assert {known.group_id for known in message.announcements} == {row.group_id for row in rows}
-    assert message.sections[-1].lines[0].startswith("g031 (switch sticky), ")
     assert message.more == "All open switches: evenkeel query open_switches --param cluster=test"
+    assert [s.heading.split(":")[0] for s in more.sections[:2]] == ["g039", "g038"]
+    assert more.sections[-1].heading == f"and {40 - WORST} more groups"
+    assert more.sections[-1].lines[0].startswith("g031 (switch sticky), ")
+    assert (len(more.sections), more.announcements) == (WORST + 1, ())
 
 
 def test_moves_are_listed_up_to_a_number() -> None:

@@ -242,10 +242,11 @@ def test_a_flood_is_a_digest_and_so_is_its_end():
 
     assert sorted(keys(opened)) == [
         "digest s3 #kafka opened",
+        "digest s3 #kafka opened thread",
         *(f"incident c/g{n:03}/s2 opened" for n in range(5, 10)),
     ]
     assert "digest s5 #kafka resolved" in keys(over)
-    assert sum("resolved thread" in key for key in keys(over)) == 5
+    assert sum("resolved thread" in key for key in keys(over)) == 1 + 5
     assert watcher.watched == []
 
 
@@ -372,7 +373,9 @@ def test_what_cannot_be_worded_is_told_all_the_same(count: int) -> None:
     done = [watcher.look(wrong) for _ in range(2)][-1]
 
     assert {group for event in done.events for group in event.groups} == {*wrong}
-    assert "member not committing" in plain_text(done.events[-1].message)
+    texts = [plain_text(posting.message) for posting in done.postings]
+    assert any("g000: member not committing" in text for text in texts) is (count > 1)
+    assert any("member not committing" in text for text in texts)
 
 
 def test_a_message_that_cannot_be_made_costs_other_groups_nothing(monkeypatch):
