@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
 
+from ..config import RefusedCluster, Settings
 from ..incidents.policy import EVERY_CLUSTER
 from ..model.facts import Fact
 from ..model.formats import minute, roughly
@@ -83,6 +84,7 @@ class Incident:
         owner: Who owns the group, as configured.
         mention: Who is called, as `Rule.mention` has it; None: nobody.
         link: Address of the run.
+        kafka: Options by which Kafka's own tools reach the cluster; None: not known.
         quiet: What is to be said of a silence or an acknowledgement, a clause; None: nothing.
         unwatched: Whether it is over because its cluster is not configured any more.
     """
@@ -95,6 +97,7 @@ class Incident:
     owner: str | None = None
     mention: str | None = None
     link: str | None = None
+    kafka: str | None = None
     quiet: str | None = None
     unwatched: bool = False
 
@@ -136,7 +139,7 @@ def message_of(incident: Incident, event: EventKind) -> AlertMessage:
         *_beside(course, worst),
         ("Changed before", _changed(incident.changed)),
     ]
-    command = next_command(
+    command = _raising_retention(incident.kafka, about) or next_command(
         incident.cluster,
         course.name,
         about.cause if about else course.cause,
@@ -375,6 +378,27 @@ def _acted_upon(course: IncidentCourse, worst: CauseSpan | None) -> CauseSpan | 
     if worst is None or worst.cause is not Diagnosis.CATCHING_UP:
         return worst
     return next((each for each in course.causes if each.cause in WHY_BEHIND), worst)
+
+
+def kafka_options(settings: Settings, cluster: str) -> str | None:
+    """Options by which Kafka's own tools reach a cluster; None where its address is not known."""
+    found = settings.clusters.get(cluster)
+    if found is None or isinstance(found, RefusedCluster):
+        return None
+    options = f"--bootstrap-server {shlex.quote(found.bootstrap)}"
+    protocol = found.properties.get("security.protocol", "plaintext")
+    is_plain = protocol.lower() == "plaintext"
+    return options if is_plain else f"{options} --command-config client.properties"
+
+
+def _raising_retention(kafka: str | None, about: CauseSpan | None) -> str | None:
+    """The command that doubles the retention of a topic that loses records; None where one of its parts is unknown."""
+    kept = wording.kept_of(about) if about and about.cause in wording.LOSING else None
+    if kafka is None or kept is None or not kept.after or kept.after < 0:
+        return None
+    topic, longer = shlex.quote(kept.subjects[0]), round(2 * kept.after)
+    what = f"--entity-type topics --entity-name {topic} --add-config retention.ms={longer}"
+    return f"kafka-configs.sh {kafka} --alter {what}"
 
 
 def next_command(cluster: str, group: str, cause: TroubleKind, good_snapshot_id: str | None) -> str:

@@ -30,7 +30,7 @@ from ..records import IncidentCourse, IncidentRow, Readers
 from .channels import Postings
 from .events import EventKind, GroupEvent, amount_of, loses, news_of, rose
 from .group_digest import DigestKind, digest_message
-from .incident_message import Incident, headline_of, line_of, message_of
+from .incident_message import Incident, headline_of, kafka_options, line_of, message_of
 from .silence_messages import quiet_clause
 from .wording.incidents import summary_of
 
@@ -291,6 +291,7 @@ class _Telling:
             owner=owner_of(self.settings, judgement.cluster, course),
             mention=rule.mention,
             link=self.link,
+            kafka=kafka_options(self.settings, judgement.cluster),
             quiet=quiet_clause(quiet.kind, quiet.who, quiet.until, quiet.reason) if quiet else None,
         )
 

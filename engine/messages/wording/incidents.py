@@ -16,7 +16,7 @@ from ...records import CauseSpan, IncidentCourse
 from .clauses import Figure, filled
 from .facts import words
 from .pipelines import PIPELINES, Known, what_is_wrong
-from .troubles import ASSIGNED_BY_HAND, IMPACTS, TROUBLES, Words
+from .troubles import ASSIGNED_BY_HAND, IMPACTS, TROUBLES, Words, retention
 
 
 def called(kind: TroubleKind) -> str:
@@ -78,9 +78,20 @@ def more(span: CauseSpan) -> str:
     kind, first = _words(span.cause), _first(span)
     if _has_none_to_restart(span):
         return ASSIGNED_BY_HAND
+    if span.cause in LOSING:
+        return f"{retention(kept_of(span))} {kind.more}"
     if isinstance(kind.more, str):
         return kind.more
     return kind.more(first) if first is not None else ""
+
+
+def kept_of(span: CauseSpan) -> Fact | None:
+    """How long the topic keeps records that loses them; None where that is unknown."""
+    return next((fact for fact in span.facts if fact.measure == "retention_ms"), None)
+
+
+LOSING = frozenset({Diagnosis.DATA_LOSS, Diagnosis.DATA_LOSS_IMMINENT})
+"""Causes against which retention is raised."""
 
 
 def _has_none_to_restart(span: CauseSpan) -> bool:
@@ -123,7 +134,7 @@ def _first(span: CauseSpan) -> Fact | None:
 
 
 def _is_what(fact: Fact) -> bool:
-    return fact.measure not in HOW_BAD and fact.measure not in TRACES
+    return fact.measure not in {*HOW_BAD, *TRACES, "retention_ms"}
 
 
 HOW_BAD: Mapping[str, tuple[str, Callable[[float], str]]] = {

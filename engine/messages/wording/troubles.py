@@ -12,7 +12,7 @@ from math import isnan
 from typing import Literal
 
 from ...model.facts import Fact
-from ...model.formats import arriving, brief, record_rate
+from ...model.formats import arriving, brief, record_rate, roughly
 from ...model.states import Diagnosis
 from ...model.text import and_more, does, plural, several
 from .clauses import Clause, count, filled, partitions, subjects, whole
@@ -162,9 +162,22 @@ def _cannot_read(fact: Fact) -> str:
     return f'it can\'t be read: "{fact.quote}"' if fact.quote else "it can't be read"
 
 
-RETENTION = (
-    "Check retention.ms and retention.bytes, because either deletes. Then let the group catch up."
-)
+def retention(fact: Fact | None) -> str:
+    """
+    What to know of a topic's retention before it is raised, in sentences.
+
+    >>> retention(None)
+    'Check retention.ms and retention.bytes, because either deletes.'
+    """
+    if fact is None:
+        return "Check retention.ms and retention.bytes, because either deletes."
+    if whole(fact.after) < 0:
+        return filled("retention.ms of {first} is unlimited, so retention.bytes deletes.", fact)
+    kept = roughly(whole(fact.after) / 1000)
+    return filled(f"retention.ms of {{first}} is {{after}} ({kept}).", fact) + RETENTION_BYTES
+
+
+RETENTION_BYTES = " If retention.bytes is set, raise it too."
 
 ASSIGNED_BY_HAND = (
     "No member was seen lately. Consumers that call assign() commit but never join: for those set"
@@ -214,7 +227,7 @@ TROUBLES: Mapping[Diagnosis, Words] = {
         amount="{:~record} lost",
         action="Raise retention of its topics now.",
         action_about=_raise_retention,
-        more=f"{RETENTION} Deleted records can't be recovered from Kafka.",
+        more="Deleted records can't be recovered from Kafka.",
     ),
     Diagnosis.OFFSETS_SKIPPED: Words(
         what="its commits jumped over {after:record} of {partitions} ({names})",
@@ -232,7 +245,7 @@ TROUBLES: Mapping[Diagnosis, Words] = {
         headline="data loss in {after:roughly}",
         action="Raise retention of its topics now.",
         action_about=_raise_retention,
-        more=RETENTION,
+        more="Then let the group catch up.",
     ),
     Diagnosis.GROUP_NOT_COMMITTING: Words(
         what=_stopped,
@@ -338,6 +351,7 @@ def _ability_unknown(fact: Fact) -> str:
 CLAUSES: Mapping[str, Clause] = {
     **{kind.measure: words.what for kind, words in TROUBLES.items() if words.what},
     "group_load": "{after:arriving}, together they do {bound:rate}",
+    "retention_ms": retention,
     "silent_hosts": "{host|hosts} {names}",
     "stuck_at": _stuck_at,
     "last_members": "last seen {names}, {after:minute}",

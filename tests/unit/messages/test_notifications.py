@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.engine.config import Rule, Settings, Webhook
+from evenkeel.engine.config import ClusterSettings, RefusedCluster, Rule, Settings, Webhook
 from evenkeel.engine.incidents.evaluation import Judged, Judgement, Trouble
 from evenkeel.engine.incidents.silences import Quiet
 from evenkeel.engine.messages import notifications
 from evenkeel.engine.messages.events import EventKind
-from evenkeel.engine.messages.incident_message import message_of
+from evenkeel.engine.messages.incident_message import kafka_options, message_of
 from evenkeel.engine.messages.length import plain_text
 from evenkeel.engine.messages.notifications import ToldRound, round_of
 from evenkeel.engine.model.facts import FactKind, fact
@@ -440,3 +440,23 @@ def test_nothing_is_said_twice_or_left_open(looks, flood, quieted):
     assert len(keys(postings)) == len(set(keys(postings)))
     roots = {one.key for one in postings}
     assert {one.answers or one.replaces for one in postings} - {None} <= roots
+
+
+@pytest.mark.parametrize(
+    ("protocol", "options"),
+    [
+        (None, "--bootstrap-server a:1,b:2"),
+        ("PLAINTEXT", "--bootstrap-server a:1,b:2"),
+        ("SASL_SSL", "--bootstrap-server a:1,b:2 --command-config client.properties"),
+    ],
+)
+def test_the_address_of_a_cluster_is_that_of_the_configuration(
+    protocol: str | None, options: str
+) -> None:
+    """A cluster that asks for a login needs a file of properties."""
+    properties = {"security.protocol": protocol} if protocol else {}
+    known = ClusterSettings(bootstrap="a:1,b:2", properties=properties)
+    refused = RefusedCluster(why="no address")
+    settings = Settings(clusters={"c": known, "r": refused})
+    found = [kafka_options(settings, name) for name in ("c", "r", "none")]
+    assert found == [options, None, None]
