@@ -15,7 +15,7 @@ from typing import TypeVar
 from ..config import RefusedCluster, Settings
 from ..incidents.policy import EVERY_CLUSTER
 from ..model.facts import Fact
-from ..model.formats import minute, roughly
+from ..model.formats import brief, minute, roughly
 from ..model.message import AlertMessage, MessageKind, Section, Severity, Subject, severity_of
 from ..model.states import CAPACITY, SECONDS_BEHIND, Diagnosis, IncidentKind, TroubleKind
 from ..model.text import cut, printable
@@ -125,7 +125,8 @@ def message_of(incident: Incident, event: EventKind) -> AlertMessage:
         return _of_pipeline(incident, event)
     if event is EventKind.RESOLVED:
         title = f"{_outcome(course)}, {_was(course)} for {length_of(incident)}"
-        lines = [("When", _from_to(incident)), ("Flapping", _why_only_now(incident))]
+        when = BETWEEN.join([_from_to(incident), *_peaks(course)])
+        lines = [("When", when), ("Flapping", _why_only_now(incident))]
         return _of_group(incident, event, title, _now_healthy(incident), sections=_sections(lines))
     worst = _worst(course)
     title, facts = headline_of(course), worst.facts if worst else ()
@@ -160,7 +161,7 @@ def line_of(incident: Incident, event: EventKind) -> AlertMessage:
         return _of_pipeline(incident, event)
     if event is EventKind.RESOLVED:
         title = f"{_outcome(course)}, {_was(course)} for {length_of(incident)}"
-        when = f"{_from_to(incident)}."
+        when = sentence(", ".join([_from_to(incident), *_peaks(course)]))
         return _of_group(incident, event, title, f"{when} {_why_only_now(incident)}".strip())
     calls = readers is None or rose(course, readers)
     caller = incident if calls else replace(incident, mention=None)
@@ -302,6 +303,17 @@ def _now_healthy(incident: Incident) -> str:
         now = "The group was not seen healthy; evenkeel no longer waits for it."
     bad = wording.amount(readers.cause, readers.amount) if readers and readers.amount else None
     return f"{now} Last reported: {bad}." if bad else now
+
+
+def _peaks(course: IncidentCourse) -> list[str]:
+    """The largest lag and time behind; without what is unknown, and without what was reported last."""
+    peaks = [f"peak lag {brief(course.peak_lag)}"] if course.peak_lag else []
+    readers, seconds = course.readers, course.peak_behind_seconds
+    behind = roughly(seconds) if seconds else None
+    known = wording.amount(readers.cause, readers.amount) if readers and readers.amount else ""
+    if behind and known != f"{behind} behind":
+        peaks.append(f"up to {behind} behind")
+    return peaks
 
 
 def _why_only_now(incident: Incident) -> str:

@@ -132,7 +132,7 @@ def messages() -> Iterator[tuple[str, AlertMessage]]:
 
 
 def _of_groups() -> Iterator[tuple[str, AlertMessage]]:
-    for cause, (amount, _) in FACTS.items():
+    for cause, (amount, facts) in FACTS.items():
         incident = incident_of(cause)
         yield f"{cause}: opened", message_of(incident, EventKind.OPENED)
         risen = readers_of(Diagnosis.CATCHING_UP, 600)
@@ -144,6 +144,7 @@ def _of_groups() -> Iterator[tuple[str, AlertMessage]]:
         still = incident_of(cause, course={"readers": same})
         yield f"{cause}: reminder", message_of(still, EventKind.STILL)
         yield f"{cause}: reminder, thread", line_of(still, EventKind.STILL)
+        lag = next((1.03 * f.after for f in facts if f.measure == "total_lag" and f.after), None)
         over = incident_of(
             cause,
             course={
@@ -152,6 +153,7 @@ def _of_groups() -> Iterator[tuple[str, AlertMessage]]:
                 "readers": readers_of(cause, amount),
                 "well_since": group_incidents.NOW - timedelta(minutes=5),
                 "closed_at": group_incidents.NOW,
+                **({} if lag is None else {"peak_lag": lag, "peak_behind_seconds": 1680.0}),
             },
         )
         yield f"{cause}: resolved", message_of(over, EventKind.RESOLVED)

@@ -492,3 +492,31 @@ def test_odd_names_do_no_harm(
     ].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
     meant = None if command.startswith("kafka-configs") else parsed(command).params.get("group")
     assert meant is None or matching(str(meant), [group, "another"]) == [group]
+
+
+@pytest.mark.parametrize(
+    ("lag", "seconds", "amount", "peaks"),
+    [
+        (1_910_000, 1680.0, 1500.0, " · peak lag 1.91M · up to 28 min behind"),
+        (1_910_000, 1500.0, 1500.0, " · peak lag 1.91M"),
+        (None, 1680.0, None, " · up to 28 min behind"),
+        (None, None, 1500.0, ""),
+    ],
+)
+def test_the_end_of_an_incident_has_its_peaks(
+    lag: float | None, seconds: float | None, amount: float | None, peaks: str
+) -> None:
+    """The largest lag and time behind; what is unknown, and what was reported last, has no place there."""
+    cause = Diagnosis.NO_MEMBERS
+    course = {
+        "state": IncidentState.RESOLVED,
+        "readers": readers_of(cause, amount),
+        "well_since": NOW,
+        "closed_at": NOW,
+        "peak_lag": lag,
+        "peak_behind_seconds": seconds,
+    }
+    over = incident_of(cause, course=course)
+    when = "2026-03-01 02:40 UTC to 2026-03-01 03:05 UTC"
+    assert f"When: {when}{peaks}\n" in plain_text(message_of(over, RESOLVED))
+    assert f"{when}{peaks.replace(' · ', ', ')}." in plain_text(line_of(over, RESOLVED))
