@@ -158,7 +158,7 @@ def test_what_the_policy_leaves_out_is_shown_as_not_allowed(run, recording, tmp_
     """A policy that allows nothing leaves the best strategy as a comparison, and is said to be the reason."""
     (tmp_path / "evenkeel.toml").write_text("[[rules]]\npolicy = {deployment = ['plan']}\n")
     text = run("advise", "--from", recording, "--group", "uneven").stdout
-    assert "Advice    Keep range: there is no strategy that it could deploy" in text
+    assert "Advice    Keep range: no strategy can be deployed on this group" in text
     assert "Possible  not allowed: range " in text
     assert "setting is not among what policy.deployment allows" in words_of(text)
 
@@ -178,8 +178,8 @@ def test_two_snapshots_confirm_nothing(run, kafka):
     [row] = objects(run(*asked, "--json"))
     assert (row["verdict"], row["advice_state"], row["strategy"]) == ("stay", "proposed", "range")
     assert row["state"] == "Stable"  # what the broker says of the group
-    assert "to be confirmed: won in 1 of the last 1 snapshot" in row["reason"]
-    assert row["reason"].endswith("told after 30 min and 3 of 4")
+    assert "to be confirmed:best in 1 of the last 1 snapshot" in row["reason"]
+    assert row["reason"].endswith("advised after 30 min and 3 of 4")
     assert row["moves"]
     assert len(kafka["slept"]) == 1
     text = run(*asked).stdout

@@ -113,7 +113,7 @@ def test_a_group_that_follows_plans_is_advised_one_and_held_to_it(run, follower,
     assert "cross-rack share 100% -> 0%" in told
     assert "`evenkeel plan racks-by-plan --strategy " in told
     assert "min_traffic met its forecast" in verified
-    assert "Nothing crosses racks any more (100% before): forecast met." in verified
+    assert "Reads across racks 0% (100% before): forecast met." in verified
 
 
 def test_messages_stand_beside_the_diagnoses(run, skewed, tmp_path):

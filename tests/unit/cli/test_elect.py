@@ -97,7 +97,7 @@ def test_where_nothing_has_to_be_done_the_plan_says_so(run):
     """No empty table."""
     text = run("elect", "--member", "a=range", "--to", "RangeAssignor").stdout
 
-    assert text.rstrip().endswith("Nothing has to be done: it runs this strategy already.")
+    assert text.rstrip().endswith("Nothing has to be done: the group already runs this strategy.")
 
 
 def test_a_plan_is_an_object_too(run):
@@ -159,9 +159,9 @@ def test_patterns_that_do_not_fit_all_members_leave_the_election_unknown(asked, 
             "racks-ignored",
             "a KIP-848 group: it elects nothing and has no leader, its broker assigns by uniform",
         ),
-        ("streams-kip1071", "a KIP-1071 Streams group"),
+        ("streams-kip1071", "a Streams group (KIP-1071)"),
         ("streams-classic", "a Kafka Streams application"),
-        ("empty-with-commits", "as consumers that call assign() do"),
+        ("empty-with-commits", "as consumers do that call assign()"),
     ],
 )
 def test_a_group_that_elects_nothing_says_why(asked, name, words):

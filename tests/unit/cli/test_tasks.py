@@ -79,7 +79,7 @@ def test_what_was_taken_for_unknown_settings_is_said_below(shown):
 
     assert result.exit_code == 0
     assert "*: the strategy it runs. Cost: 10 for each source partition" in result.stdout
-    assert "Not on the wire: rack.aware.assignment.strategy is taken to be" in result.stdout
+    assert "Not on the wire: rack.aware.assignment.strategy is assumed to be" in result.stdout
     assert result.stdout.count(" *") == 1
 
 
@@ -113,7 +113,7 @@ def test_a_kip_1071_group_runs_what_its_broker_has(shown):
     )
     assert _line(result, "sticky-tasks-server")[1] == "*"
     assert result.stdout.count(" *") == 1
-    assert "the broker looks at no rack" in result.stdout
+    assert "the broker doesn't use racks" in result.stdout
 
 
 def test_unknown_racks_are_question_marks(shown):
@@ -293,7 +293,7 @@ def test_a_plain_group_is_sent_elsewhere(run, kept):
 MOVING = {"columns": {"state": "PreparingRebalance"}}
 REBALANCES = (
     "the tasks of group app cannot be shown: rebalancing (PreparingRebalance). "
-    "Ask again once it is Stable.\n"
+    "Retry once the group is Stable.\n"
 )
 
 

@@ -145,7 +145,7 @@ def test_a_changed_strategy_names_the_one_told_before() -> None:
             """\
 payments: switch to sticky withdrawn
   Skewed load: c-0 gets 720 records/s and does 600 records/s. Don't switch to sticky.
-  Why: there is no strategy that it could deploy
+  Why: no strategy can be deployed on this group
     evenkeel advise --from lake --cluster test --group payments""",
         ),
         (
@@ -168,7 +168,7 @@ payments: sticky adopted, forecast lag after 1 h 300
             """\
 payments: sticky met its forecast, lag after 1 h 250
   Lag after 1 h 250, forecast 300 (p10-p90 0-900). \
-Share across racks after 1 h 25%, forecast 25% (p10-p90 20%-30%). \
+Reads across racks after 1 h 25%, forecast 25% (p10-p90 20%-30%). \
 Skewed load: c-0 gets 720 records/s and does 600 records/s.
     evenkeel advise --from lake --cluster test --group payments""",
         ),
@@ -191,18 +191,18 @@ def test_what_became_of_an_advice(state: str, more: dict[str, Any], expected: st
 @pytest.mark.parametrize(
     ("state", "came", "later", "expected"),
     [
-        ("verified", 0.0, (), "Nothing crosses racks any more (83% before): forecast met."),
+        ("verified", 0.0, (), "Reads across racks 0% (83% before): forecast met."),
         (
             "missed",
             0.83,
             (),
-            "83% crosses racks as before (at most 5% was promised): forecast missed.",
+            "Reads across racks 83% as before (forecast at most 5%): forecast missed.",
         ),
         (
             "missed",
             0.0,
             (check(48_123),),
-            "Nothing crosses racks any more (83% before)."
+            "Reads across racks 0% (83% before)."
             " Lag after 1 h 48,000, forecast 300 (p10-p90 0-900).",
         ),
     ],
@@ -232,7 +232,7 @@ def test_what_is_the_matter_is_not_said_again_as_the_reason() -> None:
     assert text_of(news("withdrawn", facts=(why, skewed))).splitlines()[1:3] == [
         "  Skewed load: c-0 receives 720 records/s but can process 600 records/s, while others have capacity left."
         " Don't switch to sticky.",
-        "  Why: catching up: a restart would not help in time, or too little is known",
+        "  Why: catching up: a restart wouldn't help in time, or too little is known",
     ]
 
 

@@ -231,8 +231,8 @@ def test_why_and_how_stand_in_the_row_as_facts_beside_their_sentences(monkeypatc
     read = candidate_of(row)
 
     assert (row["reason"], row["how"]) == (
-        "the strategy it runs",
-        "It runs this strategy already: restart one member, the rebalance brings the assignment.",
+        "the current strategy",
+        "The group already runs this strategy: restart one member, the rebalance applies the assignment.",
     )
     assert [one.measure for one in (*read.reason, *read.how)] == ["runs_it", "restart_one"]
 

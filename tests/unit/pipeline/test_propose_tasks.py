@@ -119,7 +119,7 @@ def test_rack_strategies_are_settings_of_classic_groups_only(kip_1071, deploymen
 
 
 def test_what_hangs_on_threads_is_unknown():
-    """Kafka deals a client's tasks over its threads as it likes; what the group has now is known."""
+    """Kafka deals a client's tasks over its threads as it likes; the current assignment is known."""
     rows = _grown_rows(rule=ABLE)
 
     for name in TASKS:
@@ -218,7 +218,7 @@ def test_an_infeasible_strategy_says_what_would_help():
 
     for name in ("min_traffic", "balance_subtopology"):
         assert rows[name]["feasibility"] == "not applicable"
-        assert rows[name]["reason"].startswith("racks play no part: 1 client")
+        assert rows[name]["reason"].startswith("racks have no effect: 1 client")
         assert rows[name]["how"].startswith("Set client.rack")
         assert candidate_of(rows[name]).score is None
         assert rows[name]["moved"] == []
@@ -296,7 +296,7 @@ def test_what_is_taken_for_unknown_stands_in_the_row_of_the_present(usual):
     """Settings that nobody told, by sentence and as facts; configured, there is nothing to say."""
     live = usual["live"]
 
-    assert [note.split(" is taken to be")[0] for note in live["notes"]] == [
+    assert [note.split(" is assumed to be")[0] for note in live["notes"]] == [
         "rack.aware.assignment.strategy",
         "num.standby.replicas",
     ]
@@ -368,7 +368,7 @@ def test_a_kip_1071_group_is_judged_by_what_its_broker_runs():
         "available",
         True,
     )
-    assert (own["reason"], own["replay"]) == ("the strategy it runs", "next rebalance")
+    assert (own["reason"], own["replay"]) == ("the current strategy", "next rebalance")
     assert rows["live"]["partition_spread"] == 4
     assert own["partition_spread"] == 0
     assert (own["largest_member_lag"], rows["live"]["largest_member_lag"]) == (20, 40)
@@ -435,7 +435,7 @@ def test_an_application_with_the_sticky_assignor_is_judged_by_it():
     assert list(rows)[:5] == ["live", CLIENT, *TASKS]
     assert (own["feasibility"], own["is_running"]) == ("available", True)
     assert (own["reason"], own["replay"]) == (
-        "the strategy it runs, as configured",
+        "the current strategy, as configured",
         "next rebalance",
     )
     assert (own["moves"], own["partition_spread"], own["proof"]) == (2, None, None)

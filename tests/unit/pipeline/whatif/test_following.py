@@ -186,7 +186,7 @@ def test_without_the_plan_it_is_what_members_own_now(running):
     owned = {name: sorted(number for _, number in own) for name, own in outcome.lists.items()}
     assert owned == {running.id_of("s0"): [0, 1, 3], running.id_of("s2"): [2, 4, 5]}
     assert said[1] == (
-        "the plan that the group follows (by balanced) is taken to be what members own now, and cooperative-sticky, "
+        "the plan that the group follows (by balanced) is assumed to be what members own now, and cooperative-sticky, "
         "the default, to be its fallback: --plan FILE says what both are"
     )
     assert [words(fact) for fact in outcome.candidate.findings] == [
@@ -230,7 +230,7 @@ def test_while_no_plan_is_followed_the_fallback_decides_alone(running):
 
 
 def test_what_runs_is_the_plan_and_not_what_made_it(running):
-    """Who made the plan would make another one for the group as it would be; so many members are enough by the plan."""
+    """Who made the plan would make another one for the group as it would be; so many members suffice by the plan."""
     reply = answer(Settings(), seen(running.snapshot()), [Joins(member="new-1")])
     by_name = {one.candidate.strategy: one.candidate for one in reply.outcomes}
     assert reply.outcomes[0].candidate.strategy == "evenkeel-plan"
