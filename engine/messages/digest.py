@@ -1,4 +1,4 @@
-"""The one message a run writes about advice: every group with news, the worst in full."""
+"""The message of a run about advice: all groups with news, the worst in full in its thread."""
 
 from __future__ import annotations
 
@@ -74,16 +74,16 @@ def advice_message(
     link: str | None = None,
 ) -> tuple[AlertMessage, AlertMessage | None]:
     """
-    One digest of all news of one snapshot for one channel, and what its thread has of each group; news of one group is
+    One digest of all news of one snapshot for one channel, and the groups in full for its thread; news of one group are
     a message about that group, without a thread.
 
     Args:
         cluster: The cluster's configured name.
         snapshot: The snapshot.
-        news: What is new, worst first; at least one.
+        news: The news, worst first; at least one.
         moves: Some moves by group.
-        verdicts: How many groups of the whole snapshot got which verdict.
-        owners: Who owns a group, where that is configured.
+        verdicts: The number of groups of the snapshot per verdict.
+        owners: Owner of a group, if configured.
         worst: How many groups the thread has in full.
         link: Address of the run.
     """
@@ -147,14 +147,14 @@ def _in_lines(news: Sequence[News]) -> list[str]:
 @dataclass(frozen=True, kw_only=True)
 class Told:
     """
-    What is said of one group.
+    The text about one group.
 
     Attributes:
         group: Its id.
-        headline: What is new in a few words, with the one number.
-        impact: Why, in a sentence or two.
-        action: The one thing to do; None: nothing.
-        sections: What else there is, then the one command.
+        headline: The news in a few words, with one number.
+        impact: The reason, in a sentence or two.
+        action: The action; None: no action.
+        sections: The details, then the command.
     """
 
     group: str
@@ -166,11 +166,11 @@ class Told:
 
 def told_of(cluster: str, news: News, moves: Sequence[Move] = ()) -> Told:
     """
-    What is said of one group.
+    The text about one group.
 
     Args:
         cluster: The cluster's configured name.
-        news: What is new.
+        news: Its news.
         moves: Some of its moves.
     """
     advice = news.advice
@@ -224,7 +224,7 @@ def _first(clauses: Iterable[str]) -> str:
 
 
 def _in_an_hour(advice: ScoredAdvice) -> str:
-    """The lag in an hour, as it is and with the other strategy; where that is the same, what crosses racks."""
+    """The lag in an hour with the current and the other strategy; if equal, the cross-rack share."""
     live, other = advice.live_forecast, advice.forecast
     if live is not None and other is not None:
         before, after = in_short(live.forecast_lag_expected), in_short(other.forecast_lag_expected)
@@ -269,7 +269,7 @@ def _lines(news: News, moves: Sequence[Move]) -> list[tuple[str, str]]:
 
 
 def _outcome(news: News) -> list[str]:
-    """What came of an advice that was adopted."""
+    """The outcome of an adopted advice."""
     if news.kind not in (NewsKind.VERIFIED, NewsKind.MISSED):
         return []
     advice = news.advice
@@ -278,7 +278,7 @@ def _outcome(news: News) -> list[str]:
 
 
 def _across(advice: ScoredAdvice) -> list[str]:
-    """What crosses racks since an advice for them alone was adopted, and what follows if that decided."""
+    """Cross-rack reads since the adoption of an advice about racks, and the verdict if that decided."""
     before = advice.uptake.crossed if advice.uptake else None
     lines = []
     for one in advice.checks:
@@ -295,17 +295,17 @@ P = TypeVar("P", bound=AdvicePromise)
 
 
 def _after_an_hour(promises: Iterable[P]) -> list[P]:
-    """Those that say whether an advice kept what it promised, lag first."""
+    """The forecasts that decide the verdict of an advice, lag first."""
     due = (one for one in promises if one.after_seconds == VERDICT_SECONDS)
     return sorted(due, key=lambda one: (one.measure != "lag", one.measure))
 
 
 APART = ("forecast_", "price_")
-"""How the measures begin that have lines of their own, where they are known."""
+"""Prefixes of measures with lines of their own, if known."""
 
 
 def _why(advice: ScoredAdvice) -> str:
-    """The reason, but for what is told apart of it."""
+    """The reason, without the measures that have lines of their own."""
     foreseen = advice.forecast is not None
     facts = [
         fact
@@ -318,7 +318,7 @@ def _why(advice: ScoredAdvice) -> str:
 
 
 def _problem(advice: ScoredAdvice) -> list[str]:
-    """What is wrong with the group, with names and numbers."""
+    """The problem of the group, with names and numbers."""
     if advice.metrics is None or advice.metrics.diagnosis is None:
         return []
     facts = [fact for fact in advice.facts or () if fact.kind is FactKind.DIAGNOSIS]
@@ -328,7 +328,7 @@ def _problem(advice: ScoredAdvice) -> list[str]:
 
 
 def _switch(news: News) -> list[tuple[str, str]]:
-    """What a switch costs, how sure its effect is, and what else there is to know."""
+    """Cost and confidence of a switch, and other effects."""
     advice = news.advice
     also = _effects(advice)
     if advice.notes:
@@ -345,7 +345,7 @@ def _switch(news: News) -> list[tuple[str, str]]:
 
 
 def _effects(advice: ScoredAdvice) -> list[str]:
-    """What the reason leaves out, smaller gains and what gets worse; the unknown is left out."""
+    """Smaller gains and losses that the reason leaves out; unknown ones are left out."""
     reason_measures = {fact.measure for fact in advice.facts or ()}
     better: list[str] = []
     worse: list[str] = []
@@ -380,7 +380,7 @@ def _cost(advice: ScoredAdvice) -> str:
 
 
 def _certainty(advice: ScoredAdvice) -> list[str]:
-    """How often it won, between what the lag lies, and what of its reason is unknown, or that nothing is."""
+    """Snapshots in which it was best, p10 and p90 of the lag, and unknown values of its reason."""
     times = advice.seen
     won = f"best strategy in {several(times, 'snapshot')}"
     sure = [f"{won} since {minute(advice.seen_since)}" if advice.seen_since else won]

@@ -28,26 +28,26 @@ FITTING = 40
 """Groups that get a line of their own in a thread at most."""
 
 WORST = 10
-"""As many get one however many groups there are; of the others there is room for the names."""
+"""Groups that get a line in any case; the others are named if there is room."""
 
 ROOM = 8_000
-"""Characters of all its lines, as a chat counts them."""
+"""Characters of all lines, as Slack counts them."""
 
 ROOM_WITH_NAMES = 9_000
-"""The same with the names of those that get no line: Slack refuses a message of much more than 13,000 in all."""
+"""The same with the names of groups without a line: Slack rejects messages of more than about 13,000 characters."""
 
 PART = 2_500
 """Characters of the lines under one heading."""
 
 LOCAL_TIME = 60
-"""Characters that a moment takes beyond its own, since a chat shows it in the reader's time."""
+"""Additional characters of a moment, for Slack's local time."""
 
 CALLED = 5
-"""As many are called by one digest."""
+"""Mentions of one digest, at most."""
 
 
 class DigestKind(enum.StrEnum):
-    """Why many groups share a message."""
+    """Reasons for a message about many groups."""
 
     FIRST = "first"
     OPENED = "opened"
@@ -71,9 +71,9 @@ class GroupDigest:
     Many incidents at once.
 
     Attributes:
-        message: What is posted: a line for each of the worst, and how many more there are.
-        thread: What is posted in its thread: the others; None where there are none.
-        named: The ids of the groups that these name; the others come with the next snapshot.
+        message: The message: a line for each of the worst, and the number of others.
+        thread: The others, for its thread; None if there are none.
+        named: The ids of the groups in both; the others follow with the next snapshot.
     """
 
     message: AlertMessage
@@ -87,7 +87,7 @@ def digest_message(incidents: Sequence[Incident], kind: DigestKind) -> GroupDige
 
     Args:
         incidents: Those of one cluster, at one moment; at least one.
-        kind: Why they share a message.
+        kind: The reason for a shared message.
     """
     ordered = sorted(incidents, key=lambda each: (each.course.cause.precedence, each.course.name))
     line = _line_of_end if kind is DigestKind.RESOLVED else _line
@@ -128,7 +128,7 @@ def _thread(
     others: Sequence[Named],
     kind: DigestKind,
 ) -> AlertMessage:
-    """What the message has no room for: a line for each, or where these are too many the names by cause."""
+    """The groups without a line in the message: a line for each, or names by cause if these are too many."""
     over = kind is DigestKind.RESOLVED
     sections = [part for heading, lines in _headed(named, over) for part in _parts(heading, lines)]
     by: dict[TroubleKind, list[str]] = {}
@@ -183,7 +183,7 @@ def _split(
 
 
 def _fitting(named: Sequence[Named], room: int, least: int = 0) -> list[Named]:
-    """The first ones that there is room for."""
+    """The first ones that fit."""
     fitting: list[Named] = []
     for each in named:
         room -= _size(each[1])
@@ -194,7 +194,7 @@ def _fitting(named: Sequence[Named], room: int, least: int = 0) -> list[Named]:
 
 
 def _size(line: str) -> int:
-    """Characters that a line takes at most, or a name with its comma: escaped as markup, then as JSON."""
+    """The largest size of a line, or of a name with its comma: escaped as markup, then as JSON."""
     in_local_time = LOCAL_TIME * line.count(" UTC")
     return len(json.dumps(html.escape(line, quote=False))) + in_local_time
 
@@ -210,7 +210,7 @@ def _headed(named: Sequence[Named], over: bool) -> Iterator[tuple[str, list[str]
 
 
 def _parts(heading: str, lines: Sequence[str], joined: str | None = None) -> Iterator[Section]:
-    """Lines under as few headings as hold them; names that are *joined* by something are one line of each."""
+    """Lines under as few headings as possible; *joined* names are one line per heading."""
     parts: list[list[str]] = [[]]
     room = PART
     for line in lines:

@@ -1,8 +1,5 @@
 """
-What is said, as a frozen value: plain facts without a word of any chat program, and its JSON form
-for storage.
-
-A message reads like a colleague: what, how bad, since when, what to do, how sure.
+A message as a frozen value, without markup of any chat program, and its JSON form for storage.
 """
 
 from __future__ import annotations
@@ -19,7 +16,7 @@ from .states import Diagnosis, IncidentKind
 
 
 class Severity(enum.StrEnum):
-    """How bad it is; *resolved* is the end of something told before."""
+    """Severity of a message; *resolved* is the end of a reported incident."""
 
     INFO = "info"
     WARNING = "warning"
@@ -29,7 +26,7 @@ class Severity(enum.StrEnum):
 
 def severity_of(kind: Diagnosis | IncidentKind) -> Severity:
     """
-    How bad a kind of trouble is, of a group or of a pipeline.
+    The severity of a kind of problem, of a group or of a pipeline.
 
     >>> severity_of(Diagnosis.GROUP_NOT_COMMITTING), severity_of(Diagnosis.CATCHING_UP)
     (<Severity.CRITICAL: 'critical'>, <Severity.WARNING: 'warning'>)
@@ -38,7 +35,7 @@ def severity_of(kind: Diagnosis | IncidentKind) -> Severity:
 
 
 class MessageKind(enum.StrEnum):
-    """What a message is about; also the `kind` of its row in the table `alert`."""
+    """Kinds of messages; also the `kind` of its row in the table `alert`."""
 
     ADVICE = "advice"
     INCIDENT_OPENED = "incident opened"
@@ -51,8 +48,7 @@ class MessageKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """One thing under one heading, which may be empty: *lines* of prose, then *code* to read letter by letter or to
-    copy."""
+    """A part under a heading, which may be empty: *lines* of prose, then *code* to copy."""
 
     heading: str
     lines: tuple[str, ...] = ()
@@ -62,15 +58,15 @@ class Section:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
     """
-    The incident that a message is about, for receivers that are programs.
+    The incident of a message, for webhooks.
 
     Attributes:
-        key: Our own id of it, the same from its opening to its end.
+        key: Its id, the same from its opening to its end.
         cluster: Configured name of the cluster.
-        group_id: The group; None where the whole cluster is concerned.
-        cause: What is wrong.
-        severity: How bad that is, or was until its end.
-        owner: Who owns the group; None where that is not configured.
+        group_id: The group; None for a whole cluster.
+        cause: The problem.
+        severity: Its severity, or the last one after its end.
+        owner: Owner of the group; None if not configured.
         began_at: When it began.
     """
 
@@ -84,7 +80,7 @@ class Subject:
 
 
 class NewsKind(enum.StrEnum):
-    """What of an advice is told, the most urgent first."""
+    """Kinds of news of an advice, the most urgent first."""
 
     SWITCH = "switch"
     MISSED = "missed"
@@ -96,14 +92,14 @@ class NewsKind(enum.StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Announcement:
     """
-    What a reader knows of one group afterwards; also of a group that was cut from the text.
+    The record of a notification about the advice of one group, also of a group that the text left out.
 
     Attributes:
         group_id: The group.
-        kind: What it was told.
-        strategy: Of which strategy; None in a message from before that was kept of all of them.
-        at: When that was true.
-        diagnosis: What was the matter with the group then; None where that is not known.
+        kind: Kind of the news.
+        strategy: The strategy; None in messages of earlier versions.
+        at: The moment of its facts.
+        diagnosis: The diagnosis of the group then; None if unknown.
     """
 
     group_id: str
@@ -131,22 +127,22 @@ class AlertMessage:
     A message.
 
     Attributes:
-        kind: What it is about.
-        severity: How bad it is.
-        at: When what it says was true; nothing was told of it before that moment.
+        kind: Its kind.
+        severity: Its severity.
+        at: The moment of its facts.
         title: One line, names the cluster.
-        summary: One or two sentences that stand alone: the impact, and whether it grows.
-        action: The one thing to do, an imperative; it follows the summary wherever that is shown.
+        summary: One or two sentences: impact and trend.
+        action: The action, an imperative; it follows the summary everywhere.
         sections: The details, worst first.
-        more: How to ask for everything that was cut.
-        footer: Where the facts come from, one per line.
-        announcements: What each group has been told with it (advice only).
-        subject: The incident it is about, if it is about one.
-        mention: Who is called by it, as `Rule.mention` has it, several with a blank between; None: nobody.
-        link: Address of the run it comes from; None where that is not known.
-        report: Address of the page that shows what it is about; it is added where the message is delivered.
-        runbook: Address of the page about its diagnosis; it is added there, too.
-        snapshot_id: The snapshot that it rests on; for programs, no text shows it.
+        more: The command that shows everything that was left out.
+        footer: Sources of the facts, one per line.
+        announcements: The groups that it notifies (advice only).
+        subject: Its incident, if there is one.
+        mention: Slack mentions, as in `Rule.mention`, separated by spaces; None: no mention.
+        link: Address of the run; None if unknown.
+        report: Address of the page about the group or cluster; the outbox adds it.
+        runbook: Address of the page about the diagnosis; the outbox adds it.
+        snapshot_id: Its snapshot, for programs; no text shows it.
     """
 
     kind: MessageKind
@@ -177,17 +173,17 @@ class AlertMessage:
 
     @property
     def spoken(self) -> str:
-        """Summary and action, for whom they are one text."""
+        """Summary and action as one text."""
         return " ".join(part for part in (self.summary, self.action) if part)
 
     @property
     def links(self) -> dict[str, str]:
-        """Where to read more, by the word for that: the page about the group, the one about the diagnosis, the run."""
+        """Links by name: the page about the group, the page about the diagnosis, the run."""
         known = {"report": self.report, "runbook": self.runbook, "run": self.link}
         return {word: address for word, address in known.items() if address}
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON-able form, from which `from_json` makes an equal value."""
+        """The JSON form that `from_json` reads."""
         content = asdict(self) | {"at": self.at.isoformat()}
         content["told"] = content.pop("announcements")
         for known in content["told"]:
@@ -200,7 +196,7 @@ class AlertMessage:
     def from_json(cls, stored: Mapping[str, Any]) -> AlertMessage:
         """
         Raises:
-            InputError: This is not a stored message.
+            InputError: It is not a stored message.
         """
         try:
             at = datetime.fromisoformat(stored["at"])

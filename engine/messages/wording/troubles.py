@@ -234,7 +234,7 @@ TROUBLES: Mapping[Diagnosis, Words] = {
         headline="offsets skipped, {after:~record} unread",
         amount="{:~record} skipped",
         action="Find out who reset its offsets.",
-        more="To read the skipped records, stop the members and reset the offsets.",
+        more="To read these records, stop the members and reset the offsets.",
     ),
     Diagnosis.DATA_LOSS_IMMINENT: Words(
         what=(

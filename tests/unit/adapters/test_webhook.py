@@ -242,11 +242,11 @@ def test_nobody_is_paged_for_what_is_no_incident(
 
 
 TROUBLES = [
-    (Trouble(status=429), "HTTP status 429.*Nothing to do"),
-    (Trouble(status=500, body="oops"), "HTTP status 500.*Nothing to do"),
-    (Trouble(status=503, done=True), "HTTP status 503.*Nothing to do"),
-    (Trouble(drop=True), "cannot be reached.*Nothing to do"),
-    (Trouble(seconds=0.5), "did not answer within.*Nothing to do"),
+    (Trouble(status=429), "HTTP status 429.*A later run retries"),
+    (Trouble(status=500, body="oops"), "HTTP status 500.*A later run retries"),
+    (Trouble(status=503, done=True), "HTTP status 503.*A later run retries"),
+    (Trouble(drop=True), "cannot be reached.*A later run retries"),
+    (Trouble(seconds=0.5), "didn't answer within.*A later run retries"),
     (Trouble(status=302), "HTTP status 302.*evenkeel_webhook_oncall"),
     (Trouble(status=403, body=KEY), "HTTP status 403.*evenkeel_webhook_oncall"),
     (Trouble(status=400, body=f"no {KEY}\n  here"), r"400: no \*\*\* here.*EVENKEEL_WEBHOOKS"),
@@ -311,7 +311,7 @@ def test_a_server_that_is_gone_is_an_error(server: PageServer) -> None:
 def test_an_answer_of_somebody_else_is_an_error(server: PageServer, pages: Pages) -> None:
     """What is not Alertmanager's list ends nothing."""
     pages.troubles.append(Trouble(status=200, body="<html>"))
-    with pytest.raises(NotifierError, match="does not answer as an Alertmanager"):
+    with pytest.raises(NotifierError, match="doesn't answer like an Alertmanager"):
         tell(notifier(server, "alertmanager"), WORSE)
     assert pages.posted == []
 

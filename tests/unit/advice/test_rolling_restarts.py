@@ -70,7 +70,7 @@ def test_one_step_is_told_by_whom_it_would_keep_out():
     wrong = how(plan("cooperative-sticky", "range", [("range",)] * 4).in_one_step)
 
     assert wrong is not None
-    assert f"refused ({REFUSED})" in wrong
+    assert f"rejected ({REFUSED})" in wrong
     assert "3 of 4 stay out" in wrong
     assert "an eager strategy would give away partitions" in wrong
 
@@ -87,7 +87,7 @@ def test_static_members_would_all_stay_out():
     """Their own old list is still in the group when they come back."""
     way = plan("sticky", "range", [("range",)] * 2, [True, True])
 
-    assert "all stay out" in (how(way.in_one_step) or "")
+    assert "all members are rejected" in (how(way.in_one_step) or "")
     assert any("2 of 2 members are static" in note for note in said(way.notes))
 
 
@@ -144,9 +144,9 @@ def test_where_it_is_already_nothing_has_to_be_done():
         ([None, ("range",)], "the lists of 1 of 2 members are not known"),
         (
             [("sticky", "range")] * 2,
-            "the lists that are said elect sticky, but the group runs range",
+            "the configured lists elect sticky, but the group runs range",
         ),
-        ([("sticky",), ("fair",)], "the lists that are said elect nothing"),
+        ([("sticky",), ("fair",)], "the configured lists elect nothing"),
     ],
 )
 def test_without_lists_that_fit_only_what_it_runs_is_relied_on(lists, why):
@@ -176,11 +176,13 @@ def test_other_clients_are_told_what_they_cannot_do():
     assert "refuse" not in _short("roundrobin", "range", [None])
     assert "librdkafka has no sticky." in _short("sticky", "range", [None])
     [spelled] = [
-        n for n in said(plan("roundrobin", "range", [("range",)] * 2).notes) if "wire names" in n
+        n
+        for n in said(plan("roundrobin", "range", [("range",)] * 2).notes)
+        if "protocol names" in n
     ]
-    assert spelled == "librdkafka writes wire names: roundrobin,range, then roundrobin."
+    assert spelled == "librdkafka uses protocol names: roundrobin,range, then roundrobin."
     mixed = said(plan("cooperative-sticky", "range", [("range",)] * 2).notes)
-    assert not any("wire names" in note for note in mixed)
+    assert not any("protocol names" in note for note in mixed)
 
 
 def test_a_class_that_has_to_be_shipped_is_named():
@@ -224,7 +226,7 @@ def test_differing_lists_are_restarted_in_their_order():
 
     assert elect(dict(zip("abc", lists, strict=True))).elected == "range"
     assert _elected(way.steps[0]) == [(1, 1, "range"), (2, 3, "sticky")]
-    assert said(way.notes)[-1].startswith("Members list different things")
+    assert said(way.notes)[-1].startswith("Members have different lists")
 
 
 def test_the_broker_of_a_kip_848_group_is_asked_by_its_members():

@@ -201,4 +201,4 @@ def test_static_members_are_known_from_the_broker(asked):
     """The plan counts on their staying in the group."""
     row = asked("static-members", "--to", "sticky", "--json")
 
-    assert "all stay out" in row["plan"]["in_one_step"]
+    assert "all members are rejected" in row["plan"]["in_one_step"]

@@ -84,7 +84,7 @@ ABLE = Rule(capacity_per_second=100)
 
 @pytest.mark.parametrize(
     ("kip_1071", "reason"),
-    [(False, "partition strategies would tear them apart"), (True, "takes no partition strategy")],
+    [(False, "which partition strategies would split"), (True, "partition strategies don't apply")],
 )
 def test_the_rows_come_in_order_and_strategies_for_partitions_are_infeasible(kip_1071, reason):
     """What it has, the broker's own, the three rack strategies, then those for partitions, each of which says why."""
@@ -163,8 +163,8 @@ def test_stores_that_are_built_anew_are_in_no_price(threads, told, noted):
     row = rows[SERVER if "kip_1071" in told else CLIENT]
     assert row["moves"] == 1
     restored = [
-        "1 task (1_1) moves to a client without a copy of its stores and stands still until these are restored; how"
-        " long that takes is not known, and in no price"
+        "1 task (1_1) moves to a client without a copy of its stores and pauses until these are restored; the time"
+        " for that is not known, and not part of the cost"
     ]
     assert row["notes"] == (restored if noted else [])
 
@@ -287,7 +287,7 @@ def test_copies_that_warm_up_are_told(count, words):
         ends={STORE: 50_000},
     )
 
-    probing = "probing rebalances follow until its tasks are where they are to be"
+    probing = "probing rebalances follow until all tasks are in place"
     assert rows["none"]["replay"] == f"next rebalance, {words}; {probing}"
     assert rows["min_traffic"]["replay"] == f"fresh assignment, {words}; {probing}"
 
@@ -440,14 +440,14 @@ def test_an_application_with_the_sticky_assignor_is_judged_by_it():
     )
     assert (own["moves"], own["partition_spread"], own["proof"]) == (2, None, None)
     assert own["notes"] == [
-        "Kafka's sticky task assignor deals standbys in an order of its own each time: which client keeps which copy"
-        " may differ, active tasks do not"
+        "Kafka's sticky task assignor assigns standbys in a random order: clients of copies may differ, active tasks"
+        " don't"
     ]
     assert {(row["feasibility"], row["is_running"]) for row in replayed} == {
         ("needs restart", False)
     }
     assert rows["min_traffic"]["reason"] == (
-        "after one rolling restart that takes task.assignor.class out and sets rack.aware.assignment.strategy="
+        "after one rolling restart that removes task.assignor.class and sets rack.aware.assignment.strategy="
         "min_traffic"
     )
     assert rows["min_traffic"]["how"].startswith(
@@ -489,7 +489,7 @@ def test_an_application_is_advised_alike_whichever_assignor_it_has(assignor):
         arrives_per_second=8.0,
     )
     assert (advice.verdict, advice.strategy) == (Verdict.SWITCH, "min_traffic")
-    leaves = rows["min_traffic"]["how"].startswith("Take task.assignor.class out")
+    leaves = rows["min_traffic"]["how"].startswith("Remove task.assignor.class")
     assert leaves is (assignor == "sticky")
 
 
