@@ -178,7 +178,7 @@ def test_two_snapshots_confirm_nothing(run, kafka):
     [row] = objects(run(*asked, "--json"))
     assert (row["verdict"], row["advice_state"], row["strategy"]) == ("stay", "proposed", "range")
     assert row["state"] == "Stable"  # what the broker says of the group
-    assert "to be confirmed:best in 1 of the last 1 snapshot" in row["reason"]
+    assert "pending: best in 1 of the last 1 snapshot" in row["reason"]
     assert row["reason"].endswith("advised after 30 min and 3 of 4")
     assert row["moves"]
     assert len(kafka["slept"]) == 1
