@@ -160,7 +160,7 @@ def test_what_the_policy_leaves_out_is_shown_as_not_allowed(run, recording, tmp_
     text = run("advise", "--from", recording, "--group", "uneven").stdout
     assert "Advice    Keep range: no strategy can be deployed on this group" in text
     assert "Possible  not allowed: range " in text
-    assert "setting is not among what policy.deployment allows" in words_of(text)
+    assert "policy.deployment doesn't allow setting" in words_of(text)
 
 
 def test_one_snapshot_alone_knows_nothing_of_what_comes(run, kafka):
@@ -168,7 +168,7 @@ def test_one_snapshot_alone_knows_nothing_of_what_comes(run, kafka):
     answer = run("advise", "--bootstrap", "h:1", "--group", "uneven", "--samples", "1", "--json")
     [row] = objects(answer)
     assert row["verdict"] == "stay"
-    assert "what these carry is not known yet" in row["reason"]
+    assert "but their traffic is not known yet" in row["reason"]
     assert kafka["slept"] == []
 
 
@@ -432,7 +432,7 @@ def test_an_application_with_the_sticky_assignor_is_told_to_leave_it(swept, appl
     )
     shown = swept("app", application).stdout
 
-    assert "min_traffic: after one rolling restart that takes task.assignor.class out" in shown
+    assert "min_traffic: after one rolling restart that removes task.assignor.class" in shown
     assert "rack.aware.assignment.traffic_cost=10\n" in shown
 
 

@@ -33,7 +33,7 @@ def test_an_object_per_event_in_the_order_of_time(run):
         "group": "slow-member",
         "diagnosis": "slow member",
         "subjects": ["slow-member-3"],
-        "text": "slow-member-3 does 0.58 records/s, its peers 2 records/s; 2 records/s arrive",
+        "text": "slow-member-3 processes 0.58 records/s, its peers 2 records/s; 2 records/s incoming",
     }
     forecast = next(e for e in events if e["event"] == "forecast")
     assert [*forecast] == [
@@ -46,7 +46,7 @@ def test_a_table_of_changes(run):
     """Group by group, and below it how forecasts came out."""
     result = run("backtest", "--from", RECORDED, "--group", "slow-*")
 
-    assert "slow-member-3 does 0.58 records/s" in result.stdout
+    assert "slow-member-3 processes 0.58 records/s" in result.stdout
     assert "no forecast came due" in result.output
 
 

@@ -67,15 +67,15 @@ JAVA = "org.apache.kafka.clients.consumer."
 
 WAY = f"""
 Plan, range -> cooperative-sticky: 2 rolling restarts of 2 members
-… 1. partition.assignment.strategy={JAVA}CooperativeStickyAssignor,{JAVA}RangeAssignor all list
+… 1. partition.assignment.strategy={JAVA}CooperativeStickyAssignor,{JAVA}RangeAssignor all members list
 … 2. partition.assignment.strategy={JAVA}CooperativeStickyAssignor without range
 … 1 1 of 2 range eager 1 2 of 2 cooperative-sticky eager 2 1-2 of 2 cooperative-sticky cooperative
-… In one step: With cooperative-sticky alone at once, the first restarted member is refused
-… Note: librdkafka and kafka-python refuse a list of
+… In one step: With cooperative-sticky as the only entry from the start, the first restarted member is rejected
+… Note: librdkafka and kafka-python reject a list of
 """
 """Settings, what is elected after how many restarts, what one step would do, and what else to know."""
 
-EAGER = "1 of 2 members list eager strategies beside cooperative-sticky"
+EAGER = "1 of 2 members list eager strategies with cooperative-sticky"
 """The strategy is elected, yet Java members do not rebalance as it could."""
 
 
@@ -85,7 +85,7 @@ EAGER = "1 of 2 members list eager strategies beside cooperative-sticky"
         ("--member a=range --member b=range --to cooperative-sticky", WAY),
         ("--member a=cooperative-sticky,range --member b=cooperative-sticky", EAGER),
         # it may be somebody's own class, or a slip
-        ("--member a=rnage", "Elects: rnage; … rnage is none of the known ones"),
+        ("--member a=rnage", "Elects: rnage; … rnage is not a known strategy"),
     ],
 )
 def test_what_is_said_of_a_made_up_group(run, line, told):
@@ -97,7 +97,7 @@ def test_where_nothing_has_to_be_done_the_plan_says_so(run):
     """No empty table."""
     text = run("elect", "--member", "a=range", "--to", "RangeAssignor").stdout
 
-    assert text.rstrip().endswith("Nothing has to be done: the group already runs this strategy.")
+    assert text.rstrip().endswith("The group already runs this strategy: no step is needed.")
 
 
 def test_a_plan_is_an_object_too(run):
@@ -122,7 +122,7 @@ def test_without_lists_only_what_the_broker_says_is_known(asked):
     told = """
     Elects: range, says the broker; who votes for what is not known
     … Leads: not on the wire; if the leader leaves, slow-member-2 leads, or slow-member-3 if
-    … what members list is not on the wire: give --assignors
+    … Kafka doesn't report the strategies that members list: set --assignors
     """
     assert lacking(text, told) is None
     assert "Votes for" not in text
@@ -135,7 +135,7 @@ def test_lists_of_the_command_line_are_every_members_and_beat_configuration(aske
     typed = asked("slow-member", "--assignors", "range,sticky", "--json")
 
     assert (configured["lists_said_by"], configured["elected"]) == ("configuration", "sticky")
-    assert "it runs range, but the lists elect sticky: check them" in configured["remarks"]
+    assert "it runs range, but its lists elect sticky: check them" in configured["remarks"]
     assert (typed["lists_said_by"], typed["elected"]) == ("command line", "range")
     assert typed["remarks"] == []
 
@@ -147,7 +147,7 @@ def test_patterns_that_do_not_fit_all_members_leave_the_election_unknown(asked, 
     )
     text = asked("slow-member")
 
-    assert "what 2 of 3 members list is not known: no pattern fits them" in text
+    assert "the lists of 2 of 3 members are not known: no pattern matches them" in text
     assert cells(text, "slow-member-1")[1:] == ["range, sticky", "?"]
     assert cells(text, "slow-member-2")[1:] == ["?", "?"]
 
@@ -182,7 +182,7 @@ def test_a_group_that_rebalances_has_an_election_but_no_present_strategy(asked):
 
     assert "Elects: not known, nor who votes for what" in asked("keeps-rebalancing")
     assert unknown["plan"] is None
-    assert any("no way to sticky is planned" in remark for remark in unknown["remarks"])
+    assert any("the steps to sticky are not known" in remark for remark in unknown["remarks"])
     assert (known["runs"], known["elected"], known["plan"]["present"]) == (None, "range", "range")
 
 

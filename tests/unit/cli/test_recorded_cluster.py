@@ -32,7 +32,7 @@ def told():
     [
         ("balanced", "stay", None, "no better strategy"),
         ("slow-member", "stay", None, "slow member: no other assignment fixes this"),
-        ("hot-partition", "stay", None, "4 records/s arrive in sensors-0"),
+        ("hot-partition", "stay", None, "sensors-0 receives 4 records/s"),
         ("skewed-load", "stay", "roundrobin", "lag in an hour"),
         (
             "racks-ignored",
@@ -40,7 +40,7 @@ def told():
             None,
             "no better strategy: uniform, range-server are within the minimum gain",
         ),
-        ("racks-avoidable", "stay", "sticky", "to be confirmed: won in 4 of the last 4"),
+        ("racks-avoidable", "stay", "sticky", "pending: best in 4 of the last 4"),
         ("idle-members", "stay", None, "no better strategy"),
         ("empty-with-commits", "not evaluated", None, "no members (Empty)"),
         ("never-committed", "stay", None, "set auto_offset_reset in a rule"),
