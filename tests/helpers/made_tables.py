@@ -90,7 +90,7 @@ def meanings(model: type[BaseModel]) -> dict[str, str]:
     What each key of a model means, from the `Attributes:` of its docstring, as one line of Markdown.
 
     >>> meanings(Filter)["deny"]
-    'Shell patterns of names to leave out; it beats `allow`.'
+    'Shell patterns of names to leave out; it overrides `allow`.'
     """
     _, _, attributes = (inspect.getdoc(model) or "").partition("Attributes:\n")
     lines = re.findall(r"^ {4}([\w, ]+): (.*(?:\n {8}.*)*)", attributes, re.MULTILINE)

@@ -92,7 +92,7 @@ def test_a_key_is_told_with_its_type_range_default_and_meaning():
     assert made_tables.kind(Rule.model_fields["racks"]) == "table of texts"
     assert made_tables.default(Policy.model_fields["confirm_wins"]) == "`3`"
     assert made_tables.default(Rule.model_fields["racks"]) == "none"
-    assert made_tables.meanings(Filter)["deny"].endswith("it beats `allow`.")
+    assert made_tables.meanings(Filter)["deny"].endswith("it overrides `allow`.")
 
 
 def test_the_configuration_examples_are_valid(tmp_path, monkeypatch):

@@ -39,6 +39,11 @@ TERMS: Mapping[str, str] = {
     r"[\"'`]silent member[\"'`]|SILENT_MEMBER": "member not committing",
     r"[\"'`]too few members[\"'`]|TOO_FEW_MEMBERS": "under-provisioned",
     r"snapshot late\b": "snapshot stale",
+    r"silent_seconds": "not_committing_seconds",
+    r"near_floor": "near_lower_bound",
+    r"history_upkeep|admin upkeep": "maintain_history, admin maintain",
+    r"evenkeel apply\b": "evenkeel runbook",
+    r"--frontier": "--tradeoff",
     r"[\"'`](can|could) run[\"'`]": "available, needs restart",
     r"[\"'`]infeasible[\"'`]": "not applicable",
 }
