@@ -150,7 +150,7 @@ class Feasibilities:
     (`bounce`), a class when it is shipped besides; none that a client library of a member is known to lack. Which
     restarts these are depends on what members list. Members that follow plans can have them all, as a plan.
 
-    Source: KIP-429 for the double bounce; `assignors.kafka.election` for who is elected.
+    Source: KIP-429 for two rolling restarts; `assignors.kafka.election` for who is elected.
     """
 
     def __init__(
@@ -359,13 +359,11 @@ class Feasibilities:
         wire = wire_name(strategy)
         if self.doubted:
             lists, election = dict.fromkeys(lists), None
-        if election is None:
-            after = "after_double_bounce"  # without lists the careful way
-        elif wire in election.poll.candidates:
+        if election is not None and wire in election.poll.candidates:
             after = "after_restart_alone" if cooperative([wire]) else "after_restart_first"
         else:
             eager = cooperative([wire]) is False
-            after = "after_restart_adding" if eager else "after_double_bounce"
+            after = "after_restart_adding" if eager else "after_two_restarts"
         needs = [reason(after)]
         if deployment is Deployment.CLASS:
             needs.append(reason("shipping_class"))

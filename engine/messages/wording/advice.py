@@ -58,8 +58,8 @@ def reasons(facts: Iterable[Fact]) -> str:
     >>> from evenkeel.engine.model.facts import reason
     >>> reasons([reason("runs_it"), reason("listed_beside_eager")])
     'the strategy it runs; listed beside eager ones, it starts afresh at every rebalance'
-    >>> reasons([reason("after_double_bounce"), reason("shipping_class"), reason("nobody_lists_it")])
-    'after a double bounce that adds it and ships its class with every member; no member lists it'
+    >>> reasons([reason("after_two_restarts"), reason("shipping_class"), reason("nobody_lists_it")])
+    'after two rolling restarts that add it and ships its class with every member; no member lists it'
     """
     return _glued(facts, words)
 
