@@ -6,5 +6,5 @@ What the numbers of groups say: pure functions of a batch of groups and its earl
 `capacity` (what a member can do), `diagnosis` (what is the matter), `status` (how a partition fares), `balance`
 (spread, skew, floors), `ownership` (who owns what, as a fingerprint), `racks` (what crosses racks, carries and costs),
 `observe` (all of it).
-`README.md` beside this file defines every term.
+`docs/reference/metrics.md` defines every term.
 """
