@@ -1,7 +1,7 @@
 """
 The way to a strategy to the letter: which settings each client gets, restart by restart, and the way back.
 
-`bounce` knows what members of a classic group list after each restart, and what is elected meanwhile. This says it in
+`rolling_restarts` knows what members of a classic group list after each restart, and what is elected meanwhile. This says it in
 the settings of each client, for those that cannot go that way (librdkafka and kafka-python refuse eager and cooperative
 strategies in one list) as a stop and a start of all, for the way from the classic protocol to KIP-848 and back, and
 for plans.

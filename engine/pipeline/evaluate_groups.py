@@ -1,7 +1,7 @@
 """
 The step that says what is wrong with groups, as soon as a snapshot was taken: in the plain form, before Spark.
 
-Judged is what is not plainly well (`pipeline.screen`), and what is gone. Validation comes after it, so of the snapshot
+Judged is what is not plainly well (`pipeline.health_screen`), and what is gone. Validation comes after it, so of the snapshot
 itself nothing is withheld yet; earlier ones that it rejected or withheld are passed over, as by all who look back.
 """
 
