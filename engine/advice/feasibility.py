@@ -146,9 +146,9 @@ class Feasibilities:
     """
     Whether a group could run each of any number of strategies; what they share is worked out once.
 
-    The elected one can run. Another stock setting could run after the restarts that get it listed and elected
-    (`rolling_restarts`), a class when it is shipped as well; none that a client library of a member is known to lack. Which
-    restarts these are depends on what members list. Members that follow plans can have them all, as a plan.
+    The elected one is available. Another stock setting is available after the restarts that get it listed and elected
+    (`rolling_restarts`), a class when it is shipped as well; none that a member's client library is known to lack.
+    Which restarts these are depends on what members list. Members that follow plans can have them all, as a plan.
 
     Source: KIP-429 for two rolling restarts; `assignors.kafka.election` for who is elected.
     """

@@ -1,8 +1,9 @@
 """
-The step that says what is wrong with groups, as soon as a snapshot was taken: in the plain form, before Spark.
+The step that finds the problems of groups as soon as a snapshot was taken: in this process, before Spark.
 
-Judged is what is not plainly well (`pipeline.health_screen`), and what is gone. Validation comes after it, so of the snapshot
-itself nothing is withheld yet; earlier ones that it rejected or withheld are passed over, as by all who look back.
+It evaluates the groups that don't pass the quick health check (`pipeline.health_screen`), and deleted ones. Validation
+comes after it, so it evaluates groups of this snapshot that validation will skip. It ignores rejected snapshots and
+skipped groups of earlier ones.
 """
 
 from __future__ import annotations

@@ -85,9 +85,8 @@ def diagnoses() -> str:
         looks = 1 if kind.at_once else rules.for_snapshots
         after = several(looks, "snapshot") if lasts is None else duration(lasts)
         page = f"{cause.value.replace(' ', '-')}.md"
-        lines.append(
-            f"* [{title(f'diagnoses/{page}')}]({page}): {'critical' if cause.is_critical else 'warning'}, after {after}\n"
-        )
+        severity = "critical" if cause.is_critical else "warning"
+        lines.append(f"* [{title(f'diagnoses/{page}')}]({page}): {severity}, after {after}\n")
     return "".join(lines)
 
 
