@@ -6,9 +6,10 @@ Prose in Markdown: hand-written words, sentences, and the terms that the style f
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 LONGEST_SENTENCE = 30
@@ -154,9 +155,46 @@ def too_long(text: str) -> Iterator[tuple[int, str]]:
 
 
 def former(text: str) -> Iterator[tuple[int, str, str]]:
-    """Line, term and replacement of each term that the style forbids."""
-    for number, paragraph in prose(text):
-        plain = re.sub(r"`[^`]*`|\]\([^)]*\)", "", paragraph)
+    """Line, term and replacement of each term that the style forbids in a page."""
+    yield from _terms(prose(text))
+
+
+def shown(path: Path) -> Iterator[tuple[int, str]]:
+    """What a file shows to people, with its line: strings of Python, comments of SQL, all of a template or a sample."""
+    text = path.read_text(encoding="utf-8")
+    match path.suffix:
+        case ".py":
+            yield from _strings(ast.parse(text))
+        case ".sql":
+            yield from ((n, each) for n, each in enumerate(text.splitlines(), 1) if "--" in each)
+        case _:
+            yield from enumerate(text.splitlines(), 1)
+
+
+def former_shown(path: Path) -> Iterator[tuple[int, str, str]]:
+    """Line, term and replacement of each term that the style forbids in what a file shows."""
+    yield from _terms(shown(path))
+
+
+def _strings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Strings of several words but docstrings."""
+    bodies = (getattr(node, "body", None) for node in ast.walk(tree))
+    alone = {
+        each.value
+        for body in bodies
+        if isinstance(body, list)
+        for each in body
+        if isinstance(each, ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in alone:
+            if " " in node.value.strip():
+                yield node.lineno, node.value
+
+
+def _terms(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str, str]]:
+    for number, line in lines:
+        plain = re.sub(r"`[^`]*`|\]\([^)]*\)", "", line)
         for pattern, new in PROSE_TERMS.items():
             for found in re.finditer(pattern, plain, re.IGNORECASE):
                 if not _SPELT_SO.fullmatch(found[0].lower()):

@@ -11,6 +11,13 @@ from tests.helpers.made_tables import ROOT, written
 
 PAGES = [pytest.param(page, id=str(page.relative_to(ROOT))) for page in written()]
 
+SHOWN = [
+    path
+    for place in ("engine", "dags", "spark_tasks", "expectations", "sql")
+    for path in sorted((ROOT / place).rglob("*"))
+    if path.suffix in (".py", ".sql", ".html", ".txt") and "__pycache__" not in path.parts
+] + [ROOT / "tests" / "data" / name for name in ("advise.txt", "messages.txt")]
+
 
 @pytest.mark.parametrize("page", PAGES)
 def test_no_sentence_is_long(page: Path) -> None:
@@ -28,6 +35,16 @@ def test_no_forbidden_term_is_written(page: Path) -> None:
     found = [
         f"{page.relative_to(ROOT)}:{number}: write {new} for {term!r}"
         for number, term, new in prose.former(page.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
+def test_no_forbidden_term_is_shown() -> None:
+    """In help, messages, errors, the comments of SQL, templates and samples; docstrings are not looked at."""
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: write {new} for {term!r}"
+        for path in SHOWN
+        for number, term, new in prose.former_shown(path)
     ]
     assert found == []
 
