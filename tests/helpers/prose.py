@@ -187,9 +187,8 @@ def _strings(tree: ast.Module) -> Iterator[tuple[int, str]]:
         if isinstance(each, ast.Expr)
     }
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in alone:
-            if " " in node.value.strip():
-                yield node.lineno, node.value
+        if isinstance(node, ast.Constant) and node not in alone and " " in str(node.value).strip():
+            yield node.lineno, str(node.value)
 
 
 def _terms(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str, str]]:
