@@ -151,7 +151,7 @@ def _somebody(value: str) -> str:
         return value
     raise ValueError(
         "write @here, @channel, or the id of a person (U...) or of a user group (S...), as Slack shows it under"
-        " 'Copy member ID': names call nobody"
+        " 'Copy member ID': names do not mention anyone"
     )
 
 

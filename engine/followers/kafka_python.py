@@ -282,7 +282,7 @@ class PlanAssignor(AbstractPartitionAssignor):  # type: ignore[misc]
         try:
             return own_addresses()
         except Exception as problem:  # noqa: BLE001  without them this member is a stranger to the plan, no more
-            _log.debug("the addresses of this host cannot be told: %s", _cause(problem))
+            _log.debug("the addresses of this host are unknown: %s", _cause(problem))
             return []
 
 
