@@ -6,6 +6,7 @@
 
 BIN := .venv/bin
 INSTALLED := .venv/installed
+DOCS_INSTALLED := .venv/docs-installed
 # Made of wheels by several downloads at once; pip does it where uv cannot.
 UV := uv==0.13.8
 # The first of these that is new enough; `make install PYTHON=...` chooses another.
@@ -84,6 +85,15 @@ lint: $(INSTALLED) ## Check style, types and the direction of imports
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+.PHONY: docs
+docs: $(DOCS_INSTALLED) ## Build the documentation as a site, into .evenkeel/site
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --config-file .mkdocs.yml
+	echo "Open .evenkeel/site/index.html; its search needs a server: $(BIN)/python -m http.server -d .evenkeel/site"
+
+$(DOCS_INSTALLED): $(INSTALLED)
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	touch $(DOCS_INSTALLED)
 
 .PHONY: oracle
 oracle: java $(INSTALLED) ## Ask Kafka's own classes (needs a JDK) and ours about random groups

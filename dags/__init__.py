@@ -1,7 +1,7 @@
 """
 Thin Airflow DAGs, one per file; `defaults`, `runtime`, `outages`, `connections` and `spark_step` are what they
-share. `pages` serves the report inside Airflow: `navigation` says where, `page_of` what is shown, `page_cache` how
-often it is made. `turns` has the plugin.
+share. `pages` serves the report inside Airflow: `navigation` says where, `page_data` what is shown, `page_cache` how
+often it is made. `pool_priority` has the plugin.
 
 Airflow is shown them by a file of three lines in a DAG folder of your own, beside an installed wheel:
 

@@ -1,1 +1,1 @@
-"""What runs on Spark: chunks of groups through the functions of the engine, and thin mains; see `README.md`."""
+"""What runs on Spark: functions of the engine over chunks of groups. See docs/how-to/run-spark-on-a-cluster.md."""

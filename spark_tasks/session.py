@@ -1,9 +1,9 @@
 """
-How a session is made, wherever Spark runs: on this machine, on a cluster, or on a Spark Connect server (`place`).
+Creates a Spark session: on this machine, on a cluster, or on a Spark Connect server (`spark_settings`).
 
 Without further settings it is this machine, `local[*]`, with the Python that runs this. Everything that a cluster needs
 beside our environment is Spark's own configuration (`spark-defaults.conf`, `SPARK_CONF_DIR`), which this module leaves
-alone. `README.md` says it all.
+alone. docs/how-to/run-spark-on-a-cluster.md has the rest.
 """
 
 from __future__ import annotations

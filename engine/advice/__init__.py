@@ -1,12 +1,13 @@
 """
-Scores, forecasts, history and policy -> `Advice`, or "stay", always with its reason.
+Decides whether a group should switch its strategy: scores, forecasts and policy -> `Advice`, always with its reason.
 
-`feasibility` (could this group run that strategy; `listed_protocols`: by what its members list), `bounce` and `rollout`
-(how it gets there), `price` (what that costs), `decide` (what pays in one snapshot: `by_forecast`, `by_racks`;
-`reasons_to_stay`), `course` (how that goes on from snapshot to snapshot: `wins` counts and says what the group is told,
-`afterwards` what was promised and what came). The judge is `scoring`; `tradeoff`, `next_change` and `past_changes`
-answer questions of their own, `task_tradeoff` and `next_task_change` those of applications; `uneven_subscriptions` says
-what those cost.
+* `feasibility`, `listed_protocols`: whether the group can run a strategy, by what its members list
+* `rolling_restarts`, `rollout`: the restarts that lead there; `switch_cost`: what they cost
+* `scoring`: scores of every candidate; `decide`: the verdict of one snapshot, from `by_forecast`, `by_racks` and
+  `reasons_to_stay`
+* `lifecycle`: the verdict over snapshots; `wins` counts them, `verification` compares forecasts with actual values
+* `tradeoff`, `next_change`, `past_changes`: questions of their own; `task_tradeoff`, `next_task_change` for Kafka
+  Streams; `uneven_subscriptions`: what unequal subscriptions cost
 """
 
 from ..assignors.kafka.protocol_names import SERVER_SIDE

@@ -1,4 +1,4 @@
-"""What pays for a group in one snapshot, always with its reasons; whether it is told so: `course`."""
+"""The verdict of one snapshot for a group, always with its reasons; `lifecycle` decides whether it is announced."""
 
 from __future__ import annotations
 

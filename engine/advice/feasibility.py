@@ -147,11 +147,11 @@ class Feasibilities:
     """
     Whether a group could run each of any number of strategies; what they share is worked out once.
 
-    The elected one can run. Another stock setting could run after the restarts that get it listed and elected
-    (`bounce`), a class when it is shipped besides; none that a client library of a member is known to lack. Which
-    restarts these are depends on what members list. Members that follow plans can have them all, as a plan.
+    The elected one is available. Another stock setting is available after the restarts that get it listed and elected
+    (`rolling_restarts`), a class when it is shipped as well; none that a member's client library is known to lack.
+    Which restarts these are depends on what members list. Members that follow plans can have them all, as a plan.
 
-    Source: KIP-429 for the double bounce; `assignors.kafka.election` for who is elected.
+    Source: KIP-429 for two rolling restarts; `assignors.kafka.election` for who is elected.
     """
 
     def __init__(
@@ -361,13 +361,11 @@ class Feasibilities:
         wire = wire_name(strategy)
         if self.doubted:
             lists, election = dict.fromkeys(lists), None
-        if election is None:
-            after = "after_double_bounce"  # without lists the careful way
-        elif wire in election.poll.candidates:
+        if election is not None and wire in election.poll.candidates:
             after = "after_restart_alone" if cooperative([wire]) else "after_restart_first"
         else:
             eager = cooperative([wire]) is False
-            after = "after_restart_adding" if eager else "after_double_bounce"
+            after = "after_restart_adding" if eager else "after_two_restarts"
         needs = [reason(after)]
         if deployment is Deployment.CLASS:
             needs.append(reason("shipping_class"))

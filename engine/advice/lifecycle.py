@@ -24,7 +24,7 @@ What pays in one snapshot (`decide`) need not pay in the next. So a group is adv
 * A strategy that was missed twice in a row is muted: proposed, never confirmed. What is adopted all the same is
   checked as well, and when it is verified it is not muted any more.
 
-The numbers are those of `Policy`. What is promised and how it is checked: `afterwards`.
+The numbers are those of `Policy`. `verification` checks what was forecast.
 """
 
 from __future__ import annotations

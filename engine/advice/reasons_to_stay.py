@@ -71,7 +71,7 @@ def _instead(standing: LiveAndCandidate, able: Sequence[Candidate]) -> tuple[Fac
     lag, floor = standing.score.largest_member_lag, standing.score.lag_lower_bound
     if diagnosis is not Diagnosis.CATCHING_UP or not lag or floor is None or standing.score.unowned:
         return ()
-    if lag > floor * (1 + standing.policy.near_floor):
+    if lag > floor * (1 + standing.policy.near_lower_bound):
         return ()
     return (finding("largest_member_lag", after=lag, bound=floor, unit="offsets"),)
 

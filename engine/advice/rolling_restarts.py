@@ -2,7 +2,7 @@
 How a group gets from one strategy to another: rolling restarts, and what it elects on the way.
 
 A member is let in only if its list shares a strategy with everybody's, so the one in force stays
-listed until all list the new one (KIP-429's double bounce). What each restart brings is not taken
+listed until all list the new one (two rolling restarts, KIP-429). What each restart brings is not taken
 from a table: the election is held after every restarted member (`rolling`).
 
 * All list the new one: one restart. An eager one goes first; a cooperative one stands alone, since a
@@ -290,15 +290,14 @@ def _restarts(new: str, present: str, before: Sequence[Names]) -> list[_Restart]
 def _how(
     restarts: Sequence[_Restart], new: str, present: str, members: int, assumed: Fact | None
 ) -> tuple[Fact, ...]:
-    """The plan in short; both of two restarts are told where the second is needed, or lists are not known."""
+    """The plan in short: two restarts only if the second is needed, as `evenkeel runbook` prints them."""
     asides = _asides(restarts, new, present, assumed)
     if not restarts:
         return (ALREADY_RUNNING, *asides)
     first, known = restarts[0][0], CLIENT_SIDE.get(new)
     ship = () if known and known.stock else (step("ship_class", [new]),)
     if len(restarts) > 1:
-        two = assumed is not None or restarts[1][2]
-        way = step("two_restarts" if two else "one_restart", first)
+        way = step("two_restarts" if restarts[1][2] else "one_restart", first)
     elif len(first) > 1:
         way = step(
             "put_first", [new], after=members // 2 + 1 if members > 2 else None, bound=members

@@ -1,10 +1,10 @@
 """
-The way to a strategy to the letter: which settings each client gets, restart by restart, and the way back.
+The steps to a strategy: the settings of each client, restart by restart, and the rollback.
 
-`bounce` knows what members of a classic group list after each restart, and what is elected meanwhile. This says it in
-the settings of each client, for those that cannot go that way (librdkafka and kafka-python refuse eager and cooperative
-strategies in one list) as a stop and a start of all, for the way from the classic protocol to KIP-848 and back, and
-for plans.
+`rolling_restarts` knows what members of a classic group list after each restart, and what is elected meanwhile. This
+turns it into the settings of each client. librdkafka and kafka-python refuse eager and cooperative strategies in one
+list: they stop and start all members. It also has the steps from the classic protocol to KIP-848 and back, and for
+plans.
 
 Source: KIP-429 (two rolling restarts from eager to cooperative), KIP-848 (migration of groups), the configuration of
 Kafka 4.3, librdkafka 2.12 and kafka-python 3.0.

@@ -1,7 +1,7 @@
 """
-What a switch costs: for how long each partition stands still until the group has the other assignment.
+What a switch costs: how long each partition pauses until the group has the other assignment.
 
-A strategy is got by restarting members (`bounce`), and each restart holds up consumption:
+Members restart to get a strategy (`rolling_restarts`), and each restart delays consumption:
 
 * A dynamic member leaves and joins again: two rebalances. Under an eager protocol everybody gives up everything at
   each, so all partitions stand still for both. Under a cooperative one, and where the broker reconciles (KIP-848), only

@@ -52,7 +52,7 @@ def task_feasibility(
         outcome: What the strategy gives.
     """
     strategy = outcome.strategy
-    assert strategy is not None, "what a group has now needs no judgement"
+    assert strategy is not None, "the current assignment needs no judgment"
     off = outcome.racks_off
     equal = (off,) if off is not None and off.measure == EQUAL_COSTS else ()
     if isinstance(strategy, StickyTasks):

@@ -18,7 +18,7 @@ The KIP's own example; range and round robin leave one member 150,000 behind or 
 c0 [('t0', 0)]
 c1 [('t0', 1), ('t0', 2)]
 
-Lag is that of strategies (`engine/metrics/README.md`): a partition without commit counts by the group's
+Lag is that of strategies (`docs/reference/metrics.md`): a partition without commit counts by the group's
 `auto.offset.reset`, else as latest. Where a lag is unknown, because an end or a commit could not be
 read, the answer is `Infeasible`; the prototype takes 0 there.
 

@@ -31,37 +31,38 @@ Bootstrap = Annotated[
     str | None,
     option(
         "--bootstrap HOST:PORT",
-        "Read this cluster now; several addresses with commas. With --cluster NAME it takes the place of "
-        "that cluster's configured address.",
+        "Read this cluster; separate several addresses by commas. With --cluster NAME it replaces the "
+        "configured address of that cluster.",
     ),
 ]
 ClusterName = Annotated[
     str | None,
-    option("--cluster NAME", "A cluster of evenkeel.toml; with stored snapshots, whose."),
+    option("--cluster NAME", "A cluster of evenkeel.toml, or of the stored snapshots."),
 ]
 Stored = Annotated[
     str | None,
     option(
         "--from FILE|DIR|lake",
-        "Read a recording, a lake folder, or with `lake` the configured lake, instead of Kafka.",
+        "Read a recording, a lake folder, or `lake` for the configured lake, instead of Kafka.",
     ),
 ]
 GroupPattern = Annotated[
-    str, option("--group PATTERN", "Only groups whose id matches, e.g. 'orders-*'.")
+    str,
+    option("--group PATTERN", "Only groups whose id matches this shell pattern, e.g. 'orders-*'."),
 ]
 Strategies = Annotated[
     list[str] | None,
     option(
         "--strategy PLACE",
-        "Also a strategy of your own: module:Class, FILE.py:Class or FILE.py; repeatable.",
+        "Also test your own strategy: module:Class, FILE.py:Class or FILE.py; repeatable.",
     ),
 ]
 Samples = Annotated[
     int, option("--samples", "Snapshots to take of a live cluster.", min=1, max=500)
 ]
-Every = Annotated[float, option("--every SECONDS", "From one of them to the next.", min=0)]
-AsJson = Annotated[bool, option("--json", "One JSON object per line, for machines.")]
-AsCsv = Annotated[bool, option("--csv", "Comma-separated values below a line of column names.")]
+Every = Annotated[float, option("--every SECONDS", "Seconds between two snapshots.", min=0)]
+AsJson = Annotated[bool, option("--json", "Print one JSON object per line.")]
+AsCsv = Annotated[bool, option("--csv", "Print comma-separated values with a header line.")]
 
 
 def one_format(as_json: bool, as_csv: bool) -> None:

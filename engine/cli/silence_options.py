@@ -20,20 +20,18 @@ if TYPE_CHECKING:
 
 Pattern = Annotated[
     str | None,
-    argument("PATTERN", "A group, or a shell pattern like 'orders-*'.", show_default=False),
+    argument("PATTERN", "A group id or shell pattern, e.g. 'orders-*'.", show_default=False),
 ]
-Group = Annotated[str | None, option("--group PATTERN", "The same, as other commands have it.")]
+Group = Annotated[str | None, option("--group PATTERN", "The same, as an option.")]
 Until = Annotated[
-    str | None, option("--until MOMENT", "When it ends, with time zone: 2026-11-23T06:00Z.")
+    str | None, option("--until MOMENT", "End time with time zone: 2026-11-23T06:00Z.")
 ]
-For = Annotated[str | None, option("--for SPAN", "How long it lasts, instead: 90m, 2h, 1d 12h.")]
-Reason = Annotated[str, option("--reason TEXT", "Why; people read it in Slack.")]
-Clusters = Annotated[str, option("--cluster PATTERN", "Of these clusters only, e.g. 'eu-*'.")]
+For = Annotated[str | None, option("--for SPAN", "Duration: 90m, 2h, 1d 12h.")]
+Reason = Annotated[str, option("--reason TEXT", "The reason, shown in Slack.")]
+Clusters = Annotated[str, option("--cluster PATTERN", "Only these clusters, e.g. 'eu-*'.")]
 By = Annotated[
     str | None,
-    option(
-        "--by NAME", "Who wants it so; without it EVENKEEL_USER, else the user of this machine."
-    ),
+    option("--by NAME", "Your name. Default: EVENKEEL_USER, or your user name."),
 ]
 
 T = TypeVar("T")
@@ -92,7 +90,7 @@ def pattern_of(pattern: str | None, group: str | None) -> str:
         raise InputError("PATTERN and --group exclude each other.", fix="Give one of them.")
     given = pattern or group
     if not given:
-        raise InputError("which groups?", fix="Name one, or a pattern in quotes: 'orders-*'.")
+        raise InputError("no group is given.", fix="Name one, or a pattern in quotes: 'orders-*'.")
     return given
 
 
@@ -105,8 +103,8 @@ def given_reason(text: str | None) -> str:
     """
     if text is None or not text.strip():
         raise InputError(
-            "--reason says nothing." if text else "--reason is missing.",
-            fix="Say in a few words what is going on.",
+            "--reason is empty." if text else "--reason is missing.",
+            fix="Give the reason in a few words.",
         )
     return text.strip()
 

@@ -79,34 +79,39 @@ class Settings(BaseSettings):
     Everything configurable. Build it with `load`.
 
     Attributes:
-        lake: Folder of snapshots and of what is computed from them: any path that Spark and pyarrow can read.
-        lookback: Earlier snapshots that rates, time lag and statuses look back on.
-        keep_days: What is older leaves the lake and the history.
-        keep_detail_hours: How long before its newest snapshot the history keeps all metrics of groups and members, and
-            advice that was only repeated; the lake keeps them as long as the snapshot.
-        keep_hourly_days: How long the history keeps an hour of a group; never shorter than its snapshots.
-        keep_daily_days: How long it keeps a day of a group, and what its diagnosis was; never shorter than its hours.
-        keep_candidate_hourly_days: How long the history keeps an hour of what strategies would have given a group.
-        keep_candidate_daily_days: How long it keeps a day of that; never shorter than its hours.
+        lake: Folder or URI of the lake: snapshots and computed results, as Parquet. Spark and pyarrow must be able to
+            read it.
+        lookback: Number of earlier snapshots used for rates, time behind and diagnoses.
+        keep_days: Days to keep snapshots and results in the lake and in the history database.
+        keep_detail_hours: Hours, before its newest snapshot, that the history database keeps all metrics of groups and
+            members and unchanged advice. The lake keeps them as long as the snapshot.
+        keep_hourly_days: Days to keep hourly rollups of groups; at least `keep_days`.
+        keep_daily_days: Days to keep daily rollups of groups and their diagnoses; at least `keep_hourly_days`.
+        keep_candidate_hourly_days: Days to keep hourly rollups of the results of strategies.
+        keep_candidate_daily_days: Days to keep daily rollups of the results of strategies; at least
+            `keep_candidate_hourly_days`.
         max_failed_share: evenkeel rejects a snapshot if more than this share of its groups fails validation.
-        stale_after_seconds: evenkeel reports a cluster as stale if its newest snapshot is older.
-        slack_channel: Where alerts go unless a rule says otherwise.
+        stale_after_seconds: A cluster is stale if its newest snapshot is older than this.
+        slack_channel: Default Slack channel. A rule can name another.
         digest_threshold: If more group incidents than this open or resolve at once in a channel, evenkeel sends a
             digest.
-        slack_base_url: Address of Slack's API; another one for tests.
-        report_url: Where the pages of the report are, to which messages link. Without it they are those in Airflow's
-            navigation, where Airflow is told its own address (`[api] base_url`).
-        runbook_url: Where the pages about diagnoses are, e.g. `https://docs.example/evenkeel/diagnoses`. Messages link
-            to `<runbook_url>/<diagnosis>/`. Without it, they link to the pages that Airflow serves (`[api] base_url`).
-        slack_token: Bot token of Slack. Environment or connection only.
-        slack_webhook_url: Incoming webhook of Slack, used where there is no token. Environment or connection only.
-        heartbeat_url: Called after each good run, `{cluster}` in it stands for the cluster's name. Environment or
-            connection only.
-        database_url: Address of the history, with user and password. Environment or connection only.
-        clusters: The Kafka clusters by name: small letters, digits, `-` and `_`, at most 40.
-        rules: What is known of groups; later rules override earlier ones, key by key.
-        webhooks: Who is paged, by name: small letters, digits, `-` and `_`, at most 40.
-        maintenance: Planned work: when nobody is told what goes wrong with some groups.
+        slack_base_url: Address of Slack's API. Change it only for tests.
+        report_url: Address of the report pages that messages link to. Default: the pages in Airflow, if Airflow knows
+            its own address (`[api] base_url`).
+        runbook_url: Address of the pages about diagnoses, e.g. `https://docs.example/evenkeel/diagnoses`. Messages link
+            to `<runbook_url>/<diagnosis>/`. Default: the pages in Airflow, if Airflow knows its own address.
+        slack_token: Slack bot token. Set it in the environment or a connection only.
+        slack_webhook_url: Slack incoming webhook, used if there is no token. Set it in the environment or a connection
+            only.
+        heartbeat_url: URL that evenkeel calls after each successful run. `{cluster}` in it is replaced by the cluster's
+            name. Set it in the environment or a connection only.
+        database_url: Address of the history database, with user and password. Set it in the environment or a connection
+            only.
+        clusters: The Kafka clusters by name: lower-case letters, digits, `-` and `_`, at most 40 characters.
+        rules: Facts and policies for groups. Later rules override earlier ones, key by key.
+        webhooks: PagerDuty and Alertmanager receivers by name: lower-case letters, digits, `-` and `_`, at most 40
+            characters.
+        maintenance: Planned work: windows without alerts about some groups.
     """
 
     model_config = SettingsConfigDict(frozen=True, extra="forbid", env_prefix="EVENKEEL_")
@@ -216,7 +221,7 @@ def load(
 
     Args:
         path: The file; without it `EVENKEEL_CONFIG`, else `evenkeel.toml` if there is one.
-        connections: Values from Airflow connections, in the shape of the settings; they beat the file.
+        connections: Values from Airflow connections, in the shape of the settings. They override the file.
         refused: Clusters whose connection makes no sense, and why.
 
     Raises:

@@ -16,7 +16,7 @@ class Filter(Strict):
 
     Attributes:
         allow: Shell patterns of names to read; an empty list means all.
-        deny: Shell patterns of names to leave out; it beats *allow*.
+        deny: Shell patterns of names to leave out; it overrides *allow*.
     """
 
     allow: Texts = ()
@@ -85,15 +85,15 @@ class ClusterSettings(Strict):
     One Kafka cluster.
 
     Attributes:
-        bootstrap: Addresses of brokers, `host:port`, several with commas.
-        properties: Security and other properties by librdkafka's names, as in an Airflow Kafka connection; secrets
-            among them come from the connection or the environment only.
-        groups: Which groups are read. Without *deny* those of console consumers and of health checks are left out.
-        topics: Which topics are read.
-        follower_fetching: Whether brokers let consumers read from the nearest replica (KIP-392), for brokers that do
-            not tell it for want of the right DESCRIBE_CONFIGS.
-        timeout_seconds: How long one snapshot may take; what was read until then is kept and marked partial.
-        request_timeout_seconds: How long one request may take, never more than a quarter of *timeout_seconds*.
+        bootstrap: Broker addresses, `host:port`, separated by commas.
+        properties: Security and other client properties by librdkafka's names, as in an Airflow Kafka connection. Set
+            secrets in the connection or the environment only.
+        groups: Groups to read. Without *deny*, groups of console consumers and health checks are left out.
+        topics: Topics to read.
+        follower_fetching: Whether consumers may read from the nearest replica (KIP-392). Set it if evenkeel lacks
+            DESCRIBE_CONFIGS and cannot read it from the brokers.
+        timeout_seconds: Time limit of one snapshot. What was read by then is kept, and the snapshot is marked partial.
+        request_timeout_seconds: Time limit of one request, at most a quarter of *timeout_seconds*.
     """
 
     bootstrap: Annotated[str, AfterValidator(_with_ports)]

@@ -32,7 +32,8 @@ class Policy(Strict):
     When a better assignment pays. A switch needs one gain and no loss.
 
     Attributes:
-        deployment: The kinds of deployment that may be advised. A plan is always allowed if the group follows plans.
+        deployment: The kinds of deployment that evenkeel may recommend. A plan is always allowed if the group follows
+            plans.
         lag_gain: The least relative reduction of lag in one hour, from the p10 of staying to the p90 of the switch. If
             the hour changes the lag by less than the lag itself, the share is of that change.
         least_saving_bytes_per_day: The least saving of cross-rack bytes.
@@ -40,7 +41,7 @@ class Policy(Strict):
         cost_gain: The least saving per month, in the rule's currency. If costs are known, it replaces the two above.
         moves_per_gain: The most partitions that may move, as a share of the group's partitions.
         hysteresis: The share of each threshold that is enough to keep a switch advised.
-        near_floor: If lag is within this share above its lower bound, the assignment isn't the cause.
+        near_lower_bound: If lag is within this share above its lower bound, the assignment isn't the cause.
         repeat_interval_seconds: The time between two messages about the advice of a group with the same diagnosis.
         rebalance_seconds: How long partitions pause in a rebalance that revokes them.
         restart_seconds: How long the partitions of a static member pause while it restarts.
@@ -64,7 +65,7 @@ class Policy(Strict):
     cost_gain: float | None = Field(default=None, ge=0.01, allow_inf_nan=False)
     moves_per_gain: Share = 1.0
     hysteresis: Share = 0.5
-    near_floor: Share = 0.05
+    near_lower_bound: Share = 0.05
     repeat_interval_seconds: float = Field(default=86_400, ge=0, allow_inf_nan=False)
     rebalance_seconds: float = Field(default=USUAL.rebalance_seconds, ge=0, allow_inf_nan=False)
     restart_seconds: float = Field(default=USUAL.restart_seconds, ge=0, allow_inf_nan=False)
@@ -101,7 +102,7 @@ class IncidentRules(Strict):
         enabled: Whether evenkeel opens incidents for these groups.
         for_snapshots: A problem must show in this many snapshots in a row to open an incident, and be gone for as many
             to resolve it. Data loss opens one at the first.
-        silent_seconds: How long a member, a partition or a group must not commit.
+        not_committing_seconds: How long a member, a partition or a group must not commit.
         behind_seconds: How long a group must breach its lag SLO.
         rebalancing_seconds: How long a rebalance must last.
         capacity_seconds: How long a group must be under-provisioned, or have a slow member or a hot partition.
@@ -119,7 +120,7 @@ class IncidentRules(Strict):
 
     enabled: bool = True
     for_snapshots: int = Field(default=2, ge=1)
-    silent_seconds: float = Field(default=300, ge=0, allow_inf_nan=False)
+    not_committing_seconds: float = Field(default=300, ge=0, allow_inf_nan=False)
     behind_seconds: float = Field(default=900, ge=0, allow_inf_nan=False)
     rebalancing_seconds: float = Field(default=900, ge=0, allow_inf_nan=False)
     capacity_seconds: float = Field(default=900, ge=0, allow_inf_nan=False)
@@ -150,7 +151,7 @@ def _somebody(value: str) -> str:
         return value
     raise ValueError(
         "write @here, @channel, or the id of a person (U...) or of a user group (S...), as Slack shows it under"
-        " 'Copy member ID': names call nobody"
+        " 'Copy member ID': names do not mention anyone"
     )
 
 
@@ -202,30 +203,32 @@ class Rule(Strict):
     Attributes:
         groups: Shell pattern of group ids.
         clusters: Shell pattern of cluster names.
-        auto_offset_reset: The group's own setting; without it the lag of a partition without commit is unknown.
-        isolation: `read_committed` groups are measured against the last stable offset.
-        capacity_per_second: Offsets/s one member can consume.
-        lag_slo_seconds: How far behind a group may be, beyond the time between two of its commits; default: 60.
-        commit_interval_seconds: From one commit of a group to the next; without it that is learned.
-        bytes_per_record: Average size on the wire, for topics of which the brokers' log directories do not tell it.
-        price_per_gb: What 10^9 bytes read across racks cost in all, both directions together, in *currency*.
-        currency: Of all prices and costs, as three letters (ISO 4217).
-        assignors: The members' `partition.assignment.strategy`, most preferred first: one list for all of them, or
-            shell patterns of client id, host or instance id -> list, of which the first that fits counts. Names on
-            the wire, or Kafka's class names.
-        client: The library of the members, where their client ids do not tell: `java`, `librdkafka`, `kafka-python` or
-            `franz-go`. Whoever leads assigns by its library's own code.
-        owner: Team that hears of it.
-        mention: Who is called when something is wrong: `@here`, `@channel`, or the member id of a person (`U...`,
-            `W...`) or of a user group (`S...`).
+        auto_offset_reset: The group's `auto.offset.reset`. Without it, the lag of a partition without a commit is
+            unknown.
+        isolation: The lag of `read_committed` groups is measured against the last stable offset.
+        capacity_per_second: Records/s that one member can process.
+        lag_slo_seconds: Lag SLO: how far behind a group may be, beyond its commit interval. Default: 60.
+        commit_interval_seconds: Time between two commits of a group. Without it, evenkeel measures it.
+        bytes_per_record: Average record size in bytes as stored, for topics whose size the brokers' log directories
+            don't show.
+        price_per_gb: Cost of 10^9 bytes read across racks, both directions together, in *currency*.
+        currency: Currency of all costs, as three letters (ISO 4217).
+        assignors: The members' `partition.assignment.strategy`, most preferred first: one list for all members, or a
+            table of shell patterns of client id, host or instance id to lists (the first match counts). Use protocol
+            names or Kafka's class names.
+        client: Client library of the members, if client ids don't show it: `java`, `librdkafka`, `kafka-python` or
+            `franz-go`. The leader assigns with its own library's code.
+        owner: Team that owns the group. Messages name it.
+        mention: Who is mentioned in incidents: `@here`, `@channel`, or the member id of a person (`U...`, `W...`) or a
+            user group (`S...`).
         channel: Slack channel, instead of the default one.
-        racks: Shell patterns of client id or host, or networks like `10.0.1.0/24` -> rack, for members whose rack the
-            wire does not tell; the first that fits counts.
-        members: Shell patterns of client id, host or instance id -> data of a member for custom strategies, any
-            names and plain values. All patterns that fit count, later over earlier, name by name.
+        racks: Table of shell patterns of client id or host, or networks like `10.0.1.0/24`, to racks. It applies to
+            members whose rack Kafka doesn't expose; the first match counts.
+        members: Table of shell patterns of client id, host or instance id to member data for custom strategies: any
+            names and plain values. All matching patterns apply; later ones override earlier ones, name by name.
         streams: Settings of Kafka Streams applications.
-        policy: When advice pays.
-        incidents: When something wrong with a group is worth waking somebody, and when it is over.
+        policy: When a switch is recommended.
+        incidents: When a problem of a group opens an incident, and when the incident is resolved.
     """
 
     groups: str = "*"

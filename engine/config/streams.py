@@ -44,17 +44,18 @@ class StreamsSettings(Strict):
     What shapes the assignment of a Kafka Streams application and is not on the wire: Kafka's settings, `_` for `.`.
 
     Attributes:
-        task_assignor: `high-availability`, or `sticky` where `task.assignor.class` names Kafka's StickyTaskAssignor.
-        rack_aware_assignment_strategy: KIP-925's draft names are read as well. None: not known, Kafka's default is
-            taken.
-        rack_aware_assignment_traffic_cost, rack_aware_assignment_non_overlap_cost: None: as the assignor has them.
-        rack_aware_assignment_tags: Client tags that keep copies apart. None: all that the clients have.
-        num_standby_replicas: Copies of each store. None: as many as every store has now.
-        acceptable_recovery_lag: Offsets.
-        max_warmup_replicas: Copies that may be built at a time.
-        rack_as_tag: Take racks for a tag where no tags are set. Promised by KIP-925; no release of Kafka does it.
-        overlap: What a task that changes hands is charged against: `computed`, as shipped, or `previous`.
-        changelogs: Sub-topology -> its changelog topics, where names and sizes do not tell them apart.
+        task_assignor: `high-availability`, or `sticky` if `task.assignor.class` is Kafka's StickyTaskAssignor.
+        rack_aware_assignment_strategy: The names in KIP-925's draft are accepted too. None: unknown; Kafka's default is
+            assumed.
+        rack_aware_assignment_traffic_cost, rack_aware_assignment_non_overlap_cost: None: the assignor's defaults.
+        rack_aware_assignment_tags: Client tags that keep copies apart. None: all tags of the clients.
+        num_standby_replicas: Standby copies of each store. None: as many as every store has now.
+        acceptable_recovery_lag: In offsets.
+        max_warmup_replicas: Copies that are built at the same time.
+        rack_as_tag: Use the rack as a tag if no tags are set. KIP-925 describes it; no Kafka release implements it.
+        overlap: What the non-overlap cost compares with: `computed`, as in Kafka, or `previous`, the previous
+            assignment.
+        changelogs: Table of sub-topologies to changelog topics, if names and sizes don't identify them.
     """
 
     task_assignor: Literal["high-availability", "sticky"] = "high-availability"

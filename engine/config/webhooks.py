@@ -15,13 +15,14 @@ class Webhook(Strict):
     A program that pages people.
 
     Attributes:
-        format: Whose events it takes: `alertmanager` (API v2) or `pagerduty` (Events API v2).
-        severity: The least severe incidents that it gets.
-        groups: Shell patterns of group ids; the pipeline's own incidents go to those with the pattern `*` only.
+        format: Event format: `alertmanager` (API v2) or `pagerduty` (Events API v2).
+        severity: Lowest severity that is sent.
+        groups: Shell patterns of group ids. Pipeline incidents go only to webhooks with the pattern `*`.
         clusters: Shell patterns of cluster names.
-        url: Address, of PagerDuty only where it is not its usual one. Environment or connection only.
-        key: PagerDuty's routing key; of an Alertmanager the bearer token, where it asks for one. Environment or
+        url: Address of the receiver. PagerDuty needs it only if it isn't the usual one. Set it in the environment or a
             connection only.
+        key: PagerDuty's routing key, or the bearer token of an Alertmanager that requires one. Set it in the
+            environment or a connection only.
     """
 
     format: Literal["alertmanager", "pagerduty"]

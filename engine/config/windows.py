@@ -40,12 +40,12 @@ class MaintenanceWindow(Strict):
     Attributes:
         groups: Shell pattern of group ids.
         clusters: Shell pattern of cluster names.
-        reason: What is done then, for those who read of it.
-        from: When it begins, once: a moment with its time zone, like `2026-11-23T06:00Z`.
-        until: When it ends, once.
-        weekly: When it begins every week: day and time, like `Sun 02:00`.
-        for: How long it then lasts, like `2h` or `1d 12h`; less than a week.
-        timezone: Of `weekly`, by its name in the time zone database, like `Europe/Berlin`.
+        reason: What is done, shown in messages.
+        from: Start of a single window: a timestamp with time zone, e.g. `2026-11-23T06:00Z`.
+        until: End of a single window.
+        weekly: Start of a weekly window: day and time, e.g. `Sun 02:00`.
+        for: Length of a weekly window, e.g. `2h` or `1d 12h`; less than a week.
+        timezone: Time zone of `weekly`, e.g. `Europe/Berlin`.
     """
 
     groups: str = Field(default="*", min_length=1)

@@ -16,7 +16,7 @@ How to use it: one instance for each consumer, on every member of the group, wit
 
 What it does: the member that leads reads the plan at each rebalance, and gives each partition to its member in the
 plan; what the plan does not say, or all while there is no plan to read, the fallback decides, kafka-python's own class.
-The rule stands in the README of this folder (`rule.py`); it is Java's follower's, too.
+The rule is in docs/reference/plan-format.md (`rule.py`); Java's follower has the same.
 
 Two members are here; the plan gives three of four partitions to the second:
 
@@ -282,7 +282,7 @@ class PlanAssignor(AbstractPartitionAssignor):  # type: ignore[misc]
         try:
             return own_addresses()
         except Exception as problem:  # noqa: BLE001  without them this member is a stranger to the plan, no more
-            _log.debug("the addresses of this host cannot be told: %s", _cause(problem))
+            _log.debug("the addresses of this host are unknown: %s", _cause(problem))
             return []
 
 

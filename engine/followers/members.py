@@ -1,5 +1,5 @@
 """
-What the members of a group tell their leader, and what of it the leader believes; see the README of this folder.
+What members send to their leader, and what the leader believes of it: docs/reference/plan-format.md.
 
 Everything here was written by other members: whatever does not read is passed over.
 """

@@ -1,7 +1,7 @@
 """
 A plan: which member of a group gets which partitions, until when, and who decides what it does not say.
 
-It is written by `evenkeel plan` and read by the followers, in JSON; see the README of this folder.
+It is written by `evenkeel plan` and read by the followers, in JSON; docs/reference/plan-format.md describes it.
 """
 
 from __future__ import annotations

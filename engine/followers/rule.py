@@ -1,7 +1,7 @@
 """
 What a group that follows a plan gets: a pure function of the plan, of who is here, and of the fallback's answer.
 
-The rule stands in the README of this folder; Java's follower has the same, and answers the same cases
+The rule is in docs/reference/plan-format.md; Java's follower has the same, and answers the same cases
 (`tests/data/plan-cases.jsonl`).
 """
 

@@ -1,4 +1,4 @@
-"""What followers tell each other, and whoever looks at the group: small JSON objects as user data (see the README)."""
+"""User data that followers send to each other: small JSON objects, described in docs/reference/plan-format.md."""
 
 from __future__ import annotations
 

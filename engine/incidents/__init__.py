@@ -1,8 +1,9 @@
 """
-When something is wrong with a group, since when, and when it is over: pure functions from snapshot to snapshot. What is
-wrong with a pipeline (`policy`) goes through the same course.
+When a group has a problem, since when, and when it is resolved: pure functions from snapshot to snapshot. Problems of a
+pipeline (`policy`) have the same lifecycle.
 
-`judgement` (what one snapshot says of a group), `kinds` (the table of what may be wrong), `troubles` (all that is wrong
-with it; the first is its diagnosis), `vanished_groups` (that it is gone), `traces` (what helps whoever is to act),
-`course` (suspected, open, resolved), `quiet` (for which groups nobody is woken).
+* `kinds`: the table of causes; `troubles`: all causes that apply to a group, the first is its diagnosis
+* `deleted_groups`: groups that are missing; `details`: hosts, offsets and times that help to act
+* `evaluation`: the result of one snapshot; `lifecycle`: suspected, open, resolved
+* `silences`: groups without alerts, and why
 """

@@ -1,7 +1,7 @@
 """
 What is wrong with the pipeline of a cluster: pure rules over facts, one for each kind.
 
-What becomes of what they find is the matter of the one lifecycle of incidents (`incidents.course`).
+What becomes of what they find is the matter of the one lifecycle of incidents (`incidents.lifecycle`).
 """
 
 from __future__ import annotations

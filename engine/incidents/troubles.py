@@ -1,8 +1,8 @@
 """
 The troubles of a group: all that hold of the rules of the diagnosis, so that the first of them is what it is diagnosed.
 
-Of each is said how bad it is, since when, and what helps whoever is to act (`incidents.traces`). How long it must last
-to be told is another matter (`incidents.course`).
+Of each is said how bad it is, since when, and what helps whoever is to act (`incidents.details`). How long it must last
+to be told is another matter (`incidents.lifecycle`).
 """
 
 from __future__ import annotations

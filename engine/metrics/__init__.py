@@ -1,10 +1,11 @@
 """
-What the numbers of groups say: pure functions of a batch of groups and its earlier snapshots.
+The numbers of groups: pure functions of a batch of groups and its earlier snapshots.
 
-`lag` (how far behind, and why that number), `past` (earlier samples, and members over them), `history`
-(rates and time, from them), `samples` (all samples side by side), `commit_interval` (what waits for the next commit),
-`capacity` (what a member can do), `diagnosis` (what is the matter), `status` (how a partition fares), `balance`
-(spread, skew, floors), `ownership` (who owns what, as a fingerprint), `racks` (what crosses racks, carries and costs),
-`observe` (all of it).
-`README.md` beside this file defines every term.
+* `lag`: lag and its basis; `past`: earlier samples and members; `samples`: all samples in arrays
+* `history`: rates and times; `commit_interval`: time between commits; `capacity`: what a member can process
+* `diagnosis`: the problem of a group; `status`: the trend of a partition
+* `balance`: spread, skew, lower bounds; `ownership`: the assignment as a fingerprint; `racks`: cross-rack traffic, cost
+* `observe`: all of them; `forecast`: the lag of the coming hour
+
+`docs/reference/metrics.md` defines every term.
 """

@@ -84,7 +84,7 @@ def measure_lag(table: PartitionTable | ReadOffsets, reset: OffsetReset) -> Lag:
         reset: The group's own setting (KIP-169 uses it where nothing is committed). Where there is nothing to read
             either, the lag is 0 whatever it is.
 
-    Source: `engine/metrics/README.md` has every case; KIP-169 for the one without a commit.
+    Source: `docs/reference/metrics.md` has every case; KIP-169 for the one without a commit.
     """
     begin, end, committed = table.begin, table.end, table.committed
     below = committed.known & begin.known & (committed.values < begin.values)

@@ -1,8 +1,9 @@
 """
-The step that says what is wrong with groups, as soon as a snapshot was taken: in the plain form, before Spark.
+The step that finds the problems of groups as soon as a snapshot was taken: in this process, before Spark.
 
-Judged is what is not plainly well (`pipeline.screen`), and what is gone. Validation comes after it, so of the snapshot
-itself nothing is withheld yet; earlier ones that it rejected or withheld are passed over, as by all who look back.
+It evaluates the groups that don't pass the quick health check (`pipeline.health_screen`), and deleted ones. Validation
+comes after it, so it evaluates groups of this snapshot that validation will skip. It ignores rejected snapshots and
+skipped groups of earlier ones.
 """
 
 from __future__ import annotations
@@ -79,7 +80,9 @@ def judge_groups(
     known = {each.group_id for each in judged} or plainly_well(lake, settings, lookback)
     work = {name: size for name, size in work_of(lake, snapshot_id).items() if name not in known}
     if nameless := [name for name in work if not _can_be_kept(name)]:
-        _log.warning("of %d groups nothing is told, for their ids: %.200r", len(nameless), nameless)
+        _log.warning(
+            "%d groups get no alerts, because of their ids: %.200r", len(nameless), nameless
+        )
         work = {name: size for name, size in work.items() if _can_be_kept(name)}
     for chunk in cut(work, CHUNK):
         judged += judge_chunk(lake, settings, lookback, chunk.groups)

@@ -37,14 +37,16 @@ class Announced:
     message: Mapping[str, Any] = column("The message, as stored.")
     sent_channel: str = column("The messenger's own id of where it is.")
     sent_timestamp: str = column("The messenger's own id of the message.")
-    pagers: tuple[str, ...] = column("The channels of webhooks that were told, too.", default=())
+    pagers: tuple[str, ...] = column(
+        "The channels of webhooks that were notified, too.", default=()
+    )
 
 
 @record
 class Outage:
     """What is known of an outage that is not over."""
 
-    kind: IncidentKind = column("What is the matter.")
+    kind: IncidentKind = column("The problem.")
     since: datetime = column("When the first step began that could not be noted.")
     error: str = column("What it said.")
     link: str | None = column(
@@ -53,9 +55,9 @@ class Outage:
     runs: tuple[StepRun, ...] = column("The runs of steps that could not be noted.", default=())
     left_out: int = column("How many more there were.", default=0)
     claimed_at: datetime | None = column(
-        "When somebody began to tell it; null before.", default=None
+        "When a task began to report it; null before.", default=None
     )
-    announced: Announced | None = column("What was told of it; null before.", default=None)
+    announced: Announced | None = column("The message about it; null before.", default=None)
 
     @property
     def key(self) -> str:

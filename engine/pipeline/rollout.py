@@ -243,7 +243,7 @@ def _rollout(
         )
     deployment = by_name(strategy).deployment
     if deployment in (Deployment.NEVER, Deployment.LIVE):
-        raise Infeasible(f"{strategy} is shown for comparison, nobody should run it.")
+        raise Infeasible(f"{strategy} is shown for comparison only. Do not run it.")
     client = settings.rule(group.cluster, group.group).client
     by_plan = Feasibilities(group, assignors, client).of(strategy, deployment).deployment
     if deployment not in BY_PLAN and by_plan is not Deployment.PLAN:

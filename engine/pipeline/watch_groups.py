@@ -100,7 +100,7 @@ def queue_groups(
         latest = max(taken, (now or utc_now()) + CLOCKS_APART)
         until = f"{new_snapshot_id(cluster, latest)[:-6]}ffffff"
         if lake.snapshots(cluster, until=until) != [snapshot_id]:
-            log.info("%s is not the newest snapshot: nothing is told of it.", snapshot_id)
+            log.info("%s is not the newest snapshot: it gets no alerts.", snapshot_id)
             return None
         done = _watch(lake, history, settings, snapshot_id, watched, link, seen)
         if done is not None:
@@ -132,7 +132,7 @@ def _watch(
     )
     if not is_kept:
         log.warning(
-            "%s: nothing is kept or told, for its reading ended before that of %s, or another was watched meanwhile.",
+            "%s: ignored, because it was read before %s, or another snapshot was watched in the meantime.",
             snapshot_id,
             watched.snapshot_id or "another",
         )

@@ -6,7 +6,7 @@ range, and its unit unless the name says that (`model.columns`). Schemas, rows, 
 follow from that (`derivation`), and so do the tables of the database (`tables`, which is not imported here: SQLAlchemy
 takes its time).
 
-`cluster_rows` (the five tables of a snapshot), `metrics`, `candidate`, `advice`, `course` (what is remembered of
+`cluster_rows` (the five tables of a snapshot), `metrics`, `candidate`, `advice`, `lifecycle` (what is remembered of
 advice), `validation`, `incident`, `silence`, `alert`, `snapshot` (as the history knows it), `step_run`, `rollup` (hours
 and days of a group), `candidate_rollup` (those of what strategies would have given it), `answers` (what the database's
 views and named queries show, by what their files say), `printed_rows` (what the command line shows and nobody stores).

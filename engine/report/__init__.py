@@ -1,10 +1,9 @@
 """
-The report: what is known of a fleet of groups as values, and the one HTML file that shows them.
+The report: a fleet of groups as values, and the HTML file that shows them.
 
-`values` is all that a page shows; whoever has these values from somewhere, the lake or a database, gets the same page.
-`page` makes the file: a template that escapes everything, our own style and script, and uPlot, which draws the charts.
-`rehearsal` asks the what-if about each rack that may be lost. Nothing here reads anything, and nothing in the file asks
-for anything.
+`values` is all that a page shows. The same values, from a lake or from the database, give the same page. `page` renders
+the file: a template that escapes everything, our style and script, and uPlot for charts. `rack_outages` forecasts the
+loss of each rack. Nothing here reads data, and the file loads nothing.
 """
 
 from ..model.text import group_name

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 FOLDER = "diagnoses"
 """Where the Markdown files are, in the package."""
 
+SUFFIX = ".md"
+
 KEPT = 64
 """Pages that are rendered once."""
 
@@ -35,7 +37,7 @@ def diagnosis_page(name: str, home: str) -> str | None:
     if not re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", name):
         return None
     package = __name__.partition(".")[0]
-    file = resources.files(package) / FOLDER / f"{name}.md"
+    file = resources.files(package) / FOLDER / f"{name}{SUFFIX}"
     if not file.is_file():
         return None
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
@@ -82,9 +84,10 @@ def _address(link: str, home: str) -> str | None:
     """
     Where a link of a file leads.
 
-    >>> _address("data-loss.md#fix", "/diagnoses"), _address("index.md", "/diagnoses"), _address("#fix", "")
+    >>> page = "data-loss" + SUFFIX
+    >>> _address(f"{page}#fix", "/diagnoses"), _address("index" + SUFFIX, "/diagnoses"), _address("#fix", "")
     ('/diagnoses/data-loss/#fix', '/diagnoses/', '#fix')
-    >>> _address("https://kafka.apache.org/", ""), _address("../reference/glossary.md", "")
+    >>> _address("https://kafka.apache.org/", ""), _address("../reference/" + page, "")
     ('https://kafka.apache.org/', None)
     """
     if link.startswith(("https://", "http://", "#")):

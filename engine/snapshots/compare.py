@@ -145,7 +145,7 @@ def _doubts(lake: Lake, word: str, snapshot_id: str, name: str) -> Iterator[str]
     if rejected is not None:
         yield f"validation rejected the {word} snapshot: {rejected}"
     if withheld is not None:
-        yield f"validation withheld the group in the {word} snapshot: {withheld}"
+        yield f"validation skipped the group in the {word} snapshot: {withheld}"
 
 
 def _side(lake: Lake, word: str, group: GroupSnapshot, topics: set[str]) -> _Side:

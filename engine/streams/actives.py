@@ -116,7 +116,7 @@ def problem_of(
     if (owner[tasks] == NONE).any():
         first = int(tasks[owner[tasks] == NONE][0])
         raise InputError(
-            f"task {app.tasks[first]} has no owner.", fix="Deal all tasks before optimising them."
+            f"task {app.tasks[first]} has no owner.", fix="Assign all tasks before optimizing them."
         )
     count = np.bincount(owner[tasks], minlength=len(app.clients))
     cross = (cross_rack(app, app.source_start, app.source) if cross is None else cross)[tasks]

@@ -163,8 +163,8 @@ def running(
     tasks, stores = known.ids, known.stores
     if not tasks:
         raise Infeasible(
-            f"no member of {group.group} tells its tasks.",
-            fix="Take the next snapshot once the application runs; a group that rebalances tells nothing.",
+            f"no member of {group.group} reports its tasks.",
+            fix="Take the next snapshot once the application runs; a rebalancing group reports none.",
         )
     clients = list(_clients(group, threads, stores, frozenset(tasks)))
     app = application(
@@ -212,7 +212,7 @@ def _running(
             if thread[place[task]] != NONE:
                 raise Infeasible(
                     f"task {task} of {group.group} is active on two members.",
-                    fix="Take the next snapshot; this one was taken while tasks changed hands.",
+                    fix="Take the next snapshot; this one was taken while tasks were reassigned.",
                 )
             thread[place[task]] = member
         for task in (*tasks.standby, *tasks.warmup):
@@ -251,7 +251,7 @@ def _running(
 def _tasks_of(member: Member) -> MemberTasks:
     if member.tasks is None or member.process_id is None:
         raise Infeasible(
-            f"member {member.id} does not tell its process and tasks.",
+            f"member {member.id} does not report its process and tasks.",
             fix="Take the next snapshot; if it stays, its Kafka Streams is too old or its data could not be decoded.",
         )
     return member.tasks

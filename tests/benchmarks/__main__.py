@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     names = [point.name for point in (*POINTS, *ALONE)]
     parser.add_argument("--only", action="append", choices=names, metavar="NAME", help="these only")
-    parser.add_argument("--markdown", action="store_true", help="print the tables as the README's")
+    parser.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
     options = parser.parse_args(arguments)
     differing = list[Row]()
     for title, points, headings in (PEERS, NO_PEERS):

@@ -4,7 +4,7 @@
 Every CSV file of the folder is a series (first column a moment, second a count; a row per five minutes or oftener), and
 arrives at a group of four partitions; all of them together arrive at one with a partition each. `tests.helpers.fluid`
 simulates how these groups consume and commit; `evenkeel backtest` does the rest. Where to get such series is said in
-`engine/metrics/forecast/README.md`. Of the band of 80 %, four in five should hold.
+`docs/explanation/forecasts.md`. Of the band of 80 %, four in five should hold.
 """
 
 from __future__ import annotations

@@ -155,7 +155,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--no-candidates", action="store_true", help="leave them out: they take longest to make"
     )
-    parser.add_argument("--markdown", action="store_true", help="print the table as the README's")
+    parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     asked = parser.parse_args(arguments)
     with TemporaryDirectory(prefix="evenkeel-lake-") as name:
         _measure(Path(name) / "lake", asked)

@@ -118,7 +118,7 @@ def show(
         headings: Of its columns.
         rows: Its cells.
         words: The headings of columns that are words, not numbers.
-        as_markdown: As the README's.
+        as_markdown: As Markdown.
     """
     if as_markdown:
         rule = ["---" if heading in words else "---:" for heading in headings]

@@ -12,7 +12,7 @@ class LeaderRack:
     works_on = frozenset({"partitions"})
     needs = frozenset({"user_data"})
     deployment = Deployment.CLASS
-    source = "engine/assignors/README.md"
+    source = "docs/how-to/write-a-strategy.md"
     sample_user_data = ({"rack": "rack-a"}, {"rack": "rack-b"}, {"rack": "rack-c"}, {})
 
     def assign(self, group: GroupSpec) -> Assignment:

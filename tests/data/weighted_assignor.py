@@ -12,7 +12,7 @@ class Weighted:
     works_on = frozenset({"partitions"})
     needs = frozenset({"user_data"})
     deployment = Deployment.CLASS
-    source = "engine/assignors/README.md"
+    source = "docs/how-to/write-a-strategy.md"
     sample_user_data = ({"weight": 1}, {"weight": 2}, {"weight": 0.5}, {})
 
     def assign(self, group: GroupSpec) -> Assignment:

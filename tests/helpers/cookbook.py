@@ -1,8 +1,8 @@
 """
-The questions of `sql/README.md` with real answers: `python -m tests.helpers.cookbook` asks them anew.
+The questions of `docs/reference/queries.md` with real answers: `python -m tests.helpers.cookbook` asks them again.
 
 The answers are those of the history that `cookbook_history` makes in a real Postgres. They are kept in
-`tests/data/cookbook.json`, from which `made_tables` writes the README; a test asks the same database again.
+`tests/data/cookbook.json`, from which `made_tables` writes the page; a test asks the same database again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MOST_ROWS = 6
 """So many rows of an answer are shown."""
 
 WIDTH = 140
-"""Characters of a line of the README."""
+"""Characters of a line of the page."""
 
 _UNTIL = "until=2026-03-03T23:59Z"
 _MARCH = ("since=2026-03-01T00:00Z", "until=2026-04-01T00:00Z")
@@ -208,7 +208,7 @@ EXAMPLES = (
         ),
     ),
 )
-"""Every question that the README answers, in its order; a query can be asked in two ways."""
+"""Every question that the page answers, in its order; a query can be asked in two ways."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,7 +250,7 @@ def ask(history: PostgresHistory, example: Example) -> Answer:
 
 
 def printed(example: Example, database_url: str) -> list[list[str]]:
-    """The rows that its command line prints, as far as the README shows rows and columns."""
+    """The rows that its command line prints, as far as the page shows rows and columns."""
     command = [str(Path(sys.executable).with_name("evenkeel")), *shlex.split(example.command)[1:]]
     done = subprocess.run(
         command,
@@ -271,13 +271,13 @@ def answers(history: PostgresHistory) -> list[dict[str, Any]]:
 
 
 def kept() -> dict[str, Mapping[str, Any]]:
-    """The answers that the README shows, by command."""
+    """The answers that the page shows, by command."""
     known = json.loads(FILE.read_text(encoding="utf-8"))
     return {each["command"]: each for each in known}
 
 
 def chapter() -> str:
-    """The cookbook of the README, in Markdown."""
+    """The cookbook, in Markdown."""
     known, parts, last = kept(), list[str](), ""
     for example in EXAMPLES:
         if example.query != last:
@@ -290,7 +290,7 @@ def chapter() -> str:
 def _about(query: sql.Statement) -> list[str]:
     """The question, what a row of its answer is, and its parameters."""
     asked, _, rows = query.summary.partition("? ")
-    about = textwrap.fill(f"[`{query.name}`](queries/{query.name}.sql). {rows}", WIDTH)
+    about = textwrap.fill(f"`{query.name}`: {rows}", WIDTH)
     parameters = [f"* `{p.name}{_default(p)}`: {p.meaning}" for p in query.parameters]
     plot = [] if query.plot is None else ["", "`--plot FILE` draws it."]
     head = [f"### {asked}?", "", about, ""]
@@ -316,7 +316,7 @@ def _shown(answer: Mapping[str, Any]) -> list[str]:
 
 
 def main() -> None:
-    """Make the history anew, ask everything, and write the answers and the README."""
+    """Make the history anew, ask everything, and write the answers and the page."""
     from tests.helpers import cookbook_history, made_tables
     from tests.stage.postgres import throw_away_history
 
@@ -327,7 +327,7 @@ def main() -> None:
 
 
 def save(found: Sequence[Mapping[str, Any]]) -> None:
-    """Keep answers for the README."""
+    """Keep answers for the page."""
     FILE.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

@@ -1,7 +1,7 @@
 """
 Two days of a small fleet, from simulated snapshots through the pipeline's own steps into a history.
 
-The groups and what happens to them are chosen so that every question of `sql/README.md` has something to answer. All
+The groups and what happens to them are chosen so that every question of `docs/reference/queries.md` has an answer. All
 moments are fixed: the answers are the same whenever they are asked.
 """
 

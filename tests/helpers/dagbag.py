@@ -41,12 +41,10 @@ HEAVY = (
 
 
 def show_dags(folder: Path) -> Path:
-    """A DAG folder of a user's own, made where it is missing, with the file that README gives to show our DAGs."""
-    readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    """A DAG folder of a user's own, made where it is missing, with the file that the page on Airflow shows."""
+    page = (CHECKOUT / "docs/how-to/deploy-on-airflow.md").read_text(encoding="utf-8")
     (shown,) = (
-        code
-        for code in re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
-        if "all_dags()" in code
+        code for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "all_dags()" in code
     )
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "evenkeel_dags.py").write_text(textwrap.dedent(shown), encoding="utf-8")

@@ -1,7 +1,7 @@
 """
-The tables of the READMEs that are made from the code: `python -m tests.helpers.made_tables` writes them anew.
+The tables of the documents that are made from the code: `python -m tests.helpers.made_tables` writes them again.
 
-A README says where one belongs by a comment, and the table stands between it and the next:
+A page says where one belongs by a comment, and the table is between it and the next:
 
     <!-- made: configuration -->
     <!-- end -->
@@ -29,8 +29,6 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from evenkeel import sql
-from evenkeel.engine.cli.command_end import EXIT_CODES
-from evenkeel.engine.cli.verbs import FAMILIES, VERBS
 from evenkeel.engine.config import (
     ClusterSettings,
     Filter,
@@ -43,7 +41,7 @@ from evenkeel.engine.config import (
     Webhook,
 )
 from evenkeel.engine.records.tables import METADATA
-from tests.helpers import cookbook
+from tests.helpers import cookbook, made_pages
 from tests.helpers.made_schema import schema
 from tests.helpers.view_samples import page as columns_page
 from tests.helpers.view_samples import public
@@ -67,6 +65,13 @@ MODELS: Mapping[str, type[BaseModel]] = {
 }
 """The models of the configuration by the name of their table."""
 
+COMMON: Mapping[type[BaseModel], Sequence[str]] = {
+    Settings: ("lake", "slack_channel"),
+    ClusterSettings: ("bootstrap", "properties", "groups"),
+    Rule: ("auto_offset_reset", "lag_slo_seconds", "owner", "mention", "price_per_gb"),
+}
+"""The keys that people set first, by the model that has them."""
+
 _LONGEST = 30
 """Characters of a default beyond which its key's meaning has to say it."""
 
@@ -74,14 +79,15 @@ _MADE = re.compile(r"(<!-- made: ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def written() -> list[Path]:
-    """The README at the top, CONTRIBUTING.md, CHANGELOG.md, and the README of every room."""
+    """The pages at the top, those of `docs`, and the README of every room."""
     folders = [each for each in ROOT.glob("[!._]*") if each.is_dir()]
     rooms = [page for folder in folders for page in folder.rglob("README.md")]
-    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(rooms)]
+    top = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+    return [*top, *sorted({*(ROOT / "docs").rglob("*.md"), *rooms})]
 
 
 def renewed(text: str) -> str:
-    """A README with its tables as the code has them now."""
+    """A page with its tables as the code has them now."""
     return _MADE.sub(lambda found: f"{found[1]}\n{TABLES[found[2]]()}\n{found[3]}", text)
 
 
@@ -90,7 +96,7 @@ def meanings(model: type[BaseModel]) -> dict[str, str]:
     What each key of a model means, from the `Attributes:` of its docstring, as one line of Markdown.
 
     >>> meanings(Filter)["deny"]
-    'Shell patterns of names to leave out; it beats `allow`.'
+    'Shell patterns of names to leave out; it overrides `allow`.'
     """
     _, _, attributes = (inspect.getdoc(model) or "").partition("Attributes:\n")
     lines = re.findall(r"^ {4}([\w, ]+): (.*(?:\n {8}.*)*)", attributes, re.MULTILINE)
@@ -121,7 +127,7 @@ _WORDS = {
     int: "whole number",
     float: "number",
     bool: "`true` or `false`",
-    datetime: "moment",
+    datetime: "time",
     timedelta: "text",
 }
 
@@ -167,25 +173,41 @@ def _plural(word: str) -> str:
 def default(field: FieldInfo) -> str:
     """A key's default as it would be written, or that there is none."""
     if field.is_required():
-        return "must be given"
+        return "required"
     value = field.get_default(call_default_factory=True)
     if value is None or value is PydanticUndefined:
         return "none"
     if isinstance(value, BaseModel):
         value = {key: getattr(value, key) for key in sorted(value.model_fields_set)}
     text = json.dumps(value)
-    return "see right" if len(text) > _LONGEST else f"`{text}`"
+    return "see meaning" if len(text) > _LONGEST else f"`{text}`"
 
 
 def _keys(model: type[BaseModel]) -> str:
     meaning = meanings(model)
     return grid(
-        ("key", "type", "default", "what"),
+        ("key", "type", "default", "meaning"),
         [
             (f"`{name}`", kind(field), default(field), meaning[name])
             for name, field in ((f.alias or name, f) for name, f in model.model_fields.items())
         ],
     )
+
+
+def _common() -> str:
+    rows = [
+        (f"`{name}`", _PLACES[model], default(model.model_fields[name]), meanings(model)[name])
+        for model, names in COMMON.items()
+        for name in names
+    ]
+    return grid(("key", "in", "default", "meaning"), rows)
+
+
+_PLACES = {
+    Settings: "top level",
+    ClusterSettings: "`[clusters.NAME]`",
+    Rule: "`[[rules]]`",
+}
 
 
 def grid(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -196,12 +218,19 @@ def grid(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _queries() -> str:
     return grid(
-        ("query", "answers", "parameters"),
+        ("query", "question", "parameters"),
         [
-            (f"`{q.name}`", _question(q.summary), ", ".join(map(_parameter, q.parameters)))
+            (_linked(q), _question(q.summary), ", ".join(map(_parameter, q.parameters)))
             for q in sql.queries().values()
         ],
     )
+
+
+def _linked(query: sql.Statement) -> str:
+    """The name of a query, as a link to its answer in the cookbook where it has one."""
+    name = f"`{query.name}`"
+    shown = any(each.query == query.name for each in cookbook.EXAMPLES)
+    return f"[{name}](#{made_pages.anchor(_question(query.summary))})" if shown else name
 
 
 def _question(summary: str) -> str:
@@ -211,19 +240,18 @@ def _question(summary: str) -> str:
 
 def _parameter(one: sql.Parameter) -> str:
     if one.required:
-        return f"`{one.name}` (must be given)"
+        return f"`{one.name}` (required)"
     return f"`{one.name}`" if one.default is None else f"`{one.name}={one.default}`"
 
 
 def _relations() -> str:
     rows = [(f"`{table.name}`", table.comment or "") for table in METADATA.tables.values()]
-    return grid(("table", "a row is"), rows)
+    return grid(("table", "row"), rows)
 
 
 def _views() -> str:
-    columns = (ROOT / "sql" / "views" / "README.md").relative_to(ROOT / "sql").as_posix()
-    rows = [(f"[`{one}`]({columns}#{one})", _shown(sql.views()[one])) for one in public()]
-    return grid(("view", "shows"), rows)
+    rows = [(f"[`{one}`](#{one})", _shown(sql.views()[one])) for one in public()]
+    return grid(("view", "description"), rows)
 
 
 def _view_pages() -> str:
@@ -244,14 +272,11 @@ def _shown(text: str) -> str:
 
 
 def _verbs() -> str:
-    codes = "".join(f"* {code}: {meaning}\n" for code, meaning in EXIT_CODES.items())
-    lines = {
-        f"{verb} {own}" if own else verb: what
-        for verb, purpose in VERBS.items()
-        for own, what in FAMILIES.get(verb, {"": purpose}).items()
-    }
-    rows = [(f"`{words}`", what) for words, what in lines.items()]
-    return f"{grid(('verb', 'what it does'), rows)}\nExit codes:\n\n{codes}"
+    rows = [
+        (f"[`{words}`](#{made_pages.anchor(words)})", what)
+        for words, what in made_pages.verbs().items()
+    ]
+    return grid(("verb", "description"), rows)
 
 
 def _tiers() -> str:
@@ -262,7 +287,12 @@ def _tiers() -> str:
 
 TABLES: Mapping[str, Callable[[], str]] = {
     **{name: (lambda model=model: _keys(model)) for name, model in MODELS.items()},
+    "common keys": _common,
+    "commands": made_pages.commands,
+    "diagnoses": made_pages.diagnoses,
     "cookbook": cookbook.chapter,
+    "exit codes": made_pages.exit_codes,
+    "pages": made_pages.pages,
     "queries": _queries,
     "tables": _relations,
     "tiers": _tiers,
@@ -274,7 +304,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
 
 
 def main() -> None:
-    """Write the tables of all READMEs anew, and the schema of the history."""
+    """Write the tables of all pages again, and the schema of the history database."""
     made = {page: renewed(page.read_text(encoding="utf-8")) for page in written()}
     for page, new in {**made, SCHEMA: schema()}.items():
         if new != page.read_text(encoding="utf-8"):

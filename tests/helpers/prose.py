@@ -6,20 +6,26 @@ Prose in Markdown: hand-written words, sentences, and the terms that the style f
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 LONGEST_SENTENCE = 30
 """Words of a sentence in user documentation, at most."""
+
+MOST_WORDS = 20_000
+"""Hand-written words of all documents, at most."""
+
+_AMERICAN = "American spelling"
 
 PROSE_TERMS: Mapping[str, str] = {
     r"\b(tell|tells|told|telling)\b": "notify, alert, report, show, print",
     r"\bit is said\b|\bsays why\b": "shown, printed, reported, logged",
     r"\b(nobody|somebody|everybody|whoever|anybody)\b": "the actor: evenkeel, the broker, the consumer, you",
     r"\bcan not\b": "cannot",
-    r"\b(take|takes|taken|took) up\b": "adopt, apply, process",
+    r"\b(take|takes|taken|took) up\b(?! to)": "adopt, apply, process",
     r"\b(would pay|pays)\b": "would help, is worth it, is recommended",
     r"\bon the wire\b": "exposed by the Kafka protocol",
     r"\bplain form\b": "local mode",
@@ -30,7 +36,8 @@ PROSE_TERMS: Mapping[str, str] = {
     r"\bdear\b": "expensive",
     r"\bthe matter\b": "the problem",
     r"\bfares?\b": "performs",
-    r"\b(not|is|are|get|gets|were|was) well\b|\bwell again\b|\bgets? ill\b|\bsick\b": "healthy, unhealthy, recovered",
+    r"\b(not|is|are|get|gets|were|was) well\b(?![ -](known|defined|formed|tested))": "healthy",
+    r"\bwell again\b|\bgets? ill\b|\bsick\b": "healthy, unhealthy, recovered",
     r"\bcomes? and goes?\b|\bcame back\b": "flapping, returned",
     r"\bwhat was so already\b": "pre-existing",
     r"\bdead band\b": "hysteresis",
@@ -46,12 +53,17 @@ PROSE_TERMS: Mapping[str, str] = {
     r"\b(overtaken|yardstick|vanished)\b": "superseded, baseline, deleted",
     r"\bwithheld\b": "skipped by validation",
     r"\bwhose turn\b": "delivery order",
-    r"\b(behaviour|colour|favour|licence|judgement|neighbour|honour)\w*": "American spelling",
-    r"\b\w+(?:alise|alises|alised|mise|mised|ganise|ganised|nise|nised|ilise|ilised)\b": "American spelling",
+    r"\b(behaviour|colour|favour|licence|judgement|neighbour|honour|labour|artefact|centre|defence)\w*": _AMERICAN,
+    r"\b(analys|catalogu|cancell|labell|modell|travell)(e|es|ed|ing)\b": _AMERICAN,
+    r"\b\w+(?:al|ar|gan|gn|il|m|n|or|it)is(?:e|es|ed|ing|ations?)\b": _AMERICAN,
 }
 """A term of former prose, as a pattern, and what to write in its place."""
 
-_SPELT_SO = {"promise", "promised", "otherwise", "precise", "compromise", "premise", "rise", "wise"}
+_SPELT_SO = re.compile(r"(com)?promis(e|es|ed|ing)|premises?")
+"""What ends like a British word and is none."""
+
+_ITEM = re.compile(r" *([-*+]|\d+\.) +")
+_CELL = re.compile(r"(?<!\\)\|")
 _MADE = re.compile(r"<!-- made: [\w ]+ -->\n.*?<!-- end -->", re.DOTALL)
 
 
@@ -61,45 +73,77 @@ def by_hand(text: str) -> str:
 
 
 def words(text: str) -> int:
-    """Hand-written words of a page, code included."""
-    return len(by_hand(text).split())
+    """Hand-written words of a page, code included; marks of Markdown are none."""
+    return len(re.findall(r"\S*\w\S*", by_hand(text)))
 
 
 def prose(text: str) -> Iterator[tuple[int, str]]:
-    """The paragraphs and list items of a page with the line each begins on; code, tables and headings left out."""
-    number, begun, lines, fenced, made = 0, 0, list[str](), False, False
+    """
+    What people read of a page, with its line: paragraphs, items, headings and cells; code and made tables left out.
 
-    def ended() -> Iterator[tuple[int, str]]:
-        if lines:
+    >>> list(prose("# Lag\\n\\nOne\\ntwo.\\n* a\\n\\n    ls\\n\\n| b | c |"))
+    [(1, 'Lag'), (3, 'One two.'), (5, 'a'), (7, 'ls'), (9, 'b'), (9, 'c')]
+    """
+    begun, lines = 0, list[str]()
+    for number, kind, content in [*_lines(text), (0, "break", "")]:
+        if kind != "text" and lines:
             yield begun, " ".join(lines)
             lines.clear()
+        if kind == "alone":
+            yield number, content
+        elif content:
+            begun = begun if lines else number
+            lines.append(content)
 
+
+def _lines(text: str) -> Iterator[tuple[int, str, str]]:
+    """Number, kind and content of each line: `alone`, the `item` or `text` of a paragraph, or the `break` after one."""
+    made = fenced = False
+    kind, inside = "break", 0
     for number, line in enumerate(text.splitlines(), 1):
-        stripped = line.strip()
-        if stripped.startswith("<!-- made:"):
-            made = True
-        if stripped.startswith("```"):
-            fenced = not fenced
-        silent = made or fenced or stripped.startswith(("```", "|", "#", "<", "!!!", "???", "---"))
-        code = re.match(r" {4}\S", line) and not lines
-        if stripped == "<!-- end -->":
-            made = False
-        if silent or code or not stripped:
-            yield from ended()
+        stripped, fence = line.strip(), line.lstrip().startswith("```")
+        made |= stripped.startswith("<!-- made:")
+        fenced ^= fence
+        if made or fenced or fence:
+            kind, made = "break", made and stripped != "<!-- end -->"
+            yield number, kind, ""
             continue
-        if re.match(r"([-*]|\d+\.) ", stripped):
-            yield from ended()
-            stripped = re.sub(r"^([-*]|\d+\.) ", "", stripped)
-        if not lines:
-            begun = number
-        lines.append(stripped)
-    yield from ended()
+        indent = len(line) - len(line.lstrip())
+        if item := _ITEM.match(line):
+            inside = item.end()
+        elif stripped and not indent:
+            inside = 0
+        kind = _kind(stripped, code=kind == "break" and indent >= inside + 4, item=bool(item))
+        for content in _contents(stripped, kind):
+            yield number, kind, content
+
+
+def _kind(stripped: str, *, code: bool, item: bool) -> str:
+    if not stripped or code or stripped.startswith(("<", "---")):
+        return "break"
+    if stripped.startswith(("|", "#")):
+        return "alone"
+    return "item" if item else "text"
+
+
+def _contents(stripped: str, kind: str) -> list[str]:
+    if kind == "break":
+        return [""]
+    if stripped.startswith("|"):
+        cells = (cell.strip() for cell in _CELL.split(stripped.strip("|")))
+        return [cell for cell in cells if cell.strip("-: ")]
+    return [_ITEM.sub("", stripped, 1) if kind == "item" else stripped.lstrip("# ")]
 
 
 def sentences(paragraph: str) -> list[str]:
     """A paragraph's sentences; a link counts as its text, a piece of code as one word."""
-    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r"`[^`]*`", "code", paragraph))
-    return [each for each in re.split(r"(?<=[.!?:])[)\"*]*\s+(?=[A-Z\"*(`c])", plain) if each]
+    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r"`[^`]*`", "Code", paragraph))
+    return [each for each in _BETWEEN.split(plain) if each]
+
+
+_BETWEEN = re.compile(
+    r"(?<=[.!?:])[)\"*]*\s+(?=[A-Z\"*(]|(?:evenkeel|librdkafka|kafka-python|franz-go)\b)"
+)
 
 
 def too_long(text: str) -> Iterator[tuple[int, str]]:
@@ -111,12 +155,48 @@ def too_long(text: str) -> Iterator[tuple[int, str]]:
 
 
 def former(text: str) -> Iterator[tuple[int, str, str]]:
-    """Line, term and replacement of each term that the style forbids."""
-    for number, paragraph in prose(text):
-        plain = re.sub(r"`[^`]*`|\]\([^)]*\)", "", paragraph)
+    """Line, term and replacement of each term that the style forbids in a page."""
+    yield from _terms(prose(text))
+
+
+def shown(path: Path) -> Iterator[tuple[int, str]]:
+    """What a file shows to people, with its line: strings of Python, comments of SQL, all of a template or a sample."""
+    text = path.read_text(encoding="utf-8")
+    match path.suffix:
+        case ".py":
+            yield from _strings(ast.parse(text))
+        case ".sql":
+            yield from ((n, each) for n, each in enumerate(text.splitlines(), 1) if "--" in each)
+        case _:
+            yield from enumerate(text.splitlines(), 1)
+
+
+def former_shown(path: Path) -> Iterator[tuple[int, str, str]]:
+    """Line, term and replacement of each term that the style forbids in what a file shows."""
+    yield from _terms(shown(path))
+
+
+def _strings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Strings of several words but docstrings."""
+    bodies = (getattr(node, "body", None) for node in ast.walk(tree))
+    alone = {
+        each.value
+        for body in bodies
+        if isinstance(body, list)
+        for each in body
+        if isinstance(each, ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and node not in alone and " " in str(node.value).strip():
+            yield node.lineno, str(node.value)
+
+
+def _terms(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str, str]]:
+    for number, line in lines:
+        plain = re.sub(r"`[^`]*`|\]\([^)]*\)", "", line)
         for pattern, new in PROSE_TERMS.items():
             for found in re.finditer(pattern, plain, re.IGNORECASE):
-                if found[0].lower() not in _SPELT_SO:
+                if not _SPELT_SO.fullmatch(found[0].lower()):
                     yield number, found[0], new
 
 

@@ -2,8 +2,8 @@
 The columns of the views, with a row of each: `python -m tests.helpers.view_samples` notes what is new.
 
 People build on the views, so a column keeps its name, its type and its place, and new ones come at the end. What was
-noted is in `tests/data/views.json`, from which `made_tables` writes `sql/views/README.md`; a test holds the database to
-it.
+noted is in `tests/data/views.json`, from which `made_tables` writes `docs/reference/views.md`; a test compares the
+database with it.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def noted() -> dict[str, list[dict[str, Any]]]:
 def page(view: str) -> str:
     """What a view shows, column by column, in Markdown."""
     meaning = {name: spec.meaning.comment for name, spec in columns_of_view(view).items()}
-    lines = ["| column | type | for example | what |", "| --- | --- | --- | --- |"]
+    lines = ["| column | type | example | meaning |", "| --- | --- | --- | --- |"]
     for each in noted()[view]:
         cells = (f"`{each['name']}`", each["type"], _shown(each["value"]), meaning[each["name"]])
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
@@ -138,7 +138,7 @@ def note(url: str) -> None:
 
 
 def main() -> None:
-    """Make the cookbook's history anew, note its views, and write the README."""
+    """Make the cookbook's history anew, note its views, and write the page."""
     from tests.helpers import made_tables
     from tests.stage.postgres import throw_away_history
 

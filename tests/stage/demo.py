@@ -58,7 +58,7 @@ SNAPSHOTS_WANTED = 3
 
 WHAT = {
     "postgres": "Postgres, and the history's tables",
-    "example": "the example history of sql/README.md, made once and beside the rest",
+    "example": "the example history of docs/reference/queries.md, made once and beside the rest",
     "slack": "Slack",
     "brokers": "Kafka",
     "workload": "a dozen consumer groups, each in its state",

@@ -1,10 +1,10 @@
 """
-The history of the cookbook in a database of its own, so that each command of `sql/README.md` answers what stands there.
+The history of the cookbook in a database of its own: each command of `docs/reference/queries.md` answers as shown.
 
 Its groups are simulated and its moments are fixed. It is apart from the demo's history: nobody watches its groups, no
 message is about them, no maintenance lets them expire, and no question to the demo's history finds them.
 
-It is made once, by a process that lets all others go first, and anew when the answers of the README have changed.
+It is made once, by a process that lets all others go first, and anew when the answers of the page have changed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LEAST_URGENT = 19
 
 def make(server: PostgresServer, name: str, *, reader: str = READER) -> None:
     """
-    Make the database, whole or not at all; one that is there and answers as the README does is only brought up to date.
+    Make the database, whole or not at all; one that is there and answers as the page does is only brought up to date.
 
     Args:
         server: Where.

@@ -187,7 +187,7 @@ def ways(demo: Demo, state: dict[str, Any]) -> str:
         '                   evenkeel doctor, or psql "$EVENKEEL_DATABASE_URL"',
         f"who only reads     psql {shlex.quote(state['reader_url'])}     (or as EVENKEEL_DATABASE_URL)",
         f"the cookbook       EVENKEEL_DATABASE_URL={shlex.quote(state['example_url'])}",
-        "                   for every command of sql/README.md; its groups are simulated",
+        "                   for every command of docs/reference/queries.md; its groups are simulated",
         *(() if demo.cluster else _home(demo)),
         "stop everything    make stop",
         "your own cluster   CLUSTER=host:port make demo     (it only reads, and creates nothing)",

@@ -70,7 +70,7 @@ confirm_wins = 2
 confirm_of = 3
 [rules.incidents]
 capacity_seconds = 60
-silent_seconds = 60
+not_committing_seconds = 60
 resolve_after_seconds = 60
 """
 

@@ -21,6 +21,7 @@ TARGETS = [
     "test-fast",
     "test-nightly",
     "lint",
+    "docs",
     "oracle",
     "bench",
     "bench-fleet",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 from typer.testing import CliRunner
@@ -13,7 +14,8 @@ from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.cli import app
 from evenkeel.engine.cli.verbs import VERBS
 from evenkeel.engine.config import Filter, Policy, Rule, load
-from tests.helpers import made_tables
+from tests.helpers import made_pages, made_tables, site
+from tests.helpers.made_pages import anchor
 from tests.helpers.made_schema import schema
 from tests.helpers.made_tables import MODELS, ROOT
 
@@ -21,8 +23,9 @@ FRONT_DOOR = ROOT / "README.md"
 LONGEST = 150
 """Lines of the front door."""
 
+CONFIGURATION = "docs/reference/configuration.md"
 PAGES = [pytest.param(page, id=str(page.relative_to(ROOT))) for page in made_tables.written()]
-ROOMS = "engine|dags|spark_tasks|expectations|sql|tests"
+ROOMS = "engine|dags|spark_tasks|expectations|sql|tests|docs"
 EXAMPLES = ("widest_first", "count.py", "test_count.py")
 """What CONTRIBUTING.md shows how to make."""
 
@@ -46,9 +49,7 @@ def _blocks(name: str, language: str) -> list[str]:
 def _anchors(page: Path) -> set[str]:
     """The headings of a page as links name them."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    return {
-        re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings
-    }
+    return set(map(anchor, headings))
 
 
 def test_the_front_door_is_short():
@@ -58,7 +59,7 @@ def test_the_front_door_is_short():
 
 def test_the_strategy_table_is_the_table_of_strategies():
     """Same names, same order."""
-    rows = re.findall(r"^\| `([a-z_-]+)` \|", _read("engine/assignors/README.md"), re.MULTILINE)
+    rows = re.findall(r"^\| `([a-z_-]+)` \|", _read("docs/reference/strategies.md"), re.MULTILINE)
 
     assert rows == list(ASSIGNORS)
 
@@ -78,8 +79,8 @@ def test_the_schema_for_readers_is_that_of_the_records():
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_configuration_key_is_documented(name: str):
-    """Whoever looks for a key finds it, with a meaning, in the README of the configuration."""
-    documented, meant = _read("engine/config/README.md"), made_tables.meanings(MODELS[name])
+    """The reference has each key, with its meaning."""
+    documented, meant = _read(CONFIGURATION), made_tables.meanings(MODELS[name])
     keys = [field.alias or key for key, field in MODELS[name].model_fields.items()]
 
     assert [key for key in keys if f"| `{key}` |" not in documented] == []
@@ -92,7 +93,7 @@ def test_a_key_is_told_with_its_type_range_default_and_meaning():
     assert made_tables.kind(Rule.model_fields["racks"]) == "table of texts"
     assert made_tables.default(Policy.model_fields["confirm_wins"]) == "`3`"
     assert made_tables.default(Rule.model_fields["racks"]) == "none"
-    assert made_tables.meanings(Filter)["deny"].endswith("it beats `allow`.")
+    assert made_tables.meanings(Filter)["deny"].endswith("it overrides `allow`.")
 
 
 def test_the_configuration_examples_are_valid(tmp_path, monkeypatch):
@@ -103,7 +104,7 @@ def test_the_configuration_examples_are_valid(tmp_path, monkeypatch):
     file.write_text(shortest.replace("\n   ", "\n"), encoding="utf-8")
     assert load(file).cluster("eu").bootstrap == "broker1:9092,broker2:9092"
 
-    file.write_text(_blocks("engine/config/README.md", "toml")[0], encoding="utf-8")
+    file.write_text(_blocks(CONFIGURATION, "toml")[0], encoding="utf-8")
     settings = load(file)
     assert settings.cluster("eu").groups.deny == ("console-consumer-*",)
     assert settings.policy("eu", "payments-app").confirm_of == 6
@@ -113,33 +114,32 @@ def test_the_cases_it_shows_are_answered_so(monkeypatch):
     """Among them one in which a member has sent a weight, and another's is configured."""
     shown = re.findall(
         r"^ {4}echo '(.*)' \| evenkeel assign(.*)\n\n```json\n(.*)\n```",
-        _read("engine/assignors/README.md"),
+        _read("docs/reference/strategies.md") + _read("docs/how-to/write-a-strategy.md"),
         re.MULTILINE,
     )
 
     monkeypatch.setattr("evenkeel.engine.assignors._included", {})
-    assert len(shown) == 3
+    assert len(shown) > 1
     for case, options, answer in shown:
         command = ["assign", *options.replace(" tests/", f" {ROOT}/tests/").split()]
         assert CliRunner().invoke(app, command, input=case).stdout == f"{answer}\n"
 
 
-def test_the_custom_strategies_it_shows_are_those_that_are_tested():
+def test_the_custom_strategy_it_shows_is_one_that_is_tested():
     """Line by line."""
-    shown = _blocks("engine/assignors/README.md", "python")
+    shown = _blocks("docs/how-to/write-a-strategy.md", "python")
 
-    assert shown == [
-        _read(f"tests/data/{name}_assignor.py") for name in ("weighted", "leader_rack")
-    ]
+    assert shown == [_read("tests/data/weighted_assignor.py")]
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_command_it_names_exists(page: Path):
-    """`evenkeel X` and `make X` can be typed; what a sketch in Python defines is not meant."""
-    text = re.sub(r"```python.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    """`evenkeel X` and `make X` can be typed; sketches in Python and the text of help are left out."""
+    text = re.sub(r"```(python|text).*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    text = re.sub(r"```sh\n(.*?)```", lambda code: indent(code[1], " " * 4), text, flags=re.DOTALL)
     typed = set(
         re.findall(
-            r"(?:^ +(?:.*\| |[A-Z_]+=\S+ )?|`)(?:\.venv/bin/)?evenkeel ([a-z-]+)", text, re.M
+            r"(?:^ {4,}(?:.*\| |[A-Z_]+=\S+ )?|`)(?:\.venv/bin/)?evenkeel ([a-z-]+)", text, re.M
         )
     )
     made = set(re.findall(r"(?:^ {4}|`)(?:[A-Z]+=\S+ )?make ([a-z-]+)", text, re.M))
@@ -164,9 +164,11 @@ def test_every_link_leads_somewhere(page: Path):
     for link in re.findall(r"\]\(([^)\s]+)\)", text):
         if link.startswith("https://"):
             continue
-        path, _, anchor = link.partition("#")
+        path, _, mark = link.partition("#")
         target = (page.parent / path).resolve() if path else page
-        if not target.exists() or (anchor and anchor not in _anchors(target)):
+        if not target.exists() or (
+            mark and target.suffix == ".md" and mark not in _anchors(target)
+        ):
             broken.append(link)
 
     assert broken == []
@@ -189,8 +191,9 @@ def test_every_document_that_is_cited_is_here():
     missing = [
         (str(file.relative_to(ROOT)), cited)
         for file in [*files, *ROOT.glob("*.md"), ROOT / "pyproject.toml"]
+        if file.name != "test_site.py"  # its links are relative to pages
         for cited in re.findall(r"(?<![\w*/])[\w./-]+\.md\b", file.read_text(encoding="utf-8"))
-        if not any((place / cited).exists() for place in (ROOT, file.parent))
+        if not any((place / cited).exists() for place in (ROOT, ROOT / "docs", file.parent))
     ]
 
     assert missing == []
@@ -215,18 +218,38 @@ def test_every_verb_of_the_command_line_is_in_the_changelog():
 
 def test_every_dag_is_told_of():
     """Name by name, in the order in which data flows."""
-    rows = re.findall(r"^\| `(\w+)` \|", _section("dags/README.md", "The DAGs"), re.MULTILINE)
+    rows = re.findall(
+        r"^\| `(\w+)` \|", _section("docs/how-to/deploy-on-airflow.md", "The DAGs"), re.MULTILINE
+    )
 
     assert rows == list(dags.NAMES)
 
 
 def test_every_view_it_promises_exists():
-    """The stable surface of the history."""
-    rows = _section("sql/README.md", "Views")
-    promised = re.findall(r"^\| \[`(\w+)`\]", rows, re.MULTILINE)
+    """The stable surface of the history database, with its columns."""
+    page = _read("docs/reference/views.md")
+    promised = re.findall(r"^\| \[`(\w+)`\]", page, re.MULTILINE)
 
     assert promised
     assert set(promised) <= set(sql.views())
+    assert [view for view in promised if f"\n## {view}\n" not in page] == []
+
+
+def test_every_verb_has_its_help_on_the_page_of_the_command_line():
+    """In the order in which help lists them."""
+    sections = re.findall(
+        r"^Usage: evenkeel (.*?) \[", _read("docs/reference/cli.md"), re.MULTILINE
+    )
+
+    assert sections == list(made_pages.verbs())
+
+
+def test_the_site_has_every_page_once():
+    """Those of `docs`, and two of those at the top."""
+    shown = [site.file_of(page) for _, pages in site.sections() for page in pages]
+    there = [page.relative_to(ROOT).as_posix() for page in (ROOT / "docs").rglob("*.md")]
+
+    assert sorted(shown) == sorted([*there, *site.AT_THE_TOP])
 
 
 def test_what_continuous_integration_runs_is_what_it_says():
@@ -239,8 +262,8 @@ def test_what_continuous_integration_runs_is_what_it_says():
 
 def test_the_glossary_is_short_and_in_order():
     """At most fifty words, each once."""
-    words = re.findall(r"^\| ([\w -]+) \|", _section("CONTRIBUTING.md", "Glossary"), re.MULTILINE)
-    words = [word for word in words if word not in ("word", "---")]
+    words = re.findall(r"^\| ([\w -]+) \|", _read("docs/reference/glossary.md"), re.MULTILINE)
+    words = [word for word in words if word not in ("Term", "---")]
 
     assert 0 < len(words) <= 50
     assert words == sorted(set(words))

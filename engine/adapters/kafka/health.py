@@ -114,7 +114,7 @@ async def _rights(connection: Connection) -> HealthCheck:
     """
     if not connection.supports(DescribeClusterRequest):
         return HealthCheck(
-            "rights", True, "what is hidden from this client is told from 2.8 on only"
+            "rights", True, "brokers before 2.8 do not report what is hidden from this client"
         )
     request = DescribeClusterRequest(include_cluster_authorized_operations=True)
     try:

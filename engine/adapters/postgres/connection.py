@@ -26,7 +26,7 @@ def engine_for(url: str) -> Engine:
 
     Without a pool nothing is stale after a restart of the server and nothing is shared by a fork.
 
-    A server that does not answer is given up (`patience`); what of that is libpq's the URL may say: `connect_timeout`.
+    A server that does not answer times out (`timeouts`); the URL may set libpq's own `connect_timeout`.
 
     Args:
         url: `postgresql://` (or `postgres://`, or with any driver) `user:password@host:port/database`; a socket folder

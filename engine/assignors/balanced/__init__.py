@@ -68,7 +68,7 @@ Nothing in Kafka follows such a plan: it takes an assignor that does.
 
 Read it in this order. `problem` puts a group into canonical order, and says what there is to weigh. `even` makes
 numbers of partitions even. `places` deals out by weight or tries all, `relief` relieves the busiest and saves costs.
-`floors` says what nothing is below. `search` runs them, and says what came of it.
+`lower_bounds` has what no assignment can go below. `search` runs them, and says what came of it.
 """
 
 from __future__ import annotations

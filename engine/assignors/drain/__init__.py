@@ -7,9 +7,9 @@ Promises, each before all that follow it; every partition of a subscribed topic 
    than arrives works it off in L / S seconds: `L L / 2 S` offset-seconds. One that gets as much as it can do or more is
    behind by `L - S t` after t seconds to the end of the hour. What partitions stand still for counts: all of them while
    one member restarts to bring the plan, those that are reassigned for one rebalance more (`model.pauses`, as in
-   `advice.price`); what arrives meanwhile is backlog. Keeping all as it is costs nothing, so it is the answer where no
-   change is worth its pauses: nobody is ever worse off for it.
-2. Among those, the fewest partitions change hands.
+   `advice.switch_cost`); what arrives meanwhile is backlog. Keeping the assignment costs nothing, so it is the answer
+   if no change is worth its pauses: no group is ever worse off.
+2. Among those, the fewest partitions are reassigned.
 
 Without a backlog nothing moves; what has no owner goes where it costs least.
 

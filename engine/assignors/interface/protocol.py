@@ -14,7 +14,7 @@ class Promise(enum.StrEnum):
     """What a strategy can promise of its answers; `evenkeel.engine.assignors.promises` checks it."""
 
     COMPLETE = "every partition of a subscribed topic has an owner"
-    SUBSCRIBED = "nobody owns a partition of a topic it does not subscribe to"
+    SUBSCRIBED = "no member owns a partition of a topic that it does not subscribe to"
     REPEATABLE = "the same input gives the same answer"
     UNTOUCHED = "the input is not changed"
     ORDER_FREE = "the order of members and topics in the input does not show"

@@ -1,7 +1,7 @@
 """
 What a group gets where a consumer of another library than Java's leads it, and so assigns by its library's own code.
 
-`python -m tests.oracle.clients` puts these beside Kafka's; the table is in the README of `engine/assignors`. What is
+`python -m tests.oracle.clients` puts these beside Kafka's; the table is in docs/explanation/fidelity.md. What is
 told apart here is what a replay can know: librdkafka has static and dynamic members in one order, franz-go sees no
 racks, kafka-python leaves out members, or fails. What is not replayed is said: sticky strategies are code of their own
 in all three.

@@ -1,5 +1,5 @@
 """
-Follow a group through its rounds until nothing waits to be given up.
+Follow a group through its rounds until nothing waits to be revoked.
 
 A cooperative strategy withholds what its present owner must give up first. The members then rejoin owning what they
 kept and what they were given, and a second round hands out the rest; usually that is all. A strategy that withholds
@@ -75,7 +75,7 @@ def settle(
         group = _rejoined(group, answer)
     wait = does(waiting, "partition", "still waits", "still wait")
     raise Infeasible(
-        f"after {most_rounds} rounds {wait} to be given up.",
+        f"after {most_rounds} rounds {wait} to be revoked.",
         fix="Look at a single round, or at a strategy that withholds nothing.",
     )
 

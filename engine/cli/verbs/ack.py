@@ -1,4 +1,4 @@
-"""`evenkeel ack`: somebody has taken up what is open about some groups."""
+"""`evenkeel ack`: acknowledge open incidents, so that they are not notified again."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ EPILOG = epilog(
     [
         "evenkeel ack orders-app --reason 'restarting the pods'",
         "evenkeel ack 'orders-*' --cluster eu --for 4h --by ana --reason 'waiting for the broker team'",
-        "evenkeel query open_incidents                         # what is open, and who has taken it up",
+        "evenkeel query open_incidents                         # open incidents, and who acknowledged them",
     ],
     [0, 1, 2, 5],
-    "It means the incidents that are open now, until each is over, or to the end that is given. Their messages say so. "
-    "Until then nothing more is told of them but that one got more severe, and that it is over. What opens later is "
-    "told as ever: for that there is `evenkeel silence`.",
+    "Acknowledges the incidents that are open now, until they are resolved or until the given end. Their messages "
+    "show it. Until then evenkeel notifies you only if one becomes more severe or is resolved. Later incidents alert "
+    "as usual; to stop them, use `evenkeel silence`.",
 )
 
 
@@ -49,16 +49,16 @@ def ack(
     why = silence_options.given_reason(reason)
     settings, history = silence_options.history_at()
     groups, incidents = _incidents(settings, history, cluster, wanted)
-    # the clock that opened them may be ahead of ours: what opens after an ack begins, it does not mean
+    # the clock that opened them may be ahead of ours: an ack covers what opened before it
     now = max(
         [moments.utc_now(), *(course.opened_at for _, course in incidents if course.opened_at)]
     )
     ends_at = silence_options.end_of(now, until, lasts)
     number = silence_options.keep(history, SilenceKind.ACK, cluster, groups, now, ends_at, why, by)
     names = [f"{printable(course.name)} ({of}, {course.cause})" for of, course in incidents]
-    end = f"until {moment(ends_at)}" if ends_at else "until they are over"
+    end = f"until {moment(ends_at)}" if ends_at else "until they are resolved"
     print(f"ack {number}: {several(len(names), 'incident')} {end}: {listed(names, 10)}")
-    print(f"to take it back: evenkeel silence --end {number}")
+    print(f"to undo: evenkeel silence --end {number}")
 
 
 def _incidents(
@@ -80,8 +80,8 @@ def _incidents(
     own = [each for each in opened if fnmatchcase(each[1].name, groups)]
     if not own:
         raise NothingFound(
-            f"nothing is open about a group that matches {groups}.",
+            f"no group that matches {groups} has an open incident.",
             fix=meant(groups, names)
-            or "See `evenkeel query open_incidents`; for what may come there is `evenkeel silence`.",
+            or "See `evenkeel query open_incidents`. For future incidents, use `evenkeel silence`.",
         )
     return groups, own

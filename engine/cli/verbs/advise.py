@@ -31,17 +31,16 @@ EPILOG = epilog(
     [
         "evenkeel advise --from cluster.recording",
         "evenkeel advise --from cluster.recording --group orders-app   # problem, advice, effect, cost, next step",
-        "evenkeel advise --bootstrap kafka-1:9092 --group orders-app   # now: three snapshots, five seconds apart",
+        "evenkeel advise --bootstrap broker1:9092 --group orders-app   # now: three snapshots, five seconds apart",
         "evenkeel advise --from lake --cluster prod --json | jq 'select(.verdict == \"switch\")'",
     ],
     [0, 1, 2, 3, 4],
-    "This is the plain form: no Spark, no validation, nothing stored, nobody told. Rates, statuses and confirmed "
-    "advice need several snapshots; from one alone they are unknown. Groups are sorted worst first and healthy ones "
-    "counted, and no line is wider than 120 columns; --all, --wide, --csv and --json keep everything. --tradeoff adds "
-    "what KIP-925 weighs, partitions "
-    "that cross racks against partitions that move: each line is the cheapest assignment for a range of weights, and "
-    "together they are all of them, from the fewest moves to the least that crosses. Of a Kafka Streams application a "
-    "line says traffic, moves and stores apart, and the settings that lead there stand below.",
+    "This is a local run: no Spark, no validation, no database, no alerts. Rates, diagnoses and recommended switches "
+    "need several snapshots. From one snapshot they are unknown.",
+    "Unhealthy groups come first, worst on top. Healthy groups are counted; --all lists them. Tables are at most 120 "
+    "columns wide. --wide, --csv and --json keep everything.",
+    "--tradeoff shows cross-rack traffic against moved partitions (the two weights of KIP-925). Each line is the "
+    "cheapest assignment for a range of weights. For Kafka Streams it also prints the settings that lead there.",
 )
 
 
@@ -57,15 +56,15 @@ def advise(
         bool,
         option(
             "--tradeoff",
-            "Also show cross-rack traffic against moves for one group, as the two are weighed differently.",
+            "Also show cross-rack traffic against moved partitions for each weighting (one group).",
         ),
     ] = False,
-    all_groups: Annotated[bool, option("--all", "Also a row for each healthy group.")] = False,
+    all_groups: Annotated[bool, option("--all", "List healthy groups too.")] = False,
     wide: Annotated[
-        bool, option("--wide", "All columns and full reasons, however wide that is.")
+        bool, option("--wide", "Show all columns and full reasons, without a width limit.")
     ] = False,
     moves: Annotated[
-        bool, option("--moves", "Of one group also the partitions that would move.")
+        bool, option("--moves", "List the partitions that would move (one group).")
     ] = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 EPILOG = epilog(
     [
-        "evenkeel alerts                              # what waits, and what the newest snapshots would add",
+        "evenkeel alerts                              # messages waiting, and those of the newest snapshots",
         "evenkeel alerts --from cluster.recording",
         "evenkeel alerts --from lake --cluster eu --group 'orders-*' --json",
     ],
@@ -31,7 +31,7 @@ def alerts(
         str | None,
         option(
             "--from FILE|DIR|lake",
-            "Go through a recording, a lake folder, or with `lake` the configured lake.",
+            "Preview from a recording, a lake folder, or `lake` for the configured lake.",
         ),
     ] = None,
     cluster: ClusterName = None,

@@ -19,17 +19,16 @@ EPILOG = epilog(
         '"members": [{"id": "a", "topics": ["t"]}]}\' | evenkeel assign',
     ],
     [0, 2],
-    "A line is {id, strategy, topics: {name: {partitions: [[rack, ...], ...]}}, members: [{id, topics, ...}]}; "
-    "its answer is {id, assignment: {member: [[topic, partition], ...]}}, exactly what Kafka's class would send. What "
-    "must be given up first stands in transferring, what is wrong with it in findings, what of the case the strategy "
-    "does not read in notes. A line that is no case, for a field that there is not too, gets {id, error} in its place "
-    "and the rest is answered: that is an answer too, so the exit code stays 0.",
-    "A topic may also have lags, rates, bytes_per_record, leaders and id; instead of lags begin, end and committed "
-    "offsets, with which auto_offset_reset beside topics says what no commit means (without it: latest, lagging by 0). "
-    "A member may have instance_id, rack, capacity (offsets/s), owned, generation, user_data and config; a case costs: "
-    "{traffic, non_overlap} for min_traffic and balance_subtopology, and explain: [topic, partition], whose steps then "
-    "stand in why. Lists of a topic have one entry per partition, "
-    "null where unknown. A case with tasks and clients is one of Kafka Streams.",
+    "A line is {id, strategy, topics: {name: {partitions: [[rack, ...], ...]}}, members: [{id, topics, ...}]}. The "
+    "answer is {id, assignment: {member: [[topic, partition], ...]}}: exactly what Kafka's class would send. "
+    "transferring lists partitions that must be revoked first, findings what is wrong with the assignment, notes the "
+    "fields that the strategy ignores. An invalid line gets {id, error}, and the exit code stays 0.",
+    "A topic may also have lags, rates, bytes_per_record, leaders and id. Instead of lags it may have begin, end and "
+    "committed offsets; auto_offset_reset beside topics (default latest, lag 0) applies to partitions without a "
+    "commit. A member may have instance_id, rack, capacity (records/s), owned, generation, user_data and config. A "
+    "case may have costs: {traffic, non_overlap} for min_traffic and balance_subtopology, and explain: [topic, "
+    "partition], which adds the steps in why. Lists of a topic have one entry per partition, null if unknown. A case "
+    "with tasks and clients is a Kafka Streams case.",
 )
 
 
@@ -38,7 +37,7 @@ def assign(
         int | None,
         option(
             "--repeat N",
-            "Ask each strategy N times; adds the median of its own time in milliseconds.",
+            "Run each strategy N times and add its median time in milliseconds.",
             min=1,
         ),
     ] = None,
@@ -46,7 +45,7 @@ def assign(
         bool,
         option(
             "--settled",
-            "Follow a cooperative group until nothing waits to be given up; adds how many rounds that takes.",
+            "Continue a cooperative rebalance until no partition waits to be revoked, and add the number of rounds.",
         ),
     ] = False,
     strategies: Strategies = None,

@@ -23,12 +23,11 @@ EPILOG = epilog(
         "evenkeel query backfill_changes --param cluster=eu",
     ],
     [0, 2, 3, 4, 5],
-    "Metrics, candidates and advice of these days are made again from the lake, by the configuration and the version "
-    "of now, with what was known by then. They are kept in a schema of their own beside the history, with the same "
-    "tables and views, named by configuration and version. What the history says stays as it is, and nothing is "
-    "posted.",
-    "It can be ended at any time: with the same options it goes on where it was, and what is there already is not made "
-    "again. The DAG backfill_history does the same, some minutes at a time.",
+    "Recomputes metrics, candidates and advice of these days from the lake, with the current configuration and "
+    "version, and with what was known at that time. Results go into a separate schema with the same tables and views, "
+    "named by configuration and version. The history database stays unchanged, and nothing is posted.",
+    "You can stop it at any time. With the same options it continues and skips what is done. The DAG backfill_history "
+    "does the same in short runs.",
 )
 
 MOST_GROUPS = 6
@@ -37,18 +36,18 @@ MOST_GROUPS = 6
 
 def backfill(
     cluster: Annotated[str, option("--cluster NAME", "A cluster of evenkeel.toml.")],
-    first: Annotated[str, option("--from DAY", "The first day in UTC, or a moment.")],
-    last: Annotated[str, option("--to DAY", "The last day in UTC, included, or a moment.")],
+    first: Annotated[str, option("--from DAY", "First day (UTC), or a timestamp.")],
+    last: Annotated[str, option("--to DAY", "Last day (UTC, inclusive), or a timestamp.")],
     group: GroupPattern = "*",
     candidates_every: Annotated[
         str,
         option(
             "--candidates-every SPAN|none",
-            "Of which snapshots all strategies are tried again, which takes most of the time: one in so long.",
+            "Replay all strategies on one snapshot per interval. This takes most of the time.",
         ),
     ] = "1h",
     dry_run: Annotated[
-        bool, option("--dry-run", "Say what would be done, and do nothing.")
+        bool, option("--dry-run", "Print what would be done, and change nothing.")
     ] = False,
 ) -> None:
     """Re-evaluate past snapshots with the current configuration."""
@@ -139,7 +138,7 @@ def _summary(plan: BackfillPlan, outcome: BackfillOutcome) -> str:
         )
     return (
         f"{judged} judged: {outcome.differing:,} of {several(outcome.groups, 'group')}"
-        " would have been told otherwise"
+        " would have had other advice"
     )
 
 

@@ -23,13 +23,13 @@ EPILOG = epilog(
         "evenkeel backtest --from lake --cluster prod --group 'orders-*' --json",
     ],
     [0, 1, 2, 4],
-    "Every snapshot is judged with what was known by then: earlier snapshots, as many as `lookback` says, and what was "
-    "advised and told before. --json prints an object per line in the order of time: each change of a diagnosis, each "
-    "message about the advice of a group (switch, withdrawn, adopted, verified, missed) or about what is wrong with "
-    "groups (opened, worse, resolved; digest: with many of them in `groups`), and for every group with members the lag "
-    "(offsets) that was to come 15 minutes and an hour later under the assignment it had (low, expected, high: four in "
-    "five should lie between), with what came. realised is null where the assignment changed, "
-    "the lag was unknown or no snapshot was taken about then. Nothing is sent to anybody.",
+    "Evaluates every snapshot with what was known at that time: earlier snapshots (setting lookback), earlier advice "
+    "and earlier messages. Sends nothing.",
+    "--json prints one object per line in time order: changed diagnoses, messages about advice (switch, withdrawn, "
+    "adopted, verified, missed), messages about incidents (opened, worse, resolved, digest), and lag forecasts. A "
+    "forecast is the lag 15 minutes and one hour later with the current assignment (p10, p50, p90), beside the actual "
+    "value in realised. realised is null if the assignment changed, the lag was unknown, or no snapshot was taken at "
+    "that time.",
 )
 
 
@@ -38,7 +38,7 @@ def backtest(
         str,
         option(
             "--from FILE|DIR|lake",
-            "A recording, a lake folder, or with `lake` the configured lake.",
+            "A recording, a lake folder, or `lake` for the configured lake.",
         ),
     ],
     cluster: ClusterName = None,
@@ -48,7 +48,7 @@ def backtest(
         Path | None,
         option(
             "--plot FILE",
-            "Draw lag, forecasts, diagnoses and messages, of at most 24 groups, into a PNG, SVG or PDF file.",
+            "Plot lag, forecasts, diagnoses and messages of at most 24 groups (PNG, SVG or PDF).",
         ),
     ] = None,
 ) -> None:

@@ -29,10 +29,10 @@ EPILOG = epilog(
         "evenkeel check-assignor path/to/weighted.py:Weighted --json | jq 'select(.outcome == \"FAIL\")'",
     ],
     [0, 1, 2],
-    "Groups are random, with and without racks, static members, unequal subscriptions, past owners, lags and data of "
-    "members, sent where the class needs user_data; the same seed gives the same ones. What fails is shown on the "
-    "smallest group found, also as a case for `evenkeel assign`. The class runs in this process, with all your rights; "
-    "what it prints is left out unless EVENKEEL_DEBUG=1.",
+    "Groups are random: with and without racks, static members, unequal subscriptions, earlier owners, lags and "
+    "member data. The same seed gives the same groups. A failure is shown on the smallest group found, also as a case "
+    "for `evenkeel assign`. The class runs in this process with your permissions. Its output is hidden unless "
+    "EVENKEEL_DEBUG=1.",
 )
 
 UNKNOWN = "?"
@@ -45,17 +45,17 @@ def check_assignor(
         str,
         argument(
             "PLACE",
-            "MODULE:CLASS, FILE.py:CLASS, FILE.py, or the name of a strategy that is installed.",
+            "MODULE:CLASS, FILE.py:CLASS, FILE.py, or the name of an installed strategy.",
         ),
     ],
-    groups: Annotated[int, option("--groups N", "Ask about so many groups.", min=1)] = 300,
-    seed: Annotated[int, option("--seed N", "Another seed, other groups.")] = 0,
+    groups: Annotated[int, option("--groups N", "Number of groups to test.", min=1)] = 300,
+    seed: Annotated[int, option("--seed N", "Seed of the random groups.")] = 0,
     data: Annotated[
         list[str] | None,
         option(
             "--data JSON",
-            "Data of a member to draw from, configured and sent; an object, give several. Without it the class's "
-            "sample_user_data, else weights.",
+            "Member data to draw from (a JSON object; repeatable). Default: sample_user_data of the class, or "
+            "weights.",
         ),
     ] = None,
     as_json: AsJson = False,

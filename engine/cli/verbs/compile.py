@@ -7,11 +7,11 @@ from ..options import epilog
 EPILOG = epilog(
     [
         "evenkeel admin compile                               # once per installation, half a minute",
-        "evenkeel admin compile                               # in an image, before its last USER: all may read it",
+        "evenkeel admin compile                               # in an image, before its last USER",
     ],
     [0, 2],
-    "Without it the first run with much to do takes that half minute; small groups never need it. "
-    "`evenkeel admin pack` does it too, and the workers of a cluster get what was compiled.",
+    "Without it, the first run over large groups takes half a minute longer. Small groups never need it. `evenkeel "
+    "admin pack` compiles too, and the workers of a cluster get the compiled code.",
 )
 
 

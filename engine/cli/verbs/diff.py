@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 EPILOG = epilog(
     [
         "evenkeel diff orders-app --from cluster.recording",
-        "evenkeel diff orders-app --since 12               # as it was 12 snapshots ago, in evenkeel.toml's lake",
+        "evenkeel diff orders-app --since 12               # compared with 12 snapshots ago, in the configured lake",
         "evenkeel diff orders-app --from lake --cluster prod --json",
     ],
     [0, 1, 2, 4],
-    "A member is the same by its instance id, else by client id and host; under another member id it restarted, or "
-    "joined anew. Topics are those that the group subscribes to, owns or has committed, as far as the configured "
-    "filter reads them. What a snapshot does not know is not compared, and said below: a classic group that rebalances "
-    "tells its members only. Owners, racks and replicas: null in JSON is nobody or none. Configuration of brokers and "
-    "topics needs the right DESCRIBE_CONFIGS in both.",
+    "Members are matched by instance id, or else by client id and host. A changed member id means that the member "
+    "restarted or rejoined. Topics are those that the group subscribes to, owns or has committed, within the "
+    "configured filter. Facts that a snapshot lacks aren't compared; they are listed below. During a rebalance a "
+    "classic group exposes only its members. In JSON, null means none. Broker and topic settings need "
+    "DESCRIBE_CONFIGS in both snapshots.",
 )
 
 
@@ -31,14 +31,16 @@ def diff(
     group: Annotated[str, argument("GROUP", "A group id or pattern.")],
     stored: Annotated[
         str | None,
-        option("--from FILE|DIR", "A recording or a lake folder; without it evenkeel.toml's lake."),
+        option(
+            "--from FILE|DIR", "A recording or a lake folder; the default is the configured lake."
+        ),
     ] = None,
     cluster: ClusterName = None,
     since: Annotated[
         str,
         option(
             "--since ID|N",
-            "What to compare the newest snapshot with: a snapshot id, or how many snapshots ago.",
+            "Compare the newest snapshot with this one: a snapshot id, or a number of snapshots ago.",
         ),
     ] = "1",
     as_json: AsJson = False,

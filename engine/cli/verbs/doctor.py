@@ -10,13 +10,13 @@ from ..options import AsJson, Bootstrap, ClusterName, epilog
 
 EPILOG = epilog(
     [
-        "evenkeel doctor                                # everything that is configured",
-        "evenkeel doctor --bootstrap kafka-1:9092       # and this cluster instead of the configured ones",
+        "evenkeel doctor                                # the whole configuration",
+        "evenkeel doctor --bootstrap broker1:9092       # this cluster instead of the configured ones",
         "evenkeel doctor --json | jq 'select(.outcome != \"OK\")'",
     ],
     [0, 1, 2],
-    "WARN is what works without, or is not set up; any FAIL makes the exit code 1. It only reads, but for a file it "
-    "makes in the lake folder and removes again.",
+    "WARN means optional or not configured. Any FAIL makes the exit code 1. It only reads, except for a file that it "
+    "writes to the lake folder and deletes.",
 )
 
 

@@ -12,12 +12,12 @@ EPILOG = epilog(
     [
         "evenkeel elect --member c1=range,cooperative-sticky --member c2=range",
         "evenkeel elect orders-app --from cluster.recording --assignors range,cooperative-sticky",
-        "evenkeel elect orders-app --bootstrap kafka-1:9092 --to cooperative-sticky   # restart by restart",
+        "evenkeel elect orders-app --bootstrap broker1:9092 --to cooperative-sticky   # restart by restart",
     ],
     [0, 1, 2, 3, 4],
-    "What members list is not on the wire: it comes from --assignors, or from assignors in evenkeel.toml; from neither "
-    "it is unknown, and so is what another strategy would find. Strategies are named as on the wire (range, "
-    "roundrobin, sticky, cooperative-sticky) or by their classes.",
+    "Kafka doesn't expose which strategies members list. They come from --assignors, or from assignors in "
+    "evenkeel.toml. Otherwise they are unknown, and so is the way to another strategy. Name strategies as in the "
+    "protocol (range, roundrobin, sticky, cooperative-sticky) or by class.",
 )
 
 
@@ -29,17 +29,17 @@ def elect(
         list[str] | None,
         option(
             "--member ID=LIST",
-            "A member of a made-up group and its list; again for each, in the order they join.",
+            "A member of a hypothetical group and its list; repeat in join order.",
         ),
     ] = None,
     assignors: Annotated[
-        str | None, option("--assignors LIST", "What every member lists, most preferred first.")
+        str | None, option("--assignors LIST", "The list of every member, most preferred first.")
     ] = None,
     to: Annotated[
         str | None,
         option(
             "--to STRATEGY",
-            "Also plan the way to this strategy; of your own: module:Class or FILE.py:Class.",
+            "Also show the restarts that lead to this strategy, or to your own: module:Class or FILE.py:Class.",
         ),
     ] = None,
     bootstrap: Bootstrap = None,

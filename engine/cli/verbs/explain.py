@@ -18,26 +18,28 @@ if TYPE_CHECKING:
 
 EPILOG = epilog(
     [
-        "evenkeel explain orders-app orders-3 --strategy sticky --bootstrap kafka-1:9092",
+        "evenkeel explain orders-app orders-3 --strategy sticky --bootstrap broker1:9092",
         "evenkeel explain orders-app orders-3 --strategy balanced --from cluster.recording",
         "evenkeel explain payments-app payments-0 --strategy min_traffic --from lake --cluster prod --json",
     ],
     [0, 1, 2, 3, 4],
-    "The steps are those of the strategy, in its order: its share, its turn, its rack, its lag. Where a strategy keeps "
-    "what members have, they say who had the partition. Of a Kafka Streams application the steps lead to the task that "
-    "reads the partition, and to its client. engine/assignors/lessons.md explains the examples of the documents so.",
+    "The steps are those of the strategy, in its order: share, order, rack, lag. If a strategy keeps earlier owners, "
+    "they name the earlier owner. For Kafka Streams they lead to the task that reads the partition, and to its "
+    "client.",
 )
 
 
 def explain(
     group: Annotated[str, argument("GROUP", "A group id.")],
-    partition: Annotated[str, argument("PARTITION", "A partition that it reads, as topic-number.")],
+    partition: Annotated[
+        str, argument("PARTITION", "A partition of a subscribed topic, as topic-number.")
+    ],
     strategy: Annotated[
         str,
         option(
             "--strategy NAME",
-            "Whose assignment: any of the scoreboard; of your own: module:Class or FILE.py:Class; live: what the "
-            "group has now.",
+            "The strategy: a name from `evenkeel advise`, your own (module:Class or FILE.py:Class), or live for the "
+            "current assignment.",
         ),
     ],
     bootstrap: Bootstrap = None,

@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 EPILOG = epilog(
     [
-        "evenkeel lag --bootstrap kafka-1:9092",
-        "evenkeel lag --bootstrap kafka-1:9092 --group 'orders-*' --json",
-        "evenkeel lag --cluster prod                    # as evenkeel.toml says",
+        "evenkeel lag --bootstrap broker1:9092",
+        "evenkeel lag --bootstrap broker1:9092 --group 'orders-*' --json",
+        "evenkeel lag --cluster prod                    # a cluster of evenkeel.toml",
         "evenkeel lag --from cluster.recording --group orders-app",
     ],
     [0, 1, 2, 3, 4],
-    "Offsets are counted as Kafka's own tool counts them. A lag is unknown where its end is, and where nothing is "
-    "committed of what there is to read while evenkeel.toml does not tell the group's auto_offset_reset; lag_basis "
-    "says which case it is. --json and --csv print one object or line per partition; a group without any (of Kafka "
-    "Connect, a share group, one that is empty) is one whose topic and partition are null.",
+    "evenkeel counts lag as Kafka's own tool does. Lag is unknown if the end offset is unknown, or if the group has "
+    "committed nothing and evenkeel.toml has no auto_offset_reset for it. Column lag_basis says which case applies. "
+    "--json and --csv print one object or line per partition. A group without partitions has one line with topic and "
+    "partition null.",
 )
 
 _JSON = {

@@ -10,27 +10,26 @@ from ..options import epilog, option
 
 EPILOG = epilog(
     [
-        "evenkeel admin maintain                          # lake and history of the configuration",
-        "evenkeel admin maintain --lake .evenkeel/lake    # that lake only",
-        "evenkeel admin maintain --minutes 10             # begin nothing more after ten minutes",
+        "evenkeel admin maintain                          # the configured lake and history database",
+        "evenkeel admin maintain --lake .evenkeel/lake    # this lake only",
+        "evenkeel admin maintain --minutes 10             # start no further day after ten minutes",
     ],
     [0, 2, 4, 5],
     "The DAG maintain_history does the same every hour, ten minutes at a time. You can run it at any time, also while "
-    "the pipeline runs. If you stop it, nothing is lost, and the next run continues. The settings keep_days, "
-    "keep_hourly_days and keep_daily_days say how long data is kept, keep_candidate_hourly_days and "
-    "keep_candidate_daily_days how long what strategies would have given is.",
+    "the pipeline runs. If you stop it, nothing is lost, and the next run continues. keep_days, keep_hourly_days and "
+    "keep_daily_days set how long data is kept; keep_candidate_hourly_days and keep_candidate_daily_days do so for "
+    "results of strategies.",
 )
 
 
 def maintain(
     lake: Annotated[
-        str | None, option("--lake DIR", "This lake, and leave the history as it is.")
+        str | None,
+        option("--lake DIR", "Maintain this lake only, and leave the history database unchanged."),
     ] = None,
     minutes: Annotated[
         float | None,
-        option(
-            "--minutes N", "Begin with no further day after so long; without it all is done.", min=0
-        ),
+        option("--minutes N", "Start no further day after N minutes. Default: no limit.", min=0),
     ] = None,
 ) -> None:
     """Roll up and expire history, and compact the lake."""

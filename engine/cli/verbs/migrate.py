@@ -13,13 +13,13 @@ EPILOG = epilog(
         "EVENKEEL_DATABASE_URL=postgresql://evenkeel@db/evenkeel evenkeel admin migrate",
     ],
     [0, 2, 5],
-    "All of them are one transaction; applying nothing is fine, so it can run before every start.",
+    "All migrations run in one transaction. If there are none, it does nothing, so you can run it before every start.",
 )
 
 
 def migrate(
     dry_run: Annotated[
-        bool, option("--dry-run", "Only say which migrations would be applied.")
+        bool, option("--dry-run", "List the migrations that would be applied.")
     ] = False,
 ) -> None:
     """Migrate the history database to the schema of this version."""

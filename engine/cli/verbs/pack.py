@@ -14,28 +14,27 @@ EPILOG = epilog(
         "evenkeel admin pack --python-prefix /usr             # where workers have /usr/bin/python3.11",
     ],
     [0, 2],
-    "It holds evenkeel, what its steps import, every installed package with strategies of your own, and "
-    "what `evenkeel admin compile` compiles. The workers need a Python of the same minor version, on the path of the "
-    "one here or below --python-prefix.",
+    "The archive contains evenkeel, its dependencies on workers, installed packages with custom strategies, and "
+    "compiled code. Workers need the same minor version of Python, at the same path as here or below --python-prefix.",
 )
 
 FILE = "evenkeel-environment.tar.gz"
 
 
 def pack(
-    out: Annotated[str, option("--out FILE", "The archive, a .tar.gz; replaced.")] = FILE,
+    out: Annotated[str, option("--out FILE", "The archive (.tar.gz); it is overwritten.")] = FILE,
     more: Annotated[
-        list[str] | None, option("--with PACKAGE", "Another installed package; repeatable.")
+        list[str] | None, option("--with PACKAGE", "Add an installed package; repeatable.")
     ] = None,
     without: Annotated[
         list[str] | None,
-        option("--without PACKAGE", "Leave out what your workers have; repeatable."),
+        option("--without PACKAGE", "Leave out a package that your workers have; repeatable."),
     ] = None,
     python_prefix: Annotated[
         str | None,
         option(
             "--python-prefix DIR",
-            "Where your workers have Python, /usr for /usr/bin/python3.11; else as here.",
+            "The Python prefix of your workers, e.g. /usr for /usr/bin/python3.11. Default: as here.",
         ),
     ] = None,
 ) -> None:

@@ -20,18 +20,17 @@ if TYPE_CHECKING:
 EPILOG = epilog(
     [
         "evenkeel plan orders-app --from cluster.recording --strategy balanced --out plan.json",
-        "evenkeel plan orders-app --bootstrap kafka-1:9092 --strategy min_traffic --valid 2d > plan.json",
+        "evenkeel plan orders-app --bootstrap broker1:9092 --strategy min_traffic --valid 2d > plan.json",
         "evenkeel plan orders-app --cluster prod --strategy balanced --record | kafka-console-producer.sh "
-        "--bootstrap-server kafka-1:9092 --topic evenkeel-plans --property parse.key=true",
-        "evenkeel plan orders-app --cluster prod --strategy live      # keep what each member has now",
+        "--bootstrap-server broker1:9092 --topic evenkeel-plans --property parse.key=true",
+        "evenkeel plan orders-app --cluster prod --strategy live      # keep the current assignment",
     ],
     [0, 1, 2, 3, 4],
-    "Nothing is changed: the plan is printed or written. It is followed by members of a classic group that list the "
-    "assignor evenkeel-plan (kafka-python and Java; engine/followers/README.md), from the next rebalance on: restart "
-    "one member, or where all are static keep one away for longer than its session.timeout.ms. Members are "
-    "known by their group.instance.id, else by client id and host. Partitions that are added, those of members that "
-    "leave, and a share for members that are added are given by the fallback strategy, and all of them once the plan "
-    "is no longer valid. A KIP-848 group follows none: its broker assigns.",
+    "Prints or writes the plan; changes nothing. Members of a classic group that list the assignor evenkeel-plan "
+    "(kafka-python and Java) follow it from the next rebalance: restart one member, or stop a static member for "
+    "longer than its session.timeout.ms. Members are matched by group.instance.id, or else by client id and host. The "
+    "fallback strategy assigns added partitions, partitions of members that leave, and a share for new members. After "
+    "the plan expires it assigns everything. KIP-848 groups can't follow a plan, because the broker assigns.",
 )
 
 
@@ -41,27 +40,27 @@ def plan(
         str,
         option(
             "--strategy NAME",
-            "Whose assignment: any of the scoreboard (balanced, min_traffic, ...); of your own: module:Class or "
-            "FILE.py:Class; live: what it has now.",
+            "The strategy: a name from `evenkeel advise` (balanced, min_traffic, ...), your own (module:Class or "
+            "FILE.py:Class), or live for the current assignment.",
         ),
     ],
     out: Annotated[
-        Path | None, option("--out FILE", "Where it goes; without it, standard output.")
+        Path | None, option("--out FILE", "The file to write. Default: standard output.")
     ] = None,
-    valid: Annotated[str, option("--valid SPAN", "How long it is followed: 12h, 7d.")] = "7d",
+    valid: Annotated[str, option("--valid SPAN", "How long members follow it: 12h, 7d.")] = "7d",
     fallback: Annotated[
         str | None,
         option(
             "--fallback NAME",
-            "What decides of what does not fit: cooperative-sticky, sticky, range or roundrobin (default: what "
-            "the group runs, if it is one of these).",
+            "The strategy for members and partitions that the plan lacks: cooperative-sticky, sticky, range or "
+            "roundrobin. Default: the group's current strategy, if it is one of these.",
         ),
     ] = None,
     record: Annotated[
         bool,
         option(
             "--record",
-            "On one line behind the group id and a tab: a record for the topic evenkeel-plans.",
+            "Print one line, group id, tab, plan: a record for the topic evenkeel-plans.",
         ),
     ] = False,
     bootstrap: Bootstrap = None,

@@ -17,21 +17,23 @@ if TYPE_CHECKING:
 
 EPILOG = epilog(
     [
-        "evenkeel query                                        # the queries there are, and their parameters",
+        "evenkeel query                                        # all queries and their parameters",
         "evenkeel query groups",
         "evenkeel query scoreboard --param 'group=orders-*'",
         "evenkeel query lag_history --param group=orders-app --csv --plot lag.png > lag.csv",
     ],
     [0, 1, 2, 5],
-    "A group may be a shell pattern: each group of the newest snapshot that matches is asked about by itself, a limit "
-    "holds for each. A terminal too narrow for all columns shows those that fit and names the others; --json, --csv "
-    "and a pipe have all.",
-    "Asks the database of EVENKEEL_DATABASE_URL; without it, the one a demo in this folder keeps. No row: exit code 1.",
+    "A group can be a shell pattern. evenkeel then answers for each matching group of the newest snapshot, and limits "
+    "apply per group. A narrow terminal shows the columns that fit and names the others. --json, --csv and a pipe "
+    "have all columns.",
+    "Uses EVENKEEL_DATABASE_URL, or else the database of a demo in this folder. Without rows the exit code is 1.",
 )
 
 
 def query(
-    name: Annotated[str | None, argument("[NAME]", "A query; without it all are listed.")] = None,
+    name: Annotated[
+        str | None, argument("[NAME]", "The query. Without it, all queries are listed.")
+    ] = None,
     parameters: Annotated[
         list[str] | None, option("--param KEY=VALUE", "A parameter of the query; repeatable.")
     ] = None,
@@ -41,7 +43,7 @@ def query(
         Path | None,
         option(
             "--plot FILE",
-            "Draw the answer over time, of the queries that have a plot, into a PNG, SVG or PDF file.",
+            "Plot the answer over time, for queries that have a plot (PNG, SVG or PDF).",
         ),
     ] = None,
 ) -> None:

@@ -12,18 +12,18 @@ from ..options import Bootstrap, ClusterName, epilog, option
 
 EPILOG = epilog(
     [
-        "evenkeel snapshot record --bootstrap kafka-1:9092 --samples 5 --every 60 --out cluster.recording",
+        "evenkeel snapshot record --bootstrap broker1:9092 --samples 5 --every 60 --out cluster.recording",
         "evenkeel snapshot record --lake .evenkeel/lake --cluster prod --last 12 --out prod.recording",
         "evenkeel advise --from cluster.recording       # what to do with one",
     ],
     [0, 1, 2, 3, 4],
-    "The file is written anew after each snapshot of a live cluster: an interrupted recording keeps what it has. "
-    "It holds group ids, client ids, hosts and racks, and no message.",
+    "The file is rewritten after each snapshot, so an interrupted recording keeps what it has. It contains group ids, "
+    "client ids, hosts and racks, but no records.",
 )
 
 
 def record(
-    out: Annotated[str, option("--out FILE", "The recording; replaced.")],
+    out: Annotated[str, option("--out FILE", "The recording; it is overwritten.")],
     bootstrap: Bootstrap = None,
     cluster: ClusterName = None,
     samples: Annotated[
@@ -34,7 +34,7 @@ def record(
     ] = None,
     every: Annotated[
         float | None,
-        option("--every SECONDS", "From one of them to the next.", min=0, show_default="10"),
+        option("--every SECONDS", "Seconds between two snapshots.", min=0, show_default="10"),
     ] = None,
     lake: Annotated[
         str | None, option("--lake DIR", "Record stored snapshots of this lake instead.")

@@ -14,16 +14,15 @@ EPILOG = epilog(
     [
         "evenkeel report --from cluster.recording --group 'orders-*' --out orders.html",
         "evenkeel report --cluster prod --snapshots 48   # the configured lake",
-        "evenkeel report --database                      # the history in Postgres, at once",
-        "evenkeel report --from lake --without-racks     # with what the end of each rack would do",
+        "evenkeel report --database                      # from the history database, at once",
+        "evenkeel report --from lake --without-racks     # with the loss of each rack",
     ],
     [0, 1, 2, 4, 5],
-    "The file is self-contained: it can be mailed, opened on a phone and read without a network; nothing in it "
-    "makes a request. It holds group, topic and member names, hosts and racks, and no message.",
-    "From a recording or a lake it is the plain form: every snapshot is judged with what was known by then, as "
-    "`evenkeel backtest` does, and every strategy is replayed on the newest. With --database it shows what the "
-    "pipeline stored, and judges nothing: 1,000 groups take seconds. It asks the database of EVENKEEL_DATABASE_URL; "
-    "without it, the one a demo in this folder keeps.",
+    "The file is self-contained: it loads nothing from the network. It contains names of groups, topics and members, "
+    "hosts and racks, but no records.",
+    "From a recording or a lake, evenkeel evaluates every snapshot with what was known at that time, and replays "
+    "every strategy on the newest. With --database it shows stored results only, which is faster for large clusters. "
+    "It uses EVENKEEL_DATABASE_URL, or else the database of a demo in this folder.",
 )
 
 FILE = "evenkeel-report.html"
@@ -34,11 +33,11 @@ def report(
         str | None,
         option(
             "--from FILE|DIR|lake",
-            "A recording, a lake folder, or with `lake` the configured lake; that is the default.",
+            "A recording, a lake folder, or `lake` for the configured lake (the default).",
         ),
     ] = None,
     database: Annotated[
-        bool, option("--database", "What the history in Postgres has, in place of a lake.")
+        bool, option("--database", "Read the history database (Postgres) instead of a lake.")
     ] = False,
     cluster: ClusterName = None,
     group: GroupPattern = "*",
@@ -46,8 +45,8 @@ def report(
         int | None,
         option(
             "--snapshots",
-            "Look at so many snapshots at most, the newest; without it at 288 (a day at five minutes), and of a "
-            "lake with many groups at fewer, for a minute or two.",
+            "Use the newest N snapshots. Default: 288 (a day at five minutes), or fewer for a lake with many groups, "
+            "so that it takes a minute or two.",
             min=1,
         ),
     ] = None,
@@ -55,10 +54,10 @@ def report(
         bool,
         option(
             "--without-racks",
-            "Add what would become of each group of the newest snapshot if a rack were lost, rack by rack.",
+            "Add a forecast of each group for the loss of each rack.",
         ),
     ] = False,
-    out: Annotated[Path, option("--out FILE", "The HTML file; replaced.")] = Path(FILE),
+    out: Annotated[Path, option("--out FILE", "The HTML file; it is overwritten.")] = Path(FILE),
 ) -> None:
     """Write an HTML report of groups over time."""
     from ...report import render

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 EPILOG = epilog(
     [
-        "evenkeel runbook orders-app --from cluster.recording                       # what is advised",
+        "evenkeel runbook orders-app --from cluster.recording                       # the recommended strategy",
         "evenkeel runbook orders-app --cluster prod --strategy cooperative-sticky",
-        "evenkeel runbook orders-app --bootstrap kafka-1:9092 --strategy uniform    # from classic to KIP-848",
+        "evenkeel runbook orders-app --bootstrap broker1:9092 --strategy uniform    # from classic to KIP-848",
         "evenkeel runbook orders-app --cluster prod --strategy balanced --json",
     ],
     [0, 1, 2, 3, 4],
-    "It prints, it changes nothing. Settings are those of Java, Spring, librdkafka (Python, Go, .NET, Node) and "
-    "kafka-python; which library the members use is not on the wire, so all are shown unless their client ids tell. "
-    "What members list now comes from assignors in evenkeel.toml; without it the careful way is shown, which is right "
+    "Prints only; changes nothing. It shows settings for Java, Spring, librdkafka (Python, Go, .NET, Node) and "
+    "kafka-python. Kafka doesn't expose which library a member uses, so it shows all of them unless client ids "
+    "identify it. Set assignors in evenkeel.toml to what members list now. Without it you get the steps that are safe "
     "for any list.",
 )
 
@@ -32,7 +32,7 @@ def runbook(
     strategy: Annotated[
         str | None,
         option(
-            "--strategy NAME", "Which one; without it, what `evenkeel advise` says of the group."
+            "--strategy NAME", "The strategy. Default: the one that `evenkeel advise` recommends."
         ),
     ] = None,
     bootstrap: Bootstrap = None,

@@ -1,4 +1,4 @@
-"""`evenkeel silence`: nobody is told what goes wrong with some groups for a while; `--end` ends that, or an ack."""
+"""`evenkeel silence`: no alerts about some groups for a while; `--end` ends a silence or an acknowledgement."""
 
 from __future__ import annotations
 
@@ -18,31 +18,29 @@ EPILOG = epilog(
     [
         "evenkeel silence 'orders-*' --for 2h --reason 'moving to the new brokers'",
         "evenkeel silence billing --cluster eu --until 2026-11-23T06:00Z --reason 'known, fixed on Monday'",
-        "evenkeel query silences                               # what holds, is to come, and was over lately",
-        "evenkeel silence --end 7                              # that one, or an ack, is over now",
+        "evenkeel query silences                               # active, future and recent silences",
+        "evenkeel silence --end 7                              # end silence (or ack) 7 now",
     ],
     [0, 1, 2, 5],
-    "What goes wrong meanwhile is kept, and told when the silence ends and it is still wrong. Slack hears when it "
-    "begins and ends. --end ends it early: what is wrong with its groups then is told with their next snapshot. What "
-    "is planned every week stands better in the configuration, under maintenance; it ends by its window there. With "
-    "'*' it keeps quiet, too, that a cluster cannot be read.",
+    "evenkeel still records incidents during a silence. It alerts when the silence ends, if they are still open. "
+    "Slack is notified when a silence starts and ends. --end ends it early; open incidents are then notified after "
+    "the next snapshot. For weekly work, configure a window under maintenance instead. A silence for '*' also covers "
+    "that a cluster cannot be read.",
 )
 
 
 def silence(
     pattern: Pattern = None,
-    reason: Annotated[str | None, option("--reason TEXT", "Why; people read it in Slack.")] = None,
+    reason: Annotated[str | None, option("--reason TEXT", "The reason, shown in Slack.")] = None,
     group: Group = None,
     until: Until = None,
     lasts: For = None,
-    starts: Annotated[
-        str | None, option("--from MOMENT", "When it begins; without it, now.")
-    ] = None,
+    starts: Annotated[str | None, option("--from MOMENT", "Start time. Default: now.")] = None,
     cluster: Clusters = "*",
     by: By = None,
     end: Annotated[
         int | None,
-        option("--end NUMBER", "End the silence or acknowledgement of this number instead.", min=1),
+        option("--end NUMBER", "End the silence or acknowledgement with this number.", min=1),
     ] = None,
 ) -> None:
     """Silence alerts of groups for a while, or end a silence."""
@@ -53,7 +51,7 @@ def silence(
 
     if end is not None:
         if any((pattern, reason, group, until, lasts, starts, by)) or cluster != "*":
-            raise InputError("--end takes the number alone.", fix="Leave out the other options.")
+            raise InputError("--end takes no other option.", fix="Remove the other options.")
         _end(end)
         return
     wanted = silence_options.pattern_of(pattern, group)
@@ -62,7 +60,7 @@ def silence(
     if ends_at is None:
         raise InputError("a silence needs an end.", fix="Add --for 2h, or --until with a moment.")
     if ends_at <= moments.utc_now():
-        raise InputError(f"its end, {moment(ends_at)}, is over.", fix="Give a later moment.")
+        raise InputError(f"its end, {moment(ends_at)}, is in the past.", fix="Give a later end.")
     why = silence_options.given_reason(reason)
     _, history = silence_options.history_at()
     known = history.newest_groups()
@@ -77,7 +75,7 @@ def silence(
     span = duration((ends_at - starts_at).total_seconds())
     begin = f"from {moment(starts_at)} " if starts else ""
     print(
-        f"silence {number}: nobody is told of {printable(groups)} ({several(covered, 'group')} now)"
+        f"silence {number}: no alerts about {printable(groups)} ({several(covered, 'group')} now)"
         f" {begin}until {moment(ends_at)} ({span})"
     )
     print(f"to end it early: evenkeel silence --end {number}")
@@ -93,14 +91,14 @@ def _end(number: int) -> None:
     if number in held and held[number].kind is SilenceKind.MAINTENANCE:
         raise InputError(
             f"{number} is a maintenance window of the configuration.",
-            fix="Change its until or for in evenkeel.toml, or take it out.",
+            fix="Change its until or for in evenkeel.toml, or remove it.",
         )
     ended = history.end_silence(number, now)
     if ended is None:
         raise NothingFound(
-            f"no silence {number} holds or is to come.", fix="See `evenkeel query silences`."
+            f"there is no active or future silence {number}.", fix="See `evenkeel query silences`."
         )
-    print(f"{ended.kind} {number} of {printable(ended.groups)} is over")
+    print(f"{ended.kind} {number} for {printable(ended.groups)} has ended")
 
 
 def _why_none(
@@ -109,9 +107,9 @@ def _why_none(
     known: Mapping[str, Sequence[str]],
     own: Mapping[str, Sequence[str]],
 ) -> str:
-    """What to say where no known group is meant: which is wrong, and what is near."""
+    """The warning if no known group matches: what doesn't match, and what is close to it."""
     if not known:
-        return "no snapshot has been measured yet: nobody knows which groups that will be."
+        return "no snapshot has been measured yet, so it is unknown which groups match."
     if not own:
         near = meant(clusters, known) or f"There is {', '.join(sorted(known))}."
         return f"--cluster {clusters} matches no cluster of the newest snapshots. {near}"

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 EPILOG = epilog(
     [
-        "evenkeel snapshot take --bootstrap kafka-1:9092 --out snapshots",
-        "evenkeel snapshot take --cluster prod          # as evenkeel.toml says",
+        "evenkeel snapshot take --bootstrap broker1:9092 --out snapshots",
+        "evenkeel snapshot take --cluster prod          # a cluster of evenkeel.toml",
         "evenkeel snapshot take --cluster prod --json | jq .snapshot_id",
     ],
     [0, 2, 3, 4],
-    "What could not be read is told on standard error and makes the snapshot partial; the rest is kept.",
+    "What evenkeel cannot read is printed on standard error and makes the snapshot partial. The rest is stored.",
 )
 
 
@@ -26,7 +26,7 @@ def take(
     bootstrap: Bootstrap = None,
     cluster: ClusterName = None,
     out: Annotated[
-        str | None, option("--out DIR", "The lake folder; without it the configured one.")
+        str | None, option("--out DIR", "The lake folder. Default: the configured one.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -10,14 +10,15 @@ from ..options import AsJson, Bootstrap, ClusterName, Stored, argument, epilog
 
 EPILOG = epilog(
     [
-        "evenkeel tasks payments-app --bootstrap kafka-1:9092",
+        "evenkeel tasks payments-app --bootstrap broker1:9092",
         "evenkeel tasks streams-classic --from cluster.recording",
         "evenkeel tasks payments-app --from lake --cluster prod --json",
     ],
     [0, 1, 2, 3, 4],
-    "A Streams application assigns tasks to its clients, one per process. Here they are with their racks, as they run "
-    "now and as each rack.aware.assignment.strategy (KIP-925) would place them once all copies have caught up. What "
-    "the wire does not tell is said below the tables; [[rules]] with streams = {...} in evenkeel.toml settles it.",
+    "A Kafka Streams application assigns tasks to its clients, one client per process. The tables show the current "
+    "tasks and racks, and where each rack.aware.assignment.strategy (KIP-925) would place them after all copies have "
+    "caught up. Kafka doesn't expose every setting of the application. The assumptions are listed below the tables. "
+    "To replace them, set streams = {...} under [[rules]] in evenkeel.toml.",
 )
 
 

@@ -21,21 +21,20 @@ from ..options import (
 EPILOG = epilog(
     [
         "evenkeel whatif orders-app --from cluster.recording --without app-3 --partitions a=24 --json | jq .assignment",
-        "evenkeel whatif orders-app --bootstrap kafka-1:9092 --members +2 --rack new=a,b --strategy sticky",
+        "evenkeel whatif orders-app --bootstrap broker1:9092 --members +2 --rack new=a,b --strategy sticky",
         "evenkeel whatif orders-app --from lake --cluster prod --without-rack rack-a --capacity '*=300'",
         "evenkeel whatif payments-app --from cluster.recording --members +1 --rack new=a --set num.standby.replicas=1",
     ],
     [0, 1, 2, 3, 4],
-    "Options add up and can be given again. MEMBER is a member id, an instance id or a client id; --rack and "
-    "--capacity also take shell patterns, `new-1` and so on for members that join, and `new` for all of those (--rack "
-    "new=a,b puts them there in turn). What was assumed is said below the tables. The first line is the group as it "
-    "is; the strategy that it runs is asked for its next rebalance, others for a fresh assignment.",
-    "Without --strategy those are shown that the group could run, and plans. Which lag is to come takes two snapshots "
-    "(a live cluster is looked at --samples times), and that it is known what members can do: seen while they "
-    "were busy, configured as capacity_per_second, or said with --capacity. A group that follows a plan gets "
-    "what its followers (evenkeel-plan) would give it; --plan FILE says which plan that is.",
-    "Of a Kafka Streams application members are instances, with all their threads, and tasks move: --threads and --set "
-    "say what else is different, by Kafka's names of settings; --capacity and --plan make no sense there.",
+    "Repeat and combine options. MEMBER is a member id, an instance id or a client id. --rack and --capacity also "
+    "take shell patterns. New members are new-1, new-2 and so on, or `new` for all of them: --rack new=a,b places "
+    "them in turn. The assumptions are listed below the tables.",
+    "Without --strategy it shows the strategies that are available to the group, and plans. The current strategy is "
+    "replayed for its next rebalance, others as fresh assignments. Forecasts need two snapshots and the capacity of "
+    "members: measured while they were busy, configured as capacity_per_second, or given by --capacity. A group that "
+    "follows a plan gets what its members (evenkeel-plan) would assign. --plan FILE names the plan.",
+    "For Kafka Streams, members are instances with all their threads, and tasks move. Change settings with --threads "
+    "and --set, by their Kafka names. --capacity and --plan don't apply.",
 )
 
 
@@ -45,44 +44,46 @@ def whatif(
     cluster: ClusterName = None,
     stored: Stored = None,
     members: Annotated[
-        list[str] | None, option("--members +N|-N", "So many members join, or leave.")
+        list[str] | None, option("--members +N|-N", "N members join or leave.")
     ] = None,
     without: Annotated[list[str] | None, option("--without MEMBER", "This member leaves.")] = None,
     without_rack: Annotated[
         list[str] | None,
-        option("--without-rack RACK", "A rack is lost, with its members and brokers."),
+        option("--without-rack RACK", "Lose a rack with its members and brokers."),
     ] = None,
     partitions: Annotated[
-        list[str] | None, option("--partitions TOPIC=N", "A topic has so many partitions.")
+        list[str] | None, option("--partitions TOPIC=N", "Set the number of partitions of a topic.")
     ] = None,
-    rack: Annotated[list[str] | None, option("--rack MEMBER=RACK", "A member's rack.")] = None,
+    rack: Annotated[
+        list[str] | None, option("--rack MEMBER=RACK", "Set the rack of a member.")
+    ] = None,
     capacity: Annotated[
         list[str] | None,
-        option("--capacity MEMBER=N", "A member can consume so many offsets a second."),
+        option("--capacity MEMBER=N", "Set the capacity of a member in records/s."),
     ] = None,
     threads: Annotated[
         list[str] | None,
-        option("--threads INSTANCE=N", "An instance of Kafka Streams has so many threads."),
+        option("--threads INSTANCE=N", "Set the number of threads of a Kafka Streams instance."),
     ] = None,
     settings: Annotated[
         list[str] | None,
         option(
             "--set SETTING=VALUE",
-            "A setting of Kafka Streams that shapes assignments, such as num.standby.replicas=1.",
+            "Set a Kafka Streams setting that affects assignment, e.g. num.standby.replicas=1.",
         ),
     ] = None,
     strategies: Annotated[
         list[str] | None,
         option(
             "--strategy NAME|PLACE",
-            "Only this strategy; of your own: module:Class, FILE.py:Class or FILE.py; repeatable.",
+            "Only this strategy, or your own: module:Class, FILE.py:Class or FILE.py; repeatable.",
         ),
     ] = None,
     plan: Annotated[
         Path | None,
         option(
             "--plan FILE",
-            "The plan that the group follows (default: that its members keep what they own now).",
+            "The plan that the group follows. Default: members keep what they own.",
         ),
     ] = None,
     samples: Samples = 3,

@@ -58,7 +58,7 @@ def reasons(facts: Iterable[Fact]) -> str:
     >>> from evenkeel.engine.model.facts import reason
     >>> reasons([reason("runs_it"), reason("listed_beside_eager")])
     'the current strategy; listed with eager strategies, it reassigns all partitions in each rebalance'
-    >>> reasons([reason("after_double_bounce"), reason("shipping_class"), reason("nobody_lists_it")])
+    >>> reasons([reason("after_two_restarts"), reason("shipping_class"), reason("nobody_lists_it")])
     'after two rolling restarts that add it, with its class on every member; no member lists it'
     """
     return _glued(facts, words)

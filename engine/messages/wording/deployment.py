@@ -9,7 +9,6 @@ from ...assignors.kafka.protocol_names import (
     BY_RACKS,
     CLIENT_SETTING,
     SERVER_SETTING,
-    cooperative,
     java_class,
     setting,
 )
@@ -114,7 +113,7 @@ _REASONS: Mapping[str, Clause] = {
     "classic_members": "{after} of {bound} still use the classic protocol and can't",
     "listed_beside_eager": "listed with eager strategies, it reassigns all partitions in each rebalance",
     "listed_beside_eager_by": _some_eager,
-    "after_double_bounce": "after two rolling restarts that add it",
+    "after_two_restarts": "after two rolling restarts that add it",
     "after_restart_adding": "after one rolling restart that adds it",
     "after_restart_alone": "after one rolling restart that lists it as the only entry",
     "after_restart_first": "after one rolling restart that puts it first",
@@ -196,8 +195,7 @@ def _one_restart(fact: Fact) -> str:
 
 
 def _two_restarts(fact: Fact) -> str:
-    already = " (already elects it)" if cooperative(fact.subjects[:1]) is False else ""
-    first = f"{setting(fact.subjects)} on every member{already}"
+    first = f"{setting(fact.subjects)} on every member"
     return f"Two rolling restarts: first {first}, then only {java_class(fact.subjects[0])}."
 
 

@@ -34,7 +34,7 @@ class Following:
     works_on: ClassVar[frozenset[str]] = frozenset({"partitions"})
     needs: ClassVar[frozenset[str]] = frozenset({"racks"})
     deployment: ClassVar[Deployment] = Deployment.CLASS
-    source: ClassVar[str] = "engine/followers/README.md"
+    source: ClassVar[str] = "docs/reference/plan-format.md"
 
     def __init__(self, group: GroupSnapshot, plan: Plan | None) -> None:
         """

@@ -102,7 +102,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--before", type=Path, metavar="FILE", help="runs of other code, to show beside"
     )
     parser.add_argument("--picture", type=Path, metavar="FILE", help="write a picture (PNG)")
-    parser.add_argument("--markdown", action="store_true", help="print the tables as the README's")
+    parser.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
     parser.add_argument(
         "--checkout", type=Path, metavar="DIR", help="measure that code, by its .venv"
     )

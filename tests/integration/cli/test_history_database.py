@@ -103,12 +103,12 @@ def test_a_silence_is_listed_until_it_is_over(run, filled):
     """From the verb to the table that people read, and back by its number."""
     why = ("--reason", "moving", "--by", "ana")
     kept = run("silence", "orders-*", "--for", "2h", "--cluster", "pr?d", *why)
-    assert kept.stdout.startswith("silence 1: nobody is told of orders-* (1 group now) until ")
+    assert kept.stdout.startswith("silence 1: no alerts about orders-* (1 group now) until ")
     (listed,) = objects(run("query", "silences", "--param", "cluster=prod", "--json"))
     assert (listed["state"], listed["groups"], listed["who"]) == ("holds", "orders-*", "ana")
     assert listed["covered_groups"] == 1
     assert "orders-*" in run("query", "silences").stdout
-    assert run("silence", "--end", "1").stdout == "silence 1 of orders-* is over\n"
+    assert run("silence", "--end", "1").stdout == "silence 1 for orders-* has ended\n"
     (listed,) = objects(run("query", "silences", "--json"))
     assert (listed["state"], listed["covered_groups"]) == ("over", None)
     assert run("ack", "orders-*", *why).exit_code == 1

@@ -10,7 +10,7 @@ from kafka import KafkaConsumer
 from evenkeel.engine.followers.kafka_python import PlanAssignor
 from tests.stage.workload.members import FETCH_WAIT_MS, Member
 
-# kafka-python wants to be asked in seconds, not milliseconds: engine/followers/README.md
+# kafka-python wants to be asked in seconds, not milliseconds: docs/how-to/follow-a-plan.md
 _POLL_MS = 1_000
 
 

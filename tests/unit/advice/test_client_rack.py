@@ -77,8 +77,8 @@ def test_what_client_rack_would_bring_is_a_row_with_that_as_its_first_step():
         " racks. `evenkeel runbook` lists the rack of each."
     )
     assert rows["sticky+client.rack"]["how"].startswith("Set client.rack, to the rack of each")
-    assert "two rolling restarts" in rows["sticky+client.rack"]["reason"]
-    assert "double bounce" not in row["how"]
+    assert "rolling restart" in rows["sticky+client.rack"]["reason"]
+    assert "rolling restart" not in row["how"]
 
 
 @pytest.mark.parametrize(

@@ -160,8 +160,8 @@ ELECTED = "all 3 members list it, but range is elected (3 of 3 votes)"
             "roundrobin",
             None,
             COULD,
-            BOUNCE,
-            [f"...{ROUNDROBIN},{JAVA}RangeAssignor...", f"...then only {ROUNDROBIN}..."],
+            ADDING,
+            [f"...{ROUNDROBIN},{JAVA}RangeAssignor...", f"...only {ROUNDROBIN} removes range..."],
         ),
         (
             "range",
@@ -212,7 +212,7 @@ ELECTED = "all 3 members list it, but range is elected (3 of 3 votes)"
         # what nothing here emulates is kept by name, its class left to its owner
         ("acme", "live", None, CAN, "the current assignment, by acme: not emulated", []),
         ("range", "live", None, CAN, "the current assignment", []),
-        ("acme", "range", None, COULD, BOUNCE, ["...RangeAssignor,<class of acme>..."]),
+        ("acme", "range", None, COULD, ADDING, ["...RangeAssignor,<class of acme>..."]),
         # plans: nobody is promised what nobody can deploy, and whoever lists the follower has it
         (
             "range",
@@ -284,7 +284,7 @@ ELECTED = "all 3 members list it, but range is elected (3 of 3 votes)"
             "sticky",
             {"c1": ("range",), "c2": ("range", "sticky")},
             COULD,
-            f"{BOUNCE}; 1 of 3 members does not list it (c1@/10.0.0.1); the lists of 1 of 3 members are not known",
+            f"{ADDING}; 1 of 3 members does not list it (c1@/10.0.0.1); the lists of 1 of 3 members are not known",
             [],
         ),
     ],
@@ -387,10 +387,10 @@ def test_lists_that_contradict_what_it_runs_are_not_relied_on(assignors, doubt):
     """Both strategies' rows say so, and the way is the one for lists that are not known."""
     other, own = _judged("sticky", assignors), _judged("range", assignors)
 
-    assert why_of(other).startswith(f"after two rolling restarts that add it; {doubt}")
+    assert why_of(other).startswith(f"{ADDING}; {doubt}")
     assert doubt in why_of(own)
     assert own.feasibility is Feasibility.AVAILABLE
-    assert how_of(other).startswith("Two rolling restarts")
+    assert how_of(other).startswith("One rolling restart")
 
 
 @pytest.mark.parametrize(

@@ -207,7 +207,7 @@ def test_data_of_members_can_be_chosen(run):
 
 @pytest.mark.parametrize("place", [WEIGHTED, LEADER_RACK])
 def test_the_worked_examples_keep_their_promises(run, place):
-    """Those of `engine/assignors/README.md`, on groups whose members all sent what they say they read."""
+    """Those of docs/how-to/write-a-strategy.md, on groups whose members all sent what they say they read."""
     *rows, heeds = objects(run("check-assignor", place, "--json"))
 
     assert {row["checked"] for row in rows} == {300}

@@ -37,8 +37,7 @@ LINES = tuple(
 
 def examples(text: str) -> list[str]:
     """The command lines of a help text, without comments."""
-    lines = [line.strip() for line in text.splitlines()]
-    return [line for line in lines if re.match(r"(EVENKEEL_\w+=\S+ |echo .*\| )?evenkeel ", line)]
+    return re.findall(r"^ {4}((?:EVENKEEL_\w+=\S+ |echo .*\| )?evenkeel .*)", text, re.MULTILINE)
 
 
 def arguments(example: str) -> list[str]:

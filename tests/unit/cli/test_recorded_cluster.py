@@ -4,17 +4,32 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from evenkeel.engine.cli import app
+from tests.helpers import made_tables
 from tests.unit.cli.conftest import RECORDED, objects
 
 pytestmark = pytest.mark.slow
 
 README = Path(__file__).parents[3] / "README.md"
+
+ON_PAGES = sorted(
+    {
+        found[1]
+        for page in made_tables.written()
+        for found in re.finditer(
+            r"^ {4}(?:\.venv/bin/)?evenkeel (.* --from tests/data/cluster-recording\.evenkeel\b.*)",
+            page.read_text(encoding="utf-8"),
+            re.MULTILINE,
+        )
+    }
+)
+"""What the documents show to type about the recording, after `evenkeel`."""
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +123,21 @@ def test_the_front_door_shows_what_is_printed():
 
     assert sample.splitlines()
     assert [line for line in sample.splitlines() if line not in printed.splitlines()] == []
+
+
+@pytest.mark.parametrize("command", ON_PAGES)
+def test_what_the_documents_show_to_type_can_be_typed(command, monkeypatch, tmp_path):
+    """As it is on the page, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(
+        command.replace("tests/data/cluster-recording.evenkeel", str(RECORDED)), True
+    )
+    result = CliRunner().invoke(app, words)
+
+    assert result.exit_code == 0, result.output
+    assert (
+        "skewed-load" in result.stdout or "racks-avoidable" in result.stdout or words[0] == "report"
+    )
 
 
 VERBS = (

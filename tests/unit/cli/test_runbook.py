@@ -259,7 +259,7 @@ def test_without_a_strategy_it_is_what_is_advised(run, recording):
     [
         ({}, "live", 2, "live is what the group has, there is no way to it"),
         ({}, "ballanced", 2, "there is no strategy 'ballanced'"),
-        ({}, "random", 1, "is shown for comparison, nobody should run it"),
+        ({}, "random", 1, "is shown for comparison only. Do not run it"),
         ({"group_type": "consumer", "assignor": "uniform"}, "range", 1, "cannot be set to range"),
         ({"assignor": "stream"}, "range", 1, "takes no strategy: a Kafka Streams application"),
         ({"group_type": "share"}, "range", 1, "takes no strategy: a share group"),

@@ -45,7 +45,7 @@ def test_a_silence_is_kept_with_who_and_why(run, history, monkeypatch):
     result = run("silence", "orders-*", "--for", "1d 2h", *WHY)
     assert result.exit_code == 0, result.output
     assert result.stdout.splitlines() == [
-        "silence 1: nobody is told of orders-* (2 groups now) until 2026-11-23 14:00:00 UTC (1 d 2 h)",
+        "silence 1: no alerts about orders-* (2 groups now) until 2026-11-23 14:00:00 UTC (1 d 2 h)",
         "to end it early: evenkeel silence --end 1",
     ]
     run(
@@ -73,10 +73,11 @@ REFUSED = {
     "UTC",
     "--reason why --until 2026-11-22T11:59Z": "--until 2026-11-22 11:59:00 UTC is not after its beginning, 2026-11-22 "
     "12:00:00 UTC",
-    "--reason why --from 2026-11-22T10:00Z --for 1h": "its end, 2026-11-22 11:00:00 UTC, is over. Give a later moment.",
-    "--reason ' ' --for 2h": "--reason says nothing",
-    "--for 2h": "--reason is missing. Say in a few words what is going on.",
-    "--reason why --end 1": "--end takes the number alone. Leave out the other options.",
+    "--reason why --from 2026-11-22T10:00Z --for 1h": "its end, 2026-11-22 11:00:00 UTC, is in the past. Give a later "
+    "end.",
+    "--reason ' ' --for 2h": "--reason is empty",
+    "--for 2h": "--reason is missing. Give the reason in a few words.",
+    "--reason why --end 1": "--end takes no other option. Remove the other options.",
 }
 
 
@@ -95,7 +96,7 @@ def test_what_makes_no_sense_is_refused_with_the_fix(run, history, line, named):
     [
         (["orders-app"], 0),
         (["--group", "orders-app"], 0),
-        ([], "which groups? Name one, or a pattern in quotes: 'orders-*'."),
+        ([], "no group is given. Name one, or a pattern in quotes: 'orders-*'."),
         (["a", "--group", "b"], "PATTERN and --group exclude each other. Give one of them."),
     ],
 )
@@ -146,9 +147,9 @@ def test_an_ack_names_the_incidents_that_it_means(run, history):
     opened(history, "orders-app", "pay[1]", "orders-api")
     result = run("ack", "orders-*", "--reason", "restarting", "--by", "bo")
     assert result.stdout.splitlines() == [
-        "ack 1: 2 incidents until they are over: orders-api (demo, catching up),"
+        "ack 1: 2 incidents until they are resolved: orders-api (demo, catching up),"
         " orders-app (demo, catching up)",
-        "to take it back: evenkeel silence --end 1",
+        "to undo: evenkeel silence --end 1",
     ]
     assert "until 2026-11-22 13:00:00 UTC" in run("ack", "pay[1]", "--for", "1h", *WHY).stdout
     first, second = history.silences(NOW)
@@ -168,11 +169,11 @@ def test_what_is_not_open_cannot_be_acknowledged(run, history):
     """A suspicion is nothing yet; the nearest open group is offered, or where to look."""
     opened(history, "orders-app")
     near = run("ack", "orders-ap", *WHY)
-    told = "nothing is open about a group that matches orders-ap. Did you mean orders-app?"
+    told = "no group that matches orders-ap has an open incident. Did you mean orders-app?"
     assert near.exit_code == 1
     assert told in near.stderr
     assert "query open_incidents" in run("ack", "xyz", *WHY).stderr
-    assert "nothing is open" in run("ack", "*", "--cluster", "eu", *WHY).stderr
+    assert "has an open incident" in run("ack", "*", "--cluster", "eu", *WHY).stderr
     assert history.silences(NOW) == []
 
 
@@ -185,11 +186,11 @@ def test_a_suspicion_is_not_open(run, history):
 def test_a_silence_ends_by_its_number(run, history):
     """Once; a number that nothing has says where they are listed."""
     run("silence", "orders-*", "--for", "2h", *WHY)
-    assert run("silence", "--end", 1).stdout == "silence 1 of orders-* is over\n"
+    assert run("silence", "--end", 1).stdout == "silence 1 for orders-* has ended\n"
     assert [each.ended_at for each in history.silences(NOW)] == [NOW]
     again = run("silence", "--end", 1)
     assert again.exit_code == 1
-    assert "no silence 1 holds or is to come. See `evenkeel query silences`." in again.stderr
+    assert "there is no active or future silence 1. See `evenkeel query silences`." in again.stderr
 
 
 def test_a_maintenance_window_ends_in_the_configuration(run, history):

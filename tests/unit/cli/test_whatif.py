@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -249,14 +248,6 @@ def test_one_snapshot_tells_no_rate_and_so_no_future(run, made):
     assert (first["forecast_lag_expected"], first["diagnosis"]) == (None, "unknown")
     assert (first["fewest_members"], first["most_members"]) == (None, 6)
     assert "the incoming rate of 6 partitions is unknown" in first["diagnosis_reason"]
-
-
-def test_the_page_shows_what_is_printed(asked):
-    """To the letter."""
-    page = (Path(__file__).parents[3] / "engine/cli/README.md").read_text(encoding="utf-8")
-    shown = page[page.index("What if: skewed-load") :].split("```", 1)[0]
-    arguments = ("--members", "+1", "--strategy", "range", "--strategy", "roundrobin")
-    assert shown == asked("skewed-load", *arguments).stdout
 
 
 def test_an_application_has_its_instances_and_tasks(asked):

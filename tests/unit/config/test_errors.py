@@ -110,7 +110,7 @@ def test_one_text_is_a_list_of_one(tmp_path, text, names):
         (("rules", 0, "owner"), 8),
         (("rules", 1, "owner"), 10),
         (("rules", 1, "incidents", "for_snapshots"), 12),
-        (("rules", 1, "policy", "near_floor"), 13),
+        (("rules", 1, "policy", "near_lower_bound"), 13),
         (("rules", 2), 7),
         (("nowhere",), None),
     ],

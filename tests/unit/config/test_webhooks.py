@@ -108,11 +108,11 @@ def test_names_are_known_before_the_settings_are(write, monkeypatch):
     assert webhook_names() == ["oncall", "prometheus"]
 
 
-def test_the_readme_shows_webhooks_that_are_valid(write, monkeypatch):
-    """What somebody copies from the README of messages is taken as it stands, secrets included."""
-    readme = (Path(__file__).parents[3] / "engine/messages/README.md").read_text(encoding="utf-8")
-    [table] = re.findall(r"```toml\n(.*?)```", readme, re.DOTALL)
-    [secrets] = re.findall(r"EVENKEEL_WEBHOOKS='(.*)'", readme)
+def test_the_page_shows_webhooks_that_are_valid(write, monkeypatch):
+    """A copy of the example on the page about alerts works, secrets included."""
+    page = (Path(__file__).parents[3] / "docs/how-to/route-alerts.md").read_text(encoding="utf-8")
+    [table] = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    [secrets] = re.findall(r"EVENKEEL_WEBHOOKS='(.*)'", page)
     write(table)
     monkeypatch.setenv("EVENKEEL_WEBHOOKS", secrets)
     webhooks = load().webhooks

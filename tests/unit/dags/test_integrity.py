@@ -111,7 +111,7 @@ def test_a_rejected_snapshot_still_reaches_the_alert(loaded: dict[str, Any]) -> 
 def test_the_file_of_the_readme_shows_every_dag_beside_folders_of_the_users_own(
     tmp_path: Path, loaded: dict[str, Any]
 ) -> None:
-    """README's three lines load all DAGs, also where the user has packages `dags`, `sql` and `engine` on the path."""
+    """The three lines load all DAGs, also where the user has packages `dags`, `sql` and `engine` on the path."""
     folder = dagbag.show_dags(tmp_path / "dags")
     dagbag.packages_of_a_user(folder)
     (folder / ".airflowignore").write_text("/*/\n")

@@ -189,7 +189,8 @@ def test_each_diagnosis_has_its_page(cause: Diagnosis) -> None:
 @pytest.mark.parametrize("kind", IncidentKind)
 def test_each_trouble_of_a_pipeline_has_its_heading(kind: IncidentKind) -> None:
     """The page about pipelines has the heading to which a message leads."""
-    text = (PAGES / "pipeline.md").read_text(encoding="utf-8")
+    page = PAGES.parents[1] / "docs/diagnoses/pipeline.md"
+    text = page.read_text(encoding="utf-8")
     headings = re.findall("^##+ (.+)$", text, re.MULTILINE)
     assert slug(kind) in [slug(each) for each in headings]
 

@@ -45,7 +45,7 @@ def _lag(reset=None, *, begin=10, end=100, committed):
     ],
 )
 def test_each_situation_has_its_lag_and_reason(situation, numbers, expected):
-    """Shown lag, basis, lost records and the strategies' lag follow the table in `engine/metrics/README.md`."""
+    """Shown lag, basis, lost records and the strategies' lag follow the table in `docs/reference/metrics.md`."""
     assert expected == _lag(**numbers), situation
 
 

@@ -149,7 +149,7 @@ def test_only_what_the_group_could_run_has_a_price():
     assert rows["balanced"]["forecast_lag_expected"] is not None
     assert rows["balanced"]["price_offset_seconds"] is None
     assert rows["uniform"]["price_restarts"] is None
-    assert rows["roundrobin"]["price_restarts"] == 2 * members
+    assert rows["roundrobin"]["price_restarts"] == members
     assert rows["roundrobin"]["price_held_up_offsets"] > 0
     assert rows["roundrobin"]["price_offset_seconds"] > 0
 

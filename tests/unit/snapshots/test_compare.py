@@ -370,7 +370,7 @@ def test_what_validation_holds_against_a_snapshot_is_said():
     found = compare(lake, Settings(), *(s.snapshot_id for s in sides), "app")
 
     assert found.unknown == (
-        "validation withheld the group in the earlier snapshot: no end",
+        "validation skipped the group in the earlier snapshot: no end",
         "validation rejected the later snapshot: no brokers",
     )
 

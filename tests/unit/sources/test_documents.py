@@ -1,4 +1,4 @@
-"""The clauses in `engine/assignors/documents.md` name code and tests that exist, and every test of a document."""
+"""The clauses in `docs/explanation/documents.md` name code that exists; each document has its file of tests."""
 
 import ast
 import re
@@ -7,12 +7,22 @@ from functools import cache
 from tests.helpers.made_tables import ROOT
 
 HERE = ROOT / "tests" / "unit" / "sources"
-ROWS = [
-    line.strip("| \n").split(" | ")
-    for line in (ROOT / "engine/assignors/documents.md").read_text().splitlines()
-    if line.startswith("| ") and not line.startswith(("| ---", "| clause"))
-]
-TESTS = re.compile(r"`([\w/]+\.py)::(\w+)`")
+PAGE = (ROOT / "docs/explanation/documents.md").read_text(encoding="utf-8")
+
+
+def rows():
+    """The files of a document's section with the cells of each clause in it."""
+    for section in PAGE.split("\n## ")[1:]:
+        named = re.search(r"Tests: (.*)\.$", section, re.MULTILINE)
+        if named is None:
+            continue
+        files = [HERE / name for name in re.findall(r"`(test_\w+\.py)`", named[1])]
+        for line in section.splitlines():
+            if line.startswith("| ") and not line.startswith(("| ---", "| Clause")):
+                yield files, line.strip("| ").split(" | ")
+
+
+ROWS = list(rows())
 
 
 @cache
@@ -23,29 +33,18 @@ def found(path):
     }
 
 
-def test_a_clause_has_code_a_test_and_a_place_where_you_meet_it():
-    """Four cells, none empty; each path and each test exists."""
-    for clause, code, tests, met in ROWS:
+def test_a_clause_has_code_and_tests():
+    """Each path exists, and the document's file has tests."""
+    assert ROWS
+    for files, (clause, code) in ROWS:
         assert clause
-        assert met, clause
+        assert all(map(found, files)), clause
         paths = re.findall(r"`([\w/]+\.(?:py|java))`", code)
         assert paths, clause
         assert [path for path in paths if not (ROOT / "engine" / path).is_file()] == []
-        named = TESTS.findall(tests)
-        assert named, clause
-        for path, test in named:
-            place = ROOT / path if "/" in path else HERE / path
-            assert place.is_file(), path
-            assert test in found(place), test
 
 
-def test_every_test_of_a_document_has_its_clause():
-    """A clause that is tested is listed."""
-    listed = {pair for row in ROWS for pair in TESTS.findall(row[2])}
-    tested = {
-        (path.name, name)
-        for path in (*HERE.glob("test_article*.py"), *HERE.glob("test_kip*.py"))
-        for name in found(path)
-        if name.startswith("test_")
-    }
-    assert tested <= listed, tested - listed
+def test_every_file_of_tests_belongs_to_a_document():
+    """No document is tested and left out of the page."""
+    listed = {file.name for files, _ in ROWS for file in files}
+    assert listed == {path.name for path in (*HERE.glob("test_article*"), *HERE.glob("test_kip*"))}

@@ -279,7 +279,7 @@ def test_a_task_whose_partitions_are_left_out_is_said():
 
 def test_a_member_that_tells_no_process_is_named():
     """Its Streams is too old, or its data was damaged."""
-    with pytest.raises(Infeasible, match="member m1 does not tell its process and tasks"):
+    with pytest.raises(Infeasible, match="member m1 does not report its process and tasks"):
         _live([Thread(1, "0_0 0_1"), Thread(None)])
 
 
@@ -299,7 +299,7 @@ def test_an_idle_thread_of_an_older_file_does_no_harm():
 
 def test_a_group_without_any_task_is_no_application():
     """All its threads are idle."""
-    with pytest.raises(Infeasible, match="no member of app tells its tasks"):
+    with pytest.raises(Infeasible, match="no member of app reports its tasks"):
         _live([Thread(1), Thread(2)])
 
 

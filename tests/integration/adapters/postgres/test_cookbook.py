@@ -1,4 +1,4 @@
-"""What `sql/README.md` shows is what the history answers, asked again."""
+"""What `docs/reference/queries.md` shows is what the history database answers, asked again."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_cookbook_shows_what_is_answered(reader_url: str) -> None:
     assert found == cookbook.kept()
 
 
-def test_every_command_of_the_cookbook_prints_what_the_readme_shows(reader_url: str) -> None:
+def test_every_command_of_the_cookbook_prints_what_the_page_shows(reader_url: str) -> None:
     """The columns that are shown, row by row."""
     for each in cookbook.EXAMPLES:
         assert cookbook.printed(each, reader_url) == cookbook.kept()[each.command]["rows"]
@@ -67,7 +67,7 @@ def test_every_command_of_the_cookbook_prints_what_the_readme_shows(reader_url: 
 def test_other_answers_are_made_anew(
     postgres_server: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When the README shows others than those that are there, the database is another."""
+    """When the page shows others than those that are there, the database is another."""
     name = f"{PREFIX}{secrets.token_hex(4)}"
     reader = f"{name}_reader"
     postgres_server.create_reader(reader)

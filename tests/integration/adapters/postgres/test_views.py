@@ -24,7 +24,7 @@ pytestmark = pytest.mark.postgres
 
 @pytest.fixture(scope="module")
 def shown(module_database_url: str) -> str:
-    """The history that the README shows rows of."""
+    """The history that the page shows rows of."""
     fill(PostgresHistory(module_database_url))
     return module_database_url
 
@@ -42,8 +42,8 @@ def test_columns_of_a_view_keep_name_type_and_place(shown: str, view: str) -> No
 
 
 @pytest.mark.parametrize("view", public())
-def test_a_view_shows_what_its_readme_shows(shown: str, view: str) -> None:
-    """The row of the README comes from a database, but for what is another each time."""
+def test_a_view_shows_what_its_page_shows(shown: str, view: str) -> None:
+    """The row of the page comes from a database, but for what is another each time."""
     row = sample(shown, view)
     assert row
     expected = {each["name"]: each["value"] for each in noted()[view]}
