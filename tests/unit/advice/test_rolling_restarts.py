@@ -72,7 +72,7 @@ def test_one_step_is_told_by_whom_it_would_keep_out():
     assert wrong is not None
     assert f"rejected ({REFUSED})" in wrong
     assert "3 of 4 members are rejected" in wrong
-    assert "an eager strategy would give away partitions" in wrong
+    assert "an eager strategy would reassign partitions" in wrong
 
 
 def test_between_eager_strategies_nobody_reads_what_another_was_given():

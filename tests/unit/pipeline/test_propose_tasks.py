@@ -451,7 +451,7 @@ def test_an_application_with_the_sticky_assignor_is_judged_by_it():
         "min_traffic"
     )
     assert rows["min_traffic"]["how"].startswith(
-        "Take task.assignor.class out, so that Kafka's high-availability"
+        "Remove task.assignor.class, so that Kafka's high-availability"
     )
     assert rows["min_traffic"]["replay"].startswith("fresh assignment")
     shares = [row["cross_rack_share"] for row in replayed]
