@@ -28,7 +28,7 @@ pytest_plugins = ("tests.helpers.kafka_fixtures",)
 pytestmark = [pytest.mark.nightly, pytest.mark.kafka, pytest.mark.timeout(1800)]
 
 
-SAID = re.compile(r"Say streams = \{(.*?)\}")
+SAID = re.compile(r"Set streams = \{(.*?)\}")
 CONFIGS = re.compile(r"`kafka-configs.sh --bootstrap-server ... (.*?)`")
 
 

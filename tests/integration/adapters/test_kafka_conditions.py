@@ -282,7 +282,7 @@ def test_a_group_in_mid_rebalance(stage: Stage) -> None:
         None,
     )
     assert seen.totals["findings"] == [
-        "rebalancing (PreparingRebalance): who owns what is in motion"
+        "rebalancing (PreparingRebalance): the assignment is changing"
     ]
 
 
