@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import ceil, floor
 
+from ...assignors.kafka.protocol_names import BY_RACKS
 from ...model.facts import PROOF, Fact, FactKind, of_kind
 from ...model.formats import byte_rate, change, duration, offsets, percent
-from ...model.text import and_more, does, listed, plural
+from ...model.text import and_more, does, listed, pasted, plural
 from . import (
     assumptions,
     changes,
@@ -118,8 +119,9 @@ def _unowned(fact: Fact) -> str:
 
 def _lost_racks(fact: Fact) -> str:
     cure = "racks-server, which they list, does"
-    if not fact.subjects:
-        cure = "evenkeel's assignor for brokers, racks-server, does"
+    if BY_RACKS not in fact.subjects[1:]:
+        command = f"evenkeel runbook {pasted(fact.subjects[0])} --strategy racks-server"
+        cure = f"evenkeel's assignor for brokers does: {command}"
     lost = (
         "lost rack awareness: {before:percent} of its partitions are read across racks, {after:percent} is possible;"
         " Kafka's assignors for brokers (KIP-848) don't use racks, although all members send theirs; "

@@ -124,7 +124,7 @@ def test_unknown_racks_are_question_marks(shown):
     assert _line(result, "now")[:5] == ["now", "?", "-", "-", "?"]
     assert "(?)" in _line(result, "0_0", "Tasks:")
     assert "? unknown" in result.stdout
-    assert "tells no rack; set client.rack" in result.stdout
+    assert "sends no rack; set client.rack" in result.stdout
     # one of four source partitions lies on a broker without rack
     partly = shown(replicas=REPLICAS | on("source-1", "a ?"))
     assert _line(partly, "now")[1:6] == ["2", "of", "3,", "1", "?"]
@@ -329,4 +329,4 @@ def test_the_sticky_assignor_is_shown_where_it_is_configured(shown):
     assert _line(result, "sticky-tasks")[1] == "*"
     assert "min_traffic" not in result.stdout
     assert "Cost: 1 for each source partition" in result.stdout
-    assert "deals standbys in an order of its own each time" in result.stdout
+    assert "assigns standbys in a random order" in result.stdout
