@@ -52,7 +52,7 @@ def sentence_of(fact: Fact) -> str | None:
 
     >>> from evenkeel.engine.model.facts import reason
     >>> sentence_of(reason("first_gets_votes", ["sticky"])), sentence_of(reason("unheard_of"))
-    ('all list sticky; first, it gets the votes', None)
+    ('all members list sticky; as the first entry, it receives their votes', None)
     """
     template = measures().get(fact.measure)
     if template is None:
