@@ -45,7 +45,7 @@ from .sources import SnapshotSource
 
 _log = logging.getLogger(__name__)
 
-PLAIN_FORM = "plain form: no Spark, no validation"
+LOCAL_RUN = "local run: not validated, not stored"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +99,7 @@ class JudgedGroup:
             "moves": moves,
             "strategies": strategies,
             "past_changes": {name: asdict(changes) for name, changes in self.past.items()},
-            "form": PLAIN_FORM,
+            "form": LOCAL_RUN,
         }
 
 

@@ -60,6 +60,7 @@ Samples = Annotated[
     int, option("--samples", "Snapshots to take of a live cluster.", min=1, max=500)
 ]
 Every = Annotated[float, option("--every SECONDS", "From one of them to the next.", min=0)]
+Wide = Annotated[bool, option("--wide", "All columns and details in full, however wide that is.")]
 AsJson = Annotated[bool, option("--json", "One JSON object per line, for machines.")]
 AsCsv = Annotated[bool, option("--csv", "Comma-separated values below a line of column names.")]
 

@@ -18,6 +18,7 @@ from ..options import (
     Samples,
     Stored,
     Strategies,
+    Wide,
     epilog,
     one_format,
     option,
@@ -61,9 +62,7 @@ def advise(
         ),
     ] = False,
     all_groups: Annotated[bool, option("--all", "Also a row for each healthy group.")] = False,
-    wide: Annotated[
-        bool, option("--wide", "All columns and full reasons, however wide that is.")
-    ] = False,
+    wide: Wide = False,
     moves: Annotated[
         bool, option("--moves", "Of one group also the partitions that would move.")
     ] = False,
@@ -75,7 +74,7 @@ def advise(
     from ...snapshots import split_snapshot_id
     from .. import sources
     from ..custom import include_all
-    from ..local_mode import PLAIN_FORM, judge
+    from ..local_mode import LOCAL_RUN, judge
     from ..views import fleet, scoreboard
     from ..views.tables import emit, emit_csv, show
     from .lag import tell_unreadable
@@ -93,7 +92,7 @@ def advise(
     is_fleet = len(judged) != 1 and not (wide or as_json or as_csv)
     if not is_fleet:
         complain(
-            f"{PLAIN_FORM}; cluster {source.cluster}, {several(len(judged), 'group')} "
+            f"{LOCAL_RUN}; cluster {source.cluster}, {several(len(judged), 'group')} "
             f"at {moment(taken_at)}, from {several(looked_at, 'snapshot')}"
         )
     if as_json or as_csv:
@@ -110,7 +109,7 @@ def advise(
             every=all_groups,
         )
     elif len(judged) != 1:
-        show([scoreboard.overview(judged)])
+        show([scoreboard.overview(judged)], wide=True)
     else:
         _print_group(source, judged[0], wide=wide, moves=moves, tradeoff=tradeoff)
     tell_unreadable(source, [one.metrics for one in judged])

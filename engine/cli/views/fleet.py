@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import enum
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 
@@ -19,18 +18,14 @@ from ...model.formats import NOTHING, UNKNOWN, brief, brief_duration, duration, 
 from ...model.states import Diagnosis, GroupType, worst_first
 from ...model.text import and_more, cut, pasted, several
 from ...records import GroupMetrics
+from ..local_mode import LOCAL_RUN
 from .columns import Shown, cell, pick, table
-from .layout import GAP, wrap
-from .tables import Table, show, text
+from .layout import GAP
+from .tables import WIDTH, Table, legend_of, screen_width, show, tell, text
 
 if TYPE_CHECKING:
     from ...config import Settings
     from ..local_mode import JudgedGroup
-
-WIDTH = 120
-"""No line is wider, whatever it is printed on."""
-
-LOCAL_RUN = "local run: not validated, not stored"
 
 LEAST_NAME, MOST_NAME = 16, 60
 """A name of a group is not cut to less than that in the table, and to so much below it."""
@@ -149,35 +144,20 @@ def show_fleet(fleet: Fleet, *, every: bool = False) -> None:
     groups = sorted(fleet.groups, key=order)
     listed = [one for one in groups if every or not is_quiet(one)]
     quiet = [] if every else [one for one in fleet.groups if is_quiet(one)]
-    say([_heading(fleet), *_counts(fleet)], width)
+    tell([_heading(fleet), *_counts(fleet)], width=width)
     rows = overview(listed, width)
     if listed:
         print()
-        show([rows], width=WIDTH)
+        show([rows], legend=False)
     if quiet:
         if not listed:
             print()
         names = ", ".join(cut_to(text(one.advice.group), MOST_NAME) for one in quiet[:NAMED])
         more = and_more(len(quiet) - NAMED)
         told = f"{several(len(quiet), 'healthy group')}, no change advised: {names}{more}"
-        say([f"{told} (--all shows them)"], width)
+        tell([f"{told} (--all shows them)"], width=width)
     print()
-    say(_legend(listed or quiet, rows, width), width)
-
-
-def screen_width() -> int:
-    """As many columns as may be used: those of a terminal, never more than `WIDTH`."""
-    if not sys.stdout.isatty():
-        return WIDTH
-    from rich.console import Console
-
-    return min(Console().width, WIDTH)
-
-
-def say(lines: Sequence[str], width: int) -> None:
-    """Print lines, broken between words where they are longer."""
-    for line in lines:
-        print("\n".join(wrap(line, width)))
+    tell(_legend(listed or quiet, rows, width), width=width)
 
 
 def _heading(fleet: Fleet) -> str:
@@ -196,7 +176,7 @@ def _counts(fleet: Fleet) -> list[str]:
         if (number := all_of.count(what))
     ]
     blank = all_of.count(Recommendation.NOT_EVALUATED)
-    behind = sum(_is_behind(one, fleet.settings) for one in fleet.groups)
+    behind = sum(is_behind(one.metrics, fleet.settings) for one in fleet.groups)
     odd = sum(any(fact.measure in RACK_FINDINGS for fact in one.found) for one in fleet.groups)
     told = [
         *switches,
@@ -207,9 +187,10 @@ def _counts(fleet: Fleet) -> list[str]:
     return [", ".join(told)] if told else []
 
 
-def _is_behind(one: JudgedGroup, settings: Settings) -> bool:
-    rule = settings.rule(one.metrics["cluster"], one.advice.group)
-    behind = one.metrics["delay_seconds"]
+def is_behind(metrics: Mapping[str, Any], settings: Settings) -> bool:
+    """Whether a group is further behind than its lag SLO allows, by its row of `group_metrics`."""
+    rule = settings.rule(metrics["cluster"], metrics["group_id"])
+    behind = metrics["delay_seconds"]
     return behind is not None and behind > (rule.lag_slo_seconds or OBJECTIVE)
 
 
@@ -263,16 +244,11 @@ def _legend(groups: Sequence[JudgedGroup], rows: Table, width: int) -> list[str]
     name = pasted((change or groups)[0].advice.group)
     name = name if len(name) <= MOST_NAME else "NAME"
     details = f"Details and next step: evenkeel advise --group {name}"
-    signs = {value for row in rows.rows for value in row[1:-1]}
-    told = [
-        *(["? unknown"] if UNKNOWN in signs else []),
-        *(["- not applicable"] if NOTHING in signs else []),
-    ]
     meant = [
         ("X-RACK", "partitions read across racks"),
         ("BEHIND", "time lag beyond the commit interval"),
     ]
-    shown = [", ".join(told)] if told else []
+    shown = [told] if (told := legend_of([rows])) else []
     for heading, meaning in meant:
         place = [each.strip(">") for each in rows.headings].index(heading)
         if any(row[place] not in (UNKNOWN, NOTHING) for row in rows.rows):

@@ -17,7 +17,6 @@ from ...model.assignments import Advice
 from ...model.errors import EvenkeelError
 from ...model.facts import Fact, FactKind, of_kind
 from ...model.formats import (
-    UNKNOWN,
     brief,
     change,
     duration,
@@ -35,21 +34,15 @@ from .fleet import (
     cut_to,
     diagnosis,
     recommendation,
-    say,
-    screen_width,
 )
-from .layout import wrap
 from .scoreboard import findings, is_application, move_lines, undeployable
-from .strategy_table import able, lag_band, restarted, show_others, strategies
-from .tables import Table, show, tell, text
+from .strategy_table import able, lag_band, restarted, show_others, steps_to, strategies
+from .tables import INDENT, Table, legend_of, screen_width, show, tell, tell_labelled, text
 
 if TYPE_CHECKING:
     from ...config import Settings
     from ...snapshots.groups_with_past import GroupWithPast
     from ..local_mode import JudgedGroup
-
-_INDENT = 12
-"""Where the text behind a label begins."""
 
 _PROTOCOLS = {
     "classic": "classic protocol",
@@ -72,36 +65,29 @@ def show_group(
         moves: Whether the partitions that would move are listed.
     """
     width = screen_width()
-    say([_headline(one, selection)], width)
+    tell([_headline(one, selection)], width=width)
     cost = _cost_of_advised(one, settings, selection)
     lines = [
         ("Problem", _problem(one)),
         ("Advice", _advice(one, selection.group.taken_at)),
         ("Effect", _effect(one)),
         ("Cost", _cost(one, cost)),
-        ("Next", _next(one, width - _INDENT)),
+        ("Next", _next(one, width - INDENT)),
         *(("Finding", with_group(each, pasted(one.advice.group))) for each in findings(one)),
         *(("Possible", told.removeprefix("possible, ")) for told in undeployable(one.advice)),
     ]
     print()
-    for label, told in lines:
-        if told:
-            # a command is not broken
-            is_command = label == "Next"
-            first, *more = [told] if is_command else wrap(text(told), width - _INDENT)
-            print(f"  {label:<{_INDENT - 2}}{first}")
-            for line in more:
-                print(f"{'':<{_INDENT}}{line}")
+    tell_labelled(lines, width, whole=["Next"])
     rows = strategies(one, settings, selection) if able(one) else None
     if rows is not None:
         print()
-        show([rows], width=width)
-        show_others(one, width)
+        show([rows], legend=False)
+        show_others(one.candidates, one.advice.group, width)
     if moves:
         listed = move_lines("Moves", one.advice.moves, member_names(one.members))
         tell(["", *(listed or ["Nothing moves."])])
     print()
-    say(_legend(one, rows, moves=moves), width)
+    tell(_legend(one, rows, moves=moves), width=width)
 
 
 def _headline(one: JudgedGroup, selection: GroupWithPast) -> str:
@@ -270,14 +256,13 @@ def _next(one: JudgedGroup, width: int) -> str | None:
     odd = {fact.measure for fact in one.found}
     steps = "steps, checks and rollback"
     if recommendation(one.advice).is_change:
-        strategy = pasted(one.advice.strategy or "")
-        command, why = f"evenkeel runbook {name} --strategy {strategy}", steps
+        command, why = steps_to(one.advice.strategy or "", one.advice.group), steps
     elif one.metrics["state"] in REBALANCING:
         command, why = f"evenkeel advise --group {name}", "again, once it is Stable"
     elif NO_OFFSET_RESET in odd:
         return "Set auto_offset_reset of this group in a rule of evenkeel.toml."
     elif "lost_rack_awareness" in odd:
-        command, why = f"evenkeel runbook {name} --strategy racks-server", steps
+        command, why = steps_to("racks-server", one.advice.group), steps
     else:
         return None
     explained = f"{command}   # {why}"
@@ -288,9 +273,8 @@ def _legend(one: JudgedGroup, rows: Table | None, *, moves: bool) -> list[str]:
     more = ["--wide shows all columns", "--json has everything"]
     if one.advice.moves and not moves:
         more.insert(0, f"--moves lists the {several(len(one.advice.moves), 'partition')}")
-    signs = {value for row in rows.rows for value in row} if rows else set()
-    unknown = ["? unknown"] if UNKNOWN in signs else []
-    shown = f"({'; '.join([*unknown, ', '.join(more)])})"
+    signs = legend_of([rows] if rows else [])
+    shown = f"({'; '.join([*([signs] if signs else []), ', '.join(more)])})"
     if rows is None:
         return [shown]
     name = pasted(one.advice.group)

@@ -56,7 +56,7 @@ _STRATEGY = pick(
     "stores_in_one_rack",
     "drain_seconds",
 )
-AHEAD, DRAINED = ">Lag in 1 h:\nexpected\n(low to high)", ">Drained\nin"
+AHEAD, DRAINED = ">Lag in 1 h:\np50\n(p10 to p90)", ">Caught up\nin"
 """What is to come, shorter than the records have it: lag with its band, and when nothing is left."""
 
 
@@ -94,7 +94,7 @@ def overview(groups: Sequence[JudgedGroup]) -> Table:
 def print_group(judged: JudgedGroup) -> None:
     """One group in full: its numbers, every strategy, the advice and what would move."""
     numbers, _ = overview([judged]).split()
-    show([numbers, strategies(judged)])
+    show([numbers, strategies(judged)], wide=True)
     further = TASKS if is_application(judged) else HOW_TO_GET
     tell(
         [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +13,12 @@ from ...model.assignments import ABLE, Deployment, Feasibility
 from ...model.errors import EvenkeelError
 from ...model.facts import Fact, FactKind, of_kind
 from ...model.formats import NOTHING, UNKNOWN, brief, brief_duration
-from ...model.text import cut, several
+from ...model.text import cut, pasted, several
 from ...pipeline.rollout import SwitchCost, cost_of, rollout_of
 from ...records import CandidateRow, record_of
 from .columns import Shown, cell, pick, table
 from .fleet import current
-from .layout import wrap
-from .tables import Table, text
+from .tables import Table, tell, text
 
 if TYPE_CHECKING:
     from ...config import Settings
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
 
 NAME = 24
 """As many characters of a strategy's name are shown in the table."""
+
+AHEAD, CAUGHT_UP = ">LAG IN 1 H (p10-p90)", ">CAUGHT UP"
 
 _LAG, _ACROSS, _MOVED = pick(CandidateRow, "largest_member_lag", "cross_rack_share", "moves")
 
@@ -50,7 +51,7 @@ def strategies(one: JudgedGroup, settings: Settings, selection: GroupWithPast) -
     columns: list[Shown] = [
         ("STRATEGY", cells.name),
         ("AVAILABLE", cells.available),
-        *([(">LAG IN 1 H (p10-p90)", _ahead), (">CAUGHT UP", _caught_up)] if foreseen else []),
+        *([(AHEAD, lag_ahead), (CAUGHT_UP, caught_up)] if foreseen else []),
         (">MAX MEMBER LAG", _member_lag),
         *([(">X-RACK", lambda row: cell(_ACROSS, row[_ACROSS.name], row))] if racks else []),
         (">MOVES", lambda row: cell(_MOVED, row[_MOVED.name], row)),
@@ -73,18 +74,23 @@ def _is_there(row: Row, runs: str | None) -> bool:
     return bool(row["is_running"]) and row["strategy"] == runs and not row["moves"]
 
 
+def strategy_name(row: Row, runs: str | None) -> str:
+    """A strategy as tables name it, beside the current assignment of a group that *runs* one."""
+    if row["deployment"] == Deployment.LIVE:
+        return f"{cut(text(runs), NAME)} (current)" if runs else "current"
+    again = " (rebalanced)" if row["is_running"] and row["strategy"] == runs else ""
+    return f"{cut(text(row['strategy']), NAME)}{again}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Cells:
-    """What is said of a strategy that depends on the group: what it runs, and the cost of the way to each."""
+    """Cells that depend on the group: what it runs, and the cost of the way to each strategy."""
 
     runs: str | None
     costs: Mapping[str, SwitchCost | None]
 
     def name(self, row: Row) -> str:
-        if row["deployment"] == Deployment.LIVE:
-            return f"{cut(text(self.runs), NAME)} (current)" if self.runs else "current"
-        again = " (rebalanced)" if row["is_running"] and row["strategy"] == self.runs else ""
-        return f"{cut(text(row['strategy']), NAME)}{again}"
+        return strategy_name(row, self.runs)
 
     def available(self, row: Row) -> str:
         if row["feasibility"] == Feasibility.AVAILABLE:
@@ -101,7 +107,8 @@ class _Cells:
         return UNKNOWN if cost is None else brief(cost.restarts)
 
 
-def _ahead(row: Row) -> str:
+def lag_ahead(row: Row) -> str:
+    """The lag in an hour with its band."""
     if row["forecast_lag_expected"] is None:
         return UNKNOWN
     return f"{brief(row['forecast_lag_expected'])} ({lag_band(row)})"
@@ -112,7 +119,8 @@ def lag_band(row: Row) -> str:
     return f"{brief(row['forecast_lag_low'])}-{brief(row['forecast_lag_high'])}"
 
 
-def _caught_up(row: Row) -> str:
+def caught_up(row: Row) -> str:
+    """When no lag is left."""
     seconds = row["forecast_drained_seconds_expected"]
     if seconds is None:
         return UNKNOWN
@@ -150,10 +158,12 @@ def restarted(cost: SwitchCost) -> str:
     return ", ".join(told)
 
 
+NEEDS_PLAN = "needs members that follow plans (evenkeel-plan)"
+
 _WHY_NOT = {
     "leader_assigns": "needs the KIP-848 protocol (group.protocol=consumer)",
     "broker_assigns": "needs the classic protocol (group.protocol=classic)",
-    "no_plan_follower": "needs members that follow plans (evenkeel-plan)",
+    "no_plan_follower": NEEDS_PLAN,
     "for_comparison": "shown for comparison, never advised",
 }
 """Why a strategy cannot be had, by the first reason; others in full."""
@@ -161,22 +171,28 @@ _WHY_NOT = {
 _LONG_ASIDE = re.compile(r" \([^()]{40,}\)")
 
 
-def _why_not(row: Mapping[str, Any]) -> str:
-    facts = [record_of(Fact, fact) for fact in row["facts"] or ()]
+def _why_not(row: Row) -> str:
+    facts = [record_of(Fact, fact) for fact in row.get("facts") or ()]
     first = next((fact.measure for fact in of_kind(facts, FactKind.REASON)), "")
     said = str(row["reason"] or "").split(". ")[0]
     return _WHY_NOT.get(first) or _LONG_ASIDE.sub("", said) or "no reason given"
 
 
-def show_others(one: JudgedGroup, width: int) -> None:
-    """The strategies that the group cannot have, by the reason."""
+def show_others(rows: Iterable[Row], group: str, width: int) -> None:
+    """Strategies that the group cannot have, by the reason; where they need a plan with the command that helps."""
     by_reason: dict[str, list[str]] = {}
-    for row in one.candidates:
+    for row in rows:
         if row["feasibility"] not in ABLE:
             by_reason.setdefault(_why_not(row), []).append(row["strategy"])
     if not by_reason:
         return
     print("\nNot available for this group:")
     for reason, names in by_reason.items():
-        first, *more = wrap(text(f"{', '.join(names)}: {reason}"), width - 4)
-        print("\n".join([f"  {first}", *(f"    {line}" for line in more)]))
+        tell([text(f"  {', '.join(names)}: {reason}")], 2, width=width)
+        if reason == NEEDS_PLAN:
+            print(f"    {steps_to(names[0], group)}")
+
+
+def steps_to(strategy: str, group: str) -> str:
+    """The command that prints how to get to a strategy."""
+    return f"evenkeel runbook {pasted(group)} --strategy {pasted(strategy)}"

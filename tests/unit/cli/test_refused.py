@@ -192,7 +192,7 @@ def test_wrong_usage_is_an_exit_code_and_a_line_in_words(run, monkeypatch, line,
     result = run(*words)
     assert (result.exit_code, result.stdout) == (code, "")
     said = result.stderr.splitlines()
-    own = [line for line in said if not line.startswith(("plain form", "looking at"))]
+    own = [line for line in said if not line.startswith(("local run", "looking at"))]
     assert own[0].startswith("evenkeel: ")
     assert len(own) <= 2
     assert told in words_of(result.stderr)

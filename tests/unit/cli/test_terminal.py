@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from evenkeel.engine.cli.views.columns import head
-from evenkeel.engine.cli.views.layout import plain_heading
+from evenkeel.engine.cli.views.layout import LEFT_OUT, plain_heading
 from evenkeel.engine.records import columns_of_query
 from tests.helpers.terminal import on_terminal
 from tests.unit.cli.conftest import RECORDED
@@ -95,7 +95,7 @@ def rows(lines: list[str]) -> list[str]:
     found, inside = [], False
     for line in lines:
         rule = line.startswith("───")
-        inside = rule or (inside and bool(line) and not line.startswith("Left out on"))
+        inside = rule or (inside and bool(line) and not line.startswith(LEFT_OUT))
         found += [line] if inside and not rule else []
     return found
 
