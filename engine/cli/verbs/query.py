@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ...model.errors import InputError
 from ..command_end import NothingFound, complain
-from ..options import AsCsv, AsJson, argument, epilog, one_format, option
+from ..options import AsCsv, AsJson, Wide, argument, epilog, one_format, option
 
 if TYPE_CHECKING:
     from evenkeel import sql
@@ -24,8 +24,8 @@ EPILOG = epilog(
     ],
     [0, 1, 2, 5],
     "A group may be a shell pattern: each group of the newest snapshot that matches is asked about by itself, a limit "
-    "holds for each. A terminal too narrow for all columns shows those that fit and names the others; --json, --csv "
-    "and a pipe have all.",
+    "holds for each. Columns for which there is no room are named below the table; --wide, --json and --csv have "
+    "all, with exact numbers.",
     "Asks the database of EVENKEEL_DATABASE_URL; without it, the one a demo in this folder keeps. No row: exit code 1.",
 )
 
@@ -35,6 +35,7 @@ def query(
     parameters: Annotated[
         list[str] | None, option("--param KEY=VALUE", "A parameter of the query; repeatable.")
     ] = None,
+    wide: Wide = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
     plot: Annotated[
@@ -62,7 +63,7 @@ def query(
         if as_json or as_csv:
             (emit if as_json else emit_csv)(rows)
         else:
-            show([answers.catalogue_table(rows)])
+            answers.show_catalogue(rows)
         return
     statement = questions.question(name)
     drawn = None if plot is None else questions.plot_of(statement)
@@ -81,7 +82,8 @@ def query(
     else:
         named = answers.named_members(name, rows)
         members = wiring.history(settings).members_of_groups_with(named) if named else ()
-        show([answers.result_table(name, rows, answers.short_names(members))])
+        short = answers.short_names(members)
+        show([answers.result_table(name, rows, short, short=not wide)], wide=wide)
 
 
 def _rows(

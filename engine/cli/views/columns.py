@@ -17,6 +17,8 @@ from ...model.columns import ColumnSpec, Unit, columns_of
 from ...model.formats import (
     NOTHING,
     UNKNOWN,
+    brief,
+    brief_duration,
     byte_rate,
     duration,
     number,
@@ -41,6 +43,13 @@ _SAID: Mapping[Unit | None, Callable[[Any], str]] = {
 How a number of a unit is said; of all others with separators, a mean with two decimals. What has no unit is a name, as
 that of a partition.
 """
+
+_ROUNDED: Mapping[Unit | None, Callable[[Any], str]] = {
+    **_SAID,
+    Unit.SECONDS: brief_duration,
+    Unit.OFFSETS_PER_SECOND: brief,
+}
+"""The same where there is little room; all others as `brief` has them."""
 
 _SAYS_ITSELF = {None, Unit.SECONDS, Unit.SHARE, Unit.RATIO, Unit.BYTES_PER_SECOND}
 """Units that need not stand in the head: the cell has them, or there is none."""
@@ -93,6 +102,8 @@ def cell(
     value: Any,
     row: Mapping[str, Any] | None = None,
     names: Mapping[str, str] | None = None,
+    *,
+    rounded: bool = False,
 ) -> str:
     """
     A value of a column, as people read it.
@@ -102,6 +113,7 @@ def cell(
         value: The value; enumerations may be their texts, moments are aware.
         row: The row it stands in, by columns' names: null may mean another thing beside another value.
         names: Short names of members, by id.
+        rounded: Whether large numbers, spans and moments are rounded.
 
     >>> from evenkeel.engine.records import GroupMetrics
     >>> skew, = pick(GroupMetrics, "lag_skew")
@@ -118,9 +130,10 @@ def cell(
         return spec.meaning.infinite
     if isinstance(value, int | float | Decimal):
         plain = ratio if spec.kind is float else number
-        return _SAID.get(spec.meaning.unit, plain)(value)
+        forms = _ROUNDED if rounded else _SAID
+        return forms.get(spec.meaning.unit, brief if rounded else plain)(value)
     if isinstance(value, datetime):
-        return timestamp(value)
+        return timestamp(value)[: -len(":00") if rounded else None]
     if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
         return text("; ".join(value))
     if isinstance(value, list | dict):
