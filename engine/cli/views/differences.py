@@ -150,8 +150,9 @@ def _lines(difference: Difference) -> Iterator[tuple[str, str]]:
         kinds[one.what].append(one)
     for what, changes in kinds.items():
         label = _LABELS[what]
-        if what in ("member_joined", "member_left") and changes:
-            yield label, listed([names[one.member.id] for one in changes if one.member], LISTED)
+        if what.startswith("member_") and changes:
+            members = sorted(names[one.member.id] for one in changes if one.member)
+            yield label, listed(members, LISTED)
         elif what in ("owner", "replica_racks"):
             told = partial(_owner, names) if what == "owner" else _racks
             yield from ((label, line) for line in _ranges(changes, told))

@@ -166,7 +166,8 @@ def tell_labelled(
     for label, told in lines:
         if told:
             line = f"  {label:<{INDENT - 2}}{text(told)}"
-            tell([line], INDENT - 2, width=len(line) if label in whole else width)
+            hanging = INDENT - 2 if label else 0
+            tell([line], hanging, width=len(line) if label in whole else width)
 
 
 def plain(table: Table) -> list[str]:
