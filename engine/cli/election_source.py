@@ -28,6 +28,7 @@ from ..model.errors import InputError
 from ..model.facts import Fact, note, reason
 from ..model.groups import GroupSnapshot, Member
 from ..model.states import STREAMS_PROTOCOL, GroupType
+from ..model.text import pasted, with_group
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,7 +197,7 @@ def held_by(
         elects=why_none is None,
         remarks=(why_none,) if why_none else tuple(_remarks(group, lists, election)),
     )
-    return held if to is None else _planned(held, group, target(to, lists), lists)
+    return held if to is None else _planned(held, group, target(to, lists, group.group), lists)
 
 
 def _remarks(group: GroupSnapshot, lists: Listed, election: Election | None) -> list[Fact]:
@@ -232,17 +233,20 @@ def _remarks_on(lists: Listed, election: Election | None) -> list[Fact]:
     return remarks
 
 
-def target(name: str, lists: Listed) -> str:
+def target(name: str, lists: Listed, group: str | None = None) -> str:
     """
-    A strategy that somebody could plan to run.
+    A strategy that a group can be brought to.
 
     Raises:
-        InputError: There is none of that name, or nobody can run it.
+        InputError: There is none of that name, or no member can be set to it; the fix names the group.
     """
+    word = "GROUP" if group is None else pasted(group)
     if name != base_of(name):
         raise InputError(
-            f"--to: nobody is elected as {name!r}: {RACK_SETTING} is no strategy.",
-            fix=f"`evenkeel runbook GROUP --strategy {name}` says what to do.",
+            f"--to: no group elects {name!r}: {RACK_SETTING} is a setting, not a strategy.",
+            fix=f"Set {RACK_SETTING} on every member."
+            if group is None
+            else f"See `evenkeel runbook {word} --strategy {name}`.",
         )
     wire = wire_name(name)
     known = every()
@@ -259,7 +263,7 @@ def target(name: str, lists: Listed) -> str:
     if deployment in (Deployment.SETTING, Deployment.CLASS):
         return name
     why = (
-        how(NO_FOLLOWER.how)
+        with_group(how(NO_FOLLOWER.how) or "", word)
         if deployment in (Deployment.PLAN, Deployment.BASELINE)
         else "It is shown for comparison only."
     )

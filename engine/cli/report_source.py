@@ -70,7 +70,7 @@ def from_lake(
     if limit is None and there > usual:
         complain(
             f"looking at the newest {usual} of {several(there, 'snapshot')}: there are {several(groups, 'group')}, and "
-            "each is judged each time. --snapshots says how many; --database takes what was judged before."
+            "each is evaluated each time. --snapshots limits them; --database takes stored results."
         )
     planned = min(there, limit or usual)
 
@@ -84,13 +84,13 @@ def from_lake(
         source.settings,
         source.cluster,
         datetime.now(UTC),
-        f"{'the lake' if stored in (None, 'lake') else Path(stored).name}, plain form",
+        f"{'the lake' if stored in (None, 'lake') else Path(stored).name}, local run",
         pattern,
         planned,
         tell if groups * planned > JUDGED else lambda passed: None,
     )
     if not fleet.groups:
-        raise NothingFound(f"no group of {stored or 'lake'} could be judged.")
+        raise NothingFound(f"no group of {stored or 'lake'} could be evaluated.")
     if not without_racks:
         return fleet
     return replace(fleet, rehearsal=rehearse(source.settings, look(source, pattern), _rehearsed))

@@ -31,9 +31,7 @@ Reason = Annotated[str, option("--reason TEXT", "Why; people read it in Slack.")
 Clusters = Annotated[str, option("--cluster PATTERN", "Of these clusters only, e.g. 'eu-*'.")]
 By = Annotated[
     str | None,
-    option(
-        "--by NAME", "Who wants it so; without it EVENKEEL_USER, else the user of this machine."
-    ),
+    option("--by NAME", "The author; without it EVENKEEL_USER, else the user of this machine."),
 ]
 
 T = TypeVar("T")
@@ -105,8 +103,8 @@ def given_reason(text: str | None) -> str:
     """
     if text is None or not text.strip():
         raise InputError(
-            "--reason says nothing." if text else "--reason is missing.",
-            fix="Say in a few words what is going on.",
+            "--reason is empty." if text else "--reason is missing.",
+            fix="Give the reason in a few words.",
         )
     return text.strip()
 

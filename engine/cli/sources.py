@@ -163,7 +163,7 @@ def live(settings: Settings, bootstrap: str | None, cluster: str | None) -> tupl
         if cluster is None and len(settings.clusters) != 1:
             known = f"configured: {', '.join(sorted(settings.clusters)) or 'none'}"
             raise InputError(
-                f"which cluster is not said ({known}).",
+                f"no cluster is given ({known}).",
                 fix="Give --bootstrap HOST:PORT or --cluster NAME.",
             )
         name = cluster or next(iter(settings.clusters))

@@ -91,8 +91,9 @@ def changes_of(group: GroupSnapshot, options: Options) -> tuple[Change, ...]:
         going = len(group.members) - len(left) - min(more, 0)
         # of many groups, those that end with the rack are told, and the others are asked on
         raise (Infeasible if lost else InputError)(
-            f"group {group.group} has {several(len(group.members), 'member')}: without {going:,} nobody would be left.",
-            fix="Say who takes over: --members +1 --rack new=RACK." if lost else "Let fewer leave.",
+            f"group {group.group} has {several(len(group.members), 'member')}: "
+            f"without {going:,} no member would be left.",
+            fix="Add members: --members +1 --rack new=RACK." if lost else "Let fewer leave.",
         )
     known = _Known(stay, names, lost)
     return (
@@ -120,7 +121,7 @@ def task_changes_of(group: GroupSnapshot, options: Options) -> tuple[Change, ...
     if options.capacities:
         raise InputError(
             f"--capacity {options.capacities[0]}: what instances of {group.group} can do decides nothing of its tasks.",
-            fix="Leave it out: what arrives at each instance is shown.",
+            fix="Leave it out: the incoming rate of each instance is shown.",
         )
     changes = changes_of(group, options)
     gone = {change.member for change in changes if isinstance(change, Leaves)}
@@ -237,7 +238,7 @@ class _Known:
         racks = [one.strip() for one in rack.split(",")] if who == ALL_NEW else [rack]
         if who != ALL_NEW and "," in rack:
             raise InputError(
-                f"--rack {text}: only those who join are put into several racks in turn.",
+                f"--rack {text}: only new members are put into several racks in turn.",
                 fix="Give --rack once for each member.",
             )
         if not all(racks):
@@ -291,7 +292,7 @@ class _Known:
             return meaning
         if who == ALL_NEW or who.startswith(f"{ALL_NEW}-"):
             joins = (
-                f"those who join are {listed(self.names, SHOWN)}" if self.names else "nobody joins"
+                f"new members are {listed(self.names, SHOWN)}" if self.names else "no member joins"
             )
             raise InputError(f"{option} {who}: {joins}.", fix="Let members join with --members +N.")
         return [_member(self.stay, who, option).id]
@@ -366,7 +367,7 @@ def suits(group: GroupSnapshot, named: Sequence[str], plan: Plan | None, options
         if texts and not group.places_tasks:
             raise InputError(
                 f"{option} {texts[0]}: group {group.group} is no Kafka Streams application.",
-                fix="Leave it out; --members, --rack and --capacity say what its members are.",
+                fix="Leave it out; --members, --rack and --capacity describe its members.",
             )
     if not group.places_tasks:
         # no strategies of partitions go by these names
@@ -390,5 +391,5 @@ def possible(seen: SeenGroup) -> None:
     """
     group = seen.group
     if why := why_not(seen):
-        problem = f"group {group.group}: what would become of it cannot be said"
+        problem = f"group {group.group}: it cannot be forecast"
         raise Infeasible(f"{problem}: {words(why)}.", fix=look_again(group))

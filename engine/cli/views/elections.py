@@ -14,6 +14,7 @@ from ...model.text import pasted, shortened
 from ..election_source import HeldElection
 from .columns import Shown, table
 from .fleet import MOST_NAME, cut_to
+from .strategy_names import named_ours, ours, words_of_strategies
 from .tables import Table, legend_of, screen_width, show, tell, tell_labelled, text
 
 _REBALANCE = {True: "eager", False: "cooperative", None: UNKNOWN}
@@ -94,7 +95,8 @@ def _notes(held: HeldElection) -> list[str]:
 
 def _elected(held: HeldElection) -> str | None:
     """What a group elects by its members' lists, else what it runs."""
-    return held.election.elected if held.election else held.runs
+    elected = held.election.elected if held.election else held.runs
+    return elected and ours(elected)
 
 
 def _leader_cell(held: HeldElection) -> str:
@@ -127,13 +129,13 @@ def _outcome(held: HeldElection, names: dict[str, str]) -> list[tuple[str, str |
     election = held.election
     leader = _leader(held, names)
     if election is None:
-        runs = f"{held.runs}, as the broker reports" if held.runs else "unknown"
+        runs = f"{ours(held.runs)}, as the broker reports" if held.runs else "unknown"
         return [("Elected", f"{runs}; votes unknown"), ("Leader", leader)]
     if election.elected is None:
         return [("Elected", "nothing: no member is let in")]
-    shared = {name: ", ".join(names) for name, names in election.refused.items()}
+    shared = {name: _listed(names) for name, names in election.refused.items()}
     return [
-        ("Elected", election.elected),
+        ("Elected", ours(election.elected)),
         ("Leader", leader),
         ("Why", why_elected(election.poll)),
         *(
@@ -144,6 +146,10 @@ def _outcome(held: HeldElection, names: dict[str, str]) -> list[tuple[str, str |
             for each, by in shared.items()
         ),
     ]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(ours, names))
 
 
 def _leader(held: HeldElection, names: dict[str, str]) -> str | None:
@@ -166,12 +172,12 @@ def _ballots(held: HeldElection, names: dict[str, str]) -> Table:
         if member.id in refused:
             return "refused"
         ballot = election.ballots.get(member.id) if election else None
-        return text(ballot, NOTHING if election else UNKNOWN)
+        return ours(text(ballot, NOTHING if election else UNKNOWN))
 
     return table(
         [
             ("MEMBER", lambda member: text(names[member.id])),
-            ("LISTS", lambda member: text(", ".join(held.lists.get(member.id) or ()), UNKNOWN)),
+            ("LISTS", lambda member: text(_listed(held.lists.get(member.id) or ()), UNKNOWN)),
             ("VOTE", vote),
         ],
         sorted(held.members, key=lambda member: member.id not in refused),
@@ -179,7 +185,7 @@ def _ballots(held: HeldElection, names: dict[str, str]) -> Table:
 
 
 def _show_plan(plan: RestartPlan, width: int) -> None:
-    way = change(plan.present or UNKNOWN, plan.target)
+    way = change(ours(plan.present or UNKNOWN), ours(plan.target))
     if not plan.steps:
         tell(["", text(f"{way}: {how(plan.how)}")], width=width)
         return
@@ -187,7 +193,8 @@ def _show_plan(plan: RestartPlan, width: int) -> None:
     tell(["", text(f"{way}: {restarts} of {several(plan.members, 'member')}"), ""], width=width)
     for place, step in enumerate(plan.steps, 1):
         optional = "" if step.needed else " (optional)"
-        lines = [(f"Restart {place}", f"{step.setting}{optional}"), ("", words(step.why))]
+        why = f"{words_of_strategies(step.why)}{optional}"
+        lines = [(f"Restart {place}", step.setting), ("", why)]
         tell_labelled(lines, width)
     stages = [
         (place, step, stage) for place, step in enumerate(plan.steps, 1) for stage in step.stages
@@ -196,15 +203,15 @@ def _show_plan(plan: RestartPlan, width: int) -> None:
         columns: list[Shown] = [
             ("RESTART", lambda one: str(one[0])),
             ("RESTARTED", lambda one: _count(one[2].first, one[2].last, plan.members)),
-            ("ELECTED", lambda one: text(one[2].elected)),
+            ("ELECTED", lambda one: ours(text(one[2].elected))),
             ("REBALANCE", lambda one: _REBALANCE[one[1].eager]),
         ]
         print()
         show([table(columns, stages)])
     remarks: list[tuple[str, str | None]] = [
-        ("Assumed", words(plan.assumed) if plan.assumed else None),
-        ("At once", how(plan.in_one_step)),
-        *(("Note", words(each)) for each in plan.notes),
+        ("Assumed", words_of_strategies(plan.assumed) if plan.assumed else None),
+        ("At once", how([named_ours(each) for each in plan.in_one_step])),
+        *(("Note", words_of_strategies(each)) for each in plan.notes),
     ]
     print()
     tell_labelled(remarks, width)

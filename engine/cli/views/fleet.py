@@ -82,7 +82,7 @@ def advised(one: JudgedGroup) -> str:
     if what is Recommendation.NOT_EVALUATED:
         return "not evaluated"
     if what is Recommendation.KEEP:
-        return f"keep {cut(text(current(one), 'as it is'), STRATEGY)}"
+        return f"keep {cut(text(current(one), 'the assignment'), STRATEGY)}"
     return f"{cut(text(one.advice.strategy), STRATEGY)} ({what.name.lower()})"
 
 

@@ -161,7 +161,7 @@ def strategies(judged: JudgedGroup) -> Table:
         spare=[
             "Drain time",
             *("Moves if one joins", "Moves if all restart", "Moves if one leaves"),
-            *("Got by", "Spread (partitions)", "Skew", "Feasibility"),
+            *("Deployment", "Spread (partitions)", "Skew", "Feasibility"),
         ],
     )
 
@@ -230,7 +230,7 @@ def move_lines(heading: str, moves: Sequence[Move], names: Mapping[str, str]) ->
     lines = [f"{heading}: {several(len(moves), 'partition')}"]
     for move in moves[:limit]:
         ends = [
-            "nobody" if member is None else names.get(member, member)
+            "no member" if member is None else names.get(member, member)
             for member in (move.from_member, move.to_member)
         ]
         lines.append(f"  {move.topic}-{move.partition}: {change(*ends)}")

@@ -74,8 +74,8 @@ REFUSED = {
     "--reason why --until 2026-11-22T11:59Z": "--until 2026-11-22 11:59:00 UTC is not after its beginning, 2026-11-22 "
     "12:00:00 UTC",
     "--reason why --from 2026-11-22T10:00Z --for 1h": "its end, 2026-11-22 11:00:00 UTC, is over. Give a later moment.",
-    "--reason ' ' --for 2h": "--reason says nothing",
-    "--for 2h": "--reason is missing. Say in a few words what is going on.",
+    "--reason ' ' --for 2h": "--reason is empty",
+    "--for 2h": "--reason is missing. Give the reason in a few words.",
     "--reason why --end 1": "--end takes the number alone. Leave out the other options.",
 }
 

@@ -304,7 +304,7 @@ def test_of_many_groups_those_that_cannot_be_rehearsed_are_told(asked):
     assert lacking(shown.stderr, told) is None
     racks = [each for rack in "abc" for each in ("--without-rack", f"rack-{rack}")]
     ended = asked("balanced", *racks)
-    told = "without 3 nobody would be left. Say who takes over: --members +1 --rack new=RACK."
+    told = "without 3 no member would be left. Add members: --members +1 --rack new=RACK."
     assert (ended.exit_code, lacking(ended.stderr, told)) == (1, None)
 
 
