@@ -84,9 +84,8 @@ def lag(
     as_csv: AsCsv = False,
 ) -> None:
     """Show the lag of every partition and its owner."""
-    from ...snapshots import split_snapshot_id
     from .. import sources
-    from ..views.lag import Lags, show_lags
+    from ..views.lag import show_lags
     from ..views.tables import emit, emit_csv
 
     one_format(as_json, as_csv)
@@ -95,18 +94,7 @@ def lag(
     if as_json or as_csv:
         (emit if as_json else emit_csv)(rows)
     else:
-        show_lags(
-            Lags(
-                groups=groups,
-                partitions=rows,
-                cluster=source.cluster,
-                taken_at=split_snapshot_id(source.newest)[1],
-                settings=source.settings,
-            ),
-            overview=group == "*",
-            every=every,
-            wide=wide,
-        )
+        show_lags(source, groups, rows, overview=group == "*", every=every, wide=wide)
     tell_unreadable(source, groups)
     if not rows:
         raise NothingFound(f"no partition to show of {len(groups):,} matching groups.")

@@ -28,7 +28,7 @@ def show(
 ) -> None:
     """List the snapshots of a recording."""
     from ... import wiring
-    from ..views.tables import emit, tell
+    from ..views.tables import emit
     from ..views.tables import show as show_tables
     from .take import summary
 
@@ -36,21 +36,7 @@ def show(
     if as_json:
         emit(summary(manifest) for manifest in manifests)
     else:
-        tell([_summary(manifests), ""])
         show_tables([contents(manifests)])
-
-
-def _summary(manifests: Sequence[Manifest]) -> str:
-    """How many snapshots of which clusters, and from when to when."""
-    from ...model.formats import change, minute
-    from ...model.text import listed, several
-    from ...snapshots import split_snapshot_id
-    from ..views.tables import text
-
-    taken = [split_snapshot_id(each.snapshot_id) for each in manifests]
-    clusters = listed([text(name) for name in dict.fromkeys(name for name, _ in taken)])
-    ends = [minute(end({at for _, at in taken})) for end in (min, max)]
-    return f"{several(len(taken), 'snapshot')} of {clusters}, {change(*ends)}"
 
 
 def manifests_of(recording: Lake, file: str) -> list[Manifest]:

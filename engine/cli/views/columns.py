@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -68,14 +68,15 @@ _WIDTH = 12
 """A head is broken between words where it is longer."""
 
 
-def pick(record: type, *names: str) -> list[ColumnSpec]:
+def pick(records: type | tuple[type, ...], *names: str) -> list[ColumnSpec]:
     """
-    Columns of a record, in the order of their names here.
+    Columns of a record or of the first of several that has them, in the order of their names here.
 
     Raises:
-        KeyError: It has no such column.
+        KeyError: None has such a column.
     """
-    declared = {spec.name: spec for spec in columns_of(record)}
+    every = records if isinstance(records, tuple) else (records,)
+    declared = {spec.name: spec for one in reversed(every) for spec in columns_of(one)}
     return [declared[name] for name in names]
 
 
@@ -153,8 +154,39 @@ def named(spec: ColumnSpec) -> str:
     return said.removesuffix(f"({spec.meaning.unit})").strip()
 
 
+_BAND = {"low": "p10", "expected": "p50", "high": "p90"}
+"""Ends of a band, by the last word of a column's name."""
+
 Shown = ColumnSpec | tuple[str, Callable[[Any], str]]
 """A column of a view: one that a record declares, or a head of its own and what is said of a row below it."""
+
+
+def short(
+    records: type | tuple[type, ...],
+    headings: Mapping[str, str],
+    stored: Callable[[Any], Mapping[str, Any]] = lambda row: row,
+    names: Mapping[str, str] | None = None,
+    exact: Container[str] = (),
+) -> list[Shown]:
+    """
+    Columns of records under short headings, with rounded numbers.
+
+    Args:
+        records: The record, or several.
+        headings: By columns' names, in their order.
+        stored: The values of a row, by columns' names; without it the row itself.
+        names: Short names of members, by id.
+        exact: Names of columns that are not rounded.
+    """
+
+    def shown(spec: ColumnSpec) -> Shown:
+        def told(row: Any) -> str:
+            values, rounded = stored(row), spec.name not in exact
+            return cell(spec, values[spec.name], values, names, rounded=rounded)
+
+        return ">" * (spec.kind in (int, float)) + headings[spec.name], told
+
+    return [shown(spec) for spec in pick(records, *headings)]
 
 
 def table(
@@ -208,6 +240,8 @@ def _derived(spec: ColumnSpec) -> str:
     else:
         dropped = _DROPPED.get(unit) if unit else None
         name = spec.name.removesuffix(f"_{dropped}").removeprefix(f"{dropped}_")
+        first, _, last = name.rpartition("_")
+        name = f"{first}_{_BAND[last]}" if last in _BAND else name
     words = " ".join(name.replace("cross_rack_", "cross-rack_").split("_"))
     lines = wrap(words[:1].upper() + words[1:], _WIDTH)
     if unit not in _SAYS_ITSELF and str(unit).removesuffix("s") not in words:

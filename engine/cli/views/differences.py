@@ -14,7 +14,7 @@ from ...model.groups import Member
 from ...model.text import listed, printable
 from ...snapshots.compare import Changed, Difference
 from ..sources import SnapshotSource
-from .fleet import MOST_NAME, cut_to
+from .fleet import in_cluster
 from .tables import INDENT, screen_width, tell, text, to_json
 
 SHOWN = 60
@@ -56,14 +56,8 @@ _LABELS = {
 }
 """Kinds of changes by their labels, in their order: the group, its members, topics, partitions."""
 
-_COUNTED = {
-    "member_joined": "member joined|members joined",
-    "member_left": "member left|members left",
-    "member_restarted": "member restarted|members restarted",
-    "owner": "partition reassigned|partitions reassigned",
-    "replica_racks": "partition with replicas in other racks|partitions with replicas in other racks",
-}
-"""How many of a kind there are, for one and for many; all others are counted together."""
+_COUNTED = ("member_joined", "member_left", "member_restarted", "owner")
+"""Kinds that are counted by themselves, all others together."""
 
 
 def rows(difference: Difference) -> Iterator[dict[str, Any]]:
@@ -107,9 +101,8 @@ def show_difference(
     later = f"{second:%H:%M} UTC" if first.date() == second.date() else minute(second)
     span = duration((second - first).total_seconds())
     lines = list(_lines(difference))
-    told = _counts(difference)
-    name = f"{cut_to(printable(group), MOST_NAME)} ({source.cluster})"
-    tell([f"{name}: {told}; {change(minute(first), later)} ({span})"], width=width)
+    told = f"{_counts(difference)}; {change(minute(first), later)} ({span})"
+    tell([f"{in_cluster(group, source.cluster)}: {told}"], width=width)
     if lines:
         print()
         label = max(len(label) for label, _ in lines)
@@ -131,15 +124,10 @@ def _counts(difference: Difference) -> str:
     if difference.nothing:
         return "no change in what could be compared" if difference.unknown else "no change"
     number = Counter(one.what for one in difference.changes)
-    told = [
-        f"{number[what]:,} {forms.split('|')[number[what] != 1]}"
-        for what, forms in _COUNTED.items()
-        if number[what]
-    ]
-    others = sum(count for what, count in number.items() if what not in _COUNTED)
-    return ", ".join(
-        [*told, *([several(others, "other change" if told else "change")] if others else [])]
-    )
+    told = [f"{number[w]:,} {_LABELS[w].lower()}" for w in _COUNTED if number[w]]
+    if others := sum(number.values()) - sum(number[w] for w in _COUNTED):
+        told.append(several(others, "other change" if told else "change"))
+    return ", ".join(told)
 
 
 def _lines(difference: Difference) -> Iterator[tuple[str, str]]:

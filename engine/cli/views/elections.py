@@ -15,7 +15,7 @@ from ..election_source import HeldElection
 from .columns import Shown, table
 from .fleet import MOST_NAME, cut_to
 from .strategy_names import named_ours, ours, words_of_strategies
-from .tables import Table, legend_of, screen_width, show, tell, tell_labelled, text
+from .tables import Table, screen_width, show, tell, tell_answer, tell_labelled, tell_legend, text
 
 _REBALANCE = {True: "eager", False: "cooperative", None: UNKNOWN}
 
@@ -44,21 +44,16 @@ def _show_overview(elections: Sequence[HeldElection]) -> None:
     """Groups that refuse members first, those that elect nothing last."""
     width = screen_width()
     groups = sorted(elections, key=lambda held: (not held.elects, -_refused(held), held.group))
-    counts = [
-        (sum(held.elects for held in groups), "elects a strategy|elect a strategy"),
-        (sum(not held.elects for held in groups), "elects none|elect none"),
-        (sum(bool(_refused(held)) for held in groups), "refuses members|refuse members"),
-    ]
-    told = [f"{count:,} {verb.split('|')[count != 1]}" for count, verb in counts if count]
-    tell([f"{several(len(groups), 'group')}: {', '.join(told)}"], width=width)
-    print()
+    elect, refuse = sum(held.elects for held in groups), sum(map(bool, map(_refused, groups)))
+    told = f"{several(len(groups), 'group')}, {elect:,} with an elected strategy"
+    tell([told + (f", {refuse:,} with refused members" if refuse else ""), ""], width=width)
     overview = table(
         [
             ("GROUP", lambda held: cut_to(text(held.group), MOST_NAME)),
             ("STATE", lambda held: text(held.state, UNKNOWN)),
             (">MEMBERS", lambda held: number(len(held.members))),
-            ("ELECTED", lambda held: text(_elected(held), UNKNOWN) if held.elects else NOTHING),
-            ("LEADER", _leader_cell),
+            ("ELECTED", _elected),
+            ("LEADER", _leads),
             ("NOTE", lambda held: text(shortened("; ".join(_notes(held)), NOTE))),
         ],
         groups,
@@ -66,17 +61,11 @@ def _show_overview(elections: Sequence[HeldElection]) -> None:
     )
     show([overview], legend=False)
     unknown = sum(_lists_unknown(held) for held in groups)
-    end = "elect GROUP --to STRATEGY adds the restarts; --wide or --json has everything"
-    name = next((held.group for held in groups if held.elects), groups[0].group)
-    end = end.replace("GROUP", pasted(name or ""))
-    tell(
-        [
-            "",
-            *([f"{words(note('lists_untold'))} ({several(unknown, 'group')})"] if unknown else []),
-            "; ".join(filter(None, [legend_of([overview]), f"evenkeel {end}"])),
-        ],
-        width=width,
-    )
+    if unknown:
+        tell(["", f"{words(note('lists_untold'))} ({several(unknown, 'group')})"], width=width)
+    name = pasted(next((held.group for held in groups if held.elects), groups[0].group) or "")
+    restarts = f"evenkeel elect {name} --to STRATEGY adds the restarts"
+    tell_legend([overview], restarts, "--wide or --json has everything", width=width)
 
 
 def _refused(held: HeldElection) -> int:
@@ -93,17 +82,16 @@ def _notes(held: HeldElection) -> list[str]:
     return [*([f"{several(refused, 'member')} refused"] if refused else []), *told]
 
 
-def _elected(held: HeldElection) -> str | None:
+def _elected(held: HeldElection) -> str:
     """What a group elects by its members' lists, else what it runs."""
     elected = held.election.elected if held.election else held.runs
-    return elected and ours(elected)
+    return ours(text(elected, UNKNOWN)) if held.elects else NOTHING
 
 
-def _leader_cell(held: HeldElection) -> str:
-    if not held.elects:
-        return NOTHING
+def _leads(held: HeldElection) -> str:
     leader = held.election.leader if held.election else None
-    return text(member_names(held.members)[leader]) if leader else UNKNOWN
+    name = text(member_names(held.members)[leader]) if leader else UNKNOWN
+    return name if held.elects else NOTHING
 
 
 def _show_election(held: HeldElection, *, wide: bool) -> None:
@@ -112,9 +100,9 @@ def _show_election(held: HeldElection, *, wide: bool) -> None:
     members = several(len(held.members), "member")
     name = cut_to(text(held.group), MOST_NAME)
     head = f"{name}: {text(held.state, UNKNOWN)}, {held.type.value}, {members}"
-    tell([f"Example group of {members}" if held.group is None else head], width=width)
-    print()
-    tell_labelled([*_outcome(held, names), *(("Note", words(r)) for r in held.remarks)], width)
+    remarks = (("Note", words(remark)) for remark in held.remarks)
+    headline = f"Example group of {members}" if held.group is None else head
+    tell_answer(headline, [*_outcome(held, names), *remarks])
     if any(listed is not None for listed in held.lists.values()):
         print()
         show([_ballots(held, names)], wide=wide)
@@ -133,17 +121,17 @@ def _outcome(held: HeldElection, names: dict[str, str]) -> list[tuple[str, str |
         return [("Elected", f"{runs}; votes unknown"), ("Leader", leader)]
     if election.elected is None:
         return [("Elected", "nothing: no member is let in")]
-    shared = {name: _listed(names) for name, names in election.refused.items()}
+
+    def refused(shared: Sequence[str]) -> str:
+        return f"{REFUSED}, those before it share {_listed(shared)}" if shared else REFUSED
+
     return [
         ("Elected", ours(election.elected)),
         ("Leader", leader),
         ("Why", why_elected(election.poll)),
         *(
-            (
-                "Refused",
-                f"{names[each]}: {REFUSED}" + (f", those before it share {by}" if by else ""),
-            )
-            for each, by in shared.items()
+            ("Refused", f"{names[member]}: {refused(shared)}")
+            for member, shared in election.refused.items()
         ),
     ]
 

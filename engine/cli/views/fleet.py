@@ -152,12 +152,21 @@ def show_fleet(fleet: Fleet, *, every: bool = False) -> None:
     if quiet:
         if not listed:
             print()
-        names = ", ".join(cut_to(text(one.advice.group), MOST_NAME) for one in quiet[:NAMED])
-        more = and_more(len(quiet) - NAMED)
-        told = f"{several(len(quiet), 'healthy group')}, no change advised: {names}{more}"
-        tell([f"{told} (--all shows them)"], width=width)
+        tell([healthy([one.advice.group for one in quiet], "no change advised")], width=width)
     print()
     tell(_legend(listed or quiet, rows, width), width=width)
+
+
+def healthy(groups: Sequence[str], what: str) -> str:
+    """That so many groups are healthy, and the first names."""
+    names = ", ".join(cut_to(text(name), MOST_NAME) for name in groups[:NAMED])
+    more = f"{and_more(len(groups) - NAMED)} (--all shows them)"
+    return f"{several(len(groups), 'healthy group')}, {what}: {names}{more}"
+
+
+def in_cluster(group: str, cluster: str) -> str:
+    """A group and its cluster, as a headline begins."""
+    return f"{cut_to(text(group), MOST_NAME)} ({text(cluster)})"
 
 
 def _heading(fleet: Fleet) -> str:

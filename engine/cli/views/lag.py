@@ -5,23 +5,21 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ...messages.wording import member_names
-from ...model.columns import ColumnSpec
 from ...model.formats import UNKNOWN, brief, brief_duration, minute, or_unknown
 from ...model.groups import Member
 from ...model.states import Diagnosis
-from ...model.text import and_more, several
+from ...model.text import several
 from ...records import GroupMetrics, GroupRow, MemberMetrics, PartitionMetrics
-from .columns import Shown, cell, pick, table
-from .fleet import MOST_NAME, NAMED, cut_to, is_behind
-from .tables import Table, legend_of, screen_width, show, tell, text
+from ...snapshots import split_snapshot_id
+from .columns import Shown, pick, short, table
+from .fleet import healthy, in_cluster, is_behind
+from .tables import Table, screen_width, show, tell, tell_legend, text
 
 if TYPE_CHECKING:
-    from ...config import Settings
+    from ..sources import SnapshotSource
 
 Row = Mapping[str, Any]
 
@@ -42,92 +40,74 @@ _SHORT = {
 }
 """Columns of a partition by their short headings."""
 
-_BRIEF = {
-    "lag": brief,
-    "time_lag_seconds": brief_duration,
-    "production_per_second": brief,
-    "consumption_per_second": brief,
-}
-
 _WIDE = (
     *("topic", "partition", "begin_offset", "end_offset", "committed_offset", "lag"),
     *("time_lag_seconds", "production_per_second", "consumption_per_second", "status", "lag_basis"),
+    *("rack", "member_id"),
 )
 
-_SPECS = {
-    spec.name: spec
-    for spec in (
-        *pick(PartitionMetrics, *_WIDE),
-        *pick(MemberMetrics, "rack"),
-        *pick(PartitionMetrics, "member_id"),
-    )
-}
+_OF = (PartitionMetrics, MemberMetrics)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Lags:
-    """
-    Groups and partitions of one snapshot.
-
-    Attributes:
-        groups: Their rows of `group_metrics`.
-        partitions: Their partitions, by group, topic and number; a group without any is a row without partition.
-        cluster: The cluster.
-        taken_at: When the snapshot was taken.
-        settings: The configuration.
-    """
-
-    groups: Sequence[Row]
-    partitions: Sequence[Row]
-    cluster: str
-    taken_at: datetime
-    settings: Settings
-
-
-def show_lags(lags: Lags, *, overview: bool, every: bool, wide: bool) -> None:
+def show_lags(
+    source: SnapshotSource,
+    heads: Sequence[Row],
+    partitions: Sequence[Row],
+    *,
+    overview: bool,
+    every: bool,
+    wide: bool,
+) -> None:
     """
     Print the groups, the one furthest behind first.
 
     Args:
-        lags: They and their partitions.
+        source: Their snapshots.
+        heads: Their rows of `group_metrics`.
+        partitions: Their partitions, by group, topic and number; a group without any is a row without partition.
         overview: Whether healthy groups are counted, and few partitions of each other group are listed.
         every: Whether even then all groups and partitions are listed.
         wide: Whether all columns are shown.
     """
     width = screen_width()
-    having = [row for row in lags.partitions if row["partition"] is not None]
+    having = [row for row in partitions if row["partition"] is not None]
     own = {
         str(name): sorted(rows, key=_largest_lag)
         for name, rows in itertools.groupby(having, key=lambda row: row["group"])
     }
-    groups = sorted((one for one in lags.groups if one["group_id"] in own), key=_furthest_behind)
+    groups = sorted((one for one in heads if one["group_id"] in own), key=_furthest_behind)
     quiet = [one for one in groups if overview and not every and _is_healthy(one)]
     blocks = [one for one in groups if one not in quiet]
     tables = []
     if overview:
-        tell(_heading(lags, having), width=width)
+        tell(_heading(source, heads, having), width=width)
     for place, head in enumerate(blocks):
         if place or overview:
             print()
         rows = own[head["group_id"]]
         limit = PARTITIONS_SHOWN if overview and not (every or wide) else len(rows)
         tables.append(_table(rows, rows[:limit], wide=wide))
-        tell(_about(lags, head, alone=not overview), width=width)
+        tell(_about(source, head, alone=not overview), width=width)
         show(tables[-1:], wide=wide, legend=False)
         if len(rows) > limit:
             rest = [row["lag"] for row in rows[limit:]]
             total = UNKNOWN if None in rest else brief(sum(rest))
             print(f"and {several(len(rest), 'partition')} more, lag {total} (--all lists them)")
     if quiet:
-        names = ", ".join(cut_to(text(one["group_id"]), MOST_NAME) for one in quiet[:NAMED])
-        told = f"{several(len(quiet), 'healthy group')}, lag {_total(quiet)}: {names}"
-        tell(["", f"{told}{and_more(len(quiet) - NAMED)} (--all lists them)"], width=width)
-    without = [row for row in lags.partitions if row["partition"] is None]
+        told = healthy([one["group_id"] for one in quiet], f"lag {_total(quiet)}")
+        tell(["", told], width=width)
+    without = [row for row in partitions if row["partition"] is None]
     if without:
-        tables.append(_without(lags, without))
+        tables.append(_without(heads, without))
         print()
         show(tables[-1:], wide=wide, legend=False)
-    tell(_legend(tables, wide=wide), width=width)
+    rates = any(">IN" in each.headings for each in tables)
+    tell_legend(
+        tables,
+        "IN, OUT: records/s" if rates else "",
+        "" if wide or not blocks else "--wide shows begin offsets and exact numbers",
+        width=width,
+    )
 
 
 def _is_healthy(head: Row) -> bool:
@@ -153,44 +133,39 @@ def _total(heads: Sequence[Row]) -> str:
     return brief(sum(head["total_lag"] or 0 for head in heads))
 
 
-def _heading(lags: Lags, partitions: Sequence[Row]) -> list[str]:
-    behind = sum(is_behind(one, lags.settings) for one in lags.groups)
-    unknown = sum(bool(one["unknown_lag_partitions"]) for one in lags.groups)
-    told = [
-        f"{several(behind, 'group')} behind",
-        *([f"lag of {several(unknown, 'group')} unknown"] if unknown else []),
-    ]
+def _heading(source: SnapshotSource, heads: Sequence[Row], partitions: Sequence[Row]) -> list[str]:
+    behind = sum(is_behind(one, source.settings) for one in heads)
+    unknown = sum(bool(one["unknown_lag_partitions"]) for one in heads)
     return [
-        f"Cluster {text(lags.cluster)}: {several(len(lags.groups), 'group')}, "
-        f"{several(len(partitions), 'partition')}, lag {_total(lags.groups)}; {minute(lags.taken_at)}",
-        ", ".join(told),
+        f"Cluster {text(source.cluster)}: {several(len(heads), 'group')}, "
+        f"{several(len(partitions), 'partition')}, lag {_total(heads)}; {_taken(source)}",
+        f"{several(behind, 'group')} behind"
+        + (f", lag of {several(unknown, 'group')} unknown" if unknown else ""),
     ]
 
 
-def _about(lags: Lags, head: Row, *, alone: bool) -> list[str]:
+def _taken(source: SnapshotSource) -> str:
+    return minute(split_snapshot_id(source.newest)[1])
+
+
+def _about(source: SnapshotSource, head: Row, *, alone: bool) -> list[str]:
     """A group: how far behind it is, why, and what it is."""
     behind, unknown = head["delay_seconds"], head["unknown_lag_partitions"]
     diagnosis = head["diagnosis"] or Diagnosis.UNKNOWN
     without = f" (unknown on {several(unknown, 'partition')})" if unknown else ""
-    cluster = f" ({text(lags.cluster)})" if alone else ""
-    told = [
-        f"{text(head['group_id'])}{cluster}: {Diagnosis(diagnosis).value}",
-        *([f"{brief_duration(behind)} behind"] if behind else []),
-        f"lag {or_unknown(brief)(head['total_lag'])}{without}",
-    ]
+    name = in_cluster(head["group_id"], source.cluster) if alone else text(head["group_id"])
+    told = f"{name}: {Diagnosis(diagnosis).value}"
+    told += f", {brief_duration(behind)} behind" if behind else ""
+    kinds = [text(head[key]) for key in ("group_type", "assignor") if head[key]]
     idle = f" ({head['idle_members']} idle)" if head["idle_members"] else ""
-    details = [
-        text(head["state"], UNKNOWN),
-        *(text(head[name]) for name in ("group_type", "assignor") if head[name]),
-        f"{several(head['members'] or 0, 'member')}{idle}",
-        several(head["partitions"] or 0, "partition"),
-    ]
-    moment = f"; {minute(lags.taken_at)}" if alone else ""
+    members, partitions = (head[key] or 0 for key in ("members", "partitions"))
+    sizes = [f"{several(members, 'member')}{idle}", several(partitions, "partition")]
+    details = ", ".join([text(head["state"], UNKNOWN), *kinds, *sizes])
     reason = text(head["diagnosis_reason"], "")
     return [
-        ", ".join(told),
+        f"{told}, lag {or_unknown(brief)(head['total_lag'])}{without}",
         *([f"  {reason}"] if reason else []),
-        f"  {', '.join(details)}{moment}",
+        f"  {details}; {_taken(source)}" if alone else f"  {details}",
     ]
 
 
@@ -213,20 +188,14 @@ def _table(every: Sequence[Row], rows: Sequence[Row], *, wide: bool) -> Table:
         },
     }
     names = _owners(every)
-
-    def short(spec: ColumnSpec) -> Shown:
-        def told(row: Row) -> str:
-            value = _stored(row)[spec.name]
-            if value is None or spec.name not in _BRIEF:
-                return cell(spec, value, _stored(row), names)
-            return _BRIEF[spec.name](value)
-
-        return ">" * (spec.kind in (int, float)) + _SHORT[spec.name], told
-
-    columns: list[Shown] = list(_SPECS.values())
+    columns: list[Shown] = [*pick(_OF, *_WIDE)]
     if not wide:
-        partition = ("PARTITION", lambda row: text(f"{row['topic']}-{row['partition']}"))
-        columns = [partition, *(short(_SPECS[name]) for name in _SHORT if not idle.get(name))]
+        headings = {name: each for name, each in _SHORT.items() if not idle.get(name)}
+        exact = ("committed_offset", "end_offset")
+        columns = [
+            ("PARTITION", lambda row: text(f"{row['topic']}-{row['partition']}")),
+            *short(_OF, headings, _stored, names, exact),
+        ]
     return table(
         columns,
         rows,
@@ -261,33 +230,12 @@ def _owners(rows: Sequence[Row]) -> Mapping[str, str]:
     )
 
 
-def _without(lags: Lags, rows: Sequence[Row]) -> Table:
-    members = {one["group_id"]: one["members"] for one in lags.groups}
-    heads = {"group_id": "GROUP", "state": "STATE", "group_type": "TYPE"}
-    specs = pick(GroupRow, "group_id", "state", "group_type", "protocol_type")
-    heads["protocol_type"] = "PROTOCOL"
-    (counted,) = pick(GroupMetrics, "members")
-
-    def told(spec: ColumnSpec) -> Shown:
-        keys = {"group_id": "group", "group_type": "type"}
-        name = keys.get(spec.name, spec.name)
-        return heads[spec.name], lambda row: cell(spec, row[name])
-
+def _without(heads: Sequence[Row], rows: Sequence[Row]) -> Table:
+    known = {one["group_id"]: one for one in heads}
+    headings = {"group_id": "GROUP", "state": "STATE", "group_type": "TYPE"}
+    headings |= {"protocol_type": "PROTOCOL", "members": "MEMBERS"}
     return table(
-        [*map(told, specs), (">MEMBERS", lambda row: cell(counted, members[row["group"]]))],
+        short((GroupRow, GroupMetrics), headings, lambda row: row | known[row["group"]]),
         rows,
         title=f"{several(len(rows), 'group')} without partitions",
     )
-
-
-def _legend(tables: Sequence[Table], *, wide: bool) -> list[str]:
-    signs = legend_of(tables)
-    headings = {heading.strip(">") for each in tables for heading in each.headings}
-    rates = "IN, OUT: records/s" if "IN" in headings else ""
-    more = (
-        ""
-        if wide or "PARTITION" not in headings
-        else "--wide shows begin offsets and exact numbers"
-    )
-    line = "; ".join(filter(None, (signs, rates, more)))
-    return ["", line] if line else []

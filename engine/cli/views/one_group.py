@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -28,16 +27,15 @@ from ...model.states import REBALANCING, Diagnosis
 from ...model.text import pasted, several, with_group
 from ...pipeline.rollout import SwitchCost, cost_of, runbook_of
 from .fleet import (
-    MOST_NAME,
     Recommendation,
     current,
-    cut_to,
     diagnosis,
+    in_cluster,
     recommendation,
 )
 from .scoreboard import findings, is_application, move_lines, undeployable
-from .strategy_table import able, lag_band, restarted, show_others, steps_to, strategies
-from .tables import INDENT, Table, legend_of, screen_width, show, tell, tell_labelled, text
+from .strategy_table import able, lag_change, restarted, show_others, steps_to, strategies
+from .tables import INDENT, Table, legend_of, screen_width, show, tell, tell_answer, text
 
 if TYPE_CHECKING:
     from ...config import Settings
@@ -65,7 +63,6 @@ def show_group(
         moves: Whether the partitions that would move are listed.
     """
     width = screen_width()
-    tell([_headline(one, selection)], width=width)
     cost = _cost_of_advised(one, settings, selection)
     lines = [
         ("Problem", _problem(one)),
@@ -76,8 +73,7 @@ def show_group(
         *(("Finding", with_group(each, pasted(one.advice.group))) for each in findings(one)),
         *(("Possible", told.removeprefix("possible, ")) for told in undeployable(one.advice)),
     ]
-    print()
-    tell_labelled(lines, width, whole=["Next"])
+    tell_answer(_headline(one, selection), lines)
     rows = strategies(one, settings, selection) if able(one) else None
     if rows is not None:
         print()
@@ -102,7 +98,7 @@ def _headline(one: JudgedGroup, selection: GroupWithPast) -> str:
     ]
     known = ", ".join(text(part) for part in parts if part)
     known = "could not be read" if metrics["error"] else known
-    name = f"{cut_to(text(one.advice.group), MOST_NAME)} ({text(metrics['cluster'])})"
+    name = in_cluster(one.advice.group, metrics["cluster"])
     return f"{name}: {known}; {minute(group.taken_at)}"
 
 
@@ -203,15 +199,8 @@ _SAVED: Sequence[tuple[str, int, Callable[[float], str]]] = (
 def _lag_ahead(one: JudgedGroup, gain: Fact) -> str:
     rows = {row["strategy"]: row for row in one.candidates}
     live, then = rows.get("live"), rows.get(one.advice.strategy or "")
-    lag = f"lag in 1 h {change(brief(gain.before or 0), brief(gain.after or 0))}"
-    if live is None or then is None or then["forecast_lag_low"] is None:
-        return lag
-    lag += f" (p10-p90: {change(lag_band(live), lag_band(then))})"
-    seconds = then["forecast_drained_seconds_expected"]
-    if seconds is None or not seconds:
-        return lag
-    late = math.isinf(seconds)
-    return f"{lag}, {'not caught up in 1 h' if late else f'caught up in {duration(seconds)}'}"
+    told = lag_change(live, then) if live and then else None
+    return told or f"lag in 1 h {change(brief(gain.before or 0), brief(gain.after or 0))}"
 
 
 def _cost_of_advised(

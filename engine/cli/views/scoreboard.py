@@ -82,13 +82,7 @@ def overview(groups: Sequence[JudgedGroup]) -> Table:
         verdict = "pending" if pending else advice.verdict.value
         return {**one.metrics, "verdict": verdict, "reason": why(advice)}
 
-    return table(
-        _OVERVIEW,
-        groups,
-        stored=row,
-        apart=True,
-        spare=["Partitions", "Members", "Skew", "State", "Status"],
-    )
+    return table(_OVERVIEW, groups, stored=row)
 
 
 def print_group(judged: JudgedGroup) -> None:
@@ -157,12 +151,6 @@ def strategies(judged: JudgedGroup) -> Table:
         rows,
         currency=currency,
         title=f"Strategies for {text(judged.advice.group)}",
-        apart=True,
-        spare=[
-            "Drain time",
-            *("Moves if one joins", "Moves if all restart", "Moves if one leaves"),
-            *("Deployment", "Spread (partitions)", "Skew", "Feasibility"),
-        ],
     )
 
 

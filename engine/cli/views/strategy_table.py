@@ -12,7 +12,7 @@ from ...advice.rollout import Restart
 from ...model.assignments import ABLE, Deployment, Feasibility
 from ...model.errors import EvenkeelError
 from ...model.facts import Fact, FactKind, of_kind
-from ...model.formats import NOTHING, UNKNOWN, brief, brief_duration
+from ...model.formats import NOTHING, UNKNOWN, brief, brief_duration, change, duration, or_unknown
 from ...model.text import cut, pasted, several
 from ...pipeline.rollout import SwitchCost, cost_of, rollout_of
 from ...records import CandidateRow, record_of
@@ -117,6 +117,31 @@ def lag_ahead(row: Row) -> str:
 def lag_band(row: Row) -> str:
     """Between what the lag in an hour lies in four cases of five."""
     return f"{brief(row['forecast_lag_low'])}-{brief(row['forecast_lag_high'])}"
+
+
+def lag_change(now: Row, then: Row) -> str | None:
+    """What becomes of the lag in an hour, with its band, and when none is left; None where it is unknown."""
+    rows = (now, then)
+    known = [row["forecast_lag_expected"] is not None for row in rows]
+    if not any(known):
+        return None
+    ends = [or_unknown(brief)(row["forecast_lag_expected"]) for row in rows]
+    told = f"lag in 1 h {before_and_after(*ends)}"
+    if all(known):
+        told += f" (p10-p90: {before_and_after(*map(lag_band, rows))})"
+    drained = then["forecast_drained_seconds_expected"]
+    if not drained:
+        return told
+    late = math.isinf(drained)
+    return f"{told}, {'not caught up in 1 h' if late else f'caught up in {duration(drained)}'}"
+
+
+def before_and_after(before: str, after: str) -> str:
+    """
+    >>> before_and_after("3", "5"), before_and_after("3", "3")
+    ('3 -> 5', '3')
+    """
+    return before if before == after else change(before, after)
 
 
 def caught_up(row: Row) -> str:

@@ -11,7 +11,7 @@ import csv
 import json
 import math
 import sys
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -152,22 +152,43 @@ def tell(lines: Sequence[str], hanging: int = 0, *, width: int | None = None) ->
         print(indent + head + f"\n{further}".join(wrap(body, width - len(further))))
 
 
-def tell_labelled(
-    lines: Iterable[tuple[str, str | None]], width: int, *, whole: Container[str] = ()
-) -> None:
-    """
-    Print what is known below each other, each behind its label; nothing of what is None or empty.
-
-    Args:
-        lines: Labels and texts.
-        width: Columns to wrap texts to.
-        whole: Labels of commands, which are not broken.
-    """
+def tell_labelled(lines: Iterable[tuple[str, str | None]], width: int) -> None:
+    """Print texts, each behind its label, the command of `Next` unbroken; nothing where one is None."""
     for label, told in lines:
         if told:
             line = f"  {label:<{INDENT - 2}}{text(told)}"
             hanging = INDENT - 2 if label else 0
-            tell([line], hanging, width=len(line) if label in whole else width)
+            tell([line], hanging, width=len(line) if label == "Next" else width)
+
+
+def tell_answer(
+    headline: str,
+    lines: Iterable[tuple[str, str | None]],
+    tables: Sequence[Table] = (),
+    *,
+    wide: bool = False,
+) -> None:
+    """Print an answer: its headline, labelled lines, and the tables that show more."""
+    width = screen_width()
+    tell([headline], width=width)
+    print()
+    tell_labelled(lines, width)
+    if tables:
+        print()
+        show(tables, wide=wide, legend=False)
+
+
+def tell_list(heading: str, lines: Iterable[str], width: int) -> None:
+    """Print a paragraph per line below a heading, after an empty line; nothing without lines."""
+    if shown := [f"  {text(line)}" for line in lines]:
+        print(f"\n{heading}")
+        tell(shown, 2, width=width)
+
+
+def tell_legend(tables: Iterable[Table], *more: str, width: int) -> None:
+    """Print what the signs in tables mean and what else helps to read them, after an empty line."""
+    if told := "; ".join(filter(None, [legend_of(tables), *more])):
+        tell(["", f"({told})"], width=width)
 
 
 def plain(table: Table) -> list[str]:
@@ -199,14 +220,16 @@ def _within(table: Table, *, wide: bool) -> list[str]:
     lines = plain(replace(table, title=None))
     if wide or max(map(cell_len, lines)) <= WIDTH:
         return [*(wrap(table.title, WIDTH) if table.title else []), *lines]
-    if table.apart:
-        first, last = table.split()
-        return [
-            line
-            for part in (first, *([last] if last.rows else []))
-            for line in ["", *_within(part, wide=wide)]
-        ][1:]
+    if parts := _parted(table, WIDTH):
+        return [line for part in parts for line in ["", *_within(part, wide=wide)]][1:]
     return ["".join(span.text for span in line).rstrip() for line in lay_out(table, WIDTH)]
+
+
+def _parted(table: Table, width: int) -> list[Table]:
+    """The two tables of one that is too wide and may be split; else nothing."""
+    if not table.apart or max(map(len, plain(table))) <= width:
+        return []
+    return [part for part in table.split() if part.rows]
 
 
 def _draw(table: Table, screen: Console) -> None:
@@ -214,12 +237,11 @@ def _draw(table: Table, screen: Console) -> None:
 
     from .layout import lay_out
 
-    if table.apart and max(map(len, plain(table))) > screen.width:
-        first, last = table.split()
-        _draw(first, screen)
-        if last.rows:
+    for place, part in enumerate(parts := _parted(table, screen.width)):
+        if place:
             screen.print()
-            _draw(last, screen)
+        _draw(part, screen)
+    if parts:
         return
     for line in lay_out(table, screen.width):
         styled = ((s.text, _LOOKS.get(s.style) or _STYLES.get(s.text, "")) for s in line)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...messages.wording import words
-from ...model.columns import columns_of
 from ...model.facts import Fact
 from ...model.formats import NOTHING, UNKNOWN, number
 from ...model.text import listed, printable, several
@@ -17,9 +16,9 @@ from ...records import PlacementRow, row_of
 from ...streams.compare import PlacementOutcome
 from ...streams.live import Running
 from ...streams.separate_copies import about_copies
-from .columns import Shown, cell, table
+from .columns import Shown, short, table
 from .fleet import MOST_NAME, cut_to
-from .tables import Table, legend_of, screen_width, show, tell, tell_labelled, text
+from .tables import Table, screen_width, tell_answer, tell_legend, tell_list, text
 
 NOW = "now"
 
@@ -49,21 +48,16 @@ def show_application(
     runs = f", strategy {application.runs.value}" if application.runs else ""
     name = cut_to(printable(group), MOST_NAME)
     tasks, clients = several(len(app.tasks), "task"), several(len(app.clients), "client")
-    tell([f"{name}: {tasks} on {clients}{runs}"], width=width)
-    print()
-    tell_labelled(_labelled(application, outcomes, found), width)
-    print()
     tables = [
         _strategies(application, outcomes),
         _clients(application, outcomes, names, wide=wide),
         *([_tasks(application, outcomes, names)] if wide else []),
     ]
-    show(tables, wide=wide, legend=False)
-    assumed = [text(f"  {words(each)}") for each in application.remarks]
-    if assumed:
-        tell(["", "Assumed:"])
-        tell(assumed, 2, width=width)
-    tell(["", *_legend(application, tables, wide=wide)], width=width)
+    lines = _labelled(application, outcomes, found)
+    tell_answer(f"{name}: {tasks} on {clients}{runs}", lines, tables, wide=wide)
+    tell_list("Assumed:", map(words, application.remarks), width)
+    more = "" if wide else "--wide lists the tasks"
+    tell_legend(tables, *_legend(application), more, width=width)
 
 
 def _of(outcome: PlacementOutcome) -> str:
@@ -75,15 +69,12 @@ def _labelled(
 ) -> list[tuple[str, str | None]]:
     """The current placement: what is read across racks, where copies are, how tasks are spread; and findings."""
     now, placed = outcomes[0], _placed(application, outcomes[0])
-    traffic = [
-        _in_words(_reads(application, now), "source partitions read across racks"),
-        _in_words(_copies_across(application, now), "changelogs restored across racks"),
-    ]
+    reads, copies = (_share(each(application, now)) for each in (_reads, _copies_across))
     of_placements = (remark for one in outcomes for remark in one.remarks)
     remarks = dict.fromkeys([*found, *about_copies(application, outcomes[1:]), *of_placements])
     return [
-        ("Traffic", ", ".join(filter(None, traffic))),
-        ("Stores", _in_words(_together(now), "have all copies in one rack")),
+        ("Traffic", f"cross-rack source partitions {reads}; cross-rack changelogs {copies}"),
+        ("Stores", f"all copies in one rack {_share(_together(now))}"),
         ("Tasks", f"{_spread(placed)} on each client"),
         *(("Finding", printable(words(each))) for each in remarks),
     ]
@@ -113,22 +104,7 @@ def _together(one: PlacementOutcome) -> _Share:
     return int(one.stores.together.sum()), judged + unknown, unknown
 
 
-def _in_words(share: _Share, what: str) -> str | None:
-    """
-    >>> _in_words((2, 12, 0), "are far"), _in_words((2, 12, 3), "are far"), _in_words((0, 0, 0), "are far")
-    ('2 of 12 are far', '2 of 9 are far (3 unknown)', None)
-    """
-    part, total, unknown = share
-    if not total or unknown == total:
-        return f"unknown how many {what}" if total else None
-    return f"{part:,} of {total - unknown:,} {what}" + (
-        f" ({unknown:,} unknown)" if unknown else ""
-    )
-
-
 def _strategies(application: Running, outcomes: Sequence[PlacementOutcome]) -> Table:
-    specs = {spec.name: spec for spec in columns_of(PlacementRow)}
-
     def name(one: PlacementOutcome) -> str:
         runs = one.strategy is not None and one.strategy is application.runs
         return text(_of(one) + " *" * runs)
@@ -141,22 +117,17 @@ def _strategies(application: Running, outcomes: Sequence[PlacementOutcome]) -> T
         untold = one.untold.subjects if one.untold is not None else ()
         return text(f"counted once client.rack is set on {listed(untold)}" if untold else "counted")
 
-    def told(column: str) -> Callable[[PlacementOutcome], str]:
-        def of(one: PlacementOutcome) -> str:
-            row = row_of(_placed(application, one))
-            return cell(specs[column], row[column], row)
-
-        return of
-
     return table(
         [
             ("STRATEGY", name),
             (">X-RACK", lambda one: _share(_reads(application, one))),
             (">X-RACK COPIES", lambda one: _share(_copies_across(application, one))),
             (">IN ONE RACK", lambda one: _share(_together(one))),
-            (">COST", told("cost")),
-            (">MOVES", told("moves")),
-            (">WARM-UPS", told("warming")),
+            *short(
+                PlacementRow,
+                {"cost": "COST", "moves": "MOVES", "warming": "WARM-UPS"},
+                lambda one: row_of(_placed(application, one)),
+            ),
             (">TASKS", lambda one: _spread(_placed(application, one))),
             ("RACKS", racks),
         ],
@@ -292,19 +263,16 @@ def _copies(outcome: PlacementOutcome, task: int) -> list[int]:
     return copies
 
 
-def _legend(application: Running, tables: Sequence[Table], *, wide: bool) -> list[str]:
+def _legend(application: Running) -> list[str]:
     costs = application.config.costs
     far = "cross-rack source partition"
     if application.app.leader_rack is not None:
         far = "source partition without a replica in the client's rack"
-    told = [
-        legend_of(tables),
+    return [
         "* current strategy" if application.runs else "",
         "others are baselines, the broker assigns tasks" if application.kip_1071 else "",
         f"COST: {costs.traffic} per {far} and {costs.non_overlap} per move of tasks with state, else 1 and 0",
-        "" if wide else "--wide lists the tasks",
     ]
-    return [f"({'; '.join(filter(None, told))})"]
 
 
 def to_object(

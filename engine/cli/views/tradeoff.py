@@ -8,7 +8,7 @@ keep even counts. For a Kafka Streams application each line follows from setting
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -19,18 +19,16 @@ from ...advice.tradeoff import Point, Tradeoff, present, tradeoffs
 from ...assignors.interface import spec_of
 from ...config import Settings, StreamsSettings
 from ...messages.wording import look_again, words
-from ...model.columns import ColumnSpec, columns_of
 from ...model.errors import Infeasible
 from ...model.facts import note
-from ...model.formats import brief
 from ...model.text import plural
 from ...pipeline.measure import observe_group
 from ...records import TradeoffRow, row_of, to_json
 from ...snapshots.groups_with_past import GroupWithPast
 from ...streams.live import running
 from ...streams.settings import StickyTasks
-from .columns import cell, table
-from .tables import Table, legend_of, screen_width, show, tell, text
+from .columns import short, table
+from .tables import Table, screen_width, show, tell, tell_legend, text
 
 STREAMS_DEFAULT = 10
 """What a crossing partition is worth in moves by default in Kafka Streams."""
@@ -53,7 +51,10 @@ def print_tradeoff(settings: Settings, selection: GroupWithPast) -> None:
             said.setdefault(words(remark), []).append(one.strategy)
     told = [f"{', '.join(names)}: {remark}" for remark, names in said.items()]
     usual = f"Kafka Streams weighs a cross-rack partition like {STREAMS_DEFAULT} moves by default."
-    tell(["", *told, usual, f"({_legend(shown)})"], width=width)
+    tell(["", *told, usual], width=width)
+    headings = [heading.removeprefix(">") for heading in shown.headings]
+    meant = [f"{each}: {_MEANT[each]}" for each in headings if each in _MEANT]
+    tell_legend([shown], *meant, width=width)
     for strategy, point in ((one.strategy, corner) for one in swept for corner in one.corners):
         if point.settings:
             ends = f"{point.moves:,} {plural('move', point.moves)}, {point.crossing:,} across racks"
@@ -155,18 +156,11 @@ def _table(group: str, now: Point, swept: Sequence[Tradeoff]) -> Table:
         "stateful_moves": now.stateful is None,
         "restored_offsets": now.stateful is None,
         "stores_in_one_rack": now.judged is None,
-        "stores_judged": True,
     }
-    shown = [spec for spec in columns_of(TradeoffRow) if not idle.get(spec.name)]
+    headings = {name: each for name, each in _SHORT.items() if not idle.get(name)}
     return table(
         [
-            *(
-                (
-                    ">" * (spec.kind in (int, float)) + _SHORT[spec.name],
-                    lambda line, spec=spec: _short(spec, row_of(_row(*line))),
-                )
-                for spec in shown
-            ),
+            *short(TradeoffRow, headings, lambda line: row_of(_row(*line))),
             (
                 "CHEAPEST IF CROSSING COSTS",
                 lambda line: "(current)" if line[1] is now else _worth(line[1]),
@@ -198,18 +192,6 @@ _MEANT = {
     "RESTORED": "records to restore",
     "IN ONE RACK": "stores with all copies in one rack",
 }
-
-
-def _short(spec: ColumnSpec, row: Mapping[str, Any]) -> str:
-    value = row[spec.name]
-    is_amount = spec.kind in (int, float) and spec.name != "cross_rack_share"
-    return cell(spec, value, row) if value is None or not is_amount else brief(value)
-
-
-def _legend(shown: Table) -> str:
-    headings = [heading.removeprefix(">") for heading in shown.headings]
-    told = [f"{each}: {_MEANT[each]}" for each in headings if each in _MEANT]
-    return "; ".join(filter(None, [legend_of([shown]), *told]))
 
 
 def _worth(point: Point) -> str:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from ...assignors.kafka.protocol_names import strategy_of
 from ...messages.wording import because, reasons, replay, sentence, several, words
 from ...model.assignments import Deployment
-from ...model.columns import columns_of
 from ...model.formats import (
     NOTHING,
     UNKNOWN,
     brief,
     change,
-    duration,
     minute,
     number,
     or_unknown,
@@ -24,21 +21,22 @@ from ...model.formats import (
 )
 from ...pipeline.whatif import Sizes, SupposedLoad, WhatIfAnswer, WhatIfOutcome
 from ...records import WhatIfRow, row_of, to_json
-from .columns import cell, table
-from .fleet import MOST_NAME, cut_to
+from .columns import pick, short, table
+from .fleet import in_cluster
 from .scoreboard import move_lines
 from .strategy_table import (
     AHEAD,
     CAUGHT_UP,
     NEEDS_PLAN,
+    before_and_after,
     caught_up,
     lag_ahead,
-    lag_band,
+    lag_change,
     show_others,
     steps_to,
     strategy_name,
 )
-from .tables import Table, legend_of, screen_width, show, tell, tell_labelled, text
+from .tables import Table, screen_width, tell, tell_answer, tell_legend, tell_list, text
 
 
 def objects(answer: WhatIfAnswer) -> Iterator[dict[str, Any]]:
@@ -104,30 +102,27 @@ def print_answer(answer: WhatIfAnswer, *, wide: bool = False) -> None:
     changed = answer.supposed.is_changed
     told = [row for row in found if changed or row["moves"] or not row["is_running"]]
     group = answer.supposed.seen.group
-    tell([text(_headline(answer, first))], width=width)
-    print()
-    tell_labelled(_labelled(answer, first, rows), width)
-    tables = [_whole_table(rows) if wide else _table(answer, told)]
+    tables = [table(pick(WhatIfRow, *_WIDE), rows) if wide else _table(answer, told)]
     if answer.supposed.layout.left.racks or wide:
         tables.append(_members(answer, wide=wide))
-    print()
-    show(tables, wide=wide, legend=False)
+    tell_answer(_headline(answer, first), _labelled(answer, first, rows), tables, wide=wide)
     show_others((row for row in rows if row not in found), group.group, width)
     assumed = [*answer.lost, *answer.assumed]
-    if assumed:
-        tell(["", "Assumed:"])
-        tell([text(f"  {sentence(words(fact))}") for fact in assumed], 2, width=width)
+    tell_list("Assumed:", (sentence(words(fact)) for fact in assumed), width)
     if wide:
         heading = f"Moves with {first.candidate.strategy}"
         tell(["", *move_lines(heading, first.moves, answer.supposed.names)], width=width)
     by_plan = [row["strategy"] for row in found if row["deployment"] == Deployment.PLAN]
-    tell(["", *_legend(tables, by_plan, group.group, wide=wide)], width=width)
+    if by_plan and not wide:
+        print(f"\n* {NEEDS_PLAN}: {steps_to(by_plan[0], group.group)}")
+    more = "" if wide else "--wide lists moves and members"
+    tell_legend(tables, more, "--json has everything", width=width)
 
 
 def _headline(answer: WhatIfAnswer, first: WhatIfOutcome) -> str:
     group = answer.supposed.seen.group
-    name = f"{cut_to(text(group.group), MOST_NAME)} ({group.cluster})"
-    what = f"with {first.candidate.strategy}" if answer.outcomes else "now"
+    name = in_cluster(group.group, group.cluster)
+    what = f"with {text(first.candidate.strategy)}" if answer.outcomes else "now"
     return f"What if: {name} {what}, {_change(answer)}; {minute(group.taken_at)}"
 
 
@@ -140,7 +135,7 @@ def _change(answer: WhatIfAnswer) -> str:
     ]
     told = [f"{change(f'{now:,}', several(then, noun))}" for now, then, noun in ends if now != then]
     racks = answer.supposed.layout.left.racks
-    told += [f"without {', '.join(racks)}"] if racks else []
+    told += [text(f"without {', '.join(racks)}")] if racks else []
     changed = "other racks or capacities" if answer.supposed.is_changed else "no change given"
     return ", ".join(told) or changed
 
@@ -151,10 +146,10 @@ def _labelled(
     """What becomes of the group with one strategy, from the diagnosis to what moves."""
     now, then = rows[0], (rows[1:] or rows)[0]
     if then["moves"] is None:
-        return [("Health", _diagnosed(answer.today)), *_sizes(answer)]
+        return [("Health", _health(answer, answer.today)), *_sizes(answer)]
     return [
         ("Health", _health(answer, first)),
-        ("Lag", _lag(now, then)),
+        ("Effect", sentence(lag_change(now, then) or "")),
         ("Busiest", _busiest(answer, now, then)),
         ("Moves", f"{len(first.moves):,} of {several(first.partitions, 'partition')}"),
         *_sizes(answer),
@@ -171,25 +166,6 @@ def _health(answer: WhatIfAnswer, first: WhatIfOutcome) -> str:
     return f"{what[0].upper()}{what[1:]}{f': {why}' if why else ''}"
 
 
-def _lag(now: Row, then: Row) -> str | None:
-    """Lag in an hour before and after; None where neither is known."""
-    rows = (now, then)
-    known = [row["forecast_lag_expected"] is not None for row in rows]
-    if not any(known):
-        return None
-    ends = [
-        brief(row["forecast_lag_expected"]) if is_known else UNKNOWN
-        for row, is_known in zip(rows, known, strict=True)
-    ]
-    told = f"in 1 h {before_and_after(*ends)}"
-    if all(known):
-        told += f" (p10-p90: {before_and_after(*map(lag_band, rows))})"
-    drained = then["forecast_drained_seconds_expected"]
-    if not drained:
-        return told
-    return f"{told}, {'not caught up in 1 h' if math.isinf(drained) else f'caught up in {duration(drained)}'}"
-
-
 def _busiest(answer: WhatIfAnswer, now: Row, then: Row) -> str | None:
     """Before and after, which member uses the largest share of its capacity; None where that is not known."""
     used = [row["forecast_utilisation_expected"] for row in (now, then)]
@@ -203,21 +179,15 @@ def _busiest(answer: WhatIfAnswer, now: Row, then: Row) -> str | None:
     return f"{before_and_after(names[0], names[-1])}: {ends} of its capacity"
 
 
-def before_and_after(before: str, after: str) -> str:
-    """
-    >>> before_and_after("3", "5"), before_and_after("3", "3")
-    ('3 -> 5', '3')
-    """
-    return before if before == after else change(before, after)
-
-
 Row = Mapping[str, Any]
 
-_COLUMNS = {spec.name: spec for spec in columns_of(WhatIfRow)}
-
-
-def _told(name: str) -> Callable[[Row], str]:
-    return lambda row: cell(_COLUMNS[name], row[name], row)
+_WIDE = (
+    *("strategy", "is_running", "feasibility", "members", "idle_members", "partitions", "moves"),
+    *("forecast_utilisation_expected", "forecast_lag_low", "forecast_lag_expected"),
+    *("forecast_lag_high", "forecast_drained_seconds_expected", "cross_rack_share"),
+    *("largest_member_lag", "fewest_members", "most_members", "diagnosis", "diagnosis_reason"),
+    *("reason", "replay"),
+)
 
 
 def _table(answer: WhatIfAnswer, rows: Sequence[Row]) -> Table:
@@ -243,53 +213,18 @@ def _table(answer: WhatIfAnswer, rows: Sequence[Row]) -> Table:
         return f"{strategy_name(row, runs)}{plan}"
 
     racks = any(row["cross_rack_share"] is not None for row in rows)
+    health, across, moves = short(
+        WhatIfRow, {"diagnosis": "HEALTH", "cross_rack_share": "X-RACK", "moves": "MOVES"}
+    )
     return table(
         [
-            ("STRATEGY", name),
-            ("HEALTH", _told("diagnosis")),
-            (AHEAD, lag_ahead),
-            (CAUGHT_UP, caught_up),
-            (">BUSIEST", busiest),
-            *([(">X-RACK", _told("cross_rack_share"))] if racks else []),
-            (">MOVES", _told("moves")),
+            *(("STRATEGY", name), health, (AHEAD, lag_ahead), (CAUGHT_UP, caught_up)),
+            *((">BUSIEST", busiest), *([across] if racks else []), moves),
             (">MEMBERS NEEDED", needed),
         ],
         rows,
         spare=["CAUGHT UP", "MEMBERS NEEDED", "X-RACK"],
     )
-
-
-def _whole_table(rows: Sequence[Row]) -> Table:
-    bands = [
-        (f">Lag in 1 h\n{name}", _told(f"forecast_lag_{end}"))
-        for name, end in (("p10", "low"), ("p50", "expected"), ("p90", "high"))
-    ]
-    drained = (">Caught up\nin", _told("forecast_drained_seconds_expected"))
-    busiest = (">Busiest\nmember", _told("forecast_utilisation_expected"))
-    first = ("strategy", "is_running", "feasibility", "members", "idle_members", "partitions")
-    then = ("cross_rack_share", "largest_member_lag", "fewest_members", "most_members", "diagnosis")
-    last = ("diagnosis_reason", "reason", "replay")
-    return table(
-        [
-            *(_COLUMNS[name] for name in (*first, "moves")),
-            *(busiest, *bands, drained),
-            *(_COLUMNS[name] for name in (*then, *last)),
-        ],
-        rows,
-    )
-
-
-def _legend(
-    tables: Sequence[Table], by_plan: Sequence[str], group: str, *, wide: bool
-) -> list[str]:
-    signs = legend_of(tables)
-    more = (
-        "--json has everything" if wide else "--wide lists moves and members, --json has everything"
-    )
-    lines = [f"({'; '.join([*([signs] if signs else []), more])})"]
-    if by_plan and not wide:
-        lines.insert(0, f"* {NEEDS_PLAN}: {steps_to(by_plan[0], group)}")
-    return lines
 
 
 def _members(answer: WhatIfAnswer, *, wide: bool) -> Table:
@@ -323,12 +258,6 @@ def _members(answer: WhatIfAnswer, *, wide: bool) -> Table:
 def _title(outcome: WhatIfOutcome) -> str:
     candidate = outcome.candidate
     return "NOW" if candidate.deployment is Deployment.LIVE else text(candidate.strategy)
-
-
-def _diagnosed(outcome: WhatIfOutcome) -> str:
-    assert outcome.diagnosed is not None
-    why = because(outcome.facts)
-    return f"{outcome.diagnosed.diagnosis.value}{f' ({why})' if why else ''}"
 
 
 def _sizes(answer: WhatIfAnswer) -> list[tuple[str, str | None]]:

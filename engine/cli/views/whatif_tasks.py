@@ -22,12 +22,11 @@ from ...model.formats import (
 from ...pipeline.whatif import TaskAnswer, TaskOutcome
 from ...records import TaskWhatIfRow, row_of, to_json
 from ...streams.settings import RackStrategy
-from .columns import cell, table
-from .fleet import MOST_NAME, cut_to
-from .tables import Table, legend_of, screen_width, show, tell, tell_labelled, text
-from .whatif import before_and_after
+from .columns import short, table
+from .fleet import in_cluster
+from .strategy_table import before_and_after
+from .tables import Table, screen_width, tell_answer, tell_legend, tell_list, text
 
-_COLUMNS = {spec.name: spec for spec in columns_of(TaskWhatIfRow)}
 LIVE = "live"
 
 
@@ -79,28 +78,21 @@ def print_answer(answer: TaskAnswer, *, wide: bool = False) -> None:
     """
     width = screen_width()
     [first] = answer.outcomes[:1] or [answer.today]
-    tell([text(_headline(answer, first))], width=width)
-    print()
-    tell_labelled(_labelled(answer, first), width)
-    print()
     tables = [_strategies(answer, wide=wide), _instances(answer, wide=wide)]
-    show(tables, wide=wide, legend=False)
+    tell_answer(_headline(answer, first), _labelled(answer, first), tables, wide=wide)
     assumed = [*answer.lost, *answer.assumed]
-    if assumed:
-        tell(["", "Assumed:"])
-        tell([text(f"  {sentence(words(fact))}") for fact in assumed], 2, width=width)
-    moved = [f"  {t}: {change(answer.names[a], answer.names[b])}" for t, a, b in first.moves]
-    if wide and moved:
-        tell(["", f"Moves with {_title(first)}: {several(len(moved), 'task')}", *map(text, moved)])
-    told = [legend_of(tables), *([] if wide else _LEGEND), "--json has everything"]
-    tell(["", f"({'; '.join(filter(None, told))})"], width=width)
+    tell_list("Assumed:", (sentence(words(fact)) for fact in assumed), width)
+    moved = [f"{t}: {change(answer.names[a], answer.names[b])}" for t, a, b in first.moves]
+    if wide:
+        tell_list(f"Moves with {_title(first)}: {several(len(moved), 'task')}", moved, width)
+    tell_legend(tables, *([] if wide else _LEGEND), "--json has everything", width=width)
 
 
 def _headline(answer: TaskAnswer, first: TaskOutcome) -> str:
-    name = f"{cut_to(text(answer.group.group), MOST_NAME)} ({answer.group.cluster})"
-    ends = [len(one.application.app.clients) for one in (answer.today, first)]
-    instances = before_and_after(f"{ends[0]:,}", several(ends[1], "instance"))
-    instances = instances if ends[0] != ends[1] else several(ends[1], "instance")
+    name = in_cluster(answer.group.group, answer.group.cluster)
+    now, then = (len(one.application.app.clients) for one in (answer.today, first))
+    instances = several(then, "instance")
+    instances = instances if now == then else change(f"{now:,}", instances)
     return f"What if: {name} with {_title(first)}, {instances}; {minute(answer.group.taken_at)}"
 
 
@@ -111,23 +103,17 @@ def _labelled(answer: TaskAnswer, first: TaskOutcome) -> list[tuple[str, str | N
     def ends(name: str, form: Callable[[Any], str]) -> str:
         return before_and_after(*(or_unknown(form)(row[name]) for row in (now, then)))
 
-    restored = (
-        f", {several(then['restores'], 'store')} to restore ({brief(then['restore_offsets'])} records)"
-        if then["restores"]
-        else ""
-    )
-    moves = (
-        None
-        if then["moves"] is None
-        else f"{then['moves']:,} of {several(then['tasks'], 'task')}{restored}"
-    )
+    moves = None
+    if then["moves"] is not None:
+        moves = f"{then['moves']:,} of {several(then['tasks'], 'task')}"
+        if then["restores"]:
+            stores = several(then["restores"], "store")
+            moves += f", {stores} to restore ({brief(then['restore_offsets'])} records)"
+    most = f"{ends('most_tasks', brief)} tasks at most"
     return [
         ("Racks", then["reason"]),
         ("Traffic", f"cross-rack {ends('cross_rack_share', percent)} of source partitions"),
-        (
-            "Busiest",
-            f"{ends('busiest_per_second', brief)} records/s, {ends('most_tasks', brief)} tasks at most",
-        ),
+        ("Busiest", f"{ends('busiest_per_second', brief)} records/s, {most}"),
         ("Moves", moves),
     ]
 
@@ -191,21 +177,11 @@ _LEGEND = (
 def _strategies(answer: TaskAnswer, *, wide: bool) -> Table:
     rows = [(one, row_of(_row(answer, one))) for one in (answer.today, *answer.outcomes)]
     if wide:
-        return table(list(_COLUMNS.values()), rows, stored=itemgetter(1))
+        return table(columns_of(TaskWhatIfRow), rows, stored=itemgetter(1))
     return table(
         [
             ("STRATEGY", lambda line: text(_title(line[0])) + " *" * line[0].is_running),
-            *(
-                (
-                    f">{short}",
-                    lambda line, name=name: (
-                        cell(_COLUMNS[name], line[1][name], line[1])
-                        if line[1][name] is None or name == "cross_rack_share"
-                        else brief(line[1][name])
-                    ),
-                )
-                for name, short in _SHORT.items()
-            ),
+            *short(TaskWhatIfRow, _SHORT, itemgetter(1)),
         ],
         rows,
         spare=["FEWEST", "RECORDS"],

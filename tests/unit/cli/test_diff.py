@@ -45,7 +45,7 @@ TWO = [
 def test_people_read_what_changed(shown):
     """How much changed and when, then a line per change by kind, with who got which partitions from whom."""
     assert _lines(shown(ONE, TWO)) == [
-        "app (test): 1 member joined, 3 partitions reassigned; 2026-03-01 12:00 UTC -> 12:05 UTC (5 min)",
+        "app (test): 1 joined, 3 reassigned; 2026-03-01 12:00 UTC -> 12:05 UTC (5 min)",
         "",
         "  Joined      b",
         "  Reassigned  a -> b: orders 2-3, 5 (3 partitions)",

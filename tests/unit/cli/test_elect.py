@@ -205,7 +205,7 @@ def test_many_groups_are_a_row_each(run):
     """Groups that elect nothing come last; what all lack is a line below, with the command for the next step."""
     lines = run("elect", "--from", RECORDED).stdout.splitlines()
 
-    assert lines[0] == "14 groups: 10 elect a strategy, 4 elect none"
+    assert lines[0] == "14 groups, 10 with an elected strategy"
     rows = [line.split()[0] for line in lines[3:17]]
     assert rows[0] == "balanced"
     assert rows[-4:] == [

@@ -49,7 +49,7 @@ def test_people_see_unknown_as_a_question_mark_with_a_legend(run, recording):
     assert "lag ? (unknown on 1 partition)" in lines[0]
     (cells,) = [line.split() for line in lines if line.startswith("pay-2 ")]
     assert (cells[1], cells[-3:]) == ("?", ["-", "500", "-"])
-    assert lines[-1].startswith("? unknown, - not applicable; ")
+    assert lines[-1].startswith("(? unknown, - not applicable; ")
 
 
 def test_groups_furthest_behind_are_on_top_and_healthy_ones_are_counted(run, lake):

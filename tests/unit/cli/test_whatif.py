@@ -42,8 +42,8 @@ def test_what_becomes_of_the_group_comes_first_then_its_strategies(asked):
         "What if: skewed-load (demo) with range, 3 -> 2 members; 2026-11-22 16:39 UTC"
     )
     told = dict(re.split(" {2,}", line.strip(), maxsplit=1) for line in lines[2:7])
-    assert list(told) == ["Health", "Lag", "Busiest", "Moves", "Size"]
-    assert told["Lag"] == "in 1 h 15.6k (p10-p90: 13.1k-17.2k), not caught up in 1 h"
+    assert list(told) == ["Health", "Effect", "Busiest", "Moves", "Size"]
+    assert told["Effect"] == "Lag in 1 h 15.6k (p10-p90: 13.1k-17.2k), not caught up in 1 h."
     (at,) = [place for place, line in enumerate(lines) if line.startswith("STRATEGY ")]
     assert lines[at + 1].startswith("range (current) ")
     assert lines[at + 2].startswith("range (rebalanced) ")
