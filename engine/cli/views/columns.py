@@ -239,9 +239,9 @@ def _derived(spec: ColumnSpec) -> str:
         name = spec.name.removesuffix("_at")
     else:
         dropped = _DROPPED.get(unit) if unit else None
-        name = spec.name.removesuffix(f"_{dropped}").removeprefix(f"{dropped}_")
-        first, _, last = name.rpartition("_")
-        name = f"{first}_{_BAND[last]}" if last in _BAND else name
+        first, _, last = spec.name.rpartition("_")
+        name, end = (first, f"_{_BAND[last]}") if last in _BAND else (spec.name, "")
+        name = name.removesuffix(f"_{dropped}").removeprefix(f"{dropped}_") + end
     words = " ".join(name.replace("cross_rack_", "cross-rack_").split("_"))
     lines = wrap(words[:1].upper() + words[1:], _WIDTH)
     if unit not in _SAYS_ITSELF and str(unit).removesuffix("s") not in words:

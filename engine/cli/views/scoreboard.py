@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from ...messages.wording import (
     and_more,
-    band,
     because,
     byte_rate,
     change,
@@ -23,11 +22,10 @@ from ...metrics.racks import CENT
 from ...model.assignments import Advice, Deployment, Move, Verdict
 from ...model.columns import ColumnSpec, Unit
 from ...model.facts import Fact, FactKind, of_kind
-from ...model.formats import number
 from ...model.states import places_tasks
 from ...model.text import pasted, with_group
 from ...records import AdviceColumns, CandidateRow, GroupMetrics, record_of
-from .columns import Shown, cell, head, pick, table
+from .columns import head, pick, table
 from .fleet import Recommendation, recommendation
 from .tables import Table, show, tell, text
 
@@ -56,8 +54,10 @@ _STRATEGY = pick(
     "stores_in_one_rack",
     "drain_seconds",
 )
-AHEAD, DRAINED = ">Lag in 1 h:\np50\n(p10 to p90)", ">Caught up\nin"
-"""What is to come, shorter than the records have it: lag with its band, and when nothing is left."""
+_FORECAST = (
+    *("forecast_lag_low", "forecast_lag_expected", "forecast_lag_high"),
+    *("forecast_drained_seconds_expected", "price_restarts"),
+)
 
 
 def why(advice: Advice) -> str:
@@ -118,34 +118,16 @@ def cost_lines(metrics: Mapping[str, Any]) -> list[str]:
     return [f"Read across racks: {byte_rate(carried)}{priced}"]
 
 
-def lag_ahead(row: Mapping[str, Any]) -> str:
-    """The lag in an hour of a row that has a forecast, as `AHEAD` says."""
-    ends = [row[f"forecast_lag_{end}"] for end in ("low", "expected", "high")]
-    return band([end for end in ends if end is not None], lambda lag: number(round(lag)))
-
-
 def strategies(judged: JudgedGroup) -> Table:
     """Every strategy of one group, the live one first; what they cost and what becomes of it where that is known."""
     rows = judged.candidates
     currency = next((row["currency"] for row in rows if row["currency"]), None)
-    expected, drained, restarts, reason = pick(
-        CandidateRow,
-        *("forecast_lag_expected", "forecast_drained_seconds_expected", "price_restarts", "reason"),
-    )
-
-    def ahead(row: Mapping[str, Any]) -> str:
-        known = row["forecast_lag_expected"] is not None
-        return lag_ahead(row) if known else cell(expected, None, row)
-
-    forecast: list[Shown] = [
-        (AHEAD, ahead),
-        (DRAINED, lambda row: cell(drained, row[drained.name], row)),
-        restarts,
-    ]
+    foreseen = any(row["forecast_lag_expected"] is not None for row in rows)
+    (reason,) = pick(CandidateRow, "reason")
     return table(
         [
             *(c for c in _STRATEGY if _tells(c, rows)),
-            *(forecast if any(row["forecast_lag_expected"] is not None for row in rows) else ()),
+            *(pick(CandidateRow, *_FORECAST) if foreseen else ()),
             (head(reason), _whole_story),
         ],
         rows,
