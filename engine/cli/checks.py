@@ -199,7 +199,7 @@ def configuration() -> tuple[Settings | None, Check]:
 
 
 def variables() -> Iterator[Check]:
-    """Variables of the environment that nobody reads, and that are nearly called as a key of the configuration is."""
+    """Variables of the environment that are no setting, but nearly have the name of one."""
     keys = [name.upper() for name in Settings.model_fields]
     for name in sorted(os.environ):
         key = name.removeprefix("EVENKEEL_")

@@ -1,4 +1,4 @@
-"""An assignor out of somebody else's module or file, or one sentence about why there is none."""
+"""An assignor out of a module or file of the user, or one sentence about why there is none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the options of `evenkeel whatif` mean for one group: changes as values, or an error that says what to write."""
+"""What the options of `evenkeel whatif` mean for one group: changes as values, or an error with a fix."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ def changes_of(group: GroupSnapshot, options: Options) -> tuple[Change, ...]:
     What is asked about, in the order in which it is done: who leaves, who joins, topics, racks, capacities.
 
     Args:
-        group: The group as it is, with members.
+        group: The group, with members.
         options: The options.
 
     Raises:
         InputError: One of them is not what it has to be, or names what is not there.
-        Infeasible: Racks are lost, and nobody would be left, or no member's rack is known.
+        Infeasible: Racks are lost, and no member would be left, or no member's rack is known.
     """
     lost = [_rack(group, name) for name in dict.fromkeys(options.lost)]
     gone = [_member(group.members, name, "--without") for name in dict.fromkeys(options.without)]
@@ -233,7 +233,7 @@ class _Known:
         self.stay, self.names, self.lost = stay, names, lost
 
     def stand(self, text: str) -> Iterator[Change]:
-        """In which rack somebody is; of all who join, in which racks in turn."""
+        """The rack of a member; of all new members, racks in turn."""
         who, rack = _pair("--rack", text, "MEMBER=RACK", "app-1=a, or new=a,b")
         racks = [one.strip() for one in rack.split(",")] if who == ALL_NEW else [rack]
         if who != ALL_NEW and "," in rack:
@@ -249,7 +249,7 @@ class _Known:
             yield Stands(member=member, rack=racks[place % len(racks)])
 
     def can(self, text: str) -> Iterator[Change]:
-        """What somebody can consume."""
+        """The capacity of a member."""
         who, number = _pair(
             "--capacity", text, "MEMBER=OFFSETS_PER_SECOND", "app-1=300, or '*=300'"
         )
@@ -277,7 +277,7 @@ class _Known:
             yield HasThreads(member=member, threads=int(number))
 
     def _ids(self, option: str, who: str) -> list[str]:
-        """The member of that name, all who join, or whoever a shell pattern means."""
+        """The member of that name, all new members, or those that match a shell pattern."""
         if _named(self.stay, who):
             return [_member(self.stay, who, option).id]
         if who in self.names:
@@ -387,7 +387,7 @@ def suits(group: GroupSnapshot, named: Sequence[str], plan: Plan | None, options
 def possible(seen: SeenGroup) -> None:
     """
     Raises:
-        Infeasible: What would become of this group cannot be said, whatever changes.
+        Infeasible: This group cannot be forecast, whatever changes.
     """
     group = seen.group
     if why := why_not(seen):

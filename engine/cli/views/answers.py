@@ -47,14 +47,11 @@ def show_catalogue(rows: Sequence[Mapping[str, Any]]) -> None:
     """Print the named queries by topic: the question, and the parameters with their defaults."""
     width = screen_width()
     by_name = {row["query"]: row for row in rows}
-    listed = {name for names in _TOPICS.values() for name in names}
-    topics = {**_TOPICS, "Other": tuple(name for name in by_name if name not in listed)}
     column = max(map(len, by_name)) + 2
     tell([f"{len(rows):,} queries: evenkeel query NAME"])
-    for topic, names in topics.items():
-        if found := [by_name[name] for name in names if name in by_name]:
-            tell(["", topic])
-        for row in found:
+    for topic, names in _TOPICS.items():
+        tell(["", topic])
+        for row in (by_name[name] for name in names):
             given = ", ".join(map(_usage, row["parameters"]))
             told = f"{question(row['summary'])}{f' ({given})' if given else ''}"
             tell([f"  {row['query']:<{column}}{told}"], column, width=width)

@@ -1,5 +1,5 @@
 """
-What stands above a column in a table, and in its cells: both follow from the column's declaration (`records`).
+The heading of a column in a table, and its cells: both follow from the column's declaration (`records`).
 
 Every verb that shows what is stored or measured takes heads and cells from here, so a number reads the same in all.
 """
@@ -40,8 +40,8 @@ _SAID: Mapping[Unit | None, Callable[[Any], str]] = {
     Unit.MONEY_PER_MONTH: ratio,
 }
 """
-How a number of a unit is said; of all others with separators, a mean with two decimals. What has no unit is a name, as
-that of a partition.
+How a number of a unit reads; others have separators, a mean two decimals. A number without a unit is a name, as a
+partition's.
 """
 
 _ROUNDED: Mapping[Unit | None, Callable[[Any], str]] = {
@@ -52,7 +52,7 @@ _ROUNDED: Mapping[Unit | None, Callable[[Any], str]] = {
 """The same where there is little room; all others as `brief` has them."""
 
 _SAYS_ITSELF = {None, Unit.SECONDS, Unit.SHARE, Unit.RATIO, Unit.BYTES_PER_SECOND}
-"""Units that need not stand in the head: the cell has them, or there is none."""
+"""Units that the head leaves out: the cell has them, or there is none."""
 
 _DROPPED = {
     Unit.SECONDS: "seconds",
@@ -112,7 +112,7 @@ def cell(
     Args:
         spec: The column.
         value: The value; enumerations may be their texts, moments are aware.
-        row: The row it stands in, by columns' names: null may mean another thing beside another value.
+        row: The row it is in, by columns' names: null may mean another thing beside another value.
         names: Short names of members, by id.
         rounded: Whether large numbers, spans and moments are rounded.
 
@@ -158,7 +158,7 @@ _BAND = {"low": "p10", "expected": "p50", "high": "p90"}
 """Ends of a band, by the last word of a column's name."""
 
 Shown = ColumnSpec | tuple[str, Callable[[Any], str]]
-"""A column of a view: one that a record declares, or a head of its own and what is said of a row below it."""
+"""A column of a view: one that a record declares, or a head of its own and the cell of a row."""
 
 
 def short(
@@ -199,7 +199,7 @@ def table(
     **more: Any,
 ) -> Table:
     """
-    A view: what its columns say of each row.
+    A view: the cells of its columns for each row.
 
     >>> from evenkeel.engine.records import GroupMetrics
     >>> shown = [("Name", str.upper), *pick(GroupMetrics, "total_lag")]
@@ -210,10 +210,10 @@ def table(
     Args:
         columns: In order.
         rows: One per line, of any kind.
-        stored: What the declared columns say of a row, by their names; without it the row itself.
+        stored: The values of a row, by columns' names; without it the row itself.
         names: Short names of members, by id.
         currency: What amounts of money are in, where all rows have the same.
-        more: What else a `Table` has.
+        more: Other attributes of the `Table`.
     """
 
     def line(row: Any) -> list[str]:

@@ -192,7 +192,7 @@ def ranges(numbers: Sequence[int]) -> str:
 
 
 def _names(difference: Difference) -> dict[str, str]:
-    """Readable names by member id; one that restarted is called as it is now."""
+    """Readable names by member id; a restarted one has its current name."""
     stayed = {each.before: each.after for each in difference.of("member_restarted")}
     every = (each for one in difference.changes for each in (one.member, one.before, one.after))
     told = {m.id: m for m in every if isinstance(m, Member) and m.id not in stayed}

@@ -177,13 +177,12 @@ def _show_plan(plan: RestartPlan, width: int) -> None:
     if not plan.steps:
         tell(["", text(f"{way}: {how(plan.how)}")], width=width)
         return
-    restarts = several(plan.restarts, "rolling restart")
-    tell(["", text(f"{way}: {restarts} of {several(plan.members, 'member')}"), ""], width=width)
+    restarts, members = several(plan.restarts, "rolling restart"), several(plan.members, "member")
+    tell(["", text(f"{way}: {restarts} of {members}"), ""], width=width)
     for place, step in enumerate(plan.steps, 1):
         optional = "" if step.needed else " (optional)"
         why = f"{words_of_strategies(step.why)}{optional}"
-        lines = [(f"Restart {place}", step.setting), ("", why)]
-        tell_labelled(lines, width)
+        tell_labelled([(f"Restart {place}", step.setting), ("", why)], width)
     stages = [
         (place, step, stage) for place, step in enumerate(plan.steps, 1) for stage in step.stages
     ]

@@ -54,7 +54,7 @@ class Recommendation(enum.Enum):
 
 
 _TOO_LITTLE_KNOWN = ("unknown_lag", "no_forecast", "diagnosis_unknown")
-"""Reasons to stay that only say what is not known."""
+"""Reasons that only name what is unknown."""
 
 
 def recommendation(advice: Advice) -> Recommendation:
@@ -68,7 +68,7 @@ def recommendation(advice: Advice) -> Recommendation:
 
 
 def current(one: JudgedGroup) -> str | None:
-    """What a group runs, by our name of it where it has one; None where nobody knows."""
+    """What a group runs, by our name where there is one; None where it is unknown."""
     running = [row["strategy"] for row in one.candidates if row["is_running"]]
     if running:
         return str(running[0])
@@ -87,12 +87,12 @@ def advised(one: JudgedGroup) -> str:
 
 
 def diagnosis(one: JudgedGroup) -> Diagnosis:
-    """What is the matter with a group."""
+    """The diagnosis of a group."""
     return Diagnosis(one.metrics["diagnosis"] or Diagnosis.UNKNOWN)
 
 
 def is_quiet(one: JudgedGroup) -> bool:
-    """Whether a group is healthy, is told to change nothing, waits for nothing, and nothing was found."""
+    """Whether a group is healthy, keeps its assignment, waits for nothing, and has no finding."""
     return (
         diagnosis(one) is Diagnosis.HEALTHY
         and recommendation(one.advice) is Recommendation.KEEP
@@ -115,13 +115,13 @@ def order(one: JudgedGroup) -> tuple[object, ...]:
 @dataclass(frozen=True, kw_only=True)
 class Fleet:
     """
-    The groups of a cluster, and what they were found by.
+    The groups of a cluster, and where they come from.
 
     Attributes:
         groups: All that were asked for.
         cluster: Its name.
         taken_at: When the newest snapshot was taken.
-        snapshots: How many were looked at.
+        snapshots: How many were read.
         settings: The configuration.
     """
 
@@ -177,7 +177,7 @@ def _heading(fleet: Fleet) -> str:
 
 
 def _counts(fleet: Fleet) -> list[str]:
-    """How many groups there are of each kind that somebody has to look at; nothing of none."""
+    """How many groups there are of each kind that needs attention; nothing of none."""
     all_of = [recommendation(one.advice) for one in fleet.groups]
     switches = [
         f"{number:,} switch{'es' * (number != 1)} {what.name.lower()}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...messages.wording import member_names
 from ...model.formats import UNKNOWN, brief, brief_duration, minute, or_unknown
@@ -16,12 +16,11 @@ from ...records import GroupMetrics, GroupRow, MemberMetrics, PartitionMetrics
 from ...snapshots import split_snapshot_id
 from .columns import Shown, pick, short, table
 from .fleet import healthy, in_cluster, is_behind
+from .strategy_table import Row
 from .tables import Table, screen_width, show, tell, tell_legend, text
 
 if TYPE_CHECKING:
     from ..sources import SnapshotSource
-
-Row = Mapping[str, Any]
 
 PARTITIONS_SHOWN = 10
 """As many partitions of a group are listed beside other groups."""
@@ -39,6 +38,12 @@ _SHORT = {
     "member_id": "MEMBER",
 }
 """Columns of a partition by their short headings."""
+
+_DULL = {
+    **dict.fromkeys(("time_lag_seconds", "production_per_second", "consumption_per_second")),
+    **{"status": "UNKNOWN", "lag_basis": "committed", "rack": None},
+}
+"""Columns that are left out where all partitions have this value."""
 
 _WIDE = (
     *("topic", "partition", "begin_offset", "end_offset", "committed_offset", "lag"),
@@ -94,7 +99,10 @@ def show_lags(
             total = UNKNOWN if None in rest else brief(sum(rest))
             print(f"and {several(len(rest), 'partition')} more, lag {total} (--all lists them)")
     if quiet:
-        told = healthy([one["group_id"] for one in quiet], f"lag {_total(quiet)}")
+        told = healthy(
+            [one["group_id"] for one in quiet],
+            f"lag {brief(sum(one['total_lag'] or 0 for one in quiet))}",
+        )
         tell(["", told], width=width)
     without = [row for row in partitions if row["partition"] is None]
     if without:
@@ -128,17 +136,13 @@ def _largest_lag(row: Row) -> tuple[object, ...]:
     return (-1 if row["lag"] is None else -row["lag"], row["topic"], row["partition"])
 
 
-def _total(heads: Sequence[Row]) -> str:
-    """The lag of groups, as far as it is known."""
-    return brief(sum(head["total_lag"] or 0 for head in heads))
-
-
 def _heading(source: SnapshotSource, heads: Sequence[Row], partitions: Sequence[Row]) -> list[str]:
     behind = sum(is_behind(one, source.settings) for one in heads)
     unknown = sum(bool(one["unknown_lag_partitions"]) for one in heads)
+    lag = brief(sum(one["total_lag"] or 0 for one in heads))
     return [
         f"Cluster {text(source.cluster)}: {several(len(heads), 'group')}, "
-        f"{several(len(partitions), 'partition')}, lag {_total(heads)}; {_taken(source)}",
+        f"{several(len(partitions), 'partition')}, lag {lag}; {_taken(source)}",
         f"{several(behind, 'group')} behind"
         + (f", lag of {several(unknown, 'group')} unknown" if unknown else ""),
     ]
@@ -178,23 +182,17 @@ def _table(every: Sequence[Row], rows: Sequence[Row], *, wide: bool) -> Table:
         rows: Those that are shown.
         wide: Whether all columns are shown, with exact numbers.
     """
-    idle = {
-        "status": all(row["status"] == "UNKNOWN" for row in every),
-        "lag_basis": all(row["lag_basis"] == "committed" for row in every),
-        "rack": not any(row["rack"] for row in every),
-        **{
-            name: all(row[name] is None for row in every)
-            for name in ("time_lag_seconds", "production_per_second", "consumption_per_second")
-        },
-    }
     names = _owners(every)
     columns: list[Shown] = [*pick(_OF, *_WIDE)]
     if not wide:
-        headings = {name: each for name, each in _SHORT.items() if not idle.get(name)}
-        exact = ("committed_offset", "end_offset")
+        headings = {
+            name: each
+            for name, each in _SHORT.items()
+            if name not in _DULL or any(row[name] != _DULL[name] for row in every)
+        }
         columns = [
             ("PARTITION", lambda row: text(f"{row['topic']}-{row['partition']}")),
-            *short(_OF, headings, _stored, names, exact),
+            *short(_OF, headings, _stored, names, ("committed_offset", "end_offset")),
         ]
     return table(
         columns,

@@ -21,7 +21,7 @@ GAP = 2
 """Spaces between two columns."""
 
 READABLE = (28, 16)
-"""Columns of text that have so much to say get this width; the second where the first is too much for the screen."""
+"""Columns of long text get this width; the second where the first is too much for the screen."""
 
 FEW = 3
 """So many rows are still read as blocks."""
@@ -30,7 +30,7 @@ LEFT_OUT = "Not shown: "
 """Begins the line below a table that names the columns for which there was no room."""
 
 MEANT = 3
-"""So many columns make a table; with fewer left of it, blocks say more."""
+"""A table has at least so many columns; with fewer left, its rows become blocks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

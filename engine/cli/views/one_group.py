@@ -54,7 +54,7 @@ def show_group(
     one: JudgedGroup, settings: Settings, selection: GroupWithPast, *, moves: bool = False
 ) -> None:
     """
-    Print what is the matter with a group, what it is advised, and what its strategies would do.
+    Print the problem of a group, its advice, and its strategies.
 
     Args:
         one: The group.
@@ -193,7 +193,7 @@ _SAVED: Sequence[tuple[str, int, Callable[[float], str]]] = (
     ("cross_rack_records_per_second", DAY, lambda records: f"{brief(records)} records"),
     ("cross_rack_cost_per_month", 1, brief),
 )
-"""What of it is told, by how much of it there is in a day or a month, and how that reads."""
+"""What is saved, over how many seconds, and how that reads."""
 
 
 def _lag_ahead(one: JudgedGroup, gain: Fact) -> str:

@@ -137,7 +137,7 @@ def strategies(judged: JudgedGroup) -> Table:
 
 
 def _tells(shown: ColumnSpec, rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a column is for this group: costs where there is a price, stores where their copies are judged."""
+    """Whether a column is for this group: costs where there is a currency, stores where their copies are evaluated."""
     if shown.meaning.unit is Unit.MONEY_PER_MONTH:
         return any(row["currency"] for row in rows)
     of_stores = shown.name == "stores_in_one_rack"
@@ -187,11 +187,11 @@ def findings(judged: JudgedGroup) -> list[str]:
 
 def move_lines(heading: str, moves: Sequence[Move], names: Mapping[str, str]) -> list[str]:
     """
-    What would change hands, as many lines as a screen has room for.
+    Partitions that would move, as many lines as a screen has room for.
 
     Args:
-        heading: What stands above, before their number.
-        moves: They; nothing is said of none.
+        heading: The line above, before their number.
+        moves: They; no line without any.
         names: Short names of members, by id.
     """
     if not moves:
@@ -210,7 +210,7 @@ def move_lines(heading: str, moves: Sequence[Move], names: Mapping[str, str]) ->
 
 
 def past_lines(judged: JudgedGroup) -> list[str]:
-    """What changes of the group's members moved lately, and would have moved under strategies that it could run."""
+    """Moves by recent changes of members, and how many other available strategies would have made."""
     if not judged.past:
         return []
     seen = next(iter(judged.past.values()))

@@ -1,4 +1,4 @@
-"""Strategies by our names in texts; what a client calls one (`lag` for `lag-aware`) is for settings alone."""
+"""Strategies by our names in texts; the protocol's name (`lag` for `lag-aware`) is for settings only."""
 
 from __future__ import annotations
 

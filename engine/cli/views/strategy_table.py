@@ -33,23 +33,23 @@ AHEAD, CAUGHT_UP = ">LAG IN 1 H (p10-p90)", ">CAUGHT UP"
 _LAG, _ACROSS, _MOVED = pick(CandidateRow, "largest_member_lag", "cross_rack_share", "moves")
 
 _MORE = {Deployment.CLASS: " + class", Deployment.PLAN: " + plan"}
-"""What a strategy takes besides restarts."""
+"""What a strategy requires in addition to restarts."""
 
 Row = Mapping[str, Any]
 
 
 def strategies(one: JudgedGroup, settings: Settings, selection: GroupWithPast) -> Table:
-    """What the group has, and each strategy that it can have; what they cost, and what becomes of it."""
+    """The current assignment and each available strategy: cost and effect."""
     live = [row for row in one.candidates if row["deployment"] == Deployment.LIVE]
     runs = current(one)
     there = [row for row in able(one) if _is_there(row, runs)]
     rows = [*live, *(row for row in able(one) if row not in there)]
     costs = {row["strategy"]: _way(settings, selection, row) for row in able(one)}
-    cells = _Cells(runs=runs, costs=costs)
+    cells = _Cells(costs=costs)
     foreseen = any(row["forecast_lag_expected"] is not None for row in rows)
     racks = any(row["cross_rack_share"] is not None for row in rows)
     columns: list[Shown] = [
-        ("STRATEGY", cells.name),
+        ("STRATEGY", lambda row: strategy_name(row, runs)),
         ("AVAILABLE", cells.available),
         *([(AHEAD, lag_ahead), (CAUGHT_UP, caught_up)] if foreseen else []),
         (">MAX MEMBER LAG", _member_lag),
@@ -70,7 +70,7 @@ def able(one: JudgedGroup) -> list[Row]:
 
 
 def _is_there(row: Row, runs: str | None) -> bool:
-    """Whether the next rebalance under what the group runs changes nothing: then the present assignment says it all."""
+    """Whether the next rebalance under the current strategy changes nothing: then the current assignment is enough."""
     return bool(row["is_running"]) and row["strategy"] == runs and not row["moves"]
 
 
@@ -84,13 +84,9 @@ def strategy_name(row: Row, runs: str | None) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class _Cells:
-    """Cells that depend on the group: what it runs, and the cost of the way to each strategy."""
+    """Cells that depend on the cost of the way to each strategy."""
 
-    runs: str | None
     costs: Mapping[str, SwitchCost | None]
-
-    def name(self, row: Row) -> str:
-        return strategy_name(row, self.runs)
 
     def available(self, row: Row) -> str:
         if row["feasibility"] == Feasibility.AVAILABLE:

@@ -44,7 +44,7 @@ _LOOKS = {"title": "bold", "head": "bold", "dim": "dim"}
 
 def text(value: str | None, absent: str = NOTHING) -> str:
     """
-    A name; *absent* stands for None and for nothing.
+    A name; *absent* replaces None and empty text.
 
     >>> text("orders"), text(None), text("", "?")
     ('orders', '-', '?')
@@ -63,7 +63,7 @@ class Table:
         rows: As many cells each.
         title: A line above it.
         apart: Whether the last column may become a table of its own where the screen is too narrow for both.
-        beside: How many of the first columns then stand beside it.
+        beside: How many of the first columns are repeated beside it.
         spare: Headings of columns that a screen too narrow for all does without first, in this order.
     """
 
@@ -266,7 +266,7 @@ def emit_csv(rows: Iterable[Mapping[str, Any]]) -> None:
     r"""
     Print rows of the same keys as comma-separated values, the keys above them.
 
-    Values are as in JSON, but text as it is, null as nothing, and lists and objects as JSON.
+    Values are as in JSON, but text unquoted, null as nothing, and lists and objects as JSON.
 
     >>> emit_csv([{"group": 'a,b', "lag": None, "findings": ["late"]}])
     group,lag,findings

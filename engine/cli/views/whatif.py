@@ -28,6 +28,7 @@ from .strategy_table import (
     AHEAD,
     CAUGHT_UP,
     NEEDS_PLAN,
+    Row,
     before_and_after,
     caught_up,
     lag_ahead,
@@ -80,7 +81,7 @@ def _row(outcome: WhatIfOutcome, sizes: Sizes | None) -> WhatIfRow:
 
 
 def because_of(sizes: Sizes) -> str | None:
-    """Why no smaller number of members keeps up, or why none is known, as a clause."""
+    """Why no smaller number of members is enough, or why none is known, as a clause."""
     return "; ".join(words(fact) for fact in sizes.why) or None
 
 
@@ -178,8 +179,6 @@ def _busiest(answer: WhatIfAnswer, now: Row, then: Row) -> str | None:
     ends = before_and_after(*map(utilisation, used))
     return f"{before_and_after(names[0], names[-1])}: {ends} of its capacity"
 
-
-Row = Mapping[str, Any]
 
 _WIDE = (
     *("strategy", "is_running", "feasibility", "members", "idle_members", "partitions", "moves"),

@@ -109,11 +109,11 @@ def _labelled(answer: TaskAnswer, first: TaskOutcome) -> list[tuple[str, str | N
         if then["restores"]:
             stores = several(then["restores"], "store")
             moves += f", {stores} to restore ({brief(then['restore_offsets'])} records)"
-    most = f"{ends('most_tasks', brief)} tasks at most"
     return [
         ("Racks", then["reason"]),
         ("Traffic", f"cross-rack {ends('cross_rack_share', percent)} of source partitions"),
-        ("Busiest", f"{ends('busiest_per_second', brief)} records/s, {most}"),
+        ("Busiest", f"{ends('busiest_per_second', brief)} records/s"),
+        ("Tasks", f"{ends('most_tasks', brief)} at most on one instance"),
         ("Moves", moves),
     ]
 
