@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...advice.rollout import Restart
@@ -16,7 +15,7 @@ from ...model.formats import NOTHING, UNKNOWN, brief, brief_duration, change, du
 from ...model.text import cut, pasted, several
 from ...pipeline.rollout import SwitchCost, cost_of, rollout_of
 from ...records import CandidateRow, record_of
-from .columns import Shown, cell, pick, table
+from .columns import Shown, short, table
 from .fleet import current
 from .tables import Table, tell, text
 
@@ -29,8 +28,6 @@ NAME = 24
 """As many characters of a strategy's name are shown in the table."""
 
 AHEAD, CAUGHT_UP = ">LAG IN 1 H (p10-p90)", ">CAUGHT UP"
-
-_LAG, _ACROSS, _MOVED = pick(CandidateRow, "largest_member_lag", "cross_rack_share", "moves")
 
 _MORE = {Deployment.CLASS: " + class", Deployment.PLAN: " + plan"}
 """What a strategy requires in addition to restarts."""
@@ -45,17 +42,36 @@ def strategies(one: JudgedGroup, settings: Settings, selection: GroupWithPast) -
     there = [row for row in able(one) if _is_there(row, runs)]
     rows = [*live, *(row for row in able(one) if row not in there)]
     costs = {row["strategy"]: _way(settings, selection, row) for row in able(one)}
-    cells = _Cells(costs=costs)
     foreseen = any(row["forecast_lag_expected"] is not None for row in rows)
     racks = any(row["cross_rack_share"] is not None for row in rows)
+    member_lag, across, moves = short(
+        CandidateRow,
+        {
+            "largest_member_lag": "MAX MEMBER LAG",
+            "cross_rack_share": "X-RACK",
+            "moves": "MOVES",
+        },
+    )
+
+    def available(row: Row) -> str:
+        if row["feasibility"] == Feasibility.AVAILABLE:
+            return "yes"
+        cost = costs[row["strategy"]]
+        how = (cost and restarted(cost)) or "needs restart"
+        more = _MORE.get(row["deployment"])
+        return f"{how.replace('rolling ', '')}{more}" if more else how
+
+    def restarts(row: Row) -> str:
+        if row["deployment"] == Deployment.LIVE:
+            return NOTHING
+        cost = costs[row["strategy"]]
+        return UNKNOWN if cost is None else brief(cost.restarts)
+
     columns: list[Shown] = [
-        ("STRATEGY", lambda row: strategy_name(row, runs)),
-        ("AVAILABLE", cells.available),
+        *(("STRATEGY", lambda row: strategy_name(row, runs)), ("AVAILABLE", available)),
         *([(AHEAD, lag_ahead), (CAUGHT_UP, caught_up)] if foreseen else []),
-        (">MAX MEMBER LAG", _member_lag),
-        *([(">X-RACK", lambda row: cell(_ACROSS, row[_ACROSS.name], row))] if racks else []),
-        (">MOVES", lambda row: cell(_MOVED, row[_MOVED.name], row)),
-        (">RESTARTS", cells.restarts),
+        *(member_lag, *([across] if racks else []), moves),
+        (">RESTARTS", restarts),
     ]
     return table(columns, rows, spare=["X-RACK", "CAUGHT UP", "MAX MEMBER LAG"])
 
@@ -82,27 +98,6 @@ def strategy_name(row: Row, runs: str | None) -> str:
     return f"{cut(text(row['strategy']), NAME)}{again}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Cells:
-    """Cells that depend on the cost of the way to each strategy."""
-
-    costs: Mapping[str, SwitchCost | None]
-
-    def available(self, row: Row) -> str:
-        if row["feasibility"] == Feasibility.AVAILABLE:
-            return "yes"
-        cost = self.costs[row["strategy"]]
-        how = (cost and restarted(cost)) or "needs restart"
-        more = _MORE.get(row["deployment"])
-        return f"{how.replace('rolling ', '')}{more}" if more else how
-
-    def restarts(self, row: Row) -> str:
-        if row["deployment"] == Deployment.LIVE:
-            return NOTHING
-        cost = self.costs[row["strategy"]]
-        return UNKNOWN if cost is None else brief(cost.restarts)
-
-
 def lag_ahead(row: Row) -> str:
     """The lag in an hour with its band."""
     if row["forecast_lag_expected"] is None:
@@ -111,7 +106,7 @@ def lag_ahead(row: Row) -> str:
 
 
 def lag_band(row: Row) -> str:
-    """Between what the lag in an hour lies in four cases of five."""
+    """The lag in an hour from p10 to p90."""
     return f"{brief(row['forecast_lag_low'])}-{brief(row['forecast_lag_high'])}"
 
 
@@ -146,11 +141,6 @@ def caught_up(row: Row) -> str:
     if seconds is None:
         return UNKNOWN
     return "> 1h" if math.isinf(seconds) else brief_duration(seconds)
-
-
-def _member_lag(row: Row) -> str:
-    value = row[_LAG.name]
-    return cell(_LAG, None, row) if value is None else brief(value)
 
 
 def _way(settings: Settings, selection: GroupWithPast, row: Row) -> SwitchCost | None:
@@ -192,7 +182,8 @@ _WHY_NOT = {
 _LONG_ASIDE = re.compile(r" \([^()]{40,}\)")
 
 
-def _why_not(row: Row) -> str:
+def why_not(row: Row) -> str:
+    """Why the group cannot have a strategy, in short."""
     facts = [record_of(Fact, fact) for fact in row.get("facts") or ()]
     first = next((fact.measure for fact in of_kind(facts, FactKind.REASON)), "")
     said = str(row["reason"] or "").split(". ")[0]
@@ -204,7 +195,7 @@ def show_others(rows: Iterable[Row], group: str, width: int) -> None:
     by_reason: dict[str, list[str]] = {}
     for row in rows:
         if row["feasibility"] not in ABLE:
-            by_reason.setdefault(_why_not(row), []).append(row["strategy"])
+            by_reason.setdefault(why_not(row), []).append(row["strategy"])
     if not by_reason:
         return
     print("\nNot available for this group:")

@@ -222,7 +222,8 @@ def _within(table: Table, *, wide: bool) -> list[str]:
         return [*(wrap(table.title, WIDTH) if table.title else []), *lines]
     if parts := _parted(table, WIDTH):
         return [line for part in parts for line in ["", *_within(part, wide=wide)]][1:]
-    return ["".join(span.text for span in line).rstrip() for line in lay_out(table, WIDTH)]
+    drawn = ("".join(span.text for span in line).rstrip() for line in lay_out(table, WIDTH))
+    return [line for line in drawn if not line.startswith("──")]
 
 
 def _parted(table: Table, width: int) -> list[Table]:

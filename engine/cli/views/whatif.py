@@ -8,7 +8,7 @@ from typing import Any
 
 from ...assignors.kafka.protocol_names import strategy_of
 from ...messages.wording import because, reasons, replay, sentence, several, words
-from ...model.assignments import Deployment
+from ...model.assignments import ABLE, Deployment
 from ...model.formats import (
     NOTHING,
     UNKNOWN,
@@ -36,6 +36,7 @@ from .strategy_table import (
     show_others,
     steps_to,
     strategy_name,
+    why_not,
 )
 from .tables import Table, screen_width, tell, tell_answer, tell_legend, tell_list, text
 
@@ -97,6 +98,7 @@ def print_answer(answer: WhatIfAnswer, *, wide: bool = False) -> None:
     [first] = answer.outcomes[:1] or [answer.today]
     rows = [
         row_of(_row(one, answer.sizes.get(one.candidate.strategy)))
+        | {"facts": [row_of(fact) for fact in one.candidate.reason]}
         for one in (answer.today, *answer.outcomes)
     ]
     found = [row for row in rows if row["moves"] is not None]
@@ -113,9 +115,10 @@ def print_answer(answer: WhatIfAnswer, *, wide: bool = False) -> None:
     if wide:
         heading = f"Moves with {first.candidate.strategy}"
         tell(["", *move_lines(heading, first.moves, answer.supposed.names)], width=width)
-    by_plan = [row["strategy"] for row in found if row["deployment"] == Deployment.PLAN]
-    if by_plan and not wide:
-        print(f"\n* {NEEDS_PLAN}: {steps_to(by_plan[0], group.group)}")
+    for row in [row for row in told if row["feasibility"] not in ABLE and not wide][:1]:
+        why = why_not(row)
+        steps = f": {steps_to(row['strategy'], group.group)}" if why == NEEDS_PLAN else ""
+        print(f"\n* {why}{steps}")
     more = "" if wide else "--wide lists moves and members"
     tell_legend(tables, more, "--json has everything", width=width)
 
@@ -208,8 +211,7 @@ def _table(answer: WhatIfAnswer, rows: Sequence[Row]) -> Table:
         return UNKNOWN if sizes.fewest is None else brief(sizes.fewest)
 
     def name(row: Row) -> str:
-        plan = " *" if row["deployment"] == Deployment.PLAN else ""
-        return f"{strategy_name(row, runs)}{plan}"
+        return strategy_name(row, runs) + ("" if row["feasibility"] in ABLE else " *")
 
     racks = any(row["cross_rack_share"] is not None for row in rows)
     health, across, moves = short(
