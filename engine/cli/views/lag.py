@@ -107,7 +107,8 @@ def show_lags(
     without = [row for row in partitions if row["partition"] is None]
     if without:
         tables.append(_without(heads, without))
-        print()
+        if blocks or overview:
+            print()
         show(tables[-1:], wide=wide, legend=False)
     rates = any(">IN" in each.headings for each in tables)
     tell_legend(

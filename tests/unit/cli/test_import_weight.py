@@ -65,7 +65,7 @@ def test_what_needs_no_service_loads_no_client_and_no_pandas(recording):
     lines = [
         line for line in ended(PROGRAM, str(recording), *HEAVY) if line[:5] in ("after", "then ")
     ]
-    verbs = ("advise", "lag", "snapshot", "assign")
+    verbs = ("advise", "lag", "recording", "assign")
     loaded = [line.removesuffix(" ortools") for line in lines]
     assert loaded == [*(f"after {verb}" for verb in verbs), "then pandas"]
 
