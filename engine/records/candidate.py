@@ -19,7 +19,7 @@ class CandidateColumns(OfGroup):
     )
     deployment: Deployment = column(
         "How a user gets it: setting, class, plan, baseline, never advised, already there.",
-        head="Got by",
+        head="Deployment",
     )
     feasibility: Feasibility = column(
         "Whether this group could run it: available, needs restart, not deployable here, not applicable."

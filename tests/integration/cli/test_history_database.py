@@ -64,7 +64,7 @@ def test_a_query_tells_people_and_machines_the_same(run, filled):
     """The rows of the history, as a table and as objects."""
     rows = {row["group_id"]: row for row in objects(run("query", "groups", "--json"))}
     assert rows["orders-app"]["total_lag"] == 20
-    text = run("query", "groups", "--param", "cluster=prod").stdout
+    text = run("query", "groups", "--param", "cluster=prod", "--wide").stdout
     line = next(one for one in text.splitlines() if " orders-app " in one)
     assert " 20 " in line
 

@@ -115,7 +115,7 @@ Step 1: set, and restart 2 members one after the other … Java, properties clie
 … Spring, application.properties spring.kafka.consumer.properties.client.rack= … librdkafka
 … client.rack=rack-a on a@/10.0.0.1 client.rack=rack-b on b@/10.0.0.1
 … kafka-python: no such strategy, or its members do not send client.rack
-… 2 partitions of another owner than now 50% -> 0% of partitions across racks
+… 2 partitions reassigned cross-rack share of partitions 50% -> 0%
 … The way back … remove client.rack
 """
 """What the running strategy needs is the setting alone; it brings what its row says."""
@@ -303,9 +303,9 @@ MIN_IS_SET = 'rack_aware_assignment_strategy = "min_traffic"'
         (
             "",
             "<the rack of this member>",
-            "not known: racks play no part: 1 client (app-2) has no rack … What it brings is worked out once racks",
+            "unknown: racks play no part: 1 client (app-2) has no rack … What it brings is worked out once racks",
         ),
-        ('racks = {"app-2-*" = "b"}', "b", "100% -> 0% of partitions across racks"),
+        ('racks = {"app-2-*" = "b"}', "b", "cross-rack share of partitions 100% -> 0%"),
     ],
 )
 def test_one_instance_without_client_rack_gets_it_and_nobody_else_restarts(
