@@ -82,8 +82,8 @@ class OwnColumn:
     """
     A column that a view or query declares itself.
 
-    *unit* is None if the name says it, or if there is none. With *where*, null means none only if one of these columns is
-    null.
+    *unit* is None if the name says it, or if there is none. With *where*, null means none only if one of these columns
+    is null.
     """
 
     name: str
