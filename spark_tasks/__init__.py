@@ -1,1 +1,1 @@
-"""What runs on Spark: chunks of groups through the functions of the engine, and thin mains; see `README.md`."""
+"""Steps that run on Spark: groups in chunks, with the functions of the engine. See `README.md`."""

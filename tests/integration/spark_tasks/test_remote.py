@@ -154,7 +154,7 @@ def test_workers_without_our_code_are_named(ask):
         ask(f"exec {BARE}")
     line = str(refused.value)
     assert "lacks a module: No module named '" in line
-    assert "its PYSPARK_PYTHON, or let EVENKEEL_SPARK_ARCHIVE name the archive" in line
+    assert "or set EVENKEEL_SPARK_ARCHIVE to the path of the archive" in line
     assert "\n" not in line
 
 

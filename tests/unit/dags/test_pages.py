@@ -307,7 +307,11 @@ def test_trouble_is_not_kept() -> None:
     [
         (ConfigError("no history database is configured.", fix="Set it."), 503, "Set it."),
         (HistoryUnreachable("database evenkeel at db:5432 does not answer."), 503, "db:5432"),
-        (ValueError("postgresql://me:hunter2@db/evenkeel"), 500, "See the log of the Airflow API server"),
+        (
+            ValueError("postgresql://me:hunter2@db/evenkeel"),
+            500,
+            "See the log of the Airflow API server",
+        ),
     ],
 )
 def test_what_hinders_a_page_is_said_on_it(
