@@ -203,7 +203,7 @@ REFUSALS = {
     "nothing": r"(1 executor|2 executors) on 1 host have Python 3\.",
     "code": r"ConfigError: a Spark worker \(.*lacks a module: No module named 'evenkeel'\."
     " Create an archive with `evenkeel admin pack`",
-    "version": f"ConfigError: .*runs Python 3.99, this process {OURS}; they must be the same",
+    "version": f"ConfigError: .*runs Python 3.99, this process {OURS}; both need the same version",
     "python": "ConfigError: Spark's workers cannot start Python as /no/such/python: .*not found",
     "lake": rf"LakeError: a Spark worker \(.*cannot read lake {ELSEWHERE} as this process does: ",
 }
