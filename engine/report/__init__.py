@@ -1,10 +1,8 @@
 """
-The report: what is known of a fleet of groups as values, and the one HTML file that shows them.
+The report: the state of all groups of a cluster as values, and the HTML file that shows them.
 
-`values` is all that a page shows; whoever has these values from somewhere, the lake or a database, gets the same page.
-`page` makes the file: a template that escapes everything, our own style and script, and uPlot, which draws the charts.
-`rehearsal` asks the what-if about each rack that may be lost. Nothing here reads anything, and nothing in the file asks
-for anything.
+`values` has the contents of a page, from the lake or a database. `page` renders the file: an escaping template, a
+style, a script and uPlot for charts. `rack_outages` simulates the loss of each rack.
 """
 
 from ..model.text import group_name

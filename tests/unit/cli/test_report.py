@@ -63,7 +63,7 @@ def test_the_end_of_each_rack(run, tmp_path, monkeypatch, lake):
     assert result.exit_code == 0, result.output
     assert "2 of 4 groups rehearsed without each rack\nwritten" in result.stderr
     assert page.count("<h3>Without rack-") == 3
-    assert "8 groups cannot be rehearsed: no member" in page
+    assert "8 groups cannot be simulated: no member" in page
 
     told = run("report", "--from", lake, "--group", "uneven", "--without-racks", "--out", "x.html")
     page = (tmp_path / "x.html").read_text(encoding="utf-8")
