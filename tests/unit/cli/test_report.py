@@ -68,5 +68,5 @@ def test_the_end_of_each_rack(run, tmp_path, monkeypatch, lake):
     told = run("report", "--from", lake, "--group", "uneven", "--without-racks", "--out", "x.html")
     page = (tmp_path / "x.html").read_text(encoding="utf-8")
     assert told.exit_code == 0, told.output
-    assert "Each group of the newest snapshot (1 group) then" in page
+    assert "for every group of the newest snapshot (1 group)" in page
     assert len(re.findall(r"<bdi>uneven</bdi><td>healthy &rarr; ", page)) == 3
