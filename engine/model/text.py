@@ -164,7 +164,7 @@ def printable(value: str) -> str:
 
 
 def pasted(name: str) -> str:
-    """
+    r"""
     A name as a shell word for commands that people copy.
 
     >>> print(pasted("orders-app"), pasted("it's; $(x)"), pasted("a\x1b[31mb"))
