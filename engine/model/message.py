@@ -1,9 +1,4 @@
-"""
-What is said, as a frozen value: plain facts without a word of any chat program, and its JSON form
-for storage.
-
-A message reads like a colleague: what, how bad, since when, what to do, how sure.
-"""
+"""A notification as a frozen value, independent of any chat program, with its JSON form for storage."""
 
 from __future__ import annotations
 
@@ -19,7 +14,7 @@ from .states import Diagnosis, IncidentKind
 
 
 class Severity(enum.StrEnum):
-    """How bad it is; *resolved* is the end of something told before."""
+    """Severity; *resolved* is the end of a notified incident."""
 
     INFO = "info"
     WARNING = "warning"
@@ -29,7 +24,7 @@ class Severity(enum.StrEnum):
 
 def severity_of(kind: Diagnosis | IncidentKind) -> Severity:
     """
-    How bad a kind of trouble is, of a group or of a pipeline.
+    The severity of a cause, of a group or of a pipeline.
 
     >>> severity_of(Diagnosis.GROUP_NOT_COMMITTING), severity_of(Diagnosis.CATCHING_UP)
     (<Severity.CRITICAL: 'critical'>, <Severity.WARNING: 'warning'>)
@@ -38,7 +33,7 @@ def severity_of(kind: Diagnosis | IncidentKind) -> Severity:
 
 
 class MessageKind(enum.StrEnum):
-    """What a message is about; also the `kind` of its row in the table `alert`."""
+    """Kind of a message, and of its row in the table `alert`."""
 
     ADVICE = "advice"
     INCIDENT_OPENED = "incident opened"
@@ -51,8 +46,7 @@ class MessageKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """One thing under one heading, which may be empty: *lines* of prose, then *code* to read letter by letter or to
-    copy."""
+    """A section with an optional heading: *lines* of text, then *code*."""
 
     heading: str
     lines: tuple[str, ...] = ()
@@ -62,16 +56,16 @@ class Section:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
     """
-    The incident that a message is about, for receivers that are programs.
+    The incident of a message, for programs.
 
     Attributes:
-        key: Our own id of it, the same from its opening to its end.
+        key: Id of the incident, from its opening to its end.
         cluster: Configured name of the cluster.
-        group_id: The group; None where the whole cluster is concerned.
-        cause: What is wrong.
-        severity: How bad that is, or was until its end.
-        owner: Who owns the group; None where that is not configured.
-        began_at: When it began.
+        group_id: The group; None for an incident of the whole cluster.
+        cause: The cause.
+        severity: Its severity, also after its end.
+        owner: Owner of the group; None if none is configured.
+        began_at: Start of the incident.
     """
 
     key: str
@@ -84,7 +78,7 @@ class Subject:
 
 
 class NewsKind(enum.StrEnum):
-    """What of an advice is told, the most urgent first."""
+    """Kinds of news about advice, most urgent first."""
 
     SWITCH = "switch"
     MISSED = "missed"
@@ -96,14 +90,14 @@ class NewsKind(enum.StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Announcement:
     """
-    What a reader knows of one group afterwards; also of a group that was cut from the text.
+    News about a group in a message, even if the text omits the group.
 
     Attributes:
         group_id: The group.
-        kind: What it was told.
-        strategy: Of which strategy; None in a message from before that was kept of all of them.
-        at: When that was true.
-        diagnosis: What was the matter with the group then; None where that is not known.
+        kind: Kind of the news.
+        strategy: The strategy; None if unknown.
+        at: Time of the facts.
+        diagnosis: Diagnosis of the group at that time; None if unknown.
     """
 
     group_id: str
@@ -114,7 +108,7 @@ class Announcement:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any], at: datetime) -> Announcement:
-        """Read it back from a message of some moment."""
+        """Read it from a stored message."""
         diagnosis = stored.get("diagnosis")
         return cls(
             group_id=stored["group_id"],
@@ -131,21 +125,21 @@ class AlertMessage:
     A message.
 
     Attributes:
-        kind: What it is about.
-        severity: How bad it is.
-        at: When what it says was true; nothing was told of it before that moment.
-        title: One line, names the cluster.
-        summary: One or two sentences that stand alone: the impact, and whether it grows.
-        action: The one thing to do, an imperative; it follows the summary wherever that is shown.
-        sections: The details, worst first.
-        more: How to ask for everything that was cut.
-        footer: Where the facts come from, one per line.
-        announcements: What each group has been told with it (advice only).
-        subject: The incident it is about, if it is about one.
-        mention: Who is called by it, as `Rule.mention` has it, several with a blank between; None: nobody.
-        link: Address of the run it comes from; None where that is not known.
-        report: Address of the page that shows what it is about; it is added where the message is delivered.
-        snapshot_id: The snapshot that it rests on; for programs, no text shows it.
+        kind: Its kind.
+        severity: Its severity.
+        at: Time of its facts.
+        title: One line with the name of the cluster.
+        summary: One or two self-contained sentences: impact and trend.
+        action: The next step, an imperative, which follows the summary.
+        sections: Details, worst first.
+        more: The command that shows omitted details.
+        footer: Sources of the facts, one per line.
+        announcements: News about each group (advice only).
+        subject: Its incident, if it has one.
+        mention: Mentions as in `Rule.mention`, separated by blanks; None for nobody.
+        link: URL of the run that created it; None if unknown.
+        report: URL of the page with its subject, added at delivery.
+        snapshot_id: The snapshot of its facts, for programs only.
     """
 
     kind: MessageKind
@@ -169,17 +163,17 @@ class AlertMessage:
 
     @property
     def brief(self) -> bool:
-        """Whether its sections are a line or two each, to be read in one go: all but advice for several groups."""
+        """Whether its sections have a line or two each: all messages except advice for several groups."""
         return self.kind is not MessageKind.ADVICE or len(self.announcements) == 1
 
     @property
     def spoken(self) -> str:
-        """Summary and action, for whom they are one text."""
+        """Summary and action as one text."""
         return " ".join(part for part in (self.summary, self.action) if part)
 
     @property
     def links(self) -> dict[str, str]:
-        """Where more of it can be looked at, by the word for that: the page about it, then the run."""
+        """Links by their text: the page of its subject, then the run."""
         known = {"report": self.report, "run": self.link}
         return {word: address for word, address in known.items() if address}
 

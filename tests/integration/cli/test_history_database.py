@@ -120,7 +120,7 @@ def test_a_report_of_the_history(run, filled, tmp_path):
     assert result.exit_code == 0, result.stderr
     assert "written: evenkeel-report.html, 2 groups over 1 snapshot" in result.stderr
     page = (tmp_path / "evenkeel-report.html").read_text(encoding="utf-8")
-    assert "the history in Postgres" in page
+    assert "history database" in page
     one = run("report", "--database", "--cluster", "prod", "--group", "o*app", "--out", "one.html")
     assert "written: one.html, 1 group over 1 snapshot" in one.stderr
     both = run("report", "--database", "--from", "lake")

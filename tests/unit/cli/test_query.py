@@ -323,7 +323,7 @@ def test_a_picture_has_the_question_its_time_and_units(run, history, tmp_path):
     assert result.exit_code == 0, result.output
     assert f"drawn: {file}" in result.stderr
     words = re.findall(r"<!-- (.*?) -->", file.read_text(encoding="utf-8"))
-    assert "How did the lag of a group develop?" in words
+    assert "How did the lag of a group change from snapshot to snapshot?" in words
     assert "prod; 2026-03-01 00:00:00 UTC to 2026-03-01 02:00:00 UTC; gap: unknown" in words
     assert {"Lag (offsets)", "Time lag (h)", "time (UTC)", "a$b$", " _b"} <= set(words)
 
