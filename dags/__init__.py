@@ -1,16 +1,17 @@
 """
-Thin Airflow DAGs, one per file; `defaults`, `runtime`, `outages`, `connections` and `spark_step` are what they
-share. `pages` serves the report inside Airflow: `navigation` says where, `page_data` what is shown, `page_cache` how
-often it is made. `pool_priority` has the plugin.
+Airflow DAGs, one per file.
 
-Airflow is shown them by a file of three lines in a DAG folder of your own, beside an installed wheel:
+They share `defaults`, `runtime`, `outages`, `connections` and `spark_step`. `pages` serves the report inside Airflow,
+with `navigation` (addresses), `page_data` (contents) and `page_cache`. `pool_priority` has the plugin.
 
-    # The DAGs of evenkeel, as installed; Airflow reads files that speak of airflow and a dag.
+To use the DAGs of an installed wheel, add this file to your DAG folder:
+
+    # The DAGs of evenkeel, as installed; Airflow reads files that contain the words airflow and dag.
     from evenkeel.dags import all_dags
     globals().update(all_dags())
 
-Everything is imported by the one name `evenkeel`, so a `dags` package, a `sql` folder or an `engine` module of
-your own on the import path is never in the way.
+All modules are imported below the name `evenkeel`, so they don't conflict with a `dags`, `sql` or `engine` package of
+your own.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from importlib import import_module
 from typing import Any
 
 ADVISING = "advise_assignments"
-"""The DAG that makes the advice of a snapshot."""
+"""The DAG that computes the advice of a snapshot."""
 
 NAMES = ("snapshot_offsets", ADVISING, "watch_pipeline", "maintain_history", "backfill_history")
-"""The DAGs, in the order in which data flows through them; each is the module of that name."""
+"""The DAGs in the order of the data flow; each has a module of the same name."""
 
 
 def all_dags() -> dict[str, Any]:
-    """Every DAG by its id, for the globals of a file in Airflow's DAG folder."""
+    """All DAGs by id, for the globals of a file in the DAG folder of Airflow."""
     return {name: import_module(f"{__name__}.{name}").DAG for name in NAMES}

@@ -1,30 +1,32 @@
 """
-### From a snapshot to advice
+### Advise on a snapshot
 
-**What it does.** One run per snapshot: checks the snapshot group by group, computes lag, rates, skew
-and rack distance, replays every strategy on every group, checks metrics and candidates, decides (switch
-or stay, with the reason) and tells Slack what is new. The snapshot id is the run's partition key.
+**What it does.** One run per snapshot; the snapshot id is the partition key of the run.
 
-**When snapshots come faster than runs end.** The run whose turn it is takes all snapshots of its cluster
-that wait: metrics for each, candidates and advice for the newest. The others are *superseded*; their own
-runs, and any run that finds its snapshot done or in work, end at once, skipped. The first two tasks
-wait for the pool `spark`: a run by hand goes first, then the oldest, and a run that has begun is
-finished first, so no cluster waits for another longer than one run.
+1. `validate_snapshot` claims the snapshot and validates it group by group.
+2. `measure_and_propose` computes lag, rates, skew and cross-rack traffic, and simulates every strategy for
+   every group. It runs the steps `compute_metrics` and `propose_candidates` in one Spark application.
+3. `validate_candidates` validates metrics and candidates and stores them in the history database.
+4. `advise` decides for each group: switch or stay, with the reason.
+5. `alert` notifies Slack of news.
 
-**When it fails.** The last line of the failed task's log says what could not be done and what to do
-about it. A *rejected* snapshot is no failure: `validate_snapshot` ends well, says why, and goes on
-with the next that waits; where there is none, the steps up to `advise` are skipped. Single groups
-whose data is bad are withheld with their reason while all others go on. `measure_and_propose` is two
-steps in one Spark application, `compute_metrics` and `propose_candidates`; `step_run` says which of
-them failed, and Spark's own output is above the last line of the log.
+**If snapshots come faster than runs finish.** The active run claims all waiting snapshots of its cluster:
+it computes metrics for each, and candidates and advice for the newest. The others are *superseded*, and
+their own runs are skipped. A run whose snapshot is done or claimed is also skipped. The first two tasks
+use the pool `spark`: manual runs go first, then the oldest run. A started run is finished first, so a
+cluster waits for at most one run of another.
 
-**How to run it again.** Clear the failed task: every step may be repeated and leaves the same rows;
-`measure_and_propose` goes on behind what the lake has by the same configuration and version of
-evenkeel. Advice that is stored stays as it is. A snapshot that never got its advice is run again by
-`watch_pipeline`, whether or not others wait. By hand: trigger with `snapshot_id`; that run goes first
-and works on exactly that snapshot. With `groups` only groups of matching names are computed and
-replaced; advice is stored once all groups of the snapshot have candidates. Only the newest snapshot
-of a cluster is spoken of in Slack.
+**When it fails.** The last line of the task log has the error and the fix. `step_run` shows which step
+failed; the output of Spark is above the last line of the log. A *rejected* snapshot isn't a failure:
+`validate_snapshot` logs the reason and continues with the next waiting snapshot. Without one, the steps
+up to `advise` are skipped. Groups with invalid data are skipped by validation; all others continue.
+
+**How to run it again.** Clear the failed task. Every step can be repeated and gives the same rows.
+`measure_and_propose` reuses results of the same configuration and version in the lake. Stored advice is
+not changed. `watch_pipeline` triggers a run for a snapshot without advice. To trigger one yourself, set
+`snapshot_id`: the run goes first and uses exactly that snapshot. With `groups`, only matching groups are
+computed and replaced; advice is stored when all groups of the snapshot have candidates. Slack is notified
+of the newest snapshot of a cluster only.
 
 **Where to look.**
 
@@ -45,15 +47,15 @@ from evenkeel.dags import defaults
 from evenkeel.dags.spark_step import SparkStep
 
 ASKED = "{{ dag_run.partition_key or params.snapshot_id or '' }}"
-"""The snapshot that started the run, or that a person asked for."""
+"""The snapshot that triggered the run, or the parameter of a manual run."""
 
 CLAIMED = "{{ ti.xcom_pull(task_ids='validate_snapshot') or '' }}"
-"""The snapshot that the run advises on: the newest of that cluster that waits; empty when it was rejected."""
+"""The claimed snapshot: the newest waiting one of the cluster; empty if it was rejected."""
 
 TOLD = "{{ ti.xcom_pull(task_ids='validate_snapshot') or dag_run.partition_key or params.snapshot_id or '' }}"
 
 RUNS_AT_ONCE = 16
-"""Runs that may have begun; those that wait do so for the pool, where a run by hand goes first."""
+"""Maximum number of active runs; they wait for the pool, where manual runs go first."""
 
 
 @dag(
@@ -65,21 +67,21 @@ RUNS_AT_ONCE = 16
             None,
             type=["null", "string"],
             title="Snapshot",
-            description="Which snapshot to advise on; runs started by a snapshot know theirs.",
+            description="Snapshot to advise on; set automatically if a snapshot triggers the run.",
         ),
         "groups": Param(
             "*",
             type="string",
             minLength=1,
             title="Groups",
-            description="Shell pattern: compute only groups of matching names.",
+            description="Shell pattern of the groups to compute.",
         ),
     },
     tags=["evenkeel", "kafka", "spark"],
     **defaults.DAG | {"max_active_runs": RUNS_AT_ONCE},
 )
 def advise_assignments() -> None:
-    """From a snapshot to advice."""
+    """Advise on a snapshot."""
 
     @task(**defaults.IN_TURN)
     def validate_snapshot(snapshot_id: str, run: str) -> str | None:

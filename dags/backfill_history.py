@@ -1,27 +1,29 @@
 """
-### Judge past days again by the rules of now
+### Re-evaluate history (backfill)
 
-**What it does.** After a change of the configuration or of evenkeel, it takes past days through the
-pipeline again, from the lake, by what is configured and installed now, with what was known by then. What
-comes of it goes to a schema of its own beside the history, with the same tables and views, named by
-configuration and version (`rules_...`). What the history says is never rewritten, and nothing is posted.
-Nobody schedules it: trigger it with `cluster`, `from` and `to`, and perhaps a pattern of groups.
-`backfill` works some minutes at a time, then lets the pipeline have the pool (*up for reschedule*), and
-comes back until all is done; `tell_changes` says of how many groups something else would have been said.
+**What it does.** After a change of the configuration or of evenkeel, it runs past days through the pipeline
+again. It reads snapshots from the lake, uses the current rules, and uses only data known at the time of each
+snapshot. Results go to a separate schema (`rules_...`) with the same tables and views, named by configuration
+and version. It doesn't change the history and doesn't post anything. It has no schedule: trigger it with
+`cluster`, `from`, `to` and optionally a pattern of groups.
 
-**When it fails.** `find_snapshots` says what is wrong with the parameters: a cluster that is not
-configured, days that the lake does not have (any more: `keep_days`), an end before the beginning. Then
-the lake or the history cannot be used, or its user may not create a schema; the last line of the log
-says which. *Another backfill is still running*: someone has started `evenkeel backfill` for this cluster.
-No failure is told to anybody else.
+1. `find_snapshots` checks the parameters and counts the snapshots.
+2. `backfill` evaluates them, some minutes at a time. Between turns it releases the pool slot (*up for
+   reschedule*).
+3. `tell_changes` reports the number of groups with different results.
 
-**How to run it again.** Clear the failed task, or trigger it with the same parameters: it goes on with
-what is not there yet. To have it all made anew, drop the schema first. By hand: `evenkeel backfill`.
+**When it fails.** `find_snapshots` fails on invalid parameters: an unknown cluster, days that are not in the
+lake (see `keep_days`), or an end before the start. Other failures are an unreachable lake or history database,
+or a database user without the CREATE privilege; the last line of the log has the cause. *Another backfill is
+still running*: `evenkeel backfill` runs for the same cluster. Failures are not sent to Slack.
 
-**Where to look.** The log says how far it is ("720 of 4,032 snapshots, through 2026-11-03 11:55 UTC,
-about 40 min left"), the result of `tell_changes` what came of it. What differs, by group:
-`evenkeel query backfill_changes`. Every view and named query answers there too: with
-`?options=-csearch_path%3Drules_...` at the end of `EVENKEEL_DATABASE_URL`, or
+**How to run it again.** Clear the failed task, or trigger the DAG with the same parameters: it continues with the
+missing snapshots. To start from scratch, drop the schema first. Command line: `evenkeel backfill`.
+
+**Where to look.** The log shows the progress ("720 of 4,032 snapshots, through 2026-11-03 11:55 UTC, about 40
+min left"), the result of `tell_changes` the summary. List the differences by group with
+`evenkeel query backfill_changes`. All views and named queries work in the new schema: append
+`?options=-csearch_path%3Drules_...` to `EVENKEEL_DATABASE_URL`, or run
 
     set search_path = rules_...;
     select group_id, taken_at, diagnosis from lag_history order by taken_at desc limit 100;
@@ -37,14 +39,14 @@ from airflow.sdk import BaseSensorOperator, Param, PokeReturnValue, dag, task
 from evenkeel.dags import defaults
 
 BUDGET = timedelta(minutes=4)
-"""After so long nothing more is begun: a turn is no longer than the pipeline may wait for the pool."""
+"""Length of a turn: the pipeline may have to wait this long for the pool."""
 
 
 class Backfill(BaseSensorOperator):
-    """Judge some more snapshots, again and again; between two turns it holds no slot."""
+    """Evaluates snapshots in turns; it holds no slot between two turns."""
 
     def poke(self, context: Any) -> PokeReturnValue:
-        """Take a turn."""
+        """Run one turn."""
         from evenkeel.dags import backfills
 
         did = backfills.turn(context["params"], BUDGET)
@@ -57,34 +59,35 @@ class Backfill(BaseSensorOperator):
     schedule=None,
     params={
         "cluster": Param(
-            type="string", minLength=1, title="Cluster", description="Which configured cluster."
+            type="string",
+            minLength=1,
+            title="Cluster",
+            description="Configured name of the cluster.",
         ),
-        "from": Param(
-            type="string", format="date", title="From", description="The first day, in UTC."
-        ),
+        "from": Param(type="string", format="date", title="From", description="First day, in UTC."),
         "to": Param(
-            type="string", format="date", title="To", description="The last day, in UTC, included."
+            type="string", format="date", title="To", description="Last day (inclusive), in UTC."
         ),
         "group": Param(
             "*",
             type="string",
             minLength=1,
             title="Groups",
-            description="Shell pattern: judge only groups of matching names.",
+            description="Shell pattern of the groups to evaluate.",
         ),
         "candidates_every": Param(
             "1h",
             type="string",
             minLength=1,
             title="Candidates every",
-            description="Try all strategies on one snapshot in so long (30m, 1h, 1d), or none.",
+            description="Interval of snapshots with candidates for all strategies (30m, 1h, 1d), or none.",
         ),
     },
-    tags=["evenkeel", "maintain"],
+    tags=["evenkeel", "maintenance"],
     **defaults.DAG,
 )
 def backfill_history() -> None:
-    """Judge past snapshots again, beside what was said then."""
+    """Re-evaluate past snapshots with the current rules."""
 
     @task
     def find_snapshots(params: dict[str, Any]) -> dict[str, Any]:

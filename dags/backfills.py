@@ -1,6 +1,4 @@
-"""
-What the tasks of `backfill_history` do. How they went is noted nowhere but in Airflow: nobody is told of a backfill.
-"""
+"""The tasks of `backfill_history`. Their runs are recorded in Airflow only, and nobody is notified."""
 
 from __future__ import annotations
 
@@ -32,22 +30,22 @@ from evenkeel.engine.ports import Lake
 log = logging.getLogger(__name__)
 
 MOST_CHANGES = 20
-"""Changes that the log and the result name."""
+"""Maximum number of changes in the log and in the result."""
 
 Params = Mapping[str, Any]
 
 
 def find_snapshots(params: Params) -> dict[str, Any]:
     """
-    What there is to judge; nothing is written.
+    Count the snapshots to evaluate, without writing anything.
 
     Raises:
-        AirflowException: The parameters name no cluster or no days that the lake has.
+        AirflowException: The cluster is unknown, or the lake has none of the days.
     """
     with _asked(params) as (known, lake, shelf, wanted):
         plan = planned(lake, shelf, known, wanted)
     log.info(
-        "%s of %s to judge in schema %s, of %s in all; candidates of %s",
+        "%s of %s to evaluate in schema %s, of %s in total; candidates for %s",
         several(len(plan.left), "snapshot"),
         wanted.cluster,
         plan.rules,
@@ -55,12 +53,12 @@ def find_snapshots(params: Params) -> dict[str, Any]:
         f"{len(plan.proposed):,}",
     )
     for day in plan.missing_days:
-        log.warning("the lake has no snapshot of %s", day)
+        log.warning("the lake has no snapshots of %s", day)
     return _counted(plan)
 
 
 def turn(params: Params, budget: timedelta) -> dict[str, Any]:
-    """Judge what is left, for so long; how much is left then."""
+    """Evaluate remaining snapshots within a time budget; returns the number that is left."""
     with _asked(params) as (known, lake, shelf, wanted):
         return _counted(pipeline.backfill(lake, shelf, known, wanted, budget=budget, tell=_tell))
 
@@ -76,13 +74,13 @@ def _tell(progress: Progress) -> None:
 
 
 def tell_changes(params: Params) -> dict[str, Any]:
-    """Of how many groups something else would have been said, and what of those that differ longest."""
+    """The number of groups with different results, and the longest differences."""
     with _asked(params) as (known, lake, shelf, wanted):
         outcome = outcome_of(lake, wiring.history(known), planned(lake, shelf, known, wanted))
     if not outcome.groups:
-        log.warning("no snapshot has a group %s that could be judged", printable(wanted.groups))
+        log.warning("no snapshot has a group %s that could be evaluated", printable(wanted.groups))
     log.info(
-        "%s of %s would have been told otherwise",
+        "%s of %s have different results",
         f"{outcome.differing:,}",
         several(outcome.groups, "group"),
     )
@@ -99,7 +97,7 @@ def _counted(plan: BackfillPlan) -> dict[str, Any]:
 
 @contextmanager
 def _asked(params: Params) -> Iterator[tuple[Settings, Lake, Shelf, Question]]:
-    """The configuration, what is read, where it goes and what is asked for; what is wrong is one line."""
+    """The configuration, the source, the target and the question; errors become one line."""
     try:
         wanted = question(
             params["cluster"],

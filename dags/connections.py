@@ -1,4 +1,4 @@
-"""Settings from Airflow's connections: the file below them, the environment above."""
+"""Settings from Airflow connections, which override the file and are overridden by the environment."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ from evenkeel.engine.model.errors import ConfigError
 
 def settings() -> Settings:
     """
-    The configuration, with what the Airflow connections say laid over the file, and the environment
-    over both.
+    The configuration: the file, overridden by Airflow connections, overridden by the environment.
 
-    A connection that makes no sense holds up its own cluster only: asked for it, the settings say why.
+    An invalid connection affects its own cluster only; the settings of that cluster raise the error.
 
     Raises:
         ConfigError: A key of the file or the environment is wrong.
@@ -49,11 +48,11 @@ def _connection(name: str) -> Connection | None:
 
 def bare_settings() -> Settings:
     """
-    What it takes to tell something when the configuration cannot be read: Slack's token or address, the channel, and
-    where the pages are.
+    Settings for notifications if the configuration cannot be read: Slack token or webhook, channel, and URL of the
+    pages.
 
-    They are those of the environment, else of the connection `evenkeel_slack`; channel and pages may also be named by a
-    line of the file, whatever else stands there. Pages that neither names are those in Airflow.
+    They come from the environment, otherwise from the connection `evenkeel_slack`. Channel and pages may also come from
+    a line of the file, even if the rest of it is invalid. The default of the pages is Airflow.
     """
     values: dict[str, Any] = {}
     with suppress(OSError, UnicodeDecodeError):
@@ -77,23 +76,23 @@ def bare_settings() -> Settings:
 
 _NAMED = ("slack_channel", *_PAGES)
 _LINE = re.compile(rf"""^({"|".join(_NAMED)})\s*=\s*["']([^"'\n]+)["']""", re.MULTILINE)
-"""A line of the file that names one of them."""
+"""A line of the file that sets one of them."""
 
 
 def from_connections(
     find: Callable[[str], Connection | None], clusters: list[str], webhooks: Sequence[str] = ()
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """
-    Values for the settings, from `evenkeel_postgres`, `evenkeel_slack`, `evenkeel_heartbeat`, and one
-    `evenkeel_<cluster>` and `evenkeel_webhook_<name>` each.
+    Settings from the connections `evenkeel_postgres`, `evenkeel_slack`, `evenkeel_heartbeat`, `evenkeel_<cluster>` and
+    `evenkeel_webhook_<name>`.
 
     Args:
-        find: The connection of a name, None when there is none.
+        find: Returns the connection with a name, None if there is none.
         clusters: Names of the configured clusters.
         webhooks: Names of the configured webhooks.
 
     Returns:
-        The values, and the clusters whose connection makes no sense: name -> what is wrong with it.
+        The values, and the clusters with an invalid connection: name -> error.
     """
     values: dict[str, Any] = {}
     if postgres := find("evenkeel_postgres"):
@@ -144,7 +143,7 @@ def _slack(connection: Connection) -> dict[str, Any]:
 
 
 def _webhook(connection: Connection) -> dict[str, Any]:
-    """A password that is no address is the key, unless it goes with a login."""
+    """The password is the key, unless it is a URL or belongs to a login."""
     secret = connection.password or ""
     is_key = not connection.login and not _is_address(secret)
     values = {"url": _address(connection), "key": secret if is_key else None}
@@ -152,7 +151,7 @@ def _webhook(connection: Connection) -> dict[str, Any]:
 
 
 def _address(connection: Connection) -> str | None:
-    """The address that is the password, which Airflow shows nobody, or the one that schema, host and port make."""
+    """The URL from the password, which Airflow hides, or from schema, host and port."""
     secret, host = connection.password or "", connection.host or ""
     if _is_address(secret) or not host:
         return secret if _is_address(secret) else None
@@ -182,7 +181,7 @@ def _kafka(connection: Connection) -> dict[str, Any]:
 
 
 def _text(name: str, value: Any) -> str:
-    """A property as librdkafka writes it."""
+    """A property in the form of librdkafka."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str | int | float):
@@ -195,9 +194,9 @@ def _text(name: str, value: Any) -> str:
 
 def environment(settings: Settings) -> dict[str, str]:
     """
-    What a program started by a task needs of the connections, as environment variables.
+    Environment variables from connections for a program that a task starts.
 
-    Kafka's secrets and Slack's token are not among them: such a program talks to neither.
+    Secrets of Kafka and Slack are not included, because such a program uses neither.
     """
     addresses = {name: {"bootstrap": each.bootstrap} for name, each in settings.clusters.items()}
     found = {"EVENKEEL_CLUSTERS": json.dumps(addresses)}

@@ -1,10 +1,8 @@
 """
-What every DAG has in common: owner, tags, retries, timeouts, schedules and the asset that links two
-of them.
+Defaults of all DAGs: owner, retries, timeouts, schedules and the asset that links two of them.
 
-`EVENKEEL_SCHEDULE` (of `snapshot_offsets`) and `EVENKEEL_WATCH_SCHEDULE` (of `watch_pipeline`)
-replace the schedules: a cron expression, or a number with `s`, `m` or `h`. They are read when
-Airflow parses the DAG files.
+`EVENKEEL_SCHEDULE` (for `snapshot_offsets`) and `EVENKEEL_WATCH_SCHEDULE` (for `watch_pipeline`) override the
+schedules: a cron expression, or a number with `s`, `m` or `h`. Airflow reads them when it parses the DAG files.
 """
 
 from __future__ import annotations
@@ -19,23 +17,23 @@ from typing import Any
 from airflow.sdk import Asset, DeltaTriggerTimetable
 
 SNAPSHOT = Asset(name="evenkeel_snapshot", group="evenkeel")
-"""A snapshot that can be advised on; the key of each of its partitions is a snapshot id."""
+"""The asset of snapshots that are ready for advice; its partition keys are snapshot ids."""
 
 SPARK_POOL = "spark"
-"""One slot: two local Spark sessions at once are slower than one after the other."""
+"""The pool for Spark tasks, with one slot: two local Spark sessions in parallel are slower than in sequence."""
 
 IN_TURN: dict[str, Any] = {"pool": SPARK_POOL, "weight_rule": "evenkeel.dags.pool_priority.InTurn"}
-"""Arguments of the tasks that wait for the pool: a run by hand goes first, then the oldest."""
+"""Arguments of tasks in the pool: manual runs go first, then the oldest run."""
 
 log = logging.getLogger(__name__)
 
 
 def tell_reason(context: Any) -> None:
     """
-    Say why a task failed, whole and as the last line of its log.
+    Log the error of a failed task as the last line of its log.
 
-    Airflow logs the error with its traceback, then goes on in a group of lines that is folded in its pages; the group
-    is closed first, so that the reason stands outside.
+    Airflow logs the traceback in a group of lines that is folded in its UI; the group is closed first, so that the
+    error stays visible.
     """
     problem = context.get("exception")
     if problem is not None:
@@ -45,16 +43,16 @@ def tell_reason(context: Any) -> None:
 
 def tell_failure(context: Any) -> None:
     """
-    Tell people of a failure that nobody else can tell them of, then say why the task failed.
+    Notify of a failure that `watch_pipeline` cannot report, then log the error of the task.
 
-    With the history away or the configuration refused, `watch_pipeline` is as mute as all others.
+    Without the history database, or with an invalid configuration, `watch_pipeline` fails as well.
     """
     try:
         from evenkeel.dags import outages
 
         outages.tell()
     except Exception:
-        log.exception("nobody could be told")
+        log.exception("the failure could not be notified")
     tell_reason(context)
 
 
@@ -66,7 +64,7 @@ TASK: dict[str, Any] = {
     "on_failure_callback": tell_failure,
     "on_retry_callback": tell_reason,
 }
-"""Defaults of every task. Every error is tried again: it may have been put right meanwhile."""
+"""Defaults of every task. Every error is retried, because its cause may be fixed meanwhile."""
 
 DAG: dict[str, Any] = {
     "start_date": datetime(2026, 1, 1, tzinfo=UTC),
@@ -74,14 +72,14 @@ DAG: dict[str, Any] = {
     "max_active_runs": 1,
     "default_args": TASK,
 }
-"""Defaults of every DAG: missed runs are not caught up, because what Kafka said then is gone."""
+"""Defaults of every DAG. Missed runs are not caught up, because past offsets cannot be read later."""
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours"}
 
 
 def schedule(variable: str, default: str) -> DeltaTriggerTimetable | str:
     """
-    The schedule an environment variable gives, as Airflow takes it.
+    The schedule from an environment variable or a default, in the form of Airflow.
 
     >>> schedule("UNSET", "*/5 * * * *"), schedule("UNSET", "90s").delta.seconds
     ('*/5 * * * *', 90)
@@ -93,7 +91,7 @@ def schedule(variable: str, default: str) -> DeltaTriggerTimetable | str:
 
 def shortest_gap(variable: str, default: str) -> timedelta:
     """
-    The least time between two runs of such a schedule.
+    The shortest time between two runs of a schedule.
 
     >>> shortest_gap("UNSET", "0 8,10 * * *"), shortest_gap("UNSET", "2m")
     (datetime.timedelta(seconds=7200), datetime.timedelta(seconds=120))
@@ -110,16 +108,16 @@ def shortest_gap(variable: str, default: str) -> timedelta:
 
 
 def _period(text: str) -> timedelta | None:
-    """A number with its unit; not by `engine.config.times`: nothing of the engine is loaded where DAGs are parsed."""
+    """Parse a number with its unit, without the engine, which is not imported when DAGs are parsed."""
     match = re.fullmatch(r"(\d+)\s*([smh])", text)
     return timedelta(**{_UNITS[match[2]]: int(match[1])}) if match and int(match[1]) else None
 
 
 def within(gap: timedelta) -> dict[str, Any]:
     """
-    Task arguments by which two tries, with the wait between them, end before the next run is due.
+    Task arguments with which two tries and the delay between them end before the next run.
 
-    A cluster that hangs is then given up before it could hold back the next snapshot of the others.
+    So a cluster that hangs doesn't delay the next snapshots of other clusters.
 
     >>> within(timedelta(minutes=5))["execution_timeout"]
     datetime.timedelta(seconds=120)

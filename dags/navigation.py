@@ -1,4 +1,4 @@
-"""Where the pages of the report stand: below Airflow's own address, and inside its navigation."""
+"""Addresses of the report's pages, below the URL of Airflow and inside its navigation."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from urllib.parse import urlsplit
 from airflow.sdk.configuration import conf
 
 PREFIX = "/evenkeel"
-"""Where Airflow serves the pages themselves."""
+"""Path below which Airflow serves the pages."""
 
 DIAGNOSES = "/diagnoses"
 """Where the pages about diagnoses are, below them."""
 
 ROUTE = "evenkeel"
-"""Airflow shows in its navigation, at `plugin/<route>/<place>`, what it serves at `<place>`."""
+"""Airflow shows the page at `<place>` inside its navigation at `plugin/<route>/<place>`."""
 
 VIEW = {
     "name": "evenkeel",
@@ -25,18 +25,18 @@ VIEW = {
     "icon_dark_mode": f"{PREFIX.removeprefix('/')}/icon-dark.svg",
     "nav_top_level": True,
 }
-"""What Airflow shows of them in its navigation; addresses are relative, for an Airflow below a path."""
+"""Entries in the navigation of Airflow; URLs are relative, so that Airflow may run below a path."""
 
 
 class LazyApp:
     """
-    The pages as an app that is made when the first of them is asked for.
+    The pages as an app that is created at its first request.
 
-    Airflow loads its plugins in every process, and its API server does not start with one that cannot be loaded.
+    Airflow loads plugins in every process, and its API server doesn't start if one fails to load.
     """
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer by the app itself (ASGI)."""
+        """Forward to the app (ASGI)."""
         from evenkeel.dags.pages import app
 
         await app()(scope, receive, send)
@@ -46,7 +46,7 @@ APP = {"app": LazyApp(), "url_prefix": PREFIX, "name": "evenkeel"}
 
 
 def base_url() -> str | None:
-    """Airflow's own address, without a slash at its end; None where it is not told, or told a path only."""
+    """The base URL of Airflow without a trailing slash; None if it is not configured, or only a path."""
     if not conf.has_option("api", "base_url"):
         return None
     address = conf.get("api", "base_url").rstrip("/")
@@ -54,7 +54,7 @@ def base_url() -> str | None:
 
 
 def report_url() -> str | None:
-    """The address of the pages inside Airflow's navigation; None where Airflow is not told its own."""
+    """The URL of the pages inside the navigation of Airflow; None without a base URL."""
     address = base_url()
     if address is None:
         return None
@@ -70,11 +70,11 @@ def runbook_url() -> str | None:
 
 def in_navigation(root: str, place: str) -> str:
     """
-    The path of a page inside Airflow's navigation.
+    The path of a page inside the navigation of Airflow.
 
     Args:
-        root: The path below which Airflow is; it stands before the navigation, and again before the pages.
-        place: The page, below all of them.
+        root: The path below which Airflow runs; it precedes both the navigation and the pages.
+        place: The path of the page below them.
 
     >>> in_navigation("/airflow", "/groups")
     '/airflow/plugin/evenkeel/airflow/evenkeel/groups'

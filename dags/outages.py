@@ -1,8 +1,8 @@
 """
-What tasks cannot note because the history is away or the configuration refused: kept aside, told once, made up for.
+Outages of the history database or the configuration: step runs are stored aside, notified once, and recorded later.
 
-It is kept in the Airflow variable `evenkeel_outages`; where Airflow does not take it, in a file of that name in
-AIRFLOW_HOME. Two tasks on one machine take turns; two on different machines may both tell within the same moment.
+The state is in the Airflow variable `evenkeel_outages`, or in a file of that name in AIRFLOW_HOME if Airflow cannot
+store it. Tasks on one machine are serialized; two tasks on different machines may both notify at the same moment.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ Outages = dict[IncidentKind, Outage]
 
 
 def keep(kind: IncidentKind, run: StepRun, error: str) -> None:
-    """Keep a run that cannot be noted, and why not; whatever hinders that is logged, never raised."""
+    """Store a step run that cannot be recorded, with the reason; errors are logged, never raised."""
     try:
         _change(lambda known: {**known, kind: noted(known.get(kind), kind, run, error)})
     except Exception:
-        log.exception("%s is noted nowhere", run.step)
+        log.exception("%s is not recorded", run.step)
 
 
 def tell() -> None:
     """
-    Tell people of what is kept, unless it is over or somebody did or does; needs a token or address of Slack only.
+    Notify of the stored outage, unless it is over or already notified; needs only a token or webhook of Slack.
 
-    Who is paged is told, too, as far as the configuration can be read; a pager that does not answer is logged.
+    Webhooks are called as well if the configuration can be read; errors of webhooks are logged.
 
     Raises:
-        NotifierError: It could not be told; the next failed task tries again.
+        NotifierError: The notification failed; the next failed task tries again.
     """
     with _alone("telling", wait=False) as alone:
         for outage in _read().values() if alone else ():
@@ -63,7 +63,7 @@ def tell() -> None:
 
 
 def _is_over(outage: Outage) -> bool:
-    """Whether what could not be noted can be by now, and is: what failed then has failed for another reason."""
+    """Whether the outage is over and its runs are recorded, so that the task failed for another reason."""
     try:
         _settle(wiring.history(configured()), outage)
     except Exception as problem:  # noqa: BLE001
@@ -98,13 +98,13 @@ def _tell(outage: Outage) -> None:
 
 
 def _page(message: AlertMessage, outage: Outage) -> tuple[str, ...]:
-    """The pagers that were told: by the key of the outage they know it, however often that is."""
+    """Call the webhooks and return those that succeeded; the key of the outage deduplicates repeated calls."""
     try:
         settings = configured()
         _, *pagers = receivers_of(settings, EVERY_CLUSTER, None, severity_of(outage.kind))
         notifier = wiring.notifier(settings)
     except EvenkeelError as problem:
-        log.warning("nobody is paged: %s", problem)
+        log.warning("the webhooks are not called: %s", problem)
         return ()
     return tuple(pager for pager in pagers if _is_told(notifier, message, pager, outage))
 
@@ -120,12 +120,12 @@ def _is_told(notifier: Notifier, message: AlertMessage, pager: str, outage: Outa
 
 def make_up(history: StepRuns) -> None:
     """
-    Note what could not be noted, now that the configuration is read and the history answers.
+    Record the stored runs, now that the configuration is valid and the history database answers.
 
-    What somebody is telling at this moment waits for the next time: only what is known to be told has an end.
+    An outage that is being notified at this moment is recorded next time, because only a notified outage is resolved.
 
     Raises:
-        HistoryUnreachable: It does not.
+        HistoryUnreachable: The history database doesn't answer.
     """
     if not _read():
         return
@@ -142,7 +142,7 @@ def _settle(history: StepRuns, outage: Outage) -> None:
 
 
 def _without(known: Outages, over: Outage) -> Outages:
-    """What is left: runs that were kept meanwhile are of the next one."""
+    """The remaining state: runs that were stored meanwhile belong to the next outage."""
     left = {kind: outage for kind, outage in known.items() if kind is not over.kind}
     for run in known[over.kind].runs[len(over.runs) :] if over.kind in known else ():
         left[over.kind] = noted(left.get(over.kind), over.kind, run, run.error or over.error)
@@ -150,7 +150,7 @@ def _without(known: Outages, over: Outage) -> Outages:
 
 
 def _replace(kind: IncidentKind, **news: Any) -> None:
-    """Note something of one that is kept."""
+    """Update a stored outage."""
     _change(lambda known: {**known, kind: replace(known[kind], **news)} if kind in known else known)
 
 
@@ -161,7 +161,7 @@ def _change(change: Callable[[Outages], Outages]) -> None:
 
 @contextmanager
 def _alone(what: str, *, wait: bool = True) -> Iterator[bool]:
-    """Take turns with the other tasks of this machine; without waiting, whether it is our turn."""
+    """Lock against other tasks of this machine; without waiting, yield whether the lock was free."""
     with _place(f"{VARIABLE}.{what}").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
@@ -180,7 +180,7 @@ def _file() -> Path:
 
 
 def _read() -> Outages:
-    """What is kept; a file is only there while Airflow took nothing, so it is the newer."""
+    """The stored state; a file is newer, because it exists only while Airflow cannot store the variable."""
     return {**_understood(_of_airflow()), **_understood(_of_the_file())}
 
 
@@ -201,18 +201,18 @@ def _of_the_file() -> str:
 
 
 def _understood(text: str) -> Outages:
-    """What another version, or a person, may have written: what cannot be read hides nothing else."""
+    """Parse a state that another version or a person may have written; unreadable entries are skipped."""
     outages: Outages = {}
     try:
         stored = dict(json.loads(text))
     except (ValueError, TypeError):
-        log.exception("what is kept of outages cannot be read")
+        log.exception("the stored outages cannot be read")
         return outages
     for kind, content in stored.items():
         try:
             outages[IncidentKind(kind)] = record_of(Outage, content)
         except (ValueError, KeyError, TypeError, AttributeError):
-            log.exception("what is kept of %s cannot be read", kind)
+            log.exception("the stored outage %s cannot be read", kind)
     return outages
 
 
@@ -221,7 +221,9 @@ def _write(outages: Mapping[IncidentKind, Outage]) -> None:
     try:
         if outages:
             Variable.set(
-                VARIABLE, text, description="What evenkeel could not note; it is told once."
+                VARIABLE,
+                text,
+                description="Step runs that evenkeel could not record; each outage is notified once.",
             )
         else:
             Variable.delete(VARIABLE)

@@ -1,4 +1,4 @@
-"""Pages that are made in threads of their own, and kept for a moment."""
+"""Pages, rendered in separate threads and cached for some seconds."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 SECONDS = 15.0
-"""How long a page is kept: many who look at once read the history once."""
+"""Lifetime of a cached page in seconds, so that many viewers cause one read of the history database."""
 
 PATIENCE = 30.0
-"""So many seconds somebody waits for a page: what stands between a browser and Airflow often ends it after a minute."""
+"""Maximum seconds to wait for a page: proxies often close a request after a minute."""
 
 MOST = 64
-"""As many are kept and being made at most."""
+"""Maximum number of pages that are cached or being rendered."""
 
 THREADS = 4
-"""As many are made at once. Not Airflow's own threads: a history that hangs holds up nothing else of it."""
+"""Number of rendering threads. They are separate, so that a slow history database doesn't block Airflow."""
 
 Page = tuple[int, str]
-"""A status of HTTP and a document."""
+"""An HTTP status and a document."""
 
 Asked = tuple[str | None, str | None]
 """A cluster and a group."""
 
 Maker = Callable[[str | None, str | None], Page]
-"""Makes the page of a group, of a cluster (the group is None), or of what there is (both are None)."""
+"""Renders the page of a group, of a cluster (the group is None), or the overview (both are None)."""
 
 
 @dataclass(kw_only=True, eq=False)
 class PageCache:
-    """What was made of late, and what is being made: who asks for the same meanwhile gets the same."""
+    """The recent pages and those being rendered; requests for the same page share it."""
 
     make: Maker
     patience: float = PATIENCE
@@ -45,9 +45,9 @@ class PageCache:
 
     async def get(self, cluster: str | None, group: str | None) -> Page | None:
         """
-        A page that is not older than `SECONDS`; one that tells of trouble is told to those who wait for it only.
+        A page that is not older than `SECONDS`; error pages are not cached.
 
-        None: it is not made yet; it goes on being made for who asks again, or is begun then.
+        None if it is not ready yet; rendering continues for the next request, or starts then.
         """
         key, now = (cluster, group), self.clock()
         for old in [one for one, until in self._until.items() if until <= now]:
@@ -60,7 +60,7 @@ class PageCache:
         return page.result() if done else None
 
     def _begin(self, key: Asked) -> asyncio.Future[Page] | None:
-        """None while as many as are kept are all being made: of a history that hangs no more is asked."""
+        """None if the maximum number of pages is being rendered, as with a slow history database."""
         if len(self._pages) >= MOST:
             if not self._until:
                 return None

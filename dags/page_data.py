@@ -1,4 +1,4 @@
-"""What a page of the report shows, read from the history: for `dags.pages`, in a thread."""
+"""The contents of a page of the report, read from the history database in a thread (`dags.pages`)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ log = logging.getLogger(__name__)
 
 def page_of(cluster: str | None, group: str | None) -> tuple[int, str]:
     """
-    The page of a group, of a cluster (*group* is None), or of what there is (both are None).
+    The page of a group, of a cluster (*group* is None), or the overview (both are None).
 
-    What hinders it is said on the page, without a secret; it is never raised.
+    Errors are shown on the page without secrets, never raised.
 
     Returns:
-        A status of HTTP, and the document.
+        An HTTP status, and the document.
     """
     from evenkeel.engine.model.errors import ConfigError, EvenkeelError
     from evenkeel.engine.report import notice
@@ -26,20 +26,18 @@ def page_of(cluster: str | None, group: str | None) -> tuple[int, str]:
     try:
         return _page_of(cluster, group)
     except ConfigError as problem:
-        return 503, notice("The configuration cannot be used", [str(problem), _HERE])
+        return 503, notice("Invalid configuration", [str(problem), _HERE])
     except EvenkeelError as problem:
         log.warning("no page: %s", problem)
-        return 503, notice("The history cannot be read", [str(problem)])
+        return 503, notice("The history database cannot be read", [str(problem)])
     except Exception:
         log.exception("no page")
-        return 500, notice(
-            "Something is wrong with this page", ["The log of the API server says what."]
-        )
+        return 500, notice("This page cannot be shown", ["See the log of the Airflow API server."])
 
 
 _HERE = (
-    "Airflow's API server serves this page: its environment, or Airflow's connections, have to name the history as "
-    "those of the tasks do."
+    "The API server of Airflow serves this page. Set EVENKEEL_DATABASE_URL in its environment, or the"
+    " Airflow connection evenkeel_postgres."
 )
 
 
@@ -54,32 +52,32 @@ def _page_of(cluster: str | None, group: str | None) -> tuple[int, str]:
     clusters = history.report_clusters()
     ways = {name: f"./{report_place(name)}" for name in clusters}
     if not clusters:
-        lines = ["The first page comes with the first snapshot that is measured."]
+        lines = ["Pages appear after the first snapshot with metrics."]
         return 200, notice("No snapshot yet", lines)
     if cluster is None and len(clusters) > 1:
-        return 200, notice("Consumer groups", ["Of which cluster?"], ways)
+        return 200, notice("Consumer groups", ["Choose a cluster"], ways)
     cluster = clusters[0] if cluster is None else cluster
     if cluster not in clusters:
-        lines = [f"The history has no snapshot of {group_name(cluster)}, but of others."]
-        return 404, notice("Nothing is known of this cluster", lines, ways)
+        lines = [f"The history database has no snapshot of {group_name(cluster)}."]
+        return 404, notice("Unknown cluster", lines, ways)
     if group is None:
         return 200, render(stored_report(history, cluster), Served(clusters=clusters))
     fleet = stored_report(history, cluster, group=group)
     if not fleet.groups:
         all_groups = {"All groups": f"./{report_place(cluster)}"}
-        return 404, notice("There is no such group", _missing(fleet, group), all_groups)
+        return 404, notice("Unknown group", _missing(fleet, group), all_groups)
     return 200, render(fleet, Served(clusters=clusters, alone=True))
 
 
 def _missing(fleet: FleetReport, group: str) -> list[str]:
-    """Why there is no page of a group."""
+    """The reason that a group has no page."""
     from evenkeel.engine.model.text import several
     from evenkeel.engine.report import group_name
 
     if not fleet.taken_at:
-        return [f"No snapshot of {fleet.cluster} has been judged yet."]
+        return [f"No snapshot of {fleet.cluster} has been evaluated yet."]
     newest = several(len(fleet.taken_at), "snapshot")
     return [
-        f"None of the newest {newest} of {fleet.cluster} that were judged has a group {group_name(group)}.",
-        "One that was seen for the first time has its page once that snapshot is judged, minutes later.",
+        f"None of the newest {newest} of {fleet.cluster} has a group {group_name(group)}.",
+        "A new group appears some minutes after its first snapshot.",
     ]

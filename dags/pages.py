@@ -1,8 +1,8 @@
 """
-The pages of the report, as Airflow's API server serves them: behind its login, for those who may read the advice.
+The pages of the report, served by the API server of Airflow behind its login.
 
-Airflow asks nobody who calls an app of a plugin who they are, so every route here does, by Airflow's own means: the
-token of the session's cookie or of the header, and whether its user may read the DAG `advise_assignments`.
+Airflow doesn't authenticate requests to the app of a plugin, so every route here does: it checks the token of the
+session cookie or header, and the user's permission to read the DAG `advise_assignments`.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ ICON = (
     'stroke-linecap="round" stroke-linejoin="round"><path d="M12 15V3l7 9h-7"/><path d="M10 6 6 12h4"/>'
     '<path d="M3 15h18l-3 4H6z"/><path d="M12 19v3"/></svg>'
 )
-"""A boat on an even keel."""
+"""The icon."""
 
 AGAIN = "5"
-"""After so many seconds a browser asks again for a page that was not ready."""
+"""Seconds after which a browser reloads a page that was not ready."""
 
 ON_LIGHT, ON_DARK = "#18181b", "#fafafa"
 
 
 @cache
 def app() -> FastAPI:
-    """The app that Airflow serves."""
+    """Create the app that Airflow serves."""
     return make_app(page_of)
 
 
 def make_app(make: Maker, *, patience: float = PATIENCE) -> FastAPI:
     """
-    The app, whose every route wants a login and the right to read the advice.
+    The app; every route requires a login and permission to read the advice.
 
     Args:
-        make: What is shown; it is called in a thread.
-        patience: So many seconds it is waited for.
+        make: Renders a page; called in a thread.
+        patience: Maximum seconds to wait for a page.
     """
     pages = FastAPI(
         title="evenkeel",
@@ -103,7 +103,7 @@ def _diagnosis(request: Request, name: str) -> Response:
 
 
 def _answer(status: int, document: str) -> HTMLResponse:
-    """A page that may run its own script and be framed by Airflow, and nothing else, and that nobody else keeps."""
+    """Headers of a page: only its own script may run, only Airflow may frame it, and caches must not store it."""
     from evenkeel.engine.report import policy
 
     headers = {
@@ -123,11 +123,11 @@ def _notice(status: int, title: str, *lines: str, ways: dict[str, str] | None = 
 
 
 def _unready() -> Response:
-    """What those see who have waited for long enough; their browsers ask again."""
+    """The page for requests that waited for too long; browsers reload it."""
     response = _notice(
         503,
-        "The history has not answered yet",
-        "It is still being read, which may take a while. This page asks again by itself.",
+        "Loading",
+        "The history database is slow to answer. This page reloads automatically.",
     )
     response.headers["Refresh"] = AGAIN
     return response
@@ -137,7 +137,7 @@ def _unready() -> Response:
 
 
 def _refused(request: Request, problem: Exception) -> Response:
-    """What those see whom Airflow does not know, or does not let in; who opens a page by itself is led to the login."""
+    """The page for users without a login or permission; a page that is opened directly redirects to the login."""
     assert isinstance(problem, HTTPException)
     root = request.scope["root_path"].removesuffix(PREFIX)
     path = request.url.path.rpartition(PREFIX)[2]
@@ -149,21 +149,21 @@ def _refused(request: Request, problem: Exception) -> Response:
         if request.headers.get("sec-fetch-dest") == "document":
             return RedirectResponse(login, 303, {"Cache-Control": "no-store"})
         return _notice(
-            401, "You are not logged in", "This page wants a login to Airflow.", ways=ways
+            401, "You are not logged in", "Log in to Airflow to see this page.", ways=ways
         )
     if problem.status_code == 403:
-        needed = f"It takes the right to read the DAG {ADVISING}, which an administrator of Airflow gives."
-        again = "Who has it logs in again: Airflow may have forgotten the session."
-        return _notice(403, "You may not see this", needed, again, ways=ways)
+        needed = f"Ask an Airflow administrator for permission to read the DAG {ADVISING}."
+        again = "If you have it, log in again: your session may have expired."
+        return _notice(403, "Permission denied", needed, again, ways=ways)
     return _notice(
         problem.status_code,
-        "There is no such page",
-        "All groups are on the first one.",
+        "Page not found",
+        "The first page lists all groups.",
         ways={"All groups": "./"},
     )
 
 
 def _misasked(request: Request, problem: Exception) -> Response:
     return _notice(
-        422, "Which group?", "The address names no cluster or no group.", ways={"All groups": "./"}
+        422, "Choose a group", "The URL has no cluster or no group.", ways={"All groups": "./"}
     )

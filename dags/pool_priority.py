@@ -1,11 +1,10 @@
 """
-Whose turn it is in the pool `spark`: a run by hand first, then the run that was created first.
+Priority in the pool `spark`: manual runs first, then the oldest run.
 
-Airflow gives the slots of a pool to the task of the greatest weight. All tasks of a run that wait for
-the pool have the same, so a run that has begun is finished before a later one begins, and no cluster
-waits for another longer than one run. (A slot that is free before the scheduler has seen that the step
-before ended may go to another run: that one then has its step in between.)
-Airflow reads such a rule from its plugins; ours is registered by the installed package.
+Airflow assigns the slots of a pool to the task with the highest weight. All tasks of a run have the same weight, so a
+started run is finished before a later one starts, and a cluster waits for at most one run of another. (Another run may
+get a slot that is free before the scheduler has noticed the end of the previous step.) Airflow loads priority rules
+from plugins; the installed package registers this one.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from airflow.task.priority_strategy import PriorityWeightStrategy
 from evenkeel.dags import navigation
 
 FIRST = 2_000_000_000
-"""The weight of a run by hand; a database holds integers up to 2^31."""
+"""The weight of a manual run; the database stores integers up to 2^31."""
 
 LATER = 1_000_000_000
 
@@ -31,7 +30,7 @@ _MOMENT = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)T(\d\d):?(\d\d):?(\d\d)")
 
 def weight(run_id: str) -> int:
     """
-    The weight of a run's tasks: greater goes first.
+    The weight of the tasks of a run; the highest goes first.
 
     >>> weight("manual__2026-03-01T09:00:00+00:00") > weight("asset_triggered__2026-03-01T08:00:00+00:00")
     True
@@ -56,7 +55,7 @@ class InTurn(PriorityWeightStrategy):
 
 
 class TurnsPlugin(AirflowPlugin):
-    """Makes known to Airflow the rule, and the pages of the report with their place in its navigation."""
+    """Registers the priority rule and the pages of the report in Airflow."""
 
     name = "evenkeel"
     # lists of the class, as Airflow declares them

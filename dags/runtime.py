@@ -1,9 +1,8 @@
 """
-What the tasks of the DAGs do: one step of the engine, and a note about how it went.
+The tasks of the DAGs: each runs one step of the engine and records the run.
 
-A task imports this module when it runs, never when its DAG is parsed. Errors of the engine reach
-Airflow as one line (`AirflowException`); a failed step is also a row of `step_run`, which
-`watch_pipeline` reads.
+Tasks import this module when they run, never when their DAG is parsed. Errors of the engine become one line
+(`AirflowException`). Every run is a row of `step_run`, which `watch_pipeline` reads.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ from evenkeel.engine.snapshots import split_snapshot_id
 log = logging.getLogger(__name__)
 
 ON_THE_WAY = timedelta(minutes=2)
-"""How long a task works on superseded snapshots beside its own; the next run goes on with them."""
+"""Time budget for superseded snapshots in a run; the next run continues with them."""
 
 
 # Running a step
@@ -55,7 +54,7 @@ ON_THE_WAY = timedelta(minutes=2)
 
 @dataclass
 class Note:
-    """The step that is under way, for its row of `step_run`."""
+    """The running step, for its row of `step_run`."""
 
     step: str
     cluster: str | None
@@ -68,7 +67,7 @@ class Note:
         outcome: Outcome = Outcome.FAILED,
         finished_at: datetime | None = None,
     ) -> StepRun:
-        """How it ended."""
+        """Record its outcome."""
         return StepRun(
             cluster=self.cluster,
             snapshot_id=self.snapshot_id,
@@ -83,7 +82,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Ports:
-    """What a step works with, built when first asked for."""
+    """The ports of a step, created at their first use."""
 
     settings: Settings
 
@@ -101,11 +100,11 @@ class Ports:
 @contextmanager
 def running(step: str, *, cluster: str | None, snapshot_id: str | None = None) -> Iterator[Ports]:
     """
-    Run a step: note how it went, and turn the engine's errors into one line.
+    Run a step, record the run, and turn errors of the engine into one line.
 
     Raises:
-        AirflowException: The engine could not do it; the message says what and how to put it right.
-        AirflowSkipException: The run before still does it; that this one is late is noted.
+        AirflowException: The step failed; the message has the error and the fix.
+        AirflowSkipException: The previous run is still active; the skip is recorded.
     """
     with _noted(Note(step, cluster, snapshot_id)) as ports:
         yield ports
@@ -113,7 +112,7 @@ def running(step: str, *, cluster: str | None, snapshot_id: str | None = None) -
 
 @contextmanager
 def _noted(note: Note) -> Iterator[Ports]:
-    """The same, for a note that says what is under way when it ends."""
+    """The same, recording the step that runs when it ends."""
     try:
         ports = Ports(settings())
     except ConfigError as problem:
@@ -129,7 +128,7 @@ def _noted(note: Note) -> Iterator[Ports]:
         raise AirflowException(one_line(problem)) from None
     except AirflowTaskTimeout:
         seconds = (utc_now() - note.started_at).total_seconds()
-        _record(ports, note.row(f"given up after {seconds:.0f} s, the time limit of the task."))
+        _record(ports, note.row(f"stopped after {seconds:.0f} s, the time limit of the task."))
         raise
     except BaseException as problem:
         _record(ports, note.row(f"{type(problem).__name__}: {one_line(problem)}"))
@@ -138,21 +137,21 @@ def _noted(note: Note) -> Iterator[Ports]:
 
 
 def _record(ports: Ports, run: StepRun) -> None:
-    """Write a row of `step_run`, or keep it aside; that it cannot be written must not hide what happened."""
+    """Write a row of `step_run`, or store it aside; an error in this must not hide the error of the step."""
     try:
         ports.history.record_step(run)
     except EvenkeelError as problem:
-        log.warning("%s is not noted in step_run: %s", run.step, problem)
+        log.warning("%s is not recorded in step_run: %s", run.step, problem)
         outages.keep(IncidentKind.HISTORY_AWAY, run, one_line(problem))
 
 
 def link() -> str | None:
-    """Address of the running task in Airflow; None outside of one, and where Airflow is not told its own."""
+    """URL of the running task in Airflow; None outside of a task, and without a base URL."""
     return _place() if conf.has_option("api", "base_url") else None
 
 
 def _place() -> str | None:
-    """The same, one for all tries of a run, which it tells from others: without its host where that is not known."""
+    """The same URL for all tries of a run, which identifies the run; without its host if unknown."""
     try:
         task: Any = get_current_context()["ti"]
     except RuntimeError:
@@ -164,10 +163,10 @@ def _place() -> str | None:
 @contextmanager
 def of_snapshot(step: str, snapshot_id: str) -> Iterator[Ports]:
     """
-    Run a step on one snapshot.
+    Run a step on a snapshot.
 
     Raises:
-        AirflowException: There is no such id, or the step failed.
+        AirflowException: The id is invalid, or the step failed.
     """
     cluster = _cluster_of(snapshot_id)
     with running(step, cluster=cluster, snapshot_id=snapshot_id) as ports:
@@ -177,12 +176,12 @@ def of_snapshot(step: str, snapshot_id: str) -> Iterator[Ports]:
 @contextmanager
 def computing(snapshot_id: str, groups: str) -> Iterator[Ports]:
     """
-    Run `compute_metrics` and `propose_candidates` in one process: each has a note of its own.
+    Run `compute_metrics` and `propose_candidates` in one process, with a step run each.
 
-    The first is done once the lake has its metrics; what ends without them, ended in it.
+    The first step is done when the lake has the metrics; a failure before belongs to it.
 
     Raises:
-        AirflowException: There is no such id, or a step failed.
+        AirflowException: The id is invalid, or a step failed.
     """
     note = Note("compute_metrics", _cluster_of(snapshot_id), snapshot_id)
     with _noted(note) as ports:
@@ -195,7 +194,7 @@ def computing(snapshot_id: str, groups: str) -> Iterator[Ports]:
 
 
 def _go_on(note: Note, ports: Ports, groups: str) -> None:
-    """Where the metrics are there, note that they are, and that candidates are under way since."""
+    """If the metrics exist, record the first step and start the second one."""
     if pipeline.is_made(ports.lake, ports.settings, "metrics", str(note.snapshot_id), groups):
         made_at = ports.lake.manifest("metrics", str(note.snapshot_id)).written_at
         # a try before this one may have made them
@@ -215,7 +214,7 @@ def _cluster_of(snapshot_id: str) -> str:
 
 
 def list_clusters(only: str | None = None) -> list[str]:
-    """The configured clusters, or the one that is asked for."""
+    """The configured clusters, or the requested one."""
     with running("list_clusters", cluster=None) as ports:
         if only is not None:
             ports.settings.cluster(only)
@@ -229,12 +228,12 @@ def list_clusters(only: str | None = None) -> list[str]:
 
 def take_snapshot(name: str, *, run: str, limit: timedelta | None = None) -> str:
     """
-    Take a snapshot of a cluster, or find the one that an earlier try of this run has stored.
+    Take a snapshot of a cluster, or return the one that an earlier try of this run stored.
 
     Args:
         name: The cluster.
-        run: Id of the Airflow run, kept in the snapshot's manifest.
-        limit: When Airflow ends the task, counted from now; None where it does not.
+        run: Id of the Airflow run, stored in the manifest of the snapshot.
+        limit: Time until Airflow ends the task; None without a limit.
     """
     since = time.monotonic()
     with running("take_snapshot", cluster=name) as ports:
@@ -252,17 +251,17 @@ def take_snapshot(name: str, *, run: str, limit: timedelta | None = None) -> str
 
 def validate_snapshot(snapshot_id: str, *, run_id: str) -> str | None:
     """
-    Take up what this run is to advise on, and check it; what it overtakes is checked on the way.
+    Claim a snapshot for the run and validate it, and validate the snapshots that it supersedes.
 
     Args:
-        snapshot_id: The snapshot that started the run, or that a person asked for.
+        snapshot_id: The snapshot that triggered the run, or the parameter of a manual run.
         run_id: The run.
 
     Returns:
-        The snapshot to advise on, None when it is rejected as a whole.
+        The snapshot to advise on, None if it is rejected.
 
     Raises:
-        AirflowSkipException: There is nothing to do: an earlier run has taken the snapshot along, or another is at it.
+        AirflowSkipException: The snapshot is done, superseded or claimed by another run.
     """
     turn = pipeline.Turn(snapshot_id=snapshot_id, run_id=run_id)
     with _told_in_one_line():
@@ -273,7 +272,7 @@ def validate_snapshot(snapshot_id: str, *, run_id: str) -> str | None:
         )
         if taken_up is None:
             raise AirflowSkipException(
-                f"{snapshot_id} is done, superseded, or worked on by another run."
+                f"{snapshot_id} is done, superseded or claimed by another run."
             )
         if accepted:
             _on_the_way(pipeline.unvalidated(ports.history, turn, taken_up), _accepted)
@@ -308,15 +307,15 @@ def _on_the_way(snapshot_ids: Iterable[str], work: Callable[[str], object]) -> N
 
 def _tell_withheld(withheld: Mapping[str, str]) -> None:
     for group, reason in withheld.items():
-        log.warning("%s is withheld: %s", group, reason)
+        log.warning("%s is skipped by validation: %s", group, reason)
 
 
 def _tell_verdict(what: str, rejected: str | None) -> None:
-    log.info("verdict on %s: %s", what, f"rejected, {rejected}" if rejected else "accepted")
+    log.info("validation of %s: %s", what, f"rejected, {rejected}" if rejected else "accepted")
 
 
 def to_measure(snapshot_id: str, *, run_id: str) -> list[str]:
-    """The superseded snapshots that a run measures beside its own, newest first."""
+    """The superseded snapshots that a run also measures, newest first."""
     with _told_in_one_line():
         turn = pipeline.Turn(snapshot_id=snapshot_id, run_id=run_id)
         return pipeline.unmeasured(Ports(settings()).history, turn, snapshot_id)
@@ -324,9 +323,9 @@ def to_measure(snapshot_id: str, *, run_id: str) -> list[str]:
 
 def validate_candidates(snapshot_id: str, *, run_id: str) -> None:
     """
-    Check the metrics and the candidates of a snapshot; those that pass reach the history.
+    Validate metrics and candidates of a snapshot and store the valid ones in the history database.
 
-    So do the metrics of the snapshots it has superseded.
+    Metrics of superseded snapshots are validated and stored as well.
     """
     with of_snapshot("validate_candidates", snapshot_id) as ports:
         for stage in ("metrics", "candidates"):
@@ -348,7 +347,7 @@ def _validate_stage(ports: Ports, stage: str, snapshot_id: str) -> None:
 
 
 def advise(snapshot_id: str) -> None:
-    """Decide for every group of a snapshot."""
+    """Compute the advice for every group of a snapshot."""
     with of_snapshot("advise", snapshot_id) as ports:
         rows = pipeline.advise(ports.lake, ports.history, ports.settings, snapshot_id)
     for row in rows:
@@ -356,7 +355,7 @@ def advise(snapshot_id: str) -> None:
 
 
 def alert(snapshot_id: str) -> None:
-    """Tell what is new."""
+    """Notify of news."""
     with of_snapshot("alert", snapshot_id) as ports:
         report = pipeline.alert(
             ports.history, wiring.notifier(ports.settings), ports.settings, snapshot_id, link()
@@ -365,7 +364,7 @@ def alert(snapshot_id: str) -> None:
 
 
 def watch_groups(snapshot_id: str) -> None:
-    """Tell what is wrong with groups of a snapshot, or over."""
+    """Notify of new, worse and resolved incidents of groups."""
     with of_snapshot("watch_groups", snapshot_id) as ports:
         report = pipeline.watch_groups(
             ports.lake,
@@ -379,7 +378,7 @@ def watch_groups(snapshot_id: str) -> None:
 
 
 def heartbeat(cluster: str) -> None:
-    """Call the configured address, if there is one."""
+    """Call the configured heartbeat URL, if there is one."""
     with running("heartbeat", cluster=cluster) as ports:
         beats = wiring.heartbeat(ports.settings)
         if beats is not None:
@@ -387,7 +386,7 @@ def heartbeat(cluster: str) -> None:
 
 
 def watch() -> None:
-    """Tell that something is late, stuck or unreachable, or back."""
+    """Notify of incidents of the pipeline, and of their end."""
     with running("watch", cluster=None) as ports:
         _make_up(ports.history)
         report = pipeline.watch(
@@ -397,17 +396,17 @@ def watch() -> None:
 
 
 def _make_up(history: History) -> None:
-    """Note what could not be noted; what hinders that must not keep the pipelines from being watched."""
+    """Record runs of past outages; an error in this must not stop the watch."""
     try:
         outages.make_up(history)
     except HistoryUnreachable:
         raise
     except Exception:
-        log.exception("what could not be noted is not made up for")
+        log.exception("runs of past outages are not recorded")
 
 
 def maintain(budget: timedelta) -> dict[str, int]:
-    """Make hours and days, forget what is too old, compact the lake, each for so long; `left` says how much is."""
+    """Roll up, expire and compact, each within a time budget; `left` is the remaining work."""
     with running("maintain", cluster=None) as ports:
         did = pipeline.maintain(
             ports.lake, ports.history, ports.settings, utc_now(), budget=budget, tell=log.info
@@ -416,19 +415,19 @@ def maintain(budget: timedelta) -> dict[str, int]:
 
 
 class Runs(Protocol):
-    """What is asked of a task instance about the runs of another DAG."""
+    """The interface of a task instance for runs of another DAG."""
 
     def get_dr_count(
         self, dag_id: str, *, run_ids: list[str] | None = None, states: list[str] | None = None
     ) -> int:
-        """How many runs there are."""
+        """Number of runs."""
 
 
 def runs_to_repeat(runs: Runs) -> list[Mapping[str, Any]]:
     """
-    Arguments of `TriggerDagRunOperator` for snapshots that never got their advice, oldest first.
+    Arguments of `TriggerDagRunOperator` for snapshots without advice, oldest first.
 
-    Of each cluster the newest: its run takes the others along. Not those whose own run is under way.
+    Only the newest of each cluster, whose run also claims the others, and none with an active run.
     """
 
     def active(run_id: str) -> bool:

@@ -1,26 +1,26 @@
 """
-### Take a snapshot of every configured cluster
+### Take a snapshot of every cluster
 
-**What it does.** Reads, from each Kafka cluster, every group's members, assignment and committed
-offsets and every partition's offsets; writes them to the lake and one row to the table `snapshot`.
-Each snapshot then starts a run of `advise_assignments`. It needs DESCRIBE rights only and changes
-nothing. Right after it `watch_groups` says what is wrong with groups, got worse or is over: incidents
-wait for nothing that is slow. At last `heartbeat` calls the address of `heartbeat_url`, if there is one.
+**What it does.** One task instance per configured cluster.
 
-**When it fails.** One task instance is one cluster; the others are not affected. The last line of
-its log names the address, what happened and the fix: *did not answer* (brokers, listener,
-firewall), *not authorized* (the connection `evenkeel_<cluster>`), *another Kafka cluster answers
-under this name* (a changed bootstrap address). A snapshot in which single groups could not be read
-is kept and marked `partial`; so is one of a cluster that was too slow (`timeout_seconds`, three
-quarters of the task's own limit at most), with what was read until then. A skipped instance means
-that the previous snapshot of this cluster is still being taken. Slack hears of a cluster that cannot be
-read after two failed runs, of partial snapshots after two. A `watch_groups` that fails keeps nobody from
-being advised; what it could not send is sent by whichever step sends next.
+1. `take_snapshot` reads members, assignments and committed offsets of every group, and offsets of every
+   partition. It writes them to the lake and a row to the table `snapshot`, which triggers a run of
+   `advise_assignments`. It needs DESCRIBE permissions only and changes nothing.
+2. `watch_groups` evaluates the groups and notifies of new, worse and resolved incidents. It doesn't wait for
+   slow steps.
+3. `heartbeat` calls `heartbeat_url`, if configured.
 
-**How to run it again.** Clear the failed instance, or trigger the DAG with `cluster` set. What was
-missed cannot be caught up: the next run simply reads what is there now. A retry takes a new
-snapshot, unless the failed try had already stored one: then that one counts. `watch_groups` may be
-cleared at any time: it speaks for the newest snapshot only, and says nothing twice.
+**When it fails.** Only the cluster of the failed instance is affected. The last line of its log has the address,
+the error and the fix: *did not answer* (check brokers, listener and firewall), *not authorized* (check the
+connection `evenkeel_<cluster>`), *another Kafka cluster answers under this name* (check the bootstrap address).
+A snapshot with unreadable groups is stored as `partial`. So is one that reaches `timeout_seconds` (at most three
+quarters of the task's time limit), with the data read by then. A skipped instance means that the previous
+snapshot of the cluster is still active. Slack is notified after two failed runs or two partial snapshots of a
+cluster. A failed `watch_groups` doesn't delay advice; the next step sends its notifications.
+
+**How to run it again.** Clear the failed instance, or trigger the DAG with `cluster`. Missed snapshots can't be taken
+later. A retry takes a new snapshot, unless the failed try stored one. `watch_groups` can be cleared at any time:
+it evaluates the newest snapshot only, and doesn't repeat notifications.
 
 **Where to look.**
 
@@ -52,7 +52,7 @@ SCHEDULE = ("EVENKEEL_SCHEDULE", "*/5 * * * *")
             None,
             type=["null", "string"],
             title="Cluster",
-            description="Take a snapshot of this configured cluster only; empty means all.",
+            description="Configured name of the only cluster to read; empty for all.",
         )
     },
     tags=["evenkeel", "kafka"],

@@ -1,4 +1,4 @@
-"""The operator of the task that runs on Spark, in a process group of its own that ends with it."""
+"""The operator of the Spark task, which runs in its own process group."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from airflow.sdk.exceptions import AirflowSkipException
 
 class SparkStep(BaseOperator):
     """
-    Run `evenkeel.spark_tasks.<task_id>` on one snapshot: metrics, then candidates, in one Spark application.
+    Run `evenkeel.spark_tasks.<task_id>` on a snapshot: metrics, then candidates, in one Spark application.
 
-    The two are steps of their own for who looks at `step_run`, whichever of them fails.
+    `step_run` has a row for each of the two steps.
 
-    The process is, with all its children (Spark's driver keeps Java and Python workers), a process group of its own,
-    and ends with the task. Its output goes to the task's log; on failure its last line, which is the engine's one line,
-    becomes the task's error.
+    The process and its children (the Spark driver starts Java and Python workers) form a process group that ends with
+    the task. Its output goes to the task log. On failure its last line, the error of the engine, becomes the error of
+    the task.
 
     Args:
-        snapshot_id: Which snapshot.
+        snapshot_id: Id of the snapshot.
         groups: Shell pattern of group ids.
-        grace_seconds: How long the process may take to end when the task is killed.
+        grace_seconds: Maximum seconds for the process to end when the task is killed.
     """
 
     template_fields = ("snapshot_id", "groups")
@@ -46,13 +46,13 @@ class SparkStep(BaseOperator):
         """
         Raises:
             AirflowException: A step failed.
-            AirflowSkipException: There is no snapshot to work on, because it was rejected.
+            AirflowSkipException: The snapshot was rejected.
         """
         from evenkeel.dags import connections, runtime
         from evenkeel.engine.model.errors import EvenkeelError
 
         if not self.snapshot_id:
-            raise AirflowSkipException("The snapshot was rejected as a whole.")
+            raise AirflowSkipException("The snapshot was rejected.")
         self.also = runtime.to_measure(self.snapshot_id, run_id=context["run_id"])
         with runtime.computing(self.snapshot_id, self.groups) as ports:
             problem = self._run(self.command(), connections.environment(ports.settings))
@@ -60,14 +60,14 @@ class SparkStep(BaseOperator):
                 raise EvenkeelError(problem)
 
     def command(self) -> list[str]:
-        """What is run."""
+        """The command."""
         words = [sys.executable, "-m", f"evenkeel.spark_tasks.{self.task_id}"]
         words += ["--snapshot-id", self.snapshot_id]
         words += [] if self.groups == "*" else ["--groups", self.groups]
         return words + [word for one in self.also for word in ("--also", one)]
 
     def _run(self, command: list[str], environment: dict[str, str]) -> str | None:
-        """Run it to its end; why it failed, None where it did not."""
+        """Run it to its end; returns the error, None on success."""
         self._process = process = subprocess.Popen(
             command,
             env={"PYSPARK_PYTHON": sys.executable, **os.environ, **environment},
@@ -85,7 +85,7 @@ class SparkStep(BaseOperator):
                 self.log.info("%s", line.rstrip())
                 last = line.strip() or last
         code = process.wait()
-        return (ended_by(code) or last or f"it ended with code {code}.") if code else None
+        return (ended_by(code) or last or f"It ended with exit code {code}.") if code else None
 
     def on_kill(self) -> None:
         """End Spark with all its children."""
@@ -97,7 +97,7 @@ class SparkStep(BaseOperator):
         while process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.1)
         if process.poll() is None:
-            self.log.warning("Spark did not end in %s s and is killed.", self.grace_seconds)
+            self.log.warning("Spark did not end within %s s and is killed.", self.grace_seconds)
         # whatever the driver left behind is still in its group
         self._signal(process.pid, signal.SIGKILL)
 
@@ -107,6 +107,6 @@ class SparkStep(BaseOperator):
 
 
 def ended_by(code: int) -> str | None:
-    """What a signal did; shells and the steps themselves add 128 to its number."""
+    """A signal that ended the process; shells and the steps add 128 to its number."""
     number = -code if code < 0 else code - 128
-    return f"it was ended by signal {number} before it was done." if number > 0 else None
+    return f"Signal {number} ended it before it was done." if number > 0 else None

@@ -1,22 +1,23 @@
 """
-### Notice silence
+### Watch the pipeline
 
-**What it does.** Needs neither Kafka nor Spark nor the lake, so it speaks when they do not.
-Compares the newest snapshot and advice of each cluster with when they were due, looks for failed
-steps and unsent alerts, opens and closes incidents, and sends what is unsent: a cluster that is
-unreachable, late, partly read or stuck is told once, and once when it is back. Silences and maintenance
-windows are told when they begin and end, and once a week those that look forgotten. What tasks could not note
-while the history was away or the configuration refused is written down now. The newest snapshot of a
-cluster, if it is late for its advice and no run works on it, is then run again through
-`advise_assignments`, at most three times and whether or not other runs wait.
+**What it does.** Needs only the history database, so it works if Kafka, Spark or the lake is down.
 
-**When it fails.** The history does not answer (`evenkeel_postgres`), or Slack does not
-(`evenkeel_slack`): alerts stay in the outbox and the next run sends them. When nothing can be noted at
-all (no history, a configuration that is refused), the failed task itself tells Slack, once however many
-fail; the first good run of this DAG tells that it is over. What is kept until then stands in the Airflow
-variable `evenkeel_outages`, or in a file of that name in AIRFLOW_HOME.
+1. Compares the newest snapshot and advice of each cluster with their schedule, and looks for failed steps and
+   unsent alerts. Opens and resolves incidents: cluster unreachable, snapshot stale, snapshots partial, advice
+   stuck. Each one is notified when it opens and when it is resolved.
+2. Sends unsent alerts.
+3. Notifies of the start and end of silences and maintenance windows, and weekly of long silences.
+4. Records step runs that could not be stored during an outage of the history database.
+5. Triggers `advise_assignments` for the newest snapshot of a cluster if its advice is overdue and no run works
+   on it, at most three times.
 
-**How to run it again.** Clear the task, or trigger the DAG: nothing is said twice.
+**When it fails.** The history database (`evenkeel_postgres`) or Slack (`evenkeel_slack`) doesn't answer. Alerts
+stay in the outbox, and the next run sends them. Without the history database, or with an invalid configuration,
+the failed task itself notifies Slack once per outage. The first successful run notifies that the outage is over.
+Until then the state is in the Airflow variable `evenkeel_outages`, or in a file of that name in AIRFLOW_HOME.
+
+**How to run it again.** Clear the task, or trigger the DAG; notifications are not repeated.
 
 **Where to look.**
 
@@ -45,7 +46,7 @@ SCHEDULE = ("EVENKEEL_WATCH_SCHEDULE", "*/3 * * * *")
     **defaults.DAG,
 )
 def watch_pipeline() -> None:
-    """Notice silence."""
+    """Watch the pipeline."""
 
     # its own failure (Slack is down) must not keep advice from being made up for
     @task

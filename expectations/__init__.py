@@ -1,7 +1,7 @@
 """
-What the data must be like, as Great Expectations suites in Python.
+Data validation, as Great Expectations suites in Python.
 
-Importing Great Expectations costs seconds: import these modules inside a task, never while a DAG file is parsed.
+Importing Great Expectations takes seconds: import these modules inside a task, never while a DAG file is parsed.
 """
 
 import logging

@@ -1,8 +1,8 @@
 """
-What candidates must be like: every group judged by every strategy, every number possible, no partition left out.
+Expectations of candidates: every group has every strategy, every number is possible, every partition has an owner.
 
-A group with an impossible number gets no advice; the others do. Strategies may be a user's own, and files another
-version's; that what the judge says of an answer agrees with itself is a property of it, and tested there.
+A group with an impossible number gets no advice; other groups do. Strategies may be custom ones, and files may come
+from another version.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from evenkeel.expectations.suite import expect, present, whole
 FEASIBLE = Column("feasibility") != Feasibility.NOT_APPLICABLE.value
 INFEASIBLE = Column("feasibility") == Feasibility.NOT_APPLICABLE.value
 OF_A_STRATEGY = Column("strategy") != "live"
-"""What the group has now may leave partitions without an owner."""
+"""The current assignment may have partitions without an owner."""
 
 
 def candidate_frames(
     candidates: pa.Table, groups: Sequence[str], strategies: Sequence[str]
 ) -> dict[str, Frame]:
     """
-    The frames of one snapshot's candidates, by name.
+    The frames of the candidates of a snapshot, by name.
 
     Args:
         candidates: The dataset.
-        groups: Ids of the groups that were judged.
-        strategies: Every strategy each group is judged by.
+        groups: Ids of the evaluated groups.
+        strategies: The expected strategies of each group.
     """
     judged = pa.chunked_array([pa.array(groups, pa.string())])
     group_row = row_in(candidates["group_id"], judged)
@@ -56,12 +56,12 @@ def build_suites(
     snapshot_id: str, rows: int, strategies: Sequence[str]
 ) -> dict[str, gx.ExpectationSuite]:
     """
-    The suites of candidates, by name of the frame they are for.
+    The suites of candidates, by name of their frame.
 
     Args:
-        snapshot_id: Which snapshot.
-        rows: How many candidates the manifest says there are.
-        strategies: The strategies that may stand in them.
+        snapshot_id: Id of the snapshot.
+        rows: Number of candidates in the manifest.
+        strategies: The known strategies.
     """
     by_frame = {
         "scoreboard": _every_strategy_once(),
@@ -82,8 +82,8 @@ def _every_strategy_once() -> list[gxe.Expectation]:
     return [
         expect(
             gxe.ExpectColumnValuesToBeInSet,
-            "Every group is judged by every strategy once, what it has now among them.",
-            "a strategy's row is missing or stands twice",
+            "Every group has one candidate per strategy, including the current assignment.",
+            "the row of a strategy is missing or duplicated",
             "{strategy}: {rows} rows",
             column="rows",
             value_set=[1],
@@ -96,15 +96,15 @@ def _answers() -> list[gxe.Expectation]:
     return [
         present(
             "group_row",
-            "Every candidate is of a group that was measured.",
-            "a candidate is of a group that was not measured",
+            "Every candidate belongs to a measured group.",
+            "a candidate belongs to a group without metrics",
             "{strategy} of {group_id}",
             rejects=True,
         ),
         expect(
             gxe.ExpectColumnValuesToMatchRegex,
             "Every candidate has a reason.",
-            "there is no reason",
+            "the reason is missing",
             "{strategy}",
             column="reason",
             regex=r"\S",
@@ -142,7 +142,7 @@ def _scoreboard(
     groups: pa.ChunkedArray,
     strategies: Sequence[str],
 ) -> pa.Table:
-    """One row per group and strategy: how many candidates it has."""
+    """One row per group and strategy with its number of candidates."""
     known = pa.chunked_array([pa.array(strategies, pa.string())])
     strategy_row = row_in(candidates["strategy"], known)
     cell = pc.add(pc.multiply(group_row, len(strategies)), strategy_row)

@@ -1,4 +1,4 @@
-"""What frames are made of beside the columns of the lake, a whole column at a time."""
+"""Computed columns of frames, vectorized."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evenkeel.engine.model.arrays import Ints
 
 def row_in(keys: pa.ChunkedArray, column: pa.ChunkedArray) -> pa.ChunkedArray:
     """
-    The row that each key refers to, null where there is none.
+    The row that each key refers to, null if there is none.
 
     >>> row_in(pa.chunked_array([["b", "x", None]]), pa.chunked_array([["a", "b"]])).to_pylist()
     [1, None, None]
@@ -21,7 +21,7 @@ def row_in(keys: pa.ChunkedArray, column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def times(rows: pa.ChunkedArray, kinds: int) -> pa.Array:
     """
-    How often each of so many rows is referred to.
+    The number of references to each row.
 
     >>> times(pa.chunked_array([[1, None, 1]]), 3).to_pylist()
     [0, 2, 0]
@@ -45,7 +45,7 @@ def places(names: pa.ChunkedArray, numbers: pa.ChunkedArray) -> pa.Array:
 
 
 def lengths(lists: pa.ChunkedArray) -> Ints:
-    """How long each list is; null is empty."""
+    """The length of each list; null counts as empty."""
     found: Ints = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
     return found
 

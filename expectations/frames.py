@@ -1,8 +1,8 @@
 """
-From tables to frames something can be expected of: what a row refers to, and which groups it concerns.
+Frames for validation: tables with computed columns, and the groups that each row concerns.
 
-Beside the columns of the lake a frame has what Great Expectations compares them with: the row of another table that a
-row refers to (null where there is none), the place it should have, how long its lists are.
+Computed columns are the values that Great Expectations compares with: the referenced row of another table (null if
+there is none), the expected position of a row, the lengths of its lists.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ LISTS = (
     "target_topics",
     "target_partitions",
 )
-"""The lists of members of which something is expected."""
+"""The list columns of members that are validated."""
 
 _WIDE = 2**33
-"""More than there are 32-bit numbers, twice."""
+"""Larger than two 32-bit numbers."""
 
 READING = pa.schema(
     {"started_at": pa.timestamp("ms", tz="UTC"), "finished_at": pa.timestamp("ms", tz="UTC")}
@@ -39,12 +39,12 @@ READING = pa.schema(
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Frame:
     """
-    A table to expect something of.
+    A table to validate.
 
     Attributes:
-        name: Of the dataset, as the results show it.
+        name: Name of the dataset in results.
         table: Its rows.
-        concerned: (row, group) of some rows, for every group a row concerns; without it, the row's own `group_id`.
+        concerned: (row, group) pairs, one per group that a row concerns; without it, the row's own `group_id`.
     """
 
     name: str
@@ -97,7 +97,7 @@ def with_columns(table: pa.Table, **columns: Any) -> pa.Table:
 
 
 def _nobody(rows: Sequence[int]) -> Iterable[tuple[int, str]]:
-    """What concerns no group."""
+    """No group is concerned."""
     return ()
 
 
@@ -107,7 +107,7 @@ def _reading(manifest: Manifest) -> pa.Table:
 
 
 def _moment(text: Any) -> datetime | None:
-    """An aware moment; None for what is none."""
+    """A moment with a time zone; None if it is invalid."""
     try:
         moment = datetime.fromisoformat(text)
     except (TypeError, ValueError):
@@ -157,7 +157,7 @@ def _commits(commits: pa.Table, groups: pa.Table, partitions: pa.Table) -> pa.Ta
 
 
 def _claims(members: pa.Table, groups: pa.Table, partitions: pa.Table) -> pa.Table:
-    """One row per partition a member says it owns; lists of unequal length are a finding of their own."""
+    """One row per partition that a member reports; lists of unequal length fail an expectation of their own."""
     row, topics, numbers = paired(members["assigned_topics"], members["assigned_partitions"])
     claims = members.select(["group_id", "member_id"]).take(pa.array(row))
     claims = with_columns(claims, topic=topics, partition=numbers)
@@ -170,7 +170,7 @@ def _claims(members: pa.Table, groups: pa.Table, partitions: pa.Table) -> pa.Tab
 
 
 def _partition_row(table: pa.Table, partitions: pa.Table) -> pa.ChunkedArray:
-    """Which row of *partitions* the topic and partition of each row are, null where none."""
+    """The row of *partitions* with the topic and partition of each row, null if there is none."""
     topics = partitions["topic"].unique()
 
     def keys(of: pa.Table) -> pa.ChunkedArray:
@@ -199,5 +199,5 @@ def _mentioned(members: pa.Table, column: str) -> pa.Table:
 
 
 def _distinct(pairs: pa.Table) -> pa.Table:
-    """Each group and topic once, those without a name left out."""
+    """Each group and topic once, without nameless ones."""
     return pairs.drop_null().group_by(["group_id", "topic"]).aggregate([])

@@ -1,4 +1,4 @@
-"""Great Expectations, without what it loads beside itself and nothing here has a use for."""
+"""Imports Great Expectations without unused dependencies."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any
 
 LATER = ("altair", "scipy.stats")
-"""Loaded when something is asked of them: they draw, and compare distributions."""
+"""Modules that are loaded at their first use: plots, and comparisons of distributions."""
 
 LEFT_OUT = "pyspark"
-"""Great Expectations does without it: what is validated are frames of pandas."""
+"""Not needed, because the validated frames are pandas frames."""
 
 
 class _Sparing(importlib.abc.MetaPathFinder):
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Say that there is no Spark, and put off what is not needed; nothing about anything else."""
+        """Hide Spark and defer unused modules during the import."""
         if name == LEFT_OUT:
             raise ModuleNotFoundError("not looked for here", name=name)
         spec = PathFinder.find_spec(name, path) if name in LATER else None
@@ -28,9 +28,9 @@ class _Sparing(importlib.abc.MetaPathFinder):
 
 def load_great_expectations() -> None:
     """
-    Import it, in half the time; a process that has it already keeps what it has.
+    Import it in half the time, unless it is already imported.
 
-    Whoever imports Spark afterwards, or uses what was put off, gets it.
+    Later imports of Spark, and uses of the deferred modules, work as usual.
     """
     if "great_expectations" in sys.modules:
         return

@@ -1,8 +1,7 @@
 """
-What metrics must be like: every group measured once, and every number possible.
+Expectations of metrics: every group is measured once, and every number is possible.
 
-A group with an impossible number is shown as unknown and gets no advice; the others go on. That the numbers of a group
-are the sums of its members' and partitions' is a property of the function that makes them, and tested there.
+A group with an impossible number is shown as unknown and gets no advice; other groups continue.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ PARTITION = "{topic}-{partition}"
 
 def metric_frames(tables: Mapping[str, pa.Table], groups: Sequence[str]) -> dict[str, Frame]:
     """
-    The frames of one snapshot's metrics, by name.
+    The frames of the metrics of a snapshot, by name.
 
     Args:
         tables: The three datasets.
@@ -55,11 +54,11 @@ def metric_frames(tables: Mapping[str, pa.Table], groups: Sequence[str]) -> dict
 
 def build_suites(snapshot_id: str, rows: Mapping[str, int]) -> dict[str, gx.ExpectationSuite]:
     """
-    The suites of metrics, by name of the frame they are for.
+    The suites of metrics, by name of their frame.
 
     Args:
-        snapshot_id: Which snapshot.
-        rows: What the manifest says of each dataset's size.
+        snapshot_id: Id of the snapshot.
+        rows: Number of rows of each dataset in the manifest.
     """
     of_dataset = {
         "group_metrics": (_groups(), "the group"),
@@ -94,7 +93,10 @@ def _once() -> gxe.Expectation:
 
 def _groups() -> list[gxe.Expectation]:
     return [
-        _listed("row is of a group of the snapshot", "row is of a group the snapshot has not"),
+        _listed(
+            "row belongs to a group of the snapshot",
+            "row belongs to a group that is not in the snapshot",
+        ),
         expect(
             gxe.ExpectColumnValuesToBeUnique,
             "No group is measured twice.",
@@ -107,7 +109,7 @@ def _groups() -> list[gxe.Expectation]:
 
 def _members() -> list[gxe.Expectation]:
     return [
-        _listed("member is of a measured group", "member is of a group that was not measured"),
+        _listed("member belongs to a measured group", "member belongs to a group without metrics"),
         _unique("member", "{member_id}", ["group_id", "member_id"]),
     ]
 
@@ -115,7 +117,7 @@ def _members() -> list[gxe.Expectation]:
 def _partitions() -> list[gxe.Expectation]:
     return [
         _listed(
-            "partition is of a measured group", "partition is of a group that was not measured"
+            "partition belongs to a measured group", "partition belongs to a group without metrics"
         ),
         _unique("partition", PARTITION, ["group_id", "topic", "partition"]),
     ]

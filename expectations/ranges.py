@@ -1,4 +1,4 @@
-"""What a record's declaration lets one expect of its columns: ranges, known values, and that what must be known is."""
+"""Expectations from the declaration of a record: ranges, allowed values and required columns."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ UNSOUND = "unsound"
 
 def ranges(record: type, example: str) -> list[gxe.Expectation]:
     """
-    One expectation per column that declares a range or its values, and one for what must be known.
+    One expectation per column with a range or allowed values, and one for required columns.
 
     Args:
-        record: What a row is.
-        example: What names a row, a format string over its columns; the value follows it.
+        record: The record of a row.
+        example: Name of a row, a format string over its columns; the value follows it.
     """
     of_columns = [_of(spec, f"{example}: {{{spec.name}}}") for spec in _checked(record)]
     known = expect(
         gxe.ExpectColumnValuesToBeNull,
-        "What must be known is, and unknown is null, never NaN.",
+        "Required values are present, and unknown values are null, never NaN.",
         "a value is missing or not a number",
         f"{example}: {{{UNSOUND}}}",
         column=UNSOUND,
@@ -35,13 +35,13 @@ def ranges(record: type, example: str) -> list[gxe.Expectation]:
 
 
 def in_range(record: type, name: str, example: str) -> gxe.Expectation:
-    """The expectation of one column's declared range or values; *example* is what names a row and its value."""
+    """The expectation for the range or values of a column; *example* formats a row and its value."""
     (spec,) = (each for each in columns_of(record) if each.name == name)
     return _of(spec, example)
 
 
 def unsound(table: pa.Table, record: type) -> pa.Array:
-    """Per row, which columns are null though they must not be, or NaN: their names; null where there are none."""
+    """Per row, the names of required columns that are null, and of columns that are NaN; null if there are none."""
     names = pa.nulls(len(table), pa.string())
     for name, bad in _faults(table, record):
         # most columns have none
@@ -77,7 +77,7 @@ def _of(spec: ColumnSpec, example: str) -> gxe.Expectation:
     if high is None and low == 0:
         holds, broken = "is not negative", "is negative"
     elif high is None:
-        holds, broken = f"is at least {low:g}", f"is under {low:g}"
+        holds, broken = f"is at least {low:g}", f"is below {low:g}"
     else:
         holds, broken = f"is between {low:g} and {high:g}", f"is not between {low:g} and {high:g}"
     return expect(
@@ -92,11 +92,11 @@ def _of(spec: ColumnSpec, example: str) -> gxe.Expectation:
 
 
 def among(column: str, values: Sequence[str], example: str) -> gxe.Expectation:
-    """That a column has one of these values, or none."""
+    """Expect one of these values, or null."""
     return expect(
         gxe.ExpectColumnValuesToBeInSet,
-        f"The {column} is a known one.",
-        f"the {column} is not a known one",
+        f"The {column} is a known value.",
+        f"the {column} is not a known value",
         example,
         column=column,
         value_set=list(values),

@@ -1,9 +1,9 @@
 """
-The one module that runs expectations: tables of the lake in, rows of `snapshots.VALIDATION` out.
+Runs expectations: reads tables of the lake and returns rows of `snapshots.VALIDATION`.
 
-Every expectation leaves a row, so that the history shows it ran. One that holds leaves a row without a group; one that
-fails leaves a row for each group it fails for, with the reason in words, or one without a group where the failure is
-the whole snapshot's. Great Expectations gives the positions of unexpected rows; what they hold is read from Arrow.
+A met expectation gives one row without a group. A failed one gives a row with the reason per group that fails it, or
+one row without a group if it concerns the whole snapshot. Great Expectations returns the positions of unexpected rows;
+their values are read from Arrow.
 """
 
 from __future__ import annotations
@@ -34,29 +34,29 @@ from evenkeel.expectations.frames import LISTS, Frame, snapshot_frames
 from evenkeel.expectations.gx_import import load_great_expectations
 
 EXAMPLES = 3
-"""How many rows a reason shows."""
+"""Maximum number of rows in a reason."""
 
 _MILD = ("info", "warning", "critical")
-"""Severities, the mildest first."""
+"""Severities, mildest first."""
 
 _SHOWN = 80
-"""Characters of one value in a reason; some come from outside."""
+"""Maximum number of characters of a value in a reason, because some values come from clients."""
 
 
 def validate_snapshot(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Table:
     """
-    Check a snapshot.
+    Validate a snapshot.
 
     Args:
-        lake: Where it is.
-        settings: Its `max_failed_share` is the share of groups above which the whole snapshot is rejected.
-        snapshot_id: Which snapshot.
+        lake: The lake.
+        settings: `max_failed_share` is the share of failed groups above which the whole snapshot is rejected.
+        snapshot_id: Id of the snapshot.
 
     Returns:
         Rows of `snapshots.VALIDATION`, stage `snapshot`.
 
     Raises:
-        SnapshotNotFound: The lake does not hold it.
+        SnapshotNotFound: The lake doesn't have it.
     """
     load_great_expectations()
     from evenkeel.expectations.snapshot import build_suites
@@ -75,7 +75,7 @@ def validate_snapshot(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Ta
 
 
 def _expected_of(schema: pa.Schema) -> list[str]:
-    """The columns of which something is expected: no bytes, and of the lists those of topics and partitions."""
+    """The validated columns: no bytes, and only the lists of topics and partitions."""
     return [
         field.name
         for field in schema
@@ -86,18 +86,18 @@ def _expected_of(schema: pa.Schema) -> list[str]:
 
 def validate_metrics(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Table:
     """
-    Check the metrics of a snapshot.
+    Validate the metrics of a snapshot.
 
     Args:
-        lake: Where they are.
+        lake: The lake.
         settings: As for `validate_snapshot`.
-        snapshot_id: Which snapshot.
+        snapshot_id: Id of the snapshot.
 
     Returns:
         Rows of `snapshots.VALIDATION`, stage `metrics`.
 
     Raises:
-        SnapshotNotFound: The lake does not hold the metrics.
+        SnapshotNotFound: The lake doesn't have the metrics.
     """
     load_great_expectations()
     from evenkeel.expectations.metrics import build_suites, metric_frames
@@ -113,18 +113,18 @@ def validate_metrics(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Tab
 
 def validate_candidates(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Table:
     """
-    Check the candidates of a snapshot.
+    Validate the candidates of a snapshot.
 
     Args:
-        lake: Where they are.
+        lake: The lake.
         settings: As for `validate_snapshot`.
-        snapshot_id: Which snapshot.
+        snapshot_id: Id of the snapshot.
 
     Returns:
         Rows of `snapshots.VALIDATION`, stage `candidates`.
 
     Raises:
-        SnapshotNotFound: The lake does not hold the candidates.
+        SnapshotNotFound: The lake doesn't have the candidates.
     """
     load_great_expectations()
     from evenkeel.expectations.candidates import build_suites, candidate_frames
@@ -141,7 +141,7 @@ def validate_candidates(lake: Lake, settings: Settings, snapshot_id: str) -> pa.
 
 
 def _measured(lake: Lake, snapshot_id: str) -> list[str]:
-    """Ids of the groups that were measured; without metrics all of the snapshot."""
+    """Ids of the measured groups; without metrics, of all groups of the snapshot."""
     try:
         return _group_ids(lake, "group_metrics", snapshot_id)
     except SnapshotNotFound:
@@ -164,19 +164,19 @@ def _results(snapshot_id: str, stage: str, rows: Sequence[Mapping[str, Any]]) ->
 def _share(
     rows: Sequence[Mapping[str, Any]], groups: Sequence[str], limit: float
 ) -> dict[str, Any]:
-    """That not too many groups are withheld: then it is not the groups that are bad."""
+    """Expect a limited share of failed groups; above it, the snapshot itself is invalid."""
     withheld = {row["group_id"] for row in rows if _withholds(row)}
     fine = len(withheld) <= limit * len(groups)
     return {
         "group_id": None,
-        "expectation": "groups: Enough of them can be judged.",
+        "expectation": "groups: The share of failed groups is at most max_failed_share.",
         "severity": "critical",
         "success": fine,
         "unexpected_count": len(withheld),
         "checked_count": len(groups),
         "reason": None
         if fine
-        else f"{len(withheld)} of {len(groups)} groups are withheld, more than max_failed_share={limit:g} allows",
+        else f"{len(withheld)} of {len(groups)} groups failed validation, more than max_failed_share={limit:g} allows",
     }
 
 
@@ -189,7 +189,7 @@ def check(frames: Mapping[str, Frame], suites: Mapping[str, Any]) -> list[dict[s
     Validate each frame with the suite of its name.
 
     Returns:
-        Rows of `snapshots.VALIDATION`, but for the key and the stage.
+        Rows of `snapshots.VALIDATION`, without key and stage.
 
     Raises:
         EvenkeelError: An expectation could not be evaluated.
@@ -208,7 +208,7 @@ def check(frames: Mapping[str, Frame], suites: Mapping[str, Any]) -> list[dict[s
 
 
 def _columns_of(expectation: Any) -> list[str]:
-    """The columns that it looks at, those of its condition included."""
+    """The columns of an expectation, including those of its condition."""
     own = (getattr(expectation, name, None) for name in ("column", "column_A", "column_B"))
     condition = getattr(expectation, "row_condition", None)
     of_condition = getattr(condition, "conditions", [condition] if condition else [])
@@ -221,10 +221,10 @@ def _columns_of(expectation: Any) -> list[str]:
 
 def _narrow(table: pa.Table, columns: Collection[str]) -> pa.Table:
     """
-    Some columns as they cost least: texts as codes, whole numbers of 64 bits, as others are compared one by one.
+    Selected columns in an efficient form: texts as categories, whole numbers in 64 bits.
 
-    Great Expectations copies and cuts a whole frame for every expectation: so it gets no column for nothing. Without
-    columns there is still a row for each row.
+    Great Expectations copies the whole frame for every expectation, so the frame has only the needed columns. Without
+    columns it still has all rows.
     """
     narrow = {"row": pa.chunked_array([pa.array(np.arange(len(table)))])}
     for name in columns:
@@ -241,9 +241,9 @@ def _narrow(table: pa.Table, columns: Collection[str]) -> pa.Table:
 
 def _batches() -> Any:
     """
-    What makes a batch of a frame, in an ephemeral context that writes nothing, draws nothing and tells nobody.
+    A factory of batches in an ephemeral context, without files, plots and telemetry.
 
-    One for all frames, as each change of a context costs it some 20 ms. A batch takes the place of the one before.
+    All frames share it, because a change of a context takes about 20 ms. A batch replaces the previous one.
     """
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
     import great_expectations as gx
@@ -255,13 +255,13 @@ def _batches() -> Any:
 
 
 def _rows(frame: Frame, result: Any) -> Iterator[dict[str, Any]]:
-    """The rows one evaluated expectation leaves."""
+    """The rows of an evaluated expectation."""
     config, outcome = result.expectation_config, result.result
     name = f"{frame.name}: {config.description}"
     if not result.success and "element_count" not in outcome and "observed_value" not in outcome:
         raise EvenkeelError(
             f"expectation {name!r} could not be evaluated: {_cause(result)}.",
-            fix="This is a fault of evenkeel; please report it.",
+            fix="This is a bug in evenkeel; please report it.",
         )
     row = {
         "group_id": None,
@@ -294,7 +294,7 @@ def _rows(frame: Frame, result: Any) -> Iterator[dict[str, Any]]:
 
 
 def _by_group(frame: Frame, rows: Sequence[int]) -> dict[str, list[int]]:
-    """Which of these rows concern which group."""
+    """The rows by the group that they concern."""
     found: dict[str, list[int]] = {}
     for row, group in frame.groups(rows):
         found.setdefault(group, []).append(row)
@@ -304,7 +304,7 @@ def _by_group(frame: Frame, rows: Sequence[int]) -> dict[str, list[int]]:
 def _reasons(
     frame: Frame, words: Mapping[str, Any], problem: str, rows: Collection[Sequence[int]]
 ) -> Iterator[str]:
-    """For some rows of each group `problem: example, example, example and 4 more`."""
+    """The reason per group: `problem: example, example, example and 4 more`."""
     if not words["example"]:
         yield from [problem] * len(rows)
         return
@@ -326,7 +326,7 @@ def _value(value: Any) -> str:
 
 
 def _cause(result: Any) -> str:
-    """The last line of what Great Expectations says went wrong."""
+    """The last line of an error of Great Expectations."""
     raised = result.exception_info or {}
     nested = [raised, *(v for v in raised.values() if isinstance(v, dict))]
     said = [str(one["exception_message"]) for one in nested if one.get("exception_message")]

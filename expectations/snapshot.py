@@ -1,8 +1,8 @@
 """
-What a snapshot must be like.
+Expectations of a snapshot.
 
-A bad or missing row withholds its group, so that one broken group never hides the others. The snapshot as a whole is
-rejected only where nothing could be trusted any more: brokers, ids, the counts of its manifest.
+An invalid or missing row skips its group, so that other groups are still evaluated. The whole snapshot is rejected only
+if none of it can be trusted: brokers, ids, row counts of its manifest.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ STATES = (
 TYPES = tuple(kind.value for kind in GroupType)
 
 SHARE = GroupType.SHARE.value
-"""Its members share partitions."""
+"""Group types whose members may share partitions."""
 
 
 def build_suites(snapshot_id: str, rows: Mapping[str, int]) -> dict[str, gx.ExpectationSuite]:
     """
-    The suites of a snapshot, by name of the frame they are for.
+    The suites of a snapshot, by name of their frame.
 
     Args:
-        snapshot_id: Which snapshot.
-        rows: What its manifest says of each dataset's size.
+        snapshot_id: Id of the snapshot.
+        rows: Number of rows of each dataset in the manifest.
     """
     complete = {name: whole(count, snapshot_id) for name, count in rows.items()}
     by_frame = {
@@ -92,7 +92,7 @@ def _brokers() -> list[gxe.Expectation]:
         expect(
             gxe.ExpectTableRowCountToBeBetween,
             "There is at least one broker.",
-            "no broker was seen",
+            "there is no broker",
             rejects=True,
             min_value=1,
         ),
@@ -139,22 +139,22 @@ def _groups() -> list[gxe.Expectation]:
         ),
         present(
             "state",
-            "A group that could be read has a state.",
-            "no state and no cause",
+            "A readable group has a state.",
+            "there is neither a state nor an error",
             row_condition=Column("error").is_null(),
         ),
         expect(
             gxe.ExpectColumnValuesToBeInSet,
-            "The group's state is a known one.",
-            "state is not a known one",
+            "The state of the group is a known value.",
+            "the state is not a known value",
             "{state}",
             column="state",
             value_set=list(STATES),
         ),
         expect(
             gxe.ExpectColumnValuesToBeInSet,
-            "The group's type is a known one.",
-            "type is not a known one",
+            "The type of the group is a known value.",
+            "the type is not a known value",
             "{group_type}",
             column="group_type",
             value_set=list(TYPES),
@@ -180,8 +180,8 @@ def _members() -> list[gxe.Expectation]:
         _alike(
             "position",
             "place",
-            "Positions of members run from 0 without a gap.",
-            "a member row is missing or stands twice",
+            "Positions of members start at 0 and have no gaps.",
+            "a member row is missing or duplicated",
             "{member_id} at position {position}",
         ),
         *(
@@ -189,7 +189,7 @@ def _members() -> list[gxe.Expectation]:
                 f"{which}_topics_listed",
                 f"{which}_partitions_listed",
                 f"{which.title()} topics and partitions are pairs.",
-                "an assignment has topics without partitions or partitions without topics",
+                "an assignment has a different number of topics and partitions",
                 "{member_id}",
             )
             for which in ("assigned", "target")
@@ -211,7 +211,7 @@ def _partitions() -> list[gxe.Expectation]:
         _alike(
             "partition",
             "place",
-            "Partitions of a topic run from 0 without a gap.",
+            "Partitions of a topic start at 0 and have no gaps.",
             "a partition row is missing",
             "{topic} has a partition {partition}",
         ),
@@ -223,15 +223,15 @@ def _partitions() -> list[gxe.Expectation]:
         _not_above("last_stable_offset", "end_offset"),
         present(
             "end_offset",
-            "A partition without an end offset says why.",
-            "an end offset is unknown without a cause",
+            "A partition without an end offset has an error.",
+            "an end offset is unknown without an error",
             "{topic}-{partition}",
             severity="warning",
             row_condition=Column("error").is_null(),
         ),
         expect(
             gxe.ExpectColumnValuesToBeNull,
-            "The partition's offsets could be read.",
+            "The offsets of the partition could be read.",
             "offsets could not be read",
             "{topic}-{partition}: {error}",
             severity="warning",
@@ -263,7 +263,7 @@ def _commits() -> list[gxe.Expectation]:
         present(
             "partition_row",
             "A committed partition exists.",
-            "a commit is of a partition its topic does not have",
+            "a commit belongs to a partition that does not exist",
             partition,
             severity="warning",
             row_condition=Column("topic_row").is_not_null() & Column("partition").is_not_null(),
@@ -271,7 +271,7 @@ def _commits() -> list[gxe.Expectation]:
         present(
             "topic_row",
             "A committed topic exists.",
-            "a commit is of a topic that is not there",
+            "a commit belongs to a topic that does not exist",
             "{topic}",
             severity="info",
         ),
@@ -287,7 +287,7 @@ def _assignments() -> list[gxe.Expectation]:
             "{topic}-{partition} of {member_id}",
         ),
         unique(
-            "A stable group's partition has one owner.",
+            "A partition of a stable group has one owner.",
             "a partition has two owners although the group is stable",
             "{topic}-{partition} of {member_id}",
             ["group_id", "topic", "partition"],
@@ -301,7 +301,7 @@ def _subscriptions() -> list[gxe.Expectation]:
         present(
             "topic_row",
             "A subscribed topic exists.",
-            "subscribes to a topic that is not there",
+            "a member subscribes to a topic that does not exist",
             "{topic}",
             severity="warning",
         )
@@ -311,8 +311,8 @@ def _subscriptions() -> list[gxe.Expectation]:
 def _listed(what: str, example: str) -> gxe.Expectation:
     return present(
         "group_row",
-        f"Every {what} is of a listed group.",
-        f"a {what} is of a group that is not listed",
+        f"Every {what} belongs to a listed group.",
+        f"a {what} belongs to a group that is not listed",
         example,
         rejects=True,
     )

@@ -1,4 +1,4 @@
-"""How an expectation is written here: what must be so, and what to say where it is not."""
+"""Expectations with a description and the text of a failure."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ def expect(
     **arguments: Any,
 ) -> gxe.Expectation:
     """
-    An expectation with the words for it.
+    An expectation with its texts.
 
     Args:
-        kind: Which of Great Expectations' classes.
-        description: What must be so; its name in the history.
-        problem: What to say where it is not.
-        example: What to say of one row, a format string over its columns.
-        severity: `critical` withholds the group (or rejects the snapshot), the others are only noted.
-        rejects: A failure is the whole snapshot's, not its group's.
-        arguments: The expectation's own.
+        kind: A class of Great Expectations.
+        description: The expected condition; its name in the history database.
+        problem: The text of a failure.
+        example: The text of a failed row, a format string over its columns.
+        severity: `critical` skips the group (or rejects the snapshot), the others are only recorded.
+        rejects: Whether a failure rejects the whole snapshot instead of its group.
+        arguments: Arguments of the class.
     """
     words = {"problem": problem, "example": example, "rejects": rejects}
     return kind(description=description, severity=severity, meta=words, **arguments)
@@ -38,7 +38,7 @@ def expect(
 def present(
     column: str, description: str, problem: str, example: str = "", **arguments: Any
 ) -> gxe.Expectation:
-    """That a column has a value in every row; of one that `row_in` made, that what the row refers to is there."""
+    """Expect a value in every row; for a column of `row_in`, expect that the referenced row exists."""
     return expect(
         gxe.ExpectColumnValuesToNotBeNull,
         description,
@@ -50,19 +50,19 @@ def present(
 
 
 def whole(rows: int, snapshot_id: str) -> list[gxe.Expectation]:
-    """What holds for every dataset of a snapshot: all its rows are there, and no others."""
+    """Expectations of every dataset of a snapshot: all of its rows, and no others."""
     return [
         expect(
             gxe.ExpectTableRowCountToEqual,
-            "It has as many rows as its manifest says.",
+            "It has the number of rows of its manifest.",
             f"the manifest says {rows} rows, the table has {{observed}}",
             rejects=True,
             value=rows,
         ),
         expect(
             gxe.ExpectColumnValuesToBeInSet,
-            "Its rows are of this snapshot.",
-            "a row is of another snapshot",
+            "Its rows belong to this snapshot.",
+            "a row belongs to another snapshot",
             "{snapshot_id}",
             rejects=True,
             column="snapshot_id",
@@ -70,8 +70,8 @@ def whole(rows: int, snapshot_id: str) -> list[gxe.Expectation]:
         ),
         present(
             "snapshot_id",
-            "Its rows say which snapshot they are of.",
-            "a row does not say which snapshot it is of",
+            "Its rows have a snapshot id.",
+            "a row has no snapshot id",
             rejects=True,
         ),
     ]
@@ -80,7 +80,7 @@ def whole(rows: int, snapshot_id: str) -> list[gxe.Expectation]:
 def unique(
     description: str, problem: str, example: str, columns: list[str], **arguments: Any
 ) -> gxe.Expectation:
-    """That no two rows have the same values in some columns; a row that lacks one is not compared."""
+    """Expect unique values of some columns together; rows with a null are not compared."""
     return expect(
         gxe.ExpectCompoundColumnsToBeUnique,
         description,

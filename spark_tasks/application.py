@@ -1,4 +1,4 @@
-"""What Spark says of an application of ours on a cluster: who it is, its executors, and what they did."""
+"""Information about an application on a Spark cluster: id, executors and completed work."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from evenkeel.engine.model.text import does, several
 
 
 def stopped(spark: SparkSession) -> bool:
-    """Whether the application has ended, of itself or by the master."""
+    """Whether the application has ended, by itself or by the master."""
     return bool(spark.sparkContext._jsc.sc().isStopped())
 
 
 def executors(spark: SparkSession, *, ended: bool = False) -> list[Any]:
-    """What Spark knows of each executor that is there; with *ended*, also of those that are gone."""
+    """Spark's information about each active executor; with *ended*, also about removed ones."""
     store: Any = spark.sparkContext._jsc.sc().statusStore()
     known = store.executorList(not ended)
     every = [known.apply(place) for place in range(known.size())]
@@ -26,7 +26,7 @@ def executors(spark: SparkSession, *, ended: bool = False) -> list[Any]:
 
 
 def identity(spark: SparkSession) -> str:
-    """One line that says which application this is, and where to look at it."""
+    """One line with the id and the URL of the application."""
     context = spark.sparkContext
     headline = (
         f"Spark application {context.applicationId} on {context.master}, Spark {context.version}"
@@ -41,7 +41,7 @@ def identity(spark: SparkSession) -> str:
 
 @contextmanager
 def telling(spark: SparkSession) -> Iterator[None]:
-    """Say after some work, in one line, what the cluster did for it."""
+    """Log one line about the work of the cluster."""
     before = _work(spark)
     yield
     work = _work(spark) - before
@@ -50,11 +50,11 @@ def telling(spark: SparkSession) -> Iterator[None]:
     more += [f"{does(work['lost'], 'executor', 'was', 'were')} lost or given back"] * bool(
         work["lost"]
     )
-    print(f"the cluster did {'; '.join([tasks, *more])}", flush=True)
+    print(f"the cluster completed {'; '.join([tasks, *more])}", flush=True)
 
 
 def _work(spark: SparkSession) -> Counter[str]:
-    """Tasks, those that failed, and executors that are gone, since the application began."""
+    """Numbers of tasks, failed tasks and removed executors since the start of the application."""
     work: Counter[str] = Counter()
     for executor in executors(spark, ended=True):
         work["tasks"] += executor.totalTasks()

@@ -1,9 +1,8 @@
 """
-Chunks of groups as Spark tasks: each reads its groups from the lake, works on them in arrays, and writes its part.
+Chunks of groups as Spark tasks: each task reads its groups from the lake, computes in arrays, and writes its part.
 
-Only names of groups go to the workers, and only counts come back. So the driver never holds a row of a partition, no
-row is ever turned into Java objects and back, and memory grows with a chunk. A task that runs twice, because a worker
-died or was slow, writes the same part again; what no task finished, no reader sees.
+The driver sends names of groups and receives counts, so it never holds rows, no row is converted to Java objects, and
+memory grows with the size of a chunk. A repeated task writes the same part again; readers don't see unfinished parts.
 """
 
 from __future__ import annotations
@@ -27,19 +26,19 @@ from evenkeel.engine.snapshots.groups_with_past import rows_of_others
 from evenkeel.spark_tasks.spark_settings import Place
 
 PLAN = pa.schema({"turn": pa.int32(), "number": pa.int32(), "groups": pa.list_(pa.string())})
-"""One row per chunk: when it is begun, its place in the dataset, and its groups."""
+"""Schema of a chunk: its order, its place in the dataset, and its groups."""
 
 RESULT = "made binary, problem binary"
-"""One row per chunk: what was made of it, pickled, or the error that stops the step."""
+"""Schema of a result: the pickled result of a chunk, or the error that stops the step."""
 
 PER_TASK = 2
-"""Chunks per task that can run at once, so that none waits long for the last."""
+"""Chunks per parallel task, to balance the load."""
 
 Work = Callable[[Sequence[str]], Mapping[str, pa.Table]]
 """The rows of some groups, by dataset."""
 
 Batches = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
-"""What Spark has a worker do with the rows of a partition."""
+"""The function that Spark runs on the rows of a partition."""
 
 
 def run_chunks(
@@ -54,20 +53,20 @@ def run_chunks(
     facts: Mapping[str, str],
 ) -> Manifest:
     """
-    Work on the groups of a snapshot and leave a step's tables in the lake.
+    Compute the groups of a snapshot and write the tables of a step to the lake.
 
     Args:
         spark: The session.
-        lake: It is opened again by every worker.
+        lake: The lake; every worker opens it again.
         step: A key of `snapshots.STEPS`.
-        snapshot_id: Whose groups.
-        work: Runs on the workers.
-        pattern: Shell pattern of group ids; the rows that the lake has of all others stay.
-        smallest: Work (partitions and members) below which a chunk is not worth a task of its own.
-        facts: What the manifest says of who made the rows.
+        snapshot_id: Id of the snapshot.
+        work: Function that runs on the workers.
+        pattern: Shell pattern of group ids; rows of other groups are kept.
+        smallest: Smallest number of partitions and members for a chunk of its own.
+        facts: Provenance of the rows for the manifest.
 
     Raises:
-        EvenkeelError: What a worker said that concerns no single group.
+        EvenkeelError: An error of a worker that is not limited to a group.
     """
     run = secrets.token_hex(4)
     chunks = plan(spark, work_of(lake, snapshot_id, pattern), smallest)
@@ -81,10 +80,10 @@ def run_chunks(
 
 def plan(spark: SparkSession, work: Mapping[str, int], smallest: int) -> list[Chunk]:
     """
-    Cut a snapshot's groups so that all tasks have something to do.
+    Split the groups of a snapshot into chunks for all tasks.
 
     Args:
-        work: Of each group, in listing order.
+        work: Work of each group, in listing order.
         smallest: As for `run_chunks`.
     """
     tasks = PER_TASK * int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
@@ -93,7 +92,7 @@ def plan(spark: SparkSession, work: Mapping[str, int], smallest: int) -> list[Ch
 
 
 class _Task:
-    """What a worker does with chunks; it is pickled, so *make* holds nothing that is secret or large."""
+    """The worker function for chunks. It is pickled, so *make* must not contain secrets or large data."""
 
     def __init__(self, make: Callable[[int, Sequence[str]], Any]) -> None:
         self.make = make
@@ -116,7 +115,7 @@ class _Task:
 
 
 class _Writing:
-    """Works on a chunk and writes its part, which is all that goes to the driver."""
+    """Computes a chunk, writes its part and returns the part to the driver."""
 
     def __init__(self, lake: Lake, step: str, snapshot_id: str, run: str, work: Work) -> None:
         self.lake, self.step, self.snapshot_id = lake, step, snapshot_id
@@ -128,7 +127,7 @@ class _Writing:
 
 
 def _settle() -> None:
-    """Every core has a worker, and each works on arrays, one chunk like the other."""
+    """Every core has a worker of its own, so libraries use one thread."""
     pa.set_cpu_count(1)
     # Arrow's own pool gives memory back at once: getting it again was a third of what reading took
     pa.set_memory_pool(pa.system_memory_pool())
@@ -139,7 +138,7 @@ def _settle() -> None:
 
 
 def _on_workers(spark: SparkSession, chunks: Sequence[Chunk], task: _Task) -> list[Any]:
-    """What was made of all chunks; those with most work are begun first."""
+    """The results of all chunks; the largest ones start first."""
     if not chunks:
         return []
     turns = sorted(chunks, key=lambda chunk: (-chunk.work, chunk.number))
@@ -156,7 +155,7 @@ def _on_workers(spark: SparkSession, chunks: Sequence[Chunk], task: _Task) -> li
 
 
 def carried(task: Batches, environ: Mapping[str, str]) -> Batches:
-    """A task as workers get it: the way to S3 is in their environment before they open a lake."""
+    """A task that sets the S3 environment of a worker before it opens the lake."""
     packed = cloudpickle.dumps(task)
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -167,7 +166,7 @@ def carried(task: Batches, environ: Mapping[str, str]) -> Batches:
 
 
 def without_secrets(settings: Settings) -> Settings:
-    """The part of the configuration that shapes results; its version is the same."""
+    """The part of the configuration that affects results, with the same version."""
     return settings.model_copy(
         update={"clusters": {}, "webhooks": {}} | dict.fromkeys(SECRET_KEYS, None)
     )

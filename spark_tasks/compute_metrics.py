@@ -3,8 +3,7 @@ The step `compute_metrics` on Spark: metrics per group, member and partition.
 
     python -m evenkeel.spark_tasks.compute_metrics --snapshot-id eu-20260102T030405Z-0a1b2c [--groups 'orders-*']
 
-The numbers come from `evenkeel.engine.pipeline.measure_chunk`, the function of the plain step; a test keeps the two
-equal.
+Local mode uses the same function, `evenkeel.engine.pipeline.measure_chunk`, with equal results.
 """
 
 from __future__ import annotations
@@ -20,17 +19,17 @@ from evenkeel.spark_tasks.chunk_tasks import run_chunks, without_secrets
 from evenkeel.spark_tasks.job import run_job
 
 SMALLEST = 5_000
-"""Partitions and members below which a chunk is not worth a task: they are measured in about a tenth of a second."""
+"""Smallest number of partitions and members per task; they take about a tenth of a second."""
 
 
 def run(
     spark: SparkSession, lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
 ) -> Manifest:
     """
-    Leave the metrics of a snapshot in the lake, equal to those of `pipeline.compute_metrics`.
+    Write the metrics of a snapshot to the lake, equal to those of `pipeline.compute_metrics`.
 
     Raises:
-        SnapshotNotFound: The lake does not hold the snapshot.
+        SnapshotNotFound: The lake doesn't have the snapshot.
     """
     lookback, known = lookback_of(lake, settings, snapshot_id), without_secrets(settings)
     return run_chunks(
@@ -46,7 +45,7 @@ def run(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the step; 0, or the exit code of the error, which is said in one line."""
+    """Run the step; returns 0, or the exit code of an error, which is printed in one line."""
     return run_job("compute_metrics", run, arguments)
 
 

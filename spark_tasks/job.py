@@ -1,4 +1,4 @@
-"""What the mains share: arguments in, ports and session built, one line when it fails."""
+"""Shared code of the mains: arguments, ports, session, and one-line errors."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from evenkeel.spark_tasks.session import java_ended, session
 from evenkeel.spark_tasks.spark_settings import Place
 
 Run = Callable[[SparkSession, Lake, Settings, str, str], object]
-"""A step on Spark: of which snapshot, and the shell pattern of the groups."""
+"""A step on Spark, with a snapshot and a shell pattern of groups."""
 
 
 def run_job(name: str, run: Run, arguments: list[str] | None) -> int:
     """
-    Run one step on one snapshot, as a person asks for it.
+    Run a step on a snapshot from the command line.
 
     Args:
-        name: The step, which is also the Spark application's name.
+        name: Name of the step and of the Spark application.
         run: The step.
-        arguments: Of the command line; without them this process's.
+        arguments: Command line arguments; the default is those of this process.
 
     Returns:
-        0, or the exit code of the error, whose one line is the last of the output.
+        0, or the exit code of an error, which is the last line of the output.
     """
     options = arguments_of(name).parse_args(arguments)
 
     def work(settings: Settings) -> None:
         lake = wiring.lake(settings)
-        # a snapshot that is not there is said before Spark's seconds are spent
+        # report a missing snapshot before Spark starts
         lake.manifest("snapshot", options.snapshot_id)
         with opened(f"evenkeel {name} {options.snapshot_id}", settings.lake) as spark:
             run(spark, lake, settings, options.snapshot_id, options.groups)
@@ -50,9 +50,9 @@ def run_job(name: str, run: Run, arguments: list[str] | None) -> int:
 
 
 def arguments_of(name: str) -> argparse.ArgumentParser:
-    """What the command line of a step understands."""
+    """The argument parser of a step."""
     parser = argparse.ArgumentParser(prog=f"python -m evenkeel.spark_tasks.{name}")
-    parser.add_argument("--snapshot-id", required=True, help="which snapshot, as the lake has it")
+    parser.add_argument("--snapshot-id", required=True, help="id of the snapshot in the lake")
     parser.add_argument(
         "--groups", default="*", metavar="PATTERN", help="shell pattern of group ids"
     )
@@ -60,7 +60,7 @@ def arguments_of(name: str) -> argparse.ArgumentParser:
 
 
 def ended(work: Callable[[Settings], object]) -> int:
-    """Do some work by the configuration; 0, or the exit code of the error, whose one line is the last of the output."""
+    """Run with the configuration; returns 0, or the exit code of an error, which is the last line of the output."""
     # a task that is killed cleans up after Spark as one that ends does
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
@@ -75,7 +75,7 @@ def ended(work: Callable[[Settings], object]) -> int:
 
 @contextmanager
 def opened(name: str, lake: str) -> Iterator[SparkSession]:
-    """A session in which what happens on a cluster is told."""
+    """A session that logs the work of a cluster."""
     with (
         session(name, lake) as spark,
         application.telling(spark) if Place.named().is_cluster else nullcontext(),
@@ -85,7 +85,7 @@ def opened(name: str, lake: str) -> Iterator[SparkSession]:
 
 @contextmanager
 def _told_of_memory() -> Iterator[None]:
-    """That memory was too little is an error of ours, in one line; any other of Spark's keeps its traceback."""
+    """Turn an error for lack of memory into one line; other errors of Spark keep their traceback."""
     try:
         yield
     except (PySparkException, Py4JError, OSError) as problem:

@@ -1,10 +1,10 @@
 """
-What a run of the DAG has Spark do, in one application: the metrics of a snapshot, then its candidates.
+The Spark application of the DAG: metrics of a snapshot, then its candidates.
 
     python -m evenkeel.spark_tasks.measure_and_propose --snapshot-id eu-20260102T030405Z-0a1b2c [--groups 'orders-*']
 
-What the lake has already, made by the same configuration and the same code, is not made again: so a retry goes on
-behind the step that was done. The metrics of superseded snapshots (`--also`) come last, while there is time.
+Results in the lake with the same configuration and code are reused, so a retry continues after the last completed step.
+Metrics of superseded snapshots (`--also`) are computed last, within a time budget.
 """
 
 from __future__ import annotations
@@ -25,35 +25,35 @@ from evenkeel.spark_tasks import compute_metrics, propose_candidates
 from evenkeel.spark_tasks.job import Run, arguments_of, ended, opened
 
 STEPS: Mapping[str, Run] = {"metrics": compute_metrics.run, "candidates": propose_candidates.run}
-"""In their order: what a step leaves in the lake, and the step."""
+"""The steps in order, by the name of their results in the lake."""
 
 ALSO = timedelta(minutes=3)
-"""How long superseded snapshots are worked on beside the one that is advised on."""
+"""Time budget for superseded snapshots."""
 
 
 def measure_and_propose(
     settings: Settings, snapshot_id: str, pattern: str = "*", also: Sequence[str] = ()
 ) -> None:
     """
-    Leave metrics and candidates of a snapshot in the lake, as far as they are not there.
+    Write metrics and candidates of a snapshot to the lake, unless they exist.
 
     Args:
         settings: The configuration.
-        snapshot_id: Whose.
+        snapshot_id: Id of the snapshot.
         pattern: Shell pattern of group ids.
-        also: Overtaken snapshots that get their metrics as well, of all groups, if they can.
+        also: Superseded snapshots that also get metrics of all groups, if possible.
 
     Raises:
-        SnapshotNotFound: The lake does not hold the snapshot.
+        SnapshotNotFound: The lake doesn't have the snapshot.
     """
     lake = wiring.lake(settings)
-    # a snapshot that is not there is said before Spark's seconds are spent
+    # report a missing snapshot before Spark starts
     lake.manifest("snapshot", snapshot_id)
 
     def is_made(rows: str) -> bool:
         made = pipeline.is_made(lake, settings, rows, snapshot_id, pattern)
         if made:
-            _tell(f"the lake has the {rows} of {snapshot_id}, made by this configuration")
+            _tell(f"{rows} of {snapshot_id} are in the lake, with the same configuration")
         return made
 
     # what follows from rows that are made anew is made anew
@@ -76,7 +76,7 @@ def measure_and_propose(
 def _make(
     spark: SparkSession, lake: Lake, settings: Settings, rows: str, snapshot_id: str, pattern: str
 ) -> None:
-    """Run the step that leaves these rows, and say how long it took."""
+    """Run the step with these results, and log its duration."""
     since = time.monotonic()
     STEPS[rows](spark, lake, settings, snapshot_id, pattern)
     _tell(f"{rows} of {snapshot_id}: {time.monotonic() - since:.1f} s")
@@ -87,14 +87,14 @@ def _tell(line: str) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the steps; 0, or the exit code of the error, which is said in one line."""
+    """Run the steps; returns 0, or the exit code of an error, which is printed in one line."""
     parser = arguments_of("measure_and_propose")
     parser.add_argument(
         "--also",
         action="append",
         default=[],
         metavar="SNAPSHOT_ID",
-        help="a superseded snapshot to measure as well, after the other, if it can be; may be repeated",
+        help="id of a superseded snapshot to measure afterwards, if possible (repeatable)",
     )
     asked = parser.parse_args(arguments)
     return ended(

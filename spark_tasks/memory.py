@@ -1,8 +1,8 @@
 """
-How much memory Spark's Java gets on this machine, and what is said when memory was too little.
+Memory of Spark's Java process on this machine, and errors for lack of memory.
 
-Rows are worked on by Python, so Java needs little beside it: a quarter of the machine's memory, within bounds. Whoever
-knows better sets `spark.driver.memory` in `spark-defaults.conf`, and that stays.
+Python processes the rows, so Java gets a quarter of the memory of the machine, within bounds. `spark.driver.memory` in
+`spark-defaults.conf` overrides it.
 """
 
 from __future__ import annotations
@@ -17,51 +17,51 @@ from pathlib import Path
 from evenkeel.engine.model.errors import ConfigError
 
 DRIVER = "spark.driver.memory"
-"""Spark's name for the memory of its Java on this machine."""
+"""Spark setting for the memory of the driver's Java process."""
 
 USUAL = "1g"
-"""What Spark gives it where nobody says how much."""
+"""Default of Spark."""
 
 EXECUTOR, OVERHEAD = "spark.executor.memory", "spark.executor.memoryOverhead"
-"""The same of an executor's Java on a cluster, and of what else runs there, Python above all."""
+"""Spark settings for the memory of executors on a cluster: Java, and everything else (mostly Python)."""
 
 SHARE, LEAST, MOST = 1 / 4, 640 << 20, 4 << 30
-"""Of the machine's memory, in bytes, where nobody says how much."""
+"""Bounds of the default, in bytes."""
 
 STARTS = 480 << 20
-"""Bytes below which Spark refuses to start."""
+"""Minimum memory of Spark, in bytes."""
 
 OUT_OF_MEMORY = 52
-"""The code by which Spark's Java ends when it runs out of memory (`SparkExitCode.OOM`)."""
+"""Exit code of Spark's Java process without memory (`SparkExitCode.OOM`)."""
 
 JAVA = 17
-"""The oldest that Spark runs on."""
+"""Oldest Java version of Spark."""
 
 _UNITS = {"": 20, "b": 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
-"""Of Spark's sizes, as powers of two; without one they are MiB."""
+"""Units of Spark's sizes, as powers of two; the default is MiB."""
 
 LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-"""Where a container's limit stands."""
+"""Files with the memory limit of a container."""
 
 _IN_JAVA = re.compile(r"OutOfMemoryError|Java heap space|GC overhead limit")
 _IN_PYTHON = re.compile(r"MemoryError|(malloc|realloc) of size \d+ failed")
 _KILLED = re.compile(
     r"Python worker exited unexpectedly|Answer from Java side is empty|ExecutorLostFailure"
 )
-_FIX = "Set {} in spark-defaults.conf to more."
+_FIX = "Increase {} in spark-defaults.conf."
 _FIX_OF_WORKERS = (
-    f"Set EVENKEEL_SPARK_MASTER=local[1] for fewer workers at once, or {DRIVER} to less; "
-    "else give the machine or its container more."
+    f"Set EVENKEEL_SPARK_MASTER=local[1] for fewer parallel workers, decrease {DRIVER}, "
+    "or increase the memory of the machine or its container."
 )
 
 
 _FIX_OF_SERVER = (
-    f"Start it with more: {DRIVER}, spark.executor.memory, spark.executor.memoryOverhead."
+    f"Start it with larger {DRIVER}, spark.executor.memory and spark.executor.memoryOverhead."
 )
 
 
 def machine_bytes(limits: Iterable[str] = LIMITS) -> int:
-    """The memory of this machine, or of the container that this runs in."""
+    """The memory of this machine or container, in bytes."""
     whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     limits_in_bytes = [whole]
     for place in limits:
@@ -75,7 +75,7 @@ def machine_bytes(limits: Iterable[str] = LIMITS) -> int:
 
 def driver_options(known: Mapping[str, str], machine: int) -> dict[str, str]:
     """
-    What Spark's Java gets of a machine with so many bytes; nothing where the user has said it.
+    The memory setting for a machine with so many bytes; empty if the user configured one.
 
     >>> driver_options({}, 8 << 30), driver_options({}, 64 << 30), driver_options({}, 1 << 30)
     ({'spark.driver.memory': '2048m'}, {'spark.driver.memory': '4096m'}, {'spark.driver.memory': '640m'})
@@ -89,7 +89,7 @@ def driver_options(known: Mapping[str, str], machine: int) -> dict[str, str]:
 
 def bytes_of(size: str) -> int | None:
     """
-    A size as Spark writes it; None where it is none.
+    Parse a size in the form of Spark; None if it is invalid.
 
     >>> bytes_of("300m") == bytes_of("300") == bytes_of("307200kb") == 300 << 20, bytes_of("much")
     (True, None)
@@ -100,10 +100,10 @@ def bytes_of(size: str) -> int | None:
 
 def check(given: str) -> None:
     """
-    See whether Spark would start with so much memory, before a JVM prints a wall of text about it.
+    Check that Spark can start with this memory.
 
     Raises:
-        ConfigError: It would not.
+        ConfigError: It cannot.
     """
     size = bytes_of(given)
     if size is not None and size < STARTS:
@@ -115,9 +115,9 @@ def check(given: str) -> None:
 
 def not_started(given: str) -> ConfigError | None:
     """
-    Why Spark's Java ended before it answered, with so much memory; None where there is no Java, or one that is too old.
+    The reason that Spark's Java process ended early with this memory; None without Java, or with one that is too old.
 
-    The same Java is asked for its version with as much.
+    Runs the same Java with the same memory to print its version.
     """
     size = bytes_of(given)
     home = os.environ.get("JAVA_HOME")
@@ -133,8 +133,8 @@ def not_started(given: str) -> ConfigError | None:
         return None
     said = "before it answered" if version or not lines else f"at once: {lines[0]}"
     return ConfigError(
-        f"Spark's Java ended {said}, as happens when there is less memory than its {given} ({DRIVER}).",
-        fix=f"Set {DRIVER} in spark-defaults.conf to less, or let this process have more (ulimit -v, the container).",
+        f"Spark's Java ended {said}, probably because less memory is available than its {given} ({DRIVER}).",
+        fix=f"Decrease {DRIVER} in spark-defaults.conf, or raise the memory limit (ulimit -v, container).",
     )
 
 
@@ -142,13 +142,13 @@ def too_little(
     problem: BaseException, given: str | None, java_ended: int | None = None, *, local: bool = True
 ) -> ConfigError | None:
     """
-    That memory was too little, in one line; None where a problem has nothing to do with it.
+    The error for lack of memory in one line; None for other errors.
 
     Args:
-        problem: What Spark, or the way to its Java, raised.
-        given: What its Java on this machine had, as Spark writes it; None where it is a server's.
-        java_ended: The code by which that has ended, if it has.
-        local: Whether the workers run on this machine, not on a cluster.
+        problem: The error of Spark or of the connection to its Java process.
+        given: Memory of its Java process on this machine; None for a server.
+        java_ended: Exit code of that process, if it ended.
+        local: Whether the workers run on this machine.
     """
     text = "\n".join(_texts(problem))
     if java_ended == OUT_OF_MEMORY or _IN_JAVA.search(text):
@@ -159,7 +159,7 @@ def too_little(
         fix = _FIX_OF_WORKERS if local else _FIX.format(OVERHEAD)
     elif java_ended is not None or _KILLED.search(text):
         who = "a worker of Spark" if java_ended is None else "Spark's Java"
-        what = f"{who} was killed from outside, as happens when memory runs out"
+        what = f"{who} was killed, probably for lack of memory"
         fix = _FIX_OF_WORKERS if local else _FIX.format(OVERHEAD)
     else:
         return None
@@ -170,7 +170,7 @@ def too_little(
 
 
 def _texts(problem: BaseException | None) -> Iterator[str]:
-    """What a problem says, and those that it came from; a dead Java leaves the words of its own problems unsaid."""
+    """The text of an error and of its causes; errors of a dead Java process are ignored."""
     while problem is not None:
         with suppress(Exception):
             yield str(problem)

@@ -1,11 +1,10 @@
 """
-What must hold for Spark to work for us: what is wrong is one line that names the thing and the fix.
+Checks of Spark before work starts. An error is one line with the cause and the fix.
 
     python -m evenkeel.spark_tasks.preflight
 
-Before a session is made: does somebody answer, is there an archive, a Java, enough memory? Before any work: do the
-workers of a cluster or a server have our Python, our code and the lake? Without this it is found out a minute and a
-half later, by a traceback.
+Before a session: does the master or server answer, do the archive and Java exist, is there enough memory? Before any
+work: do the workers have the same Python, the same code and access to the lake?
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ from evenkeel.spark_tasks import memory, probe, workers
 from evenkeel.spark_tasks.spark_settings import ARCHIVE, MASTER, REMOTE, Place, Server
 from evenkeel.spark_tasks.workers import WorkerAnswer
 
-JAVA = ConfigError("Spark needs Java 17 or newer.", fix="Install one, or let JAVA_HOME name it.")
+JAVA = ConfigError("Spark needs Java 17 or newer.", fix="Install it, or set JAVA_HOME to it.")
 
-PACK = f"Make an archive with `evenkeel admin pack` and let {ARCHIVE} name it."
+PACK = f"Create an archive with `evenkeel admin pack` and set {ARCHIVE} to its path."
 PACK_FOR_SERVER = (
-    "Start the server with the Python of an archive of `evenkeel admin pack` as its PYSPARK_PYTHON, "
-    f"or let {ARCHIVE} name the archive."
+    "Start the server with PYSPARK_PYTHON set to the Python of an archive of `evenkeel admin pack`, "
+    f"or set {ARCHIVE} to the path of the archive."
 )
-PACK_AGAIN = "Make the archive anew with `evenkeel admin pack`."
+PACK_AGAIN = "Create the archive again with `evenkeel admin pack`."
 
 
 # Before a session is made
@@ -46,7 +45,7 @@ PACK_AGAIN = "Make the archive anew with `evenkeel admin pack`."
 
 def before(where: Place) -> None:
     """
-    See whether a session can be made there, before a JVM spends a minute on it.
+    Check that a session can be created.
 
     Raises:
         ConfigError: It cannot.
@@ -74,19 +73,19 @@ def _check_server(server: Server) -> None:
 
 def check_master(master: str) -> None:
     """
-    See whether somebody answers where the master should be.
+    Check that a Spark master answers.
 
     Args:
         master: `spark://host:port[,host:port]`, `k8s://...`, `yarn` ...
 
     Raises:
-        ConfigError: Nobody does.
+        ConfigError: It doesn't answer.
     """
     if master == "yarn":
         if not (os.environ.get("HADOOP_CONF_DIR") or os.environ.get("YARN_CONF_DIR")):
             raise ConfigError(
                 "Spark cannot find YARN.",
-                fix="Let HADOOP_CONF_DIR name the folder of its configuration.",
+                fix="Set HADOOP_CONF_DIR to the folder of its configuration.",
             )
         return
     refused = []
@@ -102,11 +101,11 @@ def check_master(master: str) -> None:
 
 
 def _addresses(master: str) -> list[tuple[str, int]]:
-    """Where a master listens."""
+    """Addresses of a master."""
     match = re.fullmatch(r"(spark|k8s)://(?:https?://)?([^/]+)/?.*", master)
     if match is None:
         raise ConfigError(
-            f"{MASTER} is {master!r}, which is no Spark master.",
+            f"{MASTER} is {master!r}, which is not a Spark master.",
             fix="Use spark://host:7077, yarn, k8s://https://host:port or local[*].",
         )
     addresses = []
@@ -120,7 +119,7 @@ def _addresses(master: str) -> list[tuple[str, int]]:
 
 
 def _unreachable(host: str, port: int) -> str | None:
-    """What the system says of a port where nobody answers for five seconds; None where somebody does."""
+    """The error of a connection to a port, with a timeout of five seconds; None on success."""
     try:
         socket.create_connection((host, port), 5).close()
     except OSError as problem:
@@ -130,23 +129,23 @@ def _unreachable(host: str, port: int) -> str | None:
 
 def check_archive(where: Place) -> None:
     """
-    See whether the archive of the workers' environment is one that can be handed out, if one is named.
+    Check the archive of the workers' environment, if one is configured.
 
     Raises:
-        ConfigError: It is not.
+        ConfigError: It cannot be used.
     """
     if where.archive is None:
         return
     if "://" in where.archive:
         if where.server is not None:
             raise ConfigError(
-                f"{ARCHIVE} is a URI, and a Spark Connect server is sent a file of this machine.",
-                fix="Name a file, or unpack the archive where the server's workers run.",
+                f"{ARCHIVE} is a URI, but a Spark Connect server needs a file of this machine.",
+                fix="Set it to a file, or unpack the archive on the machines of the server's workers.",
             )
     elif not Path(where.archive).is_file():
         raise ConfigError(
-            f"{ARCHIVE} names {where.archive}, which is not there.",
-            fix="Make it with `evenkeel admin pack`.",
+            f"{ARCHIVE} is {where.archive}, which does not exist.",
+            fix="Create it with `evenkeel admin pack`.",
         )
 
 
@@ -156,13 +155,13 @@ def check_archive(where: Place) -> None:
 def check_version(server: Server, theirs: str) -> None:
     """
     Raises:
-        ConfigError: The server's Spark is of another minor version than ours.
+        ConfigError: The server has another minor version of Spark.
     """
     ours = pyspark.__version__
     if _minor(theirs) != _minor(ours):
         raise ConfigError(
             f"the Spark Connect server {server} runs Spark {theirs}, this process {ours}; "
-            "they must be of the same minor version.",
+            "both need the same minor version.",
             fix=f"Start a server of Spark {_minor(ours)}.",
         )
 
@@ -173,19 +172,19 @@ def _minor(version: str) -> str:
 
 def ask(where: Place, spark: Any, lake: str) -> str:
     """
-    Ask every executor of a cluster, or as many workers of a server as can work at once.
+    Check every executor of a cluster, or all parallel workers of a server.
 
     Args:
         where: The cluster or the server.
         spark: A session there.
-        lake: The lake's path or URI, as the settings have it.
+        lake: Path or URI of the configured lake.
 
     Returns:
-        One line for a log: who was asked on how many hosts, and what they have in common.
+        One line for the log: number of workers and hosts, and their versions.
 
     Raises:
-        ConfigError: There is none, or one lacks Python or our code.
-        LakeError: One cannot read or write the lake.
+        ConfigError: There is no worker, or one has no usable Python or code.
+        LakeError: A worker cannot read or write the lake.
     """
     began, token, here = time.monotonic(), secrets.token_hex(6), this_environment()
     executors = workers.await_executors(spark) if where.server is None else 0
@@ -223,15 +222,15 @@ def verdict(
     pack: str = PACK,
 ) -> EvenkeelError | None:
     """
-    What is wrong with some workers, the cause before what follows from it; None where all is well.
+    The first problem of the workers, in order of cause; None without a problem.
 
     Args:
-        answers: Of the workers.
+        answers: Reports of the workers.
         arrived: Names of the files that the driver found in the lake afterwards.
-        lake: Its path or URI.
-        here: What the driver has.
-        python: The interpreter that the workers were to use.
-        pack: The fix where one lacks our environment.
+        lake: Path or URI of the lake.
+        here: Environment of the driver.
+        python: Expected interpreter of the workers.
+        pack: The fix for a worker without the environment.
     """
     problems = [_of_environment(answer, here, python, pack) for answer in answers]
     if not any(problems):
@@ -242,21 +241,21 @@ def verdict(
 def _of_environment(
     answer: WorkerAnswer, here: Environment, python: str, pack: str
 ) -> EvenkeelError | None:
-    """What of interpreter and code one lacks."""
+    """A missing interpreter or missing code of a worker."""
     report, worker = answer.report, f"a Spark worker ({answer.host})"
     if not report:
         said = answer.last_line.rstrip(".")
         return ConfigError(f"Spark's workers cannot start Python as {python}: {said}.", fix=pack)
     if report["python"] != here.python:
         return ConfigError(
-            f"{worker} runs Python {report['python']}, this process {here.python}; they must be the same.",
+            f"{worker} runs Python {report['python']}, this process {here.python}; both need the same version.",
             fix=f"Install Python {here.python} there, or run this with {report['python']}, and pack again.",
         )
     if "missing" in report:
         return ConfigError(f"{worker} lacks a module: {report['missing']}.", fix=pack)
     if report["source"] != here.source:
         return ConfigError(
-            f"{worker} has another evenkeel, {report['version']} ({report['source']}), than this process, "
+            f"{worker} runs evenkeel {report['version']} ({report['source']}), this process "
             f"{here.version} ({here.source}).",
             fix=PACK_AGAIN,
         )
@@ -264,21 +263,23 @@ def _of_environment(
 
 
 def _of_lake(answer: WorkerAnswer, arrived: Collection[str], lake: str) -> EvenkeelError | None:
-    """What of the lake one cannot reach."""
+    """An inaccessible lake of a worker."""
     tried, worker = answer.report["lake"], f"a Spark worker ({answer.host})"
-    fix = "Name a lake that workers and this process share: a mounted path, or s3://."
+    fix = "Set lake to a path that this process and the workers share, such as a mounted folder or s3://."
     if "read_problem" in tried:
         why = tried["read_problem"]
         return LakeError(f"{worker} cannot read lake {lake} as this process does: {why}.", fix=fix)
     if "write_problem" in tried:
         return LakeError(f"{worker} cannot write lake {lake}: {tried['write_problem']}.", fix=fix)
     if tried["wrote"] not in arrived:
-        return LakeError(f"what {worker} writes to lake {lake} is not seen here.", fix=fix)
+        return LakeError(
+            f"files that {worker} writes to lake {lake} are not visible here.", fix=fix
+        )
     return None
 
 
 def main() -> int:
-    """Try the configured cluster and lake; prints what was found, or in one line what is wrong."""
+    """Check the configured cluster and lake; prints the result, or the error in one line."""
     from evenkeel.engine import wiring
     from evenkeel.spark_tasks.session import session
 

@@ -1,7 +1,7 @@
 """
-What a worker tells of itself before any work: runs in the worker's own Python, by `preflight`.
+The probe of a worker for `preflight`, which runs in the worker's own Python.
 
-Without evenkeel, or under another Python, `PROBE` still answers; so it is written in a Python of ten years ago.
+`PROBE` also runs without evenkeel and with other versions of Python, so it uses old syntax.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from evenkeel.engine.adapters.lake.files import Files
 from evenkeel.engine.model.text import one_line
 
 MARK = "evenkeel-probe "
-"""What the line begins with that holds the answer."""
+"""Prefix of the line with the answer."""
 
 PROBE = """
 import json, os, socket, sys
@@ -30,12 +30,12 @@ if told["python"] == asked["python"]:
         told["missing"] = str(problem)
 print("evenkeel-probe " + json.dumps(told))
 """
-"""For `python -c`, with one argument: Python, lake and token as JSON."""
+"""Code for `python -c` with one argument: Python version, lake and token as JSON."""
 
 
 def leave(lake: str, token: str) -> None:
     """
-    Write the file that workers shall find; the lake's folder is made if need be.
+    Write a file for the workers to read; creates the folder of the lake if needed.
 
     Raises:
         LakeError: This process cannot write there.
@@ -48,15 +48,15 @@ def leave(lake: str, token: str) -> None:
 
 def tried(lake: str, token: str) -> dict[str, str]:
     """
-    Read what the driver left in the lake, and leave something.
+    Read the file of the driver in the lake, and write one.
 
     Returns:
-        `wrote`, a file's name, or `read_problem` or `write_problem`.
+        `wrote` with the name of the file, or `read_problem` or `write_problem`.
     """
     try:
         files = Files(lake)
         if files.read(f"{files.root}/_probe-{token}") != token.encode():
-            return {"read_problem": "another file is there"}
+            return {"read_problem": "the file has another content"}
     except Exception as problem:  # noqa: BLE001 whatever is wrong is the answer
         return {"read_problem": _cause(problem)}
     name = f"_probe-{token}-{os.getpid()}-{secrets.token_hex(4)}"
@@ -69,7 +69,7 @@ def tried(lake: str, token: str) -> dict[str, str]:
 
 def collect(lake: str, token: str) -> set[str]:
     """
-    Names of the files of `tried` that have reached the lake; they and that of `leave` are removed.
+    Names of the files of `tried` in the lake; deletes them and that of `leave`.
 
     Raises:
         LakeError: This process cannot read there.

@@ -1,9 +1,9 @@
 """
-The step `propose_candidates` on Spark: every strategy replayed on every group.
+The step `propose_candidates` on Spark: every strategy, simulated for every group.
 
     python -m evenkeel.spark_tasks.propose_candidates --snapshot-id eu-20260102T030405Z-0a1b2c [--groups 'orders-*']
 
-The rows come from `evenkeel.engine.pipeline.propose_chunk`, the function of the plain step; a test keeps the two equal.
+Local mode uses the same function, `evenkeel.engine.pipeline.propose_chunk`, with equal results.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from evenkeel.spark_tasks.chunk_tasks import run_chunks, without_secrets
 from evenkeel.spark_tasks.job import run_job
 
 SMALLEST = 2_000
-"""Partitions and members below which a chunk is not worth a task: another Python worker takes as long to begin."""
+"""Smallest number of partitions and members per task; starting a Python worker takes as long."""
 
 
 def run(
     spark: SparkSession, lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
 ) -> Manifest:
     """
-    Leave the candidates of a snapshot in the lake, equal to those of `pipeline.propose_candidates`.
+    Write the candidates of a snapshot to the lake, equal to those of `pipeline.propose_candidates`.
 
     Raises:
-        SnapshotNotFound: The lake does not hold the snapshot, or not its metrics.
+        SnapshotNotFound: The lake doesn't have the snapshot or its metrics.
     """
     lake.manifest("metrics", snapshot_id)  # said before any work
     withheld, known = dict(withheld_groups(lake, snapshot_id)), without_secrets(settings)
@@ -46,7 +46,7 @@ def run(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the step; 0, or the exit code of the error, which is said in one line."""
+    """Run the step; returns 0, or the exit code of an error, which is printed in one line."""
     return run_job("propose_candidates", run, arguments)
 
 

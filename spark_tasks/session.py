@@ -41,11 +41,11 @@ COMMON: Mapping[str, str] = {
 }
 
 RETRIES = 5
-"""How often a call is repeated that a server does not answer: for a quarter of a minute, where Spark's own is ten."""
+"""Retries of a call to a server: about 15 seconds instead of Spark's ten minutes."""
 
 
 def local_options(scratch: Path) -> dict[str, str]:
-    """What a session on this machine gets beside `COMMON`; *scratch* takes all its files."""
+    """Additional options of a local session; *scratch* is the folder of its files."""
     return {
         "spark.ui.enabled": "false",
         "spark.driver.host": "127.0.0.1",
@@ -67,16 +67,15 @@ def local_options(scratch: Path) -> dict[str, str]:
 @contextmanager
 def session(name: str, lake: str | None = None) -> Iterator[SparkSession]:
     """
-    A Spark session that is stopped at the end, its files removed.
+    A Spark session that is stopped at the end; its files are removed.
 
     Args:
-        name: The application's name, as Spark's own tools show it.
-        lake: Where it reads and writes, else where the settings say; workers of a cluster or a server are asked
-            first whether they can.
+        name: Name of the application.
+        lake: Path or URI of the lake, by default the configured one; access of workers is checked first.
 
     Raises:
-        ConfigError: There is no usable Java, or the cluster or server does not answer or lacks something.
-        LakeError: Its workers cannot use the lake.
+        ConfigError: There is no usable Java, or the cluster or server doesn't answer or cannot run evenkeel.
+        LakeError: Workers cannot use the lake.
     """
     where = Place.named()
     preflight.before(where)
@@ -96,7 +95,7 @@ def session(name: str, lake: str | None = None) -> Iterator[SparkSession]:
 
 
 def _ask(where: Place, spark: Any, lake: str) -> None:
-    """Say which application or session it is, and what its workers have."""
+    """Log the application or session, and the environment of its workers."""
     if where.server is None:
         print(application.identity(spark), flush=True)
     else:
@@ -112,7 +111,7 @@ def _ask(where: Place, spark: Any, lake: str) -> None:
 
 
 def _started(where: Place, name: str, scratch: Path) -> SparkSession:
-    """A session whose Java is of this process."""
+    """A session with a Java process of its own."""
     options = COMMON | where.memory_options
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     if where.is_local:
@@ -142,7 +141,7 @@ def _started(where: Place, name: str, scratch: Path) -> SparkSession:
 
 
 def _use_this_python() -> None:
-    """Workers are this interpreter with this code; another `python3` on the path lacks both."""
+    """Workers use this interpreter and this code, not another `python3` on the path."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     # as imported, links kept: the folder that has `evenkeel` in it, of a checkout or of site-packages
@@ -152,7 +151,7 @@ def _use_this_python() -> None:
 
 
 def java_ended() -> int | None:
-    """The code by which Spark's Java has ended; None while it runs, and before it does."""
+    """Exit code of Spark's Java process; None while it runs and before it starts."""
     java = getattr(SparkContext._gateway, "proc", None)
     with suppress(subprocess.TimeoutExpired):
         return None if java is None else int(java.wait(1))
@@ -164,9 +163,10 @@ def java_ended() -> int | None:
 
 def _joined(where: Place, name: str) -> Any:
     """
-    A session of a server that has answered; its pages show what it runs by *name*.
+    A session of a server that has answered; its UI shows jobs by *name*.
 
-    Not by `pyspark.sql.SparkSession`, which would make every later session of this process one of a server.
+    It doesn't use `pyspark.sql.SparkSession`, which would turn every later session of this process into one of a
+    server.
     """
     # else its library tells standard error of every try
     os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
@@ -185,7 +185,7 @@ def _joined(where: Place, name: str) -> Any:
         spark.stop()
         raise ConfigError(
             f"the Spark Connect server {where} refuses: {workers.cause(problem)}.",
-            fix=f"Correct {REMOTE}: is it a Connect server, and are use_ssl and token as it wants them?",
+            fix=f"Check {REMOTE}: the address of the Connect server, use_ssl and token.",
         ) from problem
     spark.addTag(name)
     return spark
@@ -193,7 +193,7 @@ def _joined(where: Place, name: str) -> Any:
 
 @contextmanager
 def _told_when_lost(server: Server, spark: Any) -> Iterator[None]:
-    """That a server went away is one line."""
+    """Turn a lost server into a one-line error."""
     from pyspark.errors.exceptions.connect import SparkConnectGrpcException
 
     try:
@@ -203,13 +203,13 @@ def _told_when_lost(server: Server, spark: Any) -> Iterator[None]:
             raise
         spark.release_session_on_close = False
         raise ConfigError(
-            f"{workers.of_session(server, spark)} is lost: {workers.cause(problem)}.",
-            fix="Repeat the step once the server is there again.",
+            f"{workers.of_session(server, spark)} does not answer any more: {workers.cause(problem)}.",
+            fix="Repeat the step when the server is available again.",
         ) from problem
 
 
 def is_lost(problem: Any) -> bool:
-    """Whether a server no longer answers, or no longer knows the session."""
+    """Whether a server doesn't answer, or lost the session."""
     code = problem.getGrpcStatusCode()
     gone = (problem.getCondition() or "").startswith("INVALID_HANDLE")
     return gone or (code is not None and code.name == "UNAVAILABLE")

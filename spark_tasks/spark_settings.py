@@ -1,10 +1,10 @@
 """
-Where Spark runs, and what it is given: by environment variables and by Spark's defaults file.
+Settings of Spark, from environment variables and Spark's defaults file.
 
-It runs on this machine, on a cluster that `EVENKEEL_SPARK_MASTER` names, or on a Spark Connect server that
-`EVENKEEL_SPARK_REMOTE` names. Credentials are never among the options of a session, because options end up on command
-lines and in Spark's pages: Python workers get them with their task. The URL of a server may hold a token: nothing but
-host and port is ever said of it.
+Spark runs on this machine, on the cluster of `EVENKEEL_SPARK_MASTER`, or on the Spark Connect server of
+`EVENKEEL_SPARK_REMOTE`. Credentials are never options of a session, because options are visible on command lines and in
+Spark's UI; Python workers get them with their task. Of the URL of a server, which may contain a token, only host and
+port are shown.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from evenkeel.engine.model.errors import ConfigError
 from evenkeel.spark_tasks import memory
 
 MASTER = "EVENKEEL_SPARK_MASTER"
-"""Environment variable that names another master than this machine."""
+"""Environment variable with the URL of a Spark master."""
 
 REMOTE = "EVENKEEL_SPARK_REMOTE"
-"""Environment variable that names a Spark Connect server."""
+"""Environment variable with the URL of a Spark Connect server."""
 
 ARCHIVE = "EVENKEEL_SPARK_ARCHIVE"
-"""Environment variable that names the archive of `evenkeel admin pack`: a path here, or a URI that Spark reads."""
+"""Environment variable with the archive of `evenkeel admin pack`: a local path, or a URI that Spark reads."""
 
 PACKED_PYTHON = "./environment/bin/python"
 """The interpreter in that archive, as seen from an executor."""
 
 CREDENTIALS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
-"""What opens S3."""
+"""Environment variables with S3 credentials."""
 
 AWS = (
     *CREDENTIALS,
@@ -43,7 +43,7 @@ AWS = (
     "AWS_ENDPOINT_URL",
     "AWS_ENDPOINT_URL_S3",
 )
-"""What workers need of the environment to reach S3, where it is set here."""
+"""Environment variables that workers need for S3."""
 
 _FORM = re.compile(
     r"sc://(\[[^\]]+\]|[^\s/:;@?#\[\]]+)(?::(\d{1,5}))?(?:/(?:;[^\s;=?#]+=[^\s;=?#]*)*)?"
@@ -52,25 +52,25 @@ _FORM = re.compile(
 
 @dataclass(frozen=True)
 class Server:
-    """A Spark Connect server; as text it is the part of its URL that is no secret."""
+    """A Spark Connect server; its text is the URL without secrets."""
 
     url: str = field(repr=False)
     host: str
     port: int
 
     def __str__(self) -> str:
-        """Without the URL's parameters, which may hold a token."""
+        """The URL without its parameters, which may contain a token."""
         return f"sc://{self.host}:{self.port}"
 
 
 @dataclass(frozen=True)
 class Place:
     """
-    Where Spark runs.
+    The place where Spark runs.
 
     Attributes:
-        server: The Spark Connect server, if it is one.
-        master: Else the master.
+        server: The Spark Connect server, if there is one.
+        master: Otherwise the master.
         environ: The environment variables.
     """
 
@@ -81,35 +81,35 @@ class Place:
     @classmethod
     def named(cls, environ: Mapping[str, str] = os.environ) -> Place:
         """
-        What the environment names.
+        The place that the environment configures.
 
         Raises:
-            ConfigError: It names no URL of a server, or a master beside it.
+            ConfigError: The URL of the server is invalid, or a master is set as well.
         """
         return cls(_server(environ), environ.get(MASTER, "local[*]"), environ)
 
     def __str__(self) -> str:
-        """As people know it."""
+        """The name for messages."""
         return str(self.server or self.master)
 
     @property
     def is_local(self) -> bool:
-        """Whether this machine does all of the work."""
+        """Whether all work runs on this machine."""
         return self.server is None and self.master.startswith("local")
 
     @property
     def is_cluster(self) -> bool:
-        """Whether the work is that of an application of ours on other machines."""
+        """Whether the work runs in an application on other machines."""
         return self.server is None and not self.is_local
 
     @property
     def archive(self) -> str | None:
-        """The archive of the workers' environment, where one is named."""
+        """The archive of the workers' environment, if one is configured."""
         return self.environ.get(ARCHIVE) or None
 
     @property
     def archive_options(self) -> dict[str, str]:
-        """The environment of a cluster's workers, where an archive of it is named."""
+        """The environment of the workers of a cluster, if an archive is configured."""
         if self.archive is None:
             return {}
         # Spark takes a path without a scheme for one of its default file system
@@ -118,7 +118,7 @@ class Place:
 
     @property
     def python(self) -> str | None:
-        """The interpreter that a cluster's workers shall use, where somebody says which: the archive's first."""
+        """The configured interpreter of the workers of a cluster; that of the archive comes first."""
         if self.archive is not None:
             return PACKED_PYTHON
         return self.defaults.get("spark.pyspark.python") or self.environ.get("PYSPARK_PYTHON")
@@ -126,31 +126,30 @@ class Place:
     @property
     def for_workers(self) -> dict[str, str]:
         """
-        The environment variables that travel with a task: how to reach S3.
+        The environment variables for S3 that are sent with a task.
 
-        To a server without credentials: it writes all of a query into its log that it has not heard the end of when
-        the session ends.
+        Credentials are not sent to a server, because it may log queries.
         """
         names = (name for name in AWS if self.server is None or name not in CREDENTIALS)
         return {name: self.environ[name] for name in names if self.environ.get(name)}
 
     @property
     def memory(self) -> str | None:
-        """What Spark's Java on this machine is given, as Spark writes it; None where it is on a server."""
+        """The memory of Spark's Java process on this machine; None for a server."""
         if self.server is not None:
             return None
         return (self.memory_options | self.defaults).get(memory.DRIVER, memory.USUAL)
 
     @property
     def memory_options(self) -> dict[str, str]:
-        """The same as an option, where the user has said nothing of it and it is not Spark's own."""
+        """The same as an option; empty if the user configured it, or if it is Spark's default."""
         if not self.is_local:
             return {}
         return memory.driver_options(self.defaults, memory.machine_bytes())
 
     @cached_property
     def defaults(self) -> Mapping[str, str]:
-        """What `spark-defaults.conf` says, and beside it what `PYSPARK_SUBMIT_ARGS` says of memory."""
+        """The settings of `spark-defaults.conf`, and the memory in `PYSPARK_SUBMIT_ARGS`."""
         words = self.environ.get("PYSPARK_SUBMIT_ARGS", "").replace("=", " ").split()
         told = dict(pairwise(words))
         given = told.get("--driver-memory") or told.get(memory.DRIVER)
@@ -169,14 +168,14 @@ def _server(environ: Mapping[str, str]) -> Server | None:
     parts = _FORM.fullmatch(url)
     if parts is None or int(parts[2] or 0) > 65535:
         raise ConfigError(
-            f"{REMOTE} is no URL of a Spark Connect server.",
+            f"{REMOTE} is not a URL of a Spark Connect server.",
             fix="Use sc://host:port, or sc://host:port/;use_ssl=true;token=... (in values, = is written %3D).",
         )
     return Server(url, parts[1], int(parts[2] or 15002))
 
 
 def _defaults(environ: Mapping[str, str]) -> dict[str, str]:
-    """Of the file in SPARK_CONF_DIR, else of SPARK_HOME; nothing where there is none."""
+    """The defaults file in SPARK_CONF_DIR, otherwise in SPARK_HOME; empty if there is none."""
     home = environ.get("SPARK_HOME")
     folder = environ.get("SPARK_CONF_DIR") or (f"{home}/conf" if home else None)
     properties = {}

@@ -1,9 +1,9 @@
 """
-How workers are asked what they have, before any work (`probe.PROBE`); `preflight` judges what they say.
+Runs `probe.PROBE` on workers; `preflight` evaluates the results.
 
-An executor of a cluster answers in a process that the JVM starts as Spark starts its Python workers: it speaks no
-protocol of Spark's, so a worker without Python answers as well as one with another Python. Workers of a Spark Connect
-server are asked by an ordinary query: what that fails with says what one lacks.
+An executor of a cluster runs the probe in a process that the JVM starts like a Python worker, without Spark's protocol.
+So a worker without Python, or with another version, also gives a result. Workers of a Spark Connect server run it in an
+ordinary query, whose error shows the problem.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from evenkeel.spark_tasks import application, probe
 from evenkeel.spark_tasks.spark_settings import Place, Server
 
 PATIENCE = "EVENKEEL_SPARK_PATIENCE"
-"""Environment variable: seconds that a cluster may take to give the first executor, and as many for it to answer."""
+"""Environment variable: maximum seconds to wait for the first executor, and for its answer."""
 
 PATIENCE_SECONDS = 90.0
 
 PYTHON = "spark.sql.execution.pyspark.python"
-"""Spark's name for the interpreter of the workers of a server's session."""
+"""Spark setting for the interpreter of the workers of a server."""
 
 _SETTLED_SECONDS = 3.0
-"""Executors come one after the other; when none came for so long, those that are there are asked."""
+"""Seconds without a new executor after which the available ones are checked."""
 
 _ASK = 'cat > /dev/null; "$0" -c "$1" "$2" 2>&1 || echo "(exit code $?)"'
 
@@ -50,11 +50,11 @@ _NO_MODULE = re.compile(r"ModuleNotFoundError: (.+)")
 @dataclass(frozen=True)
 class WorkerAnswer:
     """
-    What one worker said.
+    The answer of a worker.
 
     Attributes:
-        report: What the probe found, empty where no Python of ours could start.
-        last_line: What was printed beside it, its last line.
+        report: Result of the probe, empty if Python could not start.
+        last_line: Last line of other output.
     """
 
     report: dict[str, Any]
@@ -62,23 +62,23 @@ class WorkerAnswer:
 
     @classmethod
     def of(cls, lines: Sequence[str]) -> WorkerAnswer:
-        """Of the lines that the probe printed there."""
+        """Parse the output of a probe."""
         mark = probe.MARK
         reports = [json.loads(line[len(mark) :]) for line in lines if line.startswith(mark)]
         others = [
             line.strip() for line in lines if line.strip() and not line.startswith("(exit code")
         ]
-        return cls(reports[-1] if reports else {}, others[-1] if others else "it said nothing")
+        return cls(reports[-1] if reports else {}, others[-1] if others else "no output")
 
     @property
     def host(self) -> str:
-        """Where it runs, as far as it is known."""
+        """The host of the worker, if known."""
         return str(self.report.get("host", "unknown host"))
 
 
 def await_executors(spark: SparkSession) -> int:
     """
-    How many there are, once the first is there and no other comes for a while.
+    The number of executors, after the first one started and no other followed for some time.
 
     Raises:
         ConfigError: There is none.
@@ -96,9 +96,9 @@ def await_executors(spark: SparkSession) -> int:
         return known
     master, number = spark.sparkContext.master, spark.sparkContext.applicationId
     raise ConfigError(
-        f"{master} gave application {number} no executor within {wait:.0f} s.",
-        fix="See the master's page: are there workers with free cores and memory? "
-        f"{PATIENCE} says how long to wait.",
+        f"{master} started no executor for application {number} within {wait:.0f} s.",
+        fix="Check the UI of the master for workers with free cores and memory. "
+        f"{PATIENCE} sets the timeout.",
     )
 
 
@@ -106,10 +106,10 @@ def of_executors(
     where: Place, spark: SparkSession, count: int, question: str
 ) -> list[WorkerAnswer]:
     """
-    The answers of at least as many tasks as there are executors, at most one for each free core.
+    The answers of at least as many tasks as executors, at most one per free core.
 
     Raises:
-        ConfigError: They cannot be asked.
+        ConfigError: The probe cannot run.
     """
     context = spark.sparkContext
     # Spark hands out a round of tasks one executor after the other
@@ -117,7 +117,7 @@ def of_executors(
     words = ["sh", "-c", _ASK, str(context.pythonExec), probe.PROBE, question]
     context_of_java: Any = context._jsc
     who = f"{where} (application {context.applicationId})"
-    with _in_time(who, context.cancelAllJobs, fix="See the application's page on the master."):
+    with _in_time(who, context.cancelAllJobs, fix="See the page of the application on the master."):
         numbers = context_of_java.parallelize(list(range(tasks)), tasks)
         parts = numbers.pipe(words, where.for_workers).glom().collect()
     return [WorkerAnswer.of([str(line) for line in part]) for part in parts]
@@ -125,17 +125,17 @@ def of_executors(
 
 def of_server(where: Place, spark: Any, question: str) -> list[WorkerAnswer]:
     """
-    What a server's workers say, as many as can work at once; what they cannot even be asked for is an answer, too.
+    The answers of all parallel workers of a server; an error of the query also counts as an answer.
 
     Raises:
-        ConfigError: They cannot be asked, and it does not say why.
+        ConfigError: The probe cannot run, for an unknown reason.
     """
     assert where.server is not None
     # as many partitions as the server has cores
     query = spark.range(10_000).mapInArrow(
         asking(probe.PROBE, question, where.for_workers), "said string"
     )
-    fix = f"See the server's log; {PATIENCE} says how long to wait."
+    fix = f"See the log of the server; {PATIENCE} sets the timeout."
     with _in_time(of_session(where.server, spark), spark.interruptAll, fix=fix) as late:
         try:
             texts = query.toArrow()["said"].to_pylist()
@@ -148,18 +148,18 @@ def of_server(where: Place, spark: Any, question: str) -> list[WorkerAnswer]:
 
 
 def of_session(server: Server, spark: Any) -> str:
-    """Which session of which server it is."""
+    """The server and the session."""
     return f"Spark Connect server {server}, session {spark.session_id}"
 
 
 def asking(code: str, words: str, environ: Mapping[str, str]) -> Callable[..., Any]:
     """
-    What runs a probe on a worker; it is sent whole, so it needs nothing of ours there.
+    The function that runs a probe on a worker; it needs no code of evenkeel there.
 
     Args:
-        code: For `python -c`.
+        code: Code for `python -c`.
         words: Its argument.
-        environ: Laid over the worker's environment.
+        environ: Variables that are added to the environment of the worker.
     """
 
     def ask(batches: Iterator[Any]) -> Iterator[Any]:
@@ -184,7 +184,7 @@ def asking(code: str, words: str, environ: Mapping[str, str]) -> Callable[..., A
 
 
 def _answer_of(server: Server, problem: str) -> WorkerAnswer | None:
-    """What a worker that Spark could not use would have said."""
+    """The answer of a worker that Spark could not start."""
     if no_program := _NOT_STARTED.search(problem):
         return WorkerAnswer({}, f"{no_program[1]}: {no_program[2].strip()}")
     if no_python := _NOT_PYTHON.search(problem):
@@ -198,17 +198,17 @@ def _answer_of(server: Server, problem: str) -> WorkerAnswer | None:
 
 
 def patience() -> float:
-    """Seconds that workers may take to come, and as many to answer."""
+    """Maximum seconds to wait for workers, and for their answers."""
     return float(os.environ.get(PATIENCE) or PATIENCE_SECONDS)
 
 
 @contextmanager
 def _in_time(who: str, cancel: Callable[[], object], fix: str) -> Iterator[threading.Event]:
     """
-    Cancel a question that takes too long; the event says that it did.
+    Cancel a query after a timeout; the event is set then.
 
     Raises:
-        ConfigError: It did, or Spark could not put it.
+        ConfigError: The query timed out or failed.
     """
     late, wait = threading.Event(), patience()
 
@@ -228,7 +228,7 @@ def _in_time(who: str, cancel: Callable[[], object], fix: str) -> Iterator[threa
 
 
 def cause(problem: Exception) -> str:
-    """What happened, as one line of the JVM's, of the server's, or of the way to it."""
+    """The error as one line, from the JVM, the server or the connection."""
     details = _NOT_ANSWERED.search(str(problem))
     if details is not None:
         return details[1].rstrip(".")

@@ -1,31 +1,29 @@
 """
-The database's home: migrations, functions, views, queries and statements, as files under names.
+Migrations, functions, views, queries and statements of the history database, as files by name.
 
-Tables follow from the records (`evenkeel.engine.records.tables`); `schema.sql` shows them to people, and what brings a
-database to them are the `migrations`, which Alembic writes. This loader is the only other Python here.
+Tables follow from the records (`evenkeel.engine.records.tables`). `schema.sql` is for readers only; Alembic migrations
+in `migrations` change the database. This loader is the only other Python module here.
 
-A file starts with comment lines that say what its rows are and, for a query or statement, name its parameters one a
-line:
+A file starts with comment lines that describe its rows. A query or statement lists its parameters, one per line:
 
     -- Parameters:
-    --   :cluster text = null    Configured name of the cluster; null: every cluster.
-    --   :limit integer = 50     How many rows at most.
-    --   :group text             The consumer group.
+    --   :cluster text = null    Configured name of the cluster; null for all clusters.
+    --   :limit integer = 50     Maximum number of rows.
+    --   :group text             Consumer group.
 
-A parameter without `=` must be given, and so must one that only the statement names. A query whose rows make a picture
-says by which columns, each of the first above the other:
+A parameter without `=` is required, and so is one that only the statement uses. A query whose rows can be plotted
+declares its plot: the columns, the time and the series:
 
     -- Plot: total_lag, time_lag_seconds over taken_at, a line per cluster, group_id.
 
-A view or query says what its columns are: those that a table or another view has, where it is said what they mean, and
-its own, each with type, unit (unless its name says it) and, where null says that there is none and not that it is
-unknown, `= none`, if need be only where another column is null:
+A view or query declares its columns: the tables and views that describe them, and its own, each with type, unit (unless
+its name says it), and `= none` if null means none instead of unknown (optionally only where another column is null):
 
     -- Columns as in: group_metrics, snapshot.
     -- Its own columns:
-    --   moved bigint (partitions)   Partitions that went from one member to another.
-    --   quiet text = none           Why nothing is told of it now; null: it is told.
-    --   quiet_hours double precision = none where quiet   For how long.
+    --   moved bigint (partitions)   Number of partitions that were reassigned.
+    --   quiet text = none           Reason that notifications are muted; null if they are not.
+    --   quiet_hours double precision = none where quiet   Duration of the mute in hours.
 
 Statements of one file are separated by a `;` that ends its line.
 """
@@ -72,7 +70,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plot:
-    """Columns that make a picture: *values* over a moment, a line for each combination of *lines* that rows have."""
+    """A plot: the columns *values* over the time column *over*, with a line per combination of *lines*."""
 
     values: tuple[str, ...]
     over: str
@@ -82,10 +80,10 @@ class Plot:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnColumn:
     """
-    A column that a view or query has of its own.
+    A column that a view or query declares itself.
 
-    *unit* is None where its name says it, or there is none; *where* are the columns of which one has to be null for its
-    null to be *none*.
+    *unit* is None if the name says it, or if there is none. With *where*, null means none only if one of these columns
+    is null.
     """
 
     name: str
@@ -98,7 +96,7 @@ class OwnColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """The columns of a view or query: *sources* say what is not its *own*, the first that has it."""
+    """The columns of a view or query: *own* ones, others as in the first of the *sources* that has them."""
 
     sources: tuple[str, ...]
     own: tuple[OwnColumn, ...]
@@ -110,7 +108,7 @@ class Statement:
     A named query or statement.
 
     *summary* is its first comment paragraph, *parts* are its statements in order, without comment lines; *plot* is None
-    where its rows make no picture.
+    if its rows cannot be plotted.
     """
 
     name: str
@@ -122,7 +120,7 @@ class Statement:
 
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-"""Where Alembic finds them."""
+"""Folder of the Alembic migrations."""
 
 
 @cache
@@ -133,13 +131,13 @@ def queries() -> Mapping[str, Statement]:
 
 @cache
 def statements() -> Mapping[str, Statement]:
-    """What the steps execute, by name."""
+    """The statements of the pipeline, by name."""
     return {name: _statement(name, text) for name, text in _read("statements")}
 
 
 @cache
 def views() -> Mapping[str, str]:
-    """`create or replace view` by view name, each after those it reads from."""
+    """`CREATE OR REPLACE VIEW` statements by name, each after the views that it reads."""
     texts = dict(_read("views"))
     needs = {
         name: {
@@ -158,7 +156,7 @@ def head(text: str) -> str:
 
 
 def columns(text: str) -> Columns:
-    """What the file of a view or query says of its columns."""
+    """The declared columns of a view or query."""
     sources = _SOURCES.search(text)
     return Columns(
         sources=tuple(sources[1].split(", ")) if sources else (),
@@ -179,13 +177,13 @@ def _column(line: re.Match[str]) -> OwnColumn:
 
 
 def functions() -> str:
-    """`create or replace function` for those that the database has."""
+    """`CREATE OR REPLACE FUNCTION` statements."""
     return (files(__name__) / "functions.sql").read_text(encoding="utf-8")
 
 
 @cache
 def read_by_people() -> frozenset[str]:
-    """What the queries for people and the reports (`report_*`) read themselves: views, tables, and their own parts."""
+    """Tables, views and common table expressions that queries and reports (`report_*`) read directly."""
     reports = [each for each in statements().values() if each.name.startswith("report_")]
     asking = [part for each in (*queries().values(), *reports) for part in each.parts]
     return frozenset(name for part in asking for name in _READ.findall(part))
@@ -247,5 +245,5 @@ def _parameter(match: re.Match[str]) -> Parameter:
 
 
 def _code(text: str) -> str:
-    """The text without its comment lines: a colon in a comment is no parameter."""
+    """The text without its comment lines, whose colons are not parameters."""
     return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("--"))

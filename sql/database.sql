@@ -1,11 +1,11 @@
--- The history's own role and database, apart from Airflow's. Run it once as an administrator of the server:
+-- Creates the role and the database of evenkeel, separate from those of Airflow. Run it once as an administrator of the server:
 --
 --     psql -v role=evenkeel -v database=evenkeel -f sql/database.sql
 --     psql -c '\password evenkeel'
 --
--- Then point EVENKEEL_DATABASE_URL at it and run `evenkeel admin migrate`. Nobody else may connect, so neither Airflow nor
--- the history can read or break the other. For people and programs that only ask there is the role evenkeel_reader, one for
--- all databases of a server: `evenkeel admin migrate` lets it read views and what named queries ask. Grant it to their logins.
+-- Then set EVENKEEL_DATABASE_URL to it and run `evenkeel admin migrate`. No other role may connect, so Airflow and evenkeel
+-- cannot read or change each other's data. Grant the role evenkeel_reader to the logins of people and dashboards: it may read
+-- the views and the tables of named queries. The role exists once per server, for all of its databases.
 
 CREATE ROLE :"role" LOGIN;
 CREATE DATABASE :"database" OWNER :"role";

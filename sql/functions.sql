@@ -1,7 +1,8 @@
--- The tables of `group_sample`, one for each day in UTC: made, packed and dropped one by one. `evenkeel admin migrate` makes these
--- functions what this file says.
+-- Functions of the history database. `evenkeel admin migrate` creates or replaces them.
+--
+-- The first three manage the tables of `group_sample`, one per day in UTC.
 
--- The table of the day of a moment, where there is none yet. Who reads or writes other days is not held up by it.
+-- Creates the table for the day of a moment, if it doesn't exist. Readers and writers of other days are not blocked.
 CREATE OR REPLACE FUNCTION make_sample_day(moment timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     first timestamptz := date_bin('1 day', moment, '2000-01-01 00:00:00+00');
@@ -9,7 +10,7 @@ DECLARE
 BEGIN
     IF to_regclass(quote_ident(name)) IS NOT NULL THEN RETURN; END IF;
     PERFORM pg_advisory_xact_lock(hashtext('group_sample'));
-    -- by now another may have made it: rows are asked, for a name that was not there is remembered as such
+    -- another session may have created it meanwhile; the catalog is queried, because the missing name is cached
     IF EXISTS (
         SELECT FROM pg_inherits INNER JOIN pg_class ON pg_class.oid = inhrelid
         WHERE inhparent = 'group_sample'::regclass AND relname = name
@@ -19,10 +20,10 @@ BEGIN
         name, first, first + interval '24 hours');
 END $$;
 
--- Both need a table for themselves. Behind who waits for that all others wait, so it is given up before the server looks
--- for a deadlock (deadlock_timeout, a second), and false is returned.
+-- The next two need an exclusive lock, and other sessions queue behind a waiting one. They therefore return false if they
+-- don't get it before the server checks for deadlocks (deadlock_timeout, one second).
 
--- Packs the table of a day: the rows of a group lie together then, and nothing between. Who asks for that day waits meanwhile.
+-- Packs the table of a day, so that the rows of a group are adjacent. Readers of that day wait meanwhile.
 CREATE OR REPLACE FUNCTION pack_sample_day(day date) RETURNS boolean LANGUAGE plpgsql SET lock_timeout = '500ms' AS $$
 DECLARE
     name text := 'group_sample_' || to_char(day, 'YYYYMMDD');
@@ -43,10 +44,10 @@ EXCEPTION WHEN lock_not_available THEN
     RETURN FALSE;
 END $$;
 
--- Past days judged again by other rules are histories beside this one, each in a schema of its own (`rules_...`).
+-- A re-evaluation of past days with other rules is stored in a schema of its own (`rules_...`).
 
--- The name of such a schema in which a cluster has snapshots: the one of that name, else the one that was made last of those
--- whose name begins so. Null stands for every cluster, and for every name.
+-- Name of such a schema with snapshots of a cluster: the one with the given name, otherwise the newest one whose name starts
+-- with it. Null for any cluster, and for any name.
 CREATE OR REPLACE FUNCTION newest_rules(of_cluster text, named text) RETURNS text LANGUAGE plpgsql STABLE AS $$
 DECLARE
     found boolean;
@@ -66,8 +67,8 @@ BEGIN
     RETURN NULL;
 END $$;
 
--- What such a schema says of a group in a snapshot otherwise than this history: the diagnosis, and in snapshots in which the
--- schema has advice the strategy that wins, as far as both could judge.
+-- Differences between such a schema and this one, by group and snapshot: the diagnosis, and the winning strategy in snapshots
+-- in which the schema has advice and both were evaluated.
 CREATE OR REPLACE FUNCTION said_otherwise(
     rules text, of_cluster text, of_group text, since timestamptz, until timestamptz
 ) RETURNS TABLE (

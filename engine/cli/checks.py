@@ -199,7 +199,7 @@ def configuration() -> tuple[Settings | None, Check]:
 
 
 def variables() -> Iterator[Check]:
-    """Variables of the environment that nobody reads, and that are nearly called as a key of the configuration is."""
+    """Variables of the environment that are no setting, but nearly have the name of one."""
     keys = [name.upper() for name in Settings.model_fields]
     for name in sorted(os.environ):
         key = name.removeprefix("EVENKEEL_")
@@ -207,7 +207,7 @@ def variables() -> Iterator[Check]:
             continue
         if near := get_close_matches(key, keys, 1, NEAR):
             fix = f"Call it EVENKEEL_{near[0]} if that is meant."
-            yield Check("environment", WARN, f"nobody reads {name}.", fix)
+            yield Check("environment", WARN, f"{name} is not a setting.", fix)
 
 
 def clusters(settings: Settings, bootstrap: str | None, cluster: str | None) -> Iterator[Check]:
@@ -323,6 +323,6 @@ def _heartbeat(settings: Settings) -> Check:
 
     if settings.heartbeat_url is None:
         fix = "Set EVENKEEL_HEARTBEAT_URL, or the Airflow connection evenkeel_heartbeat."
-        detail = "none is configured: nobody outside misses evenkeel when it stands still."
+        detail = "none is configured: no other system notices when evenkeel stops."
         return Check("heartbeat", WARN, detail, fix)
     return Check("heartbeat", OK, host_of_heartbeat(settings.heartbeat_url.get_secret_value()))

@@ -1,4 +1,4 @@
-"""An assignor out of somebody else's module or file, or one sentence about why there is none."""
+"""An assignor out of a module or file of the user, or one sentence about why there is none."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .patterns import meant
 
 T = TypeVar("T")
 
-_MEND = "Mend it, or install what it needs."
+_FIX = "Fix it, or install what it needs."
 
 
 def load(place: str) -> Assignor:
@@ -56,7 +56,7 @@ def load(place: str) -> Assignor:
         raise InputError(f"{where} has no {name}; it has {has}.") from None
     made = (strategy, f"{name} cannot be made", "It is made without arguments.")
     assignor = _tried(*made) if isinstance(strategy, type) else strategy
-    problem = _tried(lambda: shape_problem(assignor), f"{place} cannot say what it is", _MEND)
+    problem = _tried(lambda: shape_problem(assignor), f"{place} does not describe itself", _FIX)
     if problem is not None:
         raise InputError(f"{place} is no assignor: {problem[0]}.", fix=problem[1])
     return cast(Assignor, assignor)
@@ -102,7 +102,7 @@ def _module(name: str) -> ModuleType:
             f"there is no module {top!r}.",
             fix="Call from the folder it is in, install it, or give the path of the file.",
         )
-    return _tried(lambda: importlib.import_module(name), f"{name} cannot be imported", _MEND)
+    return _tried(lambda: importlib.import_module(name), f"{name} cannot be imported", _FIX)
 
 
 def _file(path: Path) -> ModuleType:
@@ -116,7 +116,7 @@ def _file(path: Path) -> ModuleType:
     sys.modules[name] = module
     sys.path.append(str(path.resolve().parent))  # for what lies beside it
     loader = spec.loader
-    _tried(lambda: loader.exec_module(module), f"{path} cannot be imported", _MEND)
+    _tried(lambda: loader.exec_module(module), f"{path} cannot be imported", _FIX)
     return module
 
 

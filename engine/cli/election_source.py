@@ -1,4 +1,4 @@
-"""What `evenkeel elect` finds out: the election of a made-up group or of one that was read, and a plan beside it."""
+"""What `evenkeel elect` finds: the election of an example group or of one that was read, and a restart plan."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from ..model.errors import InputError
 from ..model.facts import Fact, note, reason
 from ..model.groups import GroupSnapshot, Member
 from ..model.states import STREAMS_PROTOCOL, GroupType
+from ..model.text import pasted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,15 +37,15 @@ class HeldElection:
     An election as far as it could be held.
 
     Attributes:
-        group: The group id; None when it is made up.
+        group: The group id; None for an example.
         type: What kind of group it is.
-        state: As the broker says; None when it is made up.
-        runs: What it has elected, as the broker says, by its wire name.
-        members: In the order in which the coordinator holds them; of a made-up one, as they joined.
+        state: As the broker reports; None for an example.
+        runs: What it has elected, as the broker reports, by its protocol name.
+        members: In the order in which the coordinator holds them; of an example, as they joined.
         lists: What they list, and *said_by* whom.
         election: None where a list is not known, or where nothing is elected.
         elects: Whether it is of the kind that elects anything.
-        remarks: What else has to be said.
+        remarks: Further notes.
         plan: The way to another strategy, where one was asked for and there is one.
     """
 
@@ -102,7 +103,7 @@ class HeldElection:
 
 
 def _plan_object(way: RestartPlan) -> dict[str, Any]:
-    """A plan as one object, what is said of it in sentences."""
+    """A plan as one object, its notes in sentences."""
     steps = [asdict(step) | {"why": words(step.why)} for step in way.steps]
     return asdict(way) | {
         "steps": steps,
@@ -116,7 +117,7 @@ def _plan_object(way: RestartPlan) -> dict[str, Any]:
 
 def made_up(described: Sequence[str], to: str | None = None) -> HeldElection:
     """
-    The election among members that nobody has to run.
+    The election among members of an example group.
 
     Args:
         described: `ID=LIST` each, in the order in which they join.
@@ -196,7 +197,7 @@ def held_by(
         elects=why_none is None,
         remarks=(why_none,) if why_none else tuple(_remarks(group, lists, election)),
     )
-    return held if to is None else _planned(held, group, target(to, lists), lists)
+    return held if to is None else _planned(held, group, target(to, lists, group.group), lists)
 
 
 def _remarks(group: GroupSnapshot, lists: Listed, election: Election | None) -> list[Fact]:
@@ -218,7 +219,7 @@ def _remarks(group: GroupSnapshot, lists: Listed, election: Election | None) -> 
 
 
 def _remarks_on(lists: Listed, election: Election | None) -> list[Fact]:
-    """What has to be said of lists, whoever has them."""
+    """Notes on lists, whichever members have them."""
     named = dict.fromkeys(name for listed in lists.values() for name in listed or ())
     ours = {*CLIENT_SIDE, STREAMS_PROTOCOL, *every()}
     remarks = [note("unknown_assignor", [name]) for name in named if name not in ours]
@@ -232,17 +233,19 @@ def _remarks_on(lists: Listed, election: Election | None) -> list[Fact]:
     return remarks
 
 
-def target(name: str, lists: Listed) -> str:
+def target(name: str, lists: Listed, group: str | None = None) -> str:
     """
-    A strategy that somebody could plan to run.
+    A strategy that a group can be brought to.
 
     Raises:
-        InputError: There is none of that name, or nobody can run it.
+        InputError: There is none of that name, or no member can be set to it; the fix names the group.
     """
     if name != base_of(name):
         raise InputError(
-            f"--to: nobody is elected as {name!r}: {RACK_SETTING} is no strategy.",
-            fix=f"Use `evenkeel runbook` with --strategy {name}.",
+            f"--to: no group elects {name!r}: {RACK_SETTING} is a setting, not a strategy.",
+            fix=f"Set {RACK_SETTING} on every member."
+            if group is None
+            else f"See `evenkeel runbook {pasted(group)} --strategy {name}`.",
         )
     wire = wire_name(name)
     known = every()
@@ -259,7 +262,7 @@ def target(name: str, lists: Listed) -> str:
     if deployment in (Deployment.SETTING, Deployment.CLASS):
         return name
     why = (
-        how(no_follower().how)
+        how(no_follower(*([] if group is None else [group])).how)
         if deployment in (Deployment.PLAN, Deployment.BASELINE)
         else "It is shown for comparison only."
     )

@@ -1,8 +1,8 @@
 """
-The plain form of metrics, candidates and advice, for the newest snapshot of a source.
+Local mode (no Spark, no validation): metrics, candidates and advice for the newest snapshot of a source.
 
-Advice is confirmed over several snapshots, so a group for which something pays now is followed through all of them,
-from the oldest, as the pipeline would. Of any other group the newest is enough to say that nothing pays; that it may
+Advice is confirmed over several snapshots, so a group that a switch would help now is followed through all of them,
+from the oldest, as the pipeline would. Of any other group the newest is enough to see that none would help; that it may
 have been advised to switch before, and that this is not withdrawn yet, only the pipeline knows.
 """
 
@@ -45,12 +45,12 @@ from .sources import SnapshotSource
 
 _log = logging.getLogger(__name__)
 
-PLAIN_FORM = "plain form: no Spark, no validation"
+LOCAL_RUN = "local run: not validated, not stored"
 
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedGroup:
-    """A group: its row of `group_metrics`, its rows of `candidates`, what it is told, and where its snapshots are."""
+    """A group: its row of `group_metrics`, its rows of `candidates`, its advice, and where its snapshots are."""
 
     groups: _Groups
     metrics: Mapping[str, Any]
@@ -64,7 +64,7 @@ class JudgedGroup:
 
     @cached_property
     def past(self) -> Mapping[str, PastChanges]:
-        """What changes of its members would have moved, by strategies that it could run; nothing without a change."""
+        """What changes of its members would have moved, by available strategies; nothing without a change."""
         could = [row["strategy"] for row in self.candidates if row["feasibility"] in ABLE]
         return past_changes(self.groups.history(self.advice.group), could)
 
@@ -99,13 +99,13 @@ class JudgedGroup:
             "moves": moves,
             "strategies": strategies,
             "past_changes": {name: asdict(changes) for name, changes in self.past.items()},
-            "form": PLAIN_FORM,
+            "form": LOCAL_RUN,
         }
 
 
 def judge(source: SnapshotSource, pattern: str = "*") -> list[JudgedGroup]:
     """
-    Judge the matching groups of the newest snapshot, by group id.
+    Evaluate the matching groups of the newest snapshot, by group id.
 
     Args:
         source: Where the groups come from.
@@ -235,7 +235,7 @@ def _courses(
 
 
 class _Groups:
-    """The matching groups of the snapshots that are judged, read when they are asked for."""
+    """The matching groups of the snapshots that are evaluated, read when they are asked for."""
 
     def __init__(self, source: SnapshotSource, lake: WalkedLake) -> None:
         self._source, self._lake = source, lake

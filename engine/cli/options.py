@@ -61,6 +61,7 @@ Samples = Annotated[
     int, option("--samples", "Snapshots to take of a live cluster.", min=1, max=500)
 ]
 Every = Annotated[float, option("--every SECONDS", "Seconds between two snapshots.", min=0)]
+Wide = Annotated[bool, option("--wide", "Show all columns and details, without a width limit.")]
 AsJson = Annotated[bool, option("--json", "Print one JSON object per line.")]
 AsCsv = Annotated[bool, option("--csv", "Print comma-separated values with a header line.")]
 

@@ -1,4 +1,4 @@
-"""What `evenkeel report` shows: from a recording or a lake, which is judged, or from the history, which is not."""
+"""What `evenkeel report` shows: from a recording or a lake, which is evaluated, or from the history database."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from .local_mode import look
 from .patterns import is_pattern, matching, meant
 
 JUDGED = 14_400
-"""So many groups, snapshot by snapshot, are judged without being asked: some minutes at most."""
+"""So many groups, snapshot by snapshot, are evaluated without being asked: some minutes at most."""
 
 FEWEST = 12
-"""So many snapshots are looked at, however many groups there are: an hour at five minutes."""
+"""So many snapshots are read, however many groups there are: an hour at five minutes."""
 
 EVERY = 10
 """After so many snapshots a line says how far it is."""
@@ -33,7 +33,7 @@ REHEARSED = 100
 
 def snapshots_for(groups: int) -> int:
     """
-    How many snapshots to look at of so many groups.
+    How many snapshots to read of so many groups.
 
     >>> snapshots_for(14), snapshots_for(200), snapshots_for(1000), snapshots_for(10_000)
     (288, 72, 14, 12)
@@ -50,7 +50,7 @@ def from_lake(
     without_racks: bool = False,
 ) -> FleetReport:
     """
-    The plain form: every snapshot is judged.
+    Local mode: every snapshot is evaluated.
 
     Args:
         stored: A recording, a lake folder, or `lake` for the configured one, which is the default.
@@ -60,7 +60,7 @@ def from_lake(
         without_racks: Whether the end of each rack is rehearsed.
 
     Raises:
-        NothingFound: No group could be judged.
+        NothingFound: No group could be evaluated.
     """
     source = sources.stored_source(stored, cluster)
     pattern = sources.select_ever(source, pattern)
@@ -70,7 +70,7 @@ def from_lake(
     if limit is None and there > usual:
         complain(
             f"looking at the newest {usual} of {several(there, 'snapshot')}: there are {several(groups, 'group')}, and "
-            "each is judged each time. --snapshots says how many; --database takes what was judged before."
+            "each is evaluated each time. --snapshots limits them; --database takes stored results."
         )
     planned = min(there, limit or usual)
 
@@ -84,13 +84,13 @@ def from_lake(
         source.settings,
         source.cluster,
         datetime.now(UTC),
-        f"{'the lake' if stored in (None, 'lake') else Path(stored).name}, plain form",
+        f"{'the lake' if stored in (None, 'lake') else Path(stored).name}, local run",
         pattern,
         planned,
         tell if groups * planned > JUDGED else lambda passed: None,
     )
     if not fleet.groups:
-        raise NothingFound(f"no group of {stored or 'lake'} could be judged.")
+        raise NothingFound(f"no group of {stored or 'lake'} could be evaluated.")
     if not without_racks:
         return fleet
     return replace(fleet, rehearsal=rehearse(source.settings, look(source, pattern), _rehearsed))
@@ -112,7 +112,7 @@ def from_database(cluster: str | None, pattern: str, limit: int | None) -> Fleet
 
     Raises:
         NothingFound: The history is empty, or has no such group in that time.
-        InputError: The cluster is not in it, or was not said.
+        InputError: The cluster is not in it, or not given.
         HistoryUnreachable: The database does not answer.
     """
     settings, where = database()

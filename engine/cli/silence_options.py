@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 def history_at() -> tuple[Settings, History]:
     """
-    The configuration and its history; which database that is, is said.
+    The configuration and its history; which database that is, is printed.
 
     Raises:
         ConfigError: None is configured.
@@ -63,7 +63,7 @@ def keep(
     reason: str,
     by: str | None,
 ) -> int:
-    """Store a silence or an acknowledgement, on behalf of who types unless *by* says of whom; its number."""
+    """Store a silence or an acknowledgement, by the user unless *by* names another author; its number."""
     from ..records import SilenceRow
 
     return history.add_silence(
@@ -96,7 +96,7 @@ def pattern_of(pattern: str | None, group: str | None) -> str:
 
 def given_reason(text: str | None) -> str:
     """
-    A reason that says something.
+    A reason that is not empty.
 
     Raises:
         InputError: There is none, or it is empty.

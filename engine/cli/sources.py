@@ -101,7 +101,7 @@ def stored_source(stored: str | None, cluster: str | None) -> SnapshotSource:
         cluster: Whose; may be left out where there is one.
 
     Raises:
-        InputError: The cluster is not in it, or was not said.
+        InputError: The cluster is not in it, or not given.
         NothingFound: It is empty.
     """
     settings = demo.settings() if stored is None else wiring.settings()
@@ -111,12 +111,12 @@ def stored_source(stored: str | None, cluster: str | None) -> SnapshotSource:
 
 def from_lake(settings: Settings, lake: Lake, cluster: str | None, place: str) -> SnapshotSource:
     """
-    The newest snapshot of a lake's cluster; which cluster must be said only where there are several.
+    The newest snapshot of a lake's cluster; the cluster must be given only where there are several.
 
     What its members were said to list when it was taken holds, unless these settings say otherwise; so do their racks.
 
     Raises:
-        InputError: The cluster is not in it, or was not said.
+        InputError: The cluster is not in it, or not given.
         NothingFound: The lake is empty.
     """
     name = chosen(lake.clusters(), cluster, place, "Take one: `evenkeel snapshot take --help`.")
@@ -132,8 +132,8 @@ def chosen(known: Sequence[str], cluster: str | None, place: str, fix: str) -> s
     The cluster that is meant of those whose snapshots are kept in some place.
 
     Raises:
-        InputError: It is not among them, or was not said.
-        NothingFound: There is none; *fix* says how to have one.
+        InputError: It is not among them, or not given.
+        NothingFound: There is none; *fix* is how to get one.
     """
     if not known:
         raise NothingFound(f"{place} holds no snapshot.", fix=fix)
@@ -156,14 +156,14 @@ def live(settings: Settings, bootstrap: str | None, cluster: str | None) -> tupl
     Without either option the only configured cluster is meant.
 
     Raises:
-        InputError: Neither says which cluster, or the address is not one.
+        InputError: Neither names the cluster, or the address is not one.
         ConfigError: The cluster is not configured.
     """
     if bootstrap is None:
         if cluster is None and len(settings.clusters) != 1:
             known = f"configured: {', '.join(sorted(settings.clusters)) or 'none'}"
             raise InputError(
-                f"which cluster is not said ({known}).",
+                f"no cluster is given ({known}).",
                 fix="Give --bootstrap HOST:PORT or --cluster NAME.",
             )
         name = cluster or next(iter(settings.clusters))
@@ -182,7 +182,7 @@ def live(settings: Settings, bootstrap: str | None, cluster: str | None) -> tupl
 
 def slug(bootstrap: str) -> str:
     """
-    A cluster name made of the first address, for a cluster that nobody configured.
+    A cluster name made of the first address, for a cluster that is not configured.
 
     >>> slug("Kafka-1.example.com:9092,kafka-2.example.com:9092"), slug("[::1]:9092")
     ('kafka-1-example-com-9092', '1-9092')
@@ -248,7 +248,7 @@ def problems(source: SnapshotSource) -> list[str]:
 
 def select(source: SnapshotSource, pattern: str) -> str:
     """
-    The shell pattern by which steps find the groups of the newest snapshot that somebody means.
+    The shell pattern by which steps find the groups of the newest snapshot that are meant.
 
     Args:
         source: The snapshots.

@@ -1,4 +1,4 @@
-"""What the options of `evenkeel whatif` mean for one group: changes as values, or an error that says what to write."""
+"""What the options of `evenkeel whatif` mean for one group: changes as values, or an error with a fix."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ def changes_of(group: GroupSnapshot, options: Options) -> tuple[Change, ...]:
     What is asked about, in the order in which it is done: who leaves, who joins, topics, racks, capacities.
 
     Args:
-        group: The group as it is, with members.
+        group: The group, with members.
         options: The options.
 
     Raises:
         InputError: One of them is not what it has to be, or names what is not there.
-        Infeasible: Racks are lost, and nobody would be left, or no member's rack is known.
+        Infeasible: Racks are lost, and no member would be left, or no member's rack is known.
     """
     lost = [_rack(group, name) for name in dict.fromkeys(options.lost)]
     gone = [_member(group.members, name, "--without") for name in dict.fromkeys(options.without)]
@@ -91,8 +91,9 @@ def changes_of(group: GroupSnapshot, options: Options) -> tuple[Change, ...]:
         going = len(group.members) - len(left) - min(more, 0)
         # of many groups, those that end with the rack are told, and the others are asked on
         raise (Infeasible if lost else InputError)(
-            f"group {group.group} has {several(len(group.members), 'member')}: without {going:,} nobody would be left.",
-            fix="Say who takes over: --members +1 --rack new=RACK." if lost else "Let fewer leave.",
+            f"group {group.group} has {several(len(group.members), 'member')}: "
+            f"without {going:,} no member would be left.",
+            fix="Add members: --members +1 --rack new=RACK." if lost else "Let fewer leave.",
         )
     known = _Known(stay, names, lost)
     return (
@@ -120,7 +121,7 @@ def task_changes_of(group: GroupSnapshot, options: Options) -> tuple[Change, ...
     if options.capacities:
         raise InputError(
             f"--capacity {options.capacities[0]}: what instances of {group.group} can do decides nothing of its tasks.",
-            fix="Leave it out: what arrives at each instance is shown.",
+            fix="Leave it out: the incoming rate of each instance is shown.",
         )
     changes = changes_of(group, options)
     gone = {change.member for change in changes if isinstance(change, Leaves)}
@@ -232,12 +233,12 @@ class _Known:
         self.stay, self.names, self.lost = stay, names, lost
 
     def stand(self, text: str) -> Iterator[Change]:
-        """In which rack somebody is; of all who join, in which racks in turn."""
+        """The rack of a member; of all new members, racks in turn."""
         who, rack = _pair("--rack", text, "MEMBER=RACK", "app-1=a, or new=a,b")
         racks = [one.strip() for one in rack.split(",")] if who == ALL_NEW else [rack]
         if who != ALL_NEW and "," in rack:
             raise InputError(
-                f"--rack {text}: only those who join are put into several racks in turn.",
+                f"--rack {text}: only new members are put into several racks in turn.",
                 fix="Give --rack once for each member.",
             )
         if not all(racks):
@@ -248,7 +249,7 @@ class _Known:
             yield Stands(member=member, rack=racks[place % len(racks)])
 
     def can(self, text: str) -> Iterator[Change]:
-        """What somebody can consume."""
+        """The capacity of a member."""
         who, number = _pair(
             "--capacity", text, "MEMBER=OFFSETS_PER_SECOND", "app-1=300, or '*=300'"
         )
@@ -276,7 +277,7 @@ class _Known:
             yield HasThreads(member=member, threads=int(number))
 
     def _ids(self, option: str, who: str) -> list[str]:
-        """The member of that name, all who join, or whoever a shell pattern means."""
+        """The member of that name, all new members, or those that match a shell pattern."""
         if _named(self.stay, who):
             return [_member(self.stay, who, option).id]
         if who in self.names:
@@ -291,7 +292,7 @@ class _Known:
             return meaning
         if who == ALL_NEW or who.startswith(f"{ALL_NEW}-"):
             joins = (
-                f"those who join are {listed(self.names, SHOWN)}" if self.names else "nobody joins"
+                f"new members are {listed(self.names, SHOWN)}" if self.names else "no member joins"
             )
             raise InputError(f"{option} {who}: {joins}.", fix="Let members join with --members +N.")
         return [_member(self.stay, who, option).id]
@@ -366,7 +367,7 @@ def suits(group: GroupSnapshot, named: Sequence[str], plan: Plan | None, options
         if texts and not group.places_tasks:
             raise InputError(
                 f"{option} {texts[0]}: group {group.group} is no Kafka Streams application.",
-                fix="Leave it out; --members, --rack and --capacity say what its members are.",
+                fix="Leave it out; --members, --rack and --capacity describe its members.",
             )
     if not group.places_tasks:
         # no strategies of partitions go by these names
@@ -386,9 +387,9 @@ def suits(group: GroupSnapshot, named: Sequence[str], plan: Plan | None, options
 def possible(seen: SeenGroup) -> None:
     """
     Raises:
-        Infeasible: What would become of this group cannot be said, whatever changes.
+        Infeasible: This group cannot be forecast, whatever changes.
     """
     group = seen.group
     if why := why_not(seen):
-        problem = f"group {group.group}: what would become of it cannot be said"
+        problem = f"group {group.group}: it cannot be forecast"
         raise Infeasible(f"{problem}: {words(why)}.", fix=look_again(group))

@@ -13,12 +13,12 @@ Indices = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 NONE = -1
-"""The index that points at nobody."""
+"""The index for no owner."""
 
 
 class Column:
     """
-    Whole numbers of which some are unknown: int64 values beside a mask.
+    Whole numbers, some of them unknown: int64 values with a mask.
 
     >>> lag = Column.of([3, None, 0])
     >>> lag.tolist(), lag.total(), lag.max()

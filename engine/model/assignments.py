@@ -1,4 +1,4 @@
-"""Assignments as they could be, what speaks for each, and advice."""
+"""Candidate assignments and advice."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ class Lists:
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Assignment:
     """
-    Who owns what: the answer of a strategy.
+    The assignment that a strategy computes.
 
     Attributes:
-        owner: (P) a member index per partition of the group, `NONE` for nobody.
-        order: Where a strategy's order is part of its promise, the partitions in the order they were given out;
-            without it lists are sorted.
-        transferring: (P) who is to get a partition that its present owner must give up first, `NONE` elsewhere; such
-            a partition has no owner in this round. None: nothing has to be given up first.
-        raw_assignment: The lists Kafka's class would send, entry by entry, where *owner* cannot say it: a partition
-            given to two members, or one that is gone. None: *owner* and *order* say all.
-        findings: What is wrong with the answer; Kafka's own classes have such answers (a member gets what it never
-            subscribed to). An answer with findings is shown, never advised.
-        proof: What is proven of the answer: facts of the kinds in `facts.PROOF`; none: nothing is claimed.
+        owner: (P) a member index per partition of the group, `NONE` without an owner.
+        order: The partitions in the order of assignment, if the strategy guarantees an order; without it lists are
+            sorted.
+        transferring: (P) the next owner of a partition that its current owner must revoke first, `NONE` elsewhere;
+            such a partition has no owner in this round. None if no partition has to be revoked first.
+        raw_assignment: The lists that Kafka's class would send, entry by entry, if *owner* cannot express them: a
+            partition with two members, or a deleted one. None if *owner* and *order* are complete.
+        findings: Problems of the assignment; Kafka's own classes have some (a member gets a partition it doesn't
+            subscribe to). An assignment with findings is shown, never advised.
+        proof: Proven properties: facts of the kinds in `facts.PROOF`; empty without a proof.
     """
 
     owner: Indices
@@ -55,7 +55,7 @@ class Assignment:
 
 
 class Deployment(enum.StrEnum):
-    """How a user gets a strategy."""
+    """How a strategy is deployed."""
 
     SETTING = "setting"
     CLASS = "class"
@@ -66,7 +66,7 @@ class Deployment(enum.StrEnum):
 
 
 class Feasibility(enum.StrEnum):
-    """Whether this group could run a strategy."""
+    """Whether a group can use a strategy."""
 
     AVAILABLE = "available"
     NEEDS_RESTART = "needs restart"
@@ -75,18 +75,17 @@ class Feasibility(enum.StrEnum):
 
 
 ABLE = (Feasibility.AVAILABLE, Feasibility.NEEDS_RESTART)
-"""What is said of a strategy that a group can have, at once or after some steps."""
+"""Feasibilities of a strategy that the group can use, now or after some steps."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Candidate:
     """
-    One strategy's answer for one group: its assignment and score, or why there is none.
+    A strategy for a group: its assignment and score, or the reason why it has none.
 
-    *reason* says why it can or cannot run, *how* what to do to get it. *is_running* is whether the group runs the
-    strategy as far as can be seen, None unknown. *notes* say what else is to
-    be known of the answer, and are no flaws. *counts* name how many partitions members have, in a group in which that
-    could be more even.
+    *reason* explains the feasibility, *how* the steps to deploy it. *is_running* is whether the group seems to run the
+    strategy, None if unknown. *notes* are remarks that are no problems. *counts* are the numbers of partitions of
+    members in a group that could be balanced better.
     """
 
     strategy: str
@@ -107,7 +106,7 @@ class Candidate:
 
 
 class Verdict(enum.StrEnum):
-    """What a group is told."""
+    """Verdict of an advice."""
 
     SWITCH = "switch"
     STAY = "stay"
@@ -115,38 +114,38 @@ class Verdict(enum.StrEnum):
 
 
 class AdviceState(enum.StrEnum):
-    """How far an advice has come."""
+    """State of an advice."""
 
     PROPOSED = "proposed"
-    """It won; whether it goes on winning is not known yet."""
+    """It won a snapshot and waits for more wins."""
     CONFIRMED = "confirmed"
     """It won for long enough: the group is advised to switch."""
     ADOPTED = "adopted"
-    """The group runs what it was told to; whether the forecast comes true is not known yet."""
+    """The group runs the advised strategy; the forecast is not checked yet."""
     VERIFIED = "verified"
-    """What came is what was promised, or better."""
+    """The actual values are as forecast, or better."""
     MISSED = "missed"
-    """What came is worse than what was promised."""
+    """The actual values are worse than forecast."""
     WITHDRAWN = "withdrawn"
-    """It no longer pays, for as long as it had to win."""
+    """The strategy no longer wins, for as long as it had to win before."""
     EXPIRED = "expired"
-    """Nobody followed it, or nobody can: it is no longer waited for."""
+    """The group didn't adopt it in time, or can no longer."""
 
 
 @record
 class Move:
-    """A partition that changes hands."""
+    """A partition that is reassigned."""
 
-    topic: str = column("The topic.")
+    topic: str = column("Name of the topic.")
     partition: Int32 = column("Number of the partition in its topic.", at_least=0, head="Part.")
     from_member: str | None = column(
-        "Id of the member that owns it now; null when nobody does.",
+        "Id of the current owner; null if there is none.",
         none=True,
         names_member=True,
         head="From",
     )
     to_member: str | None = column(
-        "Id of the member that gets it; null when nobody does.",
+        "Id of the next owner; null if there is none.",
         none=True,
         names_member=True,
         head="To",
@@ -156,11 +155,11 @@ class Move:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
     """
-    What one group is told after one snapshot, and why.
+    The advice for a group after a snapshot, with its reason.
 
-    *best_undeployable* names the best strategy that cannot be deployed on this group, *withheld* that the data did not
-    allow a judgement. *seen* counts the consecutive snapshots, this one included, in which the strategy won; *state* is
-    how far the group's newest advice has come, and *state_since* since when; None where there was none of late.
+    *best_undeployable* is the best strategy that cannot be deployed on this group, *withheld* whether the data did not
+    allow an evaluation. *seen* counts the consecutive snapshots, including this one, that the strategy won. *state* is
+    the state of the group's newest advice and *state_since* its start; None if there was none recently.
     """
 
     group: str

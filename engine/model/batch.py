@@ -1,9 +1,9 @@
 """
-Many groups side by side in arrays, so that what is said of partitions is said of all of them at once.
+Many groups in shared arrays, for vectorized computation.
 
-The rows of group g are `start[g]:start[g + 1]`, its members `members.start[g]:members.start[g + 1]`. Owners are
-numbers of members of the whole batch, topics of the partition table belong to one group each. A sum, a maximum or a
-count per group is a reduction over consecutive rows (`sum_by`, `max_by`, `min_by`, `count_by`).
+The rows of group g are `start[g]:start[g + 1]`, its members `members.start[g]:members.start[g + 1]`. Owners are numbers
+of members in the whole batch; a topic of the partition table belongs to one group. Sums, maxima and counts per group
+are reductions over consecutive rows (`sum_by`, `max_by`, `min_by`, `count_by`).
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Members:
         return counts
 
     def subscriptions(self, group: int) -> list[frozenset[str]]:
-        """What each member of a group subscribes to, of those that subscribe to a topic."""
+        """The subscription of each member that subscribes to a topic."""
         bounds = self.subscription_start[self.start[group] : self.start[group + 1] + 1].tolist()
         topics = self.subscription_topic
         return [
@@ -81,15 +81,16 @@ class Members:
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroupBatch:
     """
-    Groups of one snapshot.
+    Groups of a snapshot.
 
     Attributes:
-        headers: (G) what is known of each beside members and partitions.
-        members: Of all of them.
-        topics: (G) the topics that a member of each subscribes to, existing or not.
-        partitions: Of all of them, by (group, topic name, partition); an owner is a member's number in the batch.
-        start: (G + 1) where each group's rows of *partitions* begin.
-        groups: The same groups one by one, each made when it is asked for.
+        headers: (G) properties of each group without members and partitions.
+        members: Members of all groups.
+        topics: (G) subscribed topics of each group, existing or not.
+        partitions: Partitions of all groups, by (group, topic name, partition); an owner is the number of a member in
+            the batch.
+        start: (G + 1) start of the rows of each group in *partitions*.
+        groups: The groups as single values, created on demand.
     """
 
     headers: tuple[GroupHeader, ...]
@@ -132,7 +133,7 @@ class GroupBatch:
         return slice(int(self.members.start[group]), int(self.members.start[group + 1]))
 
     def owners_of(self, group: int) -> Indices:
-        """(rows of the group) who owns each, counted from the group's first member."""
+        """(rows of the group) owner of each, counted from the first member of the group."""
         return _local(self.partitions.owner[self.rows(group)], int(self.members.start[group]))
 
     def table_of(self, group: int) -> PartitionTable:

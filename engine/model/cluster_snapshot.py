@@ -15,12 +15,12 @@ from .moments import check_aware
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ClusterSnapshot:
     """
-    One reading of one cluster: the five tables and how the reading went.
+    A snapshot of a cluster: five tables and details of the reading.
 
-    *problems* are what could not be read (groups, brokers, partitions), its cause as a quote; any makes it partial.
-    *notes* lists what cannot be known, for want of a right that is not needed or of newer brokers, and what
-    makes numbers less sharp; it makes nothing partial. *requests* counts protocol requests by API name; *bytes_sent*
-    and *bytes_received* are those of requests and responses, without what TLS adds, None where nobody counted.
+    *problems* are read errors (groups, brokers, partitions) with their causes; any makes the snapshot partial. *notes*
+    are limitations, such as missing optional permissions or old brokers; they don't make it partial. *requests* counts
+    protocol requests by API name; *bytes_sent* and *bytes_received* are those of requests and responses without the
+    overhead of TLS, None if unknown.
     """
 
     snapshot_id: str

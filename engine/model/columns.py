@@ -1,13 +1,12 @@
 """
-How a column is declared, once: a field of a record, which is a frozen dataclass, and beside it what the column means.
+Declaration of columns: each is a field of a record (a frozen dataclass) with its meaning.
 
     @record
     class GroupMetrics:
-        total_lag: int | None = column("Lag over all partitions.", unit=Unit.OFFSETS, at_least=0)
+        total_lag: int | None = column("Lag of the group.", unit=Unit.OFFSETS, at_least=0)
 
-The annotation says the type, and with `| None` that the value may be unknown; `Int32` is a whole number that takes 32
-bits where it is stored. What follows from a declaration (schemas, rows, JSON, checks, heads of tables) is derived in
-`evenkeel.engine.records`.
+The annotation is the type, with `| None` if the value may be unknown; `Int32` is a whole number that is stored in 32
+bits. `evenkeel.engine.records` derives schemas, rows, JSON, checks and table headings.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ Float32 = Annotated[float, 32]
 
 
 class Unit(enum.StrEnum):
-    """What a number counts; its value is what stands in the head of a table."""
+    """Unit of a number; its value is shown in table headings."""
 
     OFFSETS = "offsets"
     OFFSETS_PER_SECOND = "offsets/s"
@@ -100,7 +99,7 @@ _UNIT_OF_ENDING = {
 
 def unit_in(name: str) -> Unit | None:
     """
-    The unit that a name says, as the names of columns do; None where it says none.
+    The unit in the name of a column; None without one.
 
     >>> [str(unit_in(name)) for name in ("saved_per_month", "seconds_to_advice", "held_up_offsets", "reason")]
     ['per 30 days', 's', 'offsets', 'None']
@@ -126,22 +125,22 @@ class Where:
 @dataclass(frozen=True, slots=True)
 class Meaning:
     """
-    What a column means.
+    The meaning of a column.
 
     Attributes:
         comment: One line; the comment of the column in the database.
-        unit: What a number counts, where its name does not say it (`unit_in`); None for what is no quantity.
-        at_least: The smallest value it can have.
-        at_most: The largest one.
-        one_of: The texts it can be; an enumeration as type says that by itself.
-        generated: Whether the database gives the value; before the row is stored it is None.
-        table: Of a list of records that the database keeps in a table of its own, that table.
-        head: What stands above it in a table for people, where its name in words is too long or says too little; a
-            screen may break it where it has a line break, a hyphen before that is not part of the word.
-        none: Whether null says that there is none; else it says that the value is unknown.
-        none_where: Null says so in rows like these, too.
-        names_member: Whether it is the id of a member that the row is not about: people are shown a short name.
-        infinite: What infinity is called.
+        unit: Unit of a number, if its name doesn't contain it (`unit_in`); None for other values.
+        at_least: Minimum.
+        at_most: Maximum.
+        one_of: Allowed texts; an enumeration as type declares them itself.
+        generated: Whether the database generates the value; it is None before the row is stored.
+        table: The table of a list of records that has one.
+        head: Heading in tables, if the name of the column is too long or unclear; a line break is a possible break, and
+            a hyphen before it is not part of the word.
+        none: Whether null means none; otherwise it means unknown.
+        none_where: Null also means none in rows like these.
+        names_member: Whether it is the id of another member, which is shown as a short name.
+        infinite: The word for infinity.
     """
 
     comment: str
@@ -165,16 +164,15 @@ class ColumnSpec:
     A declared column.
 
     Attributes:
-        name: Of the field and of the stored column.
+        name: Name of the field and of the stored column.
         kind: Its type without `None`: str, int, float, bool, bytes, datetime, an enumeration of texts or a union of
-            some, Mapping, or tuple (then *item* is what it lists, a dataclass for a list of records).
-        item: What a tuple lists; None for all else.
-        bits: 16, 32 or 64, of numbers (or listed ones).
-        nullable: Whether it may be unknown.
-        meaning: What it means.
-        missing_where: Rows without the record that it is embedded with: there is no value then.
-        default: What it is where nothing says otherwise, as in rows and files from before it was declared; REQUIRED
-            where it must be said.
+            some, Mapping, or tuple (then *item* is the type of its items, a dataclass for a list of records).
+        item: Type of the items of a tuple; otherwise None.
+        bits: 16, 32 or 64 for numbers (or listed ones).
+        nullable: Whether it may be None.
+        meaning: Its meaning.
+        missing_where: Rows without the embedded record, which have no value.
+        default: Default value, as in rows and files that don't have the column; REQUIRED without one.
     """
 
     name: str
@@ -195,10 +193,9 @@ class ColumnSpec:
 
     def null_is_none(self, row: Mapping[str, Any]) -> bool:
         """
-        Whether null in that row says that there is none; else it says that the value is unknown.
+        Whether null means none in that row; otherwise it means unknown.
 
-        What must not be null where it is stored is null only where there is no row of its own; a moment that is null
-        has not been.
+        A required column is null only if a joined row is missing, and a null moment has not occurred.
         """
         always = self.meaning.none or not self.nullable or self.kind is datetime
         return always or any(
@@ -210,13 +207,13 @@ def column(
     comment: str, *, default: Any = MISSING, default_factory: Any = MISSING, **meaning: Any
 ) -> Any:
     """
-    The field of a record that is a column.
+    A field of a record that is a column.
 
     Args:
         comment: One line; the comment of the column in the database.
-        default: As of a dataclass's field.
-        default_factory: Likewise.
-        meaning: Whatever else `Meaning` has.
+        default: Default of the dataclass field.
+        default_factory: Default factory of the dataclass field.
+        meaning: Other attributes of `Meaning`.
     """
     metadata = {_MEANING: Meaning(comment, **meaning)}
     return field(default=default, default_factory=default_factory, metadata=metadata)
@@ -228,7 +225,7 @@ def missing_where(other: str, *, default: Any = MISSING) -> Any:
 
 
 def as_in(record: type, name: str, *, default: Any = MISSING) -> Any:
-    """The field of a column that another record has too: what it means is written there."""
+    """A field with the same meaning as a column of another record."""
     meaning = next(spec.meaning for spec in columns_of(record) if spec.name == name)
     return field(default=default, metadata={_MEANING: meaning})
 
@@ -239,21 +236,21 @@ def as_in(record: type, name: str, *, default: Any = MISSING) -> Any:
     field_specifiers=(field, column, missing_where, as_in),
 )
 def record(kind: type[T]) -> type[T]:
-    """A class whose fields are columns, or records themselves: frozen, its values are given by name."""
+    """A frozen class whose fields are columns or records, with keyword arguments only."""
     return dataclass(frozen=True, slots=True, kw_only=True)(kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
     """
-    A field of a record: a column, or a record whose columns stand in its place.
+    A field of a record: a column or an embedded record.
 
     Attributes:
-        name: Of the field.
-        column: Its column; None where it is a record.
-        record: The class of that record; None where it is a column.
+        name: Name of the field.
+        column: Its column; None for a record.
+        record: The class of the record; None for a column.
         nullable: Whether the value may be None.
-        missing_where: Rows without that record.
+        missing_where: Rows without the record.
     """
 
     name: str
@@ -266,9 +263,9 @@ class Part:
 @cache
 def columns_of(record: Any) -> tuple[ColumnSpec, ...]:
     """
-    The columns of a record's class, in order.
+    The columns of a record class, in order, including those of embedded records.
 
-    A field that is a record itself stands for its columns; where it may be missing, each of them may.
+    The columns of an optional embedded record are nullable.
 
     Raises:
         TypeError: A field is neither a column nor a record.

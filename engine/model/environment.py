@@ -1,8 +1,8 @@
 """
-What runs here: which Python, which evenkeel, from which source.
+The environment of this process: versions of Python and evenkeel, and a hash of the source.
 
-Workers of a cluster must have the same as the process that sends them work: a pickled function is read by another
-minor version of Python differently or not at all, and older rules would give other rows without a word.
+Workers of a cluster must have the same environment: pickled functions depend on the minor version of Python, and other
+versions of evenkeel may give other results.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 import evenkeel
 
 RUNS = (".py", ".sql")
-"""What of the package has to do with results, by the end of a file's name."""
+"""Suffixes of the files of the package that affect results."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """
-Every error evenkeel raises on purpose: one family, each with its exit code.
+The errors of evenkeel, each with an exit code.
 
-The message says what could not be done and where; *fix* says what to do about it.
-A driver's error is chained as the cause, never shown raw to a user.
+The message has the failed action and its object; *fix* is what the user can do. Errors of drivers are chained as
+causes, never shown to users directly.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class EvenkeelError(Exception):
     def __init__(self, message: str | None = None, *, fix: str | None = None) -> None:
         """
         Args:
-            message: What could not be done, and where. Without it, the class's own sentence.
-            fix: What the reader can do about it, as an imperative sentence.
+            message: The failed action and its object; the default is the sentence of the class.
+            fix: The fix, as an imperative sentence.
         """
         self.message = message or inspect.cleandoc(self.__doc__ or "").splitlines()[0]
         self.fix = fix

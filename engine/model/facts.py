@@ -1,8 +1,8 @@
 """
-What is known beyond a number of its own, as a value: gains, losses, findings, proofs, reasons.
+Facts as values: gains, losses, findings, proofs and reasons.
 
-A fact is stored as it is, beside its sentence; `wording` makes the sentence, and nobody reads one back. Who wants to
-know something asks for a kind and a measure.
+A fact is stored next to its sentence, which `wording` creates. Query facts by kind and measure instead of parsing
+sentences.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import partial
 from .columns import Int32, column, record
 
 MOST_SUBJECTS = 20
-"""As many subjects are kept by name, the others are counted."""
+"""Maximum number of named subjects; the others are counted."""
 
 
 MOMENT = "unix time"
@@ -23,12 +23,12 @@ MOMENT = "unix time"
 
 class FactKind(enum.StrEnum):
     """
-    What a fact says of its measure.
+    Kind of a fact.
 
-    A *replay* says how a strategy was asked, *how* what to do to get it, a *note* what else is to be said of it and is
-    no flaw; a *diagnosis* what is the matter with a group. The kinds of a proof: *exact*, nothing is better; *within*,
-    nothing is better than *bound*; *not proven*; and the *remark*, which goes with what stands before it. *Counts* name
-    the numbers of partitions that members have, most first.
+    *replay*: how a strategy was simulated. *how*: a step that deploys it. *note*: a remark that is not a problem.
+    *diagnosis*: the diagnosis of a group. Kinds of a proof: *exact* (no assignment is better), *within* (no assignment
+    is better than *bound*), *not proven*, and *remark* (about the previous fact). *counts*: numbers of partitions of
+    members, largest first.
     """
 
     GAIN = "gain"
@@ -50,25 +50,25 @@ class FactKind(enum.StrEnum):
 class Fact:
     """One thing that is known."""
 
-    kind: FactKind = column("What it says of its measure.")
+    kind: FactKind = column("Its kind.")
     measure: str = column(
         "A column of a score or of metrics (largest_member_lag), or the name of a finding (lost_rack_awareness)."
     )
     before: float | None = column("Its value before, if it changes.", default=None)
-    after: float | None = column("Its value, or what it becomes.", default=None)
+    after: float | None = column("Its value, or its new value.", default=None)
     bound: float | None = column(
-        "What that is held against: the whole it is part of, a floor, what the policy allows.",
+        "Reference value: a total, a lower bound, or a limit of the policy.",
         default=None,
     )
-    unit: str | None = column("What the values count: a unit or a currency.", default=None)
-    partitions: Int32 | None = column("How many partitions it is about.", default=None, at_least=0)
+    unit: str | None = column("Unit or currency of the values.", default=None)
+    partitions: Int32 | None = column("Number of affected partitions.", default=None, at_least=0)
     subjects: tuple[str, ...] = column(
-        "Whom or what it is about: members, topics, strategies, partitions as topic-number.",
+        "Subjects: members, topics, strategies, or partitions as topic-number.",
         default=(),
     )
-    more: Int32 = column("How many subjects are left out.", default=0, at_least=0)
+    more: Int32 = column("Number of omitted subjects.", default=0, at_least=0)
     quote: str | None = column(
-        "Somebody else's words: an error, a failed check, a custom strategy.", default=None
+        "A quote: an error, a failed check, or text of a custom strategy.", default=None
     )
 
 
@@ -93,19 +93,19 @@ def fact(
 
 
 finding = partial(fact, FactKind.FINDING)
-"""What is remarkable, as a `fact`."""
+"""A finding."""
 
 note = partial(fact, FactKind.NOTE)
-"""What else is to be said, as a `fact`."""
+"""A note."""
 
 reason = partial(fact, FactKind.REASON)
-"""Why something is so, as a `fact`."""
+"""A reason."""
 
 step = partial(fact, FactKind.HOW)
-"""Something to do for a strategy, as a `fact`."""
+"""A deployment step of a strategy."""
 
 remark = partial(fact, FactKind.REMARK)
-"""What is to be said of the fact before, as a `fact`."""
+"""A remark about the previous fact."""
 
 
 def of_kind(facts: Iterable[Fact], *kinds: FactKind) -> tuple[Fact, ...]:
@@ -114,4 +114,4 @@ def of_kind(facts: Iterable[Fact], *kinds: FactKind) -> tuple[Fact, ...]:
 
 
 PROOF = (FactKind.EXACT, FactKind.WITHIN, FactKind.NOT_PROVEN, FactKind.REMARK)
-"""The kinds of facts that together say what is proven of an assignment."""
+"""The kinds of facts of a proof."""

@@ -1,7 +1,7 @@
 """
-Numbers, shares, durations, bytes, money and moments, each in one form wherever people read it.
+Formats of numbers, shares, durations, bytes, money and moments, the same on every surface.
 
-Names, lists and plurals are in `text`. What is not known is `?`; what there is none of is `-`.
+Names, lists and plurals are in `text`. Unknown is `?`, none is `-`.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ UNKNOWN = "?"
 NOTHING = "-"
 
 ARROW = "->"
-"""Between what was and what is."""
+"""The arrow between the value before and after."""
 
 LISTED = 8
-"""As many numbers are told one by one."""
+"""Maximum number of numbers in a list."""
 
 
 def or_unknown(form: Callable[[Any], str]) -> Callable[[Any], str]:
     """
-    A form that also says what is not known.
+    A format that shows None as unknown.
 
     >>> or_unknown(percent)(0.5), or_unknown(percent)(None)
     ('50%', '?')
@@ -84,7 +84,7 @@ def ratio(value: float) -> str:
 
 def change(before: str, after: str) -> str:
     """
-    What becomes of something.
+    A change of a value.
 
     >>> change("900", "300")
     '900 -> 300'
@@ -117,12 +117,12 @@ def counts(numbers: Sequence[int]) -> str:
 
 def percent(share: float) -> str:
     """
-    A fraction of 1 as percent; what is neither none nor all never rounds to 0 or 100.
+    A fraction of 1 in percent; only exact values are shown as 0% or 100%.
 
     >>> percent(0.667), percent(0.0), percent(0.004), percent(0.996), percent(-0.667)
     ('67%', '0%', '0.4%', '99.6%', '-67%')
 
-    What arrives at a member that does nothing any more is more than any share of what it can do.
+    The utilization of a member without capacity is infinite.
 
     >>> percent(float("inf"))
     'over 1,000%'
@@ -277,7 +277,7 @@ def record_rate(per_second: float) -> str:
 
 def difference(value: float | None, unit: str) -> str:
     """
-    What came less what was expected, in its unit.
+    The actual value minus the expected one, in its unit.
 
     >>> difference(1234.0, "offsets"), difference(-95.0, "s"), difference(0.123, "share"), difference(None, "s")
     ('+1,234', '-1 min 35 s', '+12 points', '?')

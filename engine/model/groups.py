@@ -1,4 +1,4 @@
-"""Groups as they are: brokers, members, partitions."""
+"""Groups as read from Kafka: brokers, members, partitions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .states import (
 
 
 class WatchOf(enum.StrEnum):
-    """With what of a cluster something may be wrong."""
+    """The subjects of incidents: groups or the pipeline."""
 
     GROUPS = "groups"
     PIPELINE = "pipeline"
@@ -39,14 +39,14 @@ class Broker:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberTasks:
     """
-    What a thread of a Kafka Streams application has and says; tasks are `<sub-topology>_<partition>`.
+    Tasks and metadata of a thread of a Kafka Streams application; tasks are `<sub-topology>_<partition>`.
 
     Attributes:
         active, standby, warmup: Its tasks. The classic protocol calls warm-ups standbys.
         reads: (task, topic, partition) for each partition it reads.
-        offsets: Task -> sum of the offsets its copy had reached when the thread last told: -2 for one it ran, -3
-            unknown. None where that is not told.
-        ends: Task -> sum of the ends of its changelogs, where the protocol tells them.
+        offsets: Task -> sum of the restored offsets that the thread reported last: -2 for an active task, -3 unknown.
+            None if not reported.
+        ends: Task -> sum of the ends of its changelogs, if the protocol exposes them.
         tags: Client tags (KIP-708).
     """
 
@@ -60,7 +60,7 @@ class MemberTasks:
 
 
 CONFIGURED = "configured"
-"""The source of a rack that the member did not tell itself."""
+"""The source of a rack that the configuration sets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,10 +68,10 @@ class Member:
     """
     A member of a group.
 
-    *subscription* is None when the group's protocol does not tell it; *rack_source* says where the rack came
-    from (`subscription`, `describe`, `configured`) and is None when the rack is unknown. *user_data* is what it sent to
-    the group's strategy, if that is none of ours. *follows* is by which strategy the plan was made that its leader says
-    it follows; None without a plan. *tasks* are None but for threads of Kafka Streams.
+    *subscription* is None if the group's protocol doesn't expose it; *rack_source* is the source of the rack
+    (`subscription`, `describe`, `configured`), None if the rack is unknown. *user_data* is the data for the assignor,
+    if evenkeel doesn't know the assignor. *follows* is the strategy of the plan that the group leader reports; None
+    without a plan. *tasks* are None except for threads of Kafka Streams.
     """
 
     id: str
@@ -91,17 +91,17 @@ class Member:
 
     @property
     def identity(self) -> str:
-        """What stays the same over restarts: the instance id, else client id and host."""
+        """Identity that survives restarts: the instance id, otherwise client id and host."""
         return self.instance_id or f"{self.client_id}@{self.host}"
 
     @property
     def sends_rack(self) -> bool:
-        """Whether it tells its rack itself, so that Kafka sees it."""
+        """Whether it reports its rack itself, so that Kafka knows it."""
         return bool(self.rack) and self.rack_source != CONFIGURED
 
     @property
     def is_static(self) -> bool:
-        """Whether it has an instance id: it may be away for its session without a rebalance (KIP-345)."""
+        """Whether it has an instance id: it can be absent for its session timeout without a rebalance (KIP-345)."""
         return self.instance_id is not None
 
 
@@ -154,7 +154,7 @@ class PartitionTable:
 
     @cached_property
     def assignable(self) -> Flags:
-        """(n) the partitions that a group's members share: existing ones of topics somebody subscribes to."""
+        """(n) the partitions that are assigned to members: existing ones of subscribed topics."""
         return self.exists & self.subscribed
 
     @cached_property
@@ -167,12 +167,12 @@ class PartitionTable:
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroupHeader:
     """
-    What one snapshot says of a group beside its members and partitions.
+    Properties of a group in a snapshot, without its members and partitions.
 
-    *assignor* is the name on the wire (elected protocol or server-side assignor), *error* why the group could not
-    be read; then members and partitions are what little is known. *follower_fetching* is whether brokers let consumers
-    read from the nearest replica (KIP-392), *group_assignors* what members of a KIP-848 group can ask every broker for,
-    by the names on the wire; None unknown.
+    *assignor* is the name of the elected protocol or server-side assignor in the Kafka protocol. *error* is the read
+    error; members and partitions may then be incomplete. *follower_fetching* is whether consumers may fetch from the
+    closest replica (KIP-392), *group_assignors* the assignors that members of a KIP-848 group can request from every
+    broker, by their names in the protocol; None unknown.
     """
 
     snapshot_id: str
@@ -199,14 +199,14 @@ class GroupHeader:
 
     @property
     def rebalancing(self) -> bool:
-        """Whether ownership was in motion when the snapshot was taken."""
+        """Whether the group was rebalancing when the snapshot was taken."""
         return self.state in REBALANCING
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroupSnapshot(GroupHeader):
     """
-    One group as one snapshot saw it.
+    A group in a snapshot.
 
     *stores* are the changelog partitions of a Kafka Streams application, None elsewhere.
     """

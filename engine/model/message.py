@@ -1,6 +1,4 @@
-"""
-A message as a frozen value, without markup of any chat program, and its JSON form for storage.
-"""
+"""A notification as a frozen value, independent of any chat program, with its JSON form for storage."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ from .states import Diagnosis, IncidentKind
 
 
 class Severity(enum.StrEnum):
-    """Severity of a message; *resolved* is the end of a reported incident."""
+    """Severity; *resolved* is the end of a notified incident."""
 
     INFO = "info"
     WARNING = "warning"
@@ -26,7 +24,7 @@ class Severity(enum.StrEnum):
 
 def severity_of(kind: Diagnosis | IncidentKind) -> Severity:
     """
-    The severity of a kind of problem, of a group or of a pipeline.
+    The severity of a cause, of a group or of a pipeline.
 
     >>> severity_of(Diagnosis.GROUP_NOT_COMMITTING), severity_of(Diagnosis.CATCHING_UP)
     (<Severity.CRITICAL: 'critical'>, <Severity.WARNING: 'warning'>)
@@ -35,7 +33,7 @@ def severity_of(kind: Diagnosis | IncidentKind) -> Severity:
 
 
 class MessageKind(enum.StrEnum):
-    """Kinds of messages; also the `kind` of its row in the table `alert`."""
+    """Kind of a message, and of its row in the table `alert`."""
 
     ADVICE = "advice"
     INCIDENT_OPENED = "incident opened"
@@ -48,7 +46,7 @@ class MessageKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A part under a heading, which may be empty: *lines* of prose, then *code* to copy."""
+    """A section with an optional heading: *lines* of text, then *code*."""
 
     heading: str
     lines: tuple[str, ...] = ()
@@ -58,16 +56,16 @@ class Section:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
     """
-    The incident of a message, for webhooks.
+    The incident of a message, for programs.
 
     Attributes:
-        key: Its id, the same from its opening to its end.
+        key: Id of the incident, from its opening to its end.
         cluster: Configured name of the cluster.
-        group_id: The group; None for a whole cluster.
-        cause: The problem.
-        severity: Its severity, or the last one after its end.
-        owner: Owner of the group; None if not configured.
-        began_at: When it began.
+        group_id: The group; None for an incident of the whole cluster.
+        cause: The cause.
+        severity: Its severity, also after its end.
+        owner: Owner of the group; None if none is configured.
+        began_at: Start of the incident.
     """
 
     key: str
@@ -80,7 +78,7 @@ class Subject:
 
 
 class NewsKind(enum.StrEnum):
-    """Kinds of news of an advice, the most urgent first."""
+    """Kinds of news about advice, most urgent first."""
 
     SWITCH = "switch"
     MISSED = "missed"
@@ -92,14 +90,14 @@ class NewsKind(enum.StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Announcement:
     """
-    The record of a notification about the advice of one group, also of a group that the text left out.
+    News about a group in a message, even if the text omits the group.
 
     Attributes:
         group_id: The group.
         kind: Kind of the news.
-        strategy: The strategy; None in messages of earlier versions.
-        at: The moment of its facts.
-        diagnosis: The diagnosis of the group then; None if unknown.
+        strategy: The strategy; None if unknown.
+        at: Time of the facts.
+        diagnosis: Diagnosis of the group at that time; None if unknown.
     """
 
     group_id: str
@@ -110,7 +108,7 @@ class Announcement:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any], at: datetime) -> Announcement:
-        """Read it back from a message of some moment."""
+        """Read it from a stored message."""
         diagnosis = stored.get("diagnosis")
         return cls(
             group_id=stored["group_id"],
@@ -129,20 +127,20 @@ class AlertMessage:
     Attributes:
         kind: Its kind.
         severity: Its severity.
-        at: The moment of its facts.
-        title: One line, names the cluster.
-        summary: One or two sentences: impact and trend.
-        action: The action, an imperative; it follows the summary everywhere.
-        sections: The details, worst first.
-        more: The command that shows everything that was left out.
+        at: Time of its facts.
+        title: One line with the name of the cluster.
+        summary: One or two self-contained sentences: impact and trend.
+        action: The next step, an imperative, which follows the summary.
+        sections: Details, worst first.
+        more: The command that shows omitted details.
         footer: Sources of the facts, one per line.
-        announcements: The groups that it notifies (advice only).
-        subject: Its incident, if there is one.
-        mention: Slack mentions, as in `Rule.mention`, separated by spaces; None: no mention.
-        link: Address of the run; None if unknown.
-        report: Address of the page about the group or cluster; the outbox adds it.
-        runbook: Address of the page about the diagnosis; the outbox adds it.
-        snapshot_id: Its snapshot, for programs; no text shows it.
+        announcements: News about each group (advice only).
+        subject: Its incident, if it has one.
+        mention: Mentions as in `Rule.mention`, separated by blanks; None for nobody.
+        link: URL of the run that created it; None if unknown.
+        report: URL of the page with its subject, added at delivery.
+        runbook: URL of the page about the diagnosis, added at delivery.
+        snapshot_id: The snapshot of its facts, for programs only.
     """
 
     kind: MessageKind
@@ -178,7 +176,7 @@ class AlertMessage:
 
     @property
     def links(self) -> dict[str, str]:
-        """Links by name: the page about the group, the page about the diagnosis, the run."""
+        """Links by their text: the page of its subject, the page about its diagnosis, then the run."""
         known = {"report": self.report, "runbook": self.runbook, "run": self.link}
         return {word: address for word, address in known.items() if address}
 

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pauses:
     """
-    What stands still, and for how long.
+    Pauses of partitions during rebalances and restarts.
 
     Attributes:
-        rebalance_seconds: Partitions, in a rebalance in which they are given up.
-        restart_seconds: Those of a static member, while it restarts.
-        eager: Whether members give up all they have at a rebalance.
+        rebalance_seconds: Pause of a partition that is revoked in a rebalance.
+        restart_seconds: Pause of the partitions of a static member that restarts.
+        eager: Whether members revoke all partitions at a rebalance.
     """
 
     rebalance_seconds: float = 5.0

@@ -1,4 +1,4 @@
-"""The words of enumerations: types and states of groups, what is wrong with them, how a number was found."""
+"""Enumerations: types and states of groups, diagnoses, and sources of numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 
 class GroupType(enum.StrEnum):
-    """What kind of group a broker says it is."""
+    """Type of a group as reported by the broker."""
 
     CLASSIC = "classic"
     CONSUMER = "consumer"
@@ -23,11 +23,11 @@ class GroupType(enum.StrEnum):
 
 
 REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"})
-"""Group states in which nothing said about ownership would still hold a moment later."""
+"""Group states in which ownership is changing."""
 
 
 STREAMS_PROTOCOL = "stream"
-"""What Kafka Streams calls its assignor in groups of the classic protocol."""
+"""Name of the assignor of Kafka Streams in groups of the classic protocol."""
 
 
 APPLICATIONS: Mapping[GroupType, str | None] = MappingProxyType(
@@ -38,9 +38,9 @@ APPLICATIONS: Mapping[GroupType, str | None] = MappingProxyType(
 
 class Status(enum.StrEnum):
     """
-    How a partition or a group fares, worsening in this order; a group has its worst partition's.
+    Status of a partition or a group, from best to worst; a group has the status of its worst partition.
 
-    What is unknown is never taken to be well, so it hides OK; it hides nothing that is known to be wrong.
+    Unknown counts as worse than OK, but better than any known problem.
     """
 
     OK = "OK"
@@ -57,7 +57,7 @@ class Status(enum.StrEnum):
 
 
 class LagBasis(enum.StrEnum):
-    """Why a lag is the number it is."""
+    """Basis of a lag: the case of its definition that applies."""
 
     COMMITTED = "committed"
     BELOW_BEGIN = "commit below log start"
@@ -71,7 +71,7 @@ class LagBasis(enum.StrEnum):
 
 
 class TimeLagBasis(enum.StrEnum):
-    """How a time lag was found."""
+    """Source of a time lag."""
 
     CAUGHT_UP = "caught up"
     INTERPOLATED = "interpolated"
@@ -81,7 +81,7 @@ class TimeLagBasis(enum.StrEnum):
 
 
 class CapacityBasis(enum.StrEnum):
-    """How it is known what a member can consume."""
+    """Source of the capacity of a member."""
 
     CONFIGURED = "configured"
     SATURATED = "saturated"
@@ -92,11 +92,11 @@ class CapacityBasis(enum.StrEnum):
 
 class Diagnosis(enum.StrEnum):
     """
-    What may be wrong with a group, in the order in which it is looked for (`metrics.diagnosis`).
+    Diagnoses of a group, in the order of their evaluation (`metrics.diagnosis`).
 
-    The first that holds is the diagnosis of the group; all that hold are its troubles (`incidents.troubles`). Four
-    are never a diagnosis. Three say only how bad one is: that the group is gone, that records will be lost soon, that
-    none of its members commits anything. That stores would be lost with one rack is no matter of how the group fares.
+    The first that applies is the diagnosis of the group; all that apply are its causes (`incidents.troubles`). Four are
+    never a diagnosis: three describe the impact of one (group deleted, data loss imminent, group not committing), and a
+    store in one rack is a risk only.
     """
 
     UNKNOWN = "unknown"
@@ -124,15 +124,16 @@ class Diagnosis(enum.StrEnum):
 
     @property
     def is_critical(self) -> bool:
-        """Whether records are lost, or nobody reads them."""
+        """Whether records are lost, or not consumed at all."""
         return self in _CRITICAL
 
     @property
     def precedence(self) -> tuple[bool, bool, int]:
         """
-        Its place among the troubles of an incident, which is called by the first: the critical ones, then the order.
+        Its rank among the causes of an incident: critical ones first, then in order of evaluation. The first one names
+        it.
 
-        That a group cannot be read comes last: it takes nothing back of what was seen of the group before.
+        An unreadable group ranks last, because it doesn't invalidate earlier observations.
         """
         place = list(Diagnosis).index(self)
         return (self is Diagnosis.UNKNOWN, not self.is_critical, place)
@@ -151,7 +152,7 @@ _CRITICAL = frozenset(
 
 
 STANDING = frozenset({Diagnosis.STORE_IN_ONE_RACK})
-"""Troubles that say what would become of a group, not how it fares: they keep no incident of another cause open."""
+"""Causes about the future of a group; they don't keep an incident of another cause open."""
 
 
 ALARMS = (
@@ -160,20 +161,20 @@ ALARMS = (
     )
     | STANDING
 )
-"""Troubles that are never the diagnosis: they say how bad that is, or what would become of the group."""
+"""Causes that are never the diagnosis: they describe its impact, or the future of the group."""
 
 
 WORST_FIRST = tuple(
     sorted(set(Diagnosis) - ALARMS, key=lambda one: (one is Diagnosis.HEALTHY, one.precedence))
 )
-"""Diagnoses in the order in which somebody has to look; all that is told of them is what it costs to wait."""
+"""Diagnoses by urgency."""
 
 
 def worst_first(
     diagnosis: Diagnosis, behind_seconds: float | None, lag: float | None
 ) -> tuple[int, float, float]:
     """
-    A key to sort groups by: the diagnosis, then how far behind, then the lag; what is unknown comes last.
+    A sort key of groups: diagnosis, time behind, lag; unknown values come last.
 
     >>> worst_first(Diagnosis.NO_MEMBERS, None, 5) < worst_first(Diagnosis.HEALTHY, 60.0, 9)
     True
@@ -190,15 +191,15 @@ CAPACITY = frozenset(
         Diagnosis.SKEWED_LOAD,
     }
 )
-"""What members cannot do, in seconds by which that leaves their group behind."""
+"""Capacity problems, whose amount is the time behind in seconds."""
 
 
 SECONDS_BEHIND = CAPACITY | {Diagnosis.CATCHING_UP}
-"""Kinds of one trouble, whose amounts are the same seconds."""
+"""Causes of one problem, with the same amount in seconds."""
 
 
 class IncidentKind(enum.StrEnum):
-    """What may be wrong with the pipeline of one cluster; the last two with all of them, see `pipeline.outage`."""
+    """Causes of pipeline incidents of a cluster; the last two concern all clusters (`pipeline.outage`)."""
 
     UNREACHABLE = "cluster unreachable"
     STALE = "snapshot stale"
@@ -213,12 +214,12 @@ class IncidentKind(enum.StrEnum):
 
     @property
     def is_critical(self) -> bool:
-        """Whether nobody would hear of what is wrong with groups."""
+        """Whether incidents of groups cannot be notified."""
         return self in _CRITICAL_OF_PIPELINES
 
     @property
     def precedence(self) -> tuple[bool, bool, int]:
-        """Its place among others: the critical ones, then the order."""
+        """Its rank: critical ones first, then the order."""
         return (False, not self.is_critical, list(IncidentKind).index(self))
 
 
@@ -234,11 +235,11 @@ _CRITICAL_OF_PIPELINES = frozenset(
 
 
 TroubleKind = Diagnosis | IncidentKind
-"""What may be wrong with a group, or with the pipeline of a cluster."""
+"""Causes of incidents, of a group or of the pipeline of a cluster."""
 
 
 class IncidentState(enum.StrEnum):
-    """How far an incident has come: only what is open or over has been worth a word."""
+    """State of an incident; only open and closed ones are notified."""
 
     SUSPECTED = "suspected"
     OPEN = "open"
@@ -246,7 +247,7 @@ class IncidentState(enum.StrEnum):
 
 
 class SizeBasis(enum.StrEnum):
-    """How the size of a record is known."""
+    """Source of the size of a record."""
 
     LOG = "log directory"
     TOPIC = "other partitions of the topic"

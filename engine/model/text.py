@@ -105,7 +105,7 @@ def one_line(value: object) -> str:
 
 def sentence(text: str) -> str:
     """
-    A clause of somebody else's as a sentence of ours.
+    A clause as a sentence.
 
     >>> sentence("lag falls by half"), sentence("No broker answered."), sentence("is it?")
     ('Lag falls by half.', 'No broker answered.', 'Is it?')
@@ -187,29 +187,12 @@ def printable(value: str) -> str:
 
 def pasted(name: str) -> str:
     r"""
-    A name as a word of a command that people copy: a shell takes it for one word, whatever somebody called it.
+    A name as a shell word for commands that people copy.
 
     >>> print(pasted("orders-app"), pasted("it's; $(x)"), pasted("a\x1b[31mb"))
     orders-app 'it'"'"'s; $(x)' 'a\x1b[31mb'
     """
     return shlex.quote(printable(name))
-
-
-def with_group(told: str, word: str) -> str:
-    """
-    What is to be done, with a group's name in the place of the placeholder of its commands.
-
-    >>> with_group("`evenkeel runbook GROUP --strategy racks-server` says how", pasted("my app"))
-    "`evenkeel runbook 'my app' --strategy racks-server` says how"
-
-    Args:
-        told: The text.
-        word: The name as a word of a command.
-    """
-    return _PLACEHOLDER.sub(lambda found: f"{found[1]} {word}", told)
-
-
-_PLACEHOLDER = re.compile(r"\b(evenkeel \w+) GROUP\b")
 
 
 def group_name(value: str) -> str:

@@ -1,4 +1,4 @@
-"""The step that decides: candidates, metrics and the course so far -> advice for every group, and what became of it."""
+"""The step `advise`: from candidates, metrics and earlier states to advice for every group."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Read = Callable[[str, Collection[str] | None, Sequence[str]], pa.Table]
 
 
 def of_lake(lake: Lake, snapshot_id: str) -> Read:
-    """What is stored of a snapshot."""
+    """Stored tables of a snapshot."""
     return lambda dataset, groups, columns: lake.read(
         dataset, [snapshot_id], groups=groups, columns=columns
     )
@@ -43,7 +43,7 @@ METRICS = (
     *("group_id", "partitions", "unknown_lag_partitions", "production_per_second", "facts"),
     *("diagnosis", "total_lag", "delay_seconds", "assignment"),
 )
-"""What is looked at of the metrics of a group."""
+"""The columns of group metrics that advice uses."""
 
 
 def metrics_by_group(read: Read) -> dict[str, dict[str, Any]]:
@@ -60,7 +60,7 @@ def metrics_by_group(read: Read) -> dict[str, dict[str, Any]]:
 
 
 def live_figures(metrics: Mapping[str, Any], candidates: Sequence[Candidate]) -> LiveFigures:
-    """A group's figures as they are."""
+    """Figures of the current assignment of a group."""
     live = next((c for c in candidates if c.deployment is Deployment.LIVE), None)
     return LiveFigures(
         lag=metrics.get("total_lag"),
@@ -71,7 +71,7 @@ def live_figures(metrics: Mapping[str, Any], candidates: Sequence[Candidate]) ->
 
 
 def candidates_of(read: Read, wanted: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """The whole candidate of the wanted strategy of each of some groups, with its moves."""
+    """The candidate of the given strategy for each group, with its moves."""
     table = read("candidates", wanted, arrow_schema(CandidateRow).names)
     pairs = zip(*(table[name].to_pylist() for name in ("group_id", "strategy")), strict=True)
     chosen = [row for row, (group, strategy) in enumerate(pairs) if wanted.get(group) == strategy]
@@ -79,7 +79,7 @@ def candidates_of(read: Read, wanted: Mapping[str, str]) -> dict[str, dict[str, 
 
 
 def would_be(read: Read, groups: Collection[str]) -> dict[str, dict[str, str | None]]:
-    """Per group and strategy, the fingerprint of what that would give it."""
+    """Fingerprint of the assignment by group and strategy."""
     if not groups:
         return {}
     identities: dict[str, dict[str, str]] = {group: {} for group in groups}
@@ -128,17 +128,17 @@ def advise(
     lake: Lake, history: AdviceHistory, settings: Settings, snapshot_id: str
 ) -> list[AdviceRow]:
     """
-    Decide for every group of a snapshot and keep it. Advice that is already there stays as it is.
+    Compute and store the advice for every group of a snapshot. Stored advice is not changed.
 
-    Advice is stored for all groups of a snapshot or for none: after a run by hand for some of them, on a snapshot
-    that has no candidates of the others, there is nothing to keep yet. A group that is gone before it was done with its
-    advice gets a last row. What the history needs only of the newest snapshots is then forgotten of the others.
+    Advice is stored for all groups of a snapshot or for none. After a manual run for some groups, nothing is stored
+    until the others have candidates. A deleted group with open advice gets a last row. Details of older snapshots are
+    then deleted from the history database.
 
     Returns:
-        The advice rows of this run (those kept earlier if this is a repetition with the same outcome).
+        The advice rows of this run, or the stored ones of an earlier run with the same result.
 
     Raises:
-        SnapshotNotFound: The candidates or metrics of the snapshot are not in the lake.
+        SnapshotNotFound: The lake doesn't have the candidates or metrics of the snapshot.
     """
     cluster, _ = split_snapshot_id(snapshot_id)
     previous = {each.group_id: each.course for each in history.previous_advice(snapshot_id)}
@@ -160,7 +160,7 @@ def advise(
 def advised(
     lake: Lake, settings: Settings, snapshot_id: str, courses: Mapping[str, Course]
 ) -> list[FollowedPlan]:
-    """What `advise` decides for the groups of a snapshot, by what the one before left; nothing is kept."""
+    """The advice for the groups of a snapshot, without storing it."""
     cluster, _ = split_snapshot_id(snapshot_id)
     read, at = of_lake(lake, snapshot_id), taken_at(lake, snapshot_id)
     withheld = withheld_groups(lake, snapshot_id, *BEFORE_ADVICE)
@@ -180,18 +180,18 @@ def advise_groups(
     withheld: Mapping[str, str],
 ) -> list[FollowedPlan]:
     """
-    Decide for every group of one snapshot: a pure function of its tables and of how far its advice had come.
+    The advice for every group of a snapshot: a pure function of its tables and the earlier states.
 
     Args:
-        read: The snapshot's metrics and candidates.
+        read: Metrics and candidates of the snapshot.
         settings: The configuration.
-        cluster: The configured name of the cluster.
-        at: When it was taken.
-        courses: Per group, what the snapshot before left; none of a group that it left nothing of.
-        withheld: Groups whose candidates failed validation, and why.
+        cluster: Configured name of the cluster.
+        at: Start of the snapshot.
+        courses: By group, the state after the previous snapshot, if there is one.
+        withheld: Groups whose candidates failed validation, with the reason.
 
     Returns:
-        By group, with what those have to do that are to switch.
+        Advice by group, with deployment steps for switches.
     """
     metrics = metrics_by_group(read)
     groups = [
@@ -225,12 +225,12 @@ class _Group:
 
     @property
     def diagnosis(self) -> Diagnosis | None:
-        """What is the matter; None where that was not asked yet."""
+        """The diagnosis; None if not evaluated yet."""
         known = self.metrics.get("diagnosis")
         return Diagnosis(known) if known else None
 
     def decided(self, without: Collection[str] = ()) -> Advice:
-        """What pays in this snapshot."""
+        """The decision for this snapshot."""
         return decide(
             group=self.name,
             candidates=[c for c in self.candidates if c.strategy not in without],
@@ -265,7 +265,7 @@ class _Group:
         )
 
     def followed(self, given: Mapping[str, str | None]) -> FollowedPlan:
-        """How its advice goes on: what may not be advised now leaves the field to what else would pay."""
+        """The next state of its advice; a strategy that may not be advised now is replaced by the next best."""
         sight = other = self.sight(self.decided(), given)
         out: list[str] = []
         while (name := barred(self.course, other, self.policy)) is not None:
@@ -277,7 +277,7 @@ class _Group:
 def to_be_done(
     followed: Sequence[FollowedPlan], read: Read, state: AdviceState
 ) -> list[FollowedPlan]:
-    """The same with what its owners have to do, and what changes hands, of each group whose advice is in that state."""
+    """The advice with deployment steps and moves, for groups with advice in that state."""
     wanted = {
         each.advice.group: each.advice.strategy
         for each in followed
@@ -298,7 +298,7 @@ def to_be_done(
 def advice_row(
     followed: FollowedPlan, snapshot_id: str, cluster: str, settings: Settings
 ) -> AdviceRow:
-    """An advice as it is kept, with how it goes on and what became of what was advised before."""
+    """The row of an advice, with its state, events and checks."""
     advice = followed.advice
     return AdviceRow(
         snapshot_id=snapshot_id,

@@ -1,7 +1,7 @@
 """
-The step that speaks: what is new goes to the outbox, then to the notifier; nothing is said twice.
+The steps `alert` and `watch`: news go to the outbox, then to the notifier, once each.
 
-Silences, acknowledgements and maintenance are told the same way: queued, and noted as told.
+Notifications about silences, acknowledgements and maintenance are queued and recorded in the same way.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from ..records import SilenceKind, SilenceRow
 
 
 class QuietToTell(Incidents, Silences, Outbox, Protocol):
-    """The silences, what is open about groups, and the outbox."""
+    """Silences, open incidents of groups, and the outbox."""
 
 
 class Watched(PipelineToTell, QuietToTell, Protocol):
-    """How the pipelines fare, what is silenced, and the outbox of what is said about it."""
+    """Health of pipelines, silences, and the outbox."""
 
 
 def alert(
@@ -37,17 +37,17 @@ def alert(
     link: str | None = None,
 ) -> DeliveryReport:
     """
-    Tell what is new in the advice of a snapshot, if it is its cluster's newest, and whatever else is still unsent.
+    Notify of new advice of a snapshot, if it is the newest of its cluster, and send all pending alerts.
 
     Args:
-        history: The advice, and where what is told of it goes.
-        notifier: Where people read it.
+        history: The advice and the outbox.
+        notifier: The notification channels.
         settings: The configuration.
         snapshot_id: The snapshot.
-        link: Address of the run that tells it; None outside of Airflow.
+        link: URL of the run; None outside of Airflow.
 
     Raises:
-        NotifierError: Something could not be delivered; it stays in the outbox and a retry sends it.
+        NotifierError: A delivery failed; the alert stays in the outbox and a retry sends it.
     """
     queue_advice(history, settings, snapshot_id, link)
     return deliver(history, notifier, settings)
@@ -57,7 +57,7 @@ def watch(
     history: Watched, notifier: Notifier, settings: Settings, now: datetime
 ) -> DeliveryReport:
     """
-    Tell once that a cluster's pipeline is unreachable, late or stuck, and once that it is back; and of silences.
+    Notify of pipeline incidents (unreachable, stale, stuck) and of their end, and of silences.
 
     Raises:
         NotifierError: As for `alert`.
@@ -72,16 +72,16 @@ log = logging.getLogger(__name__)
 
 def queue_quiet(history: QuietToTell, settings: Settings, now: datetime) -> int:
     """
-    Queue that silences and maintenance windows begin and end, and which are stale; show acks in the messages of
-    incidents, and end those whose incidents are over.
+    Queue notifications of the start and end of silences and maintenance windows, and of stale ones.
 
-    Run again, it queues nothing more.
+    Also shows acknowledgements in the messages of incidents, and ends those whose incidents are resolved. Repeating it
+    queues nothing more.
 
     Returns:
-        How many alerts were queued.
+        Number of queued alerts.
 
     Raises:
-        HistoryUnreachable: The history does not answer.
+        HistoryUnreachable: The history database doesn't answer.
     """
     _note_windows(history, settings, now)
     silences = history.silences(now)

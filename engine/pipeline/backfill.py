@@ -1,9 +1,9 @@
 """
-Past snapshots judged again after a change of the configuration or of evenkeel, beside what was said then.
+Backfill: re-evaluates past snapshots after a change of the configuration or of evenkeel.
 
-It is the pipeline over the snapshots of the lake into another history: a *shelf*, the same tables in a schema of their
-own, named by the rules. What the history says stays as it is, and nobody is told. Each snapshot is judged by what was
-known by then; interrupted at any point, the next run goes on with what the shelf does not have.
+Runs the pipeline over snapshots of the lake and stores the results in a *shelf*: the same tables in a separate schema,
+named by the rules. The history is not changed, and nobody is notified. Each snapshot is evaluated with the data known
+at its time. After an interruption the next run continues with the missing snapshots.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
 
 TOLD_EVERY = 5.0
-"""Seconds after which it is told again how far it is."""
+"""Seconds between progress reports."""
 
 MOST_CHANGES = 10_000
-"""Changes that are looked at for what differs of a run."""
+"""Maximum number of differences of a run."""
 
 NO_CANDIDATES = "none"
-"""Asked for in place of a span of time: candidates of no snapshot."""
+"""The word for no candidates, instead of a duration."""
 
 
 class Shelf(WholeHistory, Locks, Protocol):
-    """The history of past days judged again by some rules; it need not be there before it is made."""
+    """The results of a re-evaluation with certain rules, created on demand."""
 
     def make(self, about: str) -> None:
-        """Make it where it is not there, bring its tables up to date, and note in words what it is."""
+        """Create it if needed, migrate its tables, and store a description."""
 
     def done(self, cluster: str, since: datetime, until: datetime) -> dict[str, bool]:
-        """The snapshots begun from then on and before, of which all is there, and whether advice is; by their ids."""
+        """Completed snapshots of a period by id, and whether they have advice."""
 
     def commit_intervals(self, snapshot_id: str) -> dict[str, float | None]:
         """Seconds between the commits of each group that it has metrics of in a snapshot, as learned by then."""
@@ -60,14 +60,14 @@ class Shelf(WholeHistory, Locks, Protocol):
 @dataclass(frozen=True, kw_only=True)
 class Question:
     """
-    Which snapshots are judged again.
+    The snapshots to re-evaluate.
 
     Attributes:
-        cluster: The configured name of the cluster.
-        since: Those begun from then on.
-        until: Those begun before.
+        cluster: Configured name of the cluster.
+        since: Start of the period.
+        until: End of the period (exclusive).
         groups: Shell pattern of the groups.
-        candidates_every: So far apart are the snapshots that candidates are made of; None: of none.
+        candidates_every: Interval of snapshots with candidates; None for no candidates.
     """
 
     cluster: str
@@ -89,10 +89,10 @@ def question(
     cluster: str, first_day: str, last_day: str, *, groups: str = "*", candidates_every: str = "1h"
 ) -> Question:
     """
-    A question as people ask it: days in UTC (`2026-11-15`, the last one included) or moments, and a span of time.
+    Parse a question: days in UTC (`2026-11-15`, the last one inclusive) or moments, and a duration.
 
     Raises:
-        InputError: One of them cannot be read.
+        InputError: A value is invalid.
     """
     try:
         since, until = _moment(first_day), _moment(last_day, DAY)
@@ -117,14 +117,14 @@ def _moment(text: str, behind_day: timedelta = timedelta(0)) -> datetime:
 
 
 EVENKEEL = version("evenkeel")
-"""By which version snapshots are judged."""
+"""The version for evaluations."""
 
 
 def rules_of(settings: Settings, groups: str) -> str:
     """
-    The name of the schema of what is judged by a configuration, the installed version and a pattern of groups.
+    The name of the schema for a configuration, the installed version and a pattern of groups.
 
-    What is judged by others stands in others: nothing there is ever of two minds.
+    Other rules have other schemas, so the results of a schema are consistent.
     """
     release = re.sub(r"[^a-z0-9]+", "_", EVENKEEL.lower())
     some = "" if groups == "*" else f"_{hashlib.sha256(groups.encode()).hexdigest()[:6]}"
@@ -134,16 +134,16 @@ def rules_of(settings: Settings, groups: str) -> str:
 @dataclass(frozen=True, kw_only=True)
 class BackfillPlan:
     """
-    What is to be done.
+    The work of a backfill.
 
     Attributes:
-        question: What was asked for.
-        rules: The name of the schema that it goes to.
-        config_version: Hash of the configuration that snapshots are judged by.
-        ids: The snapshots of the question, oldest first: those of the lake, and those that are done.
-        left: Those of them that are left to judge.
-        proposed: Those of them that candidates are made of.
-        missing_days: Days of the question without any snapshot.
+        question: The question.
+        rules: Name of the schema for the results.
+        config_version: Hash of the configuration.
+        ids: All snapshots of the question, oldest first: those in the lake, and completed ones.
+        left: Remaining snapshots.
+        proposed: Snapshots with candidates.
+        missing_days: Days of the question without a snapshot.
     """
 
     question: Question
@@ -162,10 +162,10 @@ class BackfillPlan:
 
 def planned(lake: Lake, shelf: Shelf, settings: Settings, question: Question) -> BackfillPlan:
     """
-    What a backfill would do; nothing is written.
+    The plan of a backfill, without writing anything.
 
     Raises:
-        InputError: The cluster is not known, the days end before they begin, or the lake does not have them.
+        InputError: The cluster is unknown, the period ends before its start, or the lake doesn't have it.
     """
     cluster, since, until = question.cluster, question.since, question.until
     if until <= since:
@@ -244,7 +244,7 @@ def _proposed(question: Question, ids: Sequence[str]) -> frozenset[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """How far a backfill is: snapshots done of all, when the last was taken, and an estimate of the seconds left."""
+    """Progress of a backfill: completed and total snapshots, time of the last one, and estimated seconds left."""
 
     done: int
     of: int
@@ -253,7 +253,7 @@ class Progress:
 
 
 Tell = Callable[[Progress], object]
-"""What hears of the progress, now and then."""
+"""Callback for progress."""
 
 
 def backfill(
@@ -266,22 +266,22 @@ def backfill(
     tell: Tell = lambda progress: None,
 ) -> BackfillPlan:
     """
-    Judge the snapshots of a question again, oldest first; of what the shelf has already nothing is done.
+    Re-evaluate the remaining snapshots of a question, oldest first.
 
     Args:
-        lake: Where they are; it is only read.
-        shelf: Where all goes that comes of it.
+        lake: The lake, read-only.
+        shelf: The target of the results.
         settings: The configuration.
-        question: Which snapshots.
-        budget: Begin with no further snapshot after so long; the first is always done. None: do all of it.
-        tell: Hears of the progress.
+        question: The snapshots.
+        budget: Start no further snapshot after this time; the first is always done. None for no limit.
+        tell: Called with the progress.
 
     Returns:
-        The plan as it is afterwards.
+        The plan afterwards.
 
     Raises:
         InputError: As for `planned`.
-        ClusterBusy: Another run judges snapshots of this cluster again.
+        ClusterBusy: Another backfill of the cluster is running.
     """
     with _alone(shelf, question.cluster):
         plan = planned(lake, shelf, settings, question)
@@ -350,7 +350,7 @@ def _alone(shelf: Locks, cluster: str) -> Iterator[None]:
 
 @dataclass(frozen=True, kw_only=True)
 class BackfillOutcome:
-    """How many groups were judged, of how many something else is said than then, and what (`backfill_changes`)."""
+    """Number of evaluated groups, number of groups with differences, and the differences (`backfill_changes`)."""
 
     groups: int
     differing: int
@@ -358,7 +358,7 @@ class BackfillOutcome:
 
 
 def outcome_of(lake: Lake, history: Queries, plan: BackfillPlan) -> BackfillOutcome:
-    """What a backfill says otherwise than the history says of the same snapshots."""
+    """The differences between a backfill and the history for the same snapshots."""
     asked = plan.question
     changes = history.query(
         "backfill_changes",

@@ -1,4 +1,4 @@
-"""What would have been said of groups over many snapshots in a row, and how it came out."""
+"""Backtest: diagnoses, messages and forecasts over past snapshots, with the actual values."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from ..ports import Lake
 from .pipeline import Ran, WholeHistory, walk
 
 AHEAD = (SOON_SECONDS, HORIZON_SECONDS)
-"""Seconds ahead for which a forecast is held against what came."""
+"""Horizons of checked forecasts, in seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DiagnosisChange:
-    """From this snapshot on, something else is the matter with a group."""
+    """A change of the diagnosis of a group."""
 
     at: datetime
     cluster: str
@@ -38,9 +38,9 @@ class DiagnosisChange:
 @dataclass(frozen=True, kw_only=True)
 class ForecastCheck:
     """
-    A forecast of a group's total lag (offsets) under the assignment it had, and what came.
+    A lag forecast of a group (offsets) with its assignment at that time, and the actual value.
 
-    *realised* is None where the assignment changed, the lag was unknown, or no snapshot was taken about then.
+    *realised* is None if the assignment changed, the lag was unknown, or no snapshot was taken at that time.
     """
 
     at: datetime
@@ -55,7 +55,7 @@ class ForecastCheck:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Message:
-    """What the readers of a group would have been told after the snapshot that was taken at some moment."""
+    """A notification that a group would have caused after a snapshot."""
 
     at: datetime
     cluster: str
@@ -74,7 +74,7 @@ class Message:
 
     @property
     def kind(self) -> NewsKind:
-        """What was told of it."""
+        """Kind of the notification."""
         return self.news.kind
 
     @property
@@ -84,7 +84,7 @@ class Message:
 
 
 Said = Message | GroupEvent
-"""What would have been told: of the advice of a group, or of what is wrong with groups."""
+"""A notification: about advice of a group, or about incidents of groups."""
 
 Event = DiagnosisChange | ForecastCheck | Said
 
@@ -93,18 +93,17 @@ def backtest(
     lake: Lake, history: WholeHistory, settings: Settings, cluster: str, pattern: str = "*"
 ) -> Iterator[Event]:
     """
-    Go through all snapshots of a cluster, oldest first, each with what was known by then.
+    Evaluate all snapshots of a cluster, oldest first, each with the data known at its time.
 
     Args:
-        lake: Where they are.
-        history: An empty one in memory, which is left with all that the pipeline made of them.
+        lake: The lake.
+        history: An empty history in memory, which receives all results.
         settings: The configuration.
-        cluster: Its configured name.
+        cluster: Configured name of the cluster.
         pattern: Shell pattern of group ids.
 
     Returns:
-        Changes of diagnoses and messages as they come; a forecast once it is known what came of it, the last ones at
-        the end.
+        Changes of diagnoses and messages in order, and forecasts when they are due, the remaining ones at the end.
     """
     events = Events(history, settings, cluster)
     for ran in walk(lake, history, settings, cluster, pattern):
@@ -164,7 +163,7 @@ class Events:
             yield Message(at=ran.at, cluster=self.cluster, news=one, section=told)
 
     def rest(self) -> Iterator[ForecastCheck]:
-        """Forecasts of which nobody knows what came."""
+        """Forecasts without an actual value."""
         for story in self.stories.values():
             yield from story.pending
 
@@ -219,7 +218,7 @@ def _forecasts(seen: Observation, number: int) -> list[ForecastCheck]:
 
 
 def coverage(checks: Sequence[ForecastCheck], seconds: float) -> tuple[int, int]:
-    """How many forecasts so far ahead held what came, of how many of which it is known."""
+    """Number of forecasts with this horizon whose band contained the actual value, and number of checked ones."""
     known = [
         check
         for check in checks

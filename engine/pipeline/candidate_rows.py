@@ -1,4 +1,4 @@
-"""The rows of the dataset `candidates`: made of values, and read back, whole or as far as deciding needs them."""
+"""Rows of the dataset `candidates`: created from values, and read back completely or partly."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ..snapshots.arrays import named
 def infeasible(
     strategy: str, deployment: Deployment, *reason: Fact, is_running: bool | None = None
 ) -> Candidate:
-    """A strategy that cannot be replayed on a group, and why; the group may run it all the same."""
+    """A strategy that cannot be simulated for a group, with the reason; the group may still run it."""
     return Candidate(
         strategy=strategy,
         deployment=deployment,
@@ -37,7 +37,7 @@ def infeasible(
 
 
 def refusal(problem: EvenkeelError) -> Fact:
-    """Why a strategy does not answer: as a fact, or in its own words."""
+    """The reason that a strategy has no result: a fact or a quote."""
     known = problem.why if isinstance(problem, Infeasible) else None
     return known or fact(FactKind.REASON, "refused", quote=str(problem))
 

@@ -1,9 +1,8 @@
 """
-The step that finds the problems of groups as soon as a snapshot was taken: in this process, before Spark.
+Evaluates groups right after a snapshot, in local mode without Spark.
 
-It evaluates the groups that don't pass the quick health check (`pipeline.health_screen`), and deleted ones. Validation
-comes after it, so it evaluates groups of this snapshot that validation will skip. It ignores rejected snapshots and
-skipped groups of earlier ones.
+Only groups that fail the quick health check (`pipeline.health_screen`) and deleted groups are evaluated. It runs before
+validation; earlier snapshots and groups that validation rejected or skipped are ignored.
 """
 
 from __future__ import annotations
@@ -39,16 +38,16 @@ from .health_screen import plainly_well
 from .measure import observed_of
 
 UNLISTING = frozenset({"coordinator_unread", "groups_kept_moving", "groups_without_leader", "said"})
-"""Problems of a snapshot that may have kept groups off its list; one quoted from an earlier version may be anything."""
+"""Read errors that may have hidden groups; one of an earlier version may have any text."""
 
 CHUNK = 400_000
-"""Partitions and members that are judged at once: each chunk looks through every file again."""
+"""Number of partitions and members per chunk; each chunk scans every file."""
 
 QUOTED = 200
-"""Characters of an error that are told."""
+"""Maximum number of characters of an error."""
 
 MOST_BYTES = 1000
-"""Ids of groups that are longer, in UTF-8, fit no key of the history."""
+"""Maximum length of a group id (UTF-8) in the history database."""
 
 _log = logging.getLogger(__name__)
 
@@ -61,18 +60,17 @@ def judge_groups(
     seen: Iterable[tuple[BatchWithPast, Observation]] = (),
 ) -> Judgement:
     """
-    What a snapshot says of the groups of its cluster.
+    Evaluate the groups of a snapshot.
 
     Args:
-        lake: Where the snapshots are.
+        lake: The lake.
         settings: The configuration.
         snapshot_id: The snapshot.
-        watched: Groups with which something was wrong before: one of them that is gone is missed, however long ago it
-            was there last.
-        seen: What the numbers say of groups, where that was worked out before: those are not read again.
+        watched: Groups with an incident; a deleted one of them is reported regardless of its last snapshot.
+        seen: Existing observations of groups, which are not read again.
 
     Raises:
-        SnapshotNotFound: The lake does not hold the snapshot.
+        SnapshotNotFound: The lake doesn't have the snapshot.
     """
     lookback = lookback_of(lake, settings, snapshot_id)
     listed = tuple(_group_ids(lake.read("groups", [snapshot_id], columns=["group_id"])))
@@ -103,9 +101,9 @@ def judge_chunk(
     lake: Lake, settings: Settings, lookback: Lookback, names: Sequence[str]
 ) -> list[Judged]:
     """
-    What a snapshot says of some groups, in the order of *names*.
+    Evaluate some groups of a snapshot, in the order of *names*.
 
-    A group that cannot be worked on costs the others nothing: of it nothing is known but why.
+    A group that fails has only its error; others are not affected.
     """
 
     def judge(some: Sequence[str]) -> list[Judged]:

@@ -1,4 +1,4 @@
-"""Why one partition of a live group goes to the member it goes to under a strategy, in the strategy's own steps."""
+"""Explains why a strategy assigns a partition to a member, by the steps of the strategy."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from .stored_metrics import measured_at_once
 @dataclass(frozen=True, kw_only=True)
 class Explained:
     """
-    Why a partition goes where it goes.
+    The explanation of an assigned partition.
 
     Attributes:
-        topic, partition: Which one.
-        strategy: Whose answer it is.
-        owner: The member, or of a Kafka Streams application the process, that gets it; None for nobody.
-        owner_now: The one that has it now; None for nobody.
-        steps: Why, each step on top of the one before.
-        rounds: Rebalances until then.
-        application: The Kafka Streams application behind the group; None of a group of consumers.
+        topic, partition: The partition.
+        strategy: The strategy.
+        owner: The next owner: a member, or a process of a Kafka Streams application; None without one.
+        owner_now: The current owner; None without one.
+        steps: The steps, in order.
+        rounds: Number of rebalances until then.
+        application: The Kafka Streams application of the group; None for consumers.
     """
 
     topic: str
@@ -54,17 +54,17 @@ def explain_group(
     settings: Settings, selection: GroupWithPast, strategy: str, topic: str, number: int
 ) -> Explained:
     """
-    Why a partition of a group goes to the member it goes to under a strategy.
+    Explain why a strategy assigns a partition to a member.
 
     Args:
         settings: The configuration.
         selection: The group and its past.
-        strategy: What the scoreboard calls it; `live` is what the group has now.
+        strategy: Name of the strategy; `live` is the current assignment.
         topic, number: The partition.
 
     Raises:
-        InputError: There is no such strategy, or the group reads no such partition.
-        Infeasible: The strategy has no answer for the group.
+        InputError: The strategy is unknown, or the group doesn't read the partition.
+        Infeasible: The strategy has no result for the group.
     """
     group = selection.group
     why = selection.withheld or blocked(group)

@@ -1,7 +1,7 @@
 """
-What `compute_metrics` keeps of a group's past for its forecast, and how that is read again.
+Past values that `compute_metrics` stores for forecasts, and their reader.
 
-Only of groups that may hear of another assignment: in a fleet most keep up, and of these nobody asks.
+They are stored only for groups that may be advised to switch, because most groups are healthy.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def needs_forecast(row: GroupMetrics, policy: Policy) -> bool:
 
 def may_switch(row: GroupMetrics, course: Course | None, policy: Policy) -> bool:
     """
-    Whether a group may be advised to switch, or held to what it was told.
+    Whether a group may be advised to switch, or has forecasts to check.
 
-    It may not where nobody asks for its forecast and all its partitions have an owner.
+    False if it needs no forecast and all its partitions have an owner.
     """
     if course is not None and (course.proposal or any(u.outcome is None for u in course.uptakes)):
         return True
@@ -54,11 +54,11 @@ def may_switch(row: GroupMetrics, course: Course | None, policy: Policy) -> bool
 
 def past_columns(seen: Observation, loads: Mapping[int, Load]) -> dict[str, pa.Array]:
     """
-    The columns of `partition_metrics` that hold it.
+    The columns of `partition_metrics` with past values.
 
     Args:
-        seen: What the numbers say of the batch.
-        loads: What the forecast of each group that gets one is made from.
+        seen: Observations of the batch.
+        loads: Forecast inputs by group.
     """
     size = len(seen.counted)
     length, has = np.zeros(size, np.int64), np.zeros(size, np.bool_)
@@ -80,7 +80,7 @@ def past_columns(seen: Observation, loads: Mapping[int, Load]) -> dict[str, pa.A
 
 
 class PastColumns:
-    """The columns of `partition_metrics` from which loads are made again, of many groups."""
+    """The columns of `partition_metrics` with forecast inputs of many groups."""
 
     def __init__(self, partitions: pa.Table) -> None:
         arrivals = partitions["past_arrivals_per_second"].combine_chunks()
@@ -92,13 +92,13 @@ class PastColumns:
 
     def load_of(self, rows: slice, owner: Indices, capacity: Floats, ages: Floats) -> Load | None:
         """
-        What the forecast of a group is made from; None where nothing was kept.
+        The forecast input of a group; None if it was not stored.
 
         Args:
-            rows: Those of its partitions.
-            owner: (n) who has each of them.
-            capacity: (M) offsets/s that members can do at most, nan unknown.
-            ages: (A) seconds that its commits were behind.
+            rows: Rows of its partitions.
+            owner: (n) owner of each partition.
+            capacity: (M) capacity of members in offsets/s, nan unknown.
+            ages: (A) commit ages in seconds.
         """
         counted = self._has[rows]
         if not bool(counted.any()):

@@ -1,13 +1,12 @@
 """
-Which groups are plainly well, seen at a glance: over whole columns of a few snapshots, without a value per group.
+Quick health check of groups, vectorized over columns of a few snapshots.
 
-Most groups of a cluster keep up, and judging each by its whole past takes long. Of a group that could be read now and
-before, is at rest, has members, and of whose subscribed partitions all with a commit are *current* (within the dead
-band of its objective now, within its objective at the samples before, with nothing removed unread), `observe` finds
-nothing, whatever else is in its past: a delay is an age less the commit interval, so an age within a limit is a delay
-within it. Where nothing was ever committed nothing can be said, or it begins at the end. All other groups may be well,
-too; the glance does not say so. Those that keep copies of stores are looked at always: where these stand is another
-matter (`streams.store_copies`).
+Most groups are healthy, and evaluating their whole past is slow. A group passes if it was readable, is stable and has
+members, and if all subscribed partitions with a commit are *current*: within the hysteresis of the lag SLO now, within
+the lag SLO at earlier samples, and without data loss. `observe` finds no problem in such a group, because the time
+behind is an age minus the commit interval, so it is within any limit that the age is within. Groups that fail the check
+may be healthy, too. Groups with standby stores are always evaluated, because of the racks of their copies
+(`streams.store_copies`).
 """
 
 from __future__ import annotations
@@ -45,10 +44,10 @@ class _Sample:
 
 def plainly_well(lake: Lake, settings: Settings, lookback: Lookback) -> set[str]:
     """
-    The groups of a snapshot of which `observe` with their whole past would say that they keep up.
+    The groups of a snapshot that pass, so that `observe` with their whole past would find them healthy.
 
     Args:
-        lake: Where the snapshots are.
+        lake: The lake.
         settings: The configuration.
         lookback: The snapshot and the earlier ones.
     """

@@ -1,6 +1,4 @@
-"""
-The hourly step: hours and days of groups are made, what is too old goes, and the lake's finished days become few files.
-"""
+"""The hourly step `maintain`: rolls up hours and days, deletes expired data, and compacts the lake."""
 
 from __future__ import annotations
 
@@ -16,30 +14,30 @@ from ..model.text import several
 from ..ports import ClusterDay, Compacted, Lake, LakeDay, RollupHistory, SnapshotHistory
 
 SETTLED = timedelta(hours=3)
-"""After so long nobody is at the snapshots of a day that is over, and those that metrics look back on are newer."""
+"""Age after which the snapshots of a past day are no longer used."""
 
 Tell = Callable[[str], object]
-"""What hears of the progress, a line at a time."""
+"""Callback for lines of progress."""
 
 
 class KeptHistory(SnapshotHistory, RollupHistory, Protocol):
-    """What the maintenance asks of the history."""
+    """The ports of the maintenance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaintenanceReport:
     """
-    What the maintenance did.
+    The result of the maintenance.
 
     Attributes:
-        rolled: How many days of a cluster had hours to be made.
-        lake: How many snapshots left the lake.
-        history: How many left the history.
-        days: How many days of a cluster were brought into files of a day, or some of their datasets were.
-        files: How many files their rows lay in.
-        into: How many they lie in now.
-        swept: How many files of interrupted runs were removed.
-        left: How many of both, days of a cluster and datasets of days, are left for the next time.
+        rolled: Number of rolled-up days of clusters.
+        lake: Number of snapshots deleted from the lake.
+        history: Number of snapshots deleted from the history database.
+        days: Number of compacted days of clusters.
+        files: Number of their files before.
+        into: Number of their files after.
+        swept: Number of deleted files of interrupted runs.
+        left: Number of days and datasets that are left.
     """
 
     rolled: int = 0
@@ -62,20 +60,18 @@ def maintain(
     tell: Tell = lambda line: None,
 ) -> MaintenanceReport:
     """
-    Make hours and days of groups, the oldest first; remove what is older than `keep_days`; then compact the lake.
+    Roll up hours and days, oldest first; delete data older than `keep_days`; then compact the lake.
 
-    Hours are made a day of a cluster at a time, the lake is compacted a dataset of a day at a time. Interrupted at any
-    point it loses nothing, and the next run goes on from there.
+    Works on one day of a cluster, or one dataset of a day, at a time. After an interruption the next run continues.
 
     Args:
-        history: None leaves the history as it is.
-        budget: Begin with no further day or dataset of one after so long; the first of each is always done. None: do
-            all of it.
-        tell: Hears of each that is done, and of what is left, in a line.
+        history: The history database; None skips it.
+        budget: Start no further item after this time; the first of each kind is always done. None for no limit.
+        tell: Called with a line per completed item, and with the remaining work.
 
     Raises:
-        LakeError: The lake cannot be changed, or a day of it not be compacted; all the rest is done.
-        HistoryUnreachable: The history cannot be reached; nothing is done.
+        LakeError: The lake cannot be changed, or a day cannot be compacted; all other work is done.
+        HistoryUnreachable: The history database cannot be reached; nothing is done.
     """
     before = now - timedelta(days=settings.keep_days)
     began = time.monotonic()
@@ -131,7 +127,7 @@ def _roll_up(
 
 
 def expire_candidates(history: RollupHistory, settings: Settings, now: datetime) -> None:
-    """Forget what strategies would have given groups, as far as it is counted or too old."""
+    """Delete rolled-up and expired rows of candidates."""
     hourly = settings.keep_candidate_hourly_days
     history.expire_candidates(
         samples=now - timedelta(hours=settings.keep_detail_hours),

@@ -1,4 +1,4 @@
-"""The step that turns offsets into metrics: one row per group, member and partition."""
+"""The step `compute_metrics`: one row per group, member and partition."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _log = logging.getLogger(__name__)
 
 
 INCIDENTS = IncidentRules()
-"""What holds where a rule says nothing of incidents."""
+"""Default rules of incidents."""
 
 See = Callable[[BatchWithPast, Observation], object]
-"""Who is shown some groups with their past, and what the numbers say of them."""
+"""Callback with groups, their past and their observations."""
 
 
 def compute_metrics(
@@ -52,18 +52,18 @@ def compute_metrics(
     see: See | None = None,
 ) -> Tables:
     """
-    The metrics of a snapshot, without Spark: the tables of `snapshots.METRICS`.
+    The metrics of a snapshot in local mode: the tables of `snapshots.METRICS`.
 
     Args:
-        lake: Where the snapshots are.
+        lake: The lake.
         settings: The configuration.
         snapshot_id: The snapshot.
         pattern: Shell pattern of group ids.
-        every: Whether also groups that need no forecast keep what one takes.
-        see: Is shown what the rows are made from, chunk by chunk.
+        every: Whether groups that need no forecast also store forecast inputs.
+        see: Called with the observations of each chunk.
 
     Raises:
-        SnapshotNotFound: The lake does not hold the snapshot.
+        SnapshotNotFound: The lake doesn't have the snapshot.
     """
     lookback = lookback_of(lake, settings, snapshot_id)
     measured = [
@@ -80,9 +80,9 @@ def record_metrics(
     lake: Lake, snapshot_id: str, tables: Mapping[str, pa.Table], pattern: str = "*"
 ) -> None:
     """
-    Keep the metrics in the lake; the history gets those that pass validation (`record_validation`).
+    Store metrics in the lake; valid ones go to the history database later (`record_validation`).
 
-    Computed for the groups of a pattern only, they replace only those groups' rows.
+    Metrics of a pattern of groups replace only rows of these groups.
     """
     lake.write(
         "metrics", snapshot_id, with_others(lake, snapshot_id, "metrics", tables, pattern), {}
@@ -92,7 +92,7 @@ def record_metrics(
 def observe_group(
     settings: Settings, group: GroupSnapshot, earlier: Sequence[GroupSnapshot]
 ) -> Observation:
-    """What the numbers say of a single group, by what the configuration knows of it: a batch of one."""
+    """The observation of a single group."""
     one = BatchWithPast.of(group, earlier)
     return observe(one.batch, one.earlier, known_of(settings, one.batch))
 
@@ -101,12 +101,12 @@ def known_of(
     settings: Settings, batch: GroupBatch, learned: Mapping[str, float] = MappingProxyType({})
 ) -> Known:
     """
-    What is known of each group of a batch beside what was read.
+    Known properties of each group of a batch, from the configuration and earlier snapshots.
 
     Args:
         settings: The configuration.
         batch: The groups.
-        learned: Seconds between the commits of a group, by its id, as `compute_metrics` learned it one snapshot before.
+        learned: Commit intervals in seconds by group id, as learned by `compute_metrics` in the previous snapshot.
     """
     rules = [settings.rule(header.cluster, header.group) for header in batch.headers]
     return Known(
@@ -136,9 +136,9 @@ def measure_chunk(
     see: See | None = None,
 ) -> Tables:
     """
-    The metric rows of some groups, from the lake: the tables of `snapshots.METRICS`, groups in the order of *names*.
+    The metric rows of some groups from the lake: the tables of `snapshots.METRICS`, in the order of *names*.
 
-    A group that cannot be worked on costs the others nothing: it has one group row that says why.
+    A group that fails has one group row with the error; others are not affected.
     """
 
     def measure(some: Sequence[str]) -> tuple[tuple[BatchWithPast, Observation] | None, Tables]:
@@ -162,7 +162,7 @@ def measure_chunk(
 
 
 def observed_of(settings: Settings, groups: BatchWithPast) -> Observation:
-    """What the numbers say of some groups, by their past and what is known of them."""
+    """The observations of some groups, from their past and known properties."""
     known = known_of(settings, groups.batch, groups.learned)
     return observe(groups.batch, groups.earlier, known)
 
@@ -171,15 +171,15 @@ def tables_of(
     settings: Settings, groups: BatchWithPast, observed: Observation, *, every: bool = False
 ) -> Tables:
     """
-    The metric rows of some groups: the tables of `snapshots.METRICS`, groups in the order of the batch.
+    The metric rows of some groups: the tables of `snapshots.METRICS`, in the order of the batch.
 
-    A group that is withheld or that could not be read has one group row that says why, with every number unknown.
+    A group that was skipped by validation, or that could not be read, has one group row with the reason.
 
     Args:
         settings: The configuration.
         groups: The groups and their past.
-        observed: What the numbers say of them.
-        every: Whether also groups that need no forecast keep what one takes.
+        observed: Their observations.
+        every: Whether groups that need no forecast also store forecast inputs.
     """
     rows = MetricRows(settings, observed, groups.earlier, groups.withheld, every=every)
     return {

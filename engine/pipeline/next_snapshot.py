@@ -1,9 +1,9 @@
 """
-Which snapshot a run advises on, when snapshots come faster than they are worked on.
+Selects the snapshot of a run if snapshots come faster than runs finish.
 
-A run takes up the newest snapshot of its cluster that waits, whichever started it; the others are superseded: they get
-their metrics from the same run, advice only the newest gets. A run that finds nothing to do, or another at it, ends at
-once, so the backlog never grows without end. Who runs a snapshot by hand gets that one, and nothing else.
+A run claims the newest waiting snapshot of its cluster, regardless of the one that triggered it. The others are
+superseded: the run computes their metrics, but only the newest gets advice. A run without work, or with another active
+run, ends immediately, so the backlog is bounded. A manual run uses exactly its own snapshot.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from ..snapshots import split_snapshot_id
 from .snapshot import REPEATING, note_missed
 
 AUTOMATIC = "asset_triggered__"
-"""How the id of a run begins that a snapshot started."""
+"""Prefix of ids of runs that a snapshot triggered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """
-    A run, and what started it.
+    A run and its trigger.
 
     Attributes:
-        snapshot_id: The snapshot it was started with.
-        run_id: Its id.
+        snapshot_id: The snapshot that triggered it.
+        run_id: Id of the run.
     """
 
     snapshot_id: str
@@ -42,7 +42,7 @@ class Turn:
 
     @property
     def by_hand(self) -> bool:
-        """Whether a person started it, or a program of the user's."""
+        """Whether it is a manual run."""
         return not self.run_id.startswith((AUTOMATIC, REPEATING))
 
     @property
@@ -62,17 +62,17 @@ def take_turn(
     lake: Lake, history: SnapshotHistory, settings: Settings, turn: Turn, accepts: Accepts
 ) -> tuple[str | None, bool]:
     """
-    Take up what a run is to advise on, and validate it: the newest that waits and is not rejected.
+    Claim and validate the snapshot of a run: the newest waiting one that is not rejected.
 
     Args:
-        lake: Where snapshots are.
-        history: Where it is noted who works on what.
+        lake: The lake.
+        history: The claims.
         settings: The configuration.
         turn: The run.
-        accepts: Called with each snapshot that is taken up, until it accepts one.
+        accepts: Called with each claimed snapshot until it accepts one.
 
     Returns:
-        The snapshot taken up last, None when there is nothing to do; and whether it is accepted.
+        The last claimed snapshot, None without work; and whether it is accepted.
     """
     cluster, _ = split_snapshot_id(turn.snapshot_id)
     if history.missing_snapshots([turn.snapshot_id]):
@@ -92,17 +92,17 @@ def take_turn(
 
 
 def unvalidated(history: SnapshotHistory, turn: Turn, snapshot_id: str) -> list[str]:
-    """Overtaken snapshots that this run validates on the way, newest first."""
+    """Superseded snapshots that this run also validates, newest first."""
     return [one.snapshot_id for one in _behind(history, turn, snapshot_id) if not one.validated]
 
 
 def unmeasured(history: SnapshotHistory, turn: Turn, snapshot_id: str) -> list[str]:
-    """Overtaken, accepted snapshots that this run measures on the way, newest first."""
+    """Superseded, accepted snapshots that this run also measures, newest first."""
     return [one.snapshot_id for one in _behind(history, turn, snapshot_id) if one.validated]
 
 
 def measured_now(lake: Lake, history: SnapshotHistory, turn: Turn, snapshot_id: str) -> list[str]:
-    """Overtaken snapshots whose metrics are in the lake and not yet in the history, newest first."""
+    """Superseded snapshots whose metrics are in the lake but not in the history database yet, newest first."""
     measured: list[str] = []
     for one in unmeasured(history, turn, snapshot_id):
         with suppress(SnapshotNotFound):
@@ -123,14 +123,14 @@ def on_the_way(
     failures: type[Exception],
 ) -> None:
     """
-    Work on superseded snapshots while there is time; what fails of them holds nobody up.
+    Process superseded snapshots within a time budget; their failures don't stop the run.
 
     Args:
-        snapshot_ids: Which, the most wanted first.
-        work: What is to be done with each.
-        limit: After so long none is begun.
-        tell: Hears in a line what failed, and that some are left.
-        failures: What may be raised, beside errors of ours.
+        snapshot_ids: The snapshots, most important first.
+        work: Called with each snapshot.
+        limit: Time after which no further one is started.
+        tell: Called with a line about failures and remaining snapshots.
+        failures: Exceptions that count as failures, in addition to errors of evenkeel.
     """
     began = time.monotonic()
     for snapshot_id in snapshot_ids:
@@ -145,9 +145,9 @@ def on_the_way(
 
 def made_by(settings: Settings, pattern: str = "*") -> dict[str, str]:
     """
-    Facts for a step's manifest: the configuration and the code that made its rows, and for which groups.
+    Provenance of the rows of a step: configuration, code and pattern of groups.
 
-    Metrics and candidates follow from stored snapshots and these, so what was made by the same need not be made again.
+    Results with the same provenance are equal, so they can be reused.
     """
     return {
         "config_version": settings.version,
@@ -160,11 +160,11 @@ def is_made(
     lake: Lake, settings: Settings, step: str, snapshot_id: str, pattern: str = "*"
 ) -> bool:
     """
-    Whether the lake has the rows of a step for a snapshot, made by this configuration and this code.
+    Whether the lake has the rows of a step for a snapshot, with the same configuration and code.
 
     Args:
         step: A key of `snapshots.STEPS` whose manifest has the facts of `made_by`.
-        pattern: Shell pattern of the groups that are asked for.
+        pattern: Shell pattern of the groups.
     """
     try:
         manifest = lake.manifest(step, snapshot_id)

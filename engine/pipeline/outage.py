@@ -1,8 +1,8 @@
 """
-When nothing can be noted: the history does not answer, or the configuration is refused.
+Outages: the history database doesn't answer, or the configuration is invalid.
 
-The outbox is of no use then. What happened is kept aside by whoever runs the steps, told once without history and
-configuration, and written into the history when that answers again.
+The outbox cannot be used then. The caller stores step runs aside and notifies once, without database and configuration.
+The runs are recorded when the database answers again.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from ..ports import Delivered, Posting, StepRuns, ToldOutage
 from ..records import CauseSpan, IncidentCourse, IncidentRow, Outcome, StepRun
 
 KEPT = 100
-"""So many runs of steps are kept of an outage: the first ones."""
+"""Maximum number of stored runs of an outage, the first ones."""
 
 CLAIM = timedelta(minutes=5)
-"""Whoever began to tell of an outage so long ago is gone: a chat may ask to wait for minutes."""
+"""Time after which an unfinished notification is retried; chat programs may delay for minutes."""
 
 
 @record
 class Announced:
-    """What was told of an outage."""
+    """The notification of an outage."""
 
     at: datetime = column("When.")
     channel: str = column("Where.")
@@ -44,7 +44,7 @@ class Announced:
 
 @record
 class Outage:
-    """What is known of an outage that is not over."""
+    """A current outage."""
 
     kind: IncidentKind = column("The problem.")
     since: datetime = column("When the first step began that could not be noted.")
@@ -66,7 +66,7 @@ class Outage:
 
 
 def noted(outage: Outage | None, kind: IncidentKind, run: StepRun, error: str) -> Outage:
-    """An outage with one run more that could not be noted, or the beginning of one."""
+    """An outage with another unrecorded run, or a new outage."""
     if outage is None:
         outage = Outage(kind=kind, since=run.started_at, error=error)
     if outage.link is None and run.outcome is Outcome.FAILED:
@@ -77,25 +77,25 @@ def noted(outage: Outage | None, kind: IncidentKind, run: StepRun, error: str) -
 
 
 def may_tell(outage: Outage, now: datetime) -> bool:
-    """Whether nobody has told it, or is about to."""
+    """Whether it is neither notified nor being notified."""
     claimed = outage.claimed_at
     return outage.announced is None and (claimed is None or now - claimed > CLAIM)
 
 
 def opening(outage: Outage, now: datetime) -> AlertMessage:
-    """What is told of it while it lasts."""
+    """Its notification."""
     return message_of(_incident(outage, now, now), EventKind.OPENED)
 
 
 def settle(history: StepRuns, outage: Outage, now: datetime) -> None:
     """
-    Write down what could not be noted, now that it can; of an outage that was told, an incident with its end, too.
+    Record the runs of a past outage, and an incident if it was notified.
 
-    The end is queued in place of the message that told of it, and for its thread. Run again, it changes nothing but for
-    an outage that nobody was told of, whose runs are then noted twice.
+    The notification of its end replaces its message, and is queued for its thread. Repeating it changes nothing, except
+    that the runs of an outage without notification are recorded again.
 
     Raises:
-        HistoryUnreachable: The history does not answer.
+        HistoryUnreachable: The history database doesn't answer.
     """
     announced = outage.announced
     if announced is None:

@@ -1,7 +1,7 @@
 """
-The pipeline as one function, and the walk over many snapshots: the same function, one snapshot after the other.
+The pipeline as one function, for one snapshot and for many in sequence.
 
-Who hears of it is a matter of the history that is handed in: what is told goes to its outbox, and no further.
+Notifications go to the outbox of the given history only.
 """
 
 from __future__ import annotations
@@ -47,20 +47,20 @@ from .watch_groups import queue_groups
 class WholeHistory(
     SnapshotHistory, ResultHistory, AdviceHistory, Incidents, Silences, Outbox, Protocol
 ):
-    """What the steps leave of snapshots and read back, and the outbox of what is told."""
+    """Results of steps, and the outbox."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Ran:
     """
-    A snapshot that went through the pipeline.
+    A processed snapshot.
 
     Attributes:
         snapshot_id: The snapshot.
-        at: When its reading began.
-        seen: What the numbers say of its groups; none where validation rejected it, and then nothing else is known.
-        watched: What comes of it for incidents of groups.
-        advised: What is new in its advice.
+        at: Start of the snapshot.
+        seen: Observations of its groups; empty if validation rejected it, like all else.
+        watched: Incidents of groups.
+        advised: News about advice.
     """
 
     snapshot_id: str
@@ -82,20 +82,20 @@ def run_pipeline(
     ask_next_change: bool = True,
 ) -> Ran:
     """
-    All steps after `take_snapshot`, without Spark and validation; what is there of verdicts counts.
+    All steps after `take_snapshot`, without Spark and validation; existing validation results count.
 
     Args:
-        lake: Where the snapshot is, and where metrics and candidates go.
-        history: What is known from before, and where all goes that is found.
+        lake: The lake with the snapshot; receives metrics and candidates.
+        history: Earlier results; receives all results.
         settings: The configuration.
         snapshot_id: The snapshot.
-        watching: Whether incidents of groups are looked for.
-        advising: Whether advice is given; else it ends with the metrics.
-        sparing: Whether of groups that cannot be advised to switch only the assignment is looked at that they have.
-        ask_next_change: Whether it is worked out what strategies would move next, a third of the work.
+        watching: Whether to evaluate incidents of groups.
+        advising: Whether to advise; otherwise it ends after metrics.
+        sparing: Whether to score only the current assignment of groups that cannot be advised to switch.
+        ask_next_change: Whether to simulate membership changes, a third of the work.
 
     Raises:
-        SnapshotNotFound: The lake does not hold the snapshot.
+        SnapshotNotFound: The lake doesn't have the snapshot.
     """
     history.store_snapshot(lake.manifest("snapshot", snapshot_id), settings.version)
     for stage, dataset in STEP_OF_STAGE.items():
@@ -161,19 +161,19 @@ def walk(
     whole_newest: bool = False,
 ) -> Iterator[Ran]:
     """
-    Take the snapshots of a cluster through the pipeline, oldest first, each with what was known by then.
+    Process the snapshots of a cluster, oldest first, each with the data known at its time.
 
-    Nothing is written to the lake, and what is told is taken to be read at once.
+    Nothing is written to the lake, and notifications count as delivered.
 
     Args:
-        lake: Where they are.
-        history: What is left of them; an empty one in memory, unless something was known before.
+        lake: The lake.
+        history: Receives the results; usually an empty history in memory.
         settings: The configuration.
-        cluster: Its configured name.
-        pattern: Shell pattern of group ids; the others are not there.
-        limit: At most so many snapshots, the newest.
+        cluster: Configured name of the cluster.
+        pattern: Shell pattern of group ids; other groups are ignored.
+        limit: Maximum number of snapshots, the newest.
         advising: As for `run_pipeline`.
-        whole_newest: Whether in the newest all strategies are asked about all groups.
+        whole_newest: Whether to score all strategies for all groups of the newest snapshot.
     """
     ids = lake.snapshots(cluster, limit=limit)[::-1]
     wanted = None if pattern == "*" else lambda name: fnmatch.fnmatchcase(name, pattern)
@@ -195,6 +195,6 @@ def walk(
 
 
 def read_at_once(history: Outbox) -> None:
-    """Take what waits to be told for delivered: nobody reads it."""
+    """Mark pending notifications as delivered."""
     for alert in history.pending_alerts():
         history.mark_alert_sent(alert, Delivered(channel=alert.channel, timestamp=alert.key))

@@ -1,4 +1,4 @@
-"""The plan of a group: what a strategy gives each member, for followers to do."""
+"""The plan of a group: the assignment of a strategy, for members that follow plans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What would be told of groups, and where: of the snapshots of a recording one after the other, or of the newest."""
+"""Preview of notifications, for all snapshots of a recording or for the newest snapshot."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from .watch_groups import look_at
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Preview:
     """
-    A message that would be sent.
+    A notification that would be sent.
 
     Attributes:
-        at: When what it says was true.
+        at: Time of its facts.
         cluster: Configured name of the cluster.
-        posting: What would be said, and where.
-        groups: The groups that it is about; none where it is about the pipeline.
-        owners: Who owns them, where that is configured.
-        waits: Whether it waits in the outbox already.
+        posting: The notification.
+        groups: Its groups; empty for the pipeline.
+        owners: Their configured owners.
+        waits: Whether it is already pending in the outbox.
     """
 
     at: datetime
@@ -38,7 +38,7 @@ class Preview:
     waits: bool = False
 
     def is_about(self, pattern: str) -> bool:
-        """Whether one of its groups matches a shell pattern; what is about none matches `*` only."""
+        """Whether one of its groups matches a shell pattern; one without groups matches only `*`."""
         return pattern == "*" or any(fnmatchcase(group, pattern) for group in self.groups)
 
 
@@ -46,15 +46,15 @@ def walked(
     lake: Lake, history: WholeHistory, settings: Settings, cluster: str
 ) -> Iterator[Preview]:
     """
-    What would have been told of incidents after each snapshot of a cluster, oldest first.
+    Notifications of incidents after each snapshot of a cluster, oldest first.
 
-    Maintenance windows of the configuration count as they would have.
+    Maintenance windows of the configuration apply.
 
     Args:
-        lake: Where the snapshots are.
-        history: An empty one in memory: nothing was known before the first.
+        lake: The lake.
+        history: An empty history in memory.
         settings: The configuration.
-        cluster: Its configured name.
+        cluster: Configured name of the cluster.
     """
     for ran in walk(lake, history, settings, cluster, advising=False):
         if ran.watched is not None:
@@ -68,13 +68,13 @@ def newest(
     silences: Callable[[datetime], Sequence[SilenceRow]],
 ) -> list[Preview]:
     """
-    What would be told after the newest snapshot of a cluster; nothing if that was looked at already.
+    Notifications after the newest snapshot of a cluster; empty if it was evaluated already.
 
     Args:
-        lake: Where the snapshots are.
+        lake: The lake.
         settings: The configuration.
-        watch: What is remembered of the cluster's groups.
-        silences: What people have silenced and acknowledged at a moment.
+        watch: Incident states of the groups of the cluster.
+        silences: Silences and acknowledgements at a moment.
     """
     ids = lake.snapshots(watch.cluster, limit=1)
     if not ids or ids[0] == watch.snapshot_id:
@@ -85,10 +85,10 @@ def newest(
 
 def pending(settings: Settings, alerts: Sequence[PendingAlert]) -> Iterator[Preview]:
     """
-    What waits in the outbox.
+    Pending notifications of the outbox.
 
     Raises:
-        InputError: A message was written by another version.
+        InputError: Another version wrote a message.
     """
     for alert in alerts:
         message = AlertMessage.from_json(alert.message)

@@ -1,4 +1,4 @@
-"""The step that replays every strategy on every group: one row each, the infeasible ones with their reason."""
+"""The step `propose_candidates`: simulates every strategy for every group, one row each."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ def propose_candidates(
     ask_next_change: bool = True,
 ) -> dict[str, pa.Table]:
     """
-    The candidates of a snapshot, without Spark: the table of `snapshots.CANDIDATES`.
+    The candidates of a snapshot in local mode: the table of `snapshots.CANDIDATES`.
 
     Args:
-        lake: Where the snapshot and its metrics are.
+        lake: The lake with the snapshot and its metrics.
         settings: The configuration.
         snapshot_id: The snapshot.
         pattern: Shell pattern of group ids.
-        live_only: Groups of which only what they have now is looked at.
+        live_only: Groups for which only the current assignment is scored.
         ask_next_change: As for `propose_group`.
 
     Raises:
-        SnapshotNotFound: The lake does not hold the snapshot, or not its metrics.
+        SnapshotNotFound: The lake doesn't have the snapshot or its metrics.
     """
     withheld = withheld_groups(lake, snapshot_id)
     tables = [
@@ -79,17 +79,17 @@ def propose_chunk(
     ask_next_change: bool = True,
 ) -> dict[str, pa.Table]:
     """
-    The candidates of some groups, from the lake, in the order of *names*.
+    The candidates of some groups from the lake, in the order of *names*.
 
-    A group that cannot be worked on costs the others nothing: every strategy is infeasible for that reason.
+    If a group fails, its strategies have the error as reason; other groups are not affected.
 
     Args:
-        withheld: Why the data of a group cannot be trusted, by group id.
+        withheld: Reasons of groups that were skipped by validation, by group id.
         live_only, ask_next_change: As for `propose_candidates`.
 
     Raises:
-        SnapshotNotFound: The lake does not hold the snapshot, or not its metrics.
-        LakeError: The metrics are not those of the snapshot.
+        SnapshotNotFound: The lake doesn't have the snapshot or its metrics.
+        LakeError: The metrics don't belong to the snapshot.
     """
     groups = measured_chunk(lake, settings, snapshot_id, names, withheld)
     proposals = [
@@ -106,7 +106,7 @@ def propose_chunk(
 
 
 def propose_anyway(settings: Settings, measured_group: MeasuredGroup, **how: Any) -> list[Proposal]:
-    """As `propose_group`; where that fails, every strategy is infeasible for that reason."""
+    """As `propose_group`; if it fails, every strategy has the error as reason."""
     try:
         return propose_group(settings, measured_group, **how)
     except Exception as problem:  # noqa: BLE001
@@ -119,9 +119,9 @@ def record_candidates(
     lake: Lake, snapshot_id: str, tables: Mapping[str, pa.Table], pattern: str = "*"
 ) -> None:
     """
-    Keep the candidates in the lake; the history gets those that pass validation (`record_validation`).
+    Store candidates in the lake; valid ones go to the history database later (`record_validation`).
 
-    Proposed for the groups of a pattern only, they replace only those groups' rows.
+    Candidates of a pattern of groups replace only rows of these groups.
     """
     lake.write(
         "candidates", snapshot_id, with_others(lake, snapshot_id, "candidates", tables, pattern), {}
@@ -137,14 +137,14 @@ def propose_group(
     named: str | None = None,
 ) -> list[Proposal]:
     """
-    One per strategy, in the order of the strategy table.
+    One candidate per strategy, in the order of the strategy table.
 
     Args:
         settings: The configuration.
-        measured_group: The group and its metrics; where it is withheld, every strategy is infeasible for that reason.
-        ask_next_change: Whether it is worked out what strategies would move next, a third of the work.
-        live_only: Whether only what the group has now is looked at.
-        named: A strategy that is asked even where it is not by itself.
+        measured_group: The group and its metrics; if validation skipped it, every strategy has that reason.
+        ask_next_change: Whether to simulate membership changes, a third of the work.
+        live_only: Whether to score only the current assignment.
+        named: A strategy that is included even if it is not by default.
     """
     group, measured = measured_group.group, measured_group.measured
     keys = keys_of(group, settings.version)

@@ -1,9 +1,9 @@
 """
-The rows of a Kafka Streams application: what each strategy for tasks would make of them.
+Candidates of a Kafka Streams application, one per strategy for tasks.
 
-A strategy places tasks on clients; which of a client's threads takes one is Kafka's affair, so what hangs on threads
-(lag and number of partitions per member, what becomes of them) is unknown in its rows. The broker's own of a KIP-1071
-group gives tasks to threads, and its row is complete. Strategies for partitions are infeasible here.
+A strategy assigns tasks to clients, and Kafka assigns them to threads. Figures per thread (lag and partitions per
+member, forecasts) are therefore unknown. The server-side assignor of a KIP-1071 group assigns tasks to threads, so its
+row is complete. Strategies for partitions are not applicable.
 """
 
 from __future__ import annotations

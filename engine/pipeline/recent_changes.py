@@ -1,7 +1,7 @@
 """
-What changed of a group since a snapshot in which it was well, as facts.
+Changes of a group since a snapshot in which it was healthy, as facts.
 
-It is asked of the few groups that somebody is told of; what two snapshots have of one of them is all that is read.
+Computed only for groups with notifications, from the rows of two snapshots.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ def changed_since(
     lake: Lake, settings: Settings, good_snapshot_id: str | None, snapshot_id: str, group: str
 ) -> tuple[Fact, ...] | None:
     """
-    What changed of a group, what may have led to trouble first; only what these two snapshots have of it is read.
+    Changes of a group between two snapshots, likely causes first.
 
     Args:
-        lake: Where both snapshots are.
+        lake: The lake with both snapshots.
         settings: The configuration.
-        good_snapshot_id: The last snapshot in which the group was well; None where none is known.
-        snapshot_id: The snapshot that shows it as it is.
+        good_snapshot_id: The last snapshot in which the group was healthy; None if unknown.
+        snapshot_id: The current snapshot.
         group: The group.
 
     Returns:
-        Nothing where no change is seen; None where that cannot be known: one of the snapshots is not there any more.
+        Facts, empty without a change; None if a snapshot is missing.
     """
     if good_snapshot_id is None:
         return None

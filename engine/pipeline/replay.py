@@ -1,4 +1,4 @@
-"""How strategies are asked about a group that was measured: who continues, what members report, what is said of it."""
+"""Simulates strategies for a measured group."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ The group as it joins: whether with the racks that count when it reads, and whic
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Replayed:
-    """A group as strategies see it, and what they make of it: one candidate each, in the order of the table."""
+    """A group as strategies see it, with one candidate per strategy in the order of the table."""
 
     spec: GroupSpec
     candidates: Sequence[Candidate]
@@ -65,17 +65,17 @@ def replay_group(
     also: Sequence[Assignor] = (),
 ) -> Replayed:
     """
-    Ask strategies about a group of consumers that is measured and not blocked.
+    Simulate strategies for a measured group of consumers that is not blocked.
 
     Args:
         settings: The configuration.
         measured_group: The group and its metrics.
         ask_next_change: As for `propose_group`.
         live_only: As for `propose_group`.
-        only: Names of the strategies that are asked; None: all.
-        coming: Ids of members that join now, and so have nothing to report.
+        only: Names of the strategies; None for all.
+        coming: Ids of members that join now, without owned partitions.
         named: As for `propose_group`.
-        also: Strategies that are asked besides, made for this group.
+        also: Additional strategies for this group.
     """
     group, measured = measured_group.group, measured_group.measured
     assert measured is not None, "who asks has looked"
@@ -278,10 +278,10 @@ def asked(
     coming: Collection[str] = frozenset(),
 ) -> Asked:
     """
-    How `replay_group` asks one strategy about a measured group.
+    The input that `replay_group` gives a strategy for a measured group.
 
     Raises:
-        Infeasible: It cannot run on this group.
+        Infeasible: The strategy cannot run on this group.
     """
     rule = settings.rule(group.cluster, group.group)
     pauses = settings.policy(group.cluster, group.group)
@@ -300,11 +300,11 @@ def settled_of(
     coming: Collection[str] = frozenset(),
 ) -> Settled:
     """
-    What one strategy has a measured group end with, as `replay_group` asks it, without any figures.
+    The final assignment of a strategy for a measured group, without figures.
 
     Raises:
-        Infeasible: It cannot run on this group.
-        NoAnswer: It gave nothing that can be checked.
+        Infeasible: The strategy cannot run on this group.
+        NoAnswer: It gave no valid result.
     """
     return settle(*asked(settings, group, measured, strategy, coming))
 

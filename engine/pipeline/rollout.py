@@ -1,4 +1,4 @@
-"""What exactly has to be done for a group to run a strategy: its clients, each round and what it holds up."""
+"""Deployment of a strategy on a group: clients, rounds and delays."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ BY_PLAN = (Deployment.PLAN, Deployment.BASELINE)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldUp:
     """
-    What a round holds up.
+    The delay of a round.
 
     Attributes:
-        seconds: For how long the partition stands still that does so longest, in all.
-        offsets: What arrives meanwhile in all partitions, and waits; None where arrivals are not known.
+        seconds: Longest total pause of a partition.
+        offsets: Number of offsets that arrive during pauses; None if rates are unknown.
     """
 
     seconds: float
@@ -70,16 +70,16 @@ class HeldUp:
 @dataclass(frozen=True, kw_only=True)
 class Runbook:
     """
-    All that is needed to bring a group to a strategy, and back.
+    The runbook of a strategy, including the rollback.
 
     Attributes:
-        group: The group as it is.
-        strategy: Our name of the strategy.
-        rollout: The ways to it.
-        held: What each round of each way holds up, beside `rollout.ways`.
-        clients: How many members are told by their client ids to be of which library; None: not told.
-        now, then: What the scoreboard says of the group as it is, and of the strategy.
-        there: Whether the group runs the strategy already.
+        group: The group.
+        strategy: Name of the strategy.
+        rollout: The ways to deploy it.
+        held: Delay of each round of each way, parallel to `rollout.ways`.
+        clients: Number of members by client library, from client ids; None if unknown.
+        now, then: Candidates of the current assignment and of the strategy.
+        there: Whether the group already runs the strategy.
     """
 
     group: GroupSnapshot
@@ -95,12 +95,12 @@ class Runbook:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchCost:
     """
-    What the first way to a strategy costs, all its rounds together: `runbook` and `advise` show the same.
+    Cost of the first way to a strategy, over all rounds, as shown by `runbook` and `advise`.
 
     Attributes:
-        rounds: How each round restarts, in order; nothing where nothing has to be done.
-        restarts: How many members, or instances of Kafka Streams, are restarted, one counted as often as it is.
-        offsets: What waits meanwhile; None where that is not known.
+        rounds: Kind of restart of each round, in order; empty if no restart is needed.
+        restarts: Number of restarts of members, or of Kafka Streams instances.
+        offsets: Number of delayed offsets; None if unknown.
     """
 
     rounds: tuple[Restart, ...]
@@ -116,13 +116,13 @@ def cost_of(
     there: bool = False,
 ) -> SwitchCost | None:
     """
-    What the first way to a strategy costs; None where there is no way.
+    Cost of the first way to a strategy; None without a way.
 
     Args:
         group: The group.
         rollout: The ways.
-        held: What each round of each way holds up; without it that is not known.
-        there: Whether the group runs the strategy: then the restart of one member brings its assignment.
+        held: Delay of each round of each way, if known.
+        there: Whether the group already runs the strategy, so that one restart applies its assignment.
     """
     if not rollout.ways:
         return SwitchCost(rounds=(Restart.ONE,), restarts=1, offsets=None) if there else None
@@ -145,7 +145,7 @@ def _restarts(group: GroupSnapshot, this: Round) -> int:
 
 def rollout_of(settings: Settings, group: GroupSnapshot, strategy: str) -> Rollout:
     """
-    The ways of a group to a strategy.
+    The ways to deploy a strategy on a group.
 
     Raises:
         EvenkeelError: As `runbook_of`.
@@ -157,11 +157,11 @@ def rollout_of(settings: Settings, group: GroupSnapshot, strategy: str) -> Rollo
 
 def runbook_of(settings: Settings, selection: GroupWithPast, strategy: str) -> Runbook:
     """
-    How a group gets a strategy.
+    The runbook of a strategy for a group.
 
     Raises:
-        InputError: There is no such strategy, or members cannot be set to it.
-        Infeasible: The group takes no strategy, or this one has no answer for it.
+        InputError: The strategy is unknown, or members cannot be configured for it.
+        Infeasible: The group supports no strategy, or this one has no result for it.
     """
     group = selection.group
     _check(group, strategy)

@@ -1,7 +1,7 @@
 """
-The step that reads Kafka, and what a schedule adds to it: one reading at a time, in time, tried again, made up for.
+The step `take_snapshot`, and its scheduled form with lock, time limit, retry and catch-up of the history database.
 
-Reading cannot be repeated or backfilled: what it misses is gone.
+A snapshot cannot be repeated or backfilled later.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from ..snapshots import facts_of, new_snapshot_id
 log = logging.getLogger(__name__)
 
 READING_SHARE = 0.75
-"""Share of a task's time limit in which the cluster has to be read; the rest is for writing it down."""
+"""Share of a task's time limit for reading the cluster; the rest is for writing."""
 
 REPEATS = 3
-"""How often a snapshot without advice is run again before a person has to look."""
+"""Maximum number of repeated runs of a snapshot."""
 
 REPEATED_UNTIL = timedelta(days=1)
-"""How old a snapshot may be to be run again."""
+"""Maximum age of a snapshot for a repeated run."""
 
 REPEATING = "again__"
-"""How the id of a run begins that repeats another."""
+"""Prefix of ids of repeated runs."""
 
 
 class TakingHistory(SnapshotHistory, Locks, Protocol):
-    """Where a snapshot is noted, and the lock under which it is taken."""
+    """Snapshots and locks."""
 
 
 def take_snapshot(
@@ -51,25 +51,25 @@ def take_snapshot(
     facts: dict[str, Any] | None = None,
 ) -> str:
     """
-    Read a cluster once and keep it.
+    Read a cluster and store the snapshot.
 
-    The lake comes first: with the history down, the snapshot is whole and its `snapshot` row is rebuilt later.
+    The lake is written first; if the history database is down, the row in `snapshot` is added later.
 
     Args:
-        cluster: Where to read.
-        lake: Where to keep it.
-        history: Where to note it; None keeps it in the lake only.
+        cluster: The cluster.
+        lake: The lake.
+        history: The history database; None to write the lake only.
         settings: The configuration.
-        name: The configured name of the cluster.
-        facts: Small things to remember in the manifest (the run that took it).
+        name: Configured name of the cluster.
+        facts: Additional facts for the manifest, such as the run.
 
     Returns:
         The snapshot id.
 
     Raises:
         ClusterUnreachable: No broker answered.
-        LakeError: The lake cannot be written; nothing is kept.
-        HistoryUnreachable: The lake has it, the history does not yet.
+        LakeError: The lake cannot be written; nothing is stored.
+        HistoryUnreachable: The lake has the snapshot, the history database doesn't yet.
     """
     taken = cluster.take_snapshot(new_snapshot_id(name, utc_now()))
     errors = taken.tables["groups"]["error"]
@@ -98,25 +98,25 @@ def take_scheduled_snapshot(
     limit: timedelta | None,
 ) -> str:
     """
-    Take a snapshot of a cluster, or find the one that an earlier try of the same run has stored.
+    Take a snapshot of a cluster, or return the one that an earlier try of the same run stored.
 
-    Then the history is told of the cluster's snapshots that the lake took while the history was down.
+    Then add snapshots of the cluster from outages to the history database.
 
     Args:
-        connect: Opens the cluster by some settings; what it opens is closed here.
-        lake: Where to keep it.
-        history: Where to note it.
+        connect: Connects to the cluster with given settings; the connection is closed here.
+        lake: The lake.
+        history: The history database.
         settings: The configuration.
-        name: The configured name of the cluster.
-        run: Id of the run, kept in the snapshot's manifest.
-        since: When the task began, by `time.monotonic`.
-        limit: How long it may take in all; None where nothing ends it.
+        name: Configured name of the cluster.
+        run: Id of the run, stored in the manifest of the snapshot.
+        since: Start of the task, by `time.monotonic`.
+        limit: Time limit of the task; None without one.
 
     Returns:
         The snapshot id.
 
     Raises:
-        ClusterBusy: The previous snapshot of the cluster is still being taken.
+        ClusterBusy: The previous snapshot of the cluster is still active.
         EvenkeelError: As `take_snapshot`.
     """
     with ExitStack() as held:
@@ -145,16 +145,15 @@ def take_scheduled_snapshot(
 
 def in_time(settings: Settings, name: str, limit: timedelta, gone: float) -> Settings:
     """
-    These settings, with a time limit of the cluster that ends before the task's own does.
+    Settings with a time limit of the cluster that is below that of the task.
 
-    A cluster that is slow then gives a snapshot with what could be read and why the rest is missing; a task that
-    is ended from outside gives none.
+    A slow cluster then gives a partial snapshot, instead of none.
 
     Args:
         settings: The configuration.
         name: The cluster.
-        limit: What the task has in all.
-        gone: Seconds of it that are over.
+        limit: Time limit of the task.
+        gone: Elapsed seconds.
     """
     cluster = settings.cluster(name)
     left = max(math.floor(READING_SHARE * limit.total_seconds() - gone), 1)
@@ -165,7 +164,7 @@ def in_time(settings: Settings, name: str, limit: timedelta, gone: float) -> Set
 
 
 def note_missed(lake: Lake, history: SnapshotHistory, settings: Settings, name: str) -> None:
-    """Tell the history of the newest snapshots of a cluster that the lake has and the history has not."""
+    """Add the newest snapshots of a cluster that only the lake has to the history database."""
     for snapshot_id in history.missing_snapshots(lake.snapshots(name, limit=settings.lookback)):
         history.store_snapshot(lake.manifest("snapshot", snapshot_id), settings.version)
         log.info("the history missed %s and has it now", snapshot_id)
@@ -173,7 +172,7 @@ def note_missed(lake: Lake, history: SnapshotHistory, settings: Settings, name: 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeat:
-    """A run that advises a snapshot again; its id says how many times that has been tried."""
+    """A repeated run for a snapshot; its id contains the number of tries."""
 
     snapshot_id: str
     run_id: str
@@ -194,15 +193,14 @@ def repeats(
     active: Callable[[str], bool],
 ) -> list[Repeat]:
     """
-    Which of these snapshots are advised again: those that no run works on and that were not tried too often.
+    Repeated runs for snapshots without an active run and with few tries.
 
-    That other runs wait for their turn makes no difference: they may be another cluster's, and one that finds its
-    snapshot done ends at once.
+    Waiting runs don't matter: they may belong to another cluster, and end immediately if their snapshot is done.
 
     Args:
         late: Snapshots that wait for advice.
-        count: How many of some run ids there are already.
-        active: Whether a run still waits or works.
+        count: Number of existing runs among given ids.
+        active: Whether a run is waiting or running.
     """
     chosen: list[Repeat] = []
     for snapshot in late:

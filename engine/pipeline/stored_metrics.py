@@ -1,8 +1,7 @@
 """
-What `compute_metrics` kept of a group, as the arrays that later steps work with.
+Stored metrics of groups, as arrays for later steps.
 
-Nothing here is observed again: rates, capacity, lag for strategies and the figures of the present assignment are read
-from the rows of the newest snapshot, whose past is in them.
+Rates, capacity, lag for strategies and figures of the current assignment come from the rows of the newest snapshot.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ class Measured:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MeasuredGroup:
-    """A group, its metrics, and why it is withheld from judgement, if it is; then there are no metrics."""
+    """A group with its metrics, or with the reason why validation skipped it."""
 
     group: GroupSnapshot
     measured: Measured | None
@@ -85,8 +84,8 @@ def measured_groups(
     The groups of a snapshot in listing order, each with its metrics.
 
     Raises:
-        SnapshotNotFound: The lake does not hold the snapshot, or not its metrics.
-        LakeError: The metrics are not those of the snapshot.
+        SnapshotNotFound: The lake doesn't have the snapshot or its metrics.
+        LakeError: The metrics don't belong to the snapshot.
     """
     withheld = withheld_groups(lake, snapshot_id)
     for chunk in chunks_of(lake, snapshot_id, pattern):

@@ -1,7 +1,7 @@
 """
-The step that wakes: what is wrong with the groups of a snapshot is told as soon as the snapshot is there.
+The step `watch_groups`: notifies of incidents of groups right after a snapshot.
 
-It needs the lake and the history, and no other step: neither Spark nor what that computes.
+It needs the lake and the history database, but no other step and no Spark.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from .recent_changes import changed_since
 log = logging.getLogger(__name__)
 
 Seen = Sequence[tuple[BatchWithPast, Observation]]
-"""What the numbers say of groups of a snapshot."""
+"""Observations of groups of a snapshot."""
 
 _TRIES = 2
-"""How often what a snapshot changes is worked out, where another process changes what is remembered meanwhile."""
+"""Maximum number of retries if another process changes the stored states meanwhile."""
 
 
 class GroupsToTell(Incidents, Silences, Outbox, Protocol):
-    """What is remembered of groups, for which of them nobody is woken, and the outbox of what is said of them."""
+    """Incident states of groups, silences, and the outbox."""
 
 
 def watch_groups(
@@ -50,25 +50,25 @@ def watch_groups(
     now: datetime | None = None,
 ) -> DeliveryReport:
     """
-    Judge the groups of a snapshot, remember what is wrong with them, and tell what is new of it.
+    Evaluate the groups of a snapshot, store their incident states, and notify of changes.
 
-    Speaks for the newest snapshot of its cluster only, and once: of an older one, or one that was watched before, only
-    what is still unsent is told.
+    Only the newest snapshot of a cluster is evaluated, and only once. For others, only pending alerts are sent.
 
     Args:
-        lake: Where the snapshots are.
-        history: What is remembered of the groups.
-        notifier: Where people read.
+        lake: The lake.
+        history: Incident states.
+        notifier: Notification channels.
         settings: The configuration.
         snapshot_id: The snapshot.
-        link: Address of the run that tells it; None outside of Airflow.
-        now: The moment of looking; None: the clock's.
+        link: URL of the run; None outside of Airflow.
+        now: The current time; None for the clock.
 
     Raises:
-        HistoryUnreachable: The history does not answer; nothing was told, and a retry does it all.
-        NotifierError: Something of this cluster could not be delivered; it stays in the outbox and a retry sends it.
-            That something of another could not is logged: this one is well watched.
-        SnapshotNotFound: The lake does not hold the snapshot.
+        HistoryUnreachable: The history database doesn't answer; nothing was sent, and a retry does it all.
+        NotifierError: A delivery for this cluster failed; the alert stays in the outbox and a retry sends it. Failures
+        for
+            other clusters are logged only.
+        SnapshotNotFound: The lake doesn't have the snapshot.
     """
     queue_groups(lake, history, settings, snapshot_id, link=link, now=now)
     return deliver(history, notifier, settings, cluster=split_snapshot_id(snapshot_id)[0])
@@ -85,10 +85,10 @@ def queue_groups(
     seen: Seen = (),
 ) -> ToldRound | None:
     """
-    The same as far as the outbox; *seen* as for `judge_groups`.
+    The same up to the outbox; *seen* as for `judge_groups`.
 
     Returns:
-        What comes of the snapshot; None where it was watched before, is not the newest, or gave way to another.
+        The result of the evaluation; None if the snapshot was evaluated before or is not the newest.
     """
     cluster, taken = split_snapshot_id(snapshot_id)
     for _ in range(_TRIES):
@@ -159,19 +159,19 @@ def look_at(
     seen: Seen = (),
 ) -> tuple[Judgement, ToldRound]:
     """
-    What a snapshot says of the groups of its cluster, and what comes of it; nothing is stored and nothing told.
+    Evaluate the groups of a snapshot without storing or sending anything.
 
     Args:
-        lake: Where the snapshots are.
+        lake: The lake.
         settings: The configuration.
         snapshot_id: The snapshot.
-        watched: What is remembered of the groups.
-        silences: What people have silenced and acknowledged at a moment; maintenance is the configuration's.
-        link: Address of the run.
+        watched: Incident states of the groups.
+        silences: Silences and acknowledgements at a moment; maintenance windows come from the configuration.
+        link: URL of the run.
         seen: As for `judge_groups`.
 
     Raises:
-        SnapshotNotFound: The lake does not hold the snapshot.
+        SnapshotNotFound: The lake doesn't have the snapshot.
     """
     remembered = [course.name for course in watched.courses]
     judgement = judge_groups(lake, settings, snapshot_id, remembered, seen)

@@ -1,15 +1,14 @@
 """
-What lies outside, one small Protocol for each thing that is asked of it.
+Interfaces of external systems, one small Protocol per use.
 
-* Kafka: `Cluster`. Snapshot files: `Lake`. Where people read messages: `Notifier`.
-* The history in Postgres, one port per use: `SnapshotHistory` (which snapshots there are), `ResultHistory` (what the
-  steps found in them), `RollupHistory` (hours and days of groups), `AdviceHistory` (what was advised), `Outbox` (alerts
-  on their way), `Incidents` (of groups and pipelines), `Silences` (for which groups nobody is woken), `StepRuns`
-  (how steps ended), `PipelineHistory` (how each cluster's pipeline fares), `Locks`, `Queries` (the user's questions).
-  `History` is all of them: one database, one address; beside it `ReportHistory` reads what a report shows.
+* Kafka: `Cluster`. Snapshot files: `Lake`. Chat programs and webhooks: `Notifier`.
+* The history database, one port per use: `SnapshotHistory` (snapshots), `ResultHistory` (results of steps),
+  `RollupHistory` (hours and days of groups), `AdviceHistory` (advice), `Outbox` (pending alerts), `Incidents` (of
+  groups and pipelines), `Silences`, `StepRuns`, `PipelineHistory` (health of each cluster's pipeline), `Locks`,
+  `Queries` (named queries). `History` is all of them; `ReportHistory` reads the rows of a report.
 
-A function asks for the ports it uses. `adapters/` holds the real ones and, in `adapters/memory`, those of a run that
-nobody keeps, a walk over a recording or a unit test; the same tests hold both to what is promised here.
+A function takes the ports that it uses. `adapters/` implements them, and `adapters/memory` implements them in memory
+for local runs, recordings and unit tests. The same tests check both.
 """
 
 from .alerts import (

@@ -1,4 +1,4 @@
-"""What is to be told, until it is told: the outbox, the incidents, and where people read messages."""
+"""Ports of notifications: the outbox, incidents, and notification channels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..records import AlertRow, IncidentCourse, IncidentRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivered:
-    """Where a message went: enough to find, update or thread it."""
+    """The location of a delivered message, to find, edit or answer it."""
 
     channel: str
     timestamp: str
@@ -25,21 +25,17 @@ class Delivered:
 @record
 class PendingAlert(AlertRow):
     """
-    An alert that waits to be delivered.
+    A pending alert.
 
-    Its *message* is the stored form of an `AlertMessage`, unread: another version may have written it.
+    Its *message* is a stored `AlertMessage`, not parsed, because another version may have written it.
     """
 
-    standing_channel: str | None = column(
-        "The messenger's own id of where the message is that it answers or replaces."
-    )
-    standing_timestamp: str | None = column(
-        "The messenger's own id of that message; null when nobody has it."
-    )
+    standing_channel: str | None = column("Channel id of the message that it answers or edits.")
+    standing_timestamp: str | None = column("Id of that message; None if it was not delivered.")
 
     @property
     def standing(self) -> Delivered | None:
-        """Where the message stands now that it answers or replaces."""
+        """Current location of the message that it answers or edits."""
         if self.standing_channel is None or self.standing_timestamp is None:
             return None
         return Delivered(channel=self.standing_channel, timestamp=self.standing_timestamp)
@@ -48,16 +44,15 @@ class PendingAlert(AlertRow):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Posting:
     """
-    Something to be told, before it is an alert in the outbox.
+    A notification before it becomes an alert in the outbox.
 
     Attributes:
-        key: Our own id of what is said; nothing is said twice under one key.
-        channel: Where it is to be said.
-        message: What is to be said.
-        answers: Key of the message in whose thread it belongs; None: it stands alone. Of one that was replaced any of
-            its keys will do.
-        replaces: Key of the message whose place it takes: that is changed, nothing new is posted; likewise.
-        broadcast: Whether an answer is shown in the channel, too.
+        key: Deduplication key; a key is delivered once. channel: Channel that receives it. message: Its content.
+        answers: Key of the message whose thread it belongs to; None if it starts a thread. Any key of a replaced
+        message
+            is valid.
+        replaces: Key of the message that it edits; None if it is posted as a new message. Any key is valid, as above.
+        broadcast: Whether a reply is also shown in the channel.
     """
 
     key: str
@@ -69,70 +64,70 @@ class Posting:
 
 
 class Outbox(Protocol):
-    """Alerts on their way: pending, then sent; superseded when their time has passed."""
+    """Alerts: pending, then sent, or superseded if outdated."""
 
     def announced_advice(self, cluster: str) -> list[Announcement]:
-        """What each group of a cluster was told last, by an alert that was sent or still waits."""
+        """The last news about each group of a cluster, in a sent or pending alert."""
 
     def enqueue_alert(
         self, posting: Posting, *, cluster: str, snapshot_id: str | None = None
     ) -> bool:
         """
-        Add an alert; what waits and is out of date with it gives way (`messages.outbox`).
+        Add an alert; outdated pending alerts are superseded (`messages.outbox`).
 
         Args:
-            posting: What is to be said, and where.
-            cluster: The cluster it is about.
-            snapshot_id: The snapshot it goes with when that is forgotten; None when it goes with none.
+            posting: The notification.
+            cluster: Its cluster.
+            snapshot_id: The snapshot with which the alert is deleted; None without one.
 
         Returns:
-            False when there is one of its key already.
+            False if the key exists already.
         """
 
     def standing_alert(self, key: str) -> AlertRow | None:
         """
-        What a message says as it was last written by those who judge: the newest alert that is it or replaces it.
+        The newest alert that is a message or replaces it, from an evaluation.
 
-        Those by which people are only shown that it is acknowledged (their keys begin with `ack `) are left out.
+        Alerts that only show an acknowledgement (keys that start with `ack `) are excluded.
         """
 
     def pending_alerts(self) -> list[PendingAlert]:
-        """The alerts that wait, oldest first."""
+        """The pending alerts, oldest first."""
 
     def attempt_alert(self, alert: AlertRow, lease: timedelta) -> AbstractContextManager[bool]:
         """
-        An attempt to deliver an alert: it keeps all others away until the block, or its process, ends.
+        A delivery attempt, which excludes others until the block or its process ends.
 
         Args:
             alert: The alert.
-            lease: For how long an attempt keeps others away of which the history cannot know whether its process lives:
-                it was begun before the history itself was started.
+            lease: Duration of the exclusion if the database was restarted since the attempt, so that it cannot know
+                whether the process lives.
 
         Returns:
-            False when it does not wait any more, or an attempt of another is under way: then there is none of ours.
+            False if the alert is no longer pending, or if another attempt is running.
         """
 
     def mark_alert_sent(self, alert: AlertRow, delivered: Delivered) -> None:
-        """The attempt has succeeded."""
+        """Record a successful attempt."""
 
     def mark_alert_failed(self, alert: AlertRow, error: str, *, refused: bool = False) -> None:
-        """The attempt has failed, *refused* if the message is certainly not there; the alert waits for the next one."""
+        """Record a failed attempt, *refused* if the message was certainly not delivered; the alert stays pending."""
 
     def drop_alerts(self, keys: Sequence[str]) -> None:
-        """Nobody is to be told of these any more: those of them that wait are superseded."""
+        """Supersede the pending ones of these alerts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentWatch:
     """
-    What is remembered of the groups of a cluster from one snapshot to the next, or of its pipeline from look to look.
+    State of the incidents of a cluster, of its groups or its pipeline, from one evaluation to the next.
 
     Attributes:
         cluster: Configured name of the cluster.
-        snapshot_id: The newest snapshot that was looked at, or look; None before the first.
-        at: When its reading ended, or when that was.
+        snapshot_id: The newest evaluated snapshot, or evaluation; None before the first.
+        at: End of that snapshot, or time of the evaluation.
         first_at: The same of the first one.
-        courses: Of those with which something is wrong.
+        courses: States of open and suspected incidents.
     """
 
     cluster: str
@@ -143,14 +138,14 @@ class IncidentWatch:
 
 
 CLOCKS_APART = timedelta(minutes=10)
-"""How far clocks may lie apart; a watch that is further ahead of now than that does not hold off those of now."""
+"""Maximum clock skew; an evaluation further in the future doesn't block current ones."""
 
 
 class Incidents(Protocol):
-    """What is wrong with groups and with pipelines, told or not yet."""
+    """Incidents of groups and pipelines, notified or not."""
 
     def incident_watch(self, cluster: str, of: WatchOf = WatchOf.GROUPS) -> IncidentWatch:
-        """What is remembered of a cluster's groups, or of its pipeline; nothing before the first look."""
+        """The incident states of the groups of a cluster, or of its pipeline; empty before the first evaluation."""
 
     def store_watch(
         self,
@@ -165,28 +160,28 @@ class Incidents(Protocol):
         of: WatchOf = WatchOf.GROUPS,
     ) -> bool:
         """
-        Keep what a look changed, and queue what is told of it: all of it or nothing.
+        Store the result of an evaluation and queue its notifications, atomically.
 
-        The history need not know the snapshot: it may have been down when that was taken.
+        The history database may not have the snapshot, if it was down when the snapshot was taken.
 
         Args:
             cluster: Configured name of the cluster.
             snapshot_id: The snapshot.
-            at: When its reading ended.
-            courses: What the next look has to know; what is remembered of any other is forgotten.
-            incidents: Of those that are open, or over since this look: what people are shown
-                (`IncidentRow.of_course`). Any other that is open of this cluster's groups, or pipeline, is over, too.
-            postings: What is to be told.
-            before: The snapshot of the watch (`incident_watch`) that all this was worked out from.
-            of: What was looked at; of a pipeline the *snapshot* is the look, *at* a moment.
+            at: End of the snapshot.
+            courses: States for the next evaluation; all others are deleted.
+            incidents: Public rows (`IncidentRow.of_course`) of incidents that are open or were resolved in this
+                evaluation. All other open incidents of the subject are resolved.
+            postings: Notifications.
+            before: The snapshot of the evaluation (`incident_watch`) that this one is based on.
+            of: The subject; for a pipeline *snapshot* is the id of the evaluation and *at* its time.
 
         Returns:
-            False when this snapshot, a younger one or any other since *before* was looked at already: nothing is kept
-            then. None is younger that is more than `CLOCKS_APART` ahead of now.
+            False if this snapshot, a newer one, or any other since *before* was evaluated already; nothing is stored
+            then. A snapshot more than `CLOCKS_APART` in the future doesn't count as newer.
         """
 
     def unwatched(self, clusters: Sequence[str]) -> list[str]:
-        """The clusters other than these, by name, of which something is remembered or open."""
+        """Other clusters, by name, with incident states or open incidents."""
 
     def forget_watch(
         self,
@@ -198,23 +193,22 @@ class Incidents(Protocol):
         of: WatchOf = WatchOf.GROUPS,
     ) -> bool:
         """
-        Forget the groups of a cluster, or its pipeline, end what is open of it, and queue what is told of that: all or
-        nothing.
+        Delete the incident states of a subject, resolve its open incidents and queue notifications, atomically.
 
         Args:
             cluster: Name of the cluster.
-            now: When it is over.
-            postings: What is to be told.
-            before: The snapshot of the watch (`incident_watch`) that all this was worked out from.
-            of: What is forgotten.
+            now: Time of the resolution.
+            postings: Notifications.
+            before: The snapshot of the evaluation (`incident_watch`) that this is based on.
+            of: The subject.
 
         Returns:
-            False when there is another watch by now, or none any more: nothing is changed then.
+            False if there was another evaluation, or none; nothing is changed then.
         """
 
 
 class Notifier(Protocol):
-    """Somewhere people read messages. It is used by several threads at once, one for each channel."""
+    """A notification channel. Several threads use it in parallel, one per channel."""
 
     def send(
         self,
@@ -229,33 +223,33 @@ class Notifier(Protocol):
         Deliver a message.
 
         Args:
-            message: What to say.
-            channel: Where to say it.
-            key: Our own id of the message; a message already delivered under it is found, not sent again.
-            thread: The timestamp of the message this one answers.
-            broadcast: Whether an answer is shown in the channel, too.
+            message: The message.
+            channel: Its channel.
+            key: Deduplication key; a delivered message with this key is found, not sent again.
+            thread: Timestamp of the message that this one answers.
+            broadcast: Whether a reply is also shown in the channel.
 
         Raises:
-            NotDelivered: It was refused; as ChannelClosed where the channel takes nothing of ours.
-            NotifierError: It could not be delivered, or it is not known whether it was; sending again later is safe.
+            NotDelivered: It was refused; ChannelClosed if the channel accepts no messages.
+            NotifierError: It was not delivered, or that is unknown; a retry is safe.
         """
 
     def update(
         self, message: AlertMessage, *, channel: str, key: str, delivered: Delivered
     ) -> Delivered:
         """
-        Change a message that was delivered; to repeat that is harmless.
+        Edit a delivered message; repeating it is harmless.
 
-        One that is gone is posted anew; one that may not be changed any more gets an answer that the channel sees.
+        A deleted message is posted again; one that can no longer be edited gets a reply that is shown in the channel.
 
         Args:
-            message: What it is to say.
-            channel: Where it was said.
-            key: Our own id of the change, for what is posted.
-            delivered: Where the message is.
+            message: The new content.
+            channel: Its channel.
+            key: Deduplication key of the edit, for new posts.
+            delivered: Location of the message.
 
         Returns:
-            Where it is now.
+            Its new location.
 
         Raises:
             NotifierError: As for `send`.

@@ -1,4 +1,4 @@
-"""Kafka, as far as it is read."""
+"""The port to Kafka, read-only."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ class Cluster(Protocol):
 
     def take_snapshot(self, snapshot_id: str) -> ClusterSnapshot:
         """
-        Read everything once: groups, where logs begin, commits, then where logs end.
+        Read groups, log start offsets, committed offsets and end offsets, in this order.
 
         Raises:
             ClusterUnreachable: No broker answered.
         """
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close connections."""

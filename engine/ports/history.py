@@ -1,9 +1,8 @@
 """
-What the steps leave in the history and read back: snapshots, results, advice.
+Ports of results in the history database: snapshots, results, advice.
 
-Each method is one transaction; writing what an earlier try has written replaces it, but for advice, which is never
-rewritten. Whatever cannot be reached raises HistoryUnreachable; a write for a snapshot that the history does not know
-raises HistoryError.
+Each method is one transaction. A retry replaces the rows of an earlier try, except advice, which is never rewritten.
+HistoryUnreachable is raised if the database is unreachable, HistoryError for a write to an unknown snapshot.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from .lake import Manifest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingSnapshot:
-    """A snapshot that should have advice and has none; *claimed_by* is the run that began to work on it."""
+    """A snapshot that should have advice and has none; *claimed_by* is the run that claimed it."""
 
     snapshot_id: str
     cluster: str
@@ -42,88 +41,86 @@ class LeftBehind:
 
 
 class SnapshotHistory(Protocol):
-    """Which snapshots there are."""
+    """Snapshots."""
 
     def store_snapshot(self, manifest: Manifest, config_version: str | None = None) -> None:
         """
-        Note a snapshot and its cluster; what later steps have noted about it stays.
+        Store a snapshot and its cluster; results of later steps are kept.
 
         Args:
-            manifest: That of the step `snapshot`.
-            config_version: Hash of the configuration; None leaves the one that is stored.
+            manifest: The manifest of the step `snapshot`.
+            config_version: Hash of the configuration; None keeps the stored one.
 
         Raises:
             ClusterChanged: Another Kafka cluster id is stored under this name; nothing is written.
         """
 
     def missing_snapshots(self, snapshot_ids: Sequence[str]) -> list[str]:
-        """Those of these snapshots that the history does not have, in the order given."""
+        """The given snapshots that the history database doesn't have, in the given order."""
 
     def snapshots_without_advice(self, older_than: timedelta) -> list[WaitingSnapshot]:
-        """Snapshots written longer ago than that, neither rejected nor superseded, without advice; oldest first."""
+        """Older snapshots without advice that are neither rejected nor superseded, oldest first."""
 
     def take_up(
         self, cluster: str, run: str, *, passed: Sequence[str] = (), again: str | None = None
     ) -> str | None:
         """
-        Take up, for a run, the newest snapshot of a cluster that waits for advice.
+        Claim the newest waiting snapshot of a cluster for a run.
 
-        Whatever else of the cluster has no advice and is older is then superseded by it. A run that has taken up a
-        snapshot before gets the same again, whatever has become of it.
+        It supersedes all older snapshots of the cluster without advice. A run always gets its own claim again.
 
         Args:
             cluster: Configured name of the cluster.
             run: Id of the run.
-            passed: Snapshots it saw rejected and does not want again.
-            again: A snapshot that it may take from another run, which has failed.
+            passed: Excluded snapshots, which the run saw rejected.
+            again: A snapshot that may be claimed from another, failed run.
 
         Returns:
-            The snapshot id; None when nothing waits, or another run works on the newest.
+            The snapshot id; None if none waits, or if another run has claimed the newest.
         """
 
     def take_up_by_hand(self, snapshot_id: str, run: str) -> None:
-        """Note that a run works on exactly this snapshot, whoever else did; one with advice stays as it is."""
+        """Claim exactly this snapshot for a run, regardless of other claims, unless it has advice."""
 
     def left_behind(self, snapshot_id: str, limit: int = 50) -> list[LeftBehind]:
-        """Overtaken snapshots without metrics of the day before a snapshot, newest first."""
+        """Superseded snapshots without metrics of the day before a snapshot, newest first."""
 
     def expire(self, before: datetime) -> list[str]:
         """
-        Forget what began before a moment: snapshots with all that belongs to them, runs of steps, incidents that are
-        over, alerts that no longer wait.
+        Delete rows from before a moment: snapshots with their rows, step runs, resolved incidents, delivered alerts.
 
         Returns:
-            The ids of the snapshots that went.
+            The ids of the deleted snapshots.
         """
 
 
 class ResultHistory(Protocol):
-    """What the steps found in a snapshot; found again, it replaces what was found before."""
+    """Results of the steps of a snapshot; a repeated step replaces its results."""
 
     def store_validation(self, snapshot_id: str, stage: str, results: pa.Table) -> None:
         """
-        Replace what one stage found, and note the verdict.
+        Replace the validation results of a stage, and store whether the snapshot is rejected.
 
         Args:
-            snapshot_id: Of which snapshot.
+            snapshot_id: Id of the snapshot.
             stage: `snapshot`, `metrics` or `candidates`.
-            results: Rows of `snapshots.VALIDATION`; that they are of this snapshot and stage is taken as given.
+            results: Rows of `snapshots.VALIDATION` of this snapshot and stage.
         """
 
     def store_metrics(self, snapshot_id: str, tables: Mapping[str, pa.Table]) -> None:
         """
         Replace the metrics of a snapshot: the tables of `snapshots.METRICS`.
 
-        Each group's 20 worst partitions are kept, and all of them while the snapshot is its cluster's newest.
+        All partitions are stored for the newest snapshot of a cluster, the 20 worst of each group for older ones.
         """
 
     def store_candidates(self, snapshot_id: str, candidates: pa.Table) -> None:
-        """Replace the candidates of a snapshot: rows of `CandidateColumns`, their moves are for the lake."""
+        """Replace the candidates of a snapshot: rows of `CandidateColumns`, without the moves in the lake."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviousAdvice:
-    """How far the advice of a group had come before a snapshot; *course* is None where there is nothing to remember."""
+    """State of the advice of a group before a snapshot; *course* is None without a state."""
 
     group_id: str
     course: Course | None = None
@@ -132,17 +129,17 @@ class PreviousAdvice:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdvisedSnapshot:
     """
-    A snapshot whose advice is to be told.
+    A snapshot whose advice is notified.
 
     Attributes:
         snapshot_id: The snapshot.
         cluster: Its cluster.
-        started_at: When its reading began.
-        finished_at: When its reading ended.
-        partial: Whether something could not be read.
-        problems: What that was.
-        newest_advised_id: The newest snapshot of the cluster that has advice; None while there is none.
-        newest_started_at: When the newest snapshot of the cluster was begun, with or without advice.
+        started_at: Start of the snapshot.
+        finished_at: End of the snapshot.
+        partial: Whether it has read errors.
+        problems: Its read errors.
+        newest_advised_id: The newest snapshot of the cluster with advice; None without one.
+        newest_started_at: Start of the newest snapshot of the cluster, with or without advice.
     """
 
     snapshot_id: str
@@ -158,19 +155,19 @@ class AdvisedSnapshot:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredAdvice(AdviceColumns):
     """
-    The advice of a group and what it rests on.
+    The advice of a group with its scores.
 
     Attributes:
-        seen_since: When the first of the `seen` consecutive snapshots began in which the strategy won; None if none.
-        live: What the group had; None when that was not scored or is gone.
-        proposed: What the advised strategy would give it; None likewise.
-        metrics: The group's metrics; None when they are gone.
-        running: By strategy, whether the group runs it; None where that is not known.
-        members: Of a group that is advised to switch, its members by id; none elsewhere.
-        notes: What is to be said of both assignments beside their scores, each once.
-        live_forecast: What becomes of the group as it is; None unknown.
-        forecast: What becomes of it with the advised strategy; None likewise.
-        checks: What came of the promises of what it took up last, as far as they have come due.
+        seen_since: Start of the first of the `seen` consecutive snapshots that the strategy won; None if none.
+        live: Score of the current assignment; None if not scored or deleted.
+        proposed: Score of the advised strategy; None if not scored or deleted.
+        metrics: Metrics of the group; None if deleted.
+        running: By strategy, whether the group runs it; None if unknown.
+        members: Members by id, for a group with the advice to switch; otherwise empty.
+        notes: Notes about both assignments, each once.
+        live_forecast: Forecast with the current assignment; None if unknown.
+        forecast: Forecast with the advised strategy; None if unknown.
+        checks: Due forecast checks of the last adopted advice.
     """
 
     seen_since: datetime | None
@@ -186,44 +183,43 @@ class ScoredAdvice(AdviceColumns):
 
     @property
     def uptake(self) -> Uptake | None:
-        """What the group took up last."""
+        """The last adopted strategy."""
         return self.course.uptakes[-1] if self.course and self.course.uptakes else None
 
 
 class AdviceHistory(Protocol):
-    """What was advised. It is added to and never rewritten."""
+    """Advice, append-only."""
 
     def store_advice(self, snapshot_id: str, rows: Sequence[AdviceRow]) -> bool:
         """
-        Add the advice of a snapshot with its moves, events and checks; no rows are an advice too, that of a snapshot
-        without groups.
+        Add the advice of a snapshot with moves, events and checks; it has no rows if the snapshot has no groups.
 
         Returns:
-            False when the snapshot has its advice already, which then stays.
+            False if the snapshot has advice already, which is kept.
         """
 
     def thin(self, cluster: str, detail_hours: float) -> None:
         """
-        Forget of a cluster's older snapshots what only the newest are asked for; what they say over time stays.
+        Delete details of older snapshots of a cluster; samples and changes are kept.
 
         Args:
             cluster: Configured name of the cluster.
-            detail_hours: For so long before the newest snapshot all of them keep every metric and advice.
+            detail_hours: Hours before the newest snapshot in which all snapshots keep all metrics and advice.
         """
 
     def previous_advice(self, snapshot_id: str) -> list[PreviousAdvice]:
         """
         The newest advice before this snapshot, which may be unknown, by group.
 
-        Of the groups that the cluster's newest advised snapshot before it has advice for, or the newest of those that
-        was not partial, and of the groups that this one has metrics of.
+        Includes groups with advice in the newest advised snapshot before it, or the newest complete one, and groups
+        with metrics in this snapshot.
         """
 
     def advised_snapshot(self, snapshot_id: str) -> AdvisedSnapshot | None:
-        """The snapshot and how new its advice is; None when the history does not know it."""
+        """The snapshot and the age of its advice; None if the snapshot is unknown."""
 
     def advice_with_scores(self, snapshot_id: str) -> list[ScoredAdvice]:
-        """The advice of a snapshot and the scores it rests on, by group."""
+        """The advice of a snapshot with its scores, by group."""
 
     def first_moves(self, advice_ids: Sequence[int], most: int) -> dict[int, list[Move]]:
-        """At most so many moves of each advice, in order of topic and partition; none: no entry."""
+        """A limited number of moves of each advice, by topic and partition; advice without moves has no entry."""

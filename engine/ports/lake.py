@@ -1,4 +1,4 @@
-"""Snapshot files: what a step leaves in the lake, and the port to it."""
+"""The port to the lake, and its values."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 ALL = 1_000_000
-"""A number of snapshots that no cluster has."""
+"""A limit above any number of snapshots."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LakeFile:
     """
-    Rows of a dataset for one snapshot: a file, or some of its row groups.
+    Rows of a dataset for a snapshot: a file, or some of its row groups.
 
     Attributes:
-        name: Of the file, in the dataset's folder of that cluster and day.
-        row_groups: The first, and one past the last; None: all of them.
+        name: Name of the file, in the folder of the dataset, cluster and day.
+        row_groups: The first, and one past the last; None for all.
     """
 
     name: str
@@ -28,16 +28,16 @@ class LakeFile:
 
 
 Files = Mapping[str, Sequence[LakeFile]]
-"""Dataset -> where its rows lie, in their order."""
+"""Dataset -> files of its rows, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
     """
-    What a step left in the lake, written last; a table without a manifest does not exist for a reader.
+    The results of a step in the lake. The manifest is written last; readers ignore tables without one.
 
-    *facts* are small and JSON-able: for a snapshot its times, Kafka cluster id, problems and request counts.
-    *files* is None where the tables are in no files of their own, as in a recording.
+    *facts* are small JSON values: for a snapshot its times, Kafka cluster id, problems and request counts. *files* is
+    None if the tables have no files of their own, as in a recording.
     """
 
     snapshot_id: str
@@ -89,13 +89,13 @@ def _files_from_json(content: Mapping[str, Any]) -> Files:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenPart:
     """
-    A part of a step's tables that lies in the lake and does not exist for a reader yet; small, and it can be pickled.
+    A part of a step's tables in the lake that readers don't see yet; small and picklable.
 
     Attributes:
-        run: The attempt at the step that it belongs to.
-        number: Its place among that run's parts.
-        rows: Dataset -> how many.
-        files: Dataset -> the name of its file.
+        run: The attempt at the step.
+        number: Its position among the parts of the run.
+        rows: Dataset -> number of rows.
+        files: Dataset -> name of its file.
     """
 
     run: str
@@ -106,26 +106,26 @@ class WrittenPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LakeDay:
-    """What there is of a dataset of a cluster's day, `YYYY-MM-DD` in UTC."""
+    """A dataset of a cluster and a day (`YYYY-MM-DD` in UTC)."""
 
     dataset: str
     cluster: str
     day: str
 
     def __str__(self) -> str:
-        """As people are told of it."""
+        """Text for messages."""
         return f"{self.dataset} of {self.cluster}, {self.day}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compacted:
     """
-    What a compaction did.
+    The result of a compaction.
 
     Attributes:
-        files: How many files the rows lay in that it brought together.
-        into: How many they lie in now.
-        swept: How many files it removed that nothing named.
+        files: Number of files before.
+        into: Number of files after.
+        swept: Number of deleted unreferenced files.
     """
 
     files: int = 0
@@ -140,7 +140,7 @@ class Lake(Protocol):
         self, step: str, snapshot_id: str, tables: Mapping[str, pa.Table], facts: Mapping[str, Any]
     ) -> Manifest:
         """
-        Replace a step's tables for one snapshot; the manifest is written last: one part, and `finish`.
+        Replace the tables of a step for a snapshot: one part, and `finish`.
 
         Raises:
             LakeError: The folder cannot be written.
@@ -150,15 +150,15 @@ class Lake(Protocol):
         self, step: str, snapshot_id: str, run: str, part: int, tables: Mapping[str, pa.Table]
     ) -> WrittenPart:
         """
-        Write some rows of a step's tables, which no reader sees before `finish`.
+        Write some rows of a step's tables, which readers don't see before `finish`.
 
-        Written again by the same run, also at the same time, each stands for itself; `finish` takes the last given.
+        The same run may write a part several times, even in parallel; `finish` uses the given one.
 
         Args:
             step: A key of `snapshots.STEPS`.
-            snapshot_id: Whose rows they are.
-            run: One attempt at the step: a few letters and digits that no other attempt has.
-            part: Its place among the run's parts, from 0.
+            snapshot_id: Id of the snapshot.
+            run: Unique id of the attempt: a few letters and digits.
+            part: Its position among the parts of the run, from 0.
             tables: Exactly the datasets of that step.
 
         Raises:
@@ -174,10 +174,11 @@ class Lake(Protocol):
         facts: Mapping[str, Any],
     ) -> Manifest:
         """
-        Let readers see the parts of a run, all at once, instead of what was there of that step and snapshot.
+        Publish the parts of a run atomically; they replace earlier results of the step and snapshot.
 
         Raises:
-            LakeError: A part is of another run or gone, or the folder cannot be written; readers see what they saw.
+            LakeError: A part belongs to another run or is missing, or the folder cannot be written; readers see the
+                earlier results.
         """
 
     def read(
@@ -191,19 +192,19 @@ class Lake(Protocol):
         coded: bool = False,
     ) -> pa.Table:
         """
-        The rows of a dataset for some snapshots, in the order of the ids and, of each, as they were written.
+        The rows of a dataset for some snapshots, in the order of the ids, and as written within each snapshot.
 
-        The rows of a snapshot are those of one run, also while another replaces it.
+        The rows of a snapshot are those of one run, even while another run replaces it.
 
         Args:
-            groups: Only rows of these groups; what lies far from them in a file is not read.
+            groups: Only rows of these groups; row groups without them are skipped.
             topics: Only rows of these topics, likewise.
-            columns: Only these, in this order.
-            coded: Texts as dictionaries, each text once for many rows; one may hold texts of no row.
+            columns: Only these columns, in this order.
+            coded: Whether texts are dictionary-encoded; a dictionary may have unused texts.
 
         Raises:
             SnapshotNotFound: A snapshot has no manifest of the step that writes this dataset.
-            LakeError: The dataset or one of these columns is not there, or a file is damaged.
+            LakeError: The dataset or a column is missing, or a file is damaged.
         """
 
     def manifest(self, step: str, snapshot_id: str) -> Manifest:
@@ -219,15 +220,15 @@ class Lake(Protocol):
         """Names of the clusters that have snapshots."""
 
     def expire(self, before: datetime) -> int:
-        """Remove what was taken before that moment; the number of snapshots removed."""
+        """Delete snapshots from before that moment; returns their number."""
 
     def finished_days(self, before: datetime) -> list[LakeDay]:
-        """What of the days that ended before that moment is not one file yet, oldest first."""
+        """Datasets of past days with more than one file, oldest first."""
 
     def compact(self, day: LakeDay, before: datetime) -> Compacted:
         """
-        Bring a finished day of a dataset into one file, and remove those that nothing has named for a day before then.
+        Compact a past day of a dataset into one file, and delete files that are unreferenced for a day.
 
         Raises:
-            LakeError: It cannot be done; what was there stays.
+            LakeError: The compaction failed; the files are unchanged.
         """

@@ -1,4 +1,4 @@
-"""How the pipeline itself runs: its steps, its locks, what it says about itself; and the user's questions."""
+"""Ports of the operation of the pipeline: step runs, health, locks; and named queries."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .silences import Silences
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToldOutage:
     """
-    Something that kept the history from being written, and is over.
+    A past outage of the history database.
 
     Attributes:
-        incident: What it was, with its own key.
-        opened: What was told of it, outside of the outbox.
-        delivered: Where that went.
-        ends: What is to be told of its end.
+        incident: Its incident, with a key of its own.
+        opened: The notification that was sent outside of the outbox.
+        delivered: Location of that notification.
+        ends: The notification of its end.
     """
 
     incident: IncidentRow
@@ -34,32 +34,32 @@ class ToldOutage:
 
 
 class StepRuns(Protocol):
-    """How the runs of steps ended."""
+    """Step runs."""
 
     def record_step(self, run: StepRun) -> None:
-        """Note one."""
+        """Record a run."""
 
     def note_missed(self, runs: Sequence[StepRun], outage: ToldOutage | None = None) -> bool:
         """
-        Note runs that could not be noted when they ended, and why: all of it or nothing.
+        Record runs of a past outage, atomically.
 
         Args:
-            runs: The runs.
-            outage: What kept them from being noted, if people heard of it: its incident is written, what was told is an
-                alert that was sent, and its end one that waits.
+            runs: The runs. outage: The outage, if it was notified: stores its incident, its notification as a sent
+            alert, and that of its
+                end as a pending one.
 
         Returns:
-            False when an incident of that key is there already; nothing is written then.
+            False if an incident with that key exists; nothing is written then.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailingStep:
     """
-    A step whose last tries failed or were skipped: how many in a row, since when, and what the last one said.
+    A step whose last tries failed or were skipped: number of consecutive tries, start, and last error.
 
-    *skipped*: the last one was not begun, because the run before was still at it; the cluster may be well. *runs*: to
-    how many runs the failed tries belong. *link*: the address of the last one.
+    *skipped*: the last try was skipped because the previous run was still active. *runs*: number of runs of the failed
+    tries. *link*: URL of the last one.
     """
 
     step: str
@@ -75,33 +75,31 @@ class FailingStep:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterFacts:
     """
-    How the pipeline of one configured cluster fares.
+    Health of the pipeline of a configured cluster.
 
     Attributes:
-        cluster: Configured name of the cluster.
-        watched_since: The first trace of this pipeline; None when there is none yet.
-        outage_until: When the newest outage of all clusters was over; None: there was none.
-        newest_snapshot_id: None when the cluster was never read.
-        newest_finished_at: When its reading ended.
-        unwatched_since: When the reading of the first one ended after that of which the groups were watched last;
-            None: there is none, or they never were.
-        rejected_snapshot_id: The newest snapshot validation has looked at, if it rejected it.
-        rejected_at: When its reading ended.
-        rejection: Why it was rejected.
-        partial_snapshots: How many of the newest snapshots in a row are partial.
-        partial_since: When the reading of the first of them ended.
-        partial_problems: What the newest one could not read; nothing where it is whole.
-        whole_snapshots: How many of the newest two are whole.
-        unadvised: Snapshots newer than the newest advice that should have some.
+        cluster: Configured name of the cluster. watched_since: Time of the first step run; None if there is none.
+        outage_until: End of the newest outage of all clusters; None if there was none. newest_snapshot_id: The newest
+        snapshot; None if there is none. newest_finished_at: End of the newest snapshot. unwatched_since: End of the
+        first snapshot after the last one whose groups were evaluated; None if there is none,
+            or if groups were never evaluated.
+        rejected_snapshot_id: The newest validated snapshot, if it was rejected.
+        rejected_at: End of that snapshot.
+        rejection: Reason of the rejection.
+        partial_snapshots: Number of the newest consecutive partial snapshots.
+        partial_since: End of the first of them.
+        partial_problems: Read errors of the newest snapshot.
+        whole_snapshots: Number of complete snapshots among the newest two.
+        unadvised: Number of snapshots newer than the newest advice that should have advice.
         oldest_unadvised_id: The oldest of them.
-        oldest_unadvised_at: When its reading ended.
-        run_seconds: How long a run of late took to store its advice; None where none did.
-        gap_seconds: How often a snapshot came of late; None before the second.
-        failing: Steps whose last run failed, longest first; one that serves all clusters stands with the first.
-        unsent: Alerts that are still pending, but for those about unsent alerts.
-        oldest_unsent_at: When the oldest of them was made.
-        unsent_channels: Where they should go.
-        unsent_error: What the last attempt at the oldest that was attempted said.
+        oldest_unadvised_at: End of that snapshot.
+        run_seconds: Recent duration of a run until its advice was stored; None if there was none.
+        gap_seconds: Recent interval between snapshots; None before the second.
+        failing: Steps whose last run failed, longest first; a step of all clusters is listed with the first cluster.
+        unsent: Number of pending alerts, without those about unsent alerts.
+        oldest_unsent_at: Time when the oldest of them was created.
+        unsent_channels: Their channels.
+        unsent_error: Error of the last attempt at the oldest attempted one.
     """
 
     cluster: str
@@ -130,37 +128,37 @@ class ClusterFacts:
 
 
 class PipelineHistory(Protocol):
-    """How the pipeline of each cluster fares."""
+    """Health of the pipeline of each cluster."""
 
     def cluster_facts(self, clusters: Sequence[str]) -> list[ClusterFacts]:
-        """The facts of these clusters, in their order; of one the history has never heard of, empty ones."""
+        """The health of these clusters, in their order; empty for an unknown one."""
 
 
 class Locks(Protocol):
-    """What only one process may do at a time."""
+    """Named locks."""
 
     def lock(self, key: str) -> AbstractContextManager[None]:
         """
-        Hold the lock of a name, for as long as this process lives.
+        Hold a named lock, at most for the lifetime of this process.
 
         Raises:
-            ClusterBusy: Somebody else holds it.
+            ClusterBusy: Another process holds it.
         """
 
 
 class Queries(Protocol):
-    """The user's questions: the named queries of `sql/queries`."""
+    """The named queries of `sql/queries`."""
 
     def query(self, name: str, **parameters: Any) -> list[dict[str, Any]]:
         """
-        The rows of a query, in a transaction that cannot write.
+        The rows of a query, in a read-only transaction.
 
         Raises:
-            InputError: There is no query of that name, or a parameter is missing, unknown or not of its type.
+            InputError: The query is unknown, or a parameter is missing, unknown or of the wrong type.
         """
 
     def members_of_groups_with(self, member_ids: Sequence[str]) -> list[MemberMetrics]:
-        """All members of the groups that one of these is in, in the newest measured and newest advised snapshots."""
+        """All members of the groups of these members, in the newest snapshots with metrics and with advice."""
 
 
 class History(
@@ -177,4 +175,4 @@ class History(
     Queries,
     Protocol,
 ):
-    """All that is asked of the history in Postgres."""
+    """All ports of the history database."""

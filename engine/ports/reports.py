@@ -1,4 +1,4 @@
-"""What a report shows, as the history has it."""
+"""The port of reports."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Rows = Sequence[Mapping[str, Any]]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedGroups:
     """
-    Which groups of a cluster a report is about, over which time.
+    The groups and the period of a report.
 
     Attributes:
         cluster: Configured name of the cluster.
-        pattern: Shell pattern of their ids.
-        group: The one group that it is about, in place of a pattern.
-        since: Not what was before; None: however old.
-        snapshots: The newest so many at most.
+        pattern: Shell pattern of group ids.
+        group: Id of the only group, instead of a pattern.
+        since: Start of the period; None for no limit.
+        snapshots: Maximum number of snapshots.
     """
 
     cluster: str
@@ -33,22 +33,22 @@ class ReportedGroups:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredReport:
     """
-    Rows of the history, all of one moment; which columns they have is written in `sql/statements/report_<name>.sql`.
+    Rows of a report from one transaction; `sql/statements/report_<name>.sql` describes their columns.
 
     Attributes:
-        snapshots: How the snapshots were taken, oldest first.
-        groups: How each group of the newest one is.
-        lag: How each stood in each of them, as arrays.
-        forecasts: What was forecast of them.
-        members: Who is in them now.
-        strategies: What each strategy would do for them.
-        advice: What they are told now.
-        moves: What changes hands if they follow it.
-        events: What became of their advice.
-        incidents: What was wrong with them, and with the pipeline.
-        scorecard: How advice kept what it promised.
-        failures: Which steps failed.
-        withheld: What validation withheld.
+        snapshots: Snapshots, oldest first.
+        groups: Groups of the newest snapshot.
+        lag: Metrics of groups by snapshot, as arrays.
+        forecasts: Lag forecasts.
+        members: Current members.
+        strategies: Scores of strategies.
+        advice: Current advice.
+        moves: Moves of the advice.
+        events: State changes of advice.
+        incidents: Incidents of groups and of the pipeline.
+        scorecard: Forecast accuracy.
+        failures: Failed steps.
+        withheld: Groups skipped by validation.
     """
 
     snapshots: Rows
@@ -67,10 +67,10 @@ class StoredReport:
 
 
 class ReportHistory(Protocol):
-    """What the history has for a report."""
+    """Reads the rows of a report."""
 
     def report_clusters(self) -> list[str]:
-        """The clusters that it knows, by name."""
+        """The known clusters, by name."""
 
     def report(self, wanted: ReportedGroups) -> StoredReport:
-        """All rows about some groups; without a measured snapshot in that time, nothing of how they are."""
+        """All rows of some groups; without a snapshot with metrics in that period, there are no current metrics."""

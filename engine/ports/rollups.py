@@ -1,4 +1,4 @@
-"""What is left of the history when its snapshots are gone: hours and days, of groups and of strategies on them."""
+"""The port of rollups: hours and days of groups and of candidates."""
 
 from __future__ import annotations
 
@@ -9,48 +9,48 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterDay:
-    """A day of a cluster in UTC, by the moment it began."""
+    """A day of a cluster in UTC, by its start."""
 
     cluster: str
     day: datetime
 
     def __str__(self) -> str:
-        """As people are told of it."""
+        """Text for messages."""
         return f"{self.cluster}, {self.day:%Y-%m-%d}"
 
 
 class RollupHistory(Protocol):
-    """Hours and days of every group, made of snapshots; what is made again replaces what was made before."""
+    """Hours and days of every group, rolled up from snapshots; repeating it replaces rows."""
 
     def days_to_roll_up(self, before: datetime) -> list[ClusterDay]:
         """
-        Days with an hour that was over by then and has a snapshot that is not counted in it, oldest first.
+        Days with a past hour that has a snapshot that is not rolled up, oldest first.
 
-        A snapshot whose metrics or advice are stored again, or that comes late, is not counted.
+        A late snapshot, or one with replaced metrics or advice, is not rolled up.
         """
 
     def roll_up(self, day: ClusterDay, *, kept: datetime, before: datetime) -> int:
         """
-        Make the hours of a day that were over by then and are not whole, and the day of them.
+        Roll up incomplete past hours of a day, and the day.
 
         Args:
             day: One of `days_to_roll_up`.
-            kept: Of an hour that began before, snapshots may be gone: what was made of it stays.
-            before: Hours that were over by then.
+            kept: Hours that began before may have lost snapshots and are kept.
+            before: Only hours that ended before.
 
         Returns:
-            How many snapshots are counted now.
+            Number of snapshots that were rolled up.
         """
 
     def pack_samples(self, before: datetime) -> None:
-        """Pack what was kept of every snapshot of the days that were over by then; once for each day."""
+        """Pack the samples of past days, once per day."""
 
     def expire_candidates(self, *, samples: datetime, hours: datetime, days: datetime) -> None:
         """
-        Forget what strategies would have given in snapshots, hours and days that began before a moment each.
+        Delete samples, hours and days of candidates from before a moment each.
 
-        Of snapshots whole hours go, and none that are not counted in their hour.
+        Samples are deleted by whole hours, after they are rolled up.
         """
 
     def expire_rollups(self, *, hours: datetime, days: datetime) -> None:
-        """Forget the hours that began before one moment and the days before another, and diagnoses that ended then."""
+        """Delete old hours and days, and diagnoses that ended before the oldest day."""

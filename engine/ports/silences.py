@@ -1,4 +1,4 @@
-"""Of which groups less is said for a while."""
+"""The port of silences."""
 
 from __future__ import annotations
 
@@ -10,36 +10,35 @@ from ..records import SilenceRow
 
 
 class Silences(Protocol):
-    """What people silenced and acknowledged, and the maintenance windows that have begun."""
+    """Silences, acknowledgements, and maintenance windows that have started."""
 
     def silences(self, now: datetime) -> list[SilenceRow]:
-        """Those that hold, those that are to come, and those of whose end nothing was told yet, by their numbers."""
+        """Active and future ones, and those whose end is not notified yet, by number."""
 
     def add_silence(self, silence: SilenceRow) -> int:
         """
-        Keep one.
+        Store one.
 
-        Of a maintenance window that was noted before (its patterns and its beginning) and not ended early, what is said
-        of it now counts.
+        A stored maintenance window with the same patterns and start is updated, unless it was ended early.
 
         Returns:
             Its number.
         """
 
     def end_silence(self, silence_id: int, now: datetime) -> SilenceRow | None:
-        """End one that holds or is to come, and what it is then; None when there is no such one."""
+        """End an active or future one and return it; None if there is none."""
 
     def note_silence(
         self, silence_id: int, channels: Sequence[str], end_notified_at: datetime | None
     ) -> None:
         """
-        Keep what has been told of one.
+        Store the notifications of one.
 
         Args:
             silence_id: Its number.
-            channels: Where it was told that it began.
-            end_notified_at: When its end was told, or needed no word; None: not yet.
+            channels: Channels that were notified of its start.
+            end_notified_at: Time when its end was notified, or needed no notification; None before.
         """
 
     def newest_groups(self) -> dict[str, list[str]]:
-        """The groups of each cluster, by name, as its newest measured snapshot has them."""
+        """The groups in the newest snapshot with metrics of each cluster, by name."""

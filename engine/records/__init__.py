@@ -1,15 +1,15 @@
 """
 One frozen record per kind of row that is stored or shown; each column is declared once, as a field.
 
-A field says its type, `| None` whether it may be unknown, and `column(...)` what it means: a one-line comment, its
-range, and its unit unless the name says that (`model.columns`). Schemas, rows, JSON, range checks and heads of tables
-follow from that (`derivation`), and so do the tables of the database (`tables`, which is not imported here: SQLAlchemy
-takes its time).
+A field declares its type, `| None` if the value may be unknown, and `column(...)` with a one-line comment, the range,
+and the unit if the name doesn't say it (`model.columns`). Schemas, rows, JSON, range checks and table headings are
+derived from that (`derivation`), and so are the tables of the database (`tables`, not imported here because importing
+SQLAlchemy is slow).
 
-`cluster_rows` (the five tables of a snapshot), `metrics`, `candidate`, `advice`, `lifecycle` (what is remembered of
-advice), `validation`, `incident`, `silence`, `alert`, `snapshot` (as the history knows it), `step_run`, `rollup` (hours
-and days of a group), `candidate_rollup` (those of what strategies would have given it), `answers` (what the database's
-views and named queries show, by what their files say), `printed_rows` (what the command line shows and nobody stores).
+`cluster_rows` (the five tables of a snapshot), `metrics`, `candidate`, `advice`, `lifecycle` (state of advice),
+`validation`, `incident`, `silence`, `alert`, `snapshot` (in the history database), `step_run`, `rollup` (hours and days
+of a group), `candidate_rollup` (hours and days of candidates), `answers` (columns of views and named queries, from the
+headers of their files), `printed_rows` (rows that commands print without storing them).
 """
 
 from collections.abc import Mapping
@@ -94,7 +94,7 @@ TABLES: Mapping[str, type] = {
     "diagnosis_span": DiagnosisSpan,
     "step_run": StepRun,
 }
-"""What a row is of each table of the database, each after those that it refers to."""
+"""The record of each table of the database, each after those that it refers to."""
 
 __all__ = [
     "TABLES",

@@ -1,4 +1,4 @@
-"""What `advise` leaves of a group: what it was told, the moves that this means, and what became of earlier advice."""
+"""Rows that `advise` stores per group: the advice, its moves, its state changes and its forecast checks."""
 
 from __future__ import annotations
 
@@ -13,111 +13,106 @@ from .lifecycle import AdviceCheck, AdviceEvent, Course
 
 @record
 class MoveRow(Move):
-    """A partition that changes hands when an advice is followed."""
+    """One row per partition that is reassigned by an advice."""
 
-    advice_id: int = column("Which advice.")
+    advice_id: int = column("Number of the advice.")
 
 
 @record
 class EventRow(AdviceEvent):
-    """
-    From a snapshot on an advice was in another state; one of each group and snapshot, two where it was taken up and
-    verified at once.
-    """
+    """One row per state change of an advice. A group has at most one per snapshot, or two (adopted and verified)."""
 
-    advice_id: int = column("With which advice that was stored.")
+    advice_id: int = column("Number of the advice that was stored with it.")
 
 
 @record
 class CheckRow(AdviceCheck):
-    """What was promised of an advice that was taken up, and what came, so long afterwards."""
+    """One row per forecast value of an adopted advice, with the actual value after the same time."""
 
-    advice_id: int = column("With which advice that was stored.")
+    advice_id: int = column("Number of the advice that was stored with it.")
 
 
 @record
 class AdviceColumns(OfGroup):
-    """What a group was told after a snapshot, without the moves."""
+    """The advice for a group after a snapshot, without its moves."""
 
     advice_id: int | None = column("Number of the advice.", default=None, generated=True)
-    verdict: Verdict = column("What it was told: switch, stay or not evaluated.")
+    verdict: Verdict = column("Verdict: switch, stay or not evaluated.")
     strategy: str | None = column(
-        "The strategy that wins; null when none does.", default=None, none=True
+        "Winning strategy; null if there is none.", default=None, none=True
     )
-    reason: str = column("Why.", head="Why")
-    how: str | None = column("What to do to get that strategy.", default=None, none=True)
+    reason: str = column("Reason.", head="Why")
+    how: str | None = column("Steps that deploy the strategy.", default=None, none=True)
     best_undeployable: str | None = column(
-        "The best strategy that cannot be deployed on this group.", default=None, none=True
+        "Best strategy that cannot be deployed on this group.", default=None, none=True
     )
     best_undeployable_reason: str | None = column(
-        "What it would gain, and why it cannot be deployed.", default=None, none=True
+        "Gain of that strategy, and the reason that it cannot be deployed.", default=None, none=True
     )
     seen: Int32 = column(
-        "Number of consecutive snapshots, this one included, in which the strategy won.",
+        "Number of consecutive snapshots that the strategy won, including this one.",
         default=0,
         unit=Unit.SNAPSHOTS,
         at_least=0,
     )
     facts: tuple[Fact, ...] | None = column(
-        "The reason as values (kinds gain, loss, reason ...), to ask with @>: a list of {kind, measure, ...}.",
+        "Reason as a list of {kind, measure, ...} (kinds gain, loss, reason ...); query it with @>.",
         default=None,
     )
     best_undeployable_facts: tuple[Fact, ...] | None = column(
-        "What that strategy would gain, as values of the same form.", default=None
+        "Gain of that strategy, in the same form.", default=None
     )
     state: AdviceState | None = column(
-        "How far its newest advice has come: proposed, confirmed, adopted, verified, missed, withdrawn, expired.",
+        "State of its newest advice: proposed, confirmed, adopted, verified, missed, withdrawn, expired.",
         default=None,
         none=True,
     )
-    state_since: datetime | None = column("Since when it is in that state.", default=None)
+    state_since: datetime | None = column("Start of that state.", default=None)
     course: Course | None = column(
-        "What the next snapshot has to know of it, as JSON; null where that is nothing.",
+        "State of the advice lifecycle that the next snapshot continues, as JSON; null if there is none.",
         default=None,
         none=True,
     )
     owner: str | None = column(
-        "Who owned the group then; null where that was not configured, or not kept yet.",
+        "Owner of the group at that time; null if none was configured.",
         default=None,
         none=True,
     )
-    created_at: datetime = column("When it was decided.")
+    created_at: datetime = column("Time of the decision.")
 
 
 @record
 class AdviceRow(AdviceColumns):
-    """What a group was told after a snapshot, "stay" included."""
+    """The advice for a group after a snapshot, including "stay"."""
 
     events: tuple[AdviceEvent, ...] = column(
-        "The state that an advice of the group reached with this snapshot.",
+        "State changes of advice of the group at this snapshot.",
         default=(),
         table="advice_event",
     )
     checks: tuple[AdviceCheck, ...] = column(
-        "The promises that this snapshot checked.", default=(), table="advice_check"
+        "Forecast values that this snapshot checked.", default=(), table="advice_check"
     )
 
     moves: tuple[Move, ...] = column(
-        "The partitions that change hands when it is followed.", default=(), table="advice_move"
+        "Partitions that are reassigned if the advice is followed.", default=(), table="advice_move"
     )
 
 
 @record
 class StoredAdvice(AdviceColumns):
-    """What a group was told, "stay" included: after the newest snapshots each, before these where it was another."""
+    """One row per advice for a group, including "stay". Unchanged advice is kept only for the newest snapshots."""
 
     since: datetime | None = column(
-        "Since when it was told so: when the first snapshot in a row was taken with this verdict, strategy and"
-        " state.",
+        "Time of the first consecutive snapshot with this verdict, strategy and state.",
         default=None,
         generated=True,
     )
     until: datetime | None = column(
-        "When the first snapshot was taken after which it was told otherwise; null: none was, or the row repeats"
-        " another.",
+        "Time of the first snapshot with different advice; null if there is none, or if the row repeats another.",
         default=None,
     )
     repeats: bool = column(
-        "Whether the advice before it said the same; such a row goes after some hours.",
+        "True if the advice before it was the same; such a row is deleted after some hours.",
         default=False,
     )

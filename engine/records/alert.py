@@ -1,4 +1,4 @@
-"""A message to people, on its way."""
+"""Notifications and their delivery."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..model.columns import Int32, Unit, column, record
 
 
 class AlertState(enum.StrEnum):
-    """How far a message has come."""
+    """Delivery state of a notification."""
 
     PENDING = "pending"
     SENT = "sent"
@@ -20,50 +20,57 @@ class AlertState(enum.StrEnum):
 
 @record
 class AlertRow:
-    """A message to people: stored as pending, then delivered, then marked as sent."""
+    """One row per notification: pending when it is stored, sent after its delivery."""
 
-    alert_id: int | None = column("Number of the message.", default=None, generated=True)
-    key: str = column("Our own id of what is said; nothing is said twice under one key.")
-    cluster: str = column("Configured name of the cluster it is about.")
+    alert_id: int | None = column("Number of the notification.", default=None, generated=True)
+    key: str = column("Deduplication key; a key is delivered once.")
+    cluster: str = column("Configured name of its cluster.")
     snapshot_id: str | None = column(
-        "The snapshot it speaks of, if it speaks of one.", default=None
+        "Snapshot that it reports; null if there is none.", default=None
     )
-    kind: str = column("What sort of message it is.")
-    channel: str = column("Where it is to be said.")
-    message: Mapping[str, Any] = column("What is to be said, without any markup of a messenger.")
+    kind: str = column("Kind of the notification.")
+    channel: str = column("Channel that receives it.")
+    message: Mapping[str, Any] = column("Content as JSON, without the markup of a chat program.")
     answers: str | None = column(
-        "Key of the message in whose thread it belongs; null: it stands alone.", default=None
-    )
-    replaces: str | None = column(
-        "Key of the message that is changed to it, as that was first posted; null: it is posted anew.",
+        "Key of the notification whose thread it belongs to; null if it starts a thread.",
         default=None,
     )
-    broadcast: bool = column("Whether an answer is shown in the channel, too.", default=False)
+    replaces: str | None = column(
+        "Key of the notification that it edits, as first posted; null if it is posted as a new message.",
+        default=None,
+    )
+    broadcast: bool = column(
+        "True if a reply in a thread is also shown in the channel.", default=False
+    )
     state: AlertState = column(
-        "Whether it is pending, sent, or superseded by something newer before it could be sent.",
+        "Delivery state: pending, sent, or superseded by a newer notification before delivery.",
         default=AlertState.PENDING,
     )
     attempts: Int32 = column(
-        "Number of deliveries tried.", default=0, unit=Unit.ATTEMPTS, at_least=0
+        "Number of delivery attempts.", default=0, unit=Unit.ATTEMPTS, at_least=0
     )
     attempted_at: datetime | None = column(
-        "When a delivery was begun that may still be under way; null when none is.", default=None
+        "Start of a delivery attempt that may still be running; null if there is none.",
+        default=None,
     )
     unsure: bool = column(
-        "Whether an attempt failed in such a way that the message may be there after all.",
+        "True if an attempt failed but may have delivered the message.",
         default=False,
     )
-    last_error: str | None = column("Why the last one failed; null when it did not.", default=None)
-    created_at: datetime | None = column("When it was stored.", default=None, generated=True)
-    sent_at: datetime | None = column("When it was delivered; null before.", default=None)
+    last_error: str | None = column(
+        "Error of the last attempt; null if it succeeded.", default=None
+    )
+    created_at: datetime | None = column("Time when it was stored.", default=None, generated=True)
+    sent_at: datetime | None = column("Time of the delivery; null before it.", default=None)
     sent_channel: str | None = column(
-        "The messenger's own id of where it was delivered.", default=None
+        "Id of the channel at the chat program; null before the delivery.", default=None
     )
     sent_timestamp: str | None = column(
-        "The messenger's own id of the message, to update or answer it.", default=None
+        "Id of the message at the chat program, used for edits and replies; null before the delivery.",
+        default=None,
     )
 
     @property
     def may_be_there(self) -> bool:
-        """Whether it may have arrived though that was not noted: an attempt is under way, or its end is not known."""
+        """Whether it may have been delivered without a record: an attempt is running, or its result is unknown."""
         return self.unsure or self.attempted_at is not None

@@ -1,6 +1,4 @@
-"""
-What views and named queries show: columns of tables, and what a view or query has of its own, by what its file says.
-"""
+"""Columns of views and named queries: those of tables, and their own as declared in the header of the SQL file."""
 
 from __future__ import annotations
 
@@ -24,15 +22,15 @@ _KINDS: Mapping[str, tuple[Any, Any, int]] = {
     "timestamptz": (datetime, None, 64),
     "jsonb": (Mapping, None, 64),
 }
-"""Type, what it lists and bits of a column by its type in SQL."""
+"""Type, item type and bits of a column by its SQL type."""
 
 
 @record
 class Taken:
-    """Of which moment a row is; every view and query may say so."""
+    """Columns for the time of a row, which every view and query may have."""
 
-    taken_at: datetime = column("When the reading of its snapshot began.")
-    age_seconds: float = column("Seconds since the reading of its snapshot began.")
+    taken_at: datetime = column("Start of its snapshot.")
+    age_seconds: float = column("Seconds since the start of its snapshot.")
 
 
 @cache

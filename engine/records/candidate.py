@@ -1,4 +1,4 @@
-"""What `propose_candidates` makes of a group: one row per strategy."""
+"""Rows that `propose_candidates` computes per group: one per strategy."""
 
 from __future__ import annotations
 
@@ -11,47 +11,50 @@ from .keys import OfGroup
 
 @record
 class CandidateColumns(OfGroup):
-    """What a strategy would give a group, scored by one judge; or why it cannot. Only what passed validation."""
+    """
+    One row per group and strategy with its score, or the reason why it has none. Only groups that passed validation.
+    """
 
-    strategy: str = column('Our name of the strategy; "live" is what the group has now.')
+    strategy: str = column('Name of the strategy; "live" is the current assignment.')
     position: Int32 = column(
-        "Place of the strategy in the table of strategies, from 0.", at_least=0
+        "Position of the strategy in the table of strategies, from 0.", at_least=0
     )
     deployment: Deployment = column(
-        "How a user gets it: setting, class, plan, baseline, never advised, already there.",
-        head="Got by",
+        "How it is deployed: setting, class, plan, baseline, never advised, already there.",
+        head="Deployment",
     )
     feasibility: Feasibility = column(
-        "Whether this group could run it: available, needs restart, not deployable here, not applicable."
+        "Availability for this group: available, needs restart, not deployable here, not applicable."
     )
-    reason: str = column("Why it can or cannot run.", head="Why", none=True)
+    reason: str = column("Reason for that availability.", head="Why", none=True)
     is_running: bool | None = column(
-        "Whether the group runs it, as far as can be seen (Streams: it gives what the group has); null: unknown.",
+        "True if the group seems to run it (Streams: if it gives the current assignment); null if unknown.",
         default=None,
     )
-    how: str | None = column("What to do to get it on this group.", default=None, none=True)
+    how: str | None = column("Steps that deploy it on this group.", default=None, none=True)
     replay: str | None = column(
-        'Begins "next rebalance" if members report what they own now, else "fresh assignment"; null without score.',
+        'Starts with "next rebalance" if members report their partitions, else with "fresh assignment"; '
+        "null without score.",
         default=None,
         none=True,
     )
     score: Score | None = missing_where("moves", default=None)
     findings: tuple[str, ...] = column(
-        "What is wrong with the assignment, if anything; of the live one, what is found about its racks.",
+        "Problems of the assignment; for the live one, findings about its racks.",
         default=(),
     )
     notes: tuple[str, ...] | None = column(
-        "What else is to be said of it: what was taken for what is not known, where tags and racks disagree.",
+        "Notes, such as assumptions for unknown values and tags that contradict racks.",
         default=None,
         none=True,
     )
     proof: str | None = column(
-        'What is proven of it: "exact", or how far from its floor it is at most; null when nothing is claimed.',
+        'Proven quality: "exact", or the largest distance from its lower bound; null without a proof.',
         default=None,
         none=True,
     )
     facts: tuple[Fact, ...] | None = column(
-        "Reason, how, findings, notes, proof and replay as values, to ask with @>: a list of {kind, measure, ...}.",
+        "Reason, how, findings, notes, proof and replay as a list of {kind, measure, ...}; query it with @>.",
         default=None,
     )
     next_change: NextChange | None = missing_where("members_tried", default=None)
@@ -60,9 +63,9 @@ class CandidateColumns(OfGroup):
 
 @record
 class CandidateRow(CandidateColumns):
-    """What a strategy would give a group, and its score; or why it cannot. Its moves stand for the assignment."""
+    """A strategy for a group with its score and moves, or the reason why it has none."""
 
     moved: tuple[Move, ...] = column(
-        "The partitions that change hands: a list of {topic, partition, from_member, to_member}.",
+        "Reassigned partitions: a list of {topic, partition, from_member, to_member}.",
         default=(),
     )

@@ -1,4 +1,4 @@
-"""What is left of candidates when they are gone: for some hours that of each snapshot, then hours and days."""
+"""Aggregates of candidates: per snapshot for some hours, then per hour and per day."""
 
 from __future__ import annotations
 
@@ -7,29 +7,31 @@ from typing import Any
 
 from ..model.columns import Float32, Int16, Int32, column, record
 
-_LAG = "Largest lag of a member by its assignment, in offsets"
-_FORECAST_LAG = "Lag to be expected an hour ahead, in offsets; null where nothing was forecast"
-_CROSS_RACK = "Share of partitions read from a rack without a replica; null where racks are unknown"
-_BYTES = "Bytes per second across racks once it keeps up"
-_MOVES = "Number of partitions (of Streams: tasks) that it would have moved"
+_LAG = "Largest member lag with its assignment, in offsets"
+_FORECAST_LAG = "Lag forecast for one hour ahead, in offsets; null without a forecast"
+_CROSS_RACK = "Share of partitions whose owner's rack has no replica; null if racks are unknown"
+_BYTES = "Cross-rack bytes per second without backlog"
+_MOVES = "Number of partitions (Streams: tasks) that it would have moved"
 
 
 def _listed(of: str, which: str = "") -> Any:
     """A list with a value for each strategy."""
-    return column(f"{of}{which and ': the '}{which}. A value for each strategy.")
+    return column(f"{of}{which and ': '}{which}. A value for each strategy.")
 
 
 @record
 class CandidateSample:
-    """What strategies would have given a group in a snapshot: until an hour after that of it is counted."""
+    """
+    One row per group and snapshot with the figures of all strategies. Deleted an hour after its hour is rolled up.
+    """
 
-    snapshot_id: str = column("Which snapshot it belongs to.")
-    group_id: str = column("The consumer group.", head="Group")
+    snapshot_id: str = column("Id of the snapshot.")
+    group_id: str = column("Consumer group.", head="Group")
     strategies: tuple[str, ...] = column(
-        'Our names of the strategies that had an answer, "live" (what the group had) among them, as on the scoreboard.'
+        'Names of the strategies with a score, including "live" (the current assignment).'
     )
     runnable: tuple[bool, ...] = column(
-        "Whether the group could run it, or could have been brought to it: a value for each strategy."
+        "True if the strategy could be deployed on the group. A value for each strategy."
     )
     member_lag: tuple[Float32, ...] = _listed(_LAG)
     forecast_lag: tuple[Float32, ...] = _listed(_FORECAST_LAG)
@@ -40,42 +42,42 @@ class CandidateSample:
 
 @record
 class CandidateRollup:
-    """What the strategies would have given a group in a span of time. Smaller is better: the best is the smallest."""
+    """Figures of the strategies for a group over a period. Smaller is better: best is the minimum."""
 
     cluster: str = column("Configured name of the cluster.")
-    group_id: str = column("The consumer group.", head="Group")
-    since: datetime = column("When it began.")
+    group_id: str = column("Consumer group.", head="Group")
+    since: datetime = column("Start of the period.")
     strategies: tuple[str, ...] = column(
-        'Our names of the strategies that had an answer in it, "live" (what the group had) among them.'
+        'Names of the strategies with a score, including "live" (the current assignment).'
     )
-    snapshots: tuple[Int16, ...] = _listed("Number of snapshots in which it had an answer")
+    snapshots: tuple[Int16, ...] = _listed("Number of snapshots with a score")
     runnable_snapshots: tuple[Int16, ...] = _listed(
-        "Number of those in which the group could run it, or could have been brought to it"
+        "Number of those in which it could be deployed on the group"
     )
-    best_member_lag: tuple[Float32, ...] = _listed(_LAG, "smallest")
+    best_member_lag: tuple[Float32, ...] = _listed(_LAG, "minimum")
     median_member_lag: tuple[Float32, ...] = _listed(_LAG, "median")
-    worst_member_lag: tuple[Float32, ...] = _listed(_LAG, "largest")
-    best_forecast_lag: tuple[Float32, ...] = _listed(_FORECAST_LAG, "smallest")
+    worst_member_lag: tuple[Float32, ...] = _listed(_LAG, "maximum")
+    best_forecast_lag: tuple[Float32, ...] = _listed(_FORECAST_LAG, "minimum")
     median_forecast_lag: tuple[Float32, ...] = _listed(_FORECAST_LAG, "median")
-    worst_forecast_lag: tuple[Float32, ...] = _listed(_FORECAST_LAG, "largest")
-    best_cross_rack_share: tuple[Float32, ...] = _listed(_CROSS_RACK, "smallest")
+    worst_forecast_lag: tuple[Float32, ...] = _listed(_FORECAST_LAG, "maximum")
+    best_cross_rack_share: tuple[Float32, ...] = _listed(_CROSS_RACK, "minimum")
     median_cross_rack_share: tuple[Float32, ...] = _listed(_CROSS_RACK, "median")
-    worst_cross_rack_share: tuple[Float32, ...] = _listed(_CROSS_RACK, "largest")
-    cross_rack_bytes_per_second: tuple[Float32, ...] = _listed(_BYTES, "mean of those known")
-    best_moves: tuple[Int32, ...] = _listed(_MOVES, "smallest")
+    worst_cross_rack_share: tuple[Float32, ...] = _listed(_CROSS_RACK, "maximum")
+    cross_rack_bytes_per_second: tuple[Float32, ...] = _listed(_BYTES, "mean of the known values")
+    best_moves: tuple[Int32, ...] = _listed(_MOVES, "minimum")
     median_moves: tuple[Int32, ...] = _listed(_MOVES, "median")
-    worst_moves: tuple[Int32, ...] = _listed(_MOVES, "largest")
+    worst_moves: tuple[Int32, ...] = _listed(_MOVES, "maximum")
 
 
 @record
 class CandidateHour(CandidateRollup):
-    """An hour of what strategies would have given a group, in UTC; a median is that of its snapshots."""
+    """One row per group and hour (UTC) with the figures of all strategies. Medians are those of its snapshots."""
 
-    since: datetime = column("When the hour began.")
+    since: datetime = column("Start of the hour.")
 
 
 @record
 class CandidateDay(CandidateRollup):
-    """A day of what strategies would have given a group, in UTC; a median is that of the medians of its hours."""
+    """One row per group and day (UTC) with the figures of all strategies. Medians are those of the hourly medians."""
 
-    since: datetime = column("When the day began.")
+    since: datetime = column("Start of the day.")

@@ -1,8 +1,8 @@
 """
-What follows from a record's declaration: its Arrow schema, its rows and tables both ways, its JSON form.
+Conversions of records: Arrow schema, rows, tables and JSON.
 
 A *row* is a dict by column name with plain values: enumerations are texts, tuples are lists, records in lists are
-dicts. The JSON form differs where JSON has no word: moments are ISO texts, "never" is the text Infinity.
+dicts. The JSON form has ISO texts for moments and the text Infinity for "never".
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _ARROW = {
 @cache
 def arrow_schema(record: type) -> pa.Schema:
     """
-    The schema of a record's dataset: all columns but those that the database gives.
+    The Arrow schema of a record: all columns except those that the database generates.
 
-    Every column may be null there: what it must be is for checks to say.
+    Every column is nullable; validation checks the required ones.
     """
     stored = [spec for spec in columns_of(record) if not spec.meaning.generated]
     return pa.schema([(spec.name, arrow_type(spec)) for spec in stored])
@@ -49,7 +49,7 @@ def arrow_type(spec: ColumnSpec) -> pa.DataType:
     The Arrow type of a column.
 
     Raises:
-        TypeError: It is of a type that is not stored in the lake.
+        TypeError: The lake doesn't store the type.
     """
     if spec.kind is tuple:
         return pa.list_(_arrow_type(spec.item, spec.bits))
@@ -90,7 +90,7 @@ _SCALARS = frozenset({str, int, float, bool, bytes, datetime})
 
 @cache
 def _layout(kind: Any) -> tuple[Callable[[Any], Any], tuple[tuple[str, Part | None], ...]]:
-    """How a record becomes a row: all its values, and per value its name, and its part unless it is plain already."""
+    """Getter of all values of a record, and per value its name, and its part unless the value is plain."""
     parts = parts_of(kind)
     names = [part.name for part in parts]
     values = operator.attrgetter(*names)
@@ -106,10 +106,10 @@ def _layout(kind: Any) -> tuple[Callable[[Any], Any], tuple[tuple[str, Part | No
 
 def record_of(kind: type[R], row: Mapping[str, Any]) -> R:
     """
-    A row, or its JSON form, as a record again; columns that are not the record's are passed over.
+    The record of a row or of its JSON form; unknown columns are ignored.
 
-    An embedded record that may be missing is, where a column that it must have is null. A column that is not in the
-    row, as an older version wrote it, has its default.
+    An optional embedded record is None if one of its required columns is null. A column that the row doesn't have gets
+    its default.
 
     Raises:
         ValueError: A column that cannot be null is missing or null, or a value is not of its type.
@@ -138,14 +138,14 @@ def _defaults(kind: Any) -> frozenset[str]:
 
 
 def blank(kind: type[R], **known: Any) -> R:
-    """A record of which nothing is known but *known*: every other column that may be unknown is."""
+    """A record with the values *known*; every other nullable column is None."""
     record: Any = kind
     unknown = (part.name for part in parts_of(record) if part.nullable and part.name not in known)
     return kind(**known, **dict.fromkeys(unknown))
 
 
 def table_of(kind: type, records: Iterable[Any]) -> pa.Table:
-    """Records as an Arrow table of their dataset: what `row_of` says of each, column by column."""
+    """Records as an Arrow table, with the values of `row_of` by column."""
     schema, columns = arrow_schema(kind), _columns(kind, list(records))
     arrays = [
         _structs(columns[field.name], field.type)
@@ -157,7 +157,7 @@ def table_of(kind: type, records: Iterable[Any]) -> pa.Table:
 
 
 def _columns(kind: Any, records: Sequence[Any]) -> dict[str, list[Any]]:
-    """The values of records by column; lists of records as they are."""
+    """The values of records by column; lists of records are not converted."""
     columns: dict[str, list[Any]] = {}
     for part in parts_of(kind):
         values = list(map(operator.attrgetter(part.name), records))
@@ -174,7 +174,7 @@ def _columns(kind: Any, records: Sequence[Any]) -> dict[str, list[Any]]:
 
 
 def _structs(lists: Sequence[Sequence[Any] | None], kind: pa.DataType) -> pa.Array:
-    """Lists of records; one that is said of many rows (most facts are) is put into Arrow once."""
+    """Lists of records; a record that many rows share (as most facts) is converted once."""
     distinct: list[Any] = []
     place_of: dict[int, int] = {}
     places, ends = list[int](), [0]
@@ -207,7 +207,7 @@ def rows_to_table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Ta
 
 
 def to_json(record: Any) -> dict[str, Any]:
-    """A record in what JSON knows; `record_of` reads it back."""
+    """A record as JSON values; `record_of` reads it back."""
     return {name: _jsonable(value) for name, value in row_of(record).items()}
 
 

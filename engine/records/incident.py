@@ -1,8 +1,7 @@
 """
-Something that is wrong for a while: as people ask for it, and as it is remembered of a group from snapshot to snapshot,
-or of a pipeline from look to look.
+Incidents of groups and pipelines: the rows that people query, and the state carried from one evaluation to the next.
 
-Who reads how that goes on: `evenkeel.engine.incidents.lifecycle`.
+`evenkeel.engine.incidents.lifecycle` computes the next state.
 """
 
 from __future__ import annotations
@@ -19,25 +18,25 @@ from ..model.states import IncidentState, TroubleKind
 
 @record
 class CauseSpan:
-    """One thing that is wrong, from the first snapshot that showed it to the newest."""
+    """One cause of an incident, from the first snapshot that shows it to the newest."""
 
-    cause: TroubleKind = column("What is wrong.")
-    since: datetime = column("When it began, as far as snapshots tell.")
-    last_seen_at: datetime = column("When it was last seen.")
+    cause: TroubleKind = column("Cause.")
+    since: datetime = column("Start, as far as snapshots show it.")
+    last_seen_at: datetime = column("Time of the last snapshot that shows it.")
     snapshots: Int32 = column(
-        "In how many snapshots in a row it was seen.", unit=Unit.SNAPSHOTS, at_least=0
+        "Number of consecutive snapshots that show it.", unit=Unit.SNAPSHOTS, at_least=0
     )
     amount: float | None = column(
-        "How bad it is, more is worse: seconds behind, records lost, seconds that it lasts; null unknown.",
+        "Severity value, more is worse: seconds behind, records lost or duration in seconds; null if unknown.",
         unit=Unit.BY_CAUSE,
         none=True,
     )
-    facts: tuple[Fact, ...] = column("With names and numbers, as last seen.", default=())
+    facts: tuple[Fact, ...] = column("Names and numbers, as last seen.", default=())
     known: Mapping[str, Any] = column(
-        "Of a pipeline, what is known about it by name, as last seen.", default_factory=dict
+        "Details of a pipeline incident by name, as last seen.", default_factory=dict
     )
     missed: Int32 = column(
-        "In how many snapshots in a row since then it was not seen.",
+        "Number of consecutive snapshots since then that don't show it.",
         default=0,
         unit=Unit.SNAPSHOTS,
         at_least=0,
@@ -46,57 +45,55 @@ class CauseSpan:
 
 @record
 class Readers:
-    """What the readers of an incident have been told of it last."""
+    """The content of the last notification of an incident."""
 
-    alert_key: str = column("The message that stands for the incident: its own, or a digest.")
-    channel: str = column("Where that is.")
-    cause: TroubleKind = column("The worst cause that they know.")
-    amount: float | None = column("How bad that was then.", unit=Unit.BY_CAUSE, none=True)
-    at: datetime = column("When that was true.")
-    causes: tuple[TroubleKind, ...] = column(
-        "All that they know to be wrong, or to have been.", default=()
+    alert_key: str = column("Key of the notification of the incident: its own, or a digest.")
+    channel: str = column("Channel of that notification.")
+    cause: TroubleKind = column("Most severe cause in it.")
+    amount: float | None = column(
+        "Severity value of that cause in it.", unit=Unit.BY_CAUSE, none=True
     )
-    updates: Int32 = column("How often the message was changed.", default=0, at_least=0)
-    in_digest: bool = column("Whether it was one of many in a digest.", default=False)
-    pagers: tuple[str, ...] = column(
-        "The channels of the webhooks that were told of it.", default=()
-    )
+    at: datetime = column("Time of its facts.")
+    causes: tuple[TroubleKind, ...] = column("All causes that were notified so far.", default=())
+    updates: Int32 = column("Number of edits of the message.", default=0, at_least=0)
+    in_digest: bool = column("True if it was part of a digest.", default=False)
+    pagers: tuple[str, ...] = column("Webhook channels that were notified.", default=())
 
 
 @record
 class IncidentCourse:
-    """What is remembered of a group, or a pipeline, with which something is wrong; of one that is well, nothing."""
+    """The state of the incident of a group or pipeline. A healthy one has none."""
 
-    key: str = column("Our own id of the incident, the same from its beginning to its end.")
+    key: str = column("Id of the incident, from its start to its end.")
     group_id: str | None = column(
-        "The consumer group; null of the pipeline of the whole cluster.", none=True
+        "Consumer group; null for a pipeline incident of the whole cluster.", none=True
     )
-    state: IncidentState = column("How far it has come.")
-    cause: TroubleKind = column("The most severe thing that is, or was, wrong.")
-    causes: tuple[CauseSpan, ...] = column("All that is wrong now, the most severe first.")
-    began_at: datetime = column("When it began, as far as snapshots tell.")
-    began_snapshot_id: str = column("The first snapshot that showed it.")
+    state: IncidentState = column("State of the incident.")
+    cause: TroubleKind = column("Most severe cause so far.")
+    causes: tuple[CauseSpan, ...] = column("Current causes, most severe first.")
+    began_at: datetime = column("Start, as far as snapshots show it.")
+    began_snapshot_id: str = column("Id of the first snapshot that shows it.")
     good_snapshot_id: str | None = column(
-        "The last snapshot in which the group was well; null where none is known.", none=True
+        "Id of the last snapshot in which the group was healthy; null if unknown.", none=True
     )
-    opened_at: datetime | None = column("When it was worth telling; null before.", default=None)
-    closed_at: datetime | None = column("When it was over.", default=None)
+    opened_at: datetime | None = column("Time when it was opened; null before.", default=None)
+    closed_at: datetime | None = column("Time when it was resolved.", default=None)
     well_since: datetime | None = column(
-        "Since when the group is well; null while it is not.", default=None
+        "Time since which the group is healthy; null while it is not.", default=None
     )
     unseen_since: datetime | None = column(
-        "Since when no snapshot shows any of it, be the group well or not; null while one does, or is unknown.",
+        "Time since which no snapshot shows any of its causes; null while one does, or if unknown.",
         default=None,
         none=True,
     )
     well_looks: Int32 = column(
-        "In how many snapshots in a row nothing was seen of it.", default=0, at_least=0
+        "Number of consecutive snapshots that show none of its causes.", default=0, at_least=0
     )
     already_so: bool = column(
-        "Whether it was so already when the cluster was first looked at.", default=False
+        "True if it existed before the first snapshot of the cluster.", default=False
     )
     over_at: datetime | None = column(
-        "When the incident before this one was over; null where that is long ago, or none was.",
+        "End of the previous incident; null if there was none recently.",
         default=None,
         none=True,
     )
@@ -110,60 +107,62 @@ class IncidentCourse:
         "The largest time behind seen since it began; null unknown.", default=None, none=True
     )
     readers: Readers | None = column(
-        "What its readers know; null while nobody has been told.", default=None
+        "Content of the last notification; null before the first.", default=None
     )
 
     @property
     def name(self) -> str:
-        """Its name among those of its cluster: the group, or what is wrong with the pipeline."""
+        """Its name within the cluster: the group, or the cause of a pipeline incident."""
         return self.cause.value if self.group_id is None else self.group_id
 
 
 @record
 class IncidentRow:
-    """Something that is wrong for a while: at most one open per group, one of each kind per pipeline of a cluster."""
+    """
+    One row per incident. A group has at most one open incident; the pipeline of a cluster has at most one per kind.
+    """
 
     incident_id: int | None = column("Number of the incident.", default=None, generated=True)
     cluster: str = column("Configured name of the cluster.")
     group_id: str | None = column(
-        "The consumer group; null when the whole cluster is concerned.",
+        "Consumer group; null for an incident of the whole cluster.",
         default=None,
         head="Group",
         none=True,
     )
-    key: str | None = column(
-        "Our own id of the incident, the same from beginning to end.", default=None
-    )
-    kind: str = column("What is wrong; of a group the worst that was seen.")
-    severity: str = column("How bad it is.")
+    key: str | None = column("Id of the incident, from its start to its end.", default=None)
+    kind: str = column("Cause; for a group, the most severe one so far.")
+    severity: str = column("Severity: critical or warning.")
     began_at: datetime | None = column(
-        "When it began, as far as is known; null where only its opening is.", default=None
+        "Start, as far as snapshots show it; null if only its opening is known.", default=None
     )
-    opened_at: datetime = column("When it was worth telling.")
-    last_seen_at: datetime = column("When it was last seen.")
-    closed_at: datetime | None = column("When it was over; null while it is open.", default=None)
+    opened_at: datetime = column("Time when it was opened.")
+    last_seen_at: datetime = column("Time of the last snapshot that shows it.")
+    closed_at: datetime | None = column(
+        "Time when it was resolved; null while it is open.", default=None
+    )
     notified_at: datetime | None = column(
-        "When its message first arrived; null: nobody has been told.", default=None, none=True
+        "Time of its first delivered notification; null if there was none.", default=None, none=True
     )
     alert_key: str | None = column(
-        "Key of the message that stands for it, its own or a digest; null while nobody is to be told.",
+        "Key of its notification, its own or a digest; null if it has none.",
         default=None,
     )
     owner: str | None = column(
-        "Who owns the group; null where that is not configured.", default=None, none=True
+        "Owner of the group; null if none is configured.", default=None, none=True
     )
-    summary: str | None = column("What is wrong, in words.", default=None, none=True)
+    summary: str | None = column("Description of the problem.", default=None, none=True)
     causes: tuple[CauseSpan, ...] = column(
-        "All that is wrong, the worst first: a list of {cause, since, amount, facts ...}.",
+        "All causes, most severe first: a list of {cause, since, amount, facts ...}.",
         default=(),
     )
     good_snapshot_id: str | None = column(
-        "The last snapshot in which the group was well; null where none is known.",
+        "Id of the last snapshot in which the group was healthy; null if unknown.",
         default=None,
         none=True,
     )
     facts: Mapping[str, Any] = column(
-        "What is known about one of the pipeline, by name.", default_factory=dict
+        "Details of a pipeline incident, by name.", default_factory=dict
     )
 
     @classmethod
@@ -171,14 +170,14 @@ class IncidentRow:
         cls, course: IncidentCourse, *, cluster: str, at: datetime, owner: str | None, summary: str
     ) -> IncidentRow | None:
         """
-        What people are shown of an incident; None while it is only suspected.
+        The public row of an incident; None while it is only suspected.
 
         Args:
-            course: How far it has come.
+            course: State of the incident.
             cluster: Configured name of the cluster.
-            at: When the reading of the newest snapshot ended.
-            owner: Who owns the group, if that is configured.
-            summary: What is wrong, in words.
+            at: End of the newest snapshot.
+            owner: Owner of the group, if one is configured.
+            summary: Description of the problem.
         """
         if course.opened_at is None:
             return None
@@ -206,25 +205,24 @@ class IncidentRow:
 
 @record
 class WatchRow:
-    """How far the groups of a cluster, or its pipeline, have been watched for incidents."""
+    """One row per cluster and subject (groups or pipeline): its last evaluation for incidents."""
 
     cluster: str = column("Configured name of the cluster.")
-    subject: WatchOf = column("What was watched.")
+    subject: WatchOf = column("Subject: groups or pipeline.")
     snapshot_id: str = column(
-        "The newest snapshot that was looked at, also one that has no row; of the pipeline the newest look."
+        "Newest evaluated snapshot, which may have no row; for the pipeline, its newest evaluation."
     )
-    at: datetime = column("When its reading ended; of the pipeline when that was.")
-    first_at: datetime = column("When the first one was.")
+    at: datetime = column("End of that snapshot; for the pipeline, time of the evaluation.")
+    first_at: datetime = column("Time of the first evaluation.")
 
 
 @record
 class CourseRow:
     """
-    What the next look has to know of a group or pipeline with which something is wrong, or may be; of one that is well
-    there is none.
+    One row per group or pipeline with an open or suspected incident: the state that the next evaluation continues.
     """
 
     cluster: str = column("Configured name of the cluster.")
-    subject: WatchOf = column("What was watched.")
-    name: str = column("The consumer group, or what is wrong with the pipeline.")
-    course: IncidentCourse = column("How far its incident has come, as JSON.")
+    subject: WatchOf = column("Subject: groups or pipeline.")
+    name: str = column("Consumer group, or cause of a pipeline incident.")
+    course: IncidentCourse = column("State of its incident, as JSON.")

@@ -1,4 +1,4 @@
-"""What every row that a step makes of a group begins with."""
+"""Key columns of rows that a step computes per group."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from ..model.groups import GroupHeader
 
 @record
 class OfSnapshot:
-    """The key of a row that belongs to a snapshot."""
+    """Key of a row of a snapshot."""
 
-    snapshot_id: str = column("Which snapshot it belongs to.", head="Snapshot")
-    cluster: str = column("The cluster of that snapshot.")
+    snapshot_id: str = column("Id of the snapshot.", head="Snapshot")
+    cluster: str = column("Configured name of the cluster.")
 
 
 @record
 class OfGroup(OfSnapshot):
-    """The key of a row that a step computes of a group."""
+    """Key of a row of a group in a snapshot."""
 
-    group_id: str = column("The consumer group.", head="Group")
-    config_version: str = column("Hash of the configuration it was computed with.")
+    group_id: str = column("Consumer group.", head="Group")
+    config_version: str = column("Hash of the configuration that it was computed with.")
 
 
 def keys_of(group: GroupHeader, config_version: str) -> dict[str, str]:
-    """The columns of `OfGroup` for what is computed of a group with a configuration."""
+    """Values of the columns of `OfGroup` for a group and a configuration."""
     return {
         "snapshot_id": group.snapshot_id,
         "cluster": group.cluster,

@@ -1,7 +1,7 @@
 """
-What is remembered of a group from one snapshot to the next, so that its advice is steady and held to account.
+State of the advice of a group, carried from one snapshot to the next.
 
-Who reads how it goes on from there: `evenkeel.engine.advice.lifecycle`.
+`evenkeel.engine.advice.lifecycle` computes the next state.
 """
 
 from __future__ import annotations
@@ -14,142 +14,142 @@ from ..model.facts import Fact
 from ..model.states import Diagnosis
 
 VERDICT_SECONDS = 3600
-"""So long after it was adopted an advice is held against what it promised."""
+"""Time between adoption and the check of the forecast."""
 
 AT_ONCE = 0
-"""What is won across racks alone shows as soon as the group has its new assignment."""
+"""Cross-rack forecasts are checked as soon as the group has its new assignment."""
 
 
 @record
 class SnapshotWinner:
-    """A judged snapshot: which strategy paid in it."""
+    """An evaluated snapshot and its winner."""
 
-    at: datetime = column("When it was taken.")
-    strategy: str | None = column("The strategy that paid and won; null where none did.", none=True)
+    at: datetime = column("Start of the snapshot.")
+    strategy: str | None = column("Winning strategy; null if there was none.", none=True)
 
 
 @record
 class Claim:
-    """A strategy that wins of late."""
+    """A strategy that won recent snapshots."""
 
-    strategy: str = column("The strategy.")
-    since: datetime = column("When it won first.")
+    strategy: str = column("Name of the strategy.")
+    since: datetime = column("Time of its first win.")
     in_a_row: Int32 = column(
-        "In how many judged snapshots in a row it has won by now.", unit=Unit.SNAPSHOTS, at_least=0
+        "Number of consecutive evaluated snapshots that it won.", unit=Unit.SNAPSHOTS, at_least=0
     )
 
 
 @record
 class AdvicePromise:
-    """What is to be seen of a group so long after it took up an advice: four times of five between low and high."""
+    """
+    A forecast value for a group, due some time after it adopts an advice. The band from p10 to p90 holds 80% of cases.
+    """
 
     after_seconds: Int32 = column(
-        "How long after it was adopted, 0 as soon as it is seen; for a day, what was promised for an hour.",
+        "Seconds from adoption to the check, or 0 for an immediate check; one day uses the forecast for one hour.",
         at_least=0,
     )
     measure: str = column(
-        "What was promised: lag, delay_seconds, utilisation (of the busiest member) or cross_rack_share."
+        "Forecast measure: lag, delay_seconds, utilisation (of the busiest member) or cross_rack_share."
     )
-    unit: str = column("What the values count: offsets, s, ratio or share.")
-    low: float = column(
-        "Low end of what was promised: four times of five it lies between low and high."
-    )
-    expected: float = column("What was expected.")
-    high: float = column("High end of what was promised.")
+    unit: str = column("Unit of the values: offsets, s, ratio or share.")
+    low: float = column("Forecast, p10.")
+    expected: float = column("Forecast, p50.")
+    high: float = column("Forecast, p90.")
 
 
 @record
 class AdviceCheck(AdvicePromise):
-    """What came of a promise."""
+    """A forecast value with the actual value."""
 
-    strategy: str = column("The adopted strategy.")
-    adopted_at: datetime = column("When it was adopted.")
+    strategy: str = column("Adopted strategy.")
+    adopted_at: datetime = column("Time of the adoption.")
     realised: float | None = column(
-        "What came; null where no snapshot tells it, or the assignment was another by then."
+        "Actual value; null if no snapshot has it, or if the assignment changed before."
     )
 
 
 @record
 class AdviceEvent:
-    """From this snapshot on an advice is in another state."""
+    """A state change of an advice."""
 
-    at: datetime = column("When the snapshot was taken.")
-    strategy: str = column("The strategy that it is about.")
+    at: datetime = column("Start of the snapshot.")
+    strategy: str = column("Advised strategy.")
     state: AdviceState = column(
-        "What it became: proposed, confirmed, adopted, verified, missed, withdrawn or expired."
+        "New state: proposed, confirmed, adopted, verified, missed, withdrawn or expired."
     )
-    facts: tuple[Fact, ...] = column("Why, as values: a list of {kind, measure, ...}.")
-    diagnosis: Diagnosis | None = column("What was the matter with the group then.")
-    cause: str = column("Why, in words.", default="", head="Why")
+    facts: tuple[Fact, ...] = column("Reason as a list of {kind, measure, ...}.")
+    diagnosis: Diagnosis | None = column("Diagnosis of the group at that time.")
+    cause: str = column("Reason as text.", default="", head="Why")
 
 
 @record
 class AdviceProposal:
     """A strategy that is proposed or confirmed."""
 
-    strategy: str = column("The strategy.")
-    first_won_at: datetime = column("When it won first.")
+    strategy: str = column("Name of the strategy.")
+    first_won_at: datetime = column("Time of its first win.")
     lost_since: datetime | None = column(
-        "Since when a confirmed one does not win; null while it does.", default=None
+        "Time since which a confirmed strategy no longer wins; null while it wins.", default=None
     )
-    diagnosis: Diagnosis | None = column("What was the matter with the group when it was proposed.")
-    facts: tuple[Fact, ...] = column(
-        "Why it paid when it last did, as values: a list of {kind, measure, ...}."
-    )
-    ran: tuple[str, ...] = column("The strategies that the group ran till then.")
-    assignment: str | None = column("Fingerprint of the assignment it had when it was confirmed.")
-    promises: tuple[AdvicePromise, ...] = column("What its newest forecast promises.")
+    diagnosis: Diagnosis | None = column("Diagnosis of the group when it was proposed.")
+    facts: tuple[Fact, ...] = column("Reason of its last win as a list of {kind, measure, ...}.")
+    ran: tuple[str, ...] = column("Strategies that the group ran at that time.")
+    assignment: str | None = column("Fingerprint of the assignment when it was confirmed.")
+    promises: tuple[AdvicePromise, ...] = column("Values of its newest forecast.")
 
 
 @record
 class Uptake:
-    """An advice that was taken up."""
+    """An adopted advice."""
 
-    strategy: str = column("The strategy.")
-    first_at: datetime = column("When the group was first seen with it.")
-    at: datetime = column("When its assignment had settled: promises count from then.")
-    assignment: str = column("Fingerprint of the assignment it has since.")
-    diagnosis: Diagnosis | None = column("What was the matter with the group when it was proposed.")
-    ran: tuple[str, ...] = column("The strategies that the group came from.")
-    came_from: str | None = column("Fingerprint of the assignment that it came from.")
+    strategy: str = column("Name of the strategy.")
+    first_at: datetime = column("Time of the first snapshot in which the group ran it.")
+    at: datetime = column("Time when its assignment was stable; forecast checks count from it.")
+    assignment: str = column("Fingerprint of the new assignment.")
+    diagnosis: Diagnosis | None = column("Diagnosis of the group when it was proposed.")
+    ran: tuple[str, ...] = column("Strategies that the group ran before.")
+    came_from: str | None = column("Fingerprint of the assignment before.")
     crossed: float | None = column(
-        "Share of its partitions across racks before; null where that is not known or no promise rests on it.",
+        "Cross-rack share before the switch; null if unknown, or if no forecast uses it.",
         default=None,
         unit=Unit.SHARE,
         at_least=0,
         at_most=1,
     )
-    promises: tuple[AdvicePromise, ...] = column("What was promised and has not come due.")
+    promises: tuple[AdvicePromise, ...] = column("Forecast values that are not due yet.")
     outcome: AdviceState | None = column(
-        "What came of it: verified, missed or expired; null while that is open.", default=None
+        "Outcome: verified, missed or expired; null while it is open.", default=None
     )
-    outcome_at: datetime | None = column("When that was seen; null while it is open.", default=None)
+    outcome_at: datetime | None = column(
+        "Time of the outcome; null while it is open.", default=None
+    )
 
 
 @record
 class Mute:
-    """A strategy that is not advised to a group, because it did not keep what was promised."""
+    """A strategy that is muted for a group, because its forecasts were missed."""
 
-    strategy: str = column("The strategy.")
-    until: datetime = column("When it may be advised again.")
-    missed: tuple[datetime, ...] = column("When it was missed.")
+    strategy: str = column("Name of the strategy.")
+    until: datetime = column("End of the mute.")
+    missed: tuple[datetime, ...] = column("Times of the missed forecasts.")
 
 
 @record
 class Course:
-    """How far the advice of a group has come, and all that the next snapshot needs to know of it."""
+    """The state of the advice of a group, as the next snapshot needs it."""
 
-    at: datetime = column("When the snapshot was taken.")
+    at: datetime = column("Start of the snapshot.")
     state: AdviceState | None = column(
-        "The state of its newest advice; null before there was one.", default=None
+        "State of its newest advice; null if there was none.", default=None
     )
-    since: datetime | None = column("Since when it is in that state.", default=None)
+    since: datetime | None = column("Start of that state.", default=None)
     winners: tuple[SnapshotWinner, ...] = column(
-        "The judged snapshots that still count, oldest first.", default=()
+        "Evaluated snapshots that still count, oldest first.", default=()
     )
-    claims: tuple[Claim, ...] = column("The strategies that win.", default=())
+    claims: tuple[Claim, ...] = column("Strategies that won recent snapshots.", default=())
     proposal: AdviceProposal | None = column(
-        "What is proposed or confirmed; null where nothing is.", default=None
+        "Proposed or confirmed strategy; null if there is none.", default=None
     )
-    uptakes: tuple[Uptake, ...] = column("What was adopted lately, oldest first.", default=())
-    mutes: tuple[Mute, ...] = column("What is muted.", default=())
+    uptakes: tuple[Uptake, ...] = column("Recently adopted advice, oldest first.", default=())
+    mutes: tuple[Mute, ...] = column("Muted strategies.", default=())

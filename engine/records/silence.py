@@ -1,4 +1,4 @@
-"""What nobody is woken for, for a while: because somebody said so, or planned it."""
+"""Silences, acknowledgements and maintenance windows."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ..model.columns import column, record
 
 class SilenceKind(enum.StrEnum):
     """
-    What is kept quiet.
+    Kind of a silence.
 
-    *Silence* and *maintenance* (planned in the configuration): nothing is told of the groups. *Ack*: somebody has taken
-    up the incidents that were open when it began; nothing more is told of those until one gets more severe.
+    A *silence*, or a *maintenance* window from the configuration, suppresses all notifications of its groups. An *ack*
+    suppresses those of the incidents that are open when it starts, until one gets more severe.
     """
 
     SILENCE = "silence"
@@ -24,49 +24,51 @@ class SilenceKind(enum.StrEnum):
 
 @record
 class SilenceRow:
-    """For which groups nobody is woken, from when to when, by whom and why."""
+    """One row per silence, ack or maintenance window: its groups, its period, its author and its reason."""
 
     silence_id: int | None = column("Number of the silence.", default=None, generated=True)
     kind: SilenceKind = column(
-        "Whether it is a silence, an ack (of incidents that were open when it began) or planned maintenance."
+        "Kind: silence, ack (of the incidents that were open at its start) or maintenance."
     )
-    cluster: str = column("Shell pattern of the clusters that it covers.")
-    groups: str = column("Shell pattern of the groups that it covers.")
-    starts_at: datetime = column("When it begins.")
+    cluster: str = column("Shell pattern of its clusters.")
+    groups: str = column("Shell pattern of its groups.")
+    starts_at: datetime = column("Start.")
     ends_at: datetime | None = column(
-        "When it is to end; null: with the incidents that it is about.", default=None, none=True
+        "Planned end; null if it ends with its incidents.", default=None, none=True
     )
-    reason: str = column("Why.")
-    who: str = column("Who wanted it so.")
-    created_at: datetime | None = column("When it was stored.", default=None, generated=True)
+    reason: str = column("Reason.")
+    who: str = column("Author.")
+    created_at: datetime | None = column("Time when it was stored.", default=None, generated=True)
     ended_at: datetime | None = column(
-        "When it was ended early; null when it was not.", default=None, none=True
+        "Early end; null if it was not ended early.", default=None, none=True
     )
-    channels: tuple[str, ...] = column("Where people have been told that it began.", default=())
+    channels: tuple[str, ...] = column("Channels that were notified of its start.", default=())
     end_notified_at: datetime | None = column(
-        "When its end was told, or needed no word; null before.", default=None, none=True
+        "Time when its end was notified, or needed no notification; null before.",
+        default=None,
+        none=True,
     )
 
     @property
     def over_at(self) -> datetime | None:
-        """When it is over; None while nobody knows."""
+        """Its end; None while unknown."""
         ends = [at for at in (self.ends_at, self.ended_at) if at is not None]
         return min(ends, default=None)
 
     def holds(self, at: datetime) -> bool:
-        """Whether it holds at a moment."""
+        """Whether it is active at a moment."""
         over_at = self.over_at
         return self.starts_at <= at and (over_at is None or at < over_at)
 
     def covers(self, cluster: str, group: str) -> bool:
-        """Whether a group of a cluster is meant."""
+        """Whether it covers a group of a cluster."""
         meant = fnmatch.fnmatchcase(cluster, self.cluster)
         return meant and fnmatch.fnmatchcase(group, self.groups)
 
 
 @record
 class StoredSilence(SilenceRow):
-    """For which groups nobody is woken, from when to when, by whom and why. Maintenance is noted when it begins."""
+    """One row per silence, ack or maintenance window. Maintenance windows are stored when they start."""
 
     cluster_regex: str = column("The pattern of clusters as a regular expression of Postgres.")
     groups_regex: str = column("The pattern of groups as a regular expression of Postgres.")

@@ -1,4 +1,4 @@
-"""A cluster, and a reading of it as the history knows it: how it went, and how far the steps after it came."""
+"""Clusters and snapshots in the history database, with the steps that each snapshot has completed."""
 
 from __future__ import annotations
 
@@ -11,76 +11,78 @@ from ..model.columns import Int32, Unit, column, record
 
 @record
 class ClusterRow:
-    """A Kafka cluster that has a snapshot."""
+    """One row per Kafka cluster with at least one snapshot."""
 
     cluster: str = column("Configured name.")
     kafka_cluster_id: str | None = column(
-        "The id Kafka gave itself. Another one under the same name is an error."
+        "Cluster id of Kafka; a different id under the same name is an error."
     )
-    first_seen_at: datetime = column("When the reading of its first snapshot began.")
+    first_seen_at: datetime = column("Start of its first snapshot.")
 
 
 @record
 class SnapshotRow:
-    """A reading of a cluster, and how far it came: a step that is done leaves its moment."""
+    """One row per snapshot of a cluster, with the time at which each step completed."""
 
-    snapshot_id: str = column("<cluster>-<UTC second>-<6 random>.", head="Snapshot")
-    cluster: str = column("Which cluster was read.")
-    started_at: datetime = column("When the reading began.")
-    finished_at: datetime = column("When the reading ended.")
+    snapshot_id: str = column("Id: <cluster>-<UTC second>-<6 random>.", head="Snapshot")
+    cluster: str = column("Configured name of the cluster.")
+    started_at: datetime = column("Start of the snapshot.")
+    finished_at: datetime = column("End of the snapshot.")
     first_read_at: datetime | None = column(
-        "When the first of its committed offsets was read (log starts before it); null before it is measured."
+        "Time when its first committed offset was read; null before its metrics are computed."
     )
     last_read_at: datetime | None = column(
-        "When the last of its measured offsets was read; null before it is measured."
+        "Time when its last offset was read; null before its metrics are computed."
     )
-    partial: bool = column("Whether something that belongs in it could not be read.")
-    problems: tuple[str, ...] = column("What could not be read, each with its cause.", default=())
+    partial: bool = column("True if part of the cluster could not be read.")
+    problems: tuple[str, ...] = column("Read errors, each with its cause.", default=())
     requests: Mapping[str, Any] = column(
         "Number of protocol requests by API name.", default_factory=dict, unit=Unit.REQUESTS
     )
     bytes_sent: int | None = column(
-        "Bytes of the requests it took, without what TLS adds; null when not noted.",
+        "Bytes of its requests, without the overhead of TLS; null if unknown.",
         unit=Unit.BYTES,
         at_least=0,
     )
     bytes_received: int | None = column(
-        "Bytes of the responses, without what TLS adds; null when not noted.",
+        "Bytes of its responses, without the overhead of TLS; null if unknown.",
         unit=Unit.BYTES,
         at_least=0,
     )
-    group_count: Int32 | None = column("Number of groups in it.", unit=Unit.GROUPS, at_least=0)
+    group_count: Int32 | None = column("Number of groups.", unit=Unit.GROUPS, at_least=0)
     unreadable_groups: Int32 | None = column(
-        "Number of its groups that could not be read, in whole or in part; null when that was not noted.",
+        "Number of groups that could not be read completely; null if unknown.",
         at_least=0,
     )
-    schema_version: Int32 = column("Version of its tables in the lake.")
-    config_version: str | None = column("Hash of the configuration it was taken with.")
-    written_at: datetime = column("When the lake had it, whole.")
-    validated_at: datetime | None = column("When its first validation was stored; null before.")
+    schema_version: Int32 = column("Schema version of its tables in the lake.")
+    config_version: str | None = column("Hash of the configuration that it was taken with.")
+    written_at: datetime = column("Time when it was completely written to the lake.")
+    validated_at: datetime | None = column(
+        "Time when its first validation was stored; null before."
+    )
     rejected: bool | None = column(
-        "Whether a validation rejected it as a whole; null before the first one."
+        "True if a validation rejected the whole snapshot; null before the first one."
     )
-    measured_at: datetime | None = column("When its metrics were first stored; null before.")
-    proposed_at: datetime | None = column("When its candidates were first stored; null before.")
+    measured_at: datetime | None = column("Time when its metrics were first stored; null before.")
+    proposed_at: datetime | None = column(
+        "Time when its candidates were first stored; null before."
+    )
     advised_at: datetime | None = column(
-        "When its advice was stored, also if there was no group to advise; null before."
+        "Time when its advice was stored, even if there was no group to advise; null before."
     )
-    adopted_at: datetime | None = column("When a run began to work on its advice; null before.")
-    claimed_by: str | None = column(
-        "Id of that run; null before, and where no schedule runs the steps."
+    adopted_at: datetime | None = column(
+        "Time when a run started to compute its advice; null before."
     )
+    claimed_by: str | None = column("Id of that run; null before, and without a scheduler.")
     superseded_by: str | None = column(
-        "The newer snapshot of its cluster that was advised on in its place; it has metrics, no advice of its own."
-        " Null: none was.",
+        "Id of the newer snapshot that got advice in its place; it has metrics but no advice. Null if not"
+        " superseded.",
         none=True,
     )
     rolled_up_at: datetime | None = column(
-        "When it was last counted in its hour; null: not yet, or something of it was stored since."
+        "Time when it was last rolled up; null if not yet, or if it changed since."
     )
-    checks: Int32 | None = column(
-        "Number of expectations that were checked; null when none was, or not counted."
-    )
+    checks: Int32 | None = column("Number of checked expectations; null if unknown.")
     thinned_at: datetime | None = column(
-        "When its metrics, candidates and repeated advice were forgotten here; null: what it got is here."
+        "Time when its metrics, candidates and repeated advice were deleted here; null before."
     )

@@ -1,4 +1,4 @@
-"""How a step of the pipeline ended."""
+"""Runs of steps of the pipeline."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..model.columns import column, record
 
 
 class Outcome(enum.StrEnum):
-    """How a run of a step ended."""
+    """Outcome of a step run."""
 
     OK = "ok"
     FAILED = "failed"
@@ -18,29 +18,29 @@ class Outcome(enum.StrEnum):
 
 @record
 class StepRun:
-    """A run of a step of the pipeline; a failed one with its error."""
+    """One row per run of a step of the pipeline."""
 
     step_run_id: int | None = column("Number of the run.", default=None, generated=True)
     cluster: str | None = column(
-        "Configured name of the cluster; null for a step that concerns all.",
+        "Configured name of the cluster; null for a step of all clusters.",
         default=None,
         none=True,
     )
     snapshot_id: str | None = column(
-        "The snapshot, also one that has no row yet; null for a step that makes one or needs none.",
+        "Id of the snapshot, which may have no row; null for a step that takes one or needs none.",
         default=None,
         head="Snapshot",
         none=True,
     )
     step: str = column("Name of the step.")
-    started_at: datetime = column("When it began.")
-    finished_at: datetime = column("When it ended.")
+    started_at: datetime = column("Start.")
+    finished_at: datetime = column("End.")
     outcome: Outcome = column(
-        "How it ended: ok, failed, or skipped as the run before was still at it."
+        "Outcome: ok, failed, or skipped because the previous run was still active."
     )
     error: str | None = column(
-        "Why it failed or was skipped, in one line; null when it was not.", default=None
+        "Reason of a failure or skip in one line; null if the step succeeded.", default=None
     )
     link: str | None = column(
-        "Address of the task in Airflow, one for all tries of a run; null elsewhere.", default=None
+        "URL of the task in Airflow, the same for all tries; null outside of Airflow.", default=None
     )

@@ -1,12 +1,12 @@
 """
-The tables of the database, as they follow from the records: what `evenkeel admin migrate` brings a database to.
+The tables of the database, derived from the records; `evenkeel admin migrate` creates them.
 
 A column has the name, type, comment and default that its field declares, and is NOT NULL unless the field may be None.
-The docstring of a record is the comment of its table. What a record cannot say stands here: keys, references, checks,
-indices, and that `group_sample` is a table for each day.
+The docstring of a record is the comment of its table. This module adds keys, references, checks, indices and the
+partitioning of `group_sample` by day.
 
-Columns have the order of the record, but what begins the key comes first; one that a migration adds comes last. No name
-is qualified by a schema, so the tables are created, and found, in the schema that `search_path` names.
+Columns have the order of the record, after the first column of the key; columns that a migration adds come last. Names
+are not qualified by a schema, so tables are created and found in the schemas of `search_path`.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def type_of(spec: ColumnSpec) -> TypeEngine[Any]:
 
 
 def _columns(record: Any, first: str) -> list[Column[Any]]:
-    """The columns of a record that the table has itself; that by which it is found comes first."""
+    """The columns of a table, the first one of its key first; lists with a table of their own are left out."""
     stored = {spec.name: _column(spec) for spec in columns_of(record) if spec.meaning.table is None}
     return [stored[name] for name in dict.fromkeys((first, *stored))]
 
@@ -108,7 +108,7 @@ def _column(spec: ColumnSpec) -> Column[Any]:
 
 
 def _default(spec: ColumnSpec) -> Any:
-    """The default of a column, in SQL: a moment that the database gives is now; None is none."""
+    """The default of a column in SQL, now() for generated moments; None without a default."""
     if spec.meaning.generated:
         return text("now()")
     if spec.default is REQUIRED:
@@ -132,12 +132,12 @@ def _one_of(column: str, values: Iterable[str]) -> CheckConstraint:
 
 
 def _refers_to(table: str, key: str, name: str | None = None) -> ForeignKeyConstraint:
-    """A row goes with the one that it refers to."""
+    """A foreign key that deletes a row with the row that it refers to."""
     return ForeignKeyConstraint([key], [f"{table}.{key}"], ondelete="CASCADE", name=name)
 
 
 def _by_time(name: str) -> Index:
-    """Rows come in order of time: pages of a span of it are found by what little this keeps of them."""
+    """A small BRIN index on the time of rows, which are inserted in order of time."""
     return Index(
         name,
         "taken_at",

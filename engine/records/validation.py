@@ -1,4 +1,4 @@
-"""What the validation steps leave: one row per expectation, and per group that it fails for."""
+"""Rows of the validation steps: one per expectation, and one per group that fails it."""
 
 from __future__ import annotations
 
@@ -11,36 +11,29 @@ SEVERITIES = ("critical", "warning", "info")
 
 @record
 class ValidationRow(OfSnapshot):
-    """
-    What was expected of a snapshot, or of what was made of it, and whether it held. A failed critical row withholds its
-    group.
-    """
+    """One row per expectation of a snapshot and its results. A failed critical row skips its group."""
 
-    validation_id: int | None = column(
-        "Number of the row, without meaning.", default=None, generated=True
-    )
+    validation_id: int | None = column("Number of the row.", default=None, generated=True)
     stage: str = column(
-        '"snapshot": what was read; "metrics": what was measured; "candidates": what was proposed.',
+        "Validated data: snapshot, metrics or candidates.",
         one_of=STAGES,
     )
     group_id: str | None = column(
-        "Which group was checked; null for the snapshot as a whole.", head="Group", none=True
+        "Checked group; null for the whole snapshot.", head="Group", none=True
     )
-    expectation: str = column("What was expected.")
+    expectation: str = column("Expectation.")
     severity: str = column(
-        '"critical" withholds the group, or rejects the snapshot where there is none.',
+        "Severity of a failure: critical skips the group (without a group, rejects the snapshot), warning or info.",
         one_of=SEVERITIES,
     )
-    success: bool = column("Whether it held.")
+    success: bool = column("True if the expectation was met.")
     unexpected_count: int | None = column(
-        "Number of rows that broke it.", unit=Unit.ROWS, at_least=0
+        "Number of rows that failed it.", unit=Unit.ROWS, at_least=0
     )
-    checked_count: int | None = column(
-        "Number of rows that were looked at.", unit=Unit.ROWS, at_least=0
-    )
-    reason: str | None = column("What is wrong, for people.", head="Why")
+    checked_count: int | None = column("Number of checked rows.", unit=Unit.ROWS, at_least=0)
+    reason: str | None = column("Description of the failure.", head="Why")
 
     @property
     def withholds(self) -> bool:
-        """Whether it is a reason not to go on: with its group, or with the whole snapshot."""
+        """Whether the failure skips its group, or rejects the whole snapshot."""
         return not self.success and self.severity == "critical"

@@ -1,9 +1,8 @@
 """
-The report: a fleet of groups as values, and the HTML file that shows them.
+The report: the state of all groups of a cluster as values, and the HTML file that shows them.
 
-`values` is all that a page shows. The same values, from a lake or from the database, give the same page. `page` renders
-the file: a template that escapes everything, our style and script, and uPlot for charts. `rack_outages` forecasts the
-loss of each rack. Nothing here reads data, and the file loads nothing.
+`values` has the contents of a page, from the lake or a database. `page` renders the file: an escaping template, a
+style, a script and uPlot for charts. `rack_outages` simulates the loss of each rack.
 """
 
 from ..model.text import group_name

@@ -1,4 +1,4 @@
-"""What was forecast of groups as the history has it, held against what came."""
+"""Stored forecasts of groups, compared with actual values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..metrics.forecast import HORIZON_SECONDS, SOON_SECONDS
 from .values import ForecastBand, Standing
 
 Standings = Mapping[str, Sequence[Standing | None]]
-"""How each group stood in each snapshot; None where it was not there."""
+"""The metrics of each group in each snapshot; None if the group was not there."""
 
 _COLUMNS = {
     SOON_SECONDS: ("soon_low", "soon_expected", "soon_high"),
@@ -27,20 +27,20 @@ class Bands:
     """
     The forecasts of each group, by seconds ahead and group, oldest first.
 
-    *newest* is the newest snapshot; None where a group's last forecast is shown, whenever it was made.
+    *newest* is the newest snapshot; None to show the last forecast of each group regardless of its age.
     """
 
     by_ahead: Mapping[float, Mapping[str, Sequence[ForecastBand]]]
     newest: datetime | None
 
     def of_group(self, name: str) -> tuple[ForecastBand, ...]:
-        """Those of the nearer horizon, and that of the newest snapshot that looks further."""
+        """The forecasts of the short horizon, and the newest one of the long horizon."""
         near = self.by_ahead[SOON_SECONDS].get(name, ())
         far = self.by_ahead[HORIZON_SECONDS].get(name, ())
         return (*near, *(band for band in far[-1:] if self.newest in (None, band.made_at)))
 
     def held(self, ahead: float) -> tuple[int, int]:
-        """How many that look so far ahead held what came, of how many of which that is known."""
+        """Number of forecasts with this horizon whose band contained the actual value, and number of checked ones."""
         every = [band for own in self.by_ahead[ahead].values() for band in own]
         known = [(band, band.came) for band in every if band.came is not None]
         return sum(band.low <= came <= band.high for band, came in known), len(known)
@@ -50,12 +50,12 @@ def bands_of(
     rows: Sequence[Mapping[str, Any]], taken_at: Sequence[datetime], standings: Standings
 ) -> Bands:
     """
-    The forecasts, with what came where the assignment stayed till then.
+    The forecasts, with actual values if the assignment was unchanged.
 
     Args:
-        rows: Of the statement `report_forecasts`.
-        taken_at: When the snapshots were taken.
-        standings: How groups stood in them.
+        rows: Rows of the statement `report_forecasts`.
+        taken_at: Times of the snapshots.
+        standings: Metrics of groups in them.
     """
     forecasts: dict[float, dict[str, list[ForecastBand]]] = {ahead: {} for ahead in _COLUMNS}
     by_group: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
@@ -77,7 +77,7 @@ def bands_of(
 def _bands(
     rows: Sequence[Mapping[str, Any]], ahead: float, seen: Sequence[tuple[datetime, int | None]]
 ) -> list[ForecastBand]:
-    """Those of one group."""
+    """The forecasts of a group."""
     changes = [row["taken_at"] for row in rows if row["changed"]]
     moments = [at for at, _ in seen]
     bands = []
@@ -106,7 +106,7 @@ def _bands(
 
 
 def _nearest(moments: Sequence[datetime], made_at: datetime, due: datetime) -> int | None:
-    """The snapshot that tells what came: the first that is near enough to the moment, as `backtest` has it."""
+    """The snapshot with the actual value: the first one close enough to the moment, as in `backtest`."""
     ahead = (due - made_at).total_seconds()
     first = bisect_left(moments, due - timedelta(seconds=within(ahead, float("inf"))))
     for at in range(max(first, 1), len(moments)):

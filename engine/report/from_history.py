@@ -1,8 +1,8 @@
 """
-What a report shows, from the rows of a history: nothing is judged again, it shows what the steps left there.
+A report from stored rows, without a new evaluation.
 
-What the history in Postgres does not have is None, and said on the page (`NOT_KNOWN`); a walk that has just left the
-rows knows some of it (`Besides`).
+Values that the history database doesn't store are None, and the page explains it (`NOT_KNOWN`). A report from a lake
+has some of them (`Besides`).
 """
 
 from __future__ import annotations
@@ -44,26 +44,27 @@ from .values import (
 )
 
 SNAPSHOTS = 288
-"""As many are looked at where nobody says how many: a day at five minutes."""
+"""Default number of snapshots: one day with an interval of five minutes."""
 
-ORIGIN = "the history in Postgres"
+ORIGIN = "history database"
 
 NOT_KNOWN = (
-    "From which racks partitions are led the history does not keep; a recording or a lake has it (--from).",
-    "Forecasts it has of groups only that were behind, or could save across racks, when they were made.",
+    "The history database doesn't store the racks of leaders. Create the report from a recording or a"
+    " lake (--from) to see them.",
+    "It stores forecasts only for groups that were behind or had avoidable cross-rack traffic.",
 )
-"""What a lake has and the history has not."""
+"""Values that a lake has and the history database doesn't."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Besides:
     """
-    What is known beside the rows of a history, by who has the snapshots at hand.
+    Additional values of a report from snapshots.
 
     Attributes:
-        bands: What was forecast of all groups, and what came.
-        racks: By group, which racks read which, leaders' among them.
-        told: By group, what was told of it, in the words of the messages.
+        bands: Forecasts of all groups, with actual values.
+        racks: Reads by rack of each group, including racks of leaders.
+        told: Notifications of each group.
     """
 
     bands: Bands
@@ -82,17 +83,16 @@ def stored_report(
     snapshots: int = SNAPSHOTS,
 ) -> FleetReport:
     """
-    A cluster's groups, as the history has them.
+    A report from the history database.
 
     Args:
-        history: What it has.
-        cluster: The configured name of the cluster; one that the history does not know has no snapshots.
-        groups: Shell pattern of group ids.
-        group: The one group that it is about, in place of a pattern, whatever signs its id has; only its rows are read.
-            Without any in that time there is no group in the report.
-        since: Not what was before; None: however old.
-        now: What the time is; None: what the clock says.
-        snapshots: The newest so many at most.
+        history: The history database. cluster: Configured name of the cluster; an unknown one has no snapshots. groups:
+        Shell pattern of group ids. group: Id of the only group, instead of a pattern; only its rows are read. The
+        report has no group if there are no
+            rows in that period.
+        since: Start of the period; None for no limit.
+        now: The current time; None for the clock.
+        snapshots: Maximum number of snapshots.
     """
     wanted = ReportedGroups(
         cluster=cluster, pattern=groups, group=group, since=since, snapshots=snapshots
@@ -104,13 +104,13 @@ def fleet_of(
     stored: StoredReport, cluster: str, now: datetime | None, besides: Besides | None = None
 ) -> FleetReport:
     """
-    The report that some rows make.
+    A report from rows.
 
     Args:
         stored: The rows.
-        cluster: The configured name of the cluster.
-        now: What the time is; None: what the clock says.
-        besides: What is known beside them.
+        cluster: Configured name of the cluster.
+        now: The current time; None for the clock.
+        besides: Additional values.
     """
     taken_at = tuple(row["started_at"] for row in stored.snapshots if row["measured"])
     series = {row["group_id"]: standings_of(row, len(taken_at)) for row in stored.lag}
@@ -144,7 +144,7 @@ def _by_group(rows: Rows) -> Mapping[str, Sequence[Mapping[str, Any]]]:
 
 
 class _About:
-    """What is known of each group."""
+    """The report of each group."""
 
     def __init__(
         self,
@@ -163,7 +163,7 @@ class _About:
         self.advice = {row["group_id"]: row for row in stored.advice}
 
     def present(self, row: Mapping[str, Any]) -> GroupReport:
-        """A group of the newest snapshot, by its row."""
+        """A group of the newest snapshot."""
         name = row["group_id"]
         members = self.members.get(name, ())
         names = member_names(map(member_of, members))
@@ -200,7 +200,7 @@ class _About:
         )
 
     def gone(self, name: str) -> GroupReport:
-        """A group that the newest snapshot does not have: nothing is known of it now."""
+        """A group that the newest snapshot doesn't have."""
         last = max(at for at, one in enumerate(self.series[name]) if one is not None)
         still = [one for one in self.incidents.get(name, ()) if one["closed_at"] is None]
         return GroupReport(

@@ -1,8 +1,8 @@
 """
-The HTML file of a report: everything is in it, and nothing in it asks for anything.
+The HTML file of a report, which is self-contained and makes no network requests.
 
-Names of groups, topics and members are whatever somebody called them, so the template escapes all of it; what is drawn
-goes in as data, never as a script, and the file's own policy (CSP) lets no other script run and no request be made.
+Names of groups, topics and members are untrusted, so the template escapes them. Chart data is embedded as data, never
+as a script, and the content security policy allows no other script and no request.
 """
 
 from __future__ import annotations
@@ -44,47 +44,47 @@ MEMBERS_SHOWN = 12
 MOVES_SHOWN = 12
 HAPPENINGS_SHOWN = 30
 SNAPSHOTS_SHOWN = 48
-"""As many of a kind stand on the page; what is left out is counted there."""
+"""Maximum number of entries of each kind; the page counts the omitted ones."""
 
 PROMISES_SHOWN = 60
 WITHHELD_SHOWN = 30
 ERROR_LENGTH = 300
-"""Characters of why a step failed."""
+"""Maximum number of characters of the error of a step."""
 
 WITHOUT_RACK_SHOWN = 20
 REASONS_SHOWN = 6
 NAMES_SHOWN = 5
-"""Groups for each rack that is lost, reasons not to rehearse groups, and groups of each reason."""
+"""Maximum number of groups per lost rack, of reasons, and of groups per reason."""
 
 REASON_LENGTH = 600
-"""As many characters of why a strategy cannot be replayed."""
+"""Maximum number of characters of the reason that a strategy is not available."""
 
 MEASURES = {
-    "delay_seconds": "delay",
-    "utilisation": "load of the busiest member",
-    "cross_rack_share": "share across racks",
+    "delay_seconds": "time behind",
+    "utilisation": "utilization of the busiest member",
+    "cross_rack_share": "cross-rack share",
 }
-"""Names of what was promised, where they are not those of the columns."""
+"""Names of forecast measures that differ from the columns."""
 
 MOST_BYTES = 4_800_000
-"""Of the file, so that it can be mailed: once that is spent, the best groups are shown in brief."""
+"""Maximum size of the file, for mail. Groups beyond it are shown in brief."""
 
 BRIEF_BYTES = 1_800
-"""What a group takes in brief, or a little more."""
+"""Approximate size of a group in brief."""
 
 FULL = 200
-"""A report of more groups shows less of each: a third of the above."""
+"""With more groups, each one shows a third of the entries."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
     """
-    What a page that is one of several says of the others: where it is served, they are at `text.report_place`.
+    Other pages that a served page links to, at `text.report_place`.
 
     Attributes:
-        clusters: Those that have pages, by name.
+        clusters: Names of the clusters with pages.
         alone: Whether it is the page of one group.
-        most: So many groups are on it, the worst; the others are counted, and have pages of their own.
+        most: Maximum number of groups on the page, worst first; the others have pages of their own.
     """
 
     clusters: Sequence[str] = ()
@@ -94,11 +94,11 @@ class Served:
 
 def render(fleet: FleetReport, served: Served | None = None) -> str:
     """
-    The whole file.
+    Render the file.
 
     Args:
-        fleet: What it shows.
-        served: The other pages, where it is not a file by itself.
+        fleet: The report.
+        served: The other pages; None for a standalone file.
     """
     diagnoses, verdicts, everyone = _diagnoses(fleet), _verdicts(fleet), len(fleet.groups)
     if served is not None:
@@ -136,12 +136,12 @@ def render(fleet: FleetReport, served: Served | None = None) -> str:
 
 def notice(title: str, lines: Sequence[str], ways: Mapping[str, str] | None = None) -> str:
     """
-    A page that has no report to show, and says why.
+    A page without a report, with the reason.
 
     Args:
-        title: What is the matter.
-        lines: More about it.
-        ways: Where to go from here: what that is called, and its address.
+        title: The problem.
+        lines: Details.
+        ways: Links: text and URL.
     """
     return (
         _environment()
@@ -167,7 +167,7 @@ def document(title: str, body: str, ways: Mapping[str, str] | None = None) -> st
 
 
 def _racks(rehearsal: Rehearsal) -> str:
-    """What would become of groups without each rack."""
+    """The section about the loss of each rack."""
     return (
         _environment()
         .get_template("racks.html")
@@ -182,7 +182,7 @@ def _racks(rehearsal: Rehearsal) -> str:
 
 
 def _groups(fleet: FleetReport, room: int, served: Served | None) -> Iterator[str]:
-    """Each group, in full as long as there is room for all others in brief."""
+    """Each group in full, as long as the size allows all others in brief."""
     template = _environment().get_template("group.html")
     few = 1 if len(fleet.groups) <= FULL else 3
     limits = {
@@ -212,7 +212,7 @@ def _groups(fleet: FleetReport, room: int, served: Served | None) -> Iterator[st
 
 @cache
 def policy() -> str:
-    """What a browser may do for a page: run our scripts, use our style, and nothing else."""
+    """The content security policy of a page: only its own scripts and style."""
     allowed = " ".join(_digest(each) for each in _scripts())
     return (
         f"default-src 'none'; script-src {allowed}; style-src {_digest(_style())}; "
@@ -230,7 +230,7 @@ def _style() -> str:
 
 
 def _scripts() -> tuple[str, str]:
-    """The library with its licence, which asks to be carried along, and our own script."""
+    """The chart library with its license, and the script of the report."""
     return f"/*\n{_part('uplot.LICENSE')}*/\n{_part('uplot.js')}", _part("report.js")
 
 
@@ -287,20 +287,20 @@ def group_class(diagnosis: Diagnosis) -> str:
 
 
 def _diagnoses(fleet: FleetReport) -> list[tuple[Diagnosis, int]]:
-    """How many groups have each diagnosis, worst first; those that are gone count for none."""
+    """Number of groups by diagnosis, worst first, without deleted ones."""
     present: list[GroupReport] = [one for one in fleet.groups if one.gone_since is None]
     counts = Counter(each.diagnosis for each in present)
     return [(diagnosis, counts[diagnosis]) for diagnosis in WORST_FIRST if counts[diagnosis]]
 
 
 def _verdicts(fleet: FleetReport) -> list[tuple[Verdict, int]]:
-    """How many groups are told what."""
+    """Number of groups by verdict."""
     given = Counter(one.advice.verdict for one in fleet.groups if one.advice is not None)
     return [(verdict, given[verdict]) for verdict in Verdict if given[verdict]]
 
 
 def _kept(scorecard: Sequence[PromiseKept]) -> tuple[int, float, float]:
-    """Of how many promises it is known what came, and the shares of those that held and that were no worse."""
+    """Number of checked forecasts, and the shares within p10-p90 and not worse than p90."""
     known = sum(one.known for one in scorecard)
     inside = sum((one.inside_share or 0) * one.known for one in scorecard)
     no_worse = sum((one.no_worse_share or 0) * one.known for one in scorecard)
@@ -309,7 +309,7 @@ def _kept(scorecard: Sequence[PromiseKept]) -> tuple[int, float, float]:
 
 def level(count: int, most: int) -> int:
     """
-    How dark a cell of a matrix is, from 0 (nothing) to 4 (the most).
+    The shade of a cell of a matrix, from 0 (none) to 4 (maximum).
 
     >>> level(0, 9), level(1, 9), level(9, 9)
     (0, 1, 4)

@@ -1,8 +1,8 @@
 """
-What would become of groups without each rack of their cluster: `whatif --without-rack`, group by group.
+Simulates the loss of each rack for every group, as `whatif --without-rack`.
 
-Each group is asked by the strategy that it runs, as it is in one snapshot. A group that cannot be asked costs the
-others nothing: it is left out for a reason.
+Each group of a snapshot rebalances with its current strategy. A group that cannot be simulated is omitted with a
+reason.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from ..pipeline.whatif import (
 from .values import GroupWithoutRack, LeftOut, RackRehearsal, Rehearsal
 
 MOST_RACKS = 12
-"""As many racks are rehearsed: members name theirs as they like. Those of brokers come first."""
+"""Maximum number of simulated racks, because members choose their rack names. Racks of brokers come first."""
 
-RACKS_UNKNOWN = "no member's rack is known: set client.rack, or `racks` of a rule in evenkeel.toml"
+RACKS_UNKNOWN = "no member has a known rack: set client.rack, or `racks` in a rule of evenkeel.toml"
 
 _log = logging.getLogger(__name__)
 
@@ -47,12 +47,12 @@ def rehearse(
     tell: Callable[[int, int], object] = lambda passed, every: None,
 ) -> Rehearsal:
     """
-    The end of each rack, for all groups.
+    Simulate the loss of each rack for all groups.
 
     Args:
         settings: The configuration.
-        seen: The groups of one snapshot, measured.
-        tell: Hears after each group how many have been asked, and how many there are.
+        seen: The measured groups of a snapshot.
+        tell: Called after each group with the number of finished groups and of all groups.
     """
     refused = [(one.group.group, _refusal(one)) for one in seen]
     able = [one for one, (_, why) in zip(seen, refused, strict=True) if why is None]
@@ -72,7 +72,7 @@ def rehearse(
 
 
 def _refusal(seen: SeenGroup) -> str | None:
-    """Why a group cannot be asked about any rack; None where it can."""
+    """The reason that a group cannot be simulated; None if it can."""
     if why := why_not(seen):
         return words(why)
     racked = any(member.rack for member in seen.group.members)
@@ -80,7 +80,7 @@ def _refusal(seen: SeenGroup) -> str | None:
 
 
 def _racks(groups: Sequence[GroupSnapshot]) -> list[str]:
-    """Those of brokers by name, then those that only members name, where most members are first."""
+    """Racks of brokers by name, then racks of members only, by number of members."""
     brokers = {rack for one in groups for rack in one.partitions.racks}
     every = {rack for one in groups for rack in racks_of(one)}
     members = Counter(member.rack for one in groups for member in one.members)
@@ -90,7 +90,7 @@ def _racks(groups: Sequence[GroupSnapshot]) -> list[str]:
 
 
 def _left_out(refused: Iterable[tuple[str, str]]) -> tuple[LeftOut, ...]:
-    """By reason, the most frequent first."""
+    """Groups by reason, most frequent first."""
     names = defaultdict[str, list[str]](list)
     for name, why in refused:
         names[why].append(name)
@@ -99,7 +99,7 @@ def _left_out(refused: Iterable[tuple[str, str]]) -> tuple[LeftOut, ...]:
 
 
 class _Rack:
-    """One rack, and what has been found of groups without it."""
+    """A rack, and the results of groups without it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -109,7 +109,7 @@ class _Rack:
         self.refused: list[tuple[str, str]] = []
 
     def ask(self, settings: Settings, seen: SeenGroup, group: GroupSnapshot) -> None:
-        """Rehearse it for a group; *group* has its instances for members where it places tasks."""
+        """Simulate it for a group; a group that assigns tasks has instances as members."""
         name, gone = group.group, len(members_in(group.members, [self.name]))
         self.members += gone
         if gone == len(group.members):
@@ -123,8 +123,8 @@ class _Rack:
             except EvenkeelError as problem:
                 self.refused.append((name, problem.message.removesuffix(".")))
             except Exception as problem:  # noqa: BLE001
-                _log.exception("group %s cannot be rehearsed without rack %s", name, self.name)
-                self.refused.append((name, f"it failed: {type(problem).__name__}: {problem}"))
+                _log.exception("group %s cannot be simulated without rack %s", name, self.name)
+                self.refused.append((name, f"error: {type(problem).__name__}: {problem}"))
 
     def _add(self, found: GroupWithoutRack) -> None:
         if not found.in_trouble and found.then is not None:
@@ -135,7 +135,7 @@ class _Rack:
             self.unchanged += 1
 
     def rehearsal(self) -> RackRehearsal:
-        """All of it."""
+        """The results."""
         return RackRehearsal(
             rack=self.name,
             members=self.members,
@@ -148,7 +148,7 @@ class _Rack:
 
 
 def _has_replicas(group: GroupSnapshot, rack: str) -> bool:
-    """Whether brokers of a rack have something of what a group reads or keeps."""
+    """Whether brokers of a rack have replicas of the partitions of a group."""
     return any(
         rack in table.racks and bool((table.replica_rack == table.racks.index(rack)).any())
         for table in _tables(group)
@@ -162,7 +162,7 @@ def _tables(group: GroupSnapshot) -> Iterator[PartitionTable]:
 
 
 def _worst_first(one: GroupWithoutRack) -> tuple[object, ...]:
-    """What is lost comes first, then new trouble, then trouble that is there already, then what is not known."""
+    """Losses first, then new problems, existing problems, and unknown results."""
     return (
         not one.loses,
         not one.in_trouble,
@@ -183,12 +183,12 @@ def _of_partitions(
     A group that assigns partitions.
 
     Raises:
-        Infeasible: Its own strategy has no answer, or is not known.
+        Infeasible: Its strategy has no result, or is unknown.
     """
     supposed = suppose(seen, end_of_rack(group, rack))
     outcome = outcome_running(settings, supposed)
     if outcome is None:
-        raise Infeasible("the strategy that it runs is not known")
+        raise Infeasible("its current strategy is unknown")
     candidate = outcome.candidate
     if candidate.assignment is None or candidate.score is None:
         raise Infeasible(reasons(candidate.reason))
@@ -212,7 +212,7 @@ def _of_partitions(
 
 
 def _busiest(loads: Collection[SupposedLoad]) -> float | None:
-    """The largest share of what a member can do; None where it is not known of one that gets something."""
+    """The largest utilization of a member; None if it is unknown for a member with traffic."""
     return _most(one.utilisation for one in loads if one.per_second != 0)
 
 
@@ -226,11 +226,11 @@ def _of_tasks(
     settings: Settings, seen: SeenGroup, group: GroupSnapshot, rack: str
 ) -> GroupWithoutRack:
     """
-    An application of Kafka Streams; what its instances can do is not known, so its diagnosis is known only where they
+    An application of Kafka Streams. The capacity of its instances is unknown, so its diagnosis is known only if they
     keep their tasks.
 
     Raises:
-        EvenkeelError: Its own strategy has no answer.
+        EvenkeelError: Its strategy has no result.
     """
     measured = seen.measured_group.measured
     answer = answer_of_tasks(
@@ -244,7 +244,7 @@ def _of_tasks(
     outcome = next((one for one in answer.outcomes if one.is_running), None)
     if outcome is None or outcome.placed is None:
         why = outcome and outcome.refused
-        raise Infeasible(words(why) if why else "the strategy that it runs is not known")
+        raise Infeasible(words(why) if why else "its current strategy is unknown")
     lost = {fact.measure: len(fact.subjects) for fact in answer.lost}
     left, moves = len(outcome.application.app.clients), len(outcome.moves)
     restores = [outcome.to_restore(tasks) for tasks in outcome.restoring.values()]

@@ -1,8 +1,4 @@
-"""
-What a report shows of many snapshots in a row: the walk of `backtest`, then the report of the history that it left.
-
-The plain form: the steps' own functions, nothing stored, nobody told.
-"""
+"""A report from consecutive snapshots: evaluates them as `backtest` does, in memory, without notifications."""
 
 from __future__ import annotations
 
@@ -24,16 +20,17 @@ from .rows import rack_counts
 from .values import FleetReport, ForecastBand, Happening
 
 NOT_KNOWN = (
-    "Which steps of the pipeline failed, and what was wrong with it, only the history in Postgres knows (--database).",
+    "Failed steps and incidents of the pipeline are only in the history database. Create the report "
+    "with --database to see them.",
 )
-"""What the history has and a lake has not."""
+"""Values that only the history database has."""
 
 _MOST_SAID = 400
-"""Characters of a happening's text: the message had more, and said it elsewhere."""
+"""Maximum number of characters of an event."""
 
 
 class ReadableHistory(WholeHistory, ReportHistory, Protocol):
-    """What the steps leave, and what a report shows of it."""
+    """The stored rows, and their report."""
 
 
 def report(
@@ -48,18 +45,18 @@ def report(
     tell: Callable[[int], object] = lambda passed: None,
 ) -> FleetReport:
     """
-    Go through the newest snapshots of a cluster once, and say all that there is to show.
+    Evaluate the newest snapshots of a cluster and create the report.
 
     Args:
-        lake: Where they are.
-        history: An empty one in memory.
+        lake: The lake.
+        history: An empty history in memory.
         settings: The configuration.
-        cluster: Its configured name.
-        made_at: What the time is.
-        origin: What the report is made from, as a reader is told.
+        cluster: Configured name of the cluster.
+        made_at: The current time.
+        origin: Source of the report, as shown to readers.
         pattern: Shell pattern of group ids.
-        limit: At most so many snapshots.
-        tell: Hears after each how many have been gone through.
+        limit: Maximum number of snapshots.
+        tell: Called after each snapshot with the number of finished ones.
     """
     events, heard = Events(history, settings, cluster), list[Event]()
     newest: str | None = None
@@ -101,7 +98,7 @@ def _bands(checks: Sequence[ForecastCheck]) -> Bands:
 
 
 def _told(events: Iterable[Message | GroupEvent]) -> Mapping[str, Sequence[Happening]]:
-    """What was told of each group; what names many says what is wrong with this one."""
+    """Notifications of each group; a digest is reduced to the cause of the group."""
     told: dict[str, list[Happening]] = defaultdict(list)
     for event in events:
         severity = event.message.severity.value if isinstance(event, GroupEvent) else "info"

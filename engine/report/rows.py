@@ -1,4 +1,4 @@
-"""What a report shows, from rows that steps store: those of a history, and a group as its snapshot has it."""
+"""Values of a report, from stored rows and snapshots."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 def standings_of(row: Mapping[str, Any], snapshots: int) -> tuple[Standing | None, ...]:
-    """How a group stood in each of so many snapshots, by its row of `report_lag`; None where it was not there."""
+    """Metrics of a group in each snapshot, from its row of `report_lag`; None if it was not there."""
     standings: list[Standing | None] = [None] * snapshots
     arrays = (row[name] for name in ("numbers", "lags", "delays", "time_lags"))
     for number, lag, delay, age in zip(*arrays, strict=True):
@@ -30,14 +30,14 @@ def standings_of(row: Mapping[str, Any], snapshots: int) -> tuple[Standing | Non
 
 
 def health_of(row: Mapping[str, Any]) -> SnapshotHealth:
-    """How a snapshot was taken."""
+    """The health of a snapshot."""
     return SnapshotHealth(
         taken_at=row["started_at"],
         seconds=row["duration_seconds"],
         groups=row["group_count"],
         problems=row["problems"],
         withheld=row["withheld_groups"],
-        rejected=(row["rejection"] or "without a reason") if row["rejected"] else None,
+        rejected=(row["rejection"] or "unknown reason") if row["rejected"] else None,
         state=row["state"],
         failed_steps=row["failed_steps"],
         seconds_to_advice=row["seconds_to_advice"],
@@ -45,13 +45,13 @@ def health_of(row: Mapping[str, Any]) -> SnapshotHealth:
 
 
 def incidents_of(rows: Iterable[Mapping[str, Any]]) -> list[Happening]:
-    """When each was opened, and when it was over; its summary is what was seen last."""
+    """The opening and the end of each incident, with its last summary."""
     told: list[tuple[datetime, str, str, str]] = []  # when, kind, title, severity
     for row in rows:
         title = f"{row['kind']}; seen last: {row['summary']}" if row["summary"] else row["kind"]
         told.append((row["opened_at"], "opened", title, row["severity"]))
         if row["closed_at"] is not None:
-            told.append((row["closed_at"], "resolved", f"{row['kind']}: over", "resolved"))
+            told.append((row["closed_at"], "resolved", f"{row['kind']}: resolved", "resolved"))
     told.sort(key=lambda one: one[0])
     return [
         Happening(at=at, kind=kind, title=title, severity=severity)
@@ -60,19 +60,19 @@ def incidents_of(rows: Iterable[Mapping[str, Any]]) -> list[Happening]:
 
 
 def event_of(row: Mapping[str, Any]) -> Happening:
-    """What became of an advice."""
+    """A state change of an advice."""
     title = f"{row['event_strategy']}: {row['event_cause']}"
     return Happening(at=row["taken_at"], kind=row["event"], title=title, severity="info")
 
 
 def member_loads(names: Mapping[str, str], members: Rows, moves: Rows) -> tuple[MemberLoad, ...]:
     """
-    The members of a group, the busiest first; where partitions are to change hands, with what they would own.
+    The members of a group, busiest first, also after the advised switch.
 
     Args:
-        names: What members are called, by id.
-        members: Rows of `member_metrics`, its own.
-        moves: The partitions that change hands with the advised switch, by ids of members, with their lag.
+        names: Short names of members by id.
+        members: Rows of `member_metrics` of the group.
+        moves: Partitions that the advised switch reassigns, by ids of members, with their lag.
     """
     gets, gives, gained = Counter[str](), Counter[str](), Counter[str]()
     unknown = set[str]()
@@ -121,7 +121,7 @@ def _order(value: float | None) -> float:
 
 
 def scores(candidates: Rows) -> tuple[StrategyScore, ...]:
-    """The scoreboard, in its order; *candidates* are rows of the dataset."""
+    """The scores of strategies; *candidates* are rows of the dataset."""
     as_called = ("reason", "largest_member_lag", "partition_spread", "cross_rack_share", "moves")
     return tuple(
         StrategyScore(
@@ -140,7 +140,7 @@ def scores(candidates: Rows) -> tuple[StrategyScore, ...]:
 
 
 def member_of(row: Mapping[str, Any]) -> Member:
-    """As much of a member as its name takes."""
+    """The part of a member that its name needs."""
     return Member(
         id=row["member_id"],
         client_id=row["client_id"],
@@ -151,9 +151,9 @@ def member_of(row: Mapping[str, Any]) -> Member:
 
 def racks_of(members: Rows, left_out: int | None) -> RackCounts | None:
     """
-    How many partitions the members of each rack own, and how many of those they read within it.
+    Number of partitions by rack of members, and number of those read within the rack.
 
-    None where no member tells its rack. The racks of leaders are not known.
+    None if no rack of a member is known. The racks of leaders are unknown.
     """
     racks = _racks(one["rack"] for one in members)
     if not any(racks):
@@ -172,7 +172,7 @@ def racks_of(members: Rows, left_out: int | None) -> RackCounts | None:
 
 
 def rack_counts(group: GroupSnapshot) -> RackCounts | None:
-    """Which racks read which; None where no member of the group tells its rack, or no leader's is known."""
+    """Reads by rack; None if the racks of members or of leaders are unknown."""
     table = group.partitions
     rows = np.flatnonzero(table.assignable & (table.owner != NONE)).tolist()
     pairs: Counter[tuple[str | None, str | None]] = Counter()
@@ -198,7 +198,7 @@ def rack_counts(group: GroupSnapshot) -> RackCounts | None:
 
 
 def _racks(racks: Iterable[str | None]) -> tuple[str | None, ...]:
-    """Each once, sorted; unknown is last."""
+    """Unique racks, sorted, unknown last."""
     every = set(racks)
     named: list[str | None] = [*sorted(rack for rack in every if rack is not None)]
     return (*named, None) if None in every else tuple(named)

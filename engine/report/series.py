@@ -1,4 +1,4 @@
-"""What the charts of a report draw, as plain lists: moments in seconds, numbers with as many digits as can be seen."""
+"""Data of the charts as plain lists: times in seconds, numbers with visible digits only."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 from .values import FleetReport, GroupReport
 
 POINTS = 400
-"""As many points a chart shows at most: more than a phone has columns."""
+"""Maximum number of points of a chart."""
 
 MOST_POINTS = 30_000
-"""Points of all groups together: what keeps a file of a thousand groups below 5 MB."""
+"""Maximum number of points of all groups, so that a file of a thousand groups stays below 5 MB."""
 
 
 def chart_data(fleet: FleetReport) -> dict[str, Any]:
-    """All that is drawn: the moments that groups share, and the numbers of each group in the order of the report."""
+    """The data of all charts: shared times, and numbers of each group in the order of the report."""
     moments = [int(at.timestamp()) for at in fleet.taken_at]
     width = bucket(len(moments), len(fleet.groups))
     cuts = [range(a, min(a + width, len(moments))) for a in range(0, len(moments), width)]
@@ -32,7 +32,7 @@ def chart_data(fleet: FleetReport) -> dict[str, Any]:
 
 def bucket(snapshots: int, groups: int) -> int:
     """
-    How many snapshots one point of a chart stands for.
+    Number of snapshots per point of a chart.
 
     >>> bucket(288, 14), bucket(8640, 14), bucket(288, 1000)
     (1, 22, 10)
@@ -47,7 +47,7 @@ def _of_group(
     own = group.standings
 
     def drawn(name: str) -> list[float | None]:
-        """The worst of each point."""
+        """The maximum of each point."""
         points = list[float | None]()
         for cut in cuts if own else ():
             known = [getattr(each, name) for at in cut if (each := own[at]) is not None]
@@ -73,7 +73,7 @@ def _of_group(
 
 def shortened(number: float) -> float:
     """
-    A number with four digits that count, whole from a hundred on.
+    A number rounded to four significant digits.
 
     >>> shortened(123456), shortened(99.876), shortened(0.123456), shortened(0.0)
     (123500, 99.88, 0.1235, 0)

@@ -1,4 +1,4 @@
-"""What a report shows, as frozen values; None is unknown everywhere."""
+"""Contents of a report as frozen values; None is unknown."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..model.states import Diagnosis
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
     """
-    How a group stood in one snapshot.
+    Metrics of a group in a snapshot.
 
     Attributes:
-        lag: Offsets, over all its partitions.
-        delay_seconds: How far it is behind beyond its commit interval.
-        time_lag_seconds: Age of its oldest record not yet consumed.
+        lag: Lag of the group in offsets.
+        delay_seconds: Time behind, beyond the commit interval.
+        time_lag_seconds: Age of its oldest unconsumed record.
     """
 
     lag: int | None = None
@@ -30,9 +30,10 @@ class Standing:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForecastBand:
     """
-    A forecast of a group's lag (offsets) under the assignment it had, and what came.
+    A lag forecast of a group (offsets) with its assignment at that time, and the actual value.
 
-    *came* is None where the assignment changed, the lag was unknown, or no snapshot was taken about then.
+    *came*, the actual value, is None if the assignment changed, the lag was unknown, or no snapshot was taken at that
+    time.
     """
 
     made_at: datetime
@@ -45,7 +46,7 @@ class ForecastBand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Happening:
-    """What was told of a group, or would have been: an incident that opened or ended, an advice that was given."""
+    """An event of a group: the opening or end of an incident, or an advice."""
 
     at: datetime
     kind: str
@@ -56,14 +57,14 @@ class Happening:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberLoad:
     """
-    A member and its share of the work, now and after the advised switch.
+    A member and its load, now and after the advised switch.
 
-    The three figures *after* are None where nothing is advised.
+    The figures after the switch are None without one.
 
     Attributes:
-        utilisation: What arrives at it over what it can consume: above 1 it falls behind.
-        at_most: Whether only the least that it can consume is known, so that it may be less busy than that.
-        silent: Whether it commits nothing any more though it is behind.
+        utilisation: Incoming rate divided by capacity; above 1 the member falls behind.
+        at_most: Whether the utilisation is an upper bound, because only a lower bound of the capacity is known.
+        silent: Whether it has lag but no longer commits.
     """
 
     name: str
@@ -82,10 +83,10 @@ class MemberLoad:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrategyScore:
     """
-    What a strategy would give a group; *lag* is that in an hour.
+    The score of a strategy; *lag* is the forecast for one hour.
 
     Attributes:
-        feasible: Whether it can be replayed on the group; else *reason* says why not, and nothing else is known.
+        feasible: Whether the group can use it; otherwise only *reason* is known.
     """
 
     name: str
@@ -106,15 +107,15 @@ class StrategyScore:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RackCounts:
     """
-    How many partitions the members of each rack own, by the rack of their leader.
+    Number of partitions by rack of members and rack of leaders.
 
-    A rack that is None is unknown.
+    A rack of None is unknown.
 
     Attributes:
-        members: The racks of members, one a row.
-        leaders: The racks of leaders, one a column.
+        members: Racks of members, one per row.
+        leaders: Racks of leaders, one per column.
         counts: Partitions, row by row.
-        local: (row) how many of them are read within the members' rack; None where that is unknown.
+        local: (row) number of partitions that are read within the rack of the members; None if unknown.
     """
 
     members: tuple[str | None, ...]
@@ -126,9 +127,9 @@ class RackCounts:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdviceGiven:
     """
-    What a group is told, and how to follow it; *moves* are by the short names of members.
+    An advice, and how to deploy it; *moves* have short names of members.
 
-    *best_undeployable* names the best strategy that cannot be deployed, with what it would gain.
+    *best_undeployable* is the best strategy that cannot be deployed, with its gain.
     """
 
     verdict: Verdict
@@ -145,14 +146,14 @@ class AdviceGiven:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupReport:
     """
-    All about a group.
+    The report of a group.
 
     Attributes:
-        group_id: What it is called; it may be anything.
-        gone_since: When it was there last, where the newest snapshot does not have it.
-        diagnosed_at: Since when its diagnosis holds; *at_least* where that was so at the first look.
-        standings: By snapshot, aligned with `FleetReport.taken_at`; None where it was not there.
-        open_incident: What is wrong with it and told, if something is.
+        group_id: Id of the group, any text.
+        gone_since: Time of the last snapshot with the group, if the newest one doesn't have it.
+        diagnosed_at: Start of its diagnosis; *at_least* if the first snapshot already shows it.
+        standings: Metrics by snapshot, aligned with `FleetReport.taken_at`; None if it was not there.
+        open_incident: Description of its open incident, if there is one.
     """
 
     group_id: str
@@ -183,12 +184,12 @@ class GroupReport:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotHealth:
     """
-    How a snapshot was taken: what of it could not be read, and whether validation let it pass.
+    The health of a snapshot: read errors, validation and progress.
 
     Attributes:
-        state: How far the steps after it came, in the words of the view `snapshot_health`.
-        failed_steps: How many runs of these failed.
-        seconds_to_advice: From its beginning to its advice.
+        state: Progress, as in the view `snapshot_health`.
+        failed_steps: Number of failed step runs.
+        seconds_to_advice: Seconds from its start to its advice.
     """
 
     taken_at: datetime
@@ -205,17 +206,17 @@ class SnapshotHealth:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromiseKept:
     """
-    What a group was promised of a strategy, held against what came after it had taken it up.
+    Forecast accuracy of an adopted strategy.
 
     Attributes:
         measure: lag, delay_seconds, utilisation (of the busiest member) or cross_rack_share.
-        unit: What its values count: offsets, s, ratio or share.
-        checks: How often it came due.
-        known: Of how many of those it is known what came; the figures below are of these.
-        error: Median of what came less what was expected, in that unit.
-        inside_share: Share of those that came to lie between low and high.
-        no_worse_share: Share of those that were no worse than high.
-        muted_until: Until when the strategy is not advised to the group; None: it is not muted.
+        unit: Unit of its values: offsets, s, ratio or share.
+        checks: Number of due forecasts.
+        known: Number of those with an actual value, which the figures below use.
+        error: Median of the actual value minus p50, in that unit.
+        inside_share: Share of the actual values between p10 and p90.
+        no_worse_share: Share of the actual values not worse than p90.
+        muted_until: End of the mute of the strategy for the group; None if it is not muted.
     """
 
     group_id: str
@@ -234,7 +235,7 @@ class PromiseKept:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedStep:
-    """A step of the pipeline that failed: how often, when last, and what it said then."""
+    """A failed step of the pipeline: number of failures, time and error of the last one."""
 
     step: str
     failures: int
@@ -244,7 +245,7 @@ class FailedStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Withheld:
-    """A group that validation withheld at a stage, for a reason: from how many snapshots, and when last."""
+    """A group skipped by validation at a stage, with reason, number of snapshots and last time."""
 
     group_id: str
     stage: str
@@ -256,20 +257,20 @@ class Withheld:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupWithoutRack:
     """
-    A group once a rack is lost with its brokers and with the members in it, by the strategy that the group runs.
+    A group after the loss of a rack with its brokers and members, with its current strategy.
 
     Attributes:
         in_tasks: Whether it is a Kafka Streams application: its members are instances, and tasks move.
-        members: How many there are now; *left* of them stay.
-        moves: Partitions or tasks that change members.
-        busiest: Load of the busiest member over what it can do at most.
-        arrives: Offsets/s that arrive at the member that gets most.
-        lag: Offsets in an hour, as expected.
-        now: Its diagnosis.
-        then: The diagnosis without the rack; *reason* is what that follows from.
-        offline: Partitions, those of changelogs included, that have no replica in sync left, and so no leader.
-        stores_lost: Tasks of whose stores no instance that stays has a copy; None: it is no application.
-        restore_offsets, restore_bytes: What its instances have to restore.
+        members: Number of members now; *left* is the number of remaining ones.
+        moves: Number of reassigned partitions or tasks.
+        busiest: Utilization of the busiest member.
+        arrives: Largest incoming rate of a member, in offsets/s.
+        lag: Lag in one hour in offsets, p50.
+        now: Current diagnosis.
+        then: Diagnosis without the rack, with its *reason*.
+        offline: Number of partitions, including changelogs, without an in-sync replica and therefore without a leader.
+        stores_lost: Number of tasks whose stores have no remaining copy; None if it is not an application.
+        restore_offsets, restore_bytes: Data that its instances have to restore.
     """
 
     group_id: str
@@ -295,19 +296,19 @@ class GroupWithoutRack:
 
     @property
     def in_trouble(self) -> bool:
-        """Whether it is known that it would lose something, or would not keep up."""
+        """Whether it would lose something or be unhealthy, as far as known."""
         return self.loses or self.then not in (None, Diagnosis.HEALTHY, Diagnosis.CATCHING_UP)
 
     @property
     def is_changed(self) -> bool:
-        """Whether anything would be different from now."""
+        """Whether anything would change."""
         same = (self.then or Diagnosis.UNKNOWN) is self.now
         return self.loses or not (same and self.left == self.members and not self.moves)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """Groups that cannot be rehearsed for the same reason."""
+    """Groups that cannot be simulated, by reason."""
 
     reason: str
     groups: tuple[str, ...]
@@ -316,15 +317,15 @@ class LeftOut:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RackRehearsal:
     """
-    The end of a rack.
+    The loss of a rack.
 
     Attributes:
-        members: How many members and instances are in it, of groups that can be rehearsed.
-        groups: Those that would be in trouble, or of which that is unknown; the worst first.
-        keep_up: How many would keep up or catch up.
-        unchanged: How many have nothing there, or nothing but the trouble that they have now.
-        ended: Those that have all their members there.
-        left_out: Those that cannot be rehearsed without this rack.
+        members: Number of members and instances in it, of simulated groups.
+        groups: Groups that would be unhealthy or unknown, worst first.
+        keep_up: Number of groups that would be healthy or catching up.
+        unchanged: Number of groups without a change.
+        ended: Groups with all members in the rack.
+        left_out: Groups that cannot be simulated without this rack.
     """
 
     rack: str
@@ -339,13 +340,13 @@ class RackRehearsal:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rehearsal:
     """
-    The end of each rack of a cluster, of the groups of its newest snapshot.
+    The loss of each rack of a cluster, for the groups of its newest snapshot.
 
     Attributes:
-        racks: Those of brokers first.
-        more_racks: How many others there are, named by members alone.
-        groups: How many groups there are.
-        left_out: Those that cannot be rehearsed, whatever the rack.
+        racks: Simulated racks, those of brokers first.
+        more_racks: Number of omitted racks without a broker.
+        groups: Number of groups.
+        left_out: Groups that cannot be simulated for any rack.
     """
 
     racks: tuple[RackRehearsal, ...]
@@ -357,20 +358,20 @@ class Rehearsal:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetReport:
     """
-    A cluster's groups over some time.
+    The groups of a cluster over a period.
 
     Attributes:
-        made_at: When the report was made, so that a reader sees how old the data is.
-        origin: What it was made from.
-        taken_at: When each snapshot was taken that is looked at, oldest first.
-        groups: Worst first.
-        held: Of the forecasts so far ahead (seconds) that came due: (how many held what came, how many came due).
-        not_known: What cannot be known from there, in sentences.
-        scorecard: How advice kept what it promised.
-        failures: Which steps failed; None: not known.
-        withheld: What validation withheld, the newest first.
-        pipeline: What was wrong with the pipeline; None: not known.
-        rehearsal: The end of each rack; None: nobody asked.
+        made_at: Creation time of the report, to show the age of the data.
+        origin: Source of the report.
+        taken_at: Times of the snapshots, oldest first.
+        groups: Groups, worst first.
+        held: By seconds ahead: number of forecasts whose band contained the actual value, and number of checked ones.
+        not_known: Sentences about values that the source doesn't have.
+        scorecard: Forecast accuracy of adopted advice.
+        failures: Failed steps; None if unknown.
+        withheld: Groups skipped by validation, newest first.
+        pipeline: Incidents of the pipeline; None if unknown.
+        rehearsal: The loss of each rack; None if not requested.
     """
 
     cluster: str
@@ -389,9 +390,7 @@ class FleetReport:
 
 
 def worst_first(group: GroupReport) -> tuple[object, ...]:
-    """
-    A key to sort groups by: those with an open incident, then by diagnosis, delay and lag; names decide the rest.
-    """
+    """A sort key of groups: open incident, diagnosis, time behind, lag, name."""
     return (
         group.gone_since is not None,
         group.open_incident is None,

@@ -1,18 +1,18 @@
--- How long after a snapshot does its advice come? One row per snapshot, the newest first.
--- `advised_after_seconds` lies between the beginning of the reading and the first advice stored for this snapshot or a newer
--- one: of one without such advice, its age until now. `waited_seconds`: until a run took it up; `run_seconds`: from then until
--- its advice was stored. `state` as in `snapshot_health`; `superseded_by` is the newer snapshot that was advised on in its place.
+-- How long does a snapshot wait for its advice? One row per snapshot, newest first. `advised_after_seconds` is the
+-- time from the start of the snapshot to the first advice for it or a newer one, or to now without such advice.
+-- `waited_seconds` ends when a run claims the snapshot, `run_seconds` is the time of that run. `superseded_by` is the
+-- newer snapshot that got advice in its place.
 --
 -- Parameters:
---   :cluster text = null           Configured name of the cluster; null: every cluster.
---   :hours double precision = 1    How many hours to look back.
+--   :cluster text = null           Configured name of the cluster; null for all clusters.
+--   :hours double precision = 1    Length of the period in hours.
 --
 -- Plot: advised_after_seconds over started_at, a line per cluster.
 --
 -- Columns as in: snapshot_health.
 -- Its own columns:
---   advised_after_seconds double precision  Seconds from the beginning of its reading until the first advice on it or a newer one, or until now.
---   waited_seconds double precision = none  Seconds until a run took it up.
+--   advised_after_seconds double precision  Seconds from its start to the first advice for it or a newer one, or to now.
+--   waited_seconds double precision = none  Seconds from its start until a run claimed it.
 --   run_seconds double precision = none     Seconds from then until its advice was stored.
 SELECT
     health.cluster,

@@ -1,10 +1,10 @@
--- What became of what groups were advised? One row per state that an advice reached, the newest first: proposed,
--- confirmed (the group is advised to switch), taken up, verified, missed, withdrawn or expired.
+-- What happened to each advice? One row per state change, newest first: proposed, confirmed (a switch is advised),
+-- adopted, verified, missed, withdrawn or expired.
 --
 -- Parameters:
---   :cluster text = null   Configured name of the cluster; null: every cluster.
---   :group text = null     The consumer group; null: every group.
---   :limit integer = 50    How many rows at most.
+--   :cluster text = null   Configured name of the cluster; null for all clusters.
+--   :group text = null     Consumer group; null for all groups.
+--   :limit integer = 50    Maximum number of rows.
 --
 -- Columns as in: advice_event, advice.
 SELECT

@@ -1,12 +1,12 @@
--- What were groups told, and why? One row per group and time in which it was told the same, the newest first: from `since` `until`
--- when, null where it is told so still. The words are those of the first snapshot then, and so is `seen`, the consecutive
--- snapshots in which the strategy had won; `state` is how far the advice had come, since `state_since`.
+-- What was each group advised, and why? One row per group and period with the same advice, newest first. The period
+-- starts at `since` and ends at `until`, which is null while the advice is current. Reason and `seen` (consecutive
+-- wins) are those of its first snapshot. `state` is the state of the advice since `state_since`.
 --
 -- Parameters:
---   :cluster text = null   Configured name of the cluster; null: every cluster.
---   :group text = null     The consumer group; null: every group.
---   :verdict text = null   switch, stay or 'not evaluated'; null: every verdict.
---   :limit integer = 50    How many rows at most.
+--   :cluster text = null   Configured name of the cluster; null for all clusters.
+--   :group text = null     Consumer group; null for all groups.
+--   :verdict text = null   switch, stay or 'not evaluated'; null for all verdicts.
+--   :limit integer = 50    Maximum number of rows.
 --
 -- Columns as in: advice_history.
 SELECT

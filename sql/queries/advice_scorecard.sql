@@ -1,12 +1,13 @@
--- How well does advice keep what it promises? One row per group, strategy, measure and time after it was adopted, the most checked
--- first. measure: lag (offsets), delay_seconds, utilisation (of the busiest member), cross_rack_share; after a day, what
--- was promised for an hour. error is the median of what came less what was expected, in the unit of the row, and
--- relative_error over what was expected; the shares are fractions of 1 of the `known` checks. Four of five should lie
--- inside. muted_until is null for what is not muted.
+-- How accurate are the forecasts of adopted advice? One row per group, strategy, measure and time after the adoption,
+-- most checks first. measure is lag (offsets), delay_seconds, utilisation (of the busiest member) or
+-- cross_rack_share. After one day, the forecast for one hour is checked. error is the median of the actual value
+-- minus the p50 forecast, in the unit of the row. relative_error is error divided by the p50 forecast. Shares are
+-- fractions of 1 of the `known` checks; inside_share should be about 0.8. muted_until is null if the strategy is not
+-- muted.
 --
 -- Parameters:
---   :cluster text = null   Configured name of the cluster; null: every cluster.
---   :group text = null     The consumer group; null: every group.
+--   :cluster text = null   Configured name of the cluster; null for all clusters.
+--   :group text = null     Consumer group; null for all groups.
 --
 -- Columns as in: advice_scorecard.
 SELECT

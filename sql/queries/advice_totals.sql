@@ -1,23 +1,23 @@
--- How often was advice given, taken up, verified, withdrawn? One row per group and its owner, or per owner, with an event in the
--- period, those that were told most first. `confirmed` counts how often a switch was advised; `proposed`, what had won and had
--- yet to last for that. `owner`: as configured when it was advised; null: nobody, or from before that was kept.
+-- How often was advice given, adopted, verified or withdrawn? One row per group and owner, or per owner, with an
+-- event in the period, most advised first. `confirmed` counts advised switches, `proposed` strategies that won but
+-- had not won long enough yet. `owner` is the owner at the time of the advice; null if none was configured.
 --
 -- Parameters:
---   :cluster text = null            Configured name of the cluster; null: every cluster.
+--   :cluster text = null            Configured name of the cluster; null for all clusters.
 --   :per text = group               group: a row per group and owner; owner: a row per owner.
---   :hours double precision = 720   How many hours to look back.
---   :until timestamptz = null       From which moment to look back; null: now.
+--   :hours double precision = 720   Length of the period in hours.
+--   :until timestamptz = null       End of the period; null for now.
 --
 -- Columns as in: advice.
 -- Its own columns:
---   proposed bigint            How often a strategy had won that was not advised before.
---   confirmed bigint           How often a switch was advised, as that lasted.
---   taken_up bigint            How often the group then ran it.
---   verified bigint            How often that came as promised.
---   missed bigint              How often it came worse.
---   withdrawn bigint           How often it was withdrawn, as it paid no longer.
---   expired bigint             How often nobody took it up in time.
---   last_event_at timestamptz  When the last of that was.
+--   proposed bigint            Number of new proposals.
+--   confirmed bigint           Number of advised switches.
+--   taken_up bigint            Number of adoptions.
+--   verified bigint            Number of adoptions that met their forecast.
+--   missed bigint              Number of adoptions that missed their forecast.
+--   withdrawn bigint           Number of advised switches that were withdrawn, because the strategy no longer won.
+--   expired bigint             Number of advised switches that were not adopted in time.
+--   last_event_at timestamptz  Time of the last of these events.
 SELECT
     advice.cluster,
     CASE WHEN CAST(:per AS text) = 'group' THEN advice.group_id END AS group_id,

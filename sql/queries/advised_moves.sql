@@ -1,8 +1,8 @@
--- Which partitions would change hands if a group followed the advice it has now? One row per partition.
+-- Which partitions are reassigned if a group follows its current advice? One row per partition.
 --
 -- Parameters:
---   :group text           The consumer group.
---   :cluster text = null  Configured name of the cluster; null: every cluster.
+--   :group text           Consumer group.
+--   :cluster text = null  Configured name of the cluster; null for all clusters.
 --
 -- Columns as in: advice_move, latest_advice.
 SELECT

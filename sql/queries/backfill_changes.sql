@@ -1,26 +1,25 @@
--- What would have been said otherwise by another configuration or version? One row per group, what differs, and how, of past
--- days judged again (`evenkeel backfill`): the diagnosis then and by these rules, with the hours of the snapshots in which they
--- differ so; the strategy that won then and wins by these rules, in the snapshots that candidates were made of. What lasts
--- longest comes first.
+-- What would another configuration or version have concluded? One row per group and difference, longest first, from
+-- re-evaluated history (`evenkeel backfill`). A difference is another diagnosis, with the hours of the snapshots that
+-- it covers, or another winning strategy, in snapshots with candidates.
 --
 -- Parameters:
---   :cluster text = null           Configured name of the cluster; null: every cluster.
---   :group text = null             Only this group; null: all.
---   :rules text = null             Schema of those rules, or how its name begins (`rules_<config_version>`); null: the newest made.
---   :since timestamptz = null      Only snapshots taken from then on; null: from the first.
---   :until timestamptz = null      Only snapshots taken before; null: to the last.
---   :limit integer = 100           How many rows at most.
+--   :cluster text = null           Configured name of the cluster; null for all clusters.
+--   :group text = null             Consumer group; null for all groups.
+--   :rules text = null             Schema of the re-evaluation, or the start of its name (`rules_<config_version>`); null for the newest.
+--   :since timestamptz = null      Start of the period; null for the first snapshot.
+--   :until timestamptz = null      End of the period (exclusive); null for the last snapshot.
+--   :limit integer = 100           Maximum number of rows.
 --
 -- Columns as in: snapshot, group_metrics.
 -- Its own columns:
---   what text                      What differs.
---   then_was text = none           What was said then; of a winner null: none won.
---   now_is text = none             What these rules say; of a winner null: none wins.
---   snapshots integer              Number of snapshots in which it differs so.
---   hours double precision = none  Hours that those stand for; of winners null: they are looked at now and then.
---   first_at timestamptz           When the first of those was taken.
---   last_at timestamptz            When the last of those was taken.
---   rules text                     The schema of those rules: the same tables and views as here.
+--   what text                      Kind of the difference: diagnosis or winner.
+--   then_was text = none           Original result; null if no strategy won.
+--   now_is text = none             Result of the re-evaluation; null if no strategy wins.
+--   snapshots integer              Number of snapshots with this difference.
+--   hours double precision = none  Hours that these snapshots cover; null for winners, which are not computed for every snapshot.
+--   first_at timestamptz           Start of the first of these snapshots.
+--   last_at timestamptz            Start of the last of these snapshots.
+--   rules text                     Schema of the re-evaluation, with the same tables and views as this one.
 WITH chosen AS (SELECT newest_rules(CAST(:cluster AS text), CAST(:rules AS text)) AS rules),
 
 differing AS (

@@ -1,36 +1,36 @@
--- How often do groups rebalance, what does that cost, and who joins and leaves? One row per group, the most restless first. Members are
--- compared from one snapshot to the next in which the group could be read and was at rest (`compared`, of which
--- `changed` differ): by identity (instance id, else client id and host) they joined or left; of the same identity
--- but another member id they restarted. A rebalance between two snapshots shows in nothing else, so all numbers are at
--- least. `rebalancing_share` is a fraction of 1 of the snapshots that could read it; who_ columns name 20 identities at
--- most; null is unknown. `moved`: partitions that went from one member to another by all that. `held_up_offsets`: what
--- arrived while snapshots found it rebalancing, each taken for the time until the next (a group that rebalances
--- cooperatively reads on meanwhile); null where all it did fell between two snapshots.
+-- How often do groups rebalance, what does that cost, and which members join and leave? One row per group, most
+-- changes first. Members are compared between consecutive stable snapshots (`compared`, of which `changed` differ). A
+-- member with a new identity (instance id, otherwise client id and host) joined; the same identity with a new member
+-- id restarted. Rebalances between two snapshots may leave no trace, so all numbers are lower bounds.
+-- `rebalancing_share` is a fraction of 1 of the readable snapshots. The who_ columns list at most 20 identities.
+-- `moved` counts partitions that were reassigned by the changes. `held_up_offsets` are the records that came in while
+-- snapshots found the group rebalancing, each until the next one; a cooperative group continues to read meanwhile. It
+-- is null if every rebalance was between two snapshots.
 --
 -- Parameters:
---   :cluster text = null            Configured name of the cluster; null: every cluster.
---   :group text = null              The consumer group; null: every group.
---   :hours double precision = 24    How many hours to look back.
---   :until timestamptz = null       From which moment to look back; null: now.
+--   :cluster text = null            Configured name of the cluster; null for all clusters.
+--   :group text = null              Consumer group; null for all groups.
+--   :hours double precision = 24    Length of the period in hours.
+--   :until timestamptz = null       End of the period; null for now.
 --
 -- Columns as in: group_metrics.
 -- Its own columns:
---   snapshots bigint                    Number of snapshots looked at.
---   unreadable bigint (snapshots)       Number of those that could not read it.
+--   snapshots bigint                    Number of snapshots in the period.
+--   unreadable bigint (snapshots)       Number of those in which the group could not be read.
 --   rebalancing bigint (snapshots)      Number of those in which it was rebalancing.
---   rebalancing_share double precision  Share of those that could read it.
---   compared bigint (snapshots)         Number of snapshots compared with the one before.
---   changed bigint (snapshots)          Number of those that differ.
+--   rebalancing_share double precision  Share of the readable snapshots in which it was rebalancing.
+--   compared bigint (snapshots)         Number of snapshots compared with the previous one.
+--   changed bigint (snapshots)          Number of those with membership changes.
 --   joins bigint (members)              Number of members that joined.
 --   leaves bigint (members)             Number of members that left.
 --   restarts bigint (members)           Number of members that restarted.
---   moved bigint (partitions)           Partitions that went from one member to another.
---   held_up_offsets double precision    What arrived while snapshots found it rebalancing.
+--   moved bigint (partitions)           Number of partitions that were reassigned.
+--   held_up_offsets double precision    Number of offsets that came in while snapshots found it rebalancing.
 --   who_joined text[]                   Identities that joined.
 --   who_left text[]                     Identities that left.
 --   who_restarted text[]                Identities that restarted.
---   since timestamptz                   When the first of the snapshots began.
---   until timestamptz                   When the last of them began.
+--   since timestamptz                   Start of the first snapshot.
+--   until timestamptz                   Start of the last snapshot.
 WITH seen AS (
     SELECT
         history.cluster,
@@ -71,7 +71,7 @@ observed AS (
     GROUP BY cluster, group_id
 ),
 
--- members that only one of two snapshots has; those that share an identity are told apart by their ids this way
+-- members of only one of two snapshots; the id distinguishes members with the same identity
 lone AS (
     SELECT
         observed.cluster,

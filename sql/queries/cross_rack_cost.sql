@@ -1,20 +1,21 @@
--- What is read across racks, what does it cost, and what would be saved? One row per group of the newest snapshot with
--- candidates, the dearest first: bytes per second as they are produced, cost in 30 days at the configured price_per_gb, and
--- the cheapest strategy that the group could run (feasibility "available" or "needs restart"), if one costs less, else null. Other nulls are unknown:
--- rates need two snapshots, sizes DESCRIBE on the cluster or bytes_per_record, a cost price_per_gb. Only groups of which a
--- share is known are listed.
+-- What does cross-rack traffic cost, and what could be saved? One row per group of the newest snapshot with
+-- candidates, most expensive first. Only groups with a known cross-rack share are listed. Traffic is in bytes per
+-- second without backlog, cost in 30 days at the configured price_per_gb. The cheapest strategy is the cheapest
+-- available one (feasibility "available" or "needs restart"), null if none is cheaper than the current one. Other
+-- nulls are unknown: rates need two snapshots, record sizes DESCRIBE on the cluster or bytes_per_record, cost
+-- price_per_gb.
 --
 -- Parameters:
---   :cluster text = null  Configured name of the cluster; null: every cluster.
---   :group text = null    The consumer group; null: every group.
+--   :cluster text = null  Configured name of the cluster; null for all clusters.
+--   :group text = null    Consumer group; null for all groups.
 --
 -- Columns as in: strategy_scoreboard.
 -- Its own columns:
---   cheapest_strategy text = none                                                      Its name.
---   cheapest_share double precision = none where cheapest_strategy                     Its cross-rack share.
---   cheapest_bytes_per_second double precision = none where cheapest_strategy          Bytes per second across racks under it.
---   cheapest_cost_per_month double precision = none where cheapest_strategy, currency  What those cost in 30 days.
---   saved_per_month double precision = none where cheapest_strategy, currency          What it would save in 30 days.
+--   cheapest_strategy text = none                                                      Name of the cheapest strategy.
+--   cheapest_share double precision = none where cheapest_strategy                     Cross-rack share with it.
+--   cheapest_bytes_per_second double precision = none where cheapest_strategy          Cross-rack bytes per second with it.
+--   cheapest_cost_per_month double precision = none where cheapest_strategy, currency  Cost in 30 days with it.
+--   saved_per_month double precision = none where cheapest_strategy, currency          Savings in 30 days with it.
 WITH live AS (
     SELECT *
     FROM strategy_scoreboard
@@ -50,7 +51,7 @@ LEFT JOIN LATERAL (
         AND other.group_id = live.group_id
         AND NOT other.is_live
         AND other.feasibility IN ('available', 'needs restart')
-        -- what goes to members of unknown racks is not known to be near
+        -- traffic to members in unknown racks is unknown
         AND other.racks_left_out <= live.racks_left_out
         AND other.cross_rack_bytes_per_second < live.cross_rack_bytes_per_second
     ORDER BY other.cross_rack_bytes_per_second, other.position

@@ -1,12 +1,12 @@
--- Which steps of the pipeline failed lately, and why? One row per failed run, the newest first.
+-- Which steps of the pipeline failed recently, and why? One row per failed run, newest first.
 --
 -- Parameters:
---   :cluster text = null            Configured name of the cluster; null: every cluster, and steps that concern all.
---   :hours double precision = 24    How many hours to look back.
+--   :cluster text = null            Configured name of the cluster; null for all clusters, and for steps of all clusters.
+--   :hours double precision = 24    Length of the period in hours.
 --
 -- Columns as in: step_run.
 -- Its own columns:
---   duration_seconds double precision  Seconds it took.
+--   duration_seconds double precision  Duration of the run in seconds.
 SELECT
     cluster,
     step,

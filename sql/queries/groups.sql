@@ -1,17 +1,17 @@
--- How does every group fare now? One row per group of the newest measured snapshot, the worst first: REWIND, STOP, STALL,
--- WARN, groups that could not be read (error is not null), UNKNOWN, OK; the larger lag first where that is equal. With the
--- newest advice it was given (advised_on: the snapshot it is of, which may be the one before). Lag is in offsets, time lag
--- in seconds, cross_rack_share a fraction of 1. A number that is null is unknown; but there is no skew without lag, and no
--- skew and no share without members.
+-- What is the status of every group? One row per group of the newest snapshot with metrics, worst status first, then
+-- largest lag. The order is REWIND, STOP, STALL, WARN, groups that could not be read (error is not null), UNKNOWN,
+-- OK. advised_on is the snapshot of the newest advice, which may be the previous one. Lag is in offsets, time lag in
+-- seconds, cross_rack_share a fraction of 1. Null is unknown, except that there is no skew without lag, and no skew
+-- or share without members.
 --
 -- Parameters:
---   :cluster text = null  Configured name of the cluster; null: every cluster.
---   :group text = null    The consumer group; null: every group.
---   :pattern text = null  SQL pattern of group ids, as 'orders%'; null: every group.
+--   :cluster text = null  Configured name of the cluster; null for all clusters.
+--   :group text = null    Consumer group; null for all groups.
+--   :pattern text = null  SQL pattern of group ids, such as 'orders%'; null for all groups.
 --
 -- Columns as in: latest_lag, latest_advice.
 -- Its own columns:
---   advised_on timestamptz  When the reading of the snapshot began that its advice is of.
+--   advised_on timestamptz  Start of the snapshot of its newest advice.
 SELECT
     lag.cluster,
     lag.group_id,

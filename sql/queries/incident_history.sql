@@ -1,16 +1,16 @@
--- How long did what was wrong last? One row per incident of a group or of the pipeline (group_id is null) that was open in
--- the period, the newest first. duration_seconds: from its beginning to its end, or until now while closed_at is null.
+-- How long did each incident last? One row per incident of a group or of the pipeline (group_id is null) that was
+-- open in the period, newest first.
 --
 -- Parameters:
---   :cluster text = null            Configured name of the cluster; null: every cluster.
---   :group text = null              The consumer group; null: every group, and the pipeline.
---   :owner text = null              Who owns the group; null: everybody, and nobody.
---   :hours double precision = 168   How many hours to look back.
---   :limit integer = 50             How many rows at most.
+--   :cluster text = null            Configured name of the cluster; null for all clusters.
+--   :group text = null              Consumer group; null for all groups and the pipeline.
+--   :owner text = null              Owner of the group; null for all owners, and for groups without an owner.
+--   :hours double precision = 168   Length of the period in hours.
+--   :limit integer = 50             Maximum number of rows.
 --
 -- Columns as in: incident_history.
 -- Its own columns:
---   duration_seconds double precision  Seconds from then until it was over, or until now.
+--   duration_seconds double precision  Seconds from its start to its end, or to now if it is open.
 SELECT
     cluster,
     group_id,

@@ -1,22 +1,23 @@
--- How often was something wrong, and for how long? One row per group and its owner, or per owner, of what was open in the
--- period; the longest first. Of the pipeline both are null. wrong_seconds: within the period, summed over its incidents;
--- the median and the longest are of whole incidents, those that are open counted until now.
+-- How many incidents were there, and how long did they last? One row per group and owner, or per owner, with an
+-- incident that was open in the period, longest first. Group and owner are null for the pipeline. wrong_seconds is
+-- the time within the period, summed over incidents. median_seconds and longest_seconds are durations of whole
+-- incidents; open ones count until now.
 --
 -- Parameters:
---   :cluster text = null            Configured name of the cluster; null: every cluster.
+--   :cluster text = null            Configured name of the cluster; null for all clusters.
 --   :per text = group               group: a row per group and owner; owner: a row per owner.
---   :hours double precision = 168   How many hours to look back.
+--   :hours double precision = 168   Length of the period in hours.
 --
 -- Columns as in: incident.
 -- Its own columns:
 --   incidents bigint                  Number of incidents that were open in the period.
 --   critical_incidents bigint         Number of those that were critical.
---   told_incidents bigint             Number of those that somebody was told of.
+--   told_incidents bigint             Number of those that were notified.
 --   open_incidents bigint             Number of those that are open now.
---   wrong_seconds double precision    Seconds of them within the period, summed.
---   median_seconds double precision   Median of how long they lasted.
---   longest_seconds double precision  How long the longest of them lasted.
---   last_began_at timestamptz         When the newest of them began.
+--   wrong_seconds double precision    Seconds of the incidents within the period, summed.
+--   median_seconds double precision   Median duration of the incidents.
+--   longest_seconds double precision  Longest duration of an incident.
+--   last_began_at timestamptz         Start of the newest incident.
 WITH period AS (
     SELECT now() - make_interval(secs => 3600 * CAST(:hours AS double precision)) AS begins_at
 ),

@@ -1,11 +1,12 @@
--- How did the lag of a group develop? One row per snapshot, oldest first. Lag is in offsets, rates in offsets per second;
--- null is unknown, but there is no skew without lag, and nothing of members without any.
+-- How did the lag of a group change from snapshot to snapshot? One row per snapshot, oldest first. Lag is in offsets,
+-- rates are in offsets per second. Null is unknown, except that there is no skew without lag and no member figure
+-- without members.
 --
 -- Parameters:
---   :group text                       The consumer group.
---   :cluster text = null              Configured name of the cluster; null: every cluster.
---   :hours double precision = 24      How many hours to look back.
---   :until timestamptz = null         From which moment to look back; null: now.
+--   :group text                       Consumer group.
+--   :cluster text = null              Configured name of the cluster; null for all clusters.
+--   :hours double precision = 24      Length of the period in hours.
+--   :until timestamptz = null         End of the period; null for now.
 --
 -- Plot: total_lag, time_lag_seconds over taken_at, a line per cluster, group_id.
 --

@@ -1,13 +1,13 @@
--- How did a group fare over weeks? One row per hour or day in UTC, the oldest first, also of times whose snapshots are gone. Lag is in
--- offsets; delay is how far it was behind beyond its commit interval at worst; null is unknown. `diagnosis_seconds`: of the
--- `covered_seconds`, how many each diagnosis held.
+-- How did the lag of a group change over weeks? One row per hour or day in UTC, oldest first, including periods whose
+-- snapshots are deleted. Lag is in offsets. The delay columns are the maximum time lag beyond the commit interval.
+-- `diagnosis_seconds` are the `covered_seconds` by diagnosis. Null is unknown.
 --
 -- Parameters:
---   :group text                     The consumer group.
---   :cluster text = null            Configured name of the cluster; null: every cluster.
+--   :group text                     Consumer group.
+--   :cluster text = null            Configured name of the cluster; null for all clusters.
 --   :per text = hour                hour or day.
---   :days integer = 7               How many days to look back.
---   :until timestamptz = null       From which moment to look back; null: now.
+--   :days integer = 7               Length of the period in days.
+--   :until timestamptz = null       End of the period; null for now.
 --
 -- Plot: mean_lag, highest_delay_seconds over since, a line per cluster, group_id.
 --

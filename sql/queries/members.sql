@@ -1,15 +1,16 @@
--- Who carries the lag? One row per member of the newest measured snapshot, by group, the most lag first; with `most`, only so many
--- members, those of all groups that own the most lag. Lag is in offsets, `lag_share` a fraction of 1 of the lag that members of
--- its group own, rates and capacity are in offsets per second; null is unknown, but there is no share of a lag of 0.
+-- Which members have the lag? One row per member of the newest snapshot with metrics, by group, most lag first. With
+-- `most`, only the members with the most lag in all groups are listed. Lag is in offsets, rates and capacity are in
+-- offsets per second. `lag_share` is a fraction of 1 of the lag of the group's members. Null is unknown, except that
+-- there is no share of a lag of 0.
 --
 -- Parameters:
---   :cluster text = null  Configured name of the cluster; null: every cluster.
---   :group text = null    The consumer group; null: every group.
---   :most integer = null  How many members, those with the most lag first; null: all, group by group.
+--   :cluster text = null  Configured name of the cluster; null for all clusters.
+--   :group text = null    Consumer group; null for all groups.
+--   :most integer = null  Number of members with the most lag; null for all members, group by group.
 --
 -- Columns as in: member_metrics.
 -- Its own columns:
---   lag_share double precision  Its share of the lag that members of its group own; null also where that is 0.
+--   lag_share double precision  Share of the lag of the group's members; null if that lag is 0 or unknown.
 SELECT
     member.cluster,
     member.group_id,

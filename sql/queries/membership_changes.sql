@@ -1,27 +1,26 @@
--- What did the joins, leaves and restarts of a group's members move, and what would they have moved under another
--- strategy? One row per group and strategy that it runs or that a setting could make it run, the group that moved most
--- first. From one snapshot at rest to the next (`compared`, of which `changed` differ in their members): `moved` counts
--- partitions that went from one member to another, `would_have_moved` the same if that strategy had been in force before
--- the change; replayed_of says how many of the changes are in it (fewer where it could not run on one of them). What
--- happened between two snapshots and left no trace is in neither.
+-- How many partitions did membership changes move, and how many with another strategy? One row per group and strategy
+-- that it runs or that a setting can deploy, most moves first. Members are compared between consecutive stable
+-- snapshots (`compared`, of which `changed` differ). `moved` counts partitions that were reassigned,
+-- `would_have_moved` those with the strategy in use before each change. replayed_of is the number of changes that
+-- could be replayed with the strategy. Changes that leave no trace between two snapshots are not counted.
 --
 -- Parameters:
---   :cluster text = null             Configured name of the cluster; null: every cluster.
---   :group text = null               The consumer group; null: every group.
---   :hours double precision = 168    How many hours to look back; of the first, all of it.
+--   :cluster text = null             Configured name of the cluster; null for all clusters.
+--   :group text = null               Consumer group; null for all groups.
+--   :hours double precision = 168    Length of the period in hours; its first hour counts completely.
 --
 -- Columns as in: group_metrics, candidate.
 -- Its own columns:
---   compared bigint (snapshots)           Number of snapshots compared with the one before.
---   changed bigint (snapshots)            Number of those that differ.
+--   compared bigint (snapshots)           Number of snapshots compared with the previous one.
+--   changed bigint (snapshots)            Number of those with membership changes.
 --   joins bigint (members)                Number of members that joined.
 --   leaves bigint (members)               Number of members that left.
 --   restarts bigint (members)             Number of members that restarted.
---   moved bigint (partitions)             Partitions that went from one member to another.
---   would_have_moved bigint (partitions)  The same with that strategy in force before each change.
---   replayed_of bigint (snapshots)        Number of the changes under which the strategy could be replayed.
---   since timestamptz                     When the first of the snapshots began.
---   until timestamptz                     When the last of them began.
+--   moved bigint (partitions)             Number of partitions that were reassigned.
+--   would_have_moved bigint (partitions)  Number of partitions that the strategy would have reassigned.
+--   replayed_of bigint (snapshots)        Number of changes that could be replayed with the strategy.
+--   since timestamptz                     Start of the first snapshot.
+--   until timestamptz                     Start of the last snapshot.
 WITH hours AS (
     SELECT
         trend.cluster,

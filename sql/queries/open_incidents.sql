@@ -1,19 +1,19 @@
--- What is wrong right now? One row per open incident of a group or of the pipeline (group_id is null), critical ones first,
--- then the longest. causes: all that is wrong, the worst first; kind: the worst that it was. notified_at: when its message first
--- arrived; null: nobody has been told. quiet: why nothing more is told of it now: silence, ack or maintenance; null: it is.
+-- Which incidents are open now? One row per open incident of a group or of the pipeline (group_id is null), critical
+-- ones first, then longest. causes are all causes, most severe first; kind is the most severe one so far. quiet is
+-- the reason that notifications are muted: silence, ack or maintenance; null if they are not.
 --
 -- Parameters:
---   :cluster text = null  Configured name of the cluster; null: every cluster.
---   :group text = null    The consumer group; null: every group, and the pipeline.
+--   :cluster text = null  Configured name of the cluster; null for all clusters.
+--   :group text = null    Consumer group; null for all groups and the pipeline.
 --
 -- Columns as in: incident_history, group_status.
 -- Its own columns:
---   began_at timestamptz              When it began, as far as is known.
---   lasting_seconds double precision  Seconds since it began.
---   quiet text = none                 Why nothing more is told of it now; null: it is told.
---   quiet_until timestamptz           Until when; null: while it is open.
---   summary text = none               What is wrong, in words.
---   causes text[]                     All that is wrong, the worst first.
+--   began_at timestamptz              Start of the incident, as far as known.
+--   lasting_seconds double precision  Seconds since its start.
+--   quiet text = none                 Reason that notifications are muted; null if they are not.
+--   quiet_until timestamptz           End of the mute; null if it ends with the incident.
+--   summary text = none               Description of the problem.
+--   causes text[]                     All causes, most severe first.
 SELECT
     incident.cluster,
     incident.group_id,
@@ -40,7 +40,7 @@ SELECT
     incident.facts
 FROM incident
 LEFT JOIN LATERAL (
-    -- as `incidents.quiet` has it: what holds longest, an ack only where there is nothing else
+    -- as in `incidents.quiet`: the longest silence, an ack only without another one
     SELECT
         silence.kind,
         silence.ends_at,
@@ -53,7 +53,7 @@ LEFT JOIN LATERAL (
         AND incident.cluster ~ silence.cluster_regex
         AND (
             incident.group_id ~ silence.groups_regex
-            -- planned work on a whole cluster explains that it cannot be read
+            -- a maintenance window of a whole cluster explains that it cannot be read
             OR (
                 incident.group_id IS NULL
                 AND silence.groups = '*'

@@ -1,21 +1,21 @@
--- What would all open switches save? One row per group that is advised to switch now, the largest saving first, and below those
--- of a cluster one without a group: all of them. `saved_lag` is what is saved of the lag in an hour, in offsets;
--- `saved_offset_seconds` of all lag over that hour, less the price of the restarts (below 0 where a group switches for
--- another reason); the other two are of what crosses racks: bytes per second, and what these cost in 30 days. Null is
--- unknown, and a sum is of what is known.
+-- What would all advised switches save? One row per group with a current advice to switch, largest saving first, then
+-- one per cluster without a group: the total. `saved_lag` is the reduction of the lag in one hour, in offsets.
+-- `saved_offset_seconds` is the reduction of the lag integral over that hour minus the cost of the restarts; it is
+-- negative for a switch with another reason. The other two are reductions of cross-rack traffic: bytes per second,
+-- and cost in 30 days. Null is unknown; totals sum the known values.
 --
 -- Parameters:
---   :cluster text = null  Configured name of the cluster; null: every cluster.
+--   :cluster text = null  Configured name of the cluster; null for all clusters.
 --
 -- Columns as in: latest_advice, group_metrics.
 -- Its own columns:
---   strategy text = none                     The strategy to switch to; null for a row of several.
+--   strategy text = none                     Advised strategy; null in a total.
 --   switches bigint (groups)                 Number of groups in the row.
---   saved_lag double precision               Of the lag in an hour, as expected.
---   saved_offset_seconds double precision    Of the lag over an hour, less the price of getting there.
---   saved_bytes_per_second double precision  Of what crosses racks.
---   saved_per_month double precision         Of what that costs in 30 days; null also where there is more than one currency.
---   advised_since timestamptz                Since when a switch is advised.
+--   saved_lag double precision               Reduction of the p50 lag in one hour.
+--   saved_offset_seconds double precision    Reduction of the lag integral over one hour, minus the cost of the restarts.
+--   saved_bytes_per_second double precision  Reduction of the cross-rack bytes per second.
+--   saved_per_month double precision         Reduction of the cross-rack cost in 30 days; null also with several currencies.
+--   advised_since timestamptz                Time since which a switch is advised.
 WITH open AS (
     SELECT
         advice.cluster,

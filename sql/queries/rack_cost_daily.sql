@@ -1,19 +1,20 @@
--- What crossed racks per day, and what did that cost? One row per day in UTC and group, or cluster, of which anything is known, the
--- oldest first. Gigabytes are 10^9 bytes read from another rack, the cost is at the price_per_gb then configured; null is
--- unknown. `known_share`: of how much of the time that snapshots cover it is known; bytes and cost are of that part alone.
+-- How much cross-rack traffic was there per day, and what did it cost? One row per day in UTC and group, or cluster,
+-- with a known value, oldest first. Gigabytes are 10^9 bytes read from another rack; the cost is at the price_per_gb
+-- configured at that time. Null is unknown. `known_share` is the known part of the time that snapshots cover; bytes
+-- and cost are those of that part.
 --
 -- Parameters:
---   :cluster text = null            Configured name of the cluster; null: every cluster.
---   :group text = null              The consumer group; null: every group.
+--   :cluster text = null            Configured name of the cluster; null for all clusters.
+--   :group text = null              Consumer group; null for all groups.
 --   :per text = group               group: a row per day and group; cluster: one per day, of all groups.
---   :days integer = 30              How many days to look back.
---   :until timestamptz = null       The moment on whose day the period ends; null: now.
+--   :days integer = 30              Length of the period in days.
+--   :until timestamptz = null       Moment on the last day of the period; null for now.
 --
 -- Plot: cross_rack_gigabytes, cross_rack_cost over day, a line per cluster, group_id.
 --
 -- Columns as in: rack_cost_daily.
 -- Its own columns:
---   known_share double precision  Of how much of the time that is known.
+--   known_share double precision  Share of the covered time with known traffic.
 SELECT
     cluster,
     CASE WHEN CAST(:per AS text) = 'group' THEN group_id END AS group_id,

@@ -1,27 +1,25 @@
--- What would each strategy do for a group? One row per group and strategy of the newest snapshot with candidates, in the
--- order of the strategy table; "live" is what the group has now. Smaller is better everywhere: lag in offsets, shares as
--- fractions of 1, cost in 30 days in the configured currency, moves in partitions, drain time in seconds.
--- leave_, join_ and restart_moves: what would change owner later, under what the group runs or a setting could make it run,
--- when one member leaves (mean and worst over members_tried), when one joins, and in all while every member restarts; null
--- for all others.
--- last_week_: of the changes of its members that the last seven days saw (joins, leaves, restarts), how many were replayed
--- under the strategy, how many partitions they moved, and would have moved with it in force; null where there was none.
--- forecast_: what becomes of the group in the coming hour under each, low and high with one case in ten beyond either; null
--- where it keeps up and little crosses racks. price_: what it takes to get there; price_offset_seconds is to be set against
--- the fall of forecast_lag_integral_expected. All ends of all forecasts are in the view strategy_scoreboard.
--- stores_in_one_rack: of how many of the stores_judged of a Kafka Streams application one rack would have all copies.
--- proof says what is proven of an assignment, findings what is wrong with it, notes what was taken for what is not known
--- and what else is to be said; they are null or empty for most.
+-- How does each strategy score for a group? One row per group and strategy of the newest snapshot with candidates, in
+-- the order of the strategy table; "live" is the current assignment. Smaller is better: lag in offsets, shares as
+-- fractions of 1, cost in 30 days in the configured currency, moves in partitions, drain time in seconds. leave_,
+-- join_ and restart_moves: later reassignments if one member leaves (mean and maximum over members_tried), if one
+-- joins, and in total if every member restarts. They are null for strategies that neither the group runs nor a
+-- setting can deploy. last_week_: membership changes of the last seven days that were replayed with the strategy, the
+-- partitions that they moved, and the partitions that the strategy would have moved; null without changes. forecast_:
+-- the group in the next hour with each strategy, p10 (low) to p90 (high); null if the group is healthy and has little
+-- cross-rack traffic. All percentiles are in the view strategy_scoreboard. price_: the cost of the switch; compare
+-- price_offset_seconds with the reduction of forecast_lag_integral_expected. stores_in_one_rack: the number of the
+-- stores_judged of a Kafka Streams application with all copies in one rack. proof is the proven quality of an
+-- assignment, findings its problems, notes assumptions and remarks; most rows have none.
 --
 -- Parameters:
---   :cluster text = null  Configured name of the cluster; null: every cluster.
---   :group text = null    The consumer group; null: every group.
+--   :cluster text = null  Configured name of the cluster; null for all clusters.
+--   :group text = null    Consumer group; null for all groups.
 --
 -- Columns as in: strategy_scoreboard.
 -- Its own columns:
---   last_week_changes bigint (snapshots) = none            Snapshots in which its members had changed, replayed under it.
---   last_week_moved bigint (partitions) = none             Partitions that those changes moved.
---   last_week_would_have_moved bigint (partitions) = none  Partitions that they would have moved with it in force.
+--   last_week_changes bigint (snapshots) = none            Number of snapshots with membership changes that were replayed with it.
+--   last_week_moved bigint (partitions) = none             Number of partitions that those changes moved.
+--   last_week_would_have_moved bigint (partitions) = none  Number of partitions that the strategy would have moved.
 WITH replayed AS (
     SELECT
         history.cluster,

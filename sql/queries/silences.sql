@@ -1,15 +1,15 @@
--- Which groups is nobody woken for, and why? One row per silence, acknowledgement and maintenance window that has begun:
--- what holds, then what is to come, then what was over lately.
+-- Which groups are silenced, and why? One row per silence, acknowledgement and maintenance window: active ones first,
+-- then future ones, then recently ended ones.
 --
 -- Parameters:
---   :cluster text = null           Configured name of a cluster that they cover; null: every cluster.
---   :hours double precision = 168  How many hours to look back for what is over.
+--   :cluster text = null           Configured name of a cluster that they cover; null for all clusters.
+--   :hours double precision = 168  Number of hours to look back for ended ones.
 --
 -- Columns as in: silence.
 -- Its own columns:
---   state text                              How far it has come.
---   covered_groups bigint = none            Number of groups that it covers in the newest snapshots; null: it is over.
---   covered_incidents bigint (rows) = none  Number of their incidents that are open; null: it is over.
+--   state text                              State of the silence.
+--   covered_groups bigint = none            Number of groups in the newest snapshots that it covers; null if it ended.
+--   covered_incidents bigint (rows) = none  Number of open incidents that it covers; null if it ended.
 SELECT
     silence.silence_id,
     silence.kind,

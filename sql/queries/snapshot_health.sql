@@ -1,11 +1,12 @@
--- Are the snapshots taken, whole, and worked on? One row per snapshot, the newest first. `duration_seconds` is the whole
--- reading, `reading_seconds` lies between its first commit and its last end, `seconds_since_previous` between two snapshots.
--- `bytes_received` are those of all responses, without what TLS adds. The view of the same name has the requests by kind as
--- well. `state`: waiting, at work, advised, rejected, or superseded, which means that a newer one was advised on in its place.
+-- Are snapshots taken, complete and processed? One row per snapshot, newest first. `duration_seconds` is its
+-- duration, `reading_seconds` the time between its first commit and its last end offset, `seconds_since_previous` the
+-- interval since the previous snapshot. `bytes_received` are those of all responses, without the overhead of TLS.
+-- `state` is waiting, at work, advised, rejected or superseded (a newer snapshot got advice in its place). The view
+-- of the same name has the requests by kind.
 --
 -- Parameters:
---   :cluster text = null   Configured name of the cluster; null: every cluster.
---   :limit integer = 20    How many rows at most.
+--   :cluster text = null   Configured name of the cluster; null for all clusters.
+--   :limit integer = 20    Maximum number of rows.
 --
 -- Columns as in: snapshot_health.
 SELECT

@@ -1,41 +1,41 @@
--- What would a strategy have brought, say `lag-aware` in October? One row per group for which it had an answer in the period, also of
--- days whose snapshots are gone: by it and, beside that (`live_`), as the group was, over the same days (or hours). First come those whose lag would
--- have fallen most. Medians are over days, of which each counts alike; worst is the largest value of a snapshot. Null is
--- unknown; of `forecast_lag`, the lag to be expected an hour ahead, it says that nothing was forecast: the group kept up.
--- `won_snapshots`: after how many it was the best that the group could get, `switch_snapshots`: after how many of these the
--- group was advised to switch to it.
+-- How would a strategy, such as `lag-aware`, have performed in a past period? One row per group with a score in the
+-- period, largest lag reduction first, including days whose snapshots are deleted. Compares the strategy with the
+-- assignment that the group had (`live_`) over the same days or hours. Medians are over days with equal weight; worst
+-- is the maximum of all snapshots. Null is unknown, except for `forecast_lag` (lag in one hour): null if there was no
+-- forecast, because the group was healthy. `won_snapshots` counts snapshots in which it was the best deployable
+-- strategy, `switch_snapshots` those with the advice to switch to it.
 --
 -- Parameters:
---   :strategy text              Our name of the strategy.
---   :pattern text = null        Groups whose name is LIKE this; null: every group.
---   :cluster text = null        Configured name of the cluster; null: every cluster.
---   :since timestamptz = null   Days that began then or later; null: from the first that is kept.
---   :until timestamptz = null   Days that began before; null: to the last.
---   :per text = day             day or hour: of which the medians are.
+--   :strategy text              Name of the strategy.
+--   :pattern text = null        SQL pattern (LIKE) of group ids; null for all groups.
+--   :cluster text = null        Configured name of the cluster; null for all clusters.
+--   :since timestamptz = null   Start of the period; null for the first stored day.
+--   :until timestamptz = null   End of the period (exclusive); null for the last stored day.
+--   :per text = day             Unit of the medians: day or hour.
 --
 -- Columns as in: strategy_history.
 -- Its own columns:
---   days bigint                               Number of days (or hours) in which it had an answer.
---   snapshots bigint                          Number of snapshots in which it had an answer.
---   runnable_snapshots bigint                 Number of those in which the group could run it, or could have been brought to it.
---   won_snapshots bigint                      After how many it was the best that the group could get.
---   switch_snapshots bigint                   After how many of these the group was advised to switch to it.
---   live_member_lag bigint                    Median largest lag of a member as the group was.
---   member_lag bigint                         By the strategy.
---   live_worst_member_lag bigint              The largest as the group was.
---   worst_member_lag bigint                   By the strategy.
---   live_forecast_lag real = none             Median lag to be expected an hour ahead as the group was.
---   forecast_lag real = none                  By the strategy.
---   live_worst_forecast_lag real = none       The largest as the group was.
---   worst_forecast_lag real = none            By the strategy.
---   live_cross_rack_share real                Median share of partitions read from another rack as the group was.
---   cross_rack_share real                     By the strategy.
---   live_cross_rack_bytes_per_second double precision  Mean bytes per second across racks as the group was.
---   cross_rack_bytes_per_second double precision       By the strategy.
+--   days bigint                               Number of days (or hours) with a score.
+--   snapshots bigint                          Number of snapshots with a score.
+--   runnable_snapshots bigint                 Number of those in which it could be deployed on the group.
+--   won_snapshots bigint                      Number of snapshots in which it was the best deployable strategy.
+--   switch_snapshots bigint                   Number of those with the advice to switch to it.
+--   live_member_lag bigint                    Median of the largest member lag with the assignment that the group had.
+--   member_lag bigint                         The same with the strategy.
+--   live_worst_member_lag bigint              Maximum of the largest member lag with the assignment that the group had.
+--   worst_member_lag bigint                   The same with the strategy.
+--   live_forecast_lag real = none             Median of the lag forecast for one hour ahead with the assignment that the group had.
+--   forecast_lag real = none                  The same with the strategy.
+--   live_worst_forecast_lag real = none       Maximum of the lag forecast with the assignment that the group had.
+--   worst_forecast_lag real = none            The same with the strategy.
+--   live_cross_rack_share real                Median cross-rack share with the assignment that the group had.
+--   cross_rack_share real                     The same with the strategy.
+--   live_cross_rack_bytes_per_second double precision  Mean cross-rack bytes per second with the assignment that the group had.
+--   cross_rack_bytes_per_second double precision       The same with the strategy.
 --   moves integer                             Median number of partitions that it would have moved.
---   worst_moves integer                       The most that it would have moved.
---   first_at timestamptz                      When the first of these days (or hours) began.
---   last_at timestamptz                       When the last one began.
+--   worst_moves integer                       Maximum number of partitions that it would have moved.
+--   first_at timestamptz                      Start of the first of these days (or hours).
+--   last_at timestamptz                       Start of the last of these days (or hours).
 WITH kept AS MATERIALIZED (
     SELECT * FROM strategy_history
     WHERE

@@ -1,20 +1,20 @@
--- Which strategy wins where? One row per group and strategy that was the best it could get after a snapshot of the period, the one
--- that won most first; a null strategy stands for the snapshots after which nothing was better than what the group had.
--- `switch_snapshots`: after how many it was advised to switch to it (a win has to last for that). `won_share` is a fraction of 1
--- of all snapshots after which the group was advised to switch or to stay. Days are those of UTC.
+-- Which strategy wins for which group? One row per group and strategy that was the best deployable one in a snapshot
+-- of the period, most wins first. strategy is null for snapshots in which none was better than the current one.
+-- `switch_snapshots` counts those with the advice to switch to it, which follows only after several wins. `won_share`
+-- is a fraction of 1 of all snapshots with the advice to switch or to stay. Days are in UTC.
 --
 -- Parameters:
---   :cluster text = null            Configured name of the cluster; null: every cluster.
---   :group text = null              The consumer group; null: every group.
---   :days integer = 30              How many days to look back.
---   :until timestamptz = null       The moment on whose day the period ends; null: now.
+--   :cluster text = null            Configured name of the cluster; null for all clusters.
+--   :group text = null              Consumer group; null for all groups.
+--   :days integer = 30              Length of the period in days.
+--   :until timestamptz = null       Moment on the last day of the period; null for now.
 --
 -- Columns as in: strategy_wins.
 -- Its own columns:
---   won_snapshots bigint     After how many snapshots it was.
---   switch_snapshots bigint  After how many of these the group was advised to switch to it.
---   first_day timestamptz    The first day of the period on which it was.
---   last_day timestamptz     The last one.
+--   won_snapshots bigint     Number of snapshots that it won.
+--   switch_snapshots bigint  Number of those with the advice to switch to it.
+--   first_day timestamptz    First day of the period with a win.
+--   last_day timestamptz     Last day of the period with a win.
 SELECT
     cluster,
     group_id,

@@ -1,8 +1,8 @@
--- Which groups were not judged because their data broke an expectation? One row per failed critical expectation of each
--- cluster's newest validated snapshot; a row without group rejected the whole snapshot.
+-- Which groups were skipped by validation, and why? One row per failed critical expectation of each cluster's newest
+-- validated snapshot; a row without a group rejected the whole snapshot.
 --
 -- Parameters:
---   :cluster text = null  Configured name of the cluster; null: every cluster.
+--   :cluster text = null  Configured name of the cluster; null for all clusters.
 --
 -- Columns as in: validation.
 SELECT

@@ -1,23 +1,23 @@
--- Which groups got worse this week? One row per group that did not keep up for a larger share of its time than in as many days
--- before, the largest rise first. The period is of whole days in UTC, the last of them that of `until`; a group of which one of the
--- two is unknown is not listed. `not_well_` is the share of the time with a known diagnosis in which that was another than
--- "healthy"; `diagnosis` is the one among those that held longest. The lag is the mean of all snapshots, in offsets; the
--- delay is the highest, in seconds.
+-- Which groups got worse this week? One row per group that was unhealthy for a larger share of the period than of the
+-- period before, largest increase first. The period has whole days in UTC and ends on the day of `until`. A group
+-- with an unknown share is not listed. The `not_well_` shares are the share of the time with a known diagnosis other
+-- than "healthy". `diagnosis` is the one of those that lasted longest. Lag is the mean of all snapshots in offsets,
+-- delay the maximum in seconds.
 --
 -- Parameters:
---   :cluster text = null           Configured name of the cluster; null: every cluster.
---   :days integer = 7              How many days to compare with as many before.
---   :until timestamptz = null      The moment on whose day the period ends; null: now.
+--   :cluster text = null           Configured name of the cluster; null for all clusters.
+--   :days integer = 7              Length in days of the period, and of the period before it.
+--   :until timestamptz = null      Moment on the last day of the period; null for now.
 --
 -- Columns as in: group_metrics.
 -- Its own columns:
---   not_well_before_share double precision         Of the time before, the share in which it did not keep up.
---   not_well_now_share double precision            The same of the period.
---   diagnosis text                                 What it had longest in the period.
---   mean_lag_before double precision (offsets)     Mean lag before.
+--   not_well_before_share double precision         Share of unhealthy time in the period before.
+--   not_well_now_share double precision            Share of unhealthy time in the period.
+--   diagnosis text                                 Unhealthy diagnosis that lasted longest in the period.
+--   mean_lag_before double precision (offsets)     Mean lag in the period before.
 --   mean_lag_now double precision (offsets)        Mean lag in the period.
---   highest_delay_before_seconds double precision  Highest delay before.
---   highest_delay_now_seconds double precision     Highest delay in the period.
+--   highest_delay_before_seconds double precision  Maximum time lag beyond the commit interval in the period before.
+--   highest_delay_now_seconds double precision     Maximum time lag beyond the commit interval in the period.
 WITH bounds AS (
     SELECT date_bin('1 day', coalesce(CAST(:until AS timestamptz), now()), '2000-01-01 00:00:00+00') AS last_day
 ),

@@ -1,14 +1,14 @@
--- Where is the lag? One row per partition of the newest measured snapshot, the largest lag first. Lag and lost records are
--- in offsets, time lag and time to loss in seconds. A partition of unknown lag comes last.
+-- Where is the lag? One row per partition of the newest snapshot with metrics, largest lag first, unknown lag last.
+-- Lag and lost records are in offsets, time lag and time to loss in seconds.
 --
 -- Parameters:
---   :cluster text = null   Configured name of the cluster; null: every cluster.
---   :group text = null     The consumer group; null: every group.
---   :limit integer = 20    How many rows at most.
+--   :cluster text = null   Configured name of the cluster; null for all clusters.
+--   :group text = null     Consumer group; null for all groups.
+--   :limit integer = 20    Maximum number of rows.
 --
 -- Columns as in: partition_latest.
 -- Its own columns:
---   read_at timestamptz  When the end offset was read.
+--   read_at timestamptz  Time when the end offset was read.
 SELECT
     cluster,
     group_id,

@@ -1,12 +1,12 @@
--- The advice of one snapshot, one row per group, with the scores it rests on.
--- seen_since: when the first of the `seen` consecutive snapshots began in which the strategy won; null when seen is 0.
--- running: for each strategy whether the group runs it, as JSON, null where that is not known.
--- live, proposed: the candidate rows of the live and of the advised assignment as JSON; metrics: the group's metrics.
--- checks: what came of the promises of what the group took up last, as a JSON list of the columns of advice_check.
--- members: of a switch, the members as a JSON list of {id, client_id, host, instance_id}; null elsewhere.
+-- The advice of a snapshot with its scores, one row per group. seen_since: start of the first of the `seen`
+-- consecutive snapshots that the strategy won; null if seen is 0. running: whether the group runs each strategy, as
+-- JSON; null if unknown. live, proposed: candidate rows of the live and of the advised assignment as JSON. metrics:
+-- metrics of the group. checks: forecast checks of the last adopted advice, as a JSON list of the columns of
+-- advice_check. members: for a switch, the members as a JSON list of {id, client_id, host, instance_id}; otherwise
+-- null.
 --
 -- Parameters:
---   :snapshot_id text  The snapshot.
+--   :snapshot_id text  Id of the snapshot.
 SELECT
     a.*,
     began.started_at AS seen_since,
@@ -22,7 +22,7 @@ SELECT
         SELECT jsonb_agg(to_jsonb(c) ORDER BY c.after_seconds, c.measure DESC)
         FROM advice_check AS c
         INNER JOIN advice AS checking ON checking.advice_id = c.advice_id
-        WHERE a.course #> '{uptakes, -1}' IS NOT NULL -- else nothing is looked for
+        WHERE a.course #> '{uptakes, -1}' IS NOT NULL -- skips the search otherwise
             AND checking.cluster = a.cluster
             AND checking.group_id = a.group_id
             AND checking.advice_id <= a.advice_id

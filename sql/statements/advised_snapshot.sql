@@ -1,8 +1,8 @@
--- One snapshot as its alert needs it, which snapshot of the same cluster is the newest that has advice, and when the
--- newest of all was begun. No row: unknown snapshot.
+-- A snapshot as its alert needs it, the newest snapshot of the same cluster with advice, and the start of the newest
+-- snapshot. No row if the snapshot is unknown.
 --
 -- Parameters:
---   :snapshot_id text  The snapshot.
+--   :snapshot_id text  Id of the snapshot.
 SELECT
     s.snapshot_id,
     s.cluster,

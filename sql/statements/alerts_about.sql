@@ -1,8 +1,8 @@
--- The alerts of some keys, those whose place these took, and all that replaces or answers the same messages; they are held
--- until the transaction ends.
+-- The alerts with given keys, the alerts that they replaced, and all alerts that replace or answer the same messages;
+-- locked until the transaction ends.
 --
 -- Parameters:
---   :keys text[]  The keys.
+--   :keys text[]  Keys of the alerts.
 WITH named AS (
     SELECT CAST(:keys AS text []) || array_agg(replaces) FILTER (WHERE replaces IS NOT NULL) AS keys
     FROM alert

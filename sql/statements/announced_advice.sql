@@ -1,7 +1,6 @@
--- What each group of a cluster was told last of an advice, whether that alert was sent or is still pending.
--- kind: switch, withdrawn, taken up, verified or missed; verdict: of older alerts in place of a kind, switch, or stay
--- once a switch was withdrawn, adopted or over; strategy: null with stay; at: when it was true; diagnosis: what was
--- the matter with the group then, null in older alerts.
+-- The last advice that each group of a cluster was notified of, by a sent or pending alert. kind: switch, withdrawn,
+-- taken up, verified or missed. verdict: for alerts without a kind, switch, or stay after a switch ended. strategy:
+-- null with stay. at: time of its facts. diagnosis: diagnosis of the group at that time, null in older alerts.
 --
 -- Parameters:
 --   :cluster text  Configured name of the cluster.

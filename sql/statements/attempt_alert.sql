@@ -1,10 +1,10 @@
--- Note that an attempt to deliver an alert is begun, by whoever holds it (`hold_alert`). Of one whose process is gone it is
--- not known how it ended. A row comes back unless the alert waits no more, or an attempt may still be under way that lost
--- its hold when the server was started anew.
+-- Marks the start of a delivery attempt for an alert that is held by `hold_alert`; the result of an attempt whose
+-- process died is unknown. No row if the alert is no longer pending, or if an attempt that lost its hold in a server
+-- restart may still be running.
 --
 -- Parameters:
---   :alert_id bigint                 The alert.
---   :lease_seconds double precision  How long such an attempt may take before its process is taken for gone.
+--   :alert_id bigint                 Number of the alert.
+--   :lease_seconds double precision  Maximum duration of such an attempt, in seconds.
 UPDATE alert
 SET
     attempts = attempts + 1,

@@ -1,10 +1,10 @@
--- Removes the metrics that an earlier try left and the partitions of older snapshots of the cluster, notes that the
--- snapshot is measured, and says whether it is the newest one of its cluster that is: then its partitions are shown.
+-- Deletes metrics of an earlier try and partitions of older snapshots of the cluster, and marks the snapshot as
+-- measured. Returns whether it is the newest snapshot of its cluster with metrics, whose partitions are shown.
 --
 -- Parameters:
---   :snapshot_id text           The snapshot.
---   :first_read_at timestamptz  When the first of its offsets was read; null where none was.
---   :last_read_at timestamptz   When the last one was.
+--   :snapshot_id text           Id of the snapshot.
+--   :first_read_at timestamptz  Time when its first offset was read; null without one.
+--   :last_read_at timestamptz   Time when its last offset was read; null without one.
 DELETE FROM group_metrics
 WHERE snapshot_id = :snapshot_id;
 

@@ -1,5 +1,5 @@
--- The alerts of some clusters that are still pending: how many, since when, for which channels, and the last error.
--- Alerts about unsent alerts do not count: they would keep their own incident open.
+-- The pending alerts of some clusters: number, age, channels and last error. Alerts about unsent alerts don't count,
+-- because they would keep their own incident open.
 --
 -- Parameters:
 --   :clusters text[]  Configured names of clusters.

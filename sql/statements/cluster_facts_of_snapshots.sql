@@ -1,13 +1,12 @@
--- How fresh the snapshots of some clusters are, one row per cluster, also of one that was never read.
--- watched_since: the first step any cluster's pipeline ever ran.
--- outage_until: when the newest outage of all clusters (incidents of the cluster *) was over.
--- unwatched_since: when the reading of the first snapshot ended after that of which the groups were watched last.
--- rejected_*, rejection: the newest snapshot validation has looked at, if it rejected it, and why; else null.
--- partial_snapshots, partial_since: the newest snapshots in a row that are partial, and when the reading of the first of
--- them ended; partial_problems: what the newest could not read; whole_snapshots: how many of the newest two are whole.
--- unadvised, oldest_unadvised_*: snapshots newer than the newest advised one, not rejected, without advice.
--- run_seconds: how long a run took until its advice was stored, the middle one of the last five; gap_seconds: from one
--- snapshot to the next, the mean of the last ten.
+-- The freshness of the snapshots of some clusters, one row per cluster, including clusters without a snapshot.
+-- watched_since: time of the first step run of any cluster. outage_until: end of the newest outage of all clusters
+-- (incidents of the cluster *). unwatched_since: end of the first snapshot after the last one whose groups were
+-- evaluated. rejected_*, rejection: the newest validated snapshot and the reason, if it was rejected; otherwise null.
+-- partial_snapshots, partial_since: number of the newest consecutive partial snapshots, and end of the first of them.
+-- partial_problems: read errors of the newest snapshot. whole_snapshots: number of complete snapshots among the
+-- newest two. unadvised, oldest_unadvised_*: snapshots without advice that are not rejected and newer than the newest
+-- advised one. run_seconds: median time until advice was stored, over the last five runs. gap_seconds: mean interval
+-- of the last ten snapshots.
 --
 -- Parameters:
 --   :clusters text[]  Configured names of clusters.

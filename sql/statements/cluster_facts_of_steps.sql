@@ -1,8 +1,8 @@
--- The steps of some clusters whose newest tries failed or were skipped: how many in a row, to how many runs those that
--- failed belong (tries of one run have one link), since when, the last error and link, and whether the last one was
--- skipped, because the run before was still at it. A step that serves no single cluster (maintain) is told with the first
--- of them, so that it is told at all, and once. What failed during an outage of all clusters (incidents of the cluster *) is
--- explained by that; what failed before it is not over with it.
+-- The steps of some clusters whose newest tries failed or were skipped: number of consecutive failures, number of
+-- runs (tries of a run share a link), start, last error and link, and whether the last try was skipped because the
+-- previous run was still active. A step of all clusters (maintain) is reported once, with the first of them. Failures
+-- during an outage of all clusters (incidents of the cluster *) are explained by the outage; earlier failures
+-- continue after it.
 --
 -- Parameters:
 --   :clusters text[]  Configured names of clusters.

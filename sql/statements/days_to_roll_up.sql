@@ -1,7 +1,7 @@
--- The days of each cluster, in UTC, that have an hour that is over and has a snapshot that is not yet counted in it.
+-- The days of each cluster, in UTC, with a past hour that has a snapshot that is not yet rolled up.
 --
 -- Parameters:
---   :before timestamptz  Hours that were over by then.
+--   :before timestamptz  Only hours that ended before this time.
 SELECT DISTINCT
     snapshot.cluster,
     date_bin('1 day', snapshot.started_at, '2000-01-01 00:00:00+00') AS day

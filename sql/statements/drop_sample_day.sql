@@ -1,4 +1,4 @@
--- Drops the samples of a day, unless somebody reads or writes any.
+-- Drops the samples of a day, unless they are being read or written.
 --
 -- Parameters:
 --   :day date  The day, in UTC.

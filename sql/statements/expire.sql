@@ -1,10 +1,10 @@
--- Forgets what is older than a moment: snapshots with everything that belongs to them, incidents that are over, messages that are
--- sent or superseded unless they stand for an incident that is open, silences that are over, runs of steps, groups without
--- samples. Of snapshots only so many at once, the oldest first. Returns those that went.
+-- Deletes rows older than a moment: snapshots with their rows, resolved incidents, sent or superseded messages except
+-- those of open incidents, ended silences, step runs, and groups without samples. Returns the deleted snapshots,
+-- oldest first and limited in number.
 --
 -- Parameters:
---   :before timestamptz  What began before this goes.
---   :most integer        How many snapshots at most.
+--   :before timestamptz  Rows that began before this time are deleted.
+--   :most integer        Maximum number of snapshots.
 DELETE FROM step_run
 WHERE started_at < CAST(:before AS timestamptz);
 
@@ -23,10 +23,10 @@ WHERE
 DELETE FROM incident
 WHERE closed_at < CAST(:before AS timestamptz);
 
--- who advises waits meanwhile: what goes on is told from one row to another
+-- blocks writers of advice: a period continues from one row to the next
 SELECT cluster FROM cluster ORDER BY cluster FOR NO KEY UPDATE;
 
--- what a group is told since before that goes on with the newest advice that says it
+-- advice that began before continues with its newest row
 UPDATE advice SET repeats = FALSE
 FROM snapshot
 INNER JOIN advice AS told ON told.snapshot_id = snapshot.snapshot_id
@@ -41,7 +41,7 @@ WHERE
     )
     AND advice.repeats;
 
--- groups that no sample names any more: one sample tells, so no day is read; not all at once, for each is looked for in all days
+-- groups without samples; one sample is enough to keep a group, and their number is limited, because each is searched in all days
 DELETE FROM consumer_group
 WHERE group_number IN (
     SELECT known.group_number FROM consumer_group AS known

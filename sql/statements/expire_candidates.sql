@@ -1,16 +1,16 @@
--- Forgets what strategies would have given groups: samples that are counted in their hour, hours, and days.
+-- Deletes old figures of strategies: samples that are rolled up, hours, and days.
 --
 -- Parameters:
---   :samples timestamptz  Samples of hours that were over by then go.
---   :hours timestamptz    Hours that began before this go.
---   :days timestamptz     Days that began before this go.
+--   :samples timestamptz  Samples of hours that ended before this time are deleted.
+--   :hours timestamptz    Hours that began before this time are deleted.
+--   :days timestamptz     Days that began before this time are deleted.
 DELETE FROM candidate_sample USING snapshot
 WHERE
     snapshot.snapshot_id = candidate_sample.snapshot_id
     AND snapshot.rolled_up_at IS NOT NULL
     AND date_bin('1 hour', snapshot.started_at, '2000-01-01 00:00:00+00') + interval '1 hour'
     <= CAST(:samples AS timestamptz)
-    -- an hour with one that is not counted is made again of all
+    -- an hour with a sample that is not rolled up is computed again from all samples
     AND NOT EXISTS (
         SELECT FROM snapshot AS fresh
         WHERE

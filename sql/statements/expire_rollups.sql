@@ -1,8 +1,8 @@
--- Forgets hours and days of groups, and spans of diagnoses, that are older than a moment.
+-- Deletes old hours and days of groups, and old periods of diagnoses.
 --
 -- Parameters:
---   :hours timestamptz  Hours that began before this go.
---   :days timestamptz   Days that began before this go, and diagnoses that ended before it, or of groups that are gone.
+--   :hours timestamptz  Hours that began before this time are deleted.
+--   :days timestamptz   Days that began before this time are deleted, and diagnoses that ended before it or belong to deleted groups.
 DELETE FROM group_hour
 WHERE since < CAST(:hours AS timestamptz);
 

@@ -1,8 +1,8 @@
--- Days in UTC whose samples are kept and that were over by a moment, the oldest first; packed: whether they are.
+-- Past days in UTC with stored samples, oldest first; packed is true if the day is packed.
 --
 -- Parameters:
---   :before timestamptz  That moment.
--- materialized: names of other tables are no days
+--   :before timestamptz  Only days that ended before this time.
+-- materialized, because the names of other tables cannot be cast to a day
 WITH kept AS MATERIALIZED (
     SELECT
         pg_class.oid,

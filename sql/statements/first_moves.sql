@@ -1,8 +1,8 @@
--- The first :most moves of each given advice, in order of topic and partition.
+-- The first :most moves of each given advice, by topic and partition.
 --
 -- Parameters:
---   :advice_ids bigint[]  Whose moves.
---   :most integer         How many moves of each.
+--   :advice_ids bigint[]  Numbers of the advice.
+--   :most integer         Maximum number of moves of each.
 SELECT advice_id, topic, partition, from_member, to_member
 FROM (
     SELECT

@@ -1,8 +1,8 @@
--- Keeps an alert for whoever delivers it until this transaction ends, and with it the connection at the latest: one row
--- that says whether nobody else has it.
+-- Holds an alert for its delivery until this transaction or its connection ends: one row that says whether it was
+-- free.
 --
 -- Parameters:
---   :alert_id bigint  The alert.
+--   :alert_id bigint  Number of the alert.
 SELECT
     pg_try_advisory_xact_lock(
         hashtextextended(concat_ws(' ', 'deliver', current_schema(), CAST(:alert_id AS bigint)), 0)

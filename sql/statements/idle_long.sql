@@ -1,6 +1,6 @@
--- However long this transaction does nothing from now on, the server does not end it; but where the machine at the other
--- end is gone, it notices within a minute. As the last statement before that it also lets go of the snapshot of the one
--- before, which would hold back the vacuum: it has no parameters, so nothing of it stays open either.
+-- Disables the idle timeout of this transaction; a lost client is detected within a minute. As the last statement
+-- before the idle time it also releases the snapshot of the previous statement, which would hold back vacuum. It has
+-- no parameters, so that no portal of it stays open.
 SELECT set_config(name, '0', true)
 FROM pg_settings
 WHERE name IN ('idle_in_transaction_session_timeout', 'transaction_timeout');

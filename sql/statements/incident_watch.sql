@@ -1,9 +1,9 @@
--- How far the groups of a cluster, or its pipeline, have been watched, with each course that is remembered, by name; one row
--- without a course where there is none.
+-- The last evaluation of the groups of a cluster, or of its pipeline, with each stored incident state by name; one
+-- row without a state if there is none.
 --
 -- Parameters:
 --   :cluster text  Configured name of the cluster.
---   :subject text  What is watched: groups, or pipeline.
+--   :subject text  Subject: groups or pipeline.
 SELECT
     w.snapshot_id,
     w.at,

@@ -1,9 +1,9 @@
--- Overtaken snapshots of the last day before a snapshot of the same cluster that have no metrics yet, newest first, and
--- whether they have been validated.
+-- Superseded snapshots of the last day before a snapshot of the same cluster that have no metrics yet, newest first,
+-- and whether they are validated.
 --
 -- Parameters:
---   :snapshot_id text    The snapshot.
---   :limit integer = 50  How many at most.
+--   :snapshot_id text    Id of the snapshot.
+--   :limit integer = 50  Maximum number of rows.
 SELECT
     s.snapshot_id,
     s.validated_at IS NOT NULL AS validated

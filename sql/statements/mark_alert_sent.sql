@@ -1,9 +1,9 @@
--- An alert has been delivered: where it is now. The incidents that it stands for have been told.
+-- Marks an alert as delivered, with its location, and its incidents as notified.
 --
 -- Parameters:
---   :sent_channel text    The messenger's own id of where it is.
---   :sent_timestamp text  The messenger's own id of the message.
---   :alert_id bigint      The alert.
+--   :sent_channel text    Id of the channel at the chat program.
+--   :sent_timestamp text  Id of the message at the chat program.
+--   :alert_id bigint      Number of the alert.
 UPDATE incident
 SET notified_at = now()
 WHERE incident_id IN (

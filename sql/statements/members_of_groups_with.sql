@@ -1,5 +1,5 @@
--- All members of the groups that one of the given is in, in the newest measured and the newest advised snapshot of each
--- cluster.
+-- All members of the groups that contain one of the given members, in the newest snapshots with metrics and with
+-- advice of each cluster.
 --
 -- Parameters:
 --   :member_ids text[]  Ids of members.

@@ -1,10 +1,10 @@
--- Writes the incidents of the groups of a cluster, or of its pipeline, or writes them again; what else is open of those is
--- over. Of one that is over it stays known what was wrong.
+-- Inserts or updates the incidents of the groups of a cluster, or of its pipeline, and resolves the other open ones.
+-- A resolved incident keeps its causes.
 --
 -- Parameters:
 --   :cluster text     Configured name of the cluster.
---   :subject text     What was watched: groups, or pipeline.
---   :at timestamptz   When the reading of the snapshot ended.
+--   :subject text     Subject: groups or pipeline.
+--   :at timestamptz   End of the snapshot.
 --   :incidents jsonb  A list of incidents.
 SELECT incident_id FROM incident
 WHERE

@@ -1,13 +1,14 @@
--- The groups of a cluster are looked at in a snapshot, or its pipeline at a moment. A row comes back if it is younger than all before, and no
--- other was looked at since it was worked out. What was looked at in the future, by a clock that was ahead, gives way.
+-- Stores the evaluation of the groups of a cluster in a snapshot, or of its pipeline at a moment. Returns a row if it
+-- is newer than all before and based on the last one. An evaluation in the future, by a clock that was ahead, is
+-- replaced.
 --
 -- Parameters:
 --   :cluster text      Configured name of the cluster.
---   :subject text      What is watched: groups, or pipeline.
---   :snapshot_id text  The snapshot.
---   :at timestamptz    When its reading ended.
---   :ahead_seconds double precision  How far ahead of now a row may be that holds off others.
---   :before text       The snapshot of the watch that it was worked out from; null where there was none.
+--   :subject text      Subject: groups or pipeline.
+--   :snapshot_id text  Id of the snapshot.
+--   :at timestamptz    End of the snapshot.
+--   :ahead_seconds double precision  Maximum seconds in the future of a stored evaluation that blocks others.
+--   :before text       Snapshot of the evaluation that it is based on; null for the first one.
 INSERT INTO incident_watch AS w (cluster, subject, snapshot_id, at, first_at)
 SELECT
     CAST(:cluster AS text),
@@ -16,7 +17,7 @@ SELECT
     CAST(:at AS timestamptz),
     CAST(:at AS timestamptz)
 WHERE
-    -- a watch that was forgotten meanwhile does not come back
+    -- a deleted row is not inserted again
     CAST(:before AS text) IS NULL
     OR EXISTS (
         SELECT 1 FROM incident_watch AS there

@@ -1,4 +1,4 @@
--- The groups of the newest measured snapshot of each cluster.
+-- The groups of the newest snapshot with metrics of each cluster.
 SELECT
     metrics.cluster,
     metrics.group_id

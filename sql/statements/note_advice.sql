@@ -1,14 +1,14 @@
--- Notes that a snapshot has its advice, and from when to when each group is told the same; one row for each advice that is in it,
--- with its number and its group. What is not told again is over: also of a group that is gone.
+-- Marks a snapshot as advised and updates the periods of the advice of each group; one row per advice with its number
+-- and group. Advice that is not repeated ends, including that of deleted groups.
 --
 -- Parameters:
---   :snapshot_id text  The snapshot.
+--   :snapshot_id text  Id of the snapshot.
 UPDATE snapshot SET
     advised_at = now(),
     rolled_up_at = NULL
 WHERE snapshot_id = :snapshot_id;
 
--- told the same by what goes on, an advice goes on since then; of an older snapshot than the newest advised one it is a span of its own
+-- unchanged advice continues its period; in a snapshot older than the newest advised one it gets a period of its own
 UPDATE advice SET
     since = coalesce(told.since, snapshot.started_at),
     until = later.started_at,

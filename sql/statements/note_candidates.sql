@@ -1,7 +1,7 @@
--- Keeps of the candidates of a snapshot that have a score what hours and days are made of; what an earlier try left goes.
+-- Stores the figures of the scored candidates of a snapshot for hours and days, and deletes those of an earlier try.
 --
 -- Parameters:
---   :snapshot_id text  The snapshot.
+--   :snapshot_id text  Id of the snapshot.
 DELETE FROM candidate_sample
 WHERE snapshot_id = :snapshot_id;
 

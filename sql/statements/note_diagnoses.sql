@@ -1,8 +1,8 @@
--- Notes which diagnosis each group has in the newest measured snapshot of its cluster, where that is another than before.
--- What an earlier try noted is taken back first.
+-- Stores the changed diagnoses of groups in the newest snapshot with metrics of its cluster, after a rollback of an
+-- earlier try.
 --
 -- Parameters:
---   :snapshot_id text  That snapshot.
+--   :snapshot_id text  Id of the snapshot.
 DELETE FROM diagnosis_span AS span USING snapshot
 WHERE
     snapshot.snapshot_id = :snapshot_id
@@ -46,7 +46,7 @@ WHERE
         SELECT FROM diagnosis_span AS span
         WHERE span.cluster = metrics.cluster AND span.group_id = metrics.group_id AND span.until IS NULL
     )
--- measured again to another result, it replaces what it said before
+-- a repeated measurement replaces its earlier result
 ON CONFLICT (cluster, group_id, since) DO UPDATE SET
     diagnosis = excluded.diagnosis,
     until = NULL;

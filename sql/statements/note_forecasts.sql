@@ -1,9 +1,9 @@
--- Keeps what was forecast of the lag of groups as they were in a snapshot, beside what it said of them; nothing else that was.
+-- Stores the lag forecasts with the current assignment in the samples of a snapshot.
 --
 -- Parameters:
---   :snapshot_id text      The snapshot.
---   :cluster text          Its cluster.
---   :taken_at timestamptz  When its reading began: given, so that no other day's table is touched.
+--   :snapshot_id text      Id of the snapshot.
+--   :cluster text          Configured name of the cluster.
+--   :taken_at timestamptz  Start of the snapshot; restricts the statement to the table of its day.
 UPDATE group_sample SET
     forecast_soon_lag_low = live.forecast_soon_lag_low,
     forecast_soon_lag_expected = live.forecast_soon_lag_expected,

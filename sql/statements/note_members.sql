@@ -1,10 +1,10 @@
--- Notes which members each group has that is at rest in the newest measured snapshot of its cluster, where these are others than
--- before. What an earlier try noted is taken back first.
+-- Stores the changed members of stable groups in the newest snapshot with metrics of its cluster, after a rollback of
+-- an earlier try.
 --
 -- Parameters:
---   :snapshot_id text  That snapshot.
+--   :snapshot_id text  Id of the snapshot.
 
--- the server cannot know yet how many rows this snapshot has: one for each of the others would take minutes
+-- the planner doesn't know the number of rows of this snapshot yet; a nested loop would take minutes
 SELECT set_config('enable_nestloop', 'off', TRUE);
 
 DELETE FROM member_span AS span USING snapshot

@@ -1,9 +1,9 @@
--- Keeps of the metrics of a snapshot what is asked for later; what an earlier try left goes.
+-- Stores the main metrics of a snapshot as samples, and deletes those of an earlier try.
 --
 -- Parameters:
---   :snapshot_id text      The snapshot.
---   :cluster text          Its cluster.
---   :taken_at timestamptz  When its reading began: given, so that no other day's table is touched.
+--   :snapshot_id text      Id of the snapshot.
+--   :cluster text          Configured name of the cluster.
+--   :taken_at timestamptz  Start of the snapshot; restricts the statement to the table of its day.
 INSERT INTO consumer_group (cluster, group_id)
 SELECT
     metrics.cluster,
@@ -72,7 +72,7 @@ LEFT JOIN group_metrics AS before
 WHERE metrics.snapshot_id = :snapshot_id
 ORDER BY known.group_number;
 
--- the next one was compared with an older one when this was not there yet; one whose metrics are gone stays as it is
+-- the next snapshot was compared with an older one before this one existed; without metrics it is not compared again
 UPDATE group_sample SET reassigned = later.assignment IS DISTINCT FROM metrics.assignment
 FROM (
     SELECT

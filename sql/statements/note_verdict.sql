@@ -1,12 +1,12 @@
--- Notes the verdict on a snapshot, and how much was checked: it is rejected when a critical expectation without a group failed,
--- at any stage.
+-- Stores the result and the number of checks of the validation of a snapshot. It is rejected if a critical
+-- expectation without a group failed at any stage.
 --
 -- Parameters:
---   :snapshot_id text  The snapshot.
+--   :snapshot_id text  Id of the snapshot.
 UPDATE snapshot SET
     validated_at = coalesce(validated_at, now()),
     thinned_at = NULL,
-    -- of what was forgotten since, nothing is counted any more
+    -- deleted checks are not counted again
     checks = greatest(
         checks, (SELECT count(*)::integer FROM validation WHERE validation.snapshot_id = snapshot.snapshot_id)
     ),

@@ -1,4 +1,4 @@
--- Packs the samples of a day, unless somebody reads or writes them.
+-- Packs the samples of a day, unless they are being read or written.
 --
 -- Parameters:
 --   :day date  The day, in UTC.

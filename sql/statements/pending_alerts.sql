@@ -1,6 +1,5 @@
--- The alerts still to be delivered, oldest first.
--- standing_channel, standing_timestamp: where the message that an alert answers or replaces stands now in its channel; null
--- where it answers and replaces none, or nobody has that.
+-- The pending alerts, oldest first. standing_channel, standing_timestamp: current location of the message that an
+-- alert answers or replaces; null without such a message, or if it was not delivered.
 SELECT
     a.*,
     standing.sent_channel AS standing_channel,

@@ -1,10 +1,10 @@
--- How far the advice of each group had come before a snapshot: one row per group that the newest advised snapshot before
--- it has advice for (or the newest that was not partial), or that the snapshot itself has metrics of. A group that was
--- missing for a while goes on where it was.
+-- The state of the advice of each group before a snapshot: one row per group with advice in the newest advised
+-- snapshot before it (or the newest complete one), or with metrics in the snapshot itself. A group that was missing
+-- for some time continues with its last state.
 --
 -- Parameters:
 --   :cluster text      Configured name of the cluster.
---   :snapshot_id text  The snapshot; it need not be in the history.
+--   :snapshot_id text  Id of the snapshot, which may be missing in the history database.
 WITH before AS (
     (
         SELECT snapshot_id

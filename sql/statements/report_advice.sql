@@ -1,9 +1,9 @@
--- What the groups of a cluster were told after its newest advised snapshot: one row per group.
+-- The advice for the groups of a cluster in its newest advised snapshot: one row per group.
 --
 -- Parameters:
 --   :cluster text              Configured name of the cluster.
---   :group text = null         The consumer group; null: every one that matches.
---   :groups_regex text = null  What matches; null: every group.
+--   :group text = null         Consumer group; null for all matching groups.
+--   :groups_regex text = null  Regular expression of group ids; null for all groups.
 SELECT
     advice.group_id,
     advice.verdict,

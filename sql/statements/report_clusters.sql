@@ -1,4 +1,4 @@
--- The clusters that the history knows, by name.
+-- The clusters of the history database, by name.
 SELECT cluster
 FROM newest_snapshot
 ORDER BY cluster;

@@ -1,10 +1,10 @@
--- What became of the advice of groups in a period: one row per event, oldest first.
+-- The state changes of advice in a period: one row per event, oldest first.
 --
 -- Parameters:
 --   :cluster text              Configured name of the cluster.
---   :since timestamptz         From which moment on.
---   :group text = null         The consumer group; null: every one that matches.
---   :groups_regex text = null  What matches; null: every group.
+--   :since timestamptz         Start of the period.
+--   :group text = null         Consumer group; null for all matching groups.
+--   :groups_regex text = null  Regular expression of group ids; null for all groups.
 SELECT
     advice.group_id,
     event.at AS taken_at,

@@ -1,8 +1,9 @@
--- Which steps of a cluster, or of all clusters, failed in a period: one row per step, the last failure of each, newest first.
+-- The failed steps of a cluster, or of all clusters, in a period: one row per step with its last failure, newest
+-- first.
 --
 -- Parameters:
 --   :cluster text       Configured name of the cluster.
---   :since timestamptz  From which moment on.
+--   :since timestamptz  Start of the period.
 SELECT
     step,
     count(*) AS failures,

@@ -1,11 +1,11 @@
--- What was forecast of the lag of groups under the assignment they had (15 minutes and an hour ahead, in offsets), and when that
--- assignment changed: one row per group and snapshot with either, oldest first.
+-- The lag forecasts of groups with the current assignment (15 minutes and one hour ahead, in offsets), and the times
+-- at which the assignment changed: one row per group and snapshot with either, oldest first.
 --
 -- Parameters:
 --   :cluster text              Configured name of the cluster.
---   :since timestamptz         From which moment on.
---   :group text = null         The consumer group; null: every one that matches.
---   :groups_regex text = null  What matches; null: every group.
+--   :since timestamptz         Start of the period.
+--   :group text = null         Consumer group; null for all matching groups.
+--   :groups_regex text = null  Regular expression of group ids; null for all groups.
 SELECT
     history.group_id,
     history.taken_at,

@@ -1,9 +1,9 @@
--- The groups of a cluster as they are now: one row per group of its newest measured snapshot.
+-- The current state of the groups of a cluster: one row per group of its newest snapshot with metrics.
 --
 -- Parameters:
 --   :cluster text              Configured name of the cluster.
---   :group text = null         The consumer group; null: every one that matches.
---   :groups_regex text = null  What matches; null: every group.
+--   :group text = null         Consumer group; null for all matching groups.
+--   :groups_regex text = null  Regular expression of group ids; null for all groups.
 SELECT
     status.group_id,
     status.owner,

@@ -1,11 +1,11 @@
--- What was wrong in a period, with groups and (group_id is null) with the pipeline: one row per incident that was open then,
+-- The incidents of groups and (group_id is null) of the pipeline that were open in a period: one row per incident,
 -- oldest first.
 --
 -- Parameters:
 --   :cluster text              Configured name of the cluster.
---   :since timestamptz         From which moment on.
---   :group text = null         The consumer group; null: every one that matches.
---   :groups_regex text = null  What matches; null: every group.
+--   :since timestamptz         Start of the period.
+--   :group text = null         Consumer group; null for all matching groups.
+--   :groups_regex text = null  Regular expression of group ids; null for all groups.
 SELECT
     incident.group_id,
     incident.kind,

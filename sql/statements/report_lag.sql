@@ -1,10 +1,11 @@
--- How groups stood in each of these snapshots: one row per group, each column an array. number counts the snapshots from 0.
+-- The metrics of groups in given snapshots: one row per group, each column an array. number counts the snapshots from
+-- 0.
 --
 -- Parameters:
 --   :cluster text              Configured name of the cluster.
---   :taken_at timestamptz[]    When the snapshots were taken, oldest first.
---   :group text = null         The consumer group; null: every one that matches.
---   :groups_regex text = null  What matches; null: every group.
+--   :taken_at timestamptz[]    Starts of the snapshots, oldest first.
+--   :group text = null         Consumer group; null for all matching groups.
+--   :groups_regex text = null  Regular expression of group ids; null for all groups.
 WITH numbered AS (
     SELECT
         listed.taken_at,

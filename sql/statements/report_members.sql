@@ -1,9 +1,9 @@
--- The members of groups in the newest measured snapshot of a cluster: one row per member.
+-- The members of groups in the newest snapshot with metrics of a cluster: one row per member.
 --
 -- Parameters:
 --   :cluster text              Configured name of the cluster.
---   :group text = null         The consumer group; null: every one that matches.
---   :groups_regex text = null  What matches; null: every group.
+--   :group text = null         Consumer group; null for all matching groups.
+--   :groups_regex text = null  Regular expression of group ids; null for all groups.
 SELECT
     member.group_id,
     member.member_id,

@@ -1,10 +1,11 @@
--- Which partitions would change hands if groups followed the advice that they have now: one row per partition, with its lag
--- (offsets) in the newest measured snapshot. still_so: whether who is to give it up has it there.
+-- The partitions that are reassigned if groups follow their current advice: one row per partition, with its lag in
+-- offsets in the newest snapshot with metrics. still_so: whether its owner in that snapshot is still the one in the
+-- advice.
 --
 -- Parameters:
 --   :cluster text              Configured name of the cluster.
---   :group text = null         The consumer group; null: every one that matches.
---   :groups_regex text = null  What matches; null: every group.
+--   :group text = null         Consumer group; null for all matching groups.
+--   :groups_regex text = null  Regular expression of group ids; null for all groups.
 SELECT
     advice.group_id,
     move.topic,

@@ -1,9 +1,9 @@
--- How advice kept what it promised: one row per group, strategy, measure and time after it was adopted.
+-- The forecast accuracy of adopted advice: one row per group, strategy, measure and time after the adoption.
 --
 -- Parameters:
 --   :cluster text              Configured name of the cluster.
---   :group text = null         The consumer group; null: every one that matches.
---   :groups_regex text = null  What matches; null: every group.
+--   :group text = null         Consumer group; null for all matching groups.
+--   :groups_regex text = null  Regular expression of group ids; null for all groups.
 SELECT
     card.group_id,
     card.strategy,

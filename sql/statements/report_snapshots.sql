@@ -1,9 +1,9 @@
--- The newest snapshots of a cluster, oldest first: how each was taken, and how far the steps after it came.
+-- The newest snapshots of a cluster with their progress, oldest first.
 --
 -- Parameters:
 --   :cluster text             Configured name of the cluster.
---   :since timestamptz = null Not those that were taken before; null: however old.
---   :limit integer            How many at most.
+--   :since timestamptz = null Start of the period; null for no limit.
+--   :limit integer            Maximum number of rows.
 SELECT
     newest.started_at,
     newest.duration_seconds,

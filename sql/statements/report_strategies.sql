@@ -1,9 +1,10 @@
--- What each strategy would do for the groups of a cluster: one row per group and strategy of its newest snapshot with candidates.
+-- The scores of strategies for the groups of a cluster: one row per group and strategy of its newest snapshot with
+-- candidates.
 --
 -- Parameters:
 --   :cluster text              Configured name of the cluster.
---   :group text = null         The consumer group; null: every one that matches.
---   :groups_regex text = null  What matches; null: every group.
+--   :group text = null         Consumer group; null for all matching groups.
+--   :groups_regex text = null  Regular expression of group ids; null for all groups.
 SELECT
     board.group_id,
     board.position,

@@ -1,10 +1,10 @@
--- What validation withheld in a period: one row per group, stage and reason, the newest first.
+-- The groups that were skipped by validation in a period: one row per group, stage and reason, newest first.
 --
 -- Parameters:
 --   :cluster text              Configured name of the cluster.
---   :since timestamptz         From which moment on.
---   :group text = null         The consumer group; null: every one that matches.
---   :groups_regex text = null  What matches; null: every group.
+--   :since timestamptz         Start of the period.
+--   :group text = null         Consumer group; null for all matching groups.
+--   :groups_regex text = null  Regular expression of group ids; null for all groups.
 SELECT
     failed.group_id,
     failed.stage,

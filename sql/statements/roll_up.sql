@@ -1,12 +1,12 @@
--- Makes the hours of a cluster's day that are over and were not counted, or not with all of their snapshots, and the day of all
--- its hours; and those of what strategies would have given. Whoever stores something of the cluster waits meanwhile. Made again it replaces what was made before. Returns
--- the snapshots that are counted now.
+-- Computes the past hours of a cluster's day with snapshots that are not yet rolled up, and the day itself, for
+-- groups and for candidates. Existing rows are replaced, and writers of the cluster wait. Returns the snapshots that
+-- are rolled up now.
 --
 -- Parameters:
 --   :cluster text        Configured name of the cluster.
---   :day timestamptz     When the day began, in UTC.
---   :kept timestamptz    Of an hour that began before, snapshots may be gone: what was made of it stays.
---   :before timestamptz  Hours that were over by then.
+--   :day timestamptz     Start of the day, in UTC.
+--   :kept timestamptz    Hours that began before this time may have lost snapshots and are not computed again.
+--   :before timestamptz  Only hours that ended before this time.
 SELECT cluster.cluster FROM cluster
 WHERE cluster.cluster = :cluster
 FOR UPDATE;
@@ -49,7 +49,7 @@ DELETE FROM group_day
 WHERE
     group_day.cluster = :cluster
     AND group_day.since = CAST(:day AS timestamptz)
-    -- as group_day_open has it: a snapshot without groups is one, too
+    -- as in group_day_open: a snapshot without groups also counts
     AND EXISTS (
         SELECT FROM snapshot
         WHERE
@@ -65,7 +65,7 @@ INSERT INTO group_day
 SELECT open.* FROM group_day_open AS open
 WHERE open.cluster = :cluster AND open.since = CAST(:day AS timestamptz);
 
--- the day goes first: one that is there without hours has lost them, and stays
+-- the day is computed first: an existing day without hours has lost them, and is kept
 DELETE FROM candidate_day
 WHERE
     candidate_day.cluster = :cluster

@@ -1,7 +1,7 @@
--- The silences that hold at a moment, those that are to come, and those of whose end nothing was told yet.
+-- The active and future silences, and those whose end is not yet notified.
 --
 -- Parameters:
---   :now timestamptz  The moment of looking.
+--   :now timestamptz  Time of the evaluation.
 SELECT
     silence_id,
     kind,

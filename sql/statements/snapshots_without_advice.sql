@@ -1,7 +1,7 @@
--- Snapshots whose advice never came, oldest first: accepted or not yet validated, not superseded, and taken long enough ago.
+-- Snapshots without advice, oldest first: accepted or not yet validated, not superseded, and old enough.
 --
 -- Parameters:
---   :older_than_seconds double precision = 120  How long ago it must have been written.
+--   :older_than_seconds double precision = 120  Minimum age in seconds since it was written.
 SELECT
     snapshot_id,
     cluster,

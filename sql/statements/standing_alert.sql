@@ -1,7 +1,7 @@
--- The newest alert that is a message or replaces it, but for those that only show that it is acknowledged.
+-- The newest alert that is a message or replaces it, except alerts that only show an acknowledgement.
 --
 -- Parameters:
---   :key text  Key of the message as it was first posted.
+--   :key text  Key of the message as first posted.
 SELECT *
 FROM alert
 WHERE

@@ -1,9 +1,9 @@
--- Makes sure a cluster is known; returns the id Kafka gave it, which stays what it was first.
+-- Inserts a cluster if it is unknown; returns its first known Kafka cluster id.
 --
 -- Parameters:
 --   :cluster text            Configured name of the cluster.
---   :kafka_cluster_id text   What it answered now; null when it did not say.
---   :started_at timestamptz  When the reading began.
+--   :kafka_cluster_id text   Id that Kafka reports now; null if unknown.
+--   :started_at timestamptz  Start of the snapshot.
 INSERT INTO cluster (cluster, kafka_cluster_id, first_seen_at)
 VALUES (:cluster, CAST(:kafka_cluster_id AS text), CAST(:started_at AS timestamptz))
 ON CONFLICT (cluster) DO UPDATE SET

@@ -1,20 +1,20 @@
--- Writes the row of a snapshot, or writes it again; what later steps noted in it stays. The one that follows it stands for
--- less time when it comes late, so its hour is counted again.
+-- Inserts or updates the row of a snapshot, without the columns of later steps. A late snapshot shortens the time
+-- that the next one covers, so that the hour of the next one is rolled up again.
 --
 -- Parameters:
---   :snapshot_id text           The snapshot.
---   :cluster text               Its cluster.
---   :started_at timestamptz     When the reading began.
---   :finished_at timestamptz    When the reading ended.
---   :problems text[]            What could not be read.
+--   :snapshot_id text           Id of the snapshot.
+--   :cluster text               Configured name of the cluster.
+--   :started_at timestamptz     Start of the snapshot.
+--   :finished_at timestamptz    End of the snapshot.
+--   :problems text[]            Read errors.
 --   :requests jsonb             Number of requests by API name.
---   :bytes_sent bigint          Bytes of requests; null when not noted.
---   :bytes_received bigint      Bytes of responses; null when not noted.
---   :group_count integer        Number of groups; null when unknown.
---   :unreadable_groups integer  Number of those that could not be read; null when unknown.
---   :schema_version integer     Version of its tables in the lake.
---   :config_version text        Hash of the configuration; null when unknown.
---   :written_at timestamptz     When the lake had it.
+--   :bytes_sent bigint          Bytes of requests; null if unknown.
+--   :bytes_received bigint      Bytes of responses; null if unknown.
+--   :group_count integer        Number of groups; null if unknown.
+--   :unreadable_groups integer  Number of groups that could not be read completely; null if unknown.
+--   :schema_version integer     Schema version of its tables in the lake.
+--   :config_version text        Hash of the configuration; null if unknown.
+--   :written_at timestamptz     Time when it was written to the lake.
 INSERT INTO snapshot (
     snapshot_id, cluster, started_at, finished_at, partial, problems, requests, bytes_sent, bytes_received,
     group_count, unreadable_groups, schema_version, config_version, written_at

@@ -1,11 +1,12 @@
--- Takes up, for a run, the newest snapshot of a cluster that waits for advice; all others that wait are superseded by it.
--- What the run has taken up before it gets again. One row: the snapshot. No row: nothing waits, or another run is at it.
+-- Claims for a run the newest snapshot of a cluster that waits for advice, and marks all other waiting ones as
+-- superseded by it. A run gets its own claim again. Returns the snapshot; no row if none waits, or if another run has
+-- it.
 --
 -- Parameters:
 --   :cluster text   Configured name of the cluster.
 --   :run text       Id of the run.
---   :passed text[]  Snapshots that are not to be had again: this run saw them rejected.
---   :again text     A snapshot that may be taken from another run, which has failed; null: none.
+--   :passed text[]  Snapshots that are excluded, because the run saw them rejected.
+--   :again text     Snapshot that may be claimed from another, failed run; null for none.
 SELECT cluster FROM cluster WHERE cluster = :cluster FOR UPDATE;
 
 UPDATE snapshot

@@ -1,17 +1,17 @@
--- Forgets of the older snapshots of a cluster what only the newest are asked for, and what was only said again. What they
--- said of each group stays in group_sample, member_span and diagnosis_span and as the first advice of each kind, what did not
--- hold in validation; the lake has all of it. A large history, as after an upgrade, takes several turns.
+-- Deletes details of older snapshots of a cluster that are needed for the newest ones only, and repeated advice. The
+-- main values stay in group_sample, member_span and diagnosis_span, in changed advice and in failed checks; the lake
+-- has everything. A large history takes several runs.
 --
 -- Parameters:
 --   :cluster text                   Configured name of the cluster.
---   :detail_hours double precision  Hours before its newest snapshot in which all of them keep metrics and advice.
---   :whole integer                  Newest snapshots with metrics, with candidates and with checks, that keep these.
---   :most integer                   So many of the oldest are made less in a turn, and so many of those next to the whole.
+--   :detail_hours double precision  Hours before its newest snapshot in which all snapshots keep metrics and advice.
+--   :whole integer                  Number of newest snapshots that keep metrics, candidates and checks.
+--   :most integer                   Maximum number of snapshots that a run thins, of the oldest and of those next to the whole ones.
 SELECT cluster.cluster FROM cluster
 WHERE cluster.cluster = :cluster
 FOR NO KEY UPDATE;
 
--- those that this transaction notes as thinned are thinned below
+-- the statements below thin the snapshots that this transaction marks
 UPDATE snapshot SET thinned_at = now()
 WHERE snapshot.snapshot_id IN (
     SELECT older.snapshot_id FROM snapshot AS older
@@ -63,7 +63,7 @@ DELETE FROM candidate USING (
 ) AS listed
 WHERE
     candidate.snapshot_id = listed.snapshot_id
-    -- what an advice rested on when it became another
+    -- the metrics at a change of advice
     AND NOT EXISTS (
         SELECT FROM advice INNER JOIN advice_event AS event ON event.advice_id = advice.advice_id
         WHERE
@@ -118,7 +118,7 @@ WHERE
     AND advice.repeats
     AND NOT EXISTS (SELECT FROM advice_event WHERE advice_event.advice_id = advice.advice_id)
     AND NOT EXISTS (SELECT FROM advice_check WHERE advice_check.advice_id = advice.advice_id)
-    -- the last of a group says how far its advice had come
+    -- the last row of a group has the state of its advice
     AND EXISTS (
         SELECT FROM advice AS newer
         WHERE

@@ -1,5 +1,5 @@
--- Takes the lock of a name for as long as this connection lives, if nobody has it: one row that says whether.
+-- Takes a named lock for the lifetime of this connection if it is free: one row that says whether.
 --
 -- Parameters:
---   :key text  The name.
+--   :key text  Name of the lock.
 SELECT pg_try_advisory_lock(hashtextextended(CAST(:key AS text), 0)) AS got;

@@ -1,5 +1,5 @@
--- Lets go of the lock of a name.
+-- Releases a named lock.
 --
 -- Parameters:
---   :key text  The name.
+--   :key text  Name of the lock.
 SELECT pg_advisory_unlock(hashtextextended(CAST(:key AS text), 0));

@@ -1,7 +1,7 @@
--- The other clusters than these, of which something is remembered or open.
+-- The clusters other than the given ones that have stored incident states or open incidents.
 --
 -- Parameters:
---   :clusters text[]  Configured names of the clusters that are watched.
+--   :clusters text[]  Configured names of the watched clusters.
 SELECT cluster FROM incident_watch
 WHERE cluster <> ALL(CAST(:clusters AS text []))
 UNION

@@ -1,5 +1,5 @@
--- Takes the lock of a name until the transaction ends; waits for whoever has it.
+-- Takes a named lock until the transaction ends, and waits for its holder.
 --
 -- Parameters:
---   :key text  The name.
+--   :key text  Name of the lock.
 SELECT pg_advisory_xact_lock(hashtextextended(CAST(:key AS text), 0));

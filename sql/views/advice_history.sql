@@ -1,16 +1,15 @@
--- One row per group and time in which it was told the same, "stay" included: what and why, in the words of the first snapshot after
--- which it was, and from when until when; until is null where it is told so still. state is how far the newest advice to
--- switch had come; event is what it became by that first snapshot (verified, where it was taken up and verified at once),
--- event_cause why.
+-- One row per group and period with the same advice, including "stay", with the text of its first snapshot. state is
+-- the state of the newest advice to switch. event is its state change at that first snapshot (verified if it was
+-- adopted and verified at once), event_cause the reason.
 --
 -- Columns as in: advice.
 -- Its own columns:
---   event text = none           What an advice became by this snapshot: proposed, confirmed, adopted, verified, ...; null: nothing else.
---   event_strategy text = none  The strategy of that advice.
---   event_cause text = none     Why it became so, in words.
---   moves bigint                Number of partitions that change hands when it is followed.
---   since timestamptz           When the first of the snapshots in a row was taken after which it was told so.
---   until timestamptz           When the first snapshot was taken after which it was told otherwise; null: it is told so still.
+--   event text = none           State change of an advice at this snapshot: proposed, confirmed, adopted, verified, ...; null if there is none.
+--   event_strategy text = none  Strategy of that advice.
+--   event_cause text = none     Reason of the state change.
+--   moves bigint                Number of partitions that are reassigned if the advice is followed.
+--   since timestamptz           Start of the first of the consecutive snapshots with this advice.
+--   until timestamptz           Start of the first snapshot with different advice; null while the advice is current.
 CREATE OR REPLACE VIEW advice_history AS
 SELECT
     advice.cluster,

@@ -1,18 +1,18 @@
--- One row per group, strategy, measure and time after it was adopted: what was promised held against what came, over all
--- times that the history knows. error is the median of realised - expected, relative_error that over expected; the shares
--- are of the checks of which it is known what came. muted_until: until when the strategy is not advised to the group.
+-- One row per group, strategy, measure and time after the adoption: forecast accuracy over the whole history. error
+-- is the median of realised - expected, relative_error is error divided by expected. Shares are those of checks with
+-- an actual value.
 --
 -- Columns as in: advice, advice_check.
 -- Its own columns:
---   strategy text                            The adopted strategy.
---   checks bigint                            How often it came due.
---   known bigint                             Of how many of those it is known what came.
---   error double precision (ratio)           Median of what came less what was expected, in the unit of the row.
---   relative_error double precision (share)  Median of that over what was expected, where that is not 0.
---   inside_share double precision            Share of those that came to lie between low and high.
---   no_worse_share double precision          Share of those that were no worse than high.
---   adopted_at timestamptz                  When it was adopted last.
---   muted_until timestamptz                  Until when the strategy is not advised to the group; null: it is not muted.
+--   strategy text                            Adopted strategy.
+--   checks bigint                            Number of forecast checks.
+--   known bigint                             Number of those with an actual value.
+--   error double precision (ratio)           Median of the actual value minus the p50 forecast, in the unit of the row.
+--   relative_error double precision (share)  Median of that difference divided by the p50 forecast, where that is not 0.
+--   inside_share double precision            Share of the actual values between p10 and p90.
+--   no_worse_share double precision          Share of the actual values that are not worse than p90.
+--   adopted_at timestamptz                   Time of the last adoption.
+--   muted_until timestamptz                  End of the mute of the strategy for the group; null if it is not muted.
 CREATE OR REPLACE VIEW advice_scorecard AS
 SELECT
     advice.cluster,

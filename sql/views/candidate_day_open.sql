@@ -1,6 +1,7 @@
--- One row per group and day with a snapshot that is not yet counted in candidate_day: what its row there will be, of the hours
--- that are made and those that are open. Other views and the maintenance read it. A median is that of the medians of its hours,
--- however many snapshots they have: of half of the hours it is no larger. A day whose hours are gone stays as it was made.
+-- One row per group and day with a snapshot that is not yet rolled up in candidate_day: its future row there,
+-- computed from the rows of candidate_hour and candidate_hour_open. Other views and the maintenance read it. A median
+-- is that of the hourly medians, regardless of their number of snapshots. A day whose hours are deleted is not
+-- computed again.
 --
 -- Columns as in: candidate_day.
 CREATE OR REPLACE VIEW candidate_day_open AS
@@ -28,7 +29,7 @@ hours AS (
             made.cluster = days.cluster
             AND made.since >= days.since
             AND made.since < days.since + interval '24 hours'
-            -- so no hour is looked at of days that have nothing new
+            -- skips the hours of days without new snapshots
             AND made.since >= (SELECT min(first.since) FROM days AS first)
             AND made.since < (SELECT max(last.since) FROM days AS last) + interval '24 hours'
     WHERE NOT EXISTS (SELECT FROM fresh WHERE fresh.cluster = made.cluster AND fresh.since = made.since)

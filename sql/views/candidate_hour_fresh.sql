@@ -1,10 +1,10 @@
--- One row per snapshot that is counted in an hour of candidate_hour that is to be made, or made again, because it has a snapshot
--- that is not yet counted. Other views and the maintenance read it. An hour whose samples are gone stays as it was made, and so
--- does one of a day whose hours are gone.
+-- One row per snapshot of an hour of candidate_hour that has to be rolled up, or rolled up again because of a new
+-- snapshot. Other views and the maintenance read it. An hour whose samples are deleted is not computed again, nor is
+-- one of a day whose hours are deleted.
 --
 -- Columns as in: snapshot.
 -- Its own columns:
---   since timestamptz  When the hour began.
+--   since timestamptz  Start of the hour.
 CREATE OR REPLACE VIEW candidate_hour_fresh AS
 WITH taken AS MATERIALIZED (
     SELECT

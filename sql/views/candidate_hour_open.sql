@@ -1,5 +1,6 @@
--- One row per group and hour with a snapshot that is not yet counted in candidate_hour: what its row there will be. Other views
--- and the maintenance read it. A median is a value that one of the snapshots had: half of those that are known are no larger.
+-- One row per group and hour with a snapshot that is not yet rolled up in candidate_hour: its future row there. Other
+-- views and the maintenance read it. A median is the value of a snapshot: half of the known values are at most as
+-- large.
 --
 -- Columns as in: candidate_hour.
 CREATE OR REPLACE VIEW candidate_hour_open AS

@@ -1,11 +1,11 @@
--- One row per group and week, from Monday on, in UTC: how often its members changed, who came and went, and how many partitions
--- that moved. changed_snapshots counts rebalances with a trace, so there were that many or more. would_have_moved: what
--- other strategies would have moved, each with the number of changes that could be replayed under it.
+-- One row per group and week (starting on Monday, UTC): membership changes and the partitions that they moved.
+-- changed_snapshots is a lower bound of the number of rebalances. would_have_moved has the moves with other
+-- strategies, each with the number of changes that could be replayed.
 --
 -- Columns as in: group_day.
 -- Its own columns:
---   week timestamptz  When the week began, on Monday in UTC.
---   days integer      Number of its days that are in the row.
+--   week timestamptz  Start of the week, on Monday in UTC.
+--   days integer      Number of days of the week in the row.
 CREATE OR REPLACE VIEW churn_weekly AS
 SELECT
     weeks.cluster,

@@ -1,5 +1,5 @@
--- One row per group and day with a snapshot that is not yet counted in group_day: what its row there will be, of the hours that
--- are made and those that are open. Other views and the maintenance read it.
+-- One row per group and day with a snapshot that is not yet rolled up in group_day: its future row there, computed
+-- from the rows of group_hour and group_hour_open. Other views and the maintenance read it.
 --
 -- Columns as in: group_day.
 CREATE OR REPLACE VIEW group_day_open AS
@@ -161,7 +161,7 @@ FROM (
             hour.cluster = days.cluster
             AND hour.since >= days.since
             AND hour.since < days.since + interval '24 hours'
-            -- so no hour is looked at of days that have nothing new
+            -- skips the hours of days without new snapshots
             AND hour.since >= (SELECT min(first.since) FROM days AS first)
             AND hour.since < (SELECT max(last.since) FROM days AS last) + interval '24 hours'
     WHERE

@@ -1,6 +1,6 @@
--- One row per group and hour with a snapshot that is not yet counted in group_hour: what its row there will be. Other views
--- and the maintenance read it. A snapshot stands for the time since the one before it, whatever became of that, an hour at most:
--- so an hour that is over does not change with what comes later.
+-- One row per group and hour with a snapshot that is not yet rolled up in group_hour: its future row there. Other
+-- views and the maintenance read it. A snapshot covers the time since the previous one, at most one hour, so later
+-- snapshots don't change a past hour.
 --
 -- Columns as in: group_hour.
 CREATE OR REPLACE VIEW group_hour_open AS
@@ -105,8 +105,7 @@ FROM (
     SELECT
         known.cluster,
         known.group_id,
-        -- not the column itself: who asks for a period would have it sought in the few hours that are open, and the planner take
-        -- these for none at all
+        -- an expression instead of the column: a filter by period on the column makes the planner expect no rows
         min(taken.since) AS since,
         count(*)::integer AS snapshots,
         (count(*) FILTER (WHERE NOT sample.readable))::integer AS unreadable_snapshots,
@@ -165,7 +164,7 @@ FROM (
         ON
             sample.group_number = known.group_number
             AND sample.taken_at = taken.started_at
-            -- so no day is opened that has nothing new
+            -- skips days without new snapshots
             AND sample.taken_at >= (SELECT min(first.started_at) FROM taken AS first)
             AND sample.taken_at <= (SELECT max(last.started_at) FROM taken AS last)
     LEFT JOIN LATERAL (

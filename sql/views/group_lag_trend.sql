@@ -1,11 +1,12 @@
--- One row per group and hour (per = 'hour') and per group and day (per = 'day'), in UTC: lag, delay, rates, diagnoses, what
--- crossed racks, whose members changed, and which strategy won. Of what is over that is kept longer than snapshots are
--- (group_hour, group_day); what is not counted there yet is counted from the snapshots as it is asked for. Ask for one kind.
+-- One row per group and hour (per = 'hour'), and one per group and day (per = 'day'), in UTC: lag, time lag, rates,
+-- diagnoses, cross-rack traffic, membership changes and winning strategies. Past periods come from group_hour and
+-- group_day, which are kept longer than snapshots. Periods that are not rolled up yet are computed from snapshots.
+-- Filter by per.
 --
 -- Columns as in: group_hour.
 -- Its own columns:
---   per text           What the row is of.
---   since timestamptz  When the hour or day began.
+--   per text           Period of the row: hour or day.
+--   since timestamptz  Start of the hour or day.
 CREATE OR REPLACE VIEW group_lag_trend AS
 SELECT
     trend.per,

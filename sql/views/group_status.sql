@@ -1,26 +1,26 @@
--- One row per group of the newest measured snapshot of each cluster: what is the matter with it and since when, how far it is
--- behind, what it is advised, what incident is open, whether that is quiet, and how old all that is. diagnosis_since goes
--- back as far as evenkeel has looked: with diagnosis_already_so it may be so for longer; null: not noted yet.
+-- One row per group of the newest snapshot with metrics of each cluster: diagnosis, time lag, advice, open incident,
+-- silence and age. diagnosis_since is the first known snapshot with the diagnosis. If diagnosis_already_so is true,
+-- the diagnosis may be older.
 --
 -- Columns as in: group_metrics, advice.
 -- Its own columns:
---   diagnosis_since timestamptz           When the first snapshot was taken that shows it so; null: not noted yet.
---   diagnosis_already_so boolean          Whether it was so already when it was first looked at: then it may be so for longer.
---   group_state text                      State of the group, as the broker names it.
---   busiest_utilisation double precision  What arrives at its busiest member over what that can consume, as far as known; above 1 it falls behind.
---   verdict text = none                   What it was told last: switch, stay or not evaluated; null: nothing yet.
---   advice_state text = none              How far its newest advice has come: proposed, confirmed, adopted, verified, missed, withdrawn, expired.
---   advice_state_since timestamptz        Since when it is in that state.
---   advised_on timestamptz                When the reading of the snapshot began that its advice is of.
---   incident text = none                  What is wrong with it, the worst that was seen; null: no incident is open.
---   incident_severity text = none         How bad that is; null: no incident is open.
---   incident_since timestamptz            When that began, as far as is known.
---   incident_notified_at timestamptz          When its message first arrived; null: nobody has been told.
---   quiet text = none                     Why nothing is told of it now: silence, ack or maintenance; null: it is told.
---   quiet_until timestamptz               Until when; null: while its incident is open.
---   quiet_by text = none                  Who wanted it so.
---   quiet_reason text = none              Why, in their words.
---   owner text                            Who owned it when it was advised last, else at its newest incident; null: not known.
+--   diagnosis_since timestamptz           Start of the first snapshot with the diagnosis; null if not stored yet.
+--   diagnosis_already_so boolean          True if the first snapshot of the group shows the diagnosis, so that it may be older.
+--   group_state text                      State of the group as reported by the broker.
+--   busiest_utilisation double precision  Incoming rate divided by capacity of the busiest member, as far as known; above 1 it falls behind.
+--   verdict text = none                   Newest verdict: switch, stay or not evaluated; null without advice.
+--   advice_state text = none              State of its newest advice: proposed, confirmed, adopted, verified, missed, withdrawn, expired.
+--   advice_state_since timestamptz        Start of that state.
+--   advised_on timestamptz                Start of the snapshot of its newest advice.
+--   incident text = none                  Most severe cause of its open incident; null without an open incident.
+--   incident_severity text = none         Severity of that incident; null without an open incident.
+--   incident_since timestamptz            Start of that incident, as far as known.
+--   incident_notified_at timestamptz      Time of its first delivered notification; null if there was none.
+--   quiet text = none                     Reason that notifications are muted: silence, ack or maintenance; null if they are not.
+--   quiet_until timestamptz               End of the mute; null if it ends with the incident.
+--   quiet_by text = none                  Author of the silence.
+--   quiet_reason text = none              Reason of the silence.
+--   owner text                            Owner at its newest advice, otherwise at its newest incident; null if unknown.
 CREATE OR REPLACE VIEW group_status AS
 SELECT
     lag.cluster,
@@ -82,7 +82,7 @@ LEFT JOIN latest_advice AS advice ON advice.cluster = lag.cluster AND advice.gro
 LEFT JOIN incident
     ON incident.cluster = lag.cluster AND incident.group_id = lag.group_id AND incident.closed_at IS NULL
 LEFT JOIN LATERAL (
-    -- as `incidents.quiet` has it: what holds longest, an ack only where there is nothing else
+    -- as in `incidents.quiet`: the longest silence, an ack only without another one
     SELECT
         silence.kind,
         silence.ends_at,

@@ -1,13 +1,14 @@
--- One row per incident of a group or of the pipeline (group_id is null), open ones included: what was wrong, from when to when,
--- when people were told. kind is the worst that was seen, causes all that was wrong when it was last seen, the worst first.
+-- One row per incident of a group or of the pipeline (group_id is null), including open ones: causes, period and time
+-- of the notification. kind is the most severe cause so far. causes are those of the last snapshot that shows it,
+-- most severe first.
 --
 -- Columns as in: incident.
 -- Its own columns:
---   began_at timestamptz                     When it began, as far as is known.
---   is_open boolean                          Whether it is open now.
---   duration_seconds double precision        Seconds from its beginning until it was over, or until now.
---   seconds_to_told double precision = none  Seconds from its beginning until its message arrived; null: nobody was told.
---   causes text[]                            All that was wrong when it was last seen, the worst first.
+--   began_at timestamptz                     Start of the incident, as far as known.
+--   is_open boolean                          True if it is open.
+--   duration_seconds double precision        Seconds from its start to its end, or to now if it is open.
+--   seconds_to_told double precision = none  Seconds from its start to its first delivered notification; null if there was none.
+--   causes text[]                            Causes at the last snapshot that shows it, most severe first.
 CREATE OR REPLACE VIEW incident_history AS
 SELECT
     incident.cluster,

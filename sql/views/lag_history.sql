@@ -1,5 +1,6 @@
--- One row per group and snapshot, for as long as snapshots are kept: how it fared. Lag is in offsets, rates are in offsets per
--- second, rounded to seven digits; null is unknown, but there is no skew without lag, and nothing of members without any.
+-- One row per group and snapshot, as long as snapshots are kept: lag, rates, skew, racks and membership changes. Lag
+-- is in offsets, rates are in offsets per second, rounded to seven digits. Null is unknown, except that there is no
+-- skew without lag and no member figure without members.
 --
 -- Columns as in: group_metrics, candidate, group_sample.
 CREATE OR REPLACE VIEW lag_history AS
@@ -17,7 +18,7 @@ SELECT
     CASE WHEN sample.partitions IS NOT NULL THEN coalesce(sample.unknown_lag_partitions, 0) END AS unknown_lag_partitions,
     sample.largest_member_lag,
     sample.lag_lower_bound,
-    -- by way of text a number keeps the digits that it was stored with, and gets no others
+    -- the cast through text keeps exactly the stored digits
     sample.lag_skew::text::double precision AS lag_skew,
     sample.delay_seconds::text::double precision AS delay_seconds,
     sample.time_lag_seconds::text::double precision AS time_lag_seconds,

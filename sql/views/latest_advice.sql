@@ -1,8 +1,9 @@
--- One row per group of the newest advised snapshot of each cluster: switch or stay, to what, how, and why.
+-- One row per group of the newest snapshot with advice of each cluster: verdict, strategy, deployment steps and
+-- reason.
 --
 -- Columns as in: advice.
 -- Its own columns:
---   moves bigint  Number of partitions that change hands when it is followed.
+--   moves bigint  Number of partitions that are reassigned if the advice is followed.
 CREATE OR REPLACE VIEW latest_advice AS
 SELECT
     (SELECT count(*) FROM advice_move WHERE advice_move.advice_id = advice.advice_id) AS moves,

@@ -1,5 +1,5 @@
--- One row per group of the newest measured snapshot of each cluster: lag (offsets), skew, racks, status, and how old
--- all that is. Shares are fractions of 1. Null is unknown.
+-- One row per group of the newest snapshot with metrics of each cluster: lag in offsets, skew, racks, status and age.
+-- Shares are fractions of 1. Null is unknown.
 --
 -- Columns as in: group_metrics, snapshot.
 CREATE OR REPLACE VIEW latest_lag AS

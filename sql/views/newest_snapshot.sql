@@ -1,12 +1,12 @@
--- One row per cluster: how far its newest snapshots came. Every other view starts here, so that a snapshot
--- that is still being worked on never empties one.
+-- One row per cluster: its newest snapshot at each step of the pipeline. Other views start here, so that they stay
+-- complete while a newer snapshot is processed.
 --
 -- Columns:
 --   cluster text   Configured name of the cluster.
---   taken text     Its newest snapshot.
---   measured text  Its newest snapshot with metrics.
---   proposed text  Its newest snapshot with candidates.
---   advised text   Its newest snapshot with advice.
+--   taken text     Id of its newest snapshot.
+--   measured text  Id of its newest snapshot with metrics.
+--   proposed text  Id of its newest snapshot with candidates.
+--   advised text   Id of its newest snapshot with advice.
 CREATE OR REPLACE VIEW newest_snapshot AS
 SELECT
     cluster.cluster,

@@ -1,26 +1,26 @@
--- One row per snapshot: how long it took, what it missed, what validation withheld, how far the steps after it came,
--- and how long after the previous one it was taken. `state`: waiting, at work, advised, rejected, or superseded: a newer one
--- was advised on in its place, and it has metrics but no advice. Whether that was late is for `watch_pipeline` to say: it knows the
--- configured stale_after_seconds.
+-- One row per snapshot: duration, read errors, groups skipped by validation, progress through the steps and interval
+-- since the previous snapshot. `state` is waiting, at work, advised, rejected or superseded. A superseded snapshot
+-- has metrics but no advice, because a newer one got it. `watch_pipeline` reports stale snapshots, by the configured
+-- stale_after_seconds.
 --
 -- Columns as in: snapshot.
 -- Its own columns:
---   duration_seconds double precision               Seconds the reading took.
---   reading_seconds double precision                Seconds between the first and the last of its measured offsets: how far a group could move in between.
---   seconds_since_previous double precision = none  Seconds since the reading of the cluster's previous snapshot began.
---   is_newest boolean                               Whether it is the newest of its cluster.
---   request_count bigint (requests)                 Number of protocol requests it took.
---   withheld_groups bigint                          Number of its groups that validation withheld.
---   failed_steps bigint (steps)                     Number of runs of a step for it that failed.
---   seconds_to_advice double precision = none       Seconds from the beginning of its reading until its advice was stored.
---   state text                                      What became of it: waiting, at work, advised, superseded or rejected.
+--   duration_seconds double precision               Duration of the snapshot in seconds.
+--   reading_seconds double precision                Seconds between its first and its last measured offset.
+--   seconds_since_previous double precision = none  Seconds since the start of the previous snapshot of the cluster.
+--   is_newest boolean                               True if it is the newest snapshot of its cluster.
+--   request_count bigint (requests)                 Number of protocol requests.
+--   withheld_groups bigint                          Number of groups that were skipped by validation.
+--   failed_steps bigint (steps)                     Number of failed step runs.
+--   seconds_to_advice double precision = none       Seconds from its start until its advice was stored.
+--   state text                                      Progress: waiting, at work, advised, superseded or rejected.
 CREATE OR REPLACE VIEW snapshot_health AS
 SELECT
     snapshot.cluster,
     snapshot.snapshot_id,
     snapshot.started_at,
     extract(epoch FROM snapshot.finished_at - snapshot.started_at)::double precision AS duration_seconds,
-    -- the time in which a group could move between its first commit and its last end
+    -- time between the first commit and the last end offset
     extract(epoch FROM snapshot.last_read_at - snapshot.first_read_at)::double precision AS reading_seconds,
     extract(
         epoch FROM snapshot.started_at - (

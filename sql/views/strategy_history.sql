@@ -1,33 +1,33 @@
--- One row per group, strategy and hour (per = 'hour') or day (per = 'day') in UTC: what the group would have had by it, had it
--- been asked after each snapshot, and how often it won. The row with is_live is what the group had, the one to compare
--- with. Smaller is better everywhere: best is the smallest and worst the largest value of a snapshot; of an hour the median
--- is that of its snapshots, of a day that of the medians of its hours. Strategies without an answer have no row. Hours are
--- kept for some days (`keep_candidate_hourly_days`), days for a year and more; what is not counted there yet is counted as
--- it is asked for. Ask for one kind.
+-- One row per group, strategy and hour (per = 'hour') or day (per = 'day') in UTC: figures of the group with the
+-- strategy, and its wins. The row with is_live is the current assignment, the baseline. Smaller is better: best is
+-- the minimum and worst the maximum of all snapshots. The median of an hour is that of its snapshots, the median of a
+-- day that of the hourly medians. Strategies without a score have no row. Hours are kept for
+-- `keep_candidate_hourly_days`, days for a year or more. Periods that are not rolled up yet are computed from
+-- snapshots. Filter by per.
 --
 -- Columns as in: candidate_hour.
 -- Its own columns:
---   per text                                      What the row is of.
---   since timestamptz                             When the hour or day began.
---   strategy text                                 Our name of the strategy; "live" is what the group had.
---   is_live boolean                               Whether it is what the group had.
---   snapshots integer                             Number of snapshots in which it had an answer.
---   runnable_snapshots integer                    Number of those in which the group could run it, or could have been brought to it.
---   won_snapshots integer                         After how many it was the best that the group could get; of live: nothing was better.
---   switch_snapshots integer                      After how many of these the group was advised to switch to it.
---   best_member_lag real                          Smallest lag that the member with most had by its assignment.
---   median_member_lag real                        Median of it.
---   worst_member_lag real                         Largest.
---   best_forecast_lag real = none                 Smallest lag that was to be expected an hour ahead; null: nothing was forecast.
---   median_forecast_lag real = none               Median of it.
---   worst_forecast_lag real = none                Largest.
---   best_cross_rack_share real                    Smallest share of partitions read from a rack without a replica.
---   median_cross_rack_share real                  Median of it.
---   worst_cross_rack_share real                   Largest.
---   cross_rack_bytes_per_second real              Mean of the bytes per second across racks, where known.
---   best_moves integer                            Smallest number of partitions that it would have moved.
---   median_moves integer                          Median of it.
---   worst_moves integer                           Largest.
+--   per text                                      Period of the row: hour or day.
+--   since timestamptz                             Start of the hour or day.
+--   strategy text                                 Name of the strategy; "live" is the assignment that the group had.
+--   is_live boolean                               True for the assignment that the group had.
+--   snapshots integer                             Number of snapshots with a score.
+--   runnable_snapshots integer                    Number of those in which it could be deployed on the group.
+--   won_snapshots integer                         Number of snapshots in which it was the best deployable strategy; for live, in which none was better.
+--   switch_snapshots integer                      Number of those with the advice to switch to it.
+--   best_member_lag real                          Largest member lag with its assignment: minimum.
+--   median_member_lag real                        Largest member lag with its assignment: median.
+--   worst_member_lag real                         Largest member lag with its assignment: maximum.
+--   best_forecast_lag real = none                 Lag forecast for one hour ahead: minimum; null without a forecast.
+--   median_forecast_lag real = none               Lag forecast for one hour ahead: median; null without a forecast.
+--   worst_forecast_lag real = none                Lag forecast for one hour ahead: maximum; null without a forecast.
+--   best_cross_rack_share real                    Share of partitions whose owner's rack has no replica: minimum.
+--   median_cross_rack_share real                  Share of partitions whose owner's rack has no replica: median.
+--   worst_cross_rack_share real                   Share of partitions whose owner's rack has no replica: maximum.
+--   cross_rack_bytes_per_second real              Mean of the known cross-rack bytes per second.
+--   best_moves integer                            Number of partitions that it would have moved: minimum.
+--   median_moves integer                          Number of partitions that it would have moved: median.
+--   worst_moves integer                           Number of partitions that it would have moved: maximum.
 CREATE OR REPLACE VIEW strategy_history AS
 SELECT
     kept.per,

@@ -1,12 +1,12 @@
--- One row per group and strategy of the newest snapshot with candidates: its score (smaller is better), how a user gets
--- it, and whether the group could. The row with is_live is what the group has now, the one to compare with; the row
--- with is_running is the strategy that the group would run at its next rebalance; where that is not known it is null, and
--- of a Kafka Streams application several can be true, if all of them give exactly what it has.
+-- One row per group and strategy of the newest snapshot with candidates: score (smaller is better), deployment and
+-- availability. The row with is_live is the current assignment, the baseline. is_running marks the strategy that the
+-- group would use at its next rebalance; it is null if unknown. For a Kafka Streams application, is_running may be
+-- true for several strategies that give exactly the current assignment.
 --
 -- Columns as in: candidate.
 -- Its own columns:
---   is_live boolean     Whether it is what the group has now.
---   is_advised boolean  Whether the advice of that snapshot is to switch to it.
+--   is_live boolean     True for the current assignment.
+--   is_advised boolean  True if the advice of that snapshot is to switch to it.
 CREATE OR REPLACE VIEW strategy_scoreboard AS
 SELECT
     candidate.strategy = 'live' AS is_live,

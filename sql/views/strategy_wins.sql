@@ -1,14 +1,14 @@
--- One row per group, day in UTC and strategy that won on it: of the snapshots after which the group was judged, after how many
--- that strategy was the best that the group could get, and after how many it was advised to switch to it (a win has to last
--- for that). strategy is null for those after which nothing was better than what the group has.
+-- One row per group, day in UTC and winning strategy: number of evaluated snapshots that it won, and number of those
+-- with the advice to switch to it. The advice follows only after several wins. strategy is null for snapshots in
+-- which no strategy was better than the current one.
 --
 -- Columns as in: group_day.
 -- Its own columns:
---   day timestamptz             When the day began.
---   strategy text = none        Our name of the strategy; null: none was better than what it has.
---   won_snapshots integer       Number of snapshots after which it was the best that the group could get.
---   switch_snapshots integer    Number of those after which the group was advised to switch to it.
---   won_share double precision  Snapshots won over those after which the group was judged.
+--   day timestamptz             Start of the day.
+--   strategy text = none        Name of the strategy; null if none was better than the current one.
+--   won_snapshots integer       Number of snapshots in which it was the best deployable strategy.
+--   switch_snapshots integer    Number of those with the advice to switch to it.
+--   won_share double precision  Snapshots that it won divided by evaluated snapshots.
 CREATE OR REPLACE VIEW strategy_wins AS
 SELECT
     trend.cluster,

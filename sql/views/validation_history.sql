@@ -1,5 +1,5 @@
--- One row per thing that was expected of a snapshot, or of what was made of it: whether it held, and why not. A failed one that
--- is critical withheld its group; without a group it rejected the snapshot.
+-- One row per expectation of a snapshot and its results: whether it was met, and the reason of a failure. A failed
+-- critical expectation skips its group; without a group it rejects the snapshot.
 --
 -- Columns as in: validation.
 CREATE OR REPLACE VIEW validation_history AS

@@ -41,9 +41,9 @@ def test_it_judges_and_says_what_differs(database_url: str, tmp_path: Path) -> N
     ]
     said = run_airflow(tmp_path, commands, **environment)
     assert "state=success" in said, said
-    assert "18 snapshots of example to judge in schema rules_" in said
+    assert "18 snapshots of example to evaluate in schema rules_" in said
     assert "18 of 18 snapshots, through 2026-03-02 08:30 UTC" in said
-    assert "1 of 2 groups would have had other advice" in said
+    assert "1 of 2 groups have different results" in said
     assert (
         "group_id: search-suggest, what: diagnosis, then_was: skewed load, now_is: healthy" in said
     )

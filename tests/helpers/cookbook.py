@@ -251,7 +251,11 @@ def ask(history: PostgresHistory, example: Example) -> Answer:
 
 def printed(example: Example, database_url: str) -> list[list[str]]:
     """The rows that its command line prints, as far as the page shows rows and columns."""
-    command = [str(Path(sys.executable).with_name("evenkeel")), *shlex.split(example.command)[1:]]
+    command = [
+        str(Path(sys.executable).with_name("evenkeel")),
+        *shlex.split(example.command)[1:],
+        "--wide",
+    ]
     done = subprocess.run(
         command,
         env={"PATH": os.environ["PATH"], "EVENKEEL_DATABASE_URL": database_url},

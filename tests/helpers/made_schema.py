@@ -17,13 +17,13 @@ from sqlalchemy.schema import (
 from evenkeel.engine.records.tables import METADATA
 
 HEAD = """\
--- The tables of the history, made from the records (`python -m tests.helpers.made_tables`). What
--- `evenkeel admin migrate` runs is in migrations/, functions are in functions.sql, views in views/. Needs
+-- Tables of the history database, generated from the records (`python -m tests.helpers.made_tables`).
+-- `evenkeel admin migrate` runs the files in migrations/. Functions are in functions.sql, views in views/. Requires
 -- Postgres 15 or newer.
 --
--- Unknown is null, never 0 or -1. Moments are timestamptz. Lag and lost records are in offsets, rates in offsets per
--- second, shares are fractions of 1; a double precision of Infinity means "never".
--- A row that belongs to a snapshot goes when the snapshot goes.
+-- Unknown values are null, never 0 or -1. Times are timestamptz. Lag and lost records are in offsets, rates in offsets
+-- per second, shares are fractions of 1. Infinity in a double precision column means "never".
+-- Deleting a snapshot deletes the rows that belong to it.
 """
 
 _DIALECT = postgresql.dialect()

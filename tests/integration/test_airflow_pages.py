@@ -97,8 +97,8 @@ def test_a_group_that_is_not_measured_yet_is_told_so(
     history.store_snapshot(manifest())
     monkeypatch.setattr(connections, "settings", lambda: Settings(database_url=database_url))
     status, document = page_data.page_of("demo", "orders")
-    assert (status, "No snapshot of demo has been judged yet." in document) == (404, True)
-    assert "No snapshot has been judged." in page_data.page_of("demo", None)[1]
+    assert (status, "No snapshot of demo has been evaluated yet." in document) == (404, True)
+    assert "No snapshot has been evaluated." in page_data.page_of("demo", None)[1]
     status, document = page_data.page_of("new", None)
     assert status == 404
     assert "The history has no snapshot of new, but of others." in html.unescape(document)

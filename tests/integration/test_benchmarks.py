@@ -46,7 +46,7 @@ def test_the_report_is_measured(
     file = tmp_path / "page.html"
     report.main([*source, "--groups", "12", "--snapshots", "4", "--out", str(file)])
     assert re.search(r"made in [\d.]+ s, [\d.]+ MB", capfd.readouterr().out)
-    assert "Strategies compared" in file.read_text(encoding="utf-8")
+    assert "<h3>Strategies</h3>" in file.read_text(encoding="utf-8")
 
 
 @pytest.mark.spark

@@ -1,4 +1,4 @@
-"""``python -m tests.stage VERB``: start the demo, see it, stop it, or run one part of it alone."""
+"""``python -m tests.stage VERB``: start, inspect or stop the demo, or run a part of it."""
 
 from __future__ import annotations
 
@@ -11,37 +11,39 @@ from tests.stage.process import LocalClusterError
 INTERRUPTED = 130
 
 VERBS = {
-    "start": ("demo:start_main", "start everything, wait for advice and print what it says"),
-    "status": ("demo:status_main", "print what runs, where it is and where its logs are"),
-    "stop": ("demo:stop_main", "end everything that start started"),
+    "start": ("demo:start_main", "start all services, wait for advice and print it"),
+    "status": ("demo:status_main", "print the services, their addresses and their logs"),
+    "stop": ("demo:stop_main", "stop all services"),
     "restart": (
         "workload.run:restart_main",
-        "restart a member of one of the demo's groups, which rebalances by it",
+        "restart a member of a demo group to cause a rebalance",
     ),
-    "behind": ("behind:main", "burn processors and watch how far advice is behind the snapshots"),
+    "behind": ("behind:main", "load the CPUs and measure the time to advice"),
     "chaos": (
         "chaos.run:main",
-        "hang and kill everything for a while, and see whether all promises hold",
+        "pause and kill services, then check all guarantees",
     ),
     "kafka": ("standalone:main", "run the brokers and the groups in the foreground"),
-    "brokers": ("kafka.brokers:main", "run the brokers alone, in the foreground"),
-    "workload": ("workload.run:main", "run the groups on a cluster, or remove them"),
-    "slack": ("slack:main", "run the stand-in for Slack alone, in the foreground"),
+    "brokers": ("kafka.brokers:main", "run only the brokers in the foreground"),
+    "workload": ("workload.run:main", "run the demo groups on a cluster, or remove them"),
+    "slack": ("slack:main", "run only the Slack stand-in in the foreground"),
 }
-"""Where each is, loaded when it is called: some import slowly; and what it does."""
+"""Entry point, imported when called, and purpose of each verb."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run what the command line asks for."""
+    """Run a verb."""
     verbs = [f"  {verb:<9} {purpose}" for verb, (_, purpose) in VERBS.items()]
     parser = argparse.ArgumentParser(
         prog="python -m tests.stage",
-        description="The demo's stage, on this machine.",
-        epilog="\n".join(["verbs, each with a --help of its own:", *verbs]),
+        description="Runs the demo on this machine.",
+        epilog="\n".join(["verbs (each has its own --help):", *verbs]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("verb", choices=VERBS, metavar="VERB", help="see below")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="of the verb")
+    parser.add_argument(
+        "arguments", nargs=argparse.REMAINDER, metavar="...", help="arguments of the verb"
+    )
     given = parser.parse_args(arguments)
     module, function = VERBS[given.verb][0].split(":")
     try:
@@ -51,7 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"\n{problem}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\nInterrupted. `make demo` goes on from here, `make stop` ends it all.")
+        print("\nInterrupted. Continue with `make demo`, or stop the demo with `make stop`.")
         return INTERRUPTED
 
 

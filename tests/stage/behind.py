@@ -1,8 +1,8 @@
 """
-``python -m tests.stage behind``: does the distance from snapshot to advice stay bounded while the machine is busy?
+``python -m tests.stage behind``: measure the time from snapshot to advice on a busy machine.
 
-Burns processors beside a running demo and watches how long after each snapshot its advice comes. Prints a line now and
-then, at the end a line per snapshot of that time; fails when the distance was longer than ``--bound``.
+Loads the CPUs next to a running demo. Prints progress, and finally a line per snapshot. Fails if the time from a
+snapshot to its advice exceeds ``--bound``.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.stage behind", description=(__doc__ or "").strip()
     )
-    parser.add_argument("--minutes", type=float, default=30, help="how long to watch (30)")
-    parser.add_argument(
-        "--busy", type=int, default=2, help="processes that do nothing but burn (2)"
-    )
+    parser.add_argument("--minutes", type=float, default=30, help="duration in minutes (30)")
+    parser.add_argument("--busy", type=int, default=2, help="number of busy processes (2)")
     parser.add_argument("--every", type=float, default=30, help="seconds between two lines (30)")
-    parser.add_argument("--bound", type=float, default=600, help="seconds that are too long (600)")
+    parser.add_argument(
+        "--bound", type=float, default=600, help="maximum seconds from snapshot to advice (600)"
+    )
     asked = parser.parse_args(arguments)
     state = read_state(Demo(default_home() / "demo").state)
     if state is None or state["phase"] != "running":
-        raise LocalClusterError("the demo does not run; `make demo` starts it")
+        raise LocalClusterError("the demo is not running; start it with `make demo`")
     history = PostgresHistory(state["database_url"])
     began = datetime.now(tz=UTC)
     with burning(asked.busy):
@@ -79,7 +79,7 @@ def line(rows: Sequence[dict[str, Any]], since: datetime) -> str:
     states = [row["state"] for row in rows]
     counts = ", ".join(f"{states.count(each)} {each}" for each in dict.fromkeys(states))
     worst = max((row["advised_after_seconds"] for row in rows), default=0.0)
-    return f"{gone:>12}  {len(rows)} snapshots ({counts}), longest distance {duration(worst)}"
+    return f"{gone:>12}  {len(rows)} snapshots ({counts}), longest time to advice {duration(worst)}"
 
 
 def verdict(rows: Sequence[dict[str, Any]], bound: float) -> int:
@@ -92,6 +92,6 @@ def verdict(rows: Sequence[dict[str, Any]], bound: float) -> int:
     worst = max((row["advised_after_seconds"] for row in rows), default=0.0)
     kept = bool(rows) and worst <= bound
     print(
-        f"\nlongest distance {duration(worst)}: {'within' if kept else 'NOT within'} {duration(bound)}"
+        f"\nlongest time to advice {duration(worst)}: {'within' if kept else 'NOT within'} {duration(bound)}"
     )
     return 0 if kept else 1

@@ -54,17 +54,17 @@ ADVICE_TIMEOUT_SECONDS = 900
 PATIENCE_SECONDS = 60
 STOP_TIMEOUT_SECONDS = 40
 SNAPSHOTS_WANTED = 3
-"""The first knows no rates; what the others agree on is advised."""
+"""The first snapshot has no rates; advice needs two more."""
 
 WHAT = {
-    "postgres": "Postgres, and the history's tables",
-    "example": "the example history of docs/reference/queries.md, made once and beside the rest",
-    "slack": "Slack",
+    "postgres": "history database (Postgres)",
+    "example": "example database for the queries of the docs",
+    "slack": "Slack (local stand-in)",
     "brokers": "Kafka",
-    "workload": "a dozen consumer groups, each in its state",
-    "metadata": "Airflow's database",
+    "workload": "a dozen consumer groups, healthy and unhealthy",
+    "metadata": "database of Airflow",
     "airflow": "Airflow",
-    "schedule": "the DAGs, on their schedules",
+    "schedule": "DAGs",
 }
 
 
@@ -172,7 +172,7 @@ def status(demo: Demo) -> int:
     state = read_state(demo.state)
     if state is None:
         print(
-            f"Nothing runs here; `make demo` starts it. What an earlier one left is in {demo.home}."
+            f"The demo is not running. Start it with `make demo`. Files of earlier demos are in {demo.home}."
         )
         return 1
     for name, service in state["services"].items():
@@ -191,7 +191,7 @@ def _alone(home: Path) -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise LocalClusterError("another `make demo` is under way in this checkout") from None
+            raise LocalClusterError("another `make demo` is running in this checkout") from None
         yield
 
 
@@ -254,10 +254,10 @@ def _await_services(demo: Demo, progress: Progress) -> None:
                 told.add(name)
                 progress.done(WHAT[name])
         missing = [WHAT[n] for n, service in services.items() if service["state"] == "starting"]
-        progress.waiting(", ".join(missing) or "the first of them")
+        progress.waiting(", ".join(missing) or "the first service")
         return bool(state["phase"] == "running")
 
-    _poll(look, READY_TIMEOUT_SECONDS, "everything to start", demo)
+    _poll(look, READY_TIMEOUT_SECONDS, "all services", demo)
 
 
 def await_advice(demo: Demo, progress: Progress, wanted: int) -> dict[str, Any]:
@@ -276,7 +276,7 @@ def await_advice(demo: Demo, progress: Progress, wanted: int) -> dict[str, Any]:
         fresh = [s["snapshot_id"] for s in advised if report.is_fresh(s, state)]
         for snapshot_id in reversed([each for each in fresh if each not in told]):
             told.add(snapshot_id)
-            progress.done(f"snapshot {snapshot_id} has its advice")
+            progress.done(f"snapshot {snapshot_id} has advice")
         progress.waiting(report.stage(state, snapshots))
         patient = time.time() < state["settled_at"] + PATIENCE_SECONDS
         return len(advised) >= wanted and (bool(fresh) or not patient)
@@ -286,7 +286,7 @@ def await_advice(demo: Demo, progress: Progress, wanted: int) -> dict[str, Any]:
 
 
 def _poll(condition: Callable[[], bool], timeout: float, what: str, demo: Demo) -> None:
-    wait_until(condition, timeout, f"{what}; the logs are in {demo.home}", interval=0.5)
+    wait_until(condition, timeout, f"{what}; see the logs in {demo.home}", interval=0.5)
 
 
 def _failure(demo: Demo) -> LocalClusterError:
@@ -294,14 +294,14 @@ def _failure(demo: Demo) -> LocalClusterError:
         error = json.loads(demo.state.read_text())["error"]
     except (OSError, ValueError, KeyError):
         error = None
-    text = error or f"the demo's daemon has ended:\n{tail(demo.log)}"
-    return LocalClusterError(f"{text}\nThe logs are in {demo.home}; `make demo` tries again.")
+    text = error or f"the daemon of the demo has ended:\n{tail(demo.log)}"
+    return LocalClusterError(f"{text}\nSee the logs in {demo.home}. Try again with `make demo`.")
 
 
 def _here(verb: str, arguments: list[str]) -> Demo:
     parser = argparse.ArgumentParser(
         prog=f"python -m tests.stage {verb}",
-        epilog="CLUSTER=host:port names a cluster of yours; EVENKEEL_HOME the folder of all state.",
+        epilog="CLUSTER=host:port uses your own cluster (read-only). EVENKEEL_HOME sets the folder of all state.",
     )
     parser.parse_args(arguments)
     return Demo(default_home() / "demo", os.environ.get("CLUSTER") or None)

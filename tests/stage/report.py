@@ -1,4 +1,4 @@
-"""What the demo prints: the groups, the messages, four questions and where to go on from there."""
+"""The output of the demo: groups, messages, four queries and next steps."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from tests.stage.services import Demo
 from tests.stage.workload.following import plan_of
 
 QUERIES = (
-    ("What is wrong right now?", "open_incidents", []),
+    ("Which incidents are open now?", "open_incidents", []),
     ("Where is the lag?", "worst_partitions", ["--param", "limit=5"]),
-    ("What would each strategy do for a group?", "scoreboard", ["--param", "group={group}"]),
-    ("Are the snapshots taken, whole, and worked on?", "snapshot_health", ["--param", "limit=3"]),
+    ("How does each strategy score for a group?", "scoreboard", ["--param", "group={group}"]),
+    ("Are snapshots taken, complete and processed?", "snapshot_health", ["--param", "limit=3"]),
 )
 LOOKED_AT = 200
-"""Snapshots that are looked at: hours of them, so that however far behind the demo is, some have advice."""
+"""Maximum number of snapshots: some hours, so that some have advice."""
 
 TOLD = "select snapshot_id from step_run where step = 'alert' and outcome = 'ok'"
 """`alert` is the last step."""
@@ -36,11 +36,11 @@ TOLD = "select snapshot_id from step_run where step = 'alert' and outcome = 'ok'
 RACKS_GROUP = "racks-avoidable"
 
 MOST_MESSAGES = 5
-"""So many are shown, the newest."""
+"""Maximum number of messages."""
 
 
 def snapshots(state: dict[str, Any]) -> list[dict[str, Any]]:
-    """The snapshots of the cluster, newest first, and whether all was said of each."""
+    """The snapshots of the cluster, newest first, and whether all notifications of each are sent."""
     rows = _ask(state, "snapshot_health", cluster=state["name"], limit=LOOKED_AT)
     with psycopg.connect(state["database_url"]) as connection:
         told = {row[0] for row in connection.execute(TOLD)}
@@ -48,41 +48,41 @@ def snapshots(state: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def is_fresh(row: dict[str, Any], state: dict[str, Any]) -> bool:
-    """Whether something is of this demo, not of one that was stopped."""
+    """Whether a row belongs to this demo, not to an earlier one."""
     return bool(row["started_at"].timestamp() > state["settled_at"] - 1)
 
 
 def stage(state: dict[str, Any], found: list[dict[str, Any]]) -> str:
-    """How far the snapshot that is worked on is, and what went wrong of late."""
+    """The current step, and the last failure."""
     fresh = [row for row in found if is_fresh(row, state)]
     waiting = [
         row["snapshot_id"] for row in fresh if not row["advised"] and row["state"] != "superseded"
     ]
-    what = f"the advice on snapshot {waiting[-1]}" if waiting else "the next snapshot"
+    what = f"advice for snapshot {waiting[-1]}" if waiting else "the next snapshot"
     failed = [row for row in _ask(state, "failed_steps", hours=1) if is_fresh(row, state)]
-    return what + "".join(f" (a try of {f['step']} failed: {f['error']})" for f in failed[:1])
+    return what + "".join(f" (step {f['step']} failed, retrying: {f['error']})" for f in failed[:1])
 
 
 def show(demo: Demo, state: dict[str, Any]) -> None:
     """Print everything."""
     groups = _ask(state, "groups", cluster=state["name"])
-    _title(f"The consumer groups{_when(groups)}")
+    _title(f"Consumer groups{_when(groups)}")
     show_tables([_table(groups)])
-    _title("The messages in Slack")
+    _title("Slack messages")
     print(_message(demo, state))
     shown = next((g["group_id"] for g in groups if g["verdict"] == "switch"), None)
     shown = shown or next((g["group_id"] for g in groups if g["verdict"]), "")
     for question, name, arguments in QUERIES:
         _title(question)
         _query([name, *(argument.format(group=shown) for argument in arguments)])
-    _title("How old that is")
+    _title("Age of the data")
     print(pace(state))
-    _title("Go on from here")
+    _title("Next steps")
     print(ways(demo, state))
 
 
 def pace(state: dict[str, Any]) -> str:
-    """How old the newest snapshot and the newest advice are, and how long advice takes to come."""
+    """Age of the newest snapshot and advice, and the time to advice."""
     rows = _ask(state, "advice_age", cluster=state["name"], hours=24)
     now = datetime.now(tz=UTC)
     lines = []
@@ -96,12 +96,10 @@ def pace(state: dict[str, Any]) -> str:
     came = [row["advised_after_seconds"] for row in rows if row["state"] == "advised"]
     if came:
         longest = duration(max(came[:10]))
-        lines.append(f"{'advice comes':<19}within {longest} after its snapshot, of late")
+        lines.append(f"{'advice comes':<19}within {longest} after the snapshot (last 10)")
     superseded = sum(row["state"] == "superseded" for row in rows)
     if superseded:
-        lines.append(
-            f"{'superseded':<19}{superseded} snapshots: a newer one was advised on instead"
-        )
+        lines.append(f"{'superseded':<19}{superseded} snapshots: a newer one got advice")
     return "\n".join(lines)
 
 
@@ -149,20 +147,20 @@ def _reason(group: dict[str, Any]) -> str:
     if group["best_undeployable"] is None:
         return text(told)
     return text(
-        f"{told}; possible, not advised: {group['best_undeployable']} ({group['best_undeployable_reason']})"
+        f"{told}; not deployable here: {group['best_undeployable']} ({group['best_undeployable_reason']})"
     )
 
 
 def _message(demo: Demo, state: dict[str, Any]) -> str:
     if "slack_base_url" not in state:
-        return "It is in your Slack: EVENKEEL_SLACK_TOKEN is set."
+        return "See your Slack workspace (EVENKEEL_SLACK_TOKEN is set)."
     messages = slack.read_store(demo.messages)
     if not messages:
-        return "Nothing was worth a message yet."
+        return "No messages yet."
     newest = messages[-MOST_MESSAGES:]
     older = len(messages) - len(newest)
     seen = ["\n".join(f"  | {line}" for line in slack.as_seen(m).splitlines()) for m in newest]
-    return "\n\n".join([f"  {older} older ones, and:", *seen] if older else seen)
+    return "\n\n".join([f"  {older} older messages", *seen] if older else seen)
 
 
 def _query(arguments: list[str]) -> None:
@@ -173,36 +171,36 @@ def _query(arguments: list[str]) -> None:
 
 
 def ways(demo: Demo, state: dict[str, Any]) -> str:
-    """Where everything is, and what to do next; a line each."""
+    """Addresses and next commands, one per line."""
     watched = "your cluster" if demo.cluster else "the demo's cluster"
     lines = [
         f"Airflow            {state['airflow_url']}",
         f"  login            {state['airflow_user']} / {state['airflow_password']}",
-        f"  its groups       {state['airflow_url']}/plugin/evenkeel/evenkeel/",
+        f"  group pages      {state['airflow_url']}/plugin/evenkeel/evenkeel/",
         f"{watched:<18} {state['bootstrap']}",
-        "ask the history    .venv/bin/evenkeel query",
-        "look at it live    .venv/bin/evenkeel lag     (or advise, elect, diff, doctor)",
-        f"from elsewhere     export EVENKEEL_CONFIG={shlex.quote(str(demo.config))}",
+        "query the history  .venv/bin/evenkeel query",
+        "read the cluster   .venv/bin/evenkeel lag     (or advise, elect, diff, doctor)",
+        f"other folders      export EVENKEEL_CONFIG={shlex.quote(str(demo.config))}",
         f"                   export EVENKEEL_DATABASE_URL={shlex.quote(state['database_url'])}",
         '                   evenkeel doctor, or psql "$EVENKEEL_DATABASE_URL"',
-        f"who only reads     psql {shlex.quote(state['reader_url'])}     (or as EVENKEEL_DATABASE_URL)",
-        f"the cookbook       EVENKEEL_DATABASE_URL={shlex.quote(state['example_url'])}",
-        "                   for every command of docs/reference/queries.md; its groups are simulated",
+        f"read-only login    psql {shlex.quote(state['reader_url'])}     (or as EVENKEEL_DATABASE_URL)",
+        f"example queries    EVENKEEL_DATABASE_URL={shlex.quote(state['example_url'])}",
+        "                   for the queries of the docs; its groups are simulated",
         *(() if demo.cluster else _home(demo)),
-        "stop everything    make stop",
-        "your own cluster   CLUSTER=host:port make demo     (it only reads, and creates nothing)",
+        "stop the demo      make stop",
+        "your own cluster   CLUSTER=host:port make demo     (read-only)",
     ]
     return "\n".join(lines)
 
 
 def _home(demo: Demo) -> tuple[str, ...]:
-    """How its racks group is brought home."""
+    """Commands that remove the cross-rack traffic of the demo's racks group."""
     plan = plan_of(demo.workload, RACKS_GROUP)
     write = f"evenkeel plan {RACKS_GROUP} --strategy min_traffic --out {shlex.quote(str(plan))}"
     return (
-        f"bring racks home   .venv/bin/{write}",
+        f"fix rack traffic   .venv/bin/{write}",
         f"                   .venv/bin/python -m tests.stage restart {RACKS_GROUP}",
-        "                   the next snapshot verifies it: .venv/bin/evenkeel query advice_events",
+        "                   then see the result: .venv/bin/evenkeel query advice_events",
     )
 
 

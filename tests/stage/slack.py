@@ -131,9 +131,11 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.stage slack", description=(__doc__ or "").strip().splitlines()[0]
     )
-    parser.add_argument("--port", type=int, default=0, help="0 chooses a free one")
-    parser.add_argument("--store", type=Path, required=True, help="file of the posted messages")
-    parser.add_argument("--channel", action="append", default=[], help="a further channel's name")
+    parser.add_argument("--port", type=int, default=0, help="port (0 for a free one)")
+    parser.add_argument("--store", type=Path, required=True, help="file for posted messages")
+    parser.add_argument(
+        "--channel", action="append", default=[], help="name of an additional channel"
+    )
     given = parser.parse_args(arguments)
     given.store.parent.mkdir(parents=True, exist_ok=True)
     further = {name.removeprefix("#"): f"C0LOCAL{i:03}" for i, name in enumerate(given.channel)}

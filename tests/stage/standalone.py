@@ -22,7 +22,11 @@ def main(arguments: list[str]) -> int:
     )
     folder = default_home() / "kafka" / "standalone"
     parser.add_argument(
-        "directory", nargs="?", type=Path, default=folder, help="keeps topics, groups and offsets"
+        "directory",
+        nargs="?",
+        type=Path,
+        default=folder,
+        help="folder for topics, groups and offsets",
     )
     directory = parser.parse_args(arguments).directory.absolute()
     try:

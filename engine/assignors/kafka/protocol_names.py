@@ -230,8 +230,10 @@ def java_class(wire: str) -> str:
 
     >>> java_class("fair"), java_class("acme"), java_class("com.acme.Own")
     ('io.evenkeel.EvenkeelFairAssignor', '<class of acme>', 'com.acme.Own')
+    >>> java_class("lag") == java_class("lag-aware")
+    True
     """
-    known = CLIENT_SIDE.get(wire)
+    known = CLIENT_SIDE.get(wire_name(wire))
     if known:
         return known.java
     return wire if "." in wire else f"<class of {wire}>"

@@ -18,6 +18,7 @@ from ..options import (
     Samples,
     Stored,
     Strategies,
+    Wide,
     epilog,
     one_format,
     option,
@@ -60,9 +61,7 @@ def advise(
         ),
     ] = False,
     all_groups: Annotated[bool, option("--all", "List healthy groups too.")] = False,
-    wide: Annotated[
-        bool, option("--wide", "Show all columns and full reasons, without a width limit.")
-    ] = False,
+    wide: Wide = False,
     moves: Annotated[
         bool, option("--moves", "List the partitions that would move (one group).")
     ] = False,
@@ -74,7 +73,7 @@ def advise(
     from ...snapshots import split_snapshot_id
     from .. import sources
     from ..custom import include_all
-    from ..local_mode import PLAIN_FORM, judge
+    from ..local_mode import LOCAL_RUN, judge
     from ..views import fleet, scoreboard
     from ..views.tables import emit, emit_csv, show
     from .lag import tell_unreadable
@@ -92,7 +91,7 @@ def advise(
     is_fleet = len(judged) != 1 and not (wide or as_json or as_csv)
     if not is_fleet:
         complain(
-            f"{PLAIN_FORM}; cluster {source.cluster}, {several(len(judged), 'group')} "
+            f"{LOCAL_RUN}; cluster {source.cluster}, {several(len(judged), 'group')} "
             f"at {moment(taken_at)}, from {several(looked_at, 'snapshot')}"
         )
     if as_json or as_csv:
@@ -109,7 +108,7 @@ def advise(
             every=all_groups,
         )
     elif len(judged) != 1:
-        show([scoreboard.overview(judged)])
+        show([scoreboard.overview(judged)], wide=True)
     else:
         _print_group(source, judged[0], wide=wide, moves=moves, tradeoff=tradeoff)
     tell_unreadable(source, [one.metrics for one in judged])

@@ -138,7 +138,7 @@ def _summary(plan: BackfillPlan, outcome: BackfillOutcome) -> str:
         )
     return (
         f"{judged} judged: {outcome.differing:,} of {several(outcome.groups, 'group')}"
-        " would have had other advice"
+        " have different results"
     )
 
 

@@ -7,8 +7,9 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from ...model.text import several
 from ..command_end import NothingFound, complain
-from ..options import AsJson, ClusterName, GroupPattern, epilog, option
+from ..options import AsJson, ClusterName, GroupPattern, Wide, epilog, option
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -43,6 +44,7 @@ def backtest(
     ],
     cluster: ClusterName = None,
     group: GroupPattern = "*",
+    wide: Wide = False,
     as_json: AsJson = False,
     plot: Annotated[
         Path | None,
@@ -75,8 +77,9 @@ def backtest(
     if as_json:
         emit(to_json(event) for event in sorted(events, key=lambda e: (e.at, e.group or "")))
         return
-    show([table(changes, messages)])
-    tell([held(checks, seconds) for seconds in walk.AHEAD])
+    counts = [several(len(changes), "diagnosis change"), several(len(messages), "message")]
+    tell([", ".join(counts), *(held(checks, seconds) for seconds in walk.AHEAD), ""])
+    show([table(changes, messages, wide=wide)], wide=wide)
 
 
 def to_json(event: Event) -> dict[str, Any]:
@@ -119,18 +122,26 @@ def to_json(event: Event) -> dict[str, Any]:
     }
 
 
-def table(changes: Sequence[DiagnosisChange], messages: Sequence[Said]) -> Table:
-    """Changes of diagnoses and messages, group by group."""
+REASON = 60
+"""As many characters of a reason are shown in the table."""
+
+
+def table(
+    changes: Sequence[DiagnosisChange], messages: Sequence[Said], *, wide: bool = False
+) -> Table:
+    """Changes of diagnoses and messages, group by group; reasons in full where *wide*."""
     from ...messages.wording import because
-    from ...records import GroupMetrics, Taken
+    from ...model.formats import NOTHING, minute
+    from ...model.text import shortened
     from ..views import columns
-    from ..views.columns import pick
+    from ..views.tables import text
 
     shown: list[columns.Shown] = [
-        *pick(GroupMetrics, "group_id"),
-        *pick(Taken, "taken_at"),
-        *pick(GroupMetrics, "diagnosis", "diagnosis_reason"),
-        ("Message", itemgetter("message")),
+        ("GROUP", itemgetter("group")),
+        ("TIME", lambda row: minute(row["at"])),
+        ("DIAGNOSIS", lambda row: text(row["diagnosis"])),
+        ("REASON", lambda row: shortened(row["reason"], REASON) if not wide else row["reason"]),
+        ("MESSAGE", itemgetter("message")),
     ]
     headings: dict[tuple[str, datetime], list[str]] = {}
     for one in messages:
@@ -142,11 +153,11 @@ def table(changes: Sequence[DiagnosisChange], messages: Sequence[Said]) -> Table
         change = found.get((group, at))
         diagnosis = change.diagnosis if change else diagnosis
         row = {
-            "group_id": group,
-            "taken_at": at,
+            "group": text(group),
+            "at": at,
             "diagnosis": diagnosis,
-            "diagnosis_reason": (change and because(change.facts)) or None,
-            "message": "\n".join(headings.get((group, at), ())),
+            "reason": text(because(change.facts)) if change else NOTHING,
+            "message": text("; ".join(headings.get((group, at), ())), ""),
         }
         rows.append(row)
     return columns.table(shown, rows, apart=True, beside=2)
@@ -158,7 +169,7 @@ def held(checks: Sequence[ForecastCheck], seconds: float) -> str:
     from ...pipeline.backtest import coverage
 
     inside, known = coverage(checks, seconds)
-    ahead = f"lag {duration(seconds)} ahead"
+    ahead = f"Forecast of lag {duration(seconds)} ahead"
     if not known:
-        return f"{ahead}: no forecast came due while the assignment stayed"
-    return f"{ahead}: {percent(inside / known)} of {known:,} forecasts held what came (80% should)"
+        return f"{ahead}: none came due while the assignment stayed"
+    return f"{ahead}: {percent(inside / known)} of {known:,} actual values within p10-p90 (expected 80%)"

@@ -50,12 +50,11 @@ def diff(
     from ...snapshots.groups_with_past import taken_at
     from .. import sources
     from ..views import differences
-    from ..views.tables import emit, show, tell
+    from ..views.tables import emit
 
     source = sources.stored_source(stored, cluster)
     earlier = earlier_id(source, since)
     moments = [taken_at(source.lake, one) for one in (earlier, source.newest)]
-    span = (moments[1] - moments[0]).total_seconds()
     ids = {*sources.group_ids(source, earlier), *sources.group_ids(source, source.newest)}
 
     def tell_of(name: str) -> None:
@@ -64,12 +63,7 @@ def diff(
             key = {"group": name, "cluster": source.cluster, "from": earlier, "to": source.newest}
             emit(key | row for row in differences.rows(difference))
             return
-        tell([differences.headline(name, source, moments, span)])
-        if tables := list(differences.tables(difference)):
-            print()
-            show(tables)
-        if remarks := differences.remarks(difference):
-            tell(["", *remarks] if tables else remarks)
+        differences.show_difference(name, source, moments, difference)
 
     sources.each_of(sources.among(source, group, ids), tell_of, apart=not as_json)
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from ...model.errors import InputError
 from ..command_end import complain
-from ..options import AsJson, Bootstrap, ClusterName, Stored, argument, epilog, option
+from ..options import AsJson, Bootstrap, ClusterName, Stored, Wide, argument, epilog, option
 
 EPILOG = epilog(
     [
@@ -45,6 +45,7 @@ def elect(
     bootstrap: Bootstrap = None,
     cluster: ClusterName = None,
     stored: Stored = None,
+    wide: Wide = False,
     as_json: AsJson = False,
 ) -> None:
     """Show which strategy a group elects, and the restarts that lead to another."""
@@ -74,4 +75,4 @@ def elect(
     if as_json:
         emit(one.to_json() for one in held)
     else:
-        elections.show_elections(held)
+        elections.show_elections(held, wide=wide)

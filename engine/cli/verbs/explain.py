@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ...model.errors import InputError
 from ...model.text import printable
 from ..options import AsJson, Bootstrap, ClusterName, Stored, argument, epilog, option
@@ -52,7 +50,7 @@ def explain(
     from ...pipeline.explain import explain_group
     from .. import sources
     from ..custom import name_of
-    from ..views.tables import emit
+    from ..views.tables import emit, screen_width, tell
 
     topic, dash, number = partition.rpartition("-")
     if not dash or not topic or not number.isdecimal():
@@ -76,9 +74,10 @@ def explain(
     if as_json:
         emit([_object(only.group.group, found, steps)])
         return
-    typer.echo(printable(_verdict(only.group.group, found, names)))
-    for place, step in enumerate(steps, 1):
-        typer.echo(printable(f"{place:>3}. {step}"))
+    numbered = [f"{place}. {step}" for place, step in enumerate(steps, 1)]
+    width = screen_width()
+    tell([printable(_verdict(only.group.group, found, names))], width=width)
+    tell([f"  {printable(line)}" for line in numbered], 3, width=width)
 
 
 def _verdict(group: str, found: Explained, names: Mapping[str, str]) -> str:

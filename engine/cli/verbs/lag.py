@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from ...model.text import several
 from ..command_end import NothingFound, complain
 from ..options import (
     AsCsv,
@@ -15,13 +13,14 @@ from ..options import (
     ClusterName,
     GroupPattern,
     Stored,
+    Wide,
     epilog,
     one_format,
+    option,
 )
 
 if TYPE_CHECKING:
     from ..sources import SnapshotSource
-    from ..views.tables import Table
 
 EPILOG = epilog(
     [
@@ -70,12 +69,6 @@ _OF_MEMBER = {
     "instance_id": "instance_id",
     "rack": "rack",
 }
-_NAMES = _JSON | dict(zip(_AS_THEY_ARE, _AS_THEY_ARE, strict=True)) | _OF_MEMBER | _OF_GROUP
-"""What a column is called in an object."""
-_OF_PARTITION = (
-    *("topic", "partition", "begin_offset", "end_offset", "committed_offset", "lag"),
-    *("status", "lag_basis"),
-)
 
 
 def lag(
@@ -83,12 +76,17 @@ def lag(
     cluster: ClusterName = None,
     stored: Stored = None,
     group: GroupPattern = "*",
+    every: Annotated[
+        bool, option("--all", "Also list healthy groups, and every partition.")
+    ] = False,
+    wide: Wide = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
     """Show the lag of every partition and its owner."""
     from .. import sources
-    from ..views.tables import emit, emit_csv, show
+    from ..views.lag import show_lags
+    from ..views.tables import emit, emit_csv
 
     one_format(as_json, as_csv)
     source = sources.open_source(bootstrap, cluster, stored)
@@ -96,7 +94,7 @@ def lag(
     if as_json or as_csv:
         (emit if as_json else emit_csv)(rows)
     else:
-        show(tables(groups, rows))
+        show_lags(source, groups, rows, overview=group == "*", every=every, wide=wide)
     tell_unreadable(source, groups)
     if not rows:
         raise NothingFound(f"no partition to show of {len(groups):,} matching groups.")
@@ -166,81 +164,3 @@ def tell_unreadable(source: SnapshotSource, groups: Sequence[Mapping[str, Any]])
         lines.append(f"{len(lines):,} of {len(groups):,} groups could not be read")
     for line in [*lines, *(f"not read: {problem}" for problem in problems(source))]:
         complain(line)
-
-
-def tables(groups: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]) -> list[Table]:
-    """A table per group that has partitions, its head line above, and one of the groups that have none."""
-    from ...records import GroupMetrics, GroupRow
-    from ..views.columns import pick, table
-
-    heads = {row["group_id"]: row for row in groups}
-    having = [row for row in rows if row["partition"] is not None]
-    tables = [
-        _table(heads[name], list(own))
-        for name, own in itertools.groupby(having, key=lambda row: str(row["group"]))
-    ]
-    without = [row for row in rows if row["partition"] is None]
-    if not without:
-        return tables
-    columns = [
-        *pick(GroupRow, "group_id", "state", "group_type", "protocol_type"),
-        *pick(GroupMetrics, "members"),
-    ]
-    cells = [_by_column(row) | {"members": heads[row["group"]]["members"]} for row in without]
-    return [*tables, table(columns, cells, title=f"No partition: {several(len(cells), 'group')}")]
-
-
-def _table(head: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Table:
-    from ...messages.wording import member_names
-    from ...model.groups import Member
-    from ...records import MemberMetrics, PartitionMetrics
-    from ..views.columns import pick, table
-
-    idle = {
-        "status": all(row["status"] == "UNKNOWN" for row in rows),
-        "lag_basis": all(row["lag_basis"] == "committed" for row in rows),
-        "rack": not any(row["rack"] for row in rows),
-    }
-    every = [
-        *pick(PartitionMetrics, *_OF_PARTITION),
-        *pick(MemberMetrics, "rack"),
-        *pick(PartitionMetrics, "member_id"),
-    ]
-    owners = {row["member"]: row for row in rows if row["member"]}
-    names = member_names(
-        Member(
-            id=member,
-            client_id=row["client_id"] or "",
-            host=row["host"] or "",
-            instance_id=row["instance_id"],
-        )
-        for member, row in owners.items()
-    )
-    return table(
-        [spec for spec in every if not idle.get(spec.name)],
-        map(_by_column, rows),
-        names=names,
-        title=_title(head),
-        spare=["Begin", "End", "Rack", "Lag is", "Committed"],
-    )
-
-
-def _by_column(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What `partition_row` made, by the names of columns again."""
-    return {column: row[name] for column, name in _NAMES.items()}
-
-
-def _title(head: Mapping[str, Any]) -> str:
-    from ...model.formats import number
-    from ..views.tables import text
-
-    kind = "/".join(text(head[k]) for k in ("group_type", "assignor") if head[k])
-    idle = f" ({head['idle_members']} idle)" if head["idle_members"] else ""
-    unknown = head["unknown_lag_partitions"]
-    without = f" (unknown on {several(unknown, 'partition')})" if unknown else ""
-    why = text(head["diagnosis_reason"], "")
-    return (
-        f"{text(head['group_id'])}: {text(head['state'], '?')}, {kind}, "
-        f"{several(head['members'], 'member')}{idle}, {several(head['partitions'], 'partition')}, "
-        f"lag {number(head['total_lag'])}{without}; {head['diagnosis']}{f' ({why})' if why else ''}"
-    )

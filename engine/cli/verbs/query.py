@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ...model.errors import InputError
 from ..command_end import NothingFound, complain
-from ..options import AsCsv, AsJson, argument, epilog, one_format, option
+from ..options import AsCsv, AsJson, Wide, argument, epilog, one_format, option
 
 if TYPE_CHECKING:
     from evenkeel import sql
@@ -24,8 +24,8 @@ EPILOG = epilog(
     ],
     [0, 1, 2, 5],
     "A group can be a shell pattern. evenkeel then answers for each matching group of the newest snapshot, and limits "
-    "apply per group. A narrow terminal shows the columns that fit and names the others. --json, --csv and a pipe "
-    "have all columns.",
+    "apply per group. Tables are at most 120 columns wide; columns that don't fit are named below. --wide, --json and "
+    "--csv have all columns, with exact numbers.",
     "Uses EVENKEEL_DATABASE_URL, or else the database of a demo in this folder. Without rows the exit code is 1.",
 )
 
@@ -37,6 +37,7 @@ def query(
     parameters: Annotated[
         list[str] | None, option("--param KEY=VALUE", "A parameter of the query; repeatable.")
     ] = None,
+    wide: Wide = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
     plot: Annotated[
@@ -64,7 +65,7 @@ def query(
         if as_json or as_csv:
             (emit if as_json else emit_csv)(rows)
         else:
-            show([answers.catalogue_table(rows)])
+            answers.show_catalogue(rows)
         return
     statement = questions.question(name)
     drawn = None if plot is None else questions.plot_of(statement)
@@ -83,7 +84,8 @@ def query(
     else:
         named = answers.named_members(name, rows)
         members = wiring.history(settings).members_of_groups_with(named) if named else ()
-        show([answers.result_table(name, rows, answers.short_names(members))])
+        short = answers.short_names(members)
+        show([answers.result_table(name, rows, short, short=not wide)], wide=wide)
 
 
 def _rows(

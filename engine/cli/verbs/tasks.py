@@ -6,7 +6,7 @@ from typing import Annotated
 
 from ...model.errors import Infeasible
 from ...model.text import pasted, printable
-from ..options import AsJson, Bootstrap, ClusterName, Stored, argument, epilog
+from ..options import AsJson, Bootstrap, ClusterName, Stored, Wide, argument, epilog
 
 EPILOG = epilog(
     [
@@ -27,6 +27,7 @@ def tasks(
     bootstrap: Bootstrap = None,
     cluster: ClusterName = None,
     stored: Stored = None,
+    wide: Wide = False,
     as_json: AsJson = False,
 ) -> None:
     """Show the tasks of a Kafka Streams application under each strategy."""
@@ -69,6 +70,6 @@ def tasks(
         if as_json:
             emit([views.to_object(group, application, every, names, found)])
         else:
-            views.show_application(group, application, every, names, found)
+            views.show_application(group, application, every, names, found, wide=wide)
 
     sources.each_of(sources.selected(source, group), tell, apart=not as_json)

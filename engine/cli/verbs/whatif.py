@@ -13,6 +13,7 @@ from ..options import (
     Every,
     Samples,
     Stored,
+    Wide,
     argument,
     epilog,
     option,
@@ -88,13 +89,14 @@ def whatif(
     ] = None,
     samples: Samples = 3,
     every: Every = 5,
+    wide: Wide = False,
     as_json: AsJson = False,
 ) -> None:
     """Forecast a group with other members, partitions, racks or capacities."""
     from ...messages.wording import member_names
     from ...pipeline.whatif import SeenGroup, answer, answer_of_tasks, arriving, by_instances
     from .. import sources, whatif_options
-    from ..local_mode import PLAIN_FORM, look
+    from ..local_mode import LOCAL_RUN, look
     from ..views import whatif as view
     from ..views import whatif_tasks as of_tasks
     from ..views.tables import emit
@@ -127,11 +129,11 @@ def whatif(
             {} if measured is None else arriving(group, measured.production),
             named,
         )
-        complain(f"{PLAIN_FORM}; cluster {source.cluster}, snapshot {source.newest}")
+        complain(f"{LOCAL_RUN}; cluster {source.cluster}, snapshot {source.newest}")
         if as_json:
             emit(of_tasks.objects(reply))
         else:
-            of_tasks.print_answer(reply)
+            of_tasks.print_answer(reply, wide=wide)
 
     def tell(seen: SeenGroup) -> None:
         whatif_options.possible(seen)
@@ -140,10 +142,10 @@ def whatif(
             return tell_tasks(seen)
         changes = whatif_options.changes_of(seen.group, options)
         reply = answer(source.settings, seen, changes, named, follows)
-        complain(f"{PLAIN_FORM}; cluster {source.cluster}, snapshot {source.newest}")
+        complain(f"{LOCAL_RUN}; cluster {source.cluster}, snapshot {source.newest}")
         if as_json:
             emit(view.objects(reply))
         else:
-            view.print_answer(reply)
+            view.print_answer(reply, wide=wide)
 
     sources.each_of(look(source, sources.select(source, group)), tell, apart=not as_json)

@@ -1,18 +1,20 @@
-"""What `evenkeel query` shows: the named queries, and the rows of one."""
+"""What `evenkeel query` prints: the named queries, and the rows of one."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Any
 
 from ...messages.wording import member_names
-from ...model.formats import NOTHING
+from ...model.columns import ColumnSpec
 from ...model.groups import Member
+from ...model.text import cut, shortened
 from ...records import MemberMetrics, columns_of_query
-from .columns import table
-from .tables import Table
+from .columns import Shown, cell, head, table
+from .layout import FEW
+from .tables import Table, screen_width, tell
 
 
 def question(summary: str) -> str:
@@ -21,43 +23,87 @@ def question(summary: str) -> str:
     return head + mark.strip() if mark else summary.partition(". ")[0]
 
 
-def catalogue_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """The named queries: the question, and the parameters with their defaults."""
+TEXT = 48
+"""As many characters of a text are shown where many rows are listed."""
 
-    def usage(parameter: Mapping[str, Any]) -> str:
-        if parameter["required"]:
-            return f"{parameter['name']} (required)"
-        default = parameter["default"]
-        return f"{parameter['name']}={default}" if default else str(parameter["name"])
+_TOPICS: Mapping[str, tuple[str, ...]] = {
+    "Now": (
+        *("groups", "open_incidents", "open_switches", "worst_partitions", "members"),
+        *("scoreboard", "advised_moves", "silences"),
+    ),
+    "History": ("lag_history", "lag_trend", "worse_groups", "churn", "membership_changes"),
+    "Incidents": ("incident_history", "incident_totals"),
+    "Advice": (
+        *("advice_history", "advice_events", "advice_totals", "advice_scorecard"),
+        *("strategy_wins", "strategy_history", "backfill_changes"),
+    ),
+    "Racks": ("cross_rack_cost", "rack_cost_daily"),
+    "Pipeline": ("snapshot_health", "failed_steps", "withheld", "advice_age"),
+}
+"""The named queries by topic, the one that is asked most first."""
 
-    return table(
-        [
-            ("Query", itemgetter("query")),
-            ("Answers", lambda row: question(row["summary"])),
-            ("Parameters", lambda row: ", ".join(map(usage, row["parameters"])) or NOTHING),
-        ],
-        rows,
+
+def show_catalogue(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print the named queries by topic: the question, and the parameters with their defaults."""
+    width = screen_width()
+    by_name = {row["query"]: row for row in rows}
+    column = max(map(len, by_name)) + 2
+    tell([f"{len(rows):,} queries: evenkeel query NAME"])
+    for topic, names in _TOPICS.items():
+        tell(["", topic])
+        for row in (by_name[name] for name in names):
+            given = ", ".join(map(_usage, row["parameters"]))
+            told = f"{question(row['summary'])}{f' ({given})' if given else ''}"
+            tell([f"  {row['query']:<{column}}{told}"], column, width=width)
+    tell(
+        ["", "* required; give parameters as --param KEY=VALUE, a group as a name or pattern"],
+        width=width,
     )
 
 
+def _usage(parameter: Mapping[str, Any]) -> str:
+    if parameter["required"]:
+        return f"{parameter['name']}*"
+    default = parameter["default"]
+    return f"{parameter['name']}={default}" if default else str(parameter["name"])
+
+
 def result_table(
-    name: str, rows: Sequence[Mapping[str, Any]], names: Mapping[str, str] | None = None
+    name: str,
+    rows: Sequence[Mapping[str, Any]],
+    names: Mapping[str, str] | None = None,
+    *,
+    short: bool = False,
 ) -> Table:
     """
     Rows of a query as a table.
 
-    >>> rows = [{"total_lag": None, "verdict": None}, {"total_lag": 7, "verdict": "stay"}]
-    >>> result_table("groups", rows).rows
-    [['?', '-'], ['7', 'stay']]
+    >>> rows = [{"total_lag": None, "verdict": None}, {"total_lag": 17000, "verdict": "stay"}]
+    >>> result_table("groups", rows).rows, result_table("groups", rows, short=True).rows[1]
+    ([['?', '-'], ['17,000', 'stay']], ['17k', 'stay'])
 
     Args:
         name: The query.
         rows: Its rows, at least one.
         names: Short names of members, by id.
+        short: Whether numbers are rounded, and of many rows texts are cut.
     """
     declared = columns_of_query(name)
     columns = [declared[column] for column in rows[0]]
-    return table(columns, rows, names=names)
+    if not short:
+        return table(columns, rows, names=names)
+    limit = TEXT if len(rows) > FEW else None
+    return table([_short(spec, names, limit) for spec in columns], rows)
+
+
+def _short(spec: ColumnSpec, names: Mapping[str, str] | None, limit: int | None) -> Shown:
+    def told(row: Mapping[str, Any]) -> str:
+        shown = cell(spec, row[spec.name], row, names, rounded=True)
+        if limit is None or len(shown) <= limit:
+            return shown
+        return shortened(shown, limit) if " " in shown else cut(shown, limit)
+
+    return head(spec), told
 
 
 def named_members(name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -1,5 +1,5 @@
 """
-What stands above a column in a table, and in its cells: both follow from the column's declaration (`records`).
+The heading of a column in a table, and its cells: both follow from the column's declaration (`records`).
 
 Every verb that shows what is stored or measured takes heads and cells from here, so a number reads the same in all.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -17,6 +17,8 @@ from ...model.columns import ColumnSpec, Unit, columns_of
 from ...model.formats import (
     NOTHING,
     UNKNOWN,
+    brief,
+    brief_duration,
     byte_rate,
     duration,
     number,
@@ -38,12 +40,19 @@ _SAID: Mapping[Unit | None, Callable[[Any], str]] = {
     Unit.MONEY_PER_MONTH: ratio,
 }
 """
-How a number of a unit is said; of all others with separators, a mean with two decimals. What has no unit is a name, as
-that of a partition.
+How a number of a unit reads; others have separators, a mean two decimals. A number without a unit is a name, as a
+partition's.
 """
 
+_ROUNDED: Mapping[Unit | None, Callable[[Any], str]] = {
+    **_SAID,
+    Unit.SECONDS: brief_duration,
+    Unit.OFFSETS_PER_SECOND: brief,
+}
+"""The same where there is little room; all others as `brief` has them."""
+
 _SAYS_ITSELF = {None, Unit.SECONDS, Unit.SHARE, Unit.RATIO, Unit.BYTES_PER_SECOND}
-"""Units that need not stand in the head: the cell has them, or there is none."""
+"""Units that the head leaves out: the cell has them, or there is none."""
 
 _DROPPED = {
     Unit.SECONDS: "seconds",
@@ -59,14 +68,15 @@ _WIDTH = 12
 """A head is broken between words where it is longer."""
 
 
-def pick(record: type, *names: str) -> list[ColumnSpec]:
+def pick(records: type | tuple[type, ...], *names: str) -> list[ColumnSpec]:
     """
-    Columns of a record, in the order of their names here.
+    Columns of a record or of the first of several that has them, in the order of their names here.
 
     Raises:
-        KeyError: It has no such column.
+        KeyError: None has such a column.
     """
-    declared = {spec.name: spec for spec in columns_of(record)}
+    every = records if isinstance(records, tuple) else (records,)
+    declared = {spec.name: spec for one in reversed(every) for spec in columns_of(one)}
     return [declared[name] for name in names]
 
 
@@ -93,6 +103,8 @@ def cell(
     value: Any,
     row: Mapping[str, Any] | None = None,
     names: Mapping[str, str] | None = None,
+    *,
+    rounded: bool = False,
 ) -> str:
     """
     A value of a column, as people read it.
@@ -100,8 +112,9 @@ def cell(
     Args:
         spec: The column.
         value: The value; enumerations may be their texts, moments are aware.
-        row: The row it stands in, by columns' names: null may mean another thing beside another value.
+        row: The row it is in, by columns' names: null may mean another thing beside another value.
         names: Short names of members, by id.
+        rounded: Whether large numbers, spans and moments are rounded.
 
     >>> from evenkeel.engine.records import GroupMetrics
     >>> skew, = pick(GroupMetrics, "lag_skew")
@@ -118,9 +131,10 @@ def cell(
         return spec.meaning.infinite
     if isinstance(value, int | float | Decimal):
         plain = ratio if spec.kind is float else number
-        return _SAID.get(spec.meaning.unit, plain)(value)
+        forms = _ROUNDED if rounded else _SAID
+        return forms.get(spec.meaning.unit, brief if rounded else plain)(value)
     if isinstance(value, datetime):
-        return timestamp(value)
+        return timestamp(value)[: -len(":00") if rounded else None]
     if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
         return text("; ".join(value))
     if isinstance(value, list | dict):
@@ -140,8 +154,39 @@ def named(spec: ColumnSpec) -> str:
     return said.removesuffix(f"({spec.meaning.unit})").strip()
 
 
+_BAND = {"low": "p10", "expected": "p50", "high": "p90"}
+"""Ends of a band, by the last word of a column's name."""
+
 Shown = ColumnSpec | tuple[str, Callable[[Any], str]]
-"""A column of a view: one that a record declares, or a head of its own and what is said of a row below it."""
+"""A column of a view: one that a record declares, or a head of its own and the cell of a row."""
+
+
+def short(
+    records: type | tuple[type, ...],
+    headings: Mapping[str, str],
+    stored: Callable[[Any], Mapping[str, Any]] = lambda row: row,
+    names: Mapping[str, str] | None = None,
+    exact: Container[str] = (),
+) -> list[Shown]:
+    """
+    Columns of records under short headings, with rounded numbers.
+
+    Args:
+        records: The record, or several.
+        headings: By columns' names, in their order.
+        stored: The values of a row, by columns' names; without it the row itself.
+        names: Short names of members, by id.
+        exact: Names of columns that are not rounded.
+    """
+
+    def shown(spec: ColumnSpec) -> Shown:
+        def told(row: Any) -> str:
+            values, rounded = stored(row), spec.name not in exact
+            return cell(spec, values[spec.name], values, names, rounded=rounded)
+
+        return ">" * (spec.kind in (int, float)) + headings[spec.name], told
+
+    return [shown(spec) for spec in pick(records, *headings)]
 
 
 def table(
@@ -154,7 +199,7 @@ def table(
     **more: Any,
 ) -> Table:
     """
-    A view: what its columns say of each row.
+    A view: the cells of its columns for each row.
 
     >>> from evenkeel.engine.records import GroupMetrics
     >>> shown = [("Name", str.upper), *pick(GroupMetrics, "total_lag")]
@@ -165,10 +210,10 @@ def table(
     Args:
         columns: In order.
         rows: One per line, of any kind.
-        stored: What the declared columns say of a row, by their names; without it the row itself.
+        stored: The values of a row, by columns' names; without it the row itself.
         names: Short names of members, by id.
         currency: What amounts of money are in, where all rows have the same.
-        more: What else a `Table` has.
+        more: Other attributes of the `Table`.
     """
 
     def line(row: Any) -> list[str]:
@@ -194,7 +239,9 @@ def _derived(spec: ColumnSpec) -> str:
         name = spec.name.removesuffix("_at")
     else:
         dropped = _DROPPED.get(unit) if unit else None
-        name = spec.name.removesuffix(f"_{dropped}").removeprefix(f"{dropped}_")
+        first, _, last = spec.name.rpartition("_")
+        name, end = (first, f"_{_BAND[last]}") if last in _BAND else (spec.name, "")
+        name = name.removesuffix(f"_{dropped}").removeprefix(f"{dropped}_") + end
     words = " ".join(name.replace("cross_rack_", "cross-rack_").split("_"))
     lines = wrap(words[:1].upper() + words[1:], _WIDTH)
     if unit not in _SAYS_ITSELF and str(unit).removesuffix("s") not in words:

@@ -1,52 +1,63 @@
-"""What `evenkeel diff` shows of two snapshots of a group: rows for machines, tables and remarks for people."""
+"""What `evenkeel diff` prints of two snapshots of a group: objects for machines, a line per change for people."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import partial
 from typing import Any
 
 from ...messages.wording import member_names, several
-from ...model.formats import NOTHING, UNKNOWN, duration, moment, number
+from ...model.formats import NOTHING, UNKNOWN, change, duration, minute, number
 from ...model.groups import Member
-from ...model.text import printable
+from ...model.text import listed, printable
 from ...snapshots.compare import Changed, Difference
 from ..sources import SnapshotSource
-from .columns import table
-from .tables import Table, text, to_json
+from .fleet import in_cluster
+from .tables import INDENT, screen_width, tell, text, to_json
 
 SHOWN = 60
-"""As many changes fit a screen; --json has all."""
+"""As many lines fit a screen; --json has all changes."""
 
-_WORDS = {
-    "type": "Group type",
+LISTED = 12
+"""As many members that came or went are named."""
+
+_LABELS = {
+    "type": "Type",
     "state": "State",
     "strategy": "Strategy",
     "epoch": "Group epoch",
     "assignment_epoch": "Assignment epoch",
     "topology_epoch": "Topology epoch",
-    "generation": "Generation (as members tell)",
-    "kafka_cluster_id": "Kafka's cluster id",
-    "configured_assignors": "Strategies listed (configured)",
+    "generation": "Generation (reported by members)",
+    "kafka_cluster_id": "Kafka cluster id",
+    "configured_assignors": "Assignors (configured)",
+    "follower_fetching": "Fetch from followers",
+    "member_joined": "Joined",
+    "member_left": "Left",
+    "member_restarted": "Restarted",
     "subscription": "Subscription",
     "subscription_regex": "Subscription pattern",
     "rack": "Rack",
-    "kind": "Protocol of the member",
+    "kind": "Member protocol",
     "standby_tasks": "Standby tasks",
     "warmup_tasks": "Warm-up tasks",
-    "follower_fetching": "Reads from followers",
-    "cleanup_policy": "Cleanup policy",
-    "retention_ms": "Retention (ms)",
-    "member_joined": "Member joined",
-    "member_left": "Member left",
-    "member_restarted": "Member restarted",
     "topic_created": "Topic created",
-    "topic_gone": "Topic gone",
+    "topic_gone": "Topic deleted",
     "topic_recreated": "Topic recreated",
-    "topic_partitions_added": "Topic partitions added",
+    "topic_partitions_added": "Partitions added",
     "topic_subscribed": "Topic subscribed",
     "topic_unsubscribed": "Topic unsubscribed",
+    "cleanup_policy": "Cleanup policy",
+    "retention_ms": "Retention (ms)",
+    "owner": "Reassigned",
+    "replica_racks": "Replica racks",
 }
+"""Kinds of changes by their labels, in their order: the group, its members, topics, partitions."""
+
+_COUNTED = ("member_joined", "member_left", "member_restarted", "owner")
+"""Kinds that are counted by themselves, all others together."""
 
 
 def rows(difference: Difference) -> Iterator[dict[str, Any]]:
@@ -73,64 +84,95 @@ def _row(change: Changed) -> dict[str, Any]:
     }
 
 
-def headline(group: str, source: SnapshotSource, moments: Sequence[Any], span: float) -> str:
-    """The group, and the two moments that are compared, *span* seconds apart."""
-    first, second = map(moment, moments)
-    where = f"{printable(group)} on {source.cluster}"
-    return f"{where}: {first}, and {second}, {duration(span)} later"
+def show_difference(
+    group: str, source: SnapshotSource, moments: Sequence[datetime], difference: Difference
+) -> None:
+    """
+    Print what changed, a line per change by kind, then how much changed.
+
+    Args:
+        group: The group.
+        source: The snapshots.
+        moments: When the two that are compared were taken.
+        difference: What is different.
+    """
+    width = screen_width()
+    first, second = moments
+    later = f"{second:%H:%M} UTC" if first.date() == second.date() else minute(second)
+    span = duration((second - first).total_seconds())
+    lines = list(_lines(difference))
+    told = f"{_counts(difference)}; {change(minute(first), later)} ({span})"
+    tell([f"{in_cluster(group, source.cluster)}: {told}"], width=width)
+    if lines:
+        print()
+        label = max(len(label) for label, _ in lines)
+        indent = max(INDENT - 2, label + 2)
+        shown = [f"  {label:<{indent}}{text(what)}" for label, what in lines[:SHOWN]]
+        tell(shown, indent, width=width)
+    if len(lines) > SHOWN:
+        tell([f"  and {len(lines) - SHOWN:,} more (--json has all)"])
+    if unknown := [f"Not compared: {printable(why)}." for why in difference.unknown]:
+        tell(["", *unknown], width=width)
 
 
-def tables(difference: Difference) -> Iterator[Table]:
-    """What changed of group and members, which partitions changed owner, and whose replicas moved to other racks."""
+def _counts(difference: Difference) -> str:
+    """How much changed, or that nothing did."""
+    if difference.present == (False, True):
+        return "not in the earlier snapshot"
+    if difference.present == (True, False):
+        return "not in the later snapshot"
+    if difference.nothing:
+        return "no change in what could be compared" if difference.unknown else "no change"
+    number = Counter(one.what for one in difference.changes)
+    told = [f"{number[w]:,} {_LABELS[w].lower()}" for w in _COUNTED if number[w]]
+    if others := sum(number.values()) - sum(number[w] for w in _COUNTED):
+        told.append(several(others, "other change" if told else "change"))
+    return ", ".join(told)
+
+
+def _lines(difference: Difference) -> Iterator[tuple[str, str]]:
+    """A label and what changed, the names of members that came or went together."""
     names = _names(difference)
-    changes = sorted((one for one in difference.changes if one.what in _WORDS), key=_turn)
-    if changes:
-        yield table(
-            [
-                ("What", lambda one: _WORDS[one.what]),
-                ("Whose", lambda one: names[one.member.id] if one.member else text(one.topic)),
-                ("Before", lambda one: _value(one.what, one.before)),
-                ("After", lambda one: _value(one.what, one.after)),
-            ],
-            changes[:SHOWN],
-            title=_title("Changed", len(changes)),
-        )
-    yield from _ranges(
-        "Partitions that changed owner",
-        difference.of("owner"),
-        lambda member: "(nobody)" if member is None else names[member.id],
-    )
-    yield from _ranges(
-        "Partitions whose replicas are in other racks",
-        difference.of("replica_racks"),
-        lambda racks: printable(", ".join(rack or UNKNOWN for rack in racks)),
-    )
+    kinds: dict[str, list[Changed]] = {what: [] for what in _LABELS}
+    for one in difference.changes:
+        kinds[one.what].append(one)
+    for what, changes in kinds.items():
+        label = _LABELS[what]
+        if what.startswith("member_") and changes:
+            members = sorted(names[one.member.id] for one in changes if one.member)
+            yield label, listed(members, LISTED)
+        elif what in ("owner", "replica_racks"):
+            told = partial(_owner, names) if what == "owner" else _racks
+            yield from ((label, line) for line in _ranges(changes, told))
+        else:
+            yield from ((label, _line(one, names)) for one in changes)
 
 
-def _title(what: str, count: int) -> str:
-    shown = f"; the first {SHOWN} of {count:,} (--json has all)" if count > SHOWN else ""
-    return f"{what}{shown}"
+def _owner(names: Mapping[str, str], member: Member | None) -> str:
+    return "no member" if member is None else names[member.id]
 
 
-def _ranges(what: str, changes: Iterable[Changed], told: Callable[[Any], str]) -> Iterator[Table]:
-    """One line per (before, after) and topic, with the partitions as ranges; nothing where none changed."""
-    spans: dict[tuple[str, str, str], list[int]] = defaultdict(list)
+def _racks(racks: Sequence[str | None]) -> str:
+    return printable(", ".join(rack or UNKNOWN for rack in racks))
+
+
+def _line(one: Changed, names: Mapping[str, str]) -> str:
+    """Of which member or topic, and what it was and is."""
+    whose = names[one.member.id] if one.member else one.topic
+    before, after = (_value(one.what, value) for value in (one.before, one.after))
+    ends = after if one.before is None and one.what.startswith("topic_") else change(before, after)
+    return f"{printable(whose)}: {ends}" if whose else ends
+
+
+def _ranges(changes: Iterable[Changed], told: Callable[[Any], str]) -> Iterator[str]:
+    """One line per (before, after), with the partitions of each topic as ranges."""
+    spans: dict[tuple[str, str], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for one in changes:
-        spans[told(one.before), told(one.after), str(one.topic)].append(one.partition or 0)
-    if not spans:
-        return
-    total = sum(map(len, spans.values()))
-    yield table(
-        [
-            ("From", lambda span: span[0][0]),
-            ("To", lambda span: span[0][1]),
-            ("Topic", lambda span: text(span[0][2])),
-            (">Count", lambda span: number(len(span[1]))),
-            ("Partitions", lambda span: ranges(span[1])),
-        ],
-        sorted(spans.items())[:SHOWN],
-        title=_title(f"{what}: {several(total, 'partition')}", len(spans)),
-    )
+        spans[told(one.before), told(one.after)][str(one.topic)].append(one.partition or 0)
+    for ends, topics in sorted(spans.items()):
+        total = sum(map(len, topics.values()))
+        where = "; ".join(f"{topic} {ranges(own)}" for topic, own in topics.items())
+        yield f"{change(*ends)}: {where} ({several(total, 'partition')})"
 
 
 def ranges(numbers: Sequence[int]) -> str:
@@ -150,21 +192,12 @@ def ranges(numbers: Sequence[int]) -> str:
 
 
 def _names(difference: Difference) -> dict[str, str]:
-    """Readable names by member id; one that restarted is called as it is now."""
+    """Readable names by member id; a restarted one has its current name."""
     stayed = {each.before: each.after for each in difference.of("member_restarted")}
     every = (each for one in difference.changes for each in (one.member, one.before, one.after))
     told = {m.id: m for m in every if isinstance(m, Member) and m.id not in stayed}
     names = {id: printable(name) for id, name in member_names(told.values()).items()}
     return names | {old: names[new] for old, new in stayed.items()}
-
-
-def _turn(change: Changed) -> int:
-    """The group, then who came and went, then those who stayed, then topics."""
-    if change.what.startswith("topic_"):
-        return 3
-    if change.member is None:
-        return 0
-    return 1 if change.what.startswith("member_") else 2
 
 
 def _value(what: str, value: Any) -> str:
@@ -180,18 +213,3 @@ def _value(what: str, value: Any) -> str:
     if isinstance(value, Mapping):
         return text(to_json(value))
     return text(value, absent)
-
-
-def remarks(difference: Difference) -> list[str]:
-    """That nothing changed, or in which snapshot the group is missing; and what is not known."""
-    if difference.present == (False, True):
-        lines = ["The group is not in the earlier snapshot."]
-    elif difference.present == (True, False):
-        lines = ["The group is not in the later snapshot."]
-    elif difference.nothing:
-        lines = [
-            "Nothing changed that could be compared." if difference.unknown else "Nothing changed."
-        ]
-    else:
-        lines = []
-    return lines + [f"Not known: {printable(why)}." for why in difference.unknown]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import enum
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 
@@ -19,18 +18,14 @@ from ...model.formats import NOTHING, UNKNOWN, brief, brief_duration, duration, 
 from ...model.states import Diagnosis, GroupType, worst_first
 from ...model.text import and_more, cut, pasted, several
 from ...records import GroupMetrics
+from ..local_mode import LOCAL_RUN
 from .columns import Shown, cell, pick, table
-from .layout import GAP, wrap
-from .tables import Table, show, text
+from .layout import GAP
+from .tables import WIDTH, Table, legend_of, screen_width, show, tell, text
 
 if TYPE_CHECKING:
     from ...config import Settings
     from ..local_mode import JudgedGroup
-
-WIDTH = 120
-"""No line is wider, whatever it is printed on."""
-
-LOCAL_RUN = "local run: not validated, not stored"
 
 LEAST_NAME, MOST_NAME = 16, 60
 """A name of a group is not cut to less than that in the table, and to so much below it."""
@@ -59,7 +54,7 @@ class Recommendation(enum.Enum):
 
 
 _TOO_LITTLE_KNOWN = ("unknown_lag", "no_forecast", "diagnosis_unknown")
-"""Reasons to stay that only say what is not known."""
+"""Reasons that only name what is unknown."""
 
 
 def recommendation(advice: Advice) -> Recommendation:
@@ -73,7 +68,7 @@ def recommendation(advice: Advice) -> Recommendation:
 
 
 def current(one: JudgedGroup) -> str | None:
-    """What a group runs, by our name of it where it has one; None where nobody knows."""
+    """What a group runs, by our name where there is one; None where it is unknown."""
     running = [row["strategy"] for row in one.candidates if row["is_running"]]
     if running:
         return str(running[0])
@@ -87,17 +82,17 @@ def advised(one: JudgedGroup) -> str:
     if what is Recommendation.NOT_EVALUATED:
         return "not evaluated"
     if what is Recommendation.KEEP:
-        return f"keep {cut(text(current(one), 'as it is'), STRATEGY)}"
+        return f"keep {cut(text(current(one), 'the assignment'), STRATEGY)}"
     return f"{cut(text(one.advice.strategy), STRATEGY)} ({what.name.lower()})"
 
 
 def diagnosis(one: JudgedGroup) -> Diagnosis:
-    """What is the matter with a group."""
+    """The diagnosis of a group."""
     return Diagnosis(one.metrics["diagnosis"] or Diagnosis.UNKNOWN)
 
 
 def is_quiet(one: JudgedGroup) -> bool:
-    """Whether a group is healthy, is told to change nothing, waits for nothing, and nothing was found."""
+    """Whether a group is healthy, keeps its assignment, waits for nothing, and has no finding."""
     return (
         diagnosis(one) is Diagnosis.HEALTHY
         and recommendation(one.advice) is Recommendation.KEEP
@@ -120,13 +115,13 @@ def order(one: JudgedGroup) -> tuple[object, ...]:
 @dataclass(frozen=True, kw_only=True)
 class Fleet:
     """
-    The groups of a cluster, and what they were found by.
+    The groups of a cluster, and where they come from.
 
     Attributes:
         groups: All that were asked for.
         cluster: Its name.
         taken_at: When the newest snapshot was taken.
-        snapshots: How many were looked at.
+        snapshots: How many were read.
         settings: The configuration.
     """
 
@@ -149,35 +144,29 @@ def show_fleet(fleet: Fleet, *, every: bool = False) -> None:
     groups = sorted(fleet.groups, key=order)
     listed = [one for one in groups if every or not is_quiet(one)]
     quiet = [] if every else [one for one in fleet.groups if is_quiet(one)]
-    say([_heading(fleet), *_counts(fleet)], width)
+    tell([_heading(fleet), *_counts(fleet)], width=width)
     rows = overview(listed, width)
     if listed:
         print()
-        show([rows], width=WIDTH)
+        show([rows], legend=False)
     if quiet:
         if not listed:
             print()
-        names = ", ".join(cut_to(text(one.advice.group), MOST_NAME) for one in quiet[:NAMED])
-        more = and_more(len(quiet) - NAMED)
-        told = f"{several(len(quiet), 'healthy group')}, no change advised: {names}{more}"
-        say([f"{told} (--all shows them)"], width)
+        tell([healthy([one.advice.group for one in quiet], "no change advised")], width=width)
     print()
-    say(_legend(listed or quiet, rows, width), width)
+    tell(_legend(listed or quiet, rows, width), width=width)
 
 
-def screen_width() -> int:
-    """As many columns as may be used: those of a terminal, never more than `WIDTH`."""
-    if not sys.stdout.isatty():
-        return WIDTH
-    from rich.console import Console
-
-    return min(Console().width, WIDTH)
+def healthy(groups: Sequence[str], what: str) -> str:
+    """That so many groups are healthy, and the first names."""
+    names = ", ".join(cut_to(text(name), MOST_NAME) for name in groups[:NAMED])
+    more = f"{and_more(len(groups) - NAMED)} (--all shows them)"
+    return f"{several(len(groups), 'healthy group')}, {what}: {names}{more}"
 
 
-def say(lines: Sequence[str], width: int) -> None:
-    """Print lines, broken between words where they are longer."""
-    for line in lines:
-        print("\n".join(wrap(line, width)))
+def in_cluster(group: str, cluster: str) -> str:
+    """A group and its cluster, as a headline begins."""
+    return f"{cut_to(text(group), MOST_NAME)} ({text(cluster)})"
 
 
 def _heading(fleet: Fleet) -> str:
@@ -188,7 +177,7 @@ def _heading(fleet: Fleet) -> str:
 
 
 def _counts(fleet: Fleet) -> list[str]:
-    """How many groups there are of each kind that somebody has to look at; nothing of none."""
+    """How many groups there are of each kind that needs attention; nothing of none."""
     all_of = [recommendation(one.advice) for one in fleet.groups]
     switches = [
         f"{number:,} switch{'es' * (number != 1)} {what.name.lower()}"
@@ -196,7 +185,7 @@ def _counts(fleet: Fleet) -> list[str]:
         if (number := all_of.count(what))
     ]
     blank = all_of.count(Recommendation.NOT_EVALUATED)
-    behind = sum(_is_behind(one, fleet.settings) for one in fleet.groups)
+    behind = sum(is_behind(one.metrics, fleet.settings) for one in fleet.groups)
     odd = sum(any(fact.measure in RACK_FINDINGS for fact in one.found) for one in fleet.groups)
     told = [
         *switches,
@@ -207,9 +196,10 @@ def _counts(fleet: Fleet) -> list[str]:
     return [", ".join(told)] if told else []
 
 
-def _is_behind(one: JudgedGroup, settings: Settings) -> bool:
-    rule = settings.rule(one.metrics["cluster"], one.advice.group)
-    behind = one.metrics["delay_seconds"]
+def is_behind(metrics: Mapping[str, Any], settings: Settings) -> bool:
+    """Whether a group is further behind than its lag SLO allows, by its row of `group_metrics`."""
+    rule = settings.rule(metrics["cluster"], metrics["group_id"])
+    behind = metrics["delay_seconds"]
     return behind is not None and behind > (rule.lag_slo_seconds or OBJECTIVE)
 
 
@@ -263,16 +253,11 @@ def _legend(groups: Sequence[JudgedGroup], rows: Table, width: int) -> list[str]
     name = pasted((change or groups)[0].advice.group)
     name = name if len(name) <= MOST_NAME else "NAME"
     details = f"Details and next step: evenkeel advise --group {name}"
-    signs = {value for row in rows.rows for value in row[1:-1]}
-    told = [
-        *(["? unknown"] if UNKNOWN in signs else []),
-        *(["- not applicable"] if NOTHING in signs else []),
-    ]
     meant = [
         ("X-RACK", "partitions read across racks"),
         ("BEHIND", "time lag beyond the commit interval"),
     ]
-    shown = [", ".join(told)] if told else []
+    shown = [told] if (told := legend_of([rows])) else []
     for heading, meaning in meant:
         place = [each.strip(">") for each in rows.headings].index(heading)
         if any(row[place] not in (UNKNOWN, NOTHING) for row in rows.rows):

@@ -1,9 +1,9 @@
 """
 How a table fits a screen without cropping a number or a name.
 
-Text wraps between words only. Where that is not enough, columns that are the same in every row are said once above the
-table, and of the others as many stay as fit; those left out are named below it. A table of few rows becomes one block
-per row, which has room for all of its columns.
+Text wraps between words only. Where that is not enough, columns that are the same in every row are named once above
+the table, and of the others as many stay as fit; those left out are named below it. A table of few rows becomes one
+block per row, which has room for all of its columns.
 """
 
 from __future__ import annotations
@@ -21,18 +21,21 @@ GAP = 2
 """Spaces between two columns."""
 
 READABLE = (28, 16)
-"""Columns of text that have so much to say get this width; the second where the first is too much for the screen."""
+"""Columns of long text get this width; the second where the first is too much for the screen."""
 
 FEW = 3
 """So many rows are still read as blocks."""
 
+LEFT_OUT = "Not shown: "
+"""Begins the line below a table that names the columns for which there was no room."""
+
 MEANT = 3
-"""So many columns make a table; with fewer left of it, blocks say more."""
+"""A table has at least so many columns; with fewer left, its rows become blocks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """Text of one style: `head`, `title`, `dim`, or `cell`, which is shown by what it says (a status in its colour)."""
+    """Text of one style: `head`, `title`, `dim`, or `cell`, whose style depends on its text (a status has a color)."""
 
     text: str
     style: str = "cell"
@@ -76,10 +79,7 @@ def lay_out(table: Table, width: int) -> list[Line]:
     assert widths is not None
     left_out = [plain_heading(table.headings[p]) for p in every if p not in {*kept, *same}]
     once = (f"{plain_heading(table.headings[p])} {table.rows[0][p]}" for p in same)
-    note = (
-        f"Left out on this narrow screen: {', '.join(left_out)} "
-        "(--json or a pipe, as in | less -S, shows all)"
-    )
+    note = f"{LEFT_OUT}{', '.join(left_out)} (--wide or --json shows all)"
     return [
         *title,
         *(_sentence(f"In every row: {'; '.join(once)}", width) if same else ()),
@@ -123,7 +123,7 @@ def _measure(table: Table, place: int) -> _Measure:
 
 def _head(heading: str) -> list[str]:
     """
-    The lines of a heading: broken where it says, and behind underscores.
+    The lines of a heading: broken at line breaks and behind underscores.
 
     >>> _head(">consumption_per_second"), _head(">Mem-\\nbers")
     (['consumption_', 'per_second'], ['Mem-', 'bers'])
@@ -212,7 +212,7 @@ def _blocks(table: Table, width: int) -> list[Line]:
     """
     Each row as lines of heading and value, an empty line between two rows.
 
-    A value with a word for which there is no room beside the headings stands below its heading.
+    A value with a word for which there is no room beside the headings is below its heading.
     """
     names = [plain_heading(heading) for heading in table.headings]
     left = max(map(cell_len, names))

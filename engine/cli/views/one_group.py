@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -17,7 +16,6 @@ from ...model.assignments import Advice
 from ...model.errors import EvenkeelError
 from ...model.facts import Fact, FactKind, of_kind
 from ...model.formats import (
-    UNKNOWN,
     brief,
     change,
     duration,
@@ -26,30 +24,23 @@ from ...model.formats import (
     size,
 )
 from ...model.states import REBALANCING, Diagnosis
-from ...model.text import pasted, several, with_group
+from ...model.text import pasted, several
 from ...pipeline.rollout import SwitchCost, cost_of, runbook_of
 from .fleet import (
-    MOST_NAME,
     Recommendation,
     current,
-    cut_to,
     diagnosis,
+    in_cluster,
     recommendation,
-    say,
-    screen_width,
 )
-from .layout import wrap
 from .scoreboard import findings, is_application, move_lines, undeployable
-from .strategy_table import able, lag_band, restarted, show_others, strategies
-from .tables import Table, show, tell, text
+from .strategy_table import able, lag_change, restarted, show_others, steps_to, strategies
+from .tables import INDENT, Table, legend_of, screen_width, show, tell, tell_answer, text
 
 if TYPE_CHECKING:
     from ...config import Settings
     from ...snapshots.groups_with_past import GroupWithPast
     from ..local_mode import JudgedGroup
-
-_INDENT = 12
-"""Where the text behind a label begins."""
 
 _PROTOCOLS = {
     "classic": "classic protocol",
@@ -63,7 +54,7 @@ def show_group(
     one: JudgedGroup, settings: Settings, selection: GroupWithPast, *, moves: bool = False
 ) -> None:
     """
-    Print what is the matter with a group, what it is advised, and what its strategies would do.
+    Print the problem of a group, its advice, and its strategies.
 
     Args:
         one: The group.
@@ -72,36 +63,27 @@ def show_group(
         moves: Whether the partitions that would move are listed.
     """
     width = screen_width()
-    say([_headline(one, selection)], width)
     cost = _cost_of_advised(one, settings, selection)
     lines = [
         ("Problem", _problem(one)),
         ("Advice", _advice(one, selection.group.taken_at)),
         ("Effect", _effect(one)),
         ("Cost", _cost(one, cost)),
-        ("Next", _next(one, width - _INDENT)),
-        *(("Finding", with_group(each, pasted(one.advice.group))) for each in findings(one)),
+        ("Next", _next(one, width - INDENT)),
+        *(("Finding", each) for each in findings(one)),
         *(("Possible", told.removeprefix("possible, ")) for told in undeployable(one.advice)),
     ]
-    print()
-    for label, told in lines:
-        if told:
-            # a command is not broken
-            is_command = label == "Next"
-            first, *more = [told] if is_command else wrap(text(told), width - _INDENT)
-            print(f"  {label:<{_INDENT - 2}}{first}")
-            for line in more:
-                print(f"{'':<{_INDENT}}{line}")
+    tell_answer(_headline(one, selection), lines)
     rows = strategies(one, settings, selection) if able(one) else None
     if rows is not None:
         print()
-        show([rows], width=width)
-        show_others(one, width)
+        show([rows], legend=False)
+        show_others(one.candidates, one.advice.group, width)
     if moves:
         listed = move_lines("Moves", one.advice.moves, member_names(one.members))
         tell(["", *(listed or ["Nothing moves."])])
     print()
-    say(_legend(one, rows, moves=moves), width)
+    tell(_legend(one, rows, moves=moves), width=width)
 
 
 def _headline(one: JudgedGroup, selection: GroupWithPast) -> str:
@@ -116,7 +98,7 @@ def _headline(one: JudgedGroup, selection: GroupWithPast) -> str:
     ]
     known = ", ".join(text(part) for part in parts if part)
     known = "could not be read" if metrics["error"] else known
-    name = f"{cut_to(text(one.advice.group), MOST_NAME)} ({text(metrics['cluster'])})"
+    name = in_cluster(one.advice.group, metrics["cluster"])
     return f"{name}: {known}; {minute(group.taken_at)}"
 
 
@@ -211,21 +193,14 @@ _SAVED: Sequence[tuple[str, int, Callable[[float], str]]] = (
     ("cross_rack_records_per_second", DAY, lambda records: f"{brief(records)} records"),
     ("cross_rack_cost_per_month", 1, brief),
 )
-"""What of it is told, by how much of it there is in a day or a month, and how that reads."""
+"""What is saved, over how many seconds, and how that reads."""
 
 
 def _lag_ahead(one: JudgedGroup, gain: Fact) -> str:
     rows = {row["strategy"]: row for row in one.candidates}
     live, then = rows.get("live"), rows.get(one.advice.strategy or "")
-    lag = f"lag in 1 h {change(brief(gain.before or 0), brief(gain.after or 0))}"
-    if live is None or then is None or then["forecast_lag_low"] is None:
-        return lag
-    lag += f" (p10-p90: {change(lag_band(live), lag_band(then))})"
-    seconds = then["forecast_drained_seconds_expected"]
-    if seconds is None or not seconds:
-        return lag
-    late = math.isinf(seconds)
-    return f"{lag}, {'not caught up in 1 h' if late else f'caught up in {duration(seconds)}'}"
+    told = lag_change(live, then) if live and then else None
+    return told or f"lag in 1 h {change(brief(gain.before or 0), brief(gain.after or 0))}"
 
 
 def _cost_of_advised(
@@ -270,14 +245,13 @@ def _next(one: JudgedGroup, width: int) -> str | None:
     odd = {fact.measure for fact in one.found}
     steps = "steps, checks and rollback"
     if recommendation(one.advice).is_change:
-        strategy = pasted(one.advice.strategy or "")
-        command, why = f"evenkeel runbook {name} --strategy {strategy}", steps
+        command, why = steps_to(one.advice.strategy or "", one.advice.group), steps
     elif one.metrics["state"] in REBALANCING:
         command, why = f"evenkeel advise --group {name}", "again, once it is Stable"
     elif NO_OFFSET_RESET in odd:
         return "Set auto_offset_reset of this group in a rule of evenkeel.toml."
     elif "lost_rack_awareness" in odd:
-        command, why = f"evenkeel runbook {name} --strategy racks-server", steps
+        command, why = steps_to("racks-server", one.advice.group), steps
     else:
         return None
     explained = f"{command}   # {why}"
@@ -288,9 +262,8 @@ def _legend(one: JudgedGroup, rows: Table | None, *, moves: bool) -> list[str]:
     more = ["--wide shows all columns", "--json has everything"]
     if one.advice.moves and not moves:
         more.insert(0, f"--moves lists the {several(len(one.advice.moves), 'partition')}")
-    signs = {value for row in rows.rows for value in row} if rows else set()
-    unknown = ["? unknown"] if UNKNOWN in signs else []
-    shown = f"({'; '.join([*unknown, ', '.join(more)])})"
+    signs = legend_of([rows] if rows else [])
+    shown = f"({'; '.join([*([signs] if signs else []), ', '.join(more)])})"
     if rows is None:
         return [shown]
     name = pasted(one.advice.group)

@@ -2,7 +2,7 @@
 The pictures of the command line, and where they go.
 
 `evenkeel query --plot` draws columns of its answer over time, a line per group or cluster; `evenkeel backtest --plot`
-each group's lag over time, what was forecast of it, its diagnoses, and what its readers were told.
+each group's lag over time, what was forecast of it, its diagnoses, and its messages.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def save(figure: Figure, file: Path, option: str) -> Path:
 
 
 MOST_LINES = 12
-"""So many lines are drawn, the highest first; nobody tells more of them apart."""
+"""So many lines are drawn, the highest first; more cannot be told apart."""
 
 MISSING = 2.5
 """Two rows that are so many times further apart than usual are not joined by a line."""
@@ -181,7 +181,7 @@ def course(rows: Sequence[Row], over: str, column: str) -> tuple[list[datetime],
 
 
 def _scale(spec: ColumnSpec, drawn: Sequence[float], rows: Sequence[Row]) -> tuple[str, float]:
-    """What stands at the axis, with the unit, and by what values are divided for it."""
+    """The label of the axis, with the unit, and by what values are divided for it."""
     unit: str | None = spec.meaning.unit
     if unit == Unit.SECONDS:
         top = max(drawn, default=0.0)
@@ -195,7 +195,7 @@ def _scale(spec: ColumnSpec, drawn: Sequence[float], rows: Sequence[Row]) -> tup
 
 def _tick(height: float, _: int) -> str:
     """
-    A number at the axis: thousands and more in short, below that as it is.
+    A number at the axis: thousands and more in short, below that in full.
 
     >>> _tick(2_500_000, 0), _tick(0.5, 0), _tick(40, 0)
     ('2.5M', '0.5', '40')
@@ -243,7 +243,7 @@ _OF_DIAGNOSIS = {
     Diagnosis.UNDER_PROVISIONED: "#fdc0a0",
 }
 _WORST = "#f4a5a5"
-"""Of every other diagnosis: somebody has to look."""
+"""Of every other diagnosis: it needs attention."""
 
 
 def drawn(changes: Sequence[DiagnosisChange]) -> list[str]:
@@ -264,8 +264,8 @@ def draw_backtest(
 
     Args:
         changes: Changes of diagnoses.
-        messages: What was told.
-        checks: Forecasts and what came.
+        messages: Messages.
+        checks: Forecasts and actual values.
         ahead_seconds: Which forecasts are drawn: those so far ahead, at the moment they are of.
         file: Where it goes; its suffix is one of `KINDS`.
 

@@ -7,14 +7,16 @@ from typing import Any
 
 from ...advice.rollout import JVM, Client, Round, Settings
 from ...assignors.kafka.protocol_names import CLIENT_SIDE
-from ...messages.wording import band, duration, percent, sentence, several, words
+from ...messages.wording import duration, percent, sentence, several, words
 from ...messages.wording.deployment import one_restart
 from ...messages.wording.forecasts import about
 from ...messages.wording.runbook import rendered
 from ...model.facts import FactKind, of_kind
+from ...model.formats import brief
 from ...model.states import GroupType
 from ...pipeline.rollout import HeldUp, Runbook
 from ...records import to_json
+from .strategy_names import ours, words_of_strategies
 from .tables import tell
 
 NAMES: Mapping[Client, str] = {
@@ -27,24 +29,25 @@ NAMES: Mapping[Client, str] = {
 SHOWN_ANYWAY = frozenset(
     {"wire_names", "refused_by_other_clients", "not_part_of_kafka", "not_in_librdkafka"}
 )
-"""Notes that say what the settings show."""
+"""Notes that repeat what the settings show."""
 
 
 def show_runbook(runbook: Runbook) -> None:
-    """The whole of it, in the order in which it is done."""
+    """Print all of it, in the order of the steps."""
     filters = {
         "about": about,
         "duration": duration,
         "modules": _modules,
         "sentence": sentence,
         "together": _together,
-        "words": words,
+        "ours": ours,
+        "words": words_of_strategies,
     }
     tell(rendered("runbook.txt", _values(runbook), filters))
 
 
 def runbook_object(runbook: Runbook) -> dict[str, Any]:
-    """The same as one object, for machines; what is not known is null."""
+    """The same as one object, for machines; null is unknown."""
     group = runbook.group
     return {
         "group": group.group,
@@ -97,7 +100,7 @@ def _round_object(this: Round, held: HeldUp | None) -> dict[str, Any]:
 
 
 def _values(runbook: Runbook) -> dict[str, Any]:
-    """What the template of the runbook is told."""
+    """The values of the template."""
     group, rollout = runbook.group, runbook.rollout
     known = CLIENT_SIDE.get(rollout.target)
     static = sum(member.is_static for member in group.members)
@@ -110,7 +113,7 @@ def _values(runbook: Runbook) -> dict[str, Any]:
         "group": group,
         "rollout": rollout,
         "members": len(group.members),
-        "runs": group.assignor or (runbook.strategy if runbook.there else "nothing that is known"),
+        "runs": ours(group.assignor or "") or (runbook.strategy if runbook.there else "unknown"),
         "told": told,
         "untold": runbook.clients.get(None, 0),
         "any_library": not told and others,
@@ -149,20 +152,21 @@ def _expected(runbook: Runbook) -> Iterator[str]:
     then, now = runbook.then, runbook.now
     score = then.score
     if score is not None:
-        yield f"{several(score.moves, 'partition')} of another owner than now"
+        yield f"{several(score.moves, 'partition')} reassigned"
         if (
             score.cross_rack_share is not None
             and now.score
             and now.score.cross_rack_share is not None
         ):
             before, after = percent(now.score.cross_rack_share), percent(score.cross_rack_share)
-            yield f"{before} -> {after} of partitions across racks"
+            yield f"cross-rack share of partitions {before} -> {after}"
     elif runbook.then.reason:
-        yield f"not known: {runbook.then.reason}"
+        yield f"unknown: {runbook.then.reason}"
     for each in of_kind(then.facts or (), FactKind.COUNTS):
         yield f"partitions of members: {words(each)}"
-    for row, what in ((now, "as it is"), (then, f"with {runbook.strategy}")):
+    for row, what in ((now, "with the current assignment"), (then, f"with {runbook.strategy}")):
         ends = row.forecast.band("lag") if row.forecast is not None else ()
         known = [end for end in ends if end is not None]
         if len(known) == 3:
-            yield f"lag in 1 h {what}: {band(known)} offsets"
+            low, expected, high = map(brief, known)
+            yield f"lag in 1 h {what}: {expected} (p10-p90: {low}-{high})"

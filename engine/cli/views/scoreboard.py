@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from ...messages.wording import (
     and_more,
-    band,
     because,
     byte_rate,
     change,
@@ -23,11 +22,10 @@ from ...metrics.racks import CENT
 from ...model.assignments import Advice, Deployment, Move, Verdict
 from ...model.columns import ColumnSpec, Unit
 from ...model.facts import Fact, FactKind, of_kind
-from ...model.formats import number
 from ...model.states import places_tasks
-from ...model.text import pasted, with_group
+from ...model.text import pasted
 from ...records import AdviceColumns, CandidateRow, GroupMetrics, record_of
-from .columns import Shown, cell, head, pick, table
+from .columns import head, pick, table
 from .fleet import Recommendation, recommendation
 from .tables import Table, show, tell, text
 
@@ -56,8 +54,10 @@ _STRATEGY = pick(
     "stores_in_one_rack",
     "drain_seconds",
 )
-AHEAD, DRAINED = ">Lag in 1 h:\nexpected\n(low to high)", ">Drained\nin"
-"""What is to come, shorter than the records have it: lag with its band, and when nothing is left."""
+_FORECAST = (
+    *("forecast_lag_low", "forecast_lag_expected", "forecast_lag_high"),
+    *("forecast_drained_seconds_expected", "price_restarts"),
+)
 
 
 def why(advice: Advice) -> str:
@@ -82,19 +82,13 @@ def overview(groups: Sequence[JudgedGroup]) -> Table:
         verdict = "pending" if pending else advice.verdict.value
         return {**one.metrics, "verdict": verdict, "reason": why(advice)}
 
-    return table(
-        _OVERVIEW,
-        groups,
-        stored=row,
-        apart=True,
-        spare=["Partitions", "Members", "Skew", "State", "Status"],
-    )
+    return table(_OVERVIEW, groups, stored=row)
 
 
 def print_group(judged: JudgedGroup) -> None:
     """One group in full: its numbers, every strategy, the advice and what would move."""
     numbers, _ = overview([judged]).split()
-    show([numbers, strategies(judged)])
+    show([numbers, strategies(judged)], wide=True)
     further = TASKS if is_application(judged) else HOW_TO_GET
     tell(
         [
@@ -124,50 +118,26 @@ def cost_lines(metrics: Mapping[str, Any]) -> list[str]:
     return [f"Read across racks: {byte_rate(carried)}{priced}"]
 
 
-def lag_ahead(row: Mapping[str, Any]) -> str:
-    """The lag in an hour of a row that has a forecast, as `AHEAD` says."""
-    ends = [row[f"forecast_lag_{end}"] for end in ("low", "expected", "high")]
-    return band([end for end in ends if end is not None], lambda lag: number(round(lag)))
-
-
 def strategies(judged: JudgedGroup) -> Table:
     """Every strategy of one group, the live one first; what they cost and what becomes of it where that is known."""
     rows = judged.candidates
     currency = next((row["currency"] for row in rows if row["currency"]), None)
-    expected, drained, restarts, reason = pick(
-        CandidateRow,
-        *("forecast_lag_expected", "forecast_drained_seconds_expected", "price_restarts", "reason"),
-    )
-
-    def ahead(row: Mapping[str, Any]) -> str:
-        known = row["forecast_lag_expected"] is not None
-        return lag_ahead(row) if known else cell(expected, None, row)
-
-    forecast: list[Shown] = [
-        (AHEAD, ahead),
-        (DRAINED, lambda row: cell(drained, row[drained.name], row)),
-        restarts,
-    ]
+    foreseen = any(row["forecast_lag_expected"] is not None for row in rows)
+    (reason,) = pick(CandidateRow, "reason")
     return table(
         [
             *(c for c in _STRATEGY if _tells(c, rows)),
-            *(forecast if any(row["forecast_lag_expected"] is not None for row in rows) else ()),
+            *(pick(CandidateRow, *_FORECAST) if foreseen else ()),
             (head(reason), _whole_story),
         ],
         rows,
         currency=currency,
         title=f"Strategies for {text(judged.advice.group)}",
-        apart=True,
-        spare=[
-            "Drain time",
-            *("Moves if one joins", "Moves if all restart", "Moves if one leaves"),
-            *("Got by", "Spread (partitions)", "Skew", "Feasibility"),
-        ],
     )
 
 
 def _tells(shown: ColumnSpec, rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a column is for this group: costs where there is a price, stores where their copies are judged."""
+    """Whether a column is for this group: costs where there is a currency, stores where their copies are evaluated."""
     if shown.meaning.unit is Unit.MONEY_PER_MONTH:
         return any(row["currency"] for row in rows)
     of_stores = shown.name == "stores_in_one_rack"
@@ -201,9 +171,9 @@ def advice_lines(judged: JudgedGroup) -> list[str]:
     lines = [f"Advice: {what}", f"  Why: {because(advice.facts)}"]
     if advice.how:
         when = "How" if is_told else "How, once that is confirmed"
-        lines.append(f"  {when}: {with_group(how(advice.how) or '', pasted(advice.group))}")
+        lines.append(f"  {when}: {how(advice.how) or ''}")
     lines += [f"  {each[0].upper()}{each[1:]}" for each in undeployable(advice)]
-    lines += [f"  Finding: {with_group(each, pasted(advice.group))}" for each in findings(judged)]
+    lines += [f"  Finding: {each}" for each in findings(judged)]
     return [text(line) for line in lines]
 
 
@@ -217,11 +187,11 @@ def findings(judged: JudgedGroup) -> list[str]:
 
 def move_lines(heading: str, moves: Sequence[Move], names: Mapping[str, str]) -> list[str]:
     """
-    What would change hands, as many lines as a screen has room for.
+    Partitions that would move, as many lines as a screen has room for.
 
     Args:
-        heading: What stands above, before their number.
-        moves: They; nothing is said of none.
+        heading: The line above, before their number.
+        moves: They; no line without any.
         names: Short names of members, by id.
     """
     if not moves:
@@ -230,7 +200,7 @@ def move_lines(heading: str, moves: Sequence[Move], names: Mapping[str, str]) ->
     lines = [f"{heading}: {several(len(moves), 'partition')}"]
     for move in moves[:limit]:
         ends = [
-            "nobody" if member is None else names.get(member, member)
+            "no member" if member is None else names.get(member, member)
             for member in (move.from_member, move.to_member)
         ]
         lines.append(f"  {move.topic}-{move.partition}: {change(*ends)}")
@@ -240,7 +210,7 @@ def move_lines(heading: str, moves: Sequence[Move], names: Mapping[str, str]) ->
 
 
 def past_lines(judged: JudgedGroup) -> list[str]:
-    """What changes of the group's members moved lately, and would have moved under strategies that it could run."""
+    """Moves by recent changes of members, and how many other available strategies would have made."""
     if not judged.past:
         return []
     seen = next(iter(judged.past.values()))

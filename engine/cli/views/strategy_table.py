@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...advice.rollout import Restart
 from ...model.assignments import ABLE, Deployment, Feasibility
 from ...model.errors import EvenkeelError
 from ...model.facts import Fact, FactKind, of_kind
-from ...model.formats import NOTHING, UNKNOWN, brief, brief_duration
-from ...model.text import cut, several
+from ...model.formats import NOTHING, UNKNOWN, brief, brief_duration, change, duration, or_unknown
+from ...model.text import cut, pasted, several
 from ...pipeline.rollout import SwitchCost, cost_of, rollout_of
 from ...records import CandidateRow, record_of
-from .columns import Shown, cell, pick, table
+from .columns import Shown, short, table
 from .fleet import current
-from .layout import wrap
-from .tables import Table, text
+from .tables import Table, tell, text
 
 if TYPE_CHECKING:
     from ...config import Settings
@@ -29,32 +27,51 @@ if TYPE_CHECKING:
 NAME = 24
 """As many characters of a strategy's name are shown in the table."""
 
-_LAG, _ACROSS, _MOVED = pick(CandidateRow, "largest_member_lag", "cross_rack_share", "moves")
+AHEAD, CAUGHT_UP = ">LAG IN 1 H (p10-p90)", ">CAUGHT UP"
 
 _MORE = {Deployment.CLASS: " + class", Deployment.PLAN: " + plan"}
-"""What a strategy takes besides restarts."""
+"""What a strategy requires in addition to restarts."""
 
 Row = Mapping[str, Any]
 
 
 def strategies(one: JudgedGroup, settings: Settings, selection: GroupWithPast) -> Table:
-    """What the group has, and each strategy that it can have; what they cost, and what becomes of it."""
+    """The current assignment and each available strategy: cost and effect."""
     live = [row for row in one.candidates if row["deployment"] == Deployment.LIVE]
     runs = current(one)
     there = [row for row in able(one) if _is_there(row, runs)]
     rows = [*live, *(row for row in able(one) if row not in there)]
     costs = {row["strategy"]: _way(settings, selection, row) for row in able(one)}
-    cells = _Cells(runs=runs, costs=costs)
     foreseen = any(row["forecast_lag_expected"] is not None for row in rows)
     racks = any(row["cross_rack_share"] is not None for row in rows)
+    member_lag, across, moves = short(
+        CandidateRow,
+        {
+            "largest_member_lag": "MAX MEMBER LAG",
+            "cross_rack_share": "X-RACK",
+            "moves": "MOVES",
+        },
+    )
+
+    def available(row: Row) -> str:
+        if row["feasibility"] == Feasibility.AVAILABLE:
+            return "yes"
+        cost = costs[row["strategy"]]
+        how = (cost and restarted(cost)) or "needs restart"
+        more = _MORE.get(row["deployment"])
+        return f"{how.replace('rolling ', '')}{more}" if more else how
+
+    def restarts(row: Row) -> str:
+        if row["deployment"] == Deployment.LIVE:
+            return NOTHING
+        cost = costs[row["strategy"]]
+        return UNKNOWN if cost is None else brief(cost.restarts)
+
     columns: list[Shown] = [
-        ("STRATEGY", cells.name),
-        ("AVAILABLE", cells.available),
-        *([(">LAG IN 1 H (p10-p90)", _ahead), (">CAUGHT UP", _caught_up)] if foreseen else []),
-        (">MAX MEMBER LAG", _member_lag),
-        *([(">X-RACK", lambda row: cell(_ACROSS, row[_ACROSS.name], row))] if racks else []),
-        (">MOVES", lambda row: cell(_MOVED, row[_MOVED.name], row)),
-        (">RESTARTS", cells.restarts),
+        *(("STRATEGY", lambda row: strategy_name(row, runs)), ("AVAILABLE", available)),
+        *([(AHEAD, lag_ahead), (CAUGHT_UP, caught_up)] if foreseen else []),
+        *(member_lag, *([across] if racks else []), moves),
+        (">RESTARTS", restarts),
     ]
     return table(columns, rows, spare=["X-RACK", "CAUGHT UP", "MAX MEMBER LAG"])
 
@@ -69,59 +86,61 @@ def able(one: JudgedGroup) -> list[Row]:
 
 
 def _is_there(row: Row, runs: str | None) -> bool:
-    """Whether the next rebalance under what the group runs changes nothing: then the present assignment says it all."""
+    """Whether the next rebalance under the current strategy changes nothing: then the current assignment is enough."""
     return bool(row["is_running"]) and row["strategy"] == runs and not row["moves"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Cells:
-    """What is said of a strategy that depends on the group: what it runs, and the cost of the way to each."""
-
-    runs: str | None
-    costs: Mapping[str, SwitchCost | None]
-
-    def name(self, row: Row) -> str:
-        if row["deployment"] == Deployment.LIVE:
-            return f"{cut(text(self.runs), NAME)} (current)" if self.runs else "current"
-        again = " (rebalanced)" if row["is_running"] and row["strategy"] == self.runs else ""
-        return f"{cut(text(row['strategy']), NAME)}{again}"
-
-    def available(self, row: Row) -> str:
-        if row["feasibility"] == Feasibility.AVAILABLE:
-            return "yes"
-        cost = self.costs[row["strategy"]]
-        how = (cost and restarted(cost)) or "needs restart"
-        more = _MORE.get(row["deployment"])
-        return f"{how.replace('rolling ', '')}{more}" if more else how
-
-    def restarts(self, row: Row) -> str:
-        if row["deployment"] == Deployment.LIVE:
-            return NOTHING
-        cost = self.costs[row["strategy"]]
-        return UNKNOWN if cost is None else brief(cost.restarts)
+def strategy_name(row: Row, runs: str | None) -> str:
+    """A strategy as tables name it, beside the current assignment of a group that *runs* one."""
+    if row["deployment"] == Deployment.LIVE:
+        return f"{cut(text(runs), NAME)} (current)" if runs else "current"
+    again = " (rebalanced)" if row["is_running"] and row["strategy"] == runs else ""
+    return f"{cut(text(row['strategy']), NAME)}{again}"
 
 
-def _ahead(row: Row) -> str:
+def lag_ahead(row: Row) -> str:
+    """The lag in an hour with its band."""
     if row["forecast_lag_expected"] is None:
         return UNKNOWN
     return f"{brief(row['forecast_lag_expected'])} ({lag_band(row)})"
 
 
 def lag_band(row: Row) -> str:
-    """Between what the lag in an hour lies in four cases of five."""
+    """The lag in an hour from p10 to p90."""
     return f"{brief(row['forecast_lag_low'])}-{brief(row['forecast_lag_high'])}"
 
 
-def _caught_up(row: Row) -> str:
+def lag_change(now: Row, then: Row) -> str | None:
+    """What becomes of the lag in an hour, with its band, and when none is left; None where it is unknown."""
+    rows = (now, then)
+    known = [row["forecast_lag_expected"] is not None for row in rows]
+    if not any(known):
+        return None
+    ends = [or_unknown(brief)(row["forecast_lag_expected"]) for row in rows]
+    told = f"lag in 1 h {before_and_after(*ends)}"
+    if all(known):
+        told += f" (p10-p90: {before_and_after(*map(lag_band, rows))})"
+    drained = then["forecast_drained_seconds_expected"]
+    if not drained:
+        return told
+    late = math.isinf(drained)
+    return f"{told}, {'not caught up in 1 h' if late else f'caught up in {duration(drained)}'}"
+
+
+def before_and_after(before: str, after: str) -> str:
+    """
+    >>> before_and_after("3", "5"), before_and_after("3", "3")
+    ('3 -> 5', '3')
+    """
+    return before if before == after else change(before, after)
+
+
+def caught_up(row: Row) -> str:
+    """When no lag is left."""
     seconds = row["forecast_drained_seconds_expected"]
     if seconds is None:
         return UNKNOWN
     return "> 1h" if math.isinf(seconds) else brief_duration(seconds)
-
-
-def _member_lag(row: Row) -> str:
-    value = row[_LAG.name]
-    return cell(_LAG, None, row) if value is None else brief(value)
 
 
 def _way(settings: Settings, selection: GroupWithPast, row: Row) -> SwitchCost | None:
@@ -150,10 +169,12 @@ def restarted(cost: SwitchCost) -> str:
     return ", ".join(told)
 
 
+NEEDS_PLAN = "needs members that follow plans (evenkeel-plan)"
+
 _WHY_NOT = {
     "leader_assigns": "needs the KIP-848 protocol (group.protocol=consumer)",
     "broker_assigns": "needs the classic protocol (group.protocol=classic)",
-    "no_plan_follower": "needs members that follow plans (evenkeel-plan)",
+    "no_plan_follower": NEEDS_PLAN,
     "for_comparison": "shown for comparison, never advised",
 }
 """Why a strategy cannot be had, by the first reason; others in full."""
@@ -161,22 +182,29 @@ _WHY_NOT = {
 _LONG_ASIDE = re.compile(r" \([^()]{40,}\)")
 
 
-def _why_not(row: Mapping[str, Any]) -> str:
-    facts = [record_of(Fact, fact) for fact in row["facts"] or ()]
+def why_not(row: Row) -> str:
+    """Why the group cannot have a strategy, in short."""
+    facts = [record_of(Fact, fact) for fact in row.get("facts") or ()]
     first = next((fact.measure for fact in of_kind(facts, FactKind.REASON)), "")
     said = str(row["reason"] or "").split(". ")[0]
     return _WHY_NOT.get(first) or _LONG_ASIDE.sub("", said) or "no reason given"
 
 
-def show_others(one: JudgedGroup, width: int) -> None:
-    """The strategies that the group cannot have, by the reason."""
+def show_others(rows: Iterable[Row], group: str, width: int) -> None:
+    """Strategies that the group cannot have, by the reason; where they need a plan with the command that helps."""
     by_reason: dict[str, list[str]] = {}
-    for row in one.candidates:
+    for row in rows:
         if row["feasibility"] not in ABLE:
-            by_reason.setdefault(_why_not(row), []).append(row["strategy"])
+            by_reason.setdefault(why_not(row), []).append(row["strategy"])
     if not by_reason:
         return
     print("\nNot available for this group:")
     for reason, names in by_reason.items():
-        first, *more = wrap(text(f"{', '.join(names)}: {reason}"), width - 4)
-        print("\n".join([f"  {first}", *(f"    {line}" for line in more)]))
+        tell([text(f"  {', '.join(names)}: {reason}")], 2, width=width)
+        if reason == NEEDS_PLAN:
+            print(f"    {steps_to(names[0], group)}")
+
+
+def steps_to(strategy: str, group: str) -> str:
+    """The command that prints how to get to a strategy."""
+    return f"evenkeel runbook {pasted(group)} --strategy {pasted(strategy)}"

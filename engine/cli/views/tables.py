@@ -1,8 +1,8 @@
 """
 Numbers and tables for people, objects for machines.
 
-Unknown is `?`, nothing-to-say is `-`, never 0; a legend follows where either stands. A terminal gets what fits it
-(`layout`); anywhere else a table is plain text of full length, without colours.
+Unknown is `?`, not applicable is `-`, never 0; a legend follows where either is used. A terminal gets what fits it
+(`layout`); a pipe gets plain text of at most `WIDTH` columns, without colors. `--wide` shows everything in full length.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,13 @@ from ...model.text import printable
 if TYPE_CHECKING:
     from rich.console import Console
 
-_LEGEND = {UNKNOWN: "unknown", NOTHING: "none"}
+WIDTH = 120
+"""No line of a table is longer, unless it is asked for."""
+
+INDENT = 12
+"""Where the text behind a label begins."""
+
+LEGEND = {UNKNOWN: "unknown", NOTHING: "not applicable"}
 _STYLES = {
     "OK": "green",
     "WARN": "yellow",
@@ -38,7 +44,7 @@ _LOOKS = {"title": "bold", "head": "bold", "dim": "dim"}
 
 def text(value: str | None, absent: str = NOTHING) -> str:
     """
-    A name; *absent* stands for None and for nothing.
+    A name; *absent* replaces None and empty text.
 
     >>> text("orders"), text(None), text("", "?")
     ('orders', '-', '?')
@@ -57,7 +63,7 @@ class Table:
         rows: As many cells each.
         title: A line above it.
         apart: Whether the last column may become a table of its own where the screen is too narrow for both.
-        beside: How many of the first columns then stand beside it.
+        beside: How many of the first columns are repeated beside it.
         spare: Headings of columns that a screen too narrow for all does without first, in this order.
     """
 
@@ -81,8 +87,21 @@ class Table:
         return [first, Table(headings=headings, rows=said)]
 
 
+def screen_width() -> int:
+    """As many columns as may be used: those of a terminal, never more than `WIDTH`."""
+    if not sys.stdout.isatty():
+        return WIDTH
+    from rich.console import Console
+
+    return min(Console().width, WIDTH)
+
+
 def show(
-    tables: Sequence[Table], console: Console | None = None, *, width: int | None = None
+    tables: Sequence[Table],
+    console: Console | None = None,
+    *,
+    wide: bool = False,
+    legend: bool = True,
 ) -> None:
     """
     Print tables, and a legend for the signs in them.
@@ -90,45 +109,86 @@ def show(
     Args:
         tables: In order, an empty line between them.
         console: Where to draw; without it the terminal if standard output is one, else plain text.
-        width: No line of plain text is longer, and whoever asks for that gives the legend; None: as long as it gets.
+        wide: Whether lines may be as long as they get.
+        legend: Whether the signs are explained here.
     """
     from rich.console import Console
 
-    legend = [] if width else _legend(tables)
-    if console is None and not sys.stdout.isatty():
-        lines = [line for table in tables for line in ["", *_within(table, width)]]
-        print("\n".join([*lines[1:], *legend]))
+    signs = legend_of(tables) if legend else ""
+    if wide or (console is None and not sys.stdout.isatty()):
+        lines = [line for table in tables for line in ["", *_within(table, wide=wide)]]
+        print("\n".join([*lines[1:], *(["", signs] if signs else [])]))
         return
     screen = console or Console(highlight=False)
     for position, table in enumerate(tables):
         if position:
             screen.print()
         _draw(table, screen)
-    for line in legend:
-        screen.print(line, style="dim", markup=False)
+    if signs:
+        screen.print(f"\n{signs}", style="dim", markup=False)
 
 
-def tell(lines: Sequence[str], hanging: int = 0) -> None:
+def tell(lines: Sequence[str], hanging: int = 0, *, width: int | None = None) -> None:
     """
-    Print sentences; a terminal gets them wrapped between words, their indent kept.
+    Print sentences, wrapped between words, their indent kept.
 
     Args:
         lines: One sentence or paragraph each.
         hanging: By how much more each line but the first is indented.
+        width: Columns to wrap them to; None: those of a terminal, and no limit elsewhere.
     """
-    if not sys.stdout.isatty():
+    if width is None and not sys.stdout.isatty():
         print("\n".join(lines))
         return
     from rich.console import Console
 
     from .layout import wrap
 
-    width = Console().width
+    width = width or Console().width
     for line in lines:
         indent = " " * (len(line) - len(line.lstrip()))
         head, body = line[len(indent) :][:hanging], line[len(indent) + hanging :]
         further = indent + " " * hanging
         print(indent + head + f"\n{further}".join(wrap(body, width - len(further))))
+
+
+def tell_labelled(lines: Iterable[tuple[str, str | None]], width: int) -> None:
+    """Print texts, each behind its label, the command of `Next` unbroken; nothing where one is None."""
+    for label, told in lines:
+        if told:
+            line = f"  {label:<{INDENT - 2}}{text(told)}"
+            hanging = INDENT - 2 if label else 0
+            tell([line], hanging, width=len(line) if label == "Next" else width)
+
+
+def tell_answer(
+    headline: str,
+    lines: Iterable[tuple[str, str | None]],
+    tables: Sequence[Table] = (),
+    *,
+    wide: bool = False,
+) -> None:
+    """Print an answer: its headline, labelled lines, and the tables that show more."""
+    width = screen_width()
+    tell([headline], width=width)
+    print()
+    tell_labelled(lines, width)
+    if tables:
+        print()
+        show(tables, wide=wide, legend=False)
+
+
+def tell_list(heading: str, lines: Iterable[str], width: int) -> None:
+    """Print a paragraph per line below a heading, after an empty line; nothing without lines."""
+    if shown := [f"  {text(line)}" for line in lines]:
+        print(f"\n{heading}")
+        tell(shown, 2, width=width)
+
+
+def tell_legend(tables: Iterable[Table], *more: str, width: int) -> None:
+    """Print what the signs in tables mean and what else helps to read them, after an empty line."""
+    if told := "; ".join(filter(None, [legend_of(tables), *more])):
+        tell(["", f"({told})"], width=width)
 
 
 def plain(table: Table) -> list[str]:
@@ -151,16 +211,26 @@ def plain(table: Table) -> list[str]:
     return [*([table.title] if table.title else []), *(line(row) for row in lines)]
 
 
-def _within(table: Table, width: int | None) -> list[str]:
+def _within(table: Table, *, wide: bool) -> list[str]:
     """The lines of a table as plain text, laid out where they would be longer than allowed."""
     from rich.cells import cell_len
 
-    from .layout import lay_out
+    from .layout import lay_out, wrap
 
-    lines = plain(table)
-    if width is None or max(map(cell_len, lines)) <= width:
-        return lines
-    return ["".join(span.text for span in line).rstrip() for line in lay_out(table, width)]
+    lines = plain(replace(table, title=None))
+    if wide or max(map(cell_len, lines)) <= WIDTH:
+        return [*(wrap(table.title, WIDTH) if table.title else []), *lines]
+    if parts := _parted(table, WIDTH):
+        return [line for part in parts for line in ["", *_within(part, wide=wide)]][1:]
+    drawn = ("".join(span.text for span in line).rstrip() for line in lay_out(table, WIDTH))
+    return [line for line in drawn if not line.startswith("──")]
+
+
+def _parted(table: Table, width: int) -> list[Table]:
+    """The two tables of one that is too wide and may be split; else nothing."""
+    if not table.apart or max(map(len, plain(table))) <= width:
+        return []
+    return [part for part in table.split() if part.rows]
 
 
 def _draw(table: Table, screen: Console) -> None:
@@ -168,12 +238,11 @@ def _draw(table: Table, screen: Console) -> None:
 
     from .layout import lay_out
 
-    if table.apart and max(map(len, plain(table))) > screen.width:
-        first, last = table.split()
-        _draw(first, screen)
-        if last.rows:
+    for place, part in enumerate(parts := _parted(table, screen.width)):
+        if place:
             screen.print()
-            _draw(last, screen)
+        _draw(part, screen)
+    if parts:
         return
     for line in lay_out(table, screen.width):
         styled = ((s.text, _LOOKS.get(s.style) or _STYLES.get(s.text, "")) for s in line)
@@ -182,10 +251,10 @@ def _draw(table: Table, screen: Console) -> None:
         screen.print(drawn, no_wrap=True, overflow="ignore", crop=False)
 
 
-def _legend(tables: Sequence[Table]) -> list[str]:
+def legend_of(tables: Iterable[Table]) -> str:
+    """What the signs in tables mean, on one line; nothing where none is used."""
     used = {cell for table in tables for row in table.rows for cell in row}
-    told = [f"{sign} {meaning}" for sign, meaning in _LEGEND.items() if sign in used]
-    return ["", "   ".join(told)] if told else []
+    return ", ".join(f"{sign} {meaning}" for sign, meaning in LEGEND.items() if sign in used)
 
 
 def emit(rows: Iterable[Mapping[str, Any]]) -> None:
@@ -198,7 +267,7 @@ def emit_csv(rows: Iterable[Mapping[str, Any]]) -> None:
     r"""
     Print rows of the same keys as comma-separated values, the keys above them.
 
-    Values are as in JSON, but text as it is, null as nothing, and lists and objects as JSON.
+    Values are as in JSON, but text unquoted, null as nothing, and lists and objects as JSON.
 
     >>> emit_csv([{"group": 'a,b', "lag": None, "findings": ["late"]}])
     group,lag,findings

@@ -1,8 +1,7 @@
-"""What `evenkeel tasks` shows of a Kafka Streams application: clients, tasks, and where each strategy puts them."""
+"""What `evenkeel tasks` prints of a Kafka Streams application: its racks now, then each strategy, clients, tasks."""
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -10,19 +9,16 @@ from typing import Any
 import numpy as np
 
 from ...messages.wording import words
-from ...model.columns import columns_of
 from ...model.facts import Fact
 from ...model.formats import NOTHING, UNKNOWN, number
-from ...model.text import listed, printable
+from ...model.text import listed, printable, several
 from ...records import PlacementRow, row_of
 from ...streams.compare import PlacementOutcome
 from ...streams.live import Running
 from ...streams.separate_copies import about_copies
-from .columns import Shown, head, table
-from .tables import Table, show, tell, text
-
-TASKS_SHOWN = 60
-"""As many tasks fit a screen; elsewhere all are printed."""
+from .columns import Shown, short, table
+from .fleet import MOST_NAME, cut_to
+from .tables import Table, screen_width, tell_answer, tell_legend, tell_list, text
 
 NOW = "now"
 
@@ -33,46 +29,85 @@ def show_application(
     outcomes: Sequence[PlacementOutcome],
     names: Sequence[str],
     found: Sequence[Fact] = (),
+    *,
+    wide: bool = False,
 ) -> None:
     """
-    Print an application as it runs and under each strategy.
+    Print an application now and under each strategy.
 
     Args:
         group: Its group id.
         application: It.
-        outcomes: What runs now, then each strategy.
+        outcomes: Its current placement, then each strategy.
         names: A name for each client.
-        found: What is wrong with its racks.
+        found: Problems with its racks.
+        wide: Whether all tasks and columns are shown.
     """
-    show(
-        [
-            _summary(group, application, outcomes),
-            _clients(application, outcomes, names),
-            _tasks(application, outcomes, names),
-        ]
-    )
-    tell(["", *_remarks(application, outcomes, found)])
+    width = screen_width()
+    app = application.app
+    runs = f", strategy {application.runs.value}" if application.runs else ""
+    name = cut_to(printable(group), MOST_NAME)
+    tasks, clients = several(len(app.tasks), "task"), several(len(app.clients), "client")
+    tables = [
+        _strategies(application, outcomes),
+        _clients(application, outcomes, names, wide=wide),
+        *([_tasks(application, outcomes, names)] if wide else []),
+    ]
+    lines = _labelled(application, outcomes, found)
+    tell_answer(f"{name}: {tasks} on {clients}{runs}", lines, tables, wide=wide)
+    tell_list("Assumed:", map(words, application.remarks), width)
+    more = "" if wide else "--wide lists the tasks"
+    tell_legend(tables, *_legend(application), more, width=width)
 
 
 def _of(outcome: PlacementOutcome) -> str:
     return NOW if outcome.strategy is None else outcome.strategy.value
 
 
-def _summary(group: str, application: Running, outcomes: Sequence[PlacementOutcome]) -> Table:
-    strategy, *measured = columns_of(PlacementRow)
-    sources, stores = len(application.app.source), np.diff(application.app.changelog_start)
+def _labelled(
+    application: Running, outcomes: Sequence[PlacementOutcome], found: Sequence[Fact]
+) -> list[tuple[str, str | None]]:
+    """The current placement: what is read across racks, where copies are, how tasks are spread; and findings."""
+    now, placed = outcomes[0], _placed(application, outcomes[0])
+    reads, copies = (_share(each(application, now)) for each in (_reads, _copies_across))
+    of_placements = (remark for one in outcomes for remark in one.remarks)
+    remarks = dict.fromkeys([*found, *about_copies(application, outcomes[1:]), *of_placements])
+    return [
+        ("Traffic", f"cross-rack source partitions {reads}; cross-rack changelogs {copies}"),
+        ("Stores", f"all copies in one rack {_share(_together(now))}"),
+        ("Tasks", f"{_spread(placed)} on each client"),
+        *(("Finding", printable(words(each))) for each in remarks),
+    ]
 
+
+def _spread(row: PlacementRow) -> str:
+    least, most = row.fewest_tasks, row.most_tasks
+    return f"{least:,}" if least == most else f"{least:,}-{most:,}"
+
+
+_Share = tuple[int, int, int]
+"""How many of how many, and how many of these are unknown."""
+
+
+def _reads(application: Running, one: PlacementOutcome) -> _Share:
+    return int(one.crossing.sum()), len(application.app.source), int(one.unknown.sum())
+
+
+def _copies_across(application: Running, one: PlacementOutcome) -> _Share:
+    stores = np.diff(application.app.changelog_start)
+    restored = int((stores * np.diff(one.copies_start)).sum())
+    return one.copies_crossing, restored, one.copies_unknown
+
+
+def _together(one: PlacementOutcome) -> _Share:
+    unknown, judged = int(one.stores.unknown.sum()), int(one.stores.judged.sum())
+    return int(one.stores.together.sum()), judged + unknown, unknown
+
+
+def _strategies(application: Running, outcomes: Sequence[PlacementOutcome]) -> Table:
     def name(one: PlacementOutcome) -> str:
         runs = one.strategy is not None and one.strategy is application.runs
         return text(_of(one) + " *" * runs)
-
-    def copies(one: PlacementOutcome) -> str:
-        restored = int((stores * np.diff(one.copies_start)).sum())
-        return _share(one.copies_crossing, restored, one.copies_unknown)
-
-    def together(one: PlacementOutcome) -> str:
-        unknown, judged = int(one.stores.unknown.sum()), int(one.stores.judged.sum())
-        return _share(int(one.stores.together.sum()), judged + unknown, unknown)
 
     def racks(one: PlacementOutcome) -> str:
         if one.strategy is None:
@@ -84,26 +119,26 @@ def _summary(group: str, application: Running, outcomes: Sequence[PlacementOutco
 
     return table(
         [
-            (head(strategy), name),
-            (
-                ">Source partitions\nacross racks",
-                lambda one: _share(int(one.crossing.sum()), sources, int(one.unknown.sum())),
+            ("STRATEGY", name),
+            (">X-RACK", lambda one: _share(_reads(application, one))),
+            (">X-RACK COPIES", lambda one: _share(_copies_across(application, one))),
+            (">IN ONE RACK", lambda one: _share(_together(one))),
+            *short(
+                PlacementRow,
+                {"cost": "COST", "moves": "MOVES", "warming": "WARM-UPS"},
+                lambda one: row_of(_placed(application, one)),
             ),
-            (">Copies' changelogs\nacross racks", copies),
-            (">Stores with all\ncopies in one rack", together),
-            *measured,
-            ("Racks", racks),
+            (">TASKS", lambda one: _spread(_placed(application, one))),
+            ("RACKS", racks),
         ],
         outcomes,
-        stored=lambda one: row_of(_placed(application, one)),
-        title=f"{printable(group)}: {len(application.app.tasks):,} tasks on {len(application.app.clients):,} clients",
         apart=True,
-        spare=["Fewest", "Most tasks on a client"],
+        spare=["TASKS", "WARM-UPS"],
     )
 
 
 def _placed(application: Running, outcome: PlacementOutcome) -> PlacementRow:
-    """What runs now has nothing to move or to warm up."""
+    """The current placement has nothing to move or to warm up."""
     counts = Counter(outcome.owner[outcome.owner >= 0].tolist())
     each = [counts[client] for client in range(len(application.app.clients))]
     return PlacementRow(
@@ -116,8 +151,9 @@ def _placed(application: Running, outcome: PlacementOutcome) -> PlacementRow:
     )
 
 
-def _share(crossing: int, total: int, unknown: int) -> str:
-    """`2 of 12`, and how many of them are not known."""
+def _share(share: _Share) -> str:
+    """`2 of 12`, and how many are unknown."""
+    crossing, total, unknown = share
     if not total:
         return NOTHING
     if unknown == total:
@@ -126,7 +162,11 @@ def _share(crossing: int, total: int, unknown: int) -> str:
 
 
 def _clients(
-    application: Running, outcomes: Sequence[PlacementOutcome], names: Sequence[str]
+    application: Running,
+    outcomes: Sequence[PlacementOutcome],
+    names: Sequence[str],
+    *,
+    wide: bool,
 ) -> Table:
     app = application.app
 
@@ -142,17 +182,17 @@ def _clients(
     def tags(client: int) -> str:
         return text(", ".join(f"{k}={v}" for k, v in sorted(app.tags[client].items())))
 
+    details: list[Shown] = [("PROCESS", lambda client: text(app.clients[client])), ("TAGS", tags)]
     return table(
         [
-            ("Client", lambda client: names[client]),
-            ("Process", lambda client: text(app.clients[client])),
-            ("Rack", lambda client: text(_rack(application, client), UNKNOWN)),
-            ("Tags", tags),
-            (">Threads", lambda client: number(int(app.threads[client]))),
+            ("CLIENT", lambda client: names[client]),
+            ("RACK", lambda client: text(_rack(application, client), UNKNOWN)),
+            *(details if wide else []),
+            (">THREADS", lambda client: number(int(app.threads[client]))),
             *map(placed, outcomes),
         ],
         range(len(app.clients)),
-        title="Clients: active tasks, and copies after a +",
+        title="Clients: active tasks + copies",
     )
 
 
@@ -164,17 +204,13 @@ def _rack(application: Running, client: int) -> str | None:
 def _tasks(
     application: Running, outcomes: Sequence[PlacementOutcome], names: Sequence[str]
 ) -> Table:
-    app, every = application.app, len(application.app.tasks)
-    limit = min(every, TASKS_SHOWN) if sys.stdout.isatty() else every
-    title = "Tasks: who runs them, with the partitions that are read across racks in brackets"
-    if limit < every:
-        title += f"; the first {limit:,} of {every:,} (--json has all)"
+    app = application.app
 
     def owner(one: PlacementOutcome) -> Shown:
         def told(task: int) -> str:
             client, crossing = int(one.owner[task]), int(one.crossing[task])
             if client < 0:
-                return "nobody"
+                return "no client"
             if one.unknown[task]:
                 return f"{names[client]} (?)"
             return f"{names[client]} ({crossing})" if crossing else names[client]
@@ -189,19 +225,18 @@ def _tasks(
 
     return table(
         [
-            ("Task", lambda task: app.tasks[task]),
-            ("Reads", reads),
+            ("TASK", lambda task: app.tasks[task]),
+            ("READS", reads),
             (
-                "Replicas in",
+                "REPLICAS IN",
                 lambda task: text(" / ".join(_racks_of(application, task)), UNKNOWN),
             ),
-            ("State", lambda task: "stateful" if app.stateful[task] else NOTHING),
-            ("Copies now", copies),
+            ("STATE", lambda task: "stateful" if app.stateful[task] else NOTHING),
+            ("COPIES NOW", copies),
             *map(owner, outcomes),
         ],
-        range(limit),
-        title=title,
-        spare=["State", "Replicas in", "Copies now", "Reads"],
+        range(len(app.tasks)),
+        title="Tasks: their client (partitions read across racks)",
     )
 
 
@@ -228,30 +263,16 @@ def _copies(outcome: PlacementOutcome, task: int) -> list[int]:
     return copies
 
 
-def _remarks(
-    application: Running, outcomes: Sequence[PlacementOutcome], found: Sequence[Fact]
-) -> list[str]:
-    """What the numbers mean, what was taken for what is not known, and what is remarkable."""
-
+def _legend(application: Running) -> list[str]:
     costs = application.config.costs
-    star = "*: the strategy it runs. " if application.runs else ""
-    far = "reads across racks"
+    far = "cross-rack source partition"
     if application.app.leader_rack is not None:
-        far = "reads without a replica in its rack, whoever serves reads,"
-    lines = [
-        f"{star}Cost: {costs.traffic} for each source partition that a stateful task {far} and "
-        f"{costs.non_overlap} for each such task that moves; 1 and 0 for tasks without state.",
-        "Moves are from what runs now; while a copy warms up its task runs where it is furthest.",
+        far = "source partition without a replica in the client's rack"
+    return [
+        "* current strategy" if application.runs else "",
+        "others are baselines, the broker assigns tasks" if application.kip_1071 else "",
+        f"COST: {costs.traffic} per {far} and {costs.non_overlap} per move of tasks with state, else 1 and 0",
     ]
-    if application.kip_1071:
-        lines.append(
-            "A KIP-1071 group: the broker assigns its tasks, the other strategies are baselines for comparison."
-        )
-    of_placements = (remark for one in outcomes for remark in one.remarks)
-    copies = about_copies(application, outcomes[1:])
-    remarks = dict.fromkeys([*found, *copies, *of_placements])
-    lines += [f"Not on the wire: {printable(words(each))}." for each in application.remarks]
-    return lines + [f"Finding: {printable(words(each))}." for each in remarks]
 
 
 def to_object(

@@ -1,9 +1,9 @@
 """
-What less cross-rack traffic would cost a group in moves: what `evenkeel advise --tradeoff` shows beside a scoreboard.
+What less cross-rack traffic costs a group in moves: what `evenkeel advise --tradeoff` prints below a group.
 
 KIP-925 weighs partitions that cross racks against partitions that move. Each line is the cheapest assignment for a
 range of weights, exactly, and together they are all of them: from the fewest moves to the least that crosses. Members
-keep even counts. Of a Kafka Streams application each line is what settings lead to, which stand below the table.
+keep even counts. For a Kafka Streams application each line follows from settings, which are listed below the table.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from ...advice.tradeoff import Point, Tradeoff, present, tradeoffs
 from ...assignors.interface import spec_of
 from ...config import Settings, StreamsSettings
 from ...messages.wording import look_again, words
-from ...model.columns import columns_of
 from ...model.errors import Infeasible
 from ...model.facts import note
 from ...model.text import plural
@@ -28,8 +27,8 @@ from ...records import TradeoffRow, row_of, to_json
 from ...snapshots.groups_with_past import GroupWithPast
 from ...streams.live import running
 from ...streams.settings import StickyTasks
-from .columns import table
-from .tables import Table, show, tell, text
+from .columns import short, table
+from .tables import Table, screen_width, show, tell, tell_legend, text
 
 STREAMS_DEFAULT = 10
 """What a crossing partition is worth in moves by default in Kafka Streams."""
@@ -41,16 +40,21 @@ def print_tradeoff(settings: Settings, selection: GroupWithPast) -> None:
     try:
         now, swept = _swept(settings, selection)
     except Infeasible as problem:
-        tell([text(f"No cross-rack traffic against moves: {problem}")])
+        tell([text(f"No cross-rack traffic against moves: {problem}")], width=screen_width())
         return
-    show([_table(selection.group.group, now, swept)])
+    width = screen_width()
+    shown = _table(selection.group.group, now, swept)
+    show([shown], legend=False)
     said: dict[str, list[str]] = {}
     for one in swept:
         for remark in one.remarks:
             said.setdefault(words(remark), []).append(one.strategy)
     told = [f"{', '.join(names)}: {remark}" for remark, names in said.items()]
-    usual = f"By default a crossing partition is worth {STREAMS_DEFAULT} moves in Kafka Streams."
-    tell(["", *told, usual])
+    usual = f"Kafka Streams weighs a cross-rack partition like {STREAMS_DEFAULT} moves by default."
+    tell(["", *told, usual], width=width)
+    headings = [heading.removeprefix(">") for heading in shown.headings]
+    meant = [f"{each}: {_MEANT[each]}" for each in headings if each in _MEANT]
+    tell_legend([shown], *meant, width=width)
     for strategy, point in ((one.strategy, corner) for one in swept for corner in one.corners):
         if point.settings:
             ends = f"{point.moves:,} {plural('move', point.moves)}, {point.crossing:,} across racks"
@@ -70,7 +74,7 @@ def tradeoff_object(settings: Settings, selection: GroupWithPast) -> dict[str, A
 
 def _swept(settings: Settings, selection: GroupWithPast) -> tuple[Point, list[Tradeoff]]:
     """
-    The group as it is, and its tradeoffs.
+    The current assignment of the group, and its tradeoffs.
 
     Raises:
         Infeasible: The group cannot be replayed, its data is not trusted, or a rack is missing.
@@ -87,7 +91,7 @@ def _swept(settings: Settings, selection: GroupWithPast) -> tuple[Point, list[Tr
     return present(spec), tradeoffs(spec)
 
 
-_FIXES = {"tasks_run_nowhere": "Look again when all tasks run."}
+_FIXES = {"tasks_run_nowhere": "Ask again once all tasks run."}
 _SET_RACKS = "Set client.rack on every instance and broker.rack on every broker."
 
 
@@ -152,21 +156,42 @@ def _table(group: str, now: Point, swept: Sequence[Tradeoff]) -> Table:
         "stateful_moves": now.stateful is None,
         "restored_offsets": now.stateful is None,
         "stores_in_one_rack": now.judged is None,
-        "stores_judged": True,
     }
+    headings = {name: each for name, each in _SHORT.items() if not idle.get(name)}
     return table(
         [
-            *(spec for spec in columns_of(TradeoffRow) if not idle.get(spec.name)),
+            *short(TradeoffRow, headings, lambda line: row_of(_row(*line))),
             (
-                "Cheapest where a\ncrossing partition\nis worth",
-                lambda line: "(as it is)" if line[1] is now else _worth(line[1]),
+                "CHEAPEST IF CROSSING COSTS",
+                lambda line: "(current)" if line[1] is now else _worth(line[1]),
             ),
         ],
         points,
-        stored=lambda line: row_of(_row(*line)),
         title=f"Cross-rack traffic against moves for {text(group)}",
-        spare=["Cross rack", "Offsets/s that cross", "Newly owned"],
+        spare=["X-RACK", "RECORDS/S", "NEW"],
     )
+
+
+_SHORT = {
+    "strategy": "STRATEGY",
+    "cross_rack_partitions": "CROSS-RACK",
+    "cross_rack_share": "X-RACK",
+    "cross_rack_per_second": "RECORDS/S",
+    "moves": "MOVES",
+    "newly_owned": "NEW",
+    "stateful_moves": "STATEFUL",
+    "restored_offsets": "RESTORED",
+    "stores_in_one_rack": "IN ONE RACK",
+}
+
+_MEANT = {
+    "CROSS-RACK": "cross-rack partitions",
+    "RECORDS/S": "cross-rack records/s",
+    "NEW": "partitions without an owner now",
+    "STATEFUL": "moves of tasks with state",
+    "RESTORED": "records to restore",
+    "IN ONE RACK": "stores with all copies in one rack",
+}
 
 
 def _worth(point: Point) -> str:
@@ -178,7 +203,7 @@ def _worth(point: Point) -> str:
     if highest is not None:
         told = f"{_number(lowest)} to {_moves(highest)}" if lowest else f"up to {_moves(highest)}"
     usual = lowest <= STREAMS_DEFAULT and (highest is None or STREAMS_DEFAULT <= highest)
-    return f"{told} (so by default)" if usual else told
+    return f"{told} (default)" if usual else told
 
 
 def _number(moves: Fraction | int) -> str:

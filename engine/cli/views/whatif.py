@@ -1,26 +1,48 @@
-"""What `evenkeel whatif` prints: the group as it is, what strategies would make of it, and what was assumed."""
+"""What `evenkeel whatif` prints: what becomes of the group, under each strategy, and what was assumed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
-from operator import itemgetter
 from typing import Any
 
+from ...assignors.kafka.protocol_names import strategy_of
 from ...messages.wording import because, reasons, replay, sentence, several, words
-from ...model.assignments import Deployment, Feasibility
-from ...model.columns import columns_of
-from ...model.formats import NOTHING, UNKNOWN, number, or_unknown, percent, ratio
+from ...model.assignments import ABLE, Deployment
+from ...model.formats import (
+    NOTHING,
+    UNKNOWN,
+    brief,
+    change,
+    minute,
+    number,
+    or_unknown,
+    utilisation,
+)
 from ...pipeline.whatif import Sizes, SupposedLoad, WhatIfAnswer, WhatIfOutcome
 from ...records import WhatIfRow, row_of, to_json
-from .columns import cell, head, table
-from .scoreboard import AHEAD, DRAINED, lag_ahead, move_lines
-from .tables import Table, show, tell, text
+from .columns import pick, short, table
+from .fleet import in_cluster
+from .scoreboard import move_lines
+from .strategy_table import (
+    AHEAD,
+    CAUGHT_UP,
+    NEEDS_PLAN,
+    Row,
+    before_and_after,
+    caught_up,
+    lag_ahead,
+    lag_change,
+    show_others,
+    steps_to,
+    strategy_name,
+    why_not,
+)
+from .tables import Table, screen_width, tell, tell_answer, tell_legend, tell_list, text
 
 
 def objects(answer: WhatIfAnswer) -> Iterator[dict[str, Any]]:
-    """One object for the group as it is, and one per strategy."""
+    """One object for the group now, and one per strategy."""
     group = answer.supposed.seen.group.group
     assumed, lost = ([words(fact) for fact in facts] for facts in (answer.assumed, answer.lost))
     for outcome, loads in zip((answer.today, *answer.outcomes), answer.loads, strict=True):
@@ -60,161 +82,201 @@ def _row(outcome: WhatIfOutcome, sizes: Sizes | None) -> WhatIfRow:
 
 
 def because_of(sizes: Sizes) -> str | None:
-    """Why no smaller number of members keeps up, or why none is known, as a clause."""
+    """Why no smaller number of members is enough, or why none is known, as a clause."""
     return "; ".join(words(fact) for fact in sizes.why) or None
 
 
-def print_answer(answer: WhatIfAnswer) -> None:
-    """A table, then the diagnoses, the moves, the sizes and the assumptions in sentences."""
+def print_answer(answer: WhatIfAnswer, *, wide: bool = False) -> None:
+    """
+    Print what becomes of the group with the strategy that it runs, then every strategy, then what was assumed.
+
+    Args:
+        answer: It.
+        wide: Whether all columns, members and moves are shown.
+    """
+    width = screen_width()
     [first] = answer.outcomes[:1] or [answer.today]
-    changes = f"Changes hands with {first.candidate.strategy}"
-    show([_table(answer), *([_members(answer)] if answer.supposed.layout.left.racks else [])])
-    tell(
-        [
-            "",
-            *map(text, _diagnoses(answer)),
-            *move_lines(changes, first.moves, answer.supposed.names),
-            *map(text, _sizes(answer)),
-            *(text(sentence(words(fact))) for fact in answer.lost),
-            "Assumed:",
-            *(text(f"  {sentence(words(fact))}") for fact in answer.assumed),
-        ]
-    )
-
-
-_Line = tuple[WhatIfOutcome, Mapping[str, Any]]
-"""An outcome, and its row."""
-
-_COLUMNS = {spec.name: spec for spec in columns_of(WhatIfRow)}
-
-
-def _told(name: str, row: Mapping[str, Any]) -> str:
-    return cell(_COLUMNS[name], row[name], row)
-
-
-def _forecast(told: Callable[[Mapping[str, Any]], str]) -> Callable[[_Line], str]:
-    """What is to come: all of it is unknown, or none."""
-
-    def said(line: _Line) -> str:
-        row = line[1]
-        if row["moves"] is None:
-            return NOTHING
-        return UNKNOWN if row["forecast_lag_expected"] is None else told(row)
-
-    return said
-
-
-def _refusal(line: _Line) -> str:
-    why = line[0].candidate
-    return text(reasons(why.reason)) if why.feasibility is Feasibility.NOT_APPLICABLE else ""
-
-
-def _table(answer: WhatIfAnswer) -> Table:
     rows = [
-        (one, row_of(_row(one, answer.sizes.get(one.candidate.strategy))))
+        row_of(_row(one, answer.sizes.get(one.candidate.strategy)))
+        | {"facts": [row_of(fact) for fact in one.candidate.reason]}
         for one in (answer.today, *answer.outcomes)
     ]
-    refused = any(map(_refusal, rows))
+    found = [row for row in rows if row["moves"] is not None]
+    changed = answer.supposed.is_changed
+    told = [row for row in found if changed or row["moves"] or not row["is_running"]]
+    group = answer.supposed.seen.group
+    tables = [table(pick(WhatIfRow, *_WIDE), rows) if wide else _table(answer, told)]
+    if answer.supposed.layout.left.racks or wide:
+        tables.append(_members(answer, wide=wide))
+    tell_answer(_headline(answer, first), _labelled(answer, first, rows), tables, wide=wide)
+    show_others((row for row in rows if row not in found), group.group, width)
+    assumed = [*answer.lost, *answer.assumed]
+    tell_list("Assumed:", (sentence(words(fact)) for fact in assumed), width)
+    if wide:
+        heading = f"Moves with {first.candidate.strategy}"
+        tell(["", *move_lines(heading, first.moves, answer.supposed.names)], width=width)
+    for row in [row for row in told if row["feasibility"] not in ABLE and not wide][:1]:
+        why = why_not(row)
+        steps = f": {steps_to(row['strategy'], group.group)}" if why == NEEDS_PLAN else ""
+        print(f"\n* {why}{steps}")
+    more = "" if wide else "--wide lists moves and members"
+    tell_legend(tables, more, "--json has everything", width=width)
 
-    def busiest(row: Mapping[str, Any]) -> str:
-        used = "forecast_utilisation_expected"
-        return UNKNOWN if row[used] is None else _told(used, row)
 
-    def diagnosis(line: _Line) -> str:
-        outcome, row = line
-        return _told("diagnosis", row) if outcome.diagnosed else NOTHING
+def _headline(answer: WhatIfAnswer, first: WhatIfOutcome) -> str:
+    group = answer.supposed.seen.group
+    name = in_cluster(group.group, group.cluster)
+    what = f"with {text(first.candidate.strategy)}" if answer.outcomes else "now"
+    return f"What if: {name} {what}, {_change(answer)}; {minute(group.taken_at)}"
 
-    def needed(line: _Line) -> str:
-        sizes = answer.sizes.get(line[0].candidate.strategy)
-        return NOTHING if sizes is None or sizes.keeps_up is False else number(sizes.fewest)
 
+def _change(answer: WhatIfAnswer) -> str:
+    """What is different, in numbers."""
+    before, after = answer.supposed.seen.group, answer.supposed.group
+    ends = [
+        (len(before.members), len(after.members), "member"),
+        (answer.today.partitions, (answer.outcomes or [answer.today])[0].partitions, "partition"),
+    ]
+    told = [f"{change(f'{now:,}', several(then, noun))}" for now, then, noun in ends if now != then]
+    racks = answer.supposed.layout.left.racks
+    told += [text(f"without {', '.join(racks)}")] if racks else []
+    changed = "other racks or capacities" if answer.supposed.is_changed else "no change given"
+    return ", ".join(told) or changed
+
+
+def _labelled(
+    answer: WhatIfAnswer, first: WhatIfOutcome, rows: Sequence[Row]
+) -> list[tuple[str, str | None]]:
+    """What becomes of the group with one strategy, from the diagnosis to what moves."""
+    now, then = rows[0], (rows[1:] or rows)[0]
+    if then["moves"] is None:
+        return [("Health", _health(answer, answer.today)), *_sizes(answer)]
+    return [
+        ("Health", _health(answer, first)),
+        ("Effect", sentence(lag_change(now, then) or "")),
+        ("Busiest", _busiest(answer, now, then)),
+        ("Moves", f"{len(first.moves):,} of {several(first.partitions, 'partition')}"),
+        *_sizes(answer),
+    ]
+
+
+def _health(answer: WhatIfAnswer, first: WhatIfOutcome) -> str:
+    assert answer.today.diagnosed is not None
+    assert first.diagnosed is not None
+    now, then = answer.today.diagnosed.diagnosis.value, first.diagnosed.diagnosis.value
+    why = because(first.facts)
+    named = f"still {then}" if now == then and answer.supposed.is_changed else then
+    what = named if now == then else change(now, then)
+    return f"{what[0].upper()}{what[1:]}{f': {why}' if why else ''}"
+
+
+def _busiest(answer: WhatIfAnswer, now: Row, then: Row) -> str | None:
+    """Before and after, which member uses the largest share of its capacity; None where that is not known."""
+    used = [row["forecast_utilisation_expected"] for row in (now, then)]
+    if None in used:
+        return None
+    names = []
+    for loads in answer.loads[:2]:
+        known = {m: load.utilisation or 0 for m, load in loads.items()}
+        names.append(answer.supposed.names[max(known, key=lambda member: known[member])])
+    ends = before_and_after(*map(utilisation, used))
+    return f"{before_and_after(names[0], names[-1])}: {ends} of its capacity"
+
+
+_WIDE = (
+    *("strategy", "is_running", "feasibility", "members", "idle_members", "partitions", "moves"),
+    *("forecast_utilisation_expected", "forecast_lag_low", "forecast_lag_expected"),
+    *("forecast_lag_high", "forecast_drained_seconds_expected", "cross_rack_share"),
+    *("largest_member_lag", "fewest_members", "most_members", "diagnosis", "diagnosis_reason"),
+    *("reason", "replay"),
+)
+
+
+def _table(answer: WhatIfAnswer, rows: Sequence[Row]) -> Table:
+    """The current assignment and the strategies that have an answer."""
+    running = [row["strategy"] for row in rows[1:] if row["is_running"]]
+    group = answer.supposed.seen.group
+    runs = (
+        running[0] if running else strategy_of(group.type, group.assignor or "") or group.assignor
+    )
+
+    def busiest(row: Row) -> str:
+        used = row["forecast_utilisation_expected"]
+        return UNKNOWN if used is None else utilisation(used)
+
+    def needed(row: Row) -> str:
+        sizes = answer.sizes.get(row["strategy"])
+        if sizes is None or sizes.keeps_up is False:
+            return NOTHING
+        return UNKNOWN if sizes.fewest is None else brief(sizes.fewest)
+
+    def name(row: Row) -> str:
+        return strategy_name(row, runs) + ("" if row["feasibility"] in ABLE else " *")
+
+    racks = any(row["cross_rack_share"] is not None for row in rows)
+    health, across, moves = short(
+        WhatIfRow, {"diagnosis": "HEALTH", "cross_rack_share": "X-RACK", "moves": "MOVES"}
+    )
     return table(
         [
-            ("Strategy", lambda line: _title(line[0])),
-            *(_COLUMNS[name] for name in ("members", "partitions", "moves")),
-            (">Busiest\nmember", _forecast(busiest)),
-            (AHEAD, _forecast(lag_ahead)),
-            (DRAINED, _forecast(partial(_told, "forecast_drained_seconds_expected"))),
-            _COLUMNS["cross_rack_share"],
-            (head(_COLUMNS["fewest_members"]), needed),
-            (head(_COLUMNS["diagnosis"]), diagnosis),
-            *([(head(_COLUMNS["reason"]), _refusal)] if refused else []),
+            *(("STRATEGY", name), health, (AHEAD, lag_ahead), (CAUGHT_UP, caught_up)),
+            *((">BUSIEST", busiest), *([across] if racks else []), moves),
+            (">MEMBERS NEEDED", needed),
         ],
         rows,
-        stored=itemgetter(1),
-        title=f"What if: {text(answer.supposed.seen.group.group)}",
-        apart=refused,
-        spare=["Drained in", "Partitions", "Members needed", "Cross rack"],
+        spare=["CAUGHT UP", "MEMBERS NEEDED", "X-RACK"],
     )
 
 
-def _members(answer: WhatIfAnswer) -> Table:
-    """Each member with what it has now, and with each strategy, those that leave included."""
+def _members(answer: WhatIfAnswer, *, wide: bool) -> Table:
+    """Each member with what it has now, and with the first strategy or every one; those that leave included."""
     supposed, every = answer.supposed, (answer.today, *answer.outcomes)
+    pairs = list(zip(every, answer.loads, strict=True))
     members = {one.id: one for one in (*supposed.seen.group.members, *supposed.group.members)}
 
     def told(loads: Mapping[str, SupposedLoad], member: str) -> str:
         load = loads.get(member)
         if load is None:
             return NOTHING
-        rate, used = or_unknown(ratio)(load.per_second), or_unknown(percent)(load.utilisation)
+        rate, used = or_unknown(brief)(load.per_second), or_unknown(utilisation)(load.utilisation)
         return f"{number(load.partitions)} ({rate}/s, {used})"
 
     return table(
         [
-            ("Member", lambda member: text(supposed.names[member])),
-            ("Rack", lambda member: text(members[member].rack, UNKNOWN)),
+            ("MEMBER", lambda member: text(supposed.names[member])),
+            ("RACK", lambda member: text(members[member].rack, UNKNOWN)),
             *(
                 (f">{_title(one)}", lambda member, loads=loads: told(loads, member))
-                for one, loads in zip(every, answer.loads, strict=True)
+                for one, loads in (pairs if wide else pairs[:2])
                 if loads
             ),
         ],
         list(members),
-        title="Members: partitions, what arrives, and its share of what a member can do",
+        title="Members: partitions (incoming records/s, share of the member's capacity)",
     )
 
 
 def _title(outcome: WhatIfOutcome) -> str:
     candidate = outcome.candidate
-    if candidate.deployment is Deployment.LIVE:
-        return "(as it is)"
-    return text(candidate.strategy) + (" (runs)" if candidate.is_running else "")
+    return "NOW" if candidate.deployment is Deployment.LIVE else text(candidate.strategy)
 
 
-def _diagnoses(answer: WhatIfAnswer) -> list[str]:
-    """What is the matter now, and what would be, strategies of which the same is said together."""
-    alike: dict[str, list[str]] = {}
-    for outcome in answer.outcomes:
-        if outcome.diagnosed:
-            alike.setdefault(_diagnosed(outcome), []).append(outcome.candidate.strategy)
-    return [
-        f"Now: {_diagnosed(answer.today)}",
-        *(f"{', '.join(names)}: {said}" for said, names in alike.items()),
-    ]
-
-
-def _diagnosed(outcome: WhatIfOutcome) -> str:
-    assert outcome.diagnosed is not None
-    why = because(outcome.facts)
-    return f"{outcome.diagnosed.diagnosis.value}{f' ({why})' if why else ''}"
-
-
-def _sizes(answer: WhatIfAnswer) -> Sequence[str]:
-    """How many members are enough, and how many too many, with the first strategy that says so."""
+def _sizes(answer: WhatIfAnswer) -> list[tuple[str, str | None]]:
+    """How many members are enough, and how many can be active, with the first strategy for which that was asked."""
     name, sizes = next(iter(answer.sizes.items()), (None, None))
     if sizes is None:
         return []
-    now = f"of {several(answer.today.members, 'member')} now, with {name}"
     why = because_of(sizes)
-    fewest = "none" if sizes.keeps_up is False else "unknown"
-    if sizes.fewest is not None:
-        fewest, why = f"{sizes.fewest:,}", why and f"with fewer, {why}"
-    elif sizes.enough is not None:
-        fewest = f"unknown, {sizes.enough:,} at most"
-    most = "unknown" if sizes.most is None else f"{sizes.most:,}"
-    shared = several(answer.outcomes[0].partitions, "partition")
+    if sizes.keeps_up is False:
+        fewest = "no number of members is enough"
+    elif sizes.fewest is not None:
+        fewest, why = f"{several(sizes.fewest, 'member')} needed", why and f"with fewer, {why}"
+    else:
+        most = "" if sizes.enough is None else f", {sizes.enough:,} are enough"
+        fewest = f"members needed unknown{most}"
+    now = f"with {name}, {answer.today.members:,} now"
+    active = UNKNOWN if sizes.most is None else f"{sizes.most:,}"
     return [
-        f"Smallest number of members that keeps up: {fewest} ({now})" + (f": {why}" if why else ""),
-        f"Largest number of members of which none is idle: {most} ({now}, on {shared})",
+        ("Size", f"{fewest} ({now}){f': {why}' if why else ''}"),
+        ("", f"up to {active} members can be active"),
     ]

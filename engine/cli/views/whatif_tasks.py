@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from operator import itemgetter
 from typing import Any
 
 from ...messages.wording import sentence, several, words
 from ...model.columns import columns_of
-from ...model.formats import NOTHING, UNKNOWN, number, or_unknown, ratio, size
+from ...model.formats import (
+    NOTHING,
+    UNKNOWN,
+    brief,
+    change,
+    minute,
+    number,
+    or_unknown,
+    percent,
+    size,
+)
 from ...pipeline.whatif import TaskAnswer, TaskOutcome
 from ...records import TaskWhatIfRow, row_of, to_json
 from ...streams.settings import RackStrategy
-from .columns import head, table
-from .scoreboard import MOVES_SHOWN
-from .tables import Table, show, tell, text
+from .columns import short, table
+from .fleet import in_cluster
+from .strategy_table import before_and_after
+from .tables import Table, screen_width, tell_answer, tell_legend, tell_list, text
 
-_COLUMNS = {spec.name: spec for spec in columns_of(TaskWhatIfRow)}
 LIVE = "live"
 
 
 def objects(answer: TaskAnswer) -> Iterator[dict[str, Any]]:
-    """One object for the application as it is, and one per strategy; instances by name."""
+    """One object for the application now, and one per strategy; instances by name."""
     names = answer.names
     assumed, lost = ([words(fact) for fact in facts] for facts in (answer.assumed, answer.lost))
     for one in (answer.today, *answer.outcomes):
@@ -58,24 +68,54 @@ def objects(answer: TaskAnswer) -> Iterator[dict[str, Any]]:
         }
 
 
-def print_answer(answer: TaskAnswer) -> None:
-    """A table of strategies, one of instances, the moves with the first strategy, and the assumptions in sentences."""
+def print_answer(answer: TaskAnswer, *, wide: bool = False) -> None:
+    """
+    Print what becomes of the application with the strategy that it runs, then every strategy, then what was assumed.
+
+    Args:
+        answer: It.
+        wide: Whether all columns, instances under every strategy and moves are shown.
+    """
+    width = screen_width()
     [first] = answer.outcomes[:1] or [answer.today]
-    moved = [f"  {t}: {answer.names[a]} -> {answer.names[b]}" for t, a, b in first.moves]
-    title = f"Changes hands with {_title(first)}: {several(len(moved), 'task')}"
-    more = len(moved) - MOVES_SHOWN
-    show([_strategies(answer), _instances(answer)])
-    tell(
-        [
-            "",
-            *map(text, [title] if moved else []),
-            *map(text, moved[:MOVES_SHOWN]),
-            *([f"  and {more:,} more (--json has all)"] if more > 0 else []),
-            *(text(sentence(words(fact))) for fact in answer.lost),
-            "Assumed:",
-            *(text(f"  {sentence(words(fact))}") for fact in answer.assumed),
-        ]
-    )
+    tables = [_strategies(answer, wide=wide), _instances(answer, wide=wide)]
+    tell_answer(_headline(answer, first), _labelled(answer, first), tables, wide=wide)
+    assumed = [*answer.lost, *answer.assumed]
+    tell_list("Assumed:", (sentence(words(fact)) for fact in assumed), width)
+    moved = [f"{t}: {change(answer.names[a], answer.names[b])}" for t, a, b in first.moves]
+    if wide:
+        tell_list(f"Moves with {_title(first)}: {several(len(moved), 'task')}", moved, width)
+    tell_legend(tables, *([] if wide else _LEGEND), "--json has everything", width=width)
+
+
+def _headline(answer: TaskAnswer, first: TaskOutcome) -> str:
+    name = in_cluster(answer.group.group, answer.group.cluster)
+    now, then = (len(one.application.app.clients) for one in (answer.today, first))
+    instances = several(then, "instance")
+    instances = instances if now == then else change(f"{now:,}", instances)
+    return f"What if: {name} with {_title(first)}, {instances}; {minute(answer.group.taken_at)}"
+
+
+def _labelled(answer: TaskAnswer, first: TaskOutcome) -> list[tuple[str, str | None]]:
+    """What becomes of the application with one strategy: why racks play no part, traffic, load, and what moves."""
+    now, then = (row_of(_row(answer, one)) for one in (answer.today, first))
+
+    def ends(name: str, form: Callable[[Any], str]) -> str:
+        return before_and_after(*(or_unknown(form)(row[name]) for row in (now, then)))
+
+    moves = None
+    if then["moves"] is not None:
+        moves = f"{then['moves']:,} of {several(then['tasks'], 'task')}"
+        if then["restores"]:
+            stores = several(then["restores"], "store")
+            moves += f", {stores} to restore ({brief(then['restore_offsets'])} records)"
+    return [
+        ("Racks", then["reason"]),
+        ("Traffic", f"cross-rack {ends('cross_rack_share', percent)} of source partitions"),
+        ("Busiest", f"{ends('busiest_per_second', brief)} records/s"),
+        ("Tasks", f"{ends('most_tasks', brief)} at most on one instance"),
+        ("Moves", moves),
+    ]
 
 
 def _row(answer: TaskAnswer, one: TaskOutcome) -> TaskWhatIfRow:
@@ -106,8 +146,8 @@ def _row(answer: TaskAnswer, one: TaskOutcome) -> TaskWhatIfRow:
 
 def _title(one: TaskOutcome) -> str:
     if one.strategy is None:
-        return "(as it is)"
-    return one.strategy.value + (" (runs)" if one.is_running else "")
+        return "now"
+    return one.strategy.value
 
 
 def _racks(one: TaskOutcome) -> list[str | None]:
@@ -115,29 +155,43 @@ def _racks(one: TaskOutcome) -> list[str | None]:
     return [None if rack < 0 else app.racks[rack] for rack in app.known_rack.tolist()]
 
 
-def _strategies(answer: TaskAnswer) -> Table:
+_SHORT = {
+    "moves": "MOVES",
+    "restores": "RESTORES",
+    "restore_offsets": "RECORDS",
+    "cross_rack_share": "X-RACK",
+    "most_tasks": "MOST",
+    "fewest_tasks": "FEWEST",
+    "busiest_per_second": "BUSIEST",
+}
+
+
+_LEGEND = (
+    "* current strategy",
+    "RESTORES: stores to restore, with their RECORDS",
+    "BUSIEST: records/s",
+    "--wide lists moves and instances",
+)
+
+
+def _strategies(answer: TaskAnswer, *, wide: bool) -> Table:
     rows = [(one, row_of(_row(answer, one))) for one in (answer.today, *answer.outcomes)]
-    shown = [
-        spec for name, spec in _COLUMNS.items() if name not in ("strategy", "is_running", "reason")
-    ]
+    if wide:
+        return table(columns_of(TaskWhatIfRow), rows, stored=itemgetter(1))
     return table(
         [
-            ("Strategy", lambda line: text(_title(line[0]))),
-            *shown,
-            (head(_COLUMNS["reason"]), lambda line: text(line[1]["reason"] or "")),
+            ("STRATEGY", lambda line: text(_title(line[0])) + " *" * line[0].is_running),
+            *short(TaskWhatIfRow, _SHORT, itemgetter(1)),
         ],
         rows,
-        stored=itemgetter(1),
-        title=f"What if: {text(answer.group.group)}",
-        apart=True,
-        spare=["Threads", "Fewest", "Restore offsets"],
+        spare=["FEWEST", "RECORDS"],
     )
 
 
-def _instances(answer: TaskAnswer) -> Table:
-    """Each instance with the tasks that it has now, and with each strategy, those that leave included."""
+def _instances(answer: TaskAnswer, *, wide: bool) -> Table:
+    """Each instance with its tasks now, and with the first strategy or every one; those that leave included."""
     every = (answer.today, *answer.outcomes)
-    loads = [one.loads(answer.rates) for one in every]
+    pairs = [(one, one.loads(answer.rates)) for one in (every if wide else every[:2])]
     racks: dict[str, str | None] = {}
     for one in every[:2]:
         racks |= dict(zip(one.application.app.clients, _racks(one), strict=True))
@@ -149,21 +203,24 @@ def _instances(answer: TaskAnswer) -> Table:
             return NOTHING
         count, copies, rate = load[process]
         kept = f" + {number(copies)}" if copies else ""
-        anew = one.restoring[process]
-        offsets, held = one.to_restore(anew)
-        built = f", restores {number(offsets)} ({or_unknown(size)(held)})" if anew else ""
-        return f"{number(count)}{kept} ({UNKNOWN if rate is None else ratio(rate)}/s){built}"
+        new = one.restoring[process]
+        offsets, held = one.to_restore(new)
+        built = f", restores {brief(offsets)} ({or_unknown(size)(held)})" if new else ""
+        return f"{number(count)}{kept} ({UNKNOWN if rate is None else brief(rate)}/s){built}"
 
     return table(
         [
-            ("Instance", lambda process: text(answer.names[process])),
-            ("Rack", lambda process: text(racks[process], UNKNOWN)),
+            ("INSTANCE", lambda process: text(answer.names[process])),
+            ("RACK", lambda process: text(racks[process], UNKNOWN)),
             *(
-                (f">{_title(one)}", lambda process, one=one, load=load: told(one, load, process))
-                for one, load in zip(every, loads, strict=True)
+                (
+                    "NOW" if one.strategy is None else _title(one),
+                    lambda process, one=one, load=load: told(one, load, process),
+                )
+                for one, load in pairs
                 if one.placed is not None
             ),
         ],
         list(racks),
-        title="Instances: tasks, copies after a +, and what arrives; offsets (bytes) of stores to restore",
+        title="Instances: tasks + copies (incoming records/s), records (bytes) to restore",
     )

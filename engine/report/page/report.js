@@ -2,7 +2,7 @@
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 for (const g of data.groups) g.due = g.due.map(seconds => seconds + data.start);
-const worst = data.width > 1 ? ", the worst of " + data.width + " snapshots each" : "";
+const worst = data.width > 1 ? ", maximum of " + data.width + " snapshots per point" : "";
 const groups = [...document.querySelectorAll(".group")];
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 const utc = seconds => new Date(seconds * 1000).toISOString();
@@ -53,27 +53,27 @@ function lagChart(box, g) {
   const between = {class: "hovered", width: 0, stroke: "transparent", points: {show: false}};
   const ends = joined[0];
   return new uPlot({
-    title: "Lag (offsets), with what was forecast 15 min before" + worst, width: box.clientWidth, height: 240,
+    title: "Lag (offsets) and its forecast from 15 min before" + worst, width: box.clientWidth, height: 240,
     cursor: {sync: {key: box.parentNode.parentNode.id}, hover: {prox: 12}}, plugins: [marks(g.marks)],
     scales: {x: {range: [ends[0], ends[ends.length - 1] + 1]}, y: {range: upwards}},
     axes: [axis({values: moments, size: 46, space: 64}), axis({values: (u, v) => v.map(short), size: 78})],
     series: [legendTime,
       {label: "lag", value: read(whole), ...line("lag", joined[0])},
-      {label: "low", value: read(whole), ...between},
-      {label: "high", value: read(whole), ...between},
-      {label: "forecast", stroke: colour("expected"), dash: [5, 4], width: 1.5, value: read(whole), points: {show: false}}],
+      {label: "p10", value: read(whole), ...between},
+      {label: "p90", value: read(whole), ...between},
+      {label: "forecast (p50)", stroke: colour("expected"), dash: [5, 4], width: 1.5, value: read(whole), points: {show: false}}],
     bands: [{series: [3, 2], fill: colour("band")}],
   }, joined, box);
 }
 function ageChart(box, g) {
   return new uPlot({
-    title: "Time lag and delay" + worst, width: box.clientWidth, height: 180,
+    title: "Time lag and time behind" + worst, width: box.clientWidth, height: 180,
     cursor: {sync: {key: box.parentNode.parentNode.id}}, plugins: [marks(g.marks)],
     scales: {x: {range: [data.times[0], Math.max(data.times[data.times.length - 1], ...g.due) + 1]}, y: {range: upwards}},
     axes: [axis({values: moments, size: 46, space: 64}), axis({values: (u, v) => v.map(duration), incrs: spans, size: 78})],
     series: [legendTime,
-      {label: "oldest unread record", value: read(duration), ...line("age", data.times)},
-      {label: "delay beyond its commits", value: read(duration), ...line("poor", data.times)}],
+      {label: "time lag", value: read(duration), ...line("age", data.times)},
+      {label: "time behind (beyond commits)", value: read(duration), ...line("poor", data.times)}],
   }, [data.times, g.age, g.delay], box);
 }
 function sparkline(box) {
@@ -93,7 +93,7 @@ function charts(group) {
     const age = box.dataset.c === "age";
     const known = age ? some(g.age) || some(g.delay) : some(g.lag) || g.due.length;
     if (known) box.plot = (age ? ageChart : lagChart)(box, g);
-    else box.textContent = age ? "Time lag and delay are unknown." : "Lag is unknown.";
+    else box.textContent = age ? "Time lag and time behind are unknown." : "Lag is unknown.";
   }
 }
 const seen = new IntersectionObserver(entries => {
@@ -133,7 +133,7 @@ function followTheme(frame) {
   new MutationObserver(dress).observe(frame, {attributeFilter: ["class"]});
   dress();
 }
-// inside Airflow, which lets people choose; a stranger's frame may not be looked at
+// follow the theme of Airflow; access to a cross-origin frame throws
 if (parent !== window) try { followTheme(parent.document.documentElement); } catch (refused) { void refused; }
 
 const search = document.getElementById("search"), left = document.getElementById("left");

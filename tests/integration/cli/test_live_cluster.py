@@ -32,7 +32,7 @@ def test_advice_for_one_sick_group_now(run, workload, tmp_path):
     assert (row["verdict"], row["strategy"], row["seen"]) == ("switch", "min_traffic", 2)
     assert row["moves"]
     assert "cross-rack share" in row["reason"]
-    assert "plain form" in result.stderr
+    assert "local run" in result.stderr
 
 
 def test_a_snapshot_goes_into_a_lake_that_everything_reads(run, workload, tmp_path):

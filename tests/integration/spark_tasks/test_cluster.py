@@ -107,7 +107,7 @@ def test_a_run_says_what_the_cluster_is_has_and_did(site, flow):
         f"metrics of {NEWEST}",
         f"candidates of {NEWEST}",
     ]
-    assert re.match(r"the cluster did \d+ tasks? on \d executors?", did)
+    assert re.match(r"the cluster completed \d+ tasks? on \d executors?", did)
     assert not list(probes(site))
 
 
@@ -202,8 +202,8 @@ OURS = f"{sys.version_info[0]}.{sys.version_info[1]}"
 REFUSALS = {
     "nothing": r"(1 executor|2 executors) on 1 host have Python 3\.",
     "code": r"ConfigError: a Spark worker \(.*lacks a module: No module named 'evenkeel'\."
-    " Make an archive with `evenkeel admin pack`",
-    "version": f"ConfigError: .*runs Python 3.99, this process {OURS}; they must be the same",
+    " Create an archive with `evenkeel admin pack`",
+    "version": f"ConfigError: .*runs Python 3.99, this process {OURS}; both need the same version",
     "python": "ConfigError: Spark's workers cannot start Python as /no/such/python: .*not found",
     "lake": rf"LakeError: a Spark worker \(.*cannot read lake {ELSEWHERE} as this process does: ",
 }

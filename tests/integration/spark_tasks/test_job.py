@@ -178,10 +178,10 @@ def test_memory_that_runs_out_is_one_line_with_the_setting(tmp_path):
     assert 3 == len(said), done.stdout
     of_worker, of_killed, of_java = said
     assert of_worker.startswith("a Python worker of Spark ran out of memory (Spark's Java has 480m")
-    assert of_killed.startswith("a worker of Spark was killed from outside")
+    assert of_killed.startswith("a worker of Spark was killed")
     assert "Set EVENKEEL_SPARK_MASTER=local[1]" in of_killed
     assert of_java.startswith("Spark's Java ran out of memory (")
-    assert of_java.endswith("Set spark.driver.memory in spark-defaults.conf to more.")
+    assert of_java.endswith("Increase spark.driver.memory in spark-defaults.conf.")
     assert 0 == done.returncode
 
 

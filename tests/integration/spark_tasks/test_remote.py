@@ -154,7 +154,7 @@ def test_workers_without_our_code_are_named(ask):
         ask(f"exec {BARE}")
     line = str(refused.value)
     assert "lacks a module: No module named '" in line
-    assert "its PYSPARK_PYTHON, or let EVENKEEL_SPARK_ARCHIVE name the archive" in line
+    assert "or set EVENKEEL_SPARK_ARCHIVE to the path of the archive" in line
     assert "\n" not in line
 
 
@@ -167,7 +167,7 @@ def test_what_an_archive_says_that_finds_no_python_is_said(ask):
 def test_another_version_of_spark_is_named(ask, monkeypatch):
     """What the server says of itself is compared with the client's version."""
     monkeypatch.setattr(preflight.pyspark, "__version__", "5.1.2")
-    with pytest.raises(ConfigError, match=r"runs Spark 4\.\S+, this process 5\.1\.2; they must be"):
+    with pytest.raises(ConfigError, match=r"runs Spark 4\.\S+, this process 5\.1\.2; both need"):
         ask()
 
 

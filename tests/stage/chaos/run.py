@@ -189,13 +189,17 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.stage chaos", description=(__doc__ or "").strip()
     )
-    parser.add_argument("--minutes", type=float, default=10, help="how long to hurt (10)")
-    parser.add_argument("--seed", type=int, default=1, help="another one hurts otherwise (1)")
-    parser.add_argument("--patience", type=float, default=15, help="minutes to wait after (15)")
-    parser.add_argument("--dry", action="store_true", help="print the plan, and do nothing")
+    parser.add_argument(
+        "--minutes", type=float, default=10, help="duration of the faults in minutes (10)"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="seed of the random faults (1)")
+    parser.add_argument(
+        "--patience", type=float, default=15, help="minutes to wait for recovery (15)"
+    )
+    parser.add_argument("--dry", action="store_true", help="print the planned faults and exit")
     asked = parser.parse_args(arguments)
     blows = plan_of(asked.seed, 60 * asked.minutes)
-    print(f"seed {asked.seed}, {len(blows)} blows in {asked.minutes:g} minutes", flush=True)
+    print(f"seed {asked.seed}, {len(blows)} faults in {asked.minutes:g} minutes", flush=True)
     if asked.dry:
         print(*blows, sep="\n")
         return 0
@@ -237,7 +241,7 @@ def _verdict(evidence: Evidence, found: Mapping[str, Sequence[str]]) -> int:
     failed = evidence.rows("SELECT count(*) FROM step_run WHERE outcome = 'failed'")[0]["count"]
     incidents = evidence.rows(INCIDENTS)
     print(f"\nsnapshots   {', '.join(f'{n} {state}' for state, n in sorted(counts.items()))}")
-    print(f"messages    {len(evidence.messages)} in Slack; {failed} steps failed on the way")
+    print(f"messages    {len(evidence.messages)} in Slack; {failed} failed steps")
     print(f"incidents   {len(incidents)}")
     for each in incidents:
         ends = f"{each['closed_at']:%H:%M:%S}" if each["closed_at"] else "open"

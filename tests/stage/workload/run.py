@@ -246,20 +246,20 @@ def restart_main(arguments: list[str]) -> int:
     )
     parser.add_argument("group", choices=[plan.name for plan in GROUPS if plan.kind == "classic"])
     restart(default_home() / "demo" / "workload", parser.parse_args(arguments).group)
-    print("A member has left and joins again.")
+    print("Restarted one member.")
     return 0
 
 
 def keep_alive(workload: Workload, once_settled: Path | None, ended: threading.Event) -> None:
     """Say which group has settled as it does, write the file after the last, stay until asked."""
     for name, reason in workload.left_out.items():
-        print(f"left out {workload.prefix}{name}: {reason}", flush=True)
+        print(f"skipped {workload.prefix}{name}: {reason}", flush=True)
     for name, reason in workload.played.items():
         print(f"from a recording {workload.prefix}{name}: {reason}", flush=True)
     if _watch(workload, ended):
         if once_settled:
             _write_whole(once_settled, json.dumps(workload.describe(), indent=1))
-        print(f"all {len(workload.settled)} groups have settled", flush=True)
+        print(f"all {len(workload.settled)} groups are ready", flush=True)
     while not ended.wait(0.5):
         workload.restart_asked()
 
@@ -282,7 +282,7 @@ def _watch(workload: Workload, ended: threading.Event) -> bool:
             return True
         if time.monotonic() > warn_at:
             names = ", ".join(plan.name for plan in left)
-            print(f"still not settled: {names or 'not all at once'}", file=sys.stderr, flush=True)
+            print(f"not ready in time: {names or 'not all at once'}", file=sys.stderr, flush=True)
             warn_at = time.monotonic() + SLOW_TO_SETTLE_SECONDS
     return False
 
@@ -299,13 +299,17 @@ def main(arguments: list[str]) -> int:
     """Run the workload, or remove it."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.stage workload",
-        description="Groups in every state worth recognising.",
+        description="Run consumer groups in all interesting states.",
     )
     parser.add_argument("--bootstrap", required=True, help="host:port[,host:port...]")
-    parser.add_argument("--prefix", default="", help="goes before every topic and group")
-    parser.add_argument("--directory", type=Path, help="for logs and state of Streams")
-    parser.add_argument("--once-settled", type=Path, metavar="FILE", help="written when settled")
-    parser.add_argument("--remove", action="store_true", help="delete what was created")
+    parser.add_argument("--prefix", default="", help="prefix of every topic and group")
+    parser.add_argument("--directory", type=Path, help="folder for logs and Streams state")
+    parser.add_argument(
+        "--once-settled", type=Path, metavar="FILE", help="file to write when all groups are ready"
+    )
+    parser.add_argument(
+        "--remove", action="store_true", help="delete the created groups and topics"
+    )
     options = parser.parse_args(arguments)
     try:
         if options.remove:

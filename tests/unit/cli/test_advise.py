@@ -47,7 +47,7 @@ def test_a_recording_is_enough_for_advice_on_every_group(run, recording):
         "bad\x1b[31m[red]name": "stay",
     }
     assert all(row["reason"] for row in rows.values())
-    assert all(row["form"].startswith("plain form") for row in rows.values())
+    assert all(row["form"].startswith("local run") for row in rows.values())
     uneven = rows["uneven"]
     assert set(METRICS["group_metrics"].names) - {"group_id"} <= set(uneven)
     assert [row["strategy"] for row in uneven["strategies"]][:3] == ["live", "range", "roundrobin"]
@@ -60,7 +60,7 @@ def test_people_get_one_line_per_group_with_the_reason(run, recording):
     """
     State, sizes, lag, skew, racks, status, verdict and why; unknown is a question mark.
 
-    And that it is the plain form: nobody shall take it for a validated run.
+    And that it is a local run: nobody shall take it for a validated run.
     """
     result = run("advise", "--from", recording, "--wide")
     lines = result.stdout.splitlines()
@@ -69,8 +69,8 @@ def test_people_get_one_line_per_group_with_the_reason(run, recording):
     assert by_group["empty"][1:4] == ["Empty", "0", "4"]
     assert by_group["uneven"][1:5] == ["Stable", "2", "6", "3,000"]
     assert lines[0].split()[-1] == "Why"
-    assert lines[-1] == "? unknown   - none"
-    assert "plain form: no Spark, no validation" in result.stderr
+    assert lines[-1] == "? unknown, - not applicable"
+    assert "local run: not validated, not stored" in result.stderr
 
 
 @pytest.mark.usefixtures("soon")
@@ -98,10 +98,11 @@ def test_the_scoreboard_says_what_becomes_of_the_group(run, tmp_path):
     [group] = objects(run(*asked, "--json"))
     rows = {row["strategy"]: row for row in group["strategies"]}
 
-    assert "Lag in 1 h: expected (low to high)  Drained in  Restarts" in by_strategy["Strategy"]
+    heads = words_of(by_strategy["Strategy"])
+    assert "lag p50 (offsets) Forecast lag p90 (offsets) Forecast drained p50 Restarts" in heads
     live = rows["live"]
-    low, expected, high = (f"{round(live[f'forecast_lag_{end}']):,}" for end in ENDS)
-    assert f" {expected} ({low} to {high})  not in 1 h         -  " in by_strategy["live"]
+    ends = " ".join(f"{live[f'forecast_lag_{end}']:,.2f}" for end in ENDS)
+    assert f" {ends} not in 1 h - " in words_of(by_strategy["live"])
     assert live["forecast_drained_seconds_expected"] == "Infinity"
     switched = rows["roundrobin"]
     assert switched["forecast_lag_expected"] < live["forecast_lag_low"]
@@ -312,7 +313,7 @@ def test_it_stands_below_the_scoreboard_and_starts_with_what_is(swept, run, reco
     assert lines[3].split()[:3] == ["live", "4", "67%"]
     strategies = [line.split()[0] for line in lines[4:] if line.startswith(("min", "bal"))]
     assert set(strategies) == {"min_traffic", "balance_subtopology"}
-    assert lines[-1] == "By default a crossing partition is worth 10 moves in Kafka Streams."
+    assert lines[-1] == "(CROSS-RACK: cross-rack partitions; RECORDS/S: cross-rack records/s)"
     wide = run("advise", "--group", "uneven", "--from", recording, "--wide").stdout
     assert "Members changed" not in wide  # they stayed
 
@@ -422,7 +423,7 @@ def test_points_of_streams_say_traffic_moves_and_stores_apart_and_the_settings(s
     assert least[-1]["settings"] == settings
     lines = [f"{name}={value}" for name, value in settings.items()]
     assert "\n".join(["# min_traffic: 4 moves, 0 across racks", *lines]) in shown
-    assert "Of them with state  Offsets to restore" in shown
+    assert "STATEFUL  RESTORED" in shown
 
 
 def test_an_application_with_the_sticky_assignor_is_told_to_leave_it(swept, application, tmp_path):
@@ -441,10 +442,10 @@ def test_unknown_rates_are_left_out_of_the_table(swept, racked):
     folder = racked("g")
     shown = swept("g", folder).stdout
     table = shown[shown.index("Cross-rack traffic against moves") :]
-    assert "Offsets/s" not in table
+    assert "RECORDS/S" not in table
     assert [line.split("  ")[-1] for line in table.splitlines() if line.startswith("min")] == [
         "up to 1 move",
-        "1 move or more (so by default)",
+        "1 move or more (default)",
     ]
     [told] = objects(swept("g", folder, "--json"))
     rows = told["tradeoff"]

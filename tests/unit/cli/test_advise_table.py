@@ -14,7 +14,8 @@ from rich.cells import cell_len
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.cli import sources
 from evenkeel.engine.cli.local_mode import judge
-from evenkeel.engine.cli.views.fleet import WIDTH, Fleet, order, show_fleet
+from evenkeel.engine.cli.views.fleet import Fleet, order, show_fleet
+from evenkeel.engine.cli.views.tables import WIDTH
 from evenkeel.engine.config import Settings
 from evenkeel.engine.snapshots import split_snapshot_id
 from tests.helpers.snapshots import group, make_snapshot, member, topic
@@ -188,7 +189,8 @@ def test_one_group_is_told_from_its_problem_to_the_next_command(told):
     assert "evenkeel runbook skewed-load --strategy roundrobin" in lines[6]
     table = lines.index("") and [line.split("  ")[0] for line in lines[9:15]]
     assert table[:2] == ["range (current)", "roundrobin"]
-    assert "  balanced, drain: needs members that follow plans (evenkeel-plan)" in lines
+    place = lines.index("  balanced, drain: needs members that follow plans (evenkeel-plan)")
+    assert lines[place + 1] == "    evenkeel runbook skewed-load --strategy balanced"
     assert max(map(len, lines)) <= WIDTH
     assert "payments-0" not in text
     moves = told("advise", "--from", RECORDED, "--group", "skewed-load", "--moves").stdout
@@ -243,7 +245,7 @@ def test_a_long_name_is_cut_but_in_commands(run, kept):
     lines = run("advise", "--from", place, "--group", "it*").stdout.splitlines()
     assert lines[0].startswith("it's a very-long-name-it's a v…")
     long = [line for line in lines if len(line) > WIDTH]
-    assert all(line.startswith("The way to a strategy: evenkeel elect 'it'") for line in long)
+    assert all(" evenkeel " in line and "'it'" in line for line in long)
 
 
 def test_a_name_is_quoted_where_it_is_copied(told, recording):

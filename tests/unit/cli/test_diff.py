@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from evenkeel.engine.cli.views.differences import SHOWN
+from evenkeel.engine.cli.views.differences import LISTED, SHOWN
 from tests.helpers.snapshots import group, make_snapshot, member, snapshot_id, topic
-from tests.unit.cli.conftest import objects
+from tests.unit.cli.conftest import objects, words_of
 
 
 @pytest.fixture
@@ -43,25 +43,19 @@ TWO = [
 
 
 def test_people_read_what_changed(shown):
-    """The two moments, then a line per change, then who got which partitions from whom."""
+    """How much changed and when, then a line per change by kind, with who got which partitions from whom."""
     assert _lines(shown(ONE, TWO)) == [
-        "app on test: 2026-03-01 12:00:00 UTC, and 2026-03-01 12:05:00 UTC, 5 min later",
+        "app (test): 1 joined, 3 reassigned; 2026-03-01 12:00 UTC -> 12:05 UTC (5 min)",
         "",
-        "Changed",
-        "What           Whose  Before  After",
-        "Member joined  b      -       b",
-        "",
-        "Partitions that changed owner: 3 partitions",
-        "From  To  Topic   Count  Partitions",
-        "a     b   orders      3  2-3, 5",
-        "",
-        "- none",
+        "  Joined      b",
+        "  Reassigned  a -> b: orders 2-3, 5 (3 partitions)",
     ]
 
 
 def test_nothing_changed_is_said(run, shown):
     """One sentence, not an empty answer; for machines no line at all."""
-    assert _lines(shown(ONE, ONE))[1:] == ["Nothing changed."]
+    (line,) = _lines(shown(ONE, ONE))
+    assert line.startswith("app (test): no change; ")
     assert objects(run("diff", "app", "--from", "lake", "--json")) == []
 
 
@@ -142,8 +136,9 @@ def test_a_group_that_came_or_went(run, kept):
     kept(*taken)
 
     came, went = (run("diff", name, "--from", "lake") for name in ("came", "went"))
-    assert _lines(came)[1:] == ["The group is not in the earlier snapshot."]
-    assert _lines(went)[1:] == ["The group is not in the later snapshot."]
+    for result, where in ((came, "earlier"), (went, "later")):
+        (line,) = _lines(result)
+        assert f": not in the {where} snapshot; " in line
     (row,) = objects(run("diff", "came", "--from", "lake", "--json"))
     assert (row["change"], row["before"], row["after"]) == ("group", False, True)
 
@@ -152,8 +147,8 @@ def test_what_is_not_known_is_said_and_no_change(run, recording):
     """A group that rebalances tells no owners."""
     result = run("diff", "moving", "--from", recording)
 
-    assert _lines(result)[1] == "Nothing changed that could be compared."
-    assert "Not known: the group was rebalancing in the earlier" in result.stdout
+    assert ": no change in what could be compared; " in _lines(result)[0]
+    assert "Not compared: the group was rebalancing in the earlier" in result.stdout
     rows = objects(run("diff", "moving", "--from", recording, "--json"))
     assert {row["change"] for row in rows} == {"not_compared"}
     assert "rebalancing" in rows[0]["reason"]
@@ -168,8 +163,8 @@ def test_a_restarted_member_goes_by_its_name_of_now(shown):
     ]
     lines = _lines(shown(before, after))
 
-    assert "Member restarted  a      a-11111111  a-22222222" in lines
-    assert "a     b   orders      1  5" in lines
+    assert "  Restarted   a" in lines
+    assert "  Reassigned  a -> b: orders 5 (1 partition)" in lines
 
 
 def test_topics_racks_and_subscriptions_read_plainly(run, kept):
@@ -190,23 +185,27 @@ def test_topics_racks_and_subscriptions_read_plainly(run, kept):
     kept(before, after)
     lines = _lines(run("diff", "app", "--from", "lake"))
 
-    told = {tuple(re.split("  +", line)) for line in lines}
+    told = {tuple(re.split("  +", line.strip())) for line in lines}
     assert told >= {
-        ("Subscription", "a", "orders", "orders, pay"),
-        ("Rack", "a", "?", "rack-a"),
-        ("Retention (ms)", "orders", "-1", "9,000"),
-        ("Reads from followers", "-", "no", "yes"),
-        ("Topic created", "pay", "-", "1 partition"),
-        ("Topic subscribed", "pay", "-", "1 partition"),
-        ("rack-a, rack-b", "rack-a, rack-c", "orders", "2", "0-1"),
+        ("Subscription", "a: orders -> orders, pay"),
+        ("Rack", "a: ? -> rack-a"),
+        ("Retention (ms)", "orders: -1 -> 9,000"),
+        ("Fetch from followers", "no -> yes"),
+        ("Topic created", "pay: 1 partition"),
+        ("Topic subscribed", "pay: 1 partition"),
+        ("Replica racks", "rack-a, rack-b -> rack-a, rack-c: orders 0-1 (2 partitions)"),
     }
 
 
-def test_a_long_table_is_cut_and_says_so(run, shown):
-    """Machines get all of it."""
+def test_long_lists_are_cut_and_say_so(run, shown):
+    """Names of members, and lines; machines get all of it."""
+    some = [member(f"m{n:03}", ["orders"], rack="a") for n in range(SHOWN + 10)]
+    moved = [one | {"rack": "b"} for one in some]
+    result = shown([*ONE, *some], [*ONE, *moved])
+    assert "  and 10 more (--json has all)" in result.stdout
+    assert result.stdout.count("  Rack ") == SHOWN
     many = [member(f"m{n:03}", ["orders"]) for n in range(SHOWN + 10)]
     result = shown(ONE, [*ONE, *many])
-
-    assert f"Changed; the first {SHOWN} of {SHOWN + 10} (--json has all)" in result.stdout
-    assert result.stdout.count("Member joined") == SHOWN
+    assert "  Joined    m000, m001," in result.stdout
+    assert f"and {SHOWN + 10 - LISTED} more" in words_of(result.stdout)
     assert len(objects(run("diff", "app", "--from", "lake", "--json"))) == SHOWN + 10

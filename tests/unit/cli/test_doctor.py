@@ -218,5 +218,9 @@ def test_a_variable_that_nobody_reads_is_told_with_the_key_that_is_near(run, mon
     for name in ("EVENKEEL_WEBHOOK", "EVENKEEL_USER", "EVENKEEL_LOOKBACK", "WEBHOOK"):
         monkeypatch.setenv(name, "3")
     told = [each for each in objects(run("doctor", "--json")) if each["name"] == "environment"]
-    said = ("WARN", "nobody reads EVENKEEL_WEBHOOK.", "Call it EVENKEEL_WEBHOOKS if that is meant.")
+    said = (
+        "WARN",
+        "EVENKEEL_WEBHOOK is not a setting.",
+        "Call it EVENKEEL_WEBHOOKS if that is meant.",
+    )
     assert [(each["outcome"], each["found"], each["fix"]) for each in told] == [said]

@@ -72,15 +72,27 @@ def test_without_a_name_all_queries_are_listed(run):
     assert all(row["summary"] for row in rows)
     text = run("query").stdout
     assert all(name in text for name in sql.queries())
-    assert "group (required)" in text
+    assert "(group*, cluster" in text
     assert "limit=20" in text
 
 
 def test_rows_are_a_table_with_units_of_their_own(run, history):
-    """Thousands separated, shares in percent, seconds as spans, moments in UTC; null is ? or -."""
+    """Numbers rounded or exact, shares in percent, seconds as spans, moments in UTC; null is ? or -."""
     lines = run("query", "scoreboard").stdout.splitlines()
-    told = "a 1,234,567 25% 5 min yes 2026-03-01 00:00:00 - x"
-    assert lines[1].split() == told.split()
+    assert lines[1].split() == ["a", "1.23M", "25%", "5m", "yes", "2026-03-01", "00:00", "-", "x"]
+    wide = run("query", "scoreboard", "--wide").stdout.splitlines()
+    assert wide[1].split() == [
+        "a",
+        "1,234,567",
+        "25%",
+        "5",
+        "min",
+        "yes",
+        "2026-03-01",
+        "00:00:00",
+        "-",
+        "x",
+    ]
     assert lines[2].split() == ["b", "?", "?", "never", "no", "-", "exact", "-"]
 
 
@@ -115,7 +127,7 @@ NULLS = (
         "1 0 ? -",
     ),
     ("scoreboard", {"leave_moves_mean": None, "members_tried": None}, "- -"),
-    ("scoreboard", {"leave_moves_mean": 8 / 3, "restart_moves": 1200}, "2.67 1,200"),
+    ("scoreboard", {"leave_moves_mean": 8 / 3, "restart_moves": 1200}, "2.7 1,200"),
     ("groups", {"total_lag": 7, "members": 2, "lag_skew": None, "error": None}, "7 2 ? -"),
     ("cross_rack_cost", {"cheapest_strategy": None, "cheapest_share": None}, "- -"),
     ("cross_rack_cost", {"cheapest_strategy": "fair", "cheapest_share": None}, "fair ?"),
@@ -311,7 +323,7 @@ def test_a_picture_has_the_question_its_time_and_units(run, history, tmp_path):
     assert result.exit_code == 0, result.output
     assert f"drawn: {file}" in result.stderr
     words = re.findall(r"<!-- (.*?) -->", file.read_text(encoding="utf-8"))
-    assert "How did the lag of a group develop?" in words
+    assert "How did the lag of a group change from snapshot to snapshot?" in words
     assert "prod; 2026-03-01 00:00:00 UTC to 2026-03-01 02:00:00 UTC; gap: unknown" in words
     assert {"Lag (offsets)", "Time lag (h)", "time (UTC)", "a$b$", " _b"} <= set(words)
 

@@ -14,7 +14,7 @@ REFUSED = {
     "": {
         "nonsense": "No such command 'nonsense'.",
         "lag --nonsense": "No such option: --nonsense",
-        "lag": "which cluster is not said",
+        "lag": "no cluster is given",
         "lag --bootstrap h:9092 --from x": "--bootstrap and --from exclude each other. Give one of them.",
         "lag --bootstrap no-port": "--bootstrap: ",
         "lag --cluster unheard-of": "cluster 'unheard-of' is not configured",
@@ -59,7 +59,7 @@ REFUSED = {
         "--member a=range --to stiky": "there is no strategy 'stiky'",
         "--member a=range --to live": "no member can be set to live",
         "--member a=range --to uniform": "cannot list 'uniform'",
-        "--member a=range --to range+client.rack": "client.rack is no strategy",
+        "--member a=range --to range+client.rack": "client.rack is a setting, not a strategy",
         "slow-member @ --assignors ,": "--assignors: a list of strategies",
         "slow-member @ --to stiky": "there is no strategy 'stiky'",
     },
@@ -94,8 +94,8 @@ REFUSED = {
         "--members 3": "Write for example +2 or -1.",
         "--members +0": "is no number of members",
         "--members +99999": "Use 10,000 at most.",
-        "--members -3": "group balanced has 3 members: without 3 nobody would be left.",
-        "--without balanced-1 --members -2": "without 3 nobody would be left",
+        "--members -3": "group balanced has 3 members: without 3 no member would be left.",
+        "--without balanced-1 --members -2": "without 3 no member would be left",
         "--without-rack rack-x": "no member and no broker is in such a rack. Did you mean rack-",
         "--without-rack zzz": "The racks are rack-a, rack-b, rack-c.",
         "--without-rack rack-a --members +1 --rack new=rack-a": "--rack new=rack-a: rack rack-a is lost.",
@@ -106,10 +106,10 @@ REFUSED = {
         "--partitions invoices": "is not TOPIC=NUMBER. Write for example orders=24.",
         "--rack balanced-1": "is not MEMBER=RACK",
         "--rack balanced-1=": "is not MEMBER=RACK",
-        "--rack new=a": "--rack new: nobody joins. Let members join with --members +N.",
-        "--rack new-2=a --members +1": "--rack new-2: those who join are new-1.",
+        "--rack new=a": "--rack new: no member joins. Let members join with --members +N.",
+        "--rack new-2=a --members +1": "--rack new-2: new members are new-1.",
         "--rack new=a,,b --members +1": "has an empty rack",
-        "--rack *=a,b": "--rack *=a,b: only those who join are put into several racks",
+        "--rack *=a,b": "--rack *=a,b: only new members are put into several racks",
         "--capacity balanced-1=x": "'x' is no number of offsets per second above 0",
         "--capacity balanced-1=0": "no number of offsets per second above 0",
         "--capacity balanced-1=inf": "no number of offsets per second above 0",
@@ -121,7 +121,7 @@ REFUSED = {
     },
     "whatif streams-classic @": {
         "--without streams-clasic-1": "Did you mean streams-classic-1",
-        "--members -2": "without 2 nobody would be left",
+        "--members -2": "without 2 no member would be left",
         "--capacity *=5": "what instances of streams-classic can do decides nothing of its tasks",
         "--threads streams-classic-1=0": "'0' is no number of threads up to 10,000",
         "--threads new=2": "Let members join with --members +N",
@@ -143,7 +143,7 @@ REFUSED = {
         "WEIGHTED:Wighted": "has no Wighted; it has Weighted.",
         "BROKEN:Half": "is no assignor: it has no works_on, needs, deployment, source, assign.",
         "BROKEN:NeedsArguments": "NeedsArguments cannot be made: TypeError",
-        "BROKEN:Mute": "Mute cannot say what it is: ValueError: it depends (broken_assignors.py:",
+        "BROKEN:Mute": "Mute does not describe itself: ValueError: it depends (broken_assignors.py:",
         "BROKEN:OddDeployment": "its deployment is 'setting'. It must be one of "
         "evenkeel.engine.assignors.interface.Deployment.",
         "BROKEN:OddPromises": "It must be a frozenset out of evenkeel.engine.assignors.interface.Promise.",
@@ -192,7 +192,7 @@ def test_wrong_usage_is_an_exit_code_and_a_line_in_words(run, monkeypatch, line,
     result = run(*words)
     assert (result.exit_code, result.stdout) == (code, "")
     said = result.stderr.splitlines()
-    own = [line for line in said if not line.startswith(("plain form", "looking at"))]
+    own = [line for line in said if not line.startswith(("local run", "looking at"))]
     assert own[0].startswith("evenkeel: ")
     assert len(own) <= 2
     assert told in words_of(result.stderr)

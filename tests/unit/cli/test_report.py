@@ -63,10 +63,10 @@ def test_the_end_of_each_rack(run, tmp_path, monkeypatch, lake):
     assert result.exit_code == 0, result.output
     assert "2 of 4 groups rehearsed without each rack\nwritten" in result.stderr
     assert page.count("<h3>Without rack-") == 3
-    assert "8 groups cannot be rehearsed: no member" in page
+    assert "8 groups cannot be simulated: no member" in page
 
     told = run("report", "--from", lake, "--group", "uneven", "--without-racks", "--out", "x.html")
     page = (tmp_path / "x.html").read_text(encoding="utf-8")
     assert told.exit_code == 0, told.output
-    assert "Each group of the newest snapshot (1 group) then" in page
+    assert "for every group of the newest snapshot (1 group)" in page
     assert len(re.findall(r"<bdi>uneven</bdi><td>healthy &rarr; ", page)) == 3

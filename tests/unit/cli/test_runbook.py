@@ -118,7 +118,7 @@ Step 1: Change the settings, then restart 2 members one by one, … Java, proper
 … Spring, application.properties spring.kafka.consumer.properties.client.rack= … librdkafka
 … client.rack=rack-a on a@/10.0.0.1 client.rack=rack-b on b@/10.0.0.1
 … kafka-python: the strategy is missing, or members don't send client.rack
-… 2 partitions of another owner than now 50% -> 0% of partitions across racks
+… 2 partitions reassigned cross-rack share of partitions 50% -> 0%
 … Rollback … remove client.rack
 """
 """What the running strategy needs is the setting alone; it brings what its row says."""
@@ -306,9 +306,9 @@ MIN_IS_SET = 'rack_aware_assignment_strategy = "min_traffic"'
         (
             "",
             "<the rack of this member>",
-            "not known: racks have no effect: 1 client (app-2) has no rack … For a forecast, set the racks",
+            "unknown: racks have no effect: 1 client (app-2) has no rack … For a forecast, set the racks",
         ),
-        ('racks = {"app-2-*" = "b"}', "b", "100% -> 0% of partitions across racks"),
+        ('racks = {"app-2-*" = "b"}', "b", "cross-rack share of partitions 100% -> 0%"),
     ],
 )
 def test_one_instance_without_client_rack_gets_it_and_nobody_else_restarts(

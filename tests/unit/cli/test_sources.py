@@ -153,8 +153,8 @@ def test_a_recording_of_stored_snapshots_keeps_what_was_read(run, lake, tmp_path
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("lag --from lake", "uneven: Stable"),
-        ("diff uneven", "uneven on prod"),
+        ("lag --from lake", "Cluster prod: 7 groups"),
+        ("diff uneven", "uneven (prod): "),
         ("backtest --from lake --group uneven", "uneven"),
         ("report --snapshots 2", "7 groups over 2 snapshots"),
     ],

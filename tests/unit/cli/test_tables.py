@@ -17,7 +17,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from evenkeel.engine.cli.views.columns import cell, head, pick, table
-from evenkeel.engine.cli.views.layout import lay_out, plain_heading
+from evenkeel.engine.cli.views.layout import LEFT_OUT, lay_out, plain_heading
 from evenkeel.engine.cli.views.tables import Table, plain, show, tell, to_json
 from evenkeel.engine.model.columns import Unit, Where, column, columns_of, missing_where
 from evenkeel.engine.model.columns import record as record_class
@@ -101,7 +101,7 @@ def test_sentences_on_a_terminal_break_between_words_and_keep_their_indent(capsy
 def test_a_legend_explains_the_signs_that_stand_in_the_table(capsys):
     """Unknown and none are told apart, and only explained when used."""
     show([WIDE])
-    assert capsys.readouterr().out.splitlines()[-1] == "? unknown   - none"
+    assert capsys.readouterr().out.splitlines()[-1] == "? unknown, - not applicable"
     show([Table(headings=["A"], rows=[["b"]])])
     assert capsys.readouterr().out.splitlines() == ["A", "b"]
 
@@ -157,7 +157,7 @@ def test_every_word_and_number_of_a_shown_column_is_whole_and_the_others_are_nam
     """A column is there with all its words, or said once for all rows, or named as left out."""
     lines = on_screen(table, width)
     words = {word for line in lines for word in line.replace(";", " ").split()}
-    note = " ".join(lines).partition("Left out on this narrow screen: ")[2]
+    note = " ".join(lines).partition(LEFT_OUT)[2]
     left_out = note.partition(" (")[0].replace(" ", "").split(",")
     for place, heading in enumerate(table.headings):
         if plain_heading(heading) in left_out:
@@ -203,7 +203,7 @@ def test_what_is_the_same_in_every_row_is_said_once():
 def test_the_columns_a_table_can_spare_go_first(width, left):
     """What is left out is named; where too little would be left, rows become blocks and nothing is."""
     lines = on_screen(NINE, width)
-    note = " ".join(lines).partition("Left out on this narrow screen: ")[2]
+    note = " ".join(lines).partition(LEFT_OUT)[2]
     assert [name for name in left if name not in note] == []
     assert bool(left) == bool(note)
 

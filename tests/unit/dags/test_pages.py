@@ -316,7 +316,7 @@ def test_who_waits_for_a_slow_history_is_told_so(monkeypatch: pytest.MonkeyPatch
     assert answer.status_code == 503
     assert answer.headers["refresh"] == "5"
     assert answer.headers["cache-control"] == "no-store"
-    assert "This page asks again by itself." in answer.text
+    assert "This page reloads automatically." in answer.text
 
 
 def test_trouble_is_not_kept() -> None:
@@ -342,7 +342,11 @@ def test_trouble_is_not_kept() -> None:
     [
         (ConfigError("no history database is configured.", fix="Set it."), 503, "Set it."),
         (HistoryUnreachable("database evenkeel at db:5432 does not answer."), 503, "db:5432"),
-        (ValueError("postgresql://me:hunter2@db/evenkeel"), 500, "The log of the API server"),
+        (
+            ValueError("postgresql://me:hunter2@db/evenkeel"),
+            500,
+            "See the log of the Airflow API server",
+        ),
     ],
 )
 def test_what_hinders_a_page_is_said_on_it(

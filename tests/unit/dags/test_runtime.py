@@ -98,7 +98,7 @@ def test_a_step_that_takes_too_long_is_noted_as_such(history: MemoryHistory) -> 
     with pytest.raises(AirflowTaskTimeout), runtime.running("take_snapshot", cluster="eu"):
         raise AirflowTaskTimeout("Timeout, PID: 1")
     assert [n.error for n in history.tables.steps] == [
-        "given up after 0 s, the time limit of the task."
+        "stopped after 0 s, the time limit of the task."
     ]
 
 

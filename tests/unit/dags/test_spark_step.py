@@ -76,7 +76,7 @@ def test_being_killed_is_told_as_that(ending: str) -> None:
     """What was printed before has nothing to do with it."""
     with pytest.raises(AirflowException) as raised:
         running(f"import os; print('Setting Spark log level'); {ending}").execute(CONTEXT)
-    assert str(raised.value) == "it was ended by signal 15 before it was done."
+    assert str(raised.value) == "Signal 15 ended it before it was done."
 
 
 def test_a_success_says_nothing() -> None:

@@ -69,45 +69,44 @@ NAME = STRATEGIES[1]
 
 CASES = [
     Case(
-        expectation="candidates: It has as many rows as its manifest says.",
+        expectation="candidates: It has the number of rows of its manifest.",
         rows=99,
         groups=(None,),
         reason="the manifest says 99 rows, the table has ",
     ),
     Case(
-        expectation="candidates: Its rows are of this snapshot.",
+        expectation="candidates: Its rows belong to this snapshot.",
         values={"snapshot_id": "test-20200101T000000Z-abcdef"},
         groups=(None,),
-        reason="a row is of another snapshot: test-20200101T000000Z-abcdef",
+        reason="a row belongs to another snapshot: test-20200101T000000Z-abcdef",
     ),
     Case(
-        expectation="candidates: Its rows say which snapshot they are of.",
+        expectation="candidates: Its rows have a snapshot id.",
         values={"snapshot_id": None},
         groups=(None,),
-        reason="a row does not say which snapshot it is of",
+        reason="a row has no snapshot id",
     ),
     Case(
-        expectation="scoreboard: Every group is judged by every strategy once, "
-        "what it has now among them.",
+        expectation="scoreboard: Every group has one candidate per strategy, including the current assignment.",
         edit=lambda rows: [*rows[1:], rows[-1]],
         groups=("steady", "other"),
-        reason="a strategy's row is missing or stands twice: ",
+        reason="the row of a strategy is missing or duplicated: ",
     ),
     Case(
-        expectation="candidates: Every candidate is of a group that was measured.",
+        expectation="candidates: Every candidate belongs to a measured group.",
         edit=of_ghost,
         groups=(None,),
-        reason="a candidate is of a group that was not measured: live of ghost",
+        reason="a candidate belongs to a group without metrics: live of ghost",
     ),
     Case(
-        expectation="candidates: The strategy is a known one.",
+        expectation="candidates: The strategy is a known value.",
         values={"strategy": "magic"},
-        reason="the strategy is not a known one: magic: magic",
+        reason="the strategy is not a known value: magic: magic",
     ),
     Case(
         expectation="candidates: Every candidate has a reason.",
         values={"reason": " "},
-        reason=f"there is no reason: {NAME}",
+        reason=f"the reason is missing: {NAME}",
     ),
     *(
         Case(
@@ -129,10 +128,10 @@ CASES = [
     Case(
         expectation="candidates: lag_skew is at least 1.",
         values={"lag_skew": 0.5},
-        reason=f"lag_skew is under 1: {NAME}: 0.5",
+        reason=f"lag_skew is below 1: {NAME}: 0.5",
     ),
     Case(
-        expectation="candidates: What must be known is, and unknown is null, never NaN.",
+        expectation="candidates: Required values are present, and unknown values are null, never NaN.",
         values={"cross_rack_share": NAN, "config_version": None},
         reason=f"a value is missing or not a number: {NAME}: config_version, cross_rack_share",
     ),

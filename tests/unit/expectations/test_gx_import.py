@@ -59,9 +59,9 @@ def test_a_process_that_has_spark_keeps_it():
     """What is loaded already is left as it is."""
     found = told("""
 import pyspark
-from evenkeel.expectations import lean
-lean.load_great_expectations()
-left = [finder for finder in sys.meta_path if isinstance(finder, lean._Sparing)]
+from evenkeel.expectations import gx_import
+gx_import.load_great_expectations()
+left = [finder for finder in sys.meta_path if isinstance(finder, gx_import._Sparing)]
 print(json.dumps({"same": sys.modules["pyspark"] is pyspark, "left": len(left)}))
 """)
     assert found == {"same": True, "left": 0}

@@ -97,7 +97,7 @@ def as_tables(rows: Tables) -> dict[str, pa.Table]:
 def missing(dataset: str, example: str, **values: Any) -> Case:
     """That these are known, and no number is NaN."""
     return Case(
-        expectation=f"{dataset}: What must be known is, and unknown is null, never NaN.",
+        expectation=f"{dataset}: Required values are present, and unknown values are null, never NaN.",
         values=values,
         reason=f"a value is missing or not a number: {example}: {', '.join(values)}",
     )
@@ -111,10 +111,10 @@ CASES = [
         severity="warning",
     ),
     Case(
-        expectation="group_metrics: Every row is of a group of the snapshot.",
+        expectation="group_metrics: Every row belongs to a group of the snapshot.",
         edit=of_ghost,
         groups=(None,),
-        reason="a row is of a group the snapshot has not: ghost",
+        reason="a row belongs to a group that is not in the snapshot: ghost",
     ),
     Case(
         expectation="group_metrics: No group is measured twice.",
@@ -128,10 +128,10 @@ CASES = [
         reason="total_lag is negative: the group: -2",
     ),
     Case(
-        expectation="member_metrics: Every member is of a measured group.",
+        expectation="member_metrics: Every member belongs to a measured group.",
         values={"group_id": "ghost"},
         groups=(None,),
-        reason="a member is of a group that was not measured: ghost",
+        reason="a member belongs to a group without metrics: ghost",
     ),
     Case(
         expectation="member_metrics: No member is measured twice.",
@@ -140,15 +140,15 @@ CASES = [
     ),
     missing("member_metrics", "a", client_id=None, capacity_per_second=NAN),
     Case(
-        expectation="member_metrics: The capacity_basis is a known one.",
+        expectation="member_metrics: The capacity_basis is a known value.",
         values={"capacity_basis": "magic"},
-        reason="the capacity_basis is not a known one: a: magic",
+        reason="the capacity_basis is not a known value: a: magic",
     ),
     Case(
-        expectation="partition_metrics: Every partition is of a measured group.",
+        expectation="partition_metrics: Every partition belongs to a measured group.",
         values={"group_id": "ghost"},
         groups=(None,),
-        reason="a partition is of a group that was not measured: ghost",
+        reason="a partition belongs to a group without metrics: ghost",
     ),
     Case(
         expectation="partition_metrics: No partition is measured twice.",
@@ -201,8 +201,8 @@ def test_every_dataset_is_whole_and_of_its_snapshot():
         for dataset, rows in tables.items()
         for reason in (
             f"the manifest says 99 rows, the table has {len(rows)}",
-            "a row is of another snapshot: test-20200101T000000Z-abcdef",
-            "a row does not say which snapshot it is of",
+            "a row belongs to another snapshot: test-20200101T000000Z-abcdef",
+            "a row has no snapshot id",
         )
     }
 
@@ -238,4 +238,4 @@ def test_too_many_wrong_groups_reject_the_snapshot():
     tables["group_metrics"] = rows_to_table(rows, METRICS["group_metrics"])
     lake.write("metrics", name, tables, {})
     rejected = rejection(validate_metrics(lake, SETTINGS, name))
-    assert rejected == "6 of 6 groups are withheld, more than max_failed_share=0.5 allows"
+    assert rejected == "6 of 6 groups failed validation, more than max_failed_share=0.5 allows"

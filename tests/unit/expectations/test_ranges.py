@@ -44,9 +44,9 @@ FINE = {"count": 0, "share": 1.0, "skew": 1.0, "word": "yes", "kind": "b", "free
 SAID = {
     "count": (-1, "count is negative: a row: -1"),
     "share": (1.5, "share is not between 0 and 1: a row: 1.5"),
-    "skew": (0.5, "skew is under 1: a row: 0.5"),
-    "word": ("magic", "the word is not a known one: a row: magic"),
-    "kind": ("c", "the kind is not a known one: a row: c"),
+    "skew": (0.5, "skew is below 1: a row: 0.5"),
+    "word": ("magic", "the word is not a known value: a row: magic"),
+    "kind": ("c", "the kind is not a known value: a row: c"),
 }
 
 

@@ -59,9 +59,9 @@ OF_ORDERS = ("old", "orders-app")
 OF_SHARED = ("audit", "orders-app")
 
 WHOLE = (
-    "It has as many rows as its manifest says.",
-    "Its rows are of this snapshot.",
-    "Its rows say which snapshot they are of.",
+    "It has the number of rows of its manifest.",
+    "Its rows belong to this snapshot.",
+    "Its rows have a snapshot id.",
 )
 """What is expected of every dataset."""
 
@@ -91,7 +91,7 @@ CASES = [
         expectation="brokers: There is at least one broker.",
         groups=NOBODY,
         edit=lambda rows: [],
-        reason="no broker was seen",
+        reason="there is no broker",
     ),
     Case(
         expectation="brokers: Every broker has an id.",
@@ -124,28 +124,28 @@ CASES = [
         reason="could not be read: GROUP_AUTHORIZATION_FAILED",
     ),
     Case(
-        expectation="groups: A group that could be read has a state.",
+        expectation="groups: A readable group has a state.",
         edit=put(2, state=None),
         groups=("audit",),
-        reason="no state and no cause",
+        reason="there is neither a state nor an error",
     ),
     Case(
-        expectation="groups: The group's state is a known one.",
+        expectation="groups: The state of the group is a known value.",
         edit=put(2, state="Asleep"),
         groups=("audit",),
-        reason="state is not a known one: Asleep",
+        reason="the state is not a known value: Asleep",
     ),
     Case(
-        expectation="groups: The group's type is a known one.",
+        expectation="groups: The type of the group is a known value.",
         edit=put(2, group_type="swarm"),
         groups=("audit",),
-        reason="type is not a known one: swarm",
+        reason="the type is not a known value: swarm",
     ),
     Case(
-        expectation="members: Every member is of a listed group.",
+        expectation="members: Every member belongs to a listed group.",
         groups=NOBODY,
         edit=again(3, group_id="ghost", position=0, assigned_topics=[], assigned_partitions=[]),
-        reason="a member is of a group that is not listed: audit-0 of ghost",
+        reason="a member belongs to a group that is not listed: audit-0 of ghost",
     ),
     Case(
         expectation="members: Every member has an id.",
@@ -160,17 +160,17 @@ CASES = [
         reason="a member is listed twice: orders-app-0, orders-app-0",
     ),
     Case(
-        expectation="members: Positions of members run from 0 without a gap.",
+        expectation="members: Positions of members start at 0 and have no gaps.",
         edit=put(1, position=2),
         groups=("orders-app",),
-        reason="a member row is missing or stands twice: orders-app-1 at position 2",
+        reason="a member row is missing or duplicated: orders-app-1 at position 2",
     ),
     *(
         Case(
             expectation=f"members: {which.title()} topics and partitions are pairs.",
             edit=put(3, **{f"{which}_topics": ["shared"]}),
             groups=("audit",),
-            reason="an assignment has topics without partitions or partitions without topics: audit-0",
+            reason="an assignment has a different number of topics and partitions: audit-0",
         )
         for which in ("assigned", "target")
     ),
@@ -190,7 +190,7 @@ CASES = [
         reason="a partition is listed twice: unused-2, unused-2",
     ),
     Case(
-        expectation="partitions: Partitions of a topic run from 0 without a gap.",
+        expectation="partitions: Partitions of a topic start at 0 and have no gaps.",
         edit=without(0),
         groups=OF_ORDERS,
         reason="a partition row is missing: orders has a partition 1, orders has a partition 2",
@@ -226,24 +226,24 @@ CASES = [
         reason="last_stable_offset is above end_offset: shared-1: 9007199254740995 above 100",
     ),
     Case(
-        expectation="partitions: A partition without an end offset says why.",
+        expectation="partitions: A partition without an end offset has an error.",
         edit=put(7, end_offset=None),
         groups=OF_SHARED,
         severity="warning",
-        reason="an end offset is unknown without a cause: shared-1",
+        reason="an end offset is unknown without an error: shared-1",
     ),
     Case(
-        expectation="partitions: The partition's offsets could be read.",
+        expectation="partitions: The offsets of the partition could be read.",
         edit=put(7, end_offset=None, error="broker 1 did not answer"),
         groups=OF_SHARED,
         severity="warning",
         reason="offsets could not be read: shared-1: broker 1 did not answer",
     ),
     Case(
-        expectation="commits: Every commit is of a listed group.",
+        expectation="commits: Every commit belongs to a listed group.",
         groups=NOBODY,
         edit=again(0, group_id="ghost"),
-        reason="a commit is of a group that is not listed: orders-0 of ghost",
+        reason="a commit belongs to a group that is not listed: orders-0 of ghost",
     ),
     *(
         Case(
@@ -279,14 +279,14 @@ CASES = [
         edit=again(0, partition=3),
         groups=("orders-app",),
         severity="warning",
-        reason="a commit is of a partition its topic does not have: orders-3",
+        reason="a commit belongs to a partition that does not exist: orders-3",
     ),
     Case(
         expectation="commits: A committed topic exists.",
         edit=again(0, topic="deleted"),
         groups=("orders-app",),
         severity="info",
-        reason="a commit is of a topic that is not there: deleted",
+        reason="a commit belongs to a topic that does not exist: deleted",
     ),
     Case(
         expectation="assignments: An assigned partition was read.",
@@ -295,7 +295,7 @@ CASES = [
         reason="a member owns a partition that was not read: hidden-1 of audit-0",
     ),
     Case(
-        expectation="assignments: A stable group's partition has one owner.",
+        expectation="assignments: A partition of a stable group has one owner.",
         edit=put(0, assigned_topics=["orders", "orders"], assigned_partitions=[0, 1]),
         groups=("orders-app",),
         reason="a partition has two owners although the group is stable: "
@@ -306,7 +306,7 @@ CASES = [
         edit=put(3, subscription=["shared", "soon"]),
         groups=("audit",),
         severity="warning",
-        reason="subscribes to a topic that is not there: soon",
+        reason="a member subscribes to a topic that does not exist: soon",
     ),
 ]
 
@@ -353,8 +353,8 @@ def test_every_dataset_is_whole_and_of_its_snapshot():
         wrong = [f"{name}: {description}" for description in WHOLE]
         assert [failed.pop(each) for each in wrong] == [
             (None, f"the manifest says 99 rows, the table has {len(table)}"),
-            (None, f"a row is of another snapshot: {foreign}"),
-            (None, "a row does not say which snapshot it is of"),
+            (None, f"a row belongs to another snapshot: {foreign}"),
+            (None, "a row has no snapshot id"),
         ]
     assert failed == {}
 
@@ -410,7 +410,7 @@ def test_more_withheld_groups_than_allowed_reject_the_snapshot(share, rejected):
     snapshot = change(healthy(), "groups", put(0, error="timeout"))
     broken = failures(snapshot, Settings(max_failed_share=share))
     reasons = [row["reason"] for row in broken if row["group_id"] is None]
-    expected = f"1 of 4 groups are withheld, more than max_failed_share={share:g} allows"
+    expected = f"1 of 4 groups failed validation, more than max_failed_share={share:g} allows"
     assert ([expected] if rejected else []) == reasons
 
 

@@ -159,8 +159,8 @@ def test_a_group_that_fails_costs_the_others_nothing(many, monkeypatch):
     monkeypatch.setattr(room, "outcome_running", fails)
     first, *_ = rehearse(SETTINGS, [many["small"], many["large"]]).racks
     assert [(one.reason, one.groups) for one in first.left_out] == [
-        ("it failed: ZeroDivisionError: division by zero", ("small",)),
-        ("the strategy that it runs is not known", ("large",)),
+        ("error: ZeroDivisionError: division by zero", ("small",)),
+        ("its current strategy is unknown", ("large",)),
     ]
 
 
@@ -179,9 +179,7 @@ def page_of(*rows, **changed):
     whole = Rehearsal(racks=(replace(one, **changed),), more_racks=2, groups=9, left_out=())
     page = render(replace(fleet(), rehearsal=whole))
     text = Elements(page.replace("<t", " <t")).text
-    return " ".join(
-        text[text.index("If a rack is lost") : text.index("Nothing was advised")].split()
-    )
+    return " ".join(text[text.index("If a rack is lost") : text.index("No advice yet")].split())
 
 
 ROW = filled(
@@ -200,11 +198,11 @@ def test_unknown_is_a_question_mark_and_what_is_not_shown_is_counted():
 
     assert "g healthy → skewed load 1,234 → 1,234 1,234 partitions 50% 0.5 records/s" in text
     assert "u ? → ? 1,234 → 1,234 1,234 tasks ? ? ? 0 0 0 offsets, ?" in text
-    assert "1 group would be in trouble, 24 are unknown, 1,234 would keep up, 7 would not" in text
-    assert "22 groups would have no member left: e0, e1," in text
+    assert "1 group would be unhealthy, 24 are unknown, 1,234 would be healthy, 7 would not" in text
+    assert "22 groups would have no members: e0, e1," in text
     assert "e19 and 2 more" in text
     assert "and 5 more" in text
-    assert "leaves out 2 other racks" in text
+    assert "2 racks without a broker are omitted" in text
 
 
 def test_reasons_are_counted_once_there_are_many():
@@ -212,8 +210,8 @@ def test_reasons_are_counted_once_there_are_many():
     reasons = [LeftOut(reason=f"why {n}", groups=tuple("abcdefg"[: 7 - n])) for n in range(7)]
     reasons.append(LeftOut(reason="why 7", groups=("z",)))
     text = page_of(left_out=tuple(reasons))
-    assert "7 groups cannot be rehearsed: why 0 (a, b, c, d, e and 2 more)." in text
-    assert "2 groups cannot be rehearsed for 2 other reasons." in text
+    assert "7 groups cannot be simulated: why 0 (a, b, c, d, e and 2 more)." in text
+    assert "2 groups cannot be simulated for 2 other reasons." in text
 
 
 def test_names_add_no_element():
@@ -236,4 +234,4 @@ def test_nobody_asked_and_no_rack_is_known():
     """Without the option nothing is said of racks; without racks that is said."""
     nothing = Rehearsal(racks=(), more_racks=0, groups=0, left_out=())
     assert "If a rack is lost" not in render(fleet())
-    assert re.search(r"<p>No rack is known", render(replace(fleet(), rehearsal=nothing)))
+    assert re.search(r"<p>No racks are known", render(replace(fleet(), rehearsal=nothing)))

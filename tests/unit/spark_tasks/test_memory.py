@@ -88,7 +88,7 @@ def test_a_java_that_does_not_start_says_why(
     """With too little memory for it, its own first line is told; without Java that is not the reason."""
     line = str(memory.not_started("1m"))
     assert "Spark's Java ended at once: Too small maximum heap" in line
-    assert "Set spark.driver.memory in spark-defaults.conf" in line
+    assert "Decrease spark.driver.memory in spark-defaults.conf" in line
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert memory.not_started("1m") is None

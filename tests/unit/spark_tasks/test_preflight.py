@@ -46,7 +46,7 @@ def test_workers_with_everything_are_fine():
         (WorkerAnswer({}, "sh: 1: ./environment/bin/python: not found"), "cannot start Python as"),
         (but(python="3.12"), "runs Python 3.12, this process 3.11"),
         (but(missing="No module named 'numpy'"), "lacks a module: No module named 'numpy'"),
-        (but(source="bbbb"), "has another evenkeel, 1.2.3 (bbbb), than this process, 1.2.3 (aaaa)"),
+        (but(source="bbbb"), "runs evenkeel 1.2.3 (bbbb), this process 1.2.3 (aaaa)"),
     ],
 )
 def test_what_one_worker_lacks_is_said_before_what_follows_from_it(answer, words):
@@ -63,7 +63,10 @@ def test_what_one_worker_lacks_is_said_before_what_follows_from_it(answer, words
     [
         (but(lake={"read_problem": "denied"}), "(w1) cannot read lake s3://b/lake"),
         (but(lake={"write_problem": "denied"}), "(w1) cannot write lake s3://b/lake: denied"),
-        (but(lake={"wrote": "f2"}), "what a Spark worker (w1) writes to lake s3://b/lake is not"),
+        (
+            but(lake={"wrote": "f2"}),
+            "files that a Spark worker (w1) writes to lake s3://b/lake are not",
+        ),
     ],
 )
 def test_a_lake_that_one_worker_cannot_use_is_named(answer, words):
@@ -144,7 +147,7 @@ def test_a_silent_master_is_named_with_the_reason(silent):
 @pytest.mark.parametrize("master", ["host:7077", "mesos://host:5050", ""])
 def test_what_is_no_master_is_refused_with_the_forms(master):
     """A value that Spark would only fail on later is refused at once."""
-    with pytest.raises(ConfigError, match=r"no Spark master.*spark://host:7077, yarn"):
+    with pytest.raises(ConfigError, match=r"not a Spark master.*spark://host:7077, yarn"):
         check_master(master)
 
 
@@ -168,7 +171,7 @@ def test_a_server_is_sent_a_file():
     """Where a cluster would fetch a URI by itself."""
     uri = {ARCHIVE: "hdfs://n/e.tar.gz"}
     check_archive(Place.named(uri | {MASTER: "yarn"}))
-    with pytest.raises(ConfigError, match="Name a file"):
+    with pytest.raises(ConfigError, match="Set it to a file"):
         check_archive(Place.named(uri | {REMOTE: "sc://host"}))
 
 

@@ -57,7 +57,7 @@ def test_a_server_never_shows_its_token():
 )
 def test_what_is_no_url_is_refused_without_saying_it(url):
     """A part of it may be a secret that stands where none belongs."""
-    with pytest.raises(ConfigError, match=f"{REMOTE} is no URL .*sc://host:port") as refused:
+    with pytest.raises(ConfigError, match=f"{REMOTE} is not a URL .*sc://host:port") as refused:
         named(url)
     assert "hush" not in repr(refused.value) + str(refused.value)
 

@@ -194,7 +194,7 @@ def test_an_empty_history_has_an_empty_page(history, database_url):
     fleet = stored_report(empty, "demo", now=NOW)
     assert empty.report_clusters() == []
     assert (fleet.groups, fleet.taken_at, fleet.snapshots) == ((), (), ())
-    assert "No snapshot has been judged." in render(fleet)
+    assert "No snapshot has been evaluated." in render(fleet)
 
 
 def test_what_failed_and_what_was_withheld(history, database_url):
