@@ -160,7 +160,7 @@ class _Telling:
         if self._is_flood(rest):
             for course in self._digest(channel, DigestKind.OPENED, rest):
                 # a digest may have an incident that was in another before
-                key = f"told in {self.judgement.snapshot_id}" if course.readers else "opened"
+                key = f"digest in {self.judgement.snapshot_id}" if course.readers else "opened"
                 with _by_itself(course):
                     message = _made(message_of, self._incident(course), EventKind.OPENED)
                     self.postings.page(course, key, message)
@@ -172,7 +172,7 @@ class _Telling:
                 if channel not in deaf:
                     self.postings.post(key, channel, message)
                 self._event(EventKind.OPENED, [course], message)
-                paged = "told apart" if course.readers else "opened"
+                paged = "separate" if course.readers else "opened"
                 self.postings.page(course, paged, message, but=deaf)
                 self._know(course, key, channel)
 

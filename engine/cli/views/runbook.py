@@ -104,7 +104,9 @@ def _values(runbook: Runbook) -> dict[str, Any]:
     group, rollout = runbook.group, runbook.rollout
     known = CLIENT_SIDE.get(rollout.target)
     static = sum(member.is_static for member in group.members)
-    told = [f"{n:,} {NAMES[client]}" for client, n in runbook.clients.items() if client is not None]
+    libraries = [
+        f"{n:,} {NAMES[client]}" for client, n in runbook.clients.items() if client is not None
+    ]
     others = any(client not in JVM for way in rollout.ways for client in way.clients)
     # the threads of an application are its members
     unit = "instance" if group.places_tasks else "member"
@@ -114,9 +116,9 @@ def _values(runbook: Runbook) -> dict[str, Any]:
         "rollout": rollout,
         "members": len(group.members),
         "runs": ours(group.assignor or "") or (runbook.strategy if runbook.there else "unknown"),
-        "told": told,
-        "untold": runbook.clients.get(None, 0),
-        "any_library": not told and others,
+        "libraries": libraries,
+        "unidentified": runbook.clients.get(None, 0),
+        "any_library": not libraries and others,
         "shipped": known if known is not None and not known.stock else None,
         "there": runbook.there and not any(way.rounds for way in rollout.ways),
         "nothing_moves": not group.places_tasks

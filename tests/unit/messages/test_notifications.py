@@ -327,7 +327,7 @@ def test_a_pager_that_knows_a_flood_hears_what_becomes_worse_of_it():
     assert [one.key for one in postings if one.channel == "webhook:oncall"] == [
         "incident c/g001/s2 opened webhook:oncall",
         "incident c/g002/s2 opened webhook:oncall",
-        "incident c/g001/s2 told apart webhook:oncall",
+        "incident c/g001/s2 separate webhook:oncall",
     ]
 
 

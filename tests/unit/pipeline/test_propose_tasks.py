@@ -497,7 +497,7 @@ def test_an_application_is_advised_alike_whichever_assignor_it_has(assignor):
     ("threads", "reason"),
     [
         ([Thread(1, "0_0", rack="a"), Thread(2, "0_0", rack="b")], "active on two members"),
-        ([Thread(1, "0_0", rack="a"), Thread(None)], "member m1 does not tell its process"),
+        ([Thread(1, "0_0", rack="a"), Thread(None)], "member m1 does not report its process"),
         ([Thread(1, "0_0", columns={"assigned_tasks": None})], "of an older evenkeel"),
         ([Thread("p-1", "0_0")], "no UUID"),
     ],
