@@ -60,7 +60,7 @@ def test_it_says_how_far_it_is_and_what_differs(run):
     assert done.exit_code == 0
     assert done.stderr.splitlines()[-1] == "18 of 18 snapshots, through 2026-03-02 08:30:00 UTC"
     first, search, last = done.stdout.splitlines()
-    assert first == "18 snapshots judged: 1 of 6 groups have different results"
+    assert first == "18 snapshots evaluated: 1 of 6 groups have different results"
     assert re.fullmatch(r"search-suggest: skewed load -> healthy for \d h( \d+ min)?; .*", search)
     command = re.fullmatch(r"all that differs: evenkeel (query .*)", last)
     rows = run(*command[1].split(), "--csv").stdout.splitlines()
