@@ -74,13 +74,13 @@ def test_it_says_how_far_it_is_and_what_differs(run):
 def test_a_pattern_that_fits_no_group_is_told_so(run):
     """It is no answer that nothing would have been told otherwise."""
     done = run("backfill", *DAYS, "--group", "serach-*", "--candidates-every", "none")
-    assert done.stdout == "18 snapshots judged: none has a group serach-* that could be judged\n"
+    assert done.stdout == "18 snapshots evaluated: none has a group serach-* that could be evaluated\n"
 
 
 def test_where_nothing_differs_it_says_so(run):
     """Of groups that no changed rule is about."""
     done = run("backfill", *DAYS, "--group", "mail-*", "--candidates-every", "none")
-    assert done.stdout == "18 snapshots judged: of 1 group the same would have been said\n"
+    assert done.stdout == "18 snapshots evaluated: of 1 group none has different results\n"
     assert "candidates of 0 snapshots" in done.stderr
 
 
