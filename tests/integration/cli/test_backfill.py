@@ -89,8 +89,8 @@ def test_what_cannot_be_done_is_one_line(run):
     wrong = run("backfill", "--cluster", "example", "--from", "2026-03-01", "--to", "2026-03-02")
     assert wrong.exit_code == 2
     assert wrong.stderr.splitlines()[-1] == (
-        "evenkeel: the lake has snapshots of example from 2026-03-02 to 2026-03-02 only."
-        " Judge those again: --from 2026-03-02 --to 2026-03-02."
+        "evenkeel: the lake has snapshots of example only from 2026-03-02 to 2026-03-02."
+        " Use --from 2026-03-02 --to 2026-03-02."
     )
     span = run("backfill", *DAYS, "--candidates-every", "often")
     assert span.exit_code == 2
