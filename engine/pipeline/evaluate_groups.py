@@ -79,7 +79,9 @@ def judge_groups(
     work = {name: size for name, size in work_of(lake, snapshot_id).items() if name not in known}
     if nameless := [name for name in work if not _can_be_kept(name)]:
         _log.warning(
-            "%d groups get no alerts, because of their ids: %.200r", len(nameless), nameless
+            "%d groups are skipped because their ids cannot be stored: %.200r",
+            len(nameless),
+            nameless,
         )
         work = {name: size for name, size in work.items() if _can_be_kept(name)}
     for chunk in cut(work, CHUNK):
@@ -111,7 +113,7 @@ def judge_chunk(
         return _judged(settings, groups, observed_of(settings, groups))
 
     def unjudged(name: str, problem: Exception) -> list[Judged]:
-        _log.exception("group %s cannot be judged", name)
+        _log.exception("group %s cannot be evaluated", name)
         # told as what cannot be read is: whoever waits to hear of the group is to know that nobody looks at it
         why = ": ".join(filter(None, (type(problem).__name__, str(problem))))
         failed = fact(FactKind.DIAGNOSIS, "not_evaluated", quote=why[:QUOTED])

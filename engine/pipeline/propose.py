@@ -110,7 +110,7 @@ def propose_anyway(settings: Settings, measured_group: MeasuredGroup, **how: Any
     try:
         return propose_group(settings, measured_group, **how)
     except Exception as problem:  # noqa: BLE001
-        _log.exception("group %s cannot be replayed", measured_group.group.group)
+        _log.exception("group %s cannot be simulated", measured_group.group.group)
         why = reason("replay_failed", quote=f"{type(problem).__name__}: {problem}")
         return propose_group(settings, replace(measured_group, measured=None, withheld=why))
 

@@ -124,10 +124,10 @@ def take_scheduled_snapshot(
             held.enter_context(history.lock(f"take_snapshot of {name}"))
         except HistoryUnreachable as problem:
             # the lake still takes the snapshot
-            log.warning("without the history there is no lock: %s", problem)
+            log.warning("no lock without the history database: %s", problem)
         for snapshot_id in lake.snapshots(name, limit=3):
             if lake.manifest("snapshot", snapshot_id).facts.get("run") == run:
-                log.info("an earlier try of this run has stored %s", snapshot_id)
+                log.info("an earlier try of this run stored %s", snapshot_id)
                 break
         else:
             if limit is not None:
@@ -167,7 +167,7 @@ def note_missed(lake: Lake, history: SnapshotHistory, settings: Settings, name: 
     """Add the newest snapshots of a cluster that only the lake has to the history database."""
     for snapshot_id in history.missing_snapshots(lake.snapshots(name, limit=settings.lookback)):
         history.store_snapshot(lake.manifest("snapshot", snapshot_id), settings.version)
-        log.info("the history missed %s and has it now", snapshot_id)
+        log.info("added the missing %s to the history database", snapshot_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

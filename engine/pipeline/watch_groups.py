@@ -94,13 +94,13 @@ def queue_groups(
     for _ in range(_TRIES):
         watched = history.incident_watch(cluster)
         if watched.snapshot_id == snapshot_id:
-            log.info("%s was watched before.", snapshot_id)
+            log.info("%s was evaluated before.", snapshot_id)
             return None
         # snapshots from the future, of a clock that was ahead once, are not newer
         latest = max(taken, (now or utc_now()) + CLOCKS_APART)
         until = f"{new_snapshot_id(cluster, latest)[:-6]}ffffff"
         if lake.snapshots(cluster, until=until) != [snapshot_id]:
-            log.info("%s is not the newest snapshot: it gets no alerts.", snapshot_id)
+            log.info("%s is not the newest snapshot, so it sends no notifications.", snapshot_id)
             return None
         done = _watch(lake, history, settings, snapshot_id, watched, link, seen)
         if done is not None:
@@ -132,13 +132,13 @@ def _watch(
     )
     if not is_kept:
         log.warning(
-            "%s: ignored, because it was read before %s, or another snapshot was watched in the meantime.",
+            "%s is discarded: it ended before %s, or another snapshot was evaluated meanwhile.",
             snapshot_id,
             watched.snapshot_id or "another",
         )
         return None
     log.info(
-        "%s: %d groups, %d not plainly well, %d remembered, %d messages queued.",
+        "%s: %d groups, %d checked in detail, %d with incident state, %d messages queued.",
         snapshot_id,
         len(judgement.listed),
         len(judgement.odd),
@@ -181,7 +181,7 @@ def look_at(
         try:
             return changed_since(lake, settings, good, snapshot_id, course.name)
         except Exception:
-            log.exception("what changed of group %s is not known", course.name)
+            log.exception("the changes of group %s are unknown", course.name)
             return None
 
     known = silences(judgement.at)

@@ -74,7 +74,9 @@ def test_it_says_how_far_it_is_and_what_differs(run):
 def test_a_pattern_that_fits_no_group_is_told_so(run):
     """It is no answer that nothing would have been told otherwise."""
     done = run("backfill", *DAYS, "--group", "serach-*", "--candidates-every", "none")
-    assert done.stdout == "18 snapshots evaluated: none has a group serach-* that could be evaluated\n"
+    assert (
+        done.stdout == "18 snapshots evaluated: none has a group serach-* that could be evaluated\n"
+    )
 
 
 def test_where_nothing_differs_it_says_so(run):
@@ -89,8 +91,8 @@ def test_what_cannot_be_done_is_one_line(run):
     wrong = run("backfill", "--cluster", "example", "--from", "2026-03-01", "--to", "2026-03-02")
     assert wrong.exit_code == 2
     assert wrong.stderr.splitlines()[-1] == (
-        "evenkeel: the lake has snapshots of example from 2026-03-02 to 2026-03-02 only."
-        " Judge those again: --from 2026-03-02 --to 2026-03-02."
+        "evenkeel: the lake has snapshots of example only from 2026-03-02 to 2026-03-02."
+        " Use --from 2026-03-02 --to 2026-03-02."
     )
     span = run("backfill", *DAYS, "--candidates-every", "often")
     assert span.exit_code == 2

@@ -206,7 +206,7 @@ def test_what_cannot_be_judged_costs_the_others_nothing(
     assert impact(failed.troubles[0].facts) == (
         'evenkeel failed to evaluate it: "ZeroDivisionError: no rows"'
     )
-    assert "stuck-partition cannot be judged" in caplog.text
+    assert "stuck-partition cannot be evaluated" in caplog.text
     assert {name: each for name, each in judged.odd.items() if name != "stuck-partition"} == {
         name: each for name, each in before.odd.items() if name != "stuck-partition"
     }
