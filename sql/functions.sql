@@ -8,7 +8,8 @@ DECLARE
     name text := 'group_sample_' || to_char(first AT TIME ZONE 'UTC', 'YYYYMMDD');
 BEGIN
     IF to_regclass(quote_ident(name)) IS NOT NULL THEN RETURN; END IF;
-    PERFORM pg_advisory_xact_lock(hashtext('group_sample'));
+    -- who may only read cannot take this lock, and it keeps nobody from reading or writing
+    LOCK TABLE ONLY group_sample IN SHARE UPDATE EXCLUSIVE MODE;
     -- by now another may have made it: rows are asked, for a name that was not there is remembered as such
     IF EXISTS (
         SELECT FROM pg_inherits INNER JOIN pg_class ON pg_class.oid = inhrelid
@@ -44,6 +45,19 @@ EXCEPTION WHEN lock_not_available THEN
 END $$;
 
 -- Past days judged again by other rules are histories beside this one, each in a schema of its own (`rules_...`).
+
+-- Drops such a schema, unless somebody reads or writes there.
+CREATE OR REPLACE FUNCTION drop_rules(rules text) RETURNS boolean LANGUAGE plpgsql SET lock_timeout = '500ms' AS $$
+BEGIN
+    EXECUTE format('DROP SCHEMA %I CASCADE', rules);
+    RETURN TRUE;
+EXCEPTION WHEN lock_not_available THEN
+    RETURN FALSE;
+END $$;
+
+-- The others are for queries; these are for steps.
+REVOKE EXECUTE ON FUNCTION
+make_sample_day(timestamptz), pack_sample_day(date), drop_sample_day(date), drop_rules(text) FROM public;
 
 -- The name of such a schema in which a cluster has snapshots: the one of that name, else the one that was made last of those
 -- whose name begins so. Null stands for every cluster, and for every name.

@@ -1283,3 +1283,17 @@ COMMENT ON COLUMN step_run.finished_at IS 'When it ended.';
 COMMENT ON COLUMN step_run.outcome IS 'How it ended: ok, failed, or skipped as the run before was still at it.';
 COMMENT ON COLUMN step_run.error IS 'Why it failed or was skipped, in one line; null when it was not.';
 COMMENT ON COLUMN step_run.link IS 'Address of the task in Airflow, one for all tries of a run; null elsewhere.';
+
+CREATE TABLE held_lock (
+    name TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    role TEXT NOT NULL,
+    since TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT held_lock_pkey PRIMARY KEY (name)
+);
+
+COMMENT ON TABLE held_lock IS 'A lock and the transaction that holds it: once that ends, however it ends, the lock is free.';
+COMMENT ON COLUMN held_lock.name IS 'Name of the lock.';
+COMMENT ON COLUMN held_lock.pid IS 'Process id of the server process of the holder''s session.';
+COMMENT ON COLUMN held_lock.role IS 'Role of the holder''s session.';
+COMMENT ON COLUMN held_lock.since IS 'When the holder''s transaction began.';

@@ -340,9 +340,9 @@ def _alone(shelf: Locks, cluster: str) -> Iterator[None]:
     with ExitStack() as held:
         try:
             held.enter_context(shelf.lock(f"backfill of {cluster}"))
-        except ClusterBusy:
+        except ClusterBusy as busy:
             raise ClusterBusy(
-                f"another backfill of {cluster} is still running.",
+                f"another {busy.message}",
                 fix="Let it finish, or end it: the next one of the same days goes on where it was.",
             ) from None
         yield

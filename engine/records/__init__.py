@@ -7,9 +7,10 @@ follow from that (`derivation`), and so do the tables of the database (`tables`,
 takes its time).
 
 `cluster_rows` (the five tables of a snapshot), `metrics`, `candidate`, `advice`, `course` (what is remembered of
-advice), `validation`, `incident`, `silence`, `alert`, `snapshot` (as the history knows it), `step_run`, `rollup` (hours
-and days of a group), `candidate_rollup` (those of what strategies would have given it), `answers` (what the database's
-views and named queries show, by what their files say), `printed_rows` (what the command line shows and nobody stores).
+advice), `validation`, `incident`, `silence`, `alert`, `snapshot` (as the history knows it), `step_run`, `held_lock`,
+`rollup` (hours and days of a group), `candidate_rollup` (those of what strategies would have given it), `answers` (what
+the database's views and named queries show, by what their files say), `printed_rows` (what the command line shows and
+nobody stores).
 """
 
 from collections.abc import Mapping
@@ -31,6 +32,7 @@ from .derivation import (
     table_of,
     to_json,
 )
+from .held_lock import HeldLock
 from .incident import CauseSpan, CourseRow, IncidentCourse, IncidentRow, Readers, WatchRow
 from .keys import OfGroup, OfSnapshot, keys_of
 from .lifecycle import AdviceCheck, AdviceEvent, Course
@@ -93,6 +95,7 @@ TABLES: Mapping[str, type] = {
     "group_day": GroupDay,
     "diagnosis_span": DiagnosisSpan,
     "step_run": StepRun,
+    "held_lock": HeldLock,
 }
 """What a row is of each table of the database, each after those that it refers to."""
 
@@ -124,6 +127,7 @@ __all__ = [
     "GroupMetrics",
     "GroupRow",
     "GroupSample",
+    "HeldLock",
     "IncidentCourse",
     "IncidentRow",
     "MemberMetrics",
