@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -13,12 +14,20 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
-from evenkeel.engine.adapters.postgres import PostgresHistory, PostgresShelf, migrate, migration
+from evenkeel import sql
+from evenkeel.engine.adapters.postgres import (
+    PostgresHistory,
+    PostgresShelf,
+    migrate,
+    migration,
+    pending,
+)
 from evenkeel.engine.adapters.postgres import timeouts as limits
 from evenkeel.engine.model.environment import DOING
 from evenkeel.engine.model.errors import ClusterBusy, HistoryError
@@ -338,6 +347,28 @@ def test_a_migration_names_who_keeps_a_view_from_it(
         assert f"{who} did not let go of a table or view within 2 s." in str(caught.value)
         assert "evenkeel admin migrate" in str(caught.value)
     assert migrate(database_url, reader=read_only(reader_url)) == []
+
+
+def test_a_migration_names_who_keeps_a_table_from_it(
+    database_url: str, reader_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """By what a migration of Alembic alters, too; it is still pending afterwards."""
+    copy = shutil.copytree(sql.MIGRATIONS, tmp_path / "migrations")
+    numbers = sorted(file.stem[:4] for file in (copy / "versions").glob("*.py"))
+    (copy / "versions" / "9000_more.py").write_text(
+        f"from alembic import op\nrevision, down_revision = '9000', '{numbers[-1]}'\n"
+        "def upgrade():\n    op.execute('ALTER TABLE snapshot ADD COLUMN more integer')\n"
+    )
+    monkeypatch.setattr(sql, "MIGRATIONS", copy)
+    monkeypatch.setattr(migration, "LOCK_SECONDS", 2)
+    with psycopg.connect(reader_url, application_name="a report") as reader:
+        reader.execute("LOCK TABLE snapshot IN ACCESS SHARE MODE")
+        with pytest.raises(
+            HistoryError, match=r"a report \(role \S+, server process \d+\) did not"
+        ):
+            migrate(database_url, reader=read_only(reader_url))
+    assert pending(database_url) == ["9000_more"]
+    assert migrate(database_url, reader=read_only(reader_url)) == ["9000_more"]
 
 
 @pytest.mark.parametrize("is_new", [True, False], ids=["the first", "a later one"])
