@@ -1283,3 +1283,17 @@ COMMENT ON COLUMN step_run.finished_at IS 'End.';
 COMMENT ON COLUMN step_run.outcome IS 'Outcome: ok, failed, or skipped because the previous run was still active.';
 COMMENT ON COLUMN step_run.error IS 'Reason of a failure or skip in one line; null if the step succeeded.';
 COMMENT ON COLUMN step_run.link IS 'URL of the task in Airflow, the same for all tries; null outside of Airflow.';
+
+CREATE TABLE held_lock (
+    name TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    role TEXT NOT NULL,
+    since TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT held_lock_pkey PRIMARY KEY (name)
+);
+
+COMMENT ON TABLE held_lock IS 'A lock and the transaction that holds it: once that ends, however it ends, the lock is free.';
+COMMENT ON COLUMN held_lock.name IS 'Name of the lock.';
+COMMENT ON COLUMN held_lock.pid IS 'Process id of the server process of the holder''s session.';
+COMMENT ON COLUMN held_lock.role IS 'Role of the holder''s session.';
+COMMENT ON COLUMN held_lock.since IS 'Start of the holder''s transaction.';

@@ -340,9 +340,9 @@ def _alone(shelf: Locks, cluster: str) -> Iterator[None]:
     with ExitStack() as held:
         try:
             held.enter_context(shelf.lock(f"backfill of {cluster}"))
-        except ClusterBusy:
+        except ClusterBusy as busy:
             raise ClusterBusy(
-                f"another backfill of {cluster} is still running.",
+                f"another {busy.message}",
                 fix="Wait for it, or stop it and start it again: it continues where it stopped.",
             ) from None
         yield

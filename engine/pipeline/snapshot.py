@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from ..config import Settings
 from ..messages.wording import words
-from ..model.errors import HistoryUnreachable
+from ..model.errors import HistoryError
 from ..model.moments import utc_now
 from ..ports import Cluster, Lake, Locks, SnapshotHistory, WaitingSnapshot
 from ..snapshots import facts_of, new_snapshot_id
@@ -122,8 +122,8 @@ def take_scheduled_snapshot(
     with ExitStack() as held:
         try:
             held.enter_context(history.lock(f"take_snapshot of {name}"))
-        except HistoryUnreachable as problem:
-            # the lake still takes the snapshot
+        except HistoryError as problem:
+            # unreachable or not migrated: the lake still takes the snapshot
             log.warning("no lock without the history database: %s", problem)
         for snapshot_id in lake.snapshots(name, limit=3):
             if lake.manifest("snapshot", snapshot_id).facts.get("run") == run:

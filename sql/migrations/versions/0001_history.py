@@ -158,6 +158,14 @@ def upgrade() -> None:
     comment='One row per group and hour (UTC), rolled up from its snapshots and kept longer.'
     )
     op.create_index('group_hour_since', 'group_hour', ['since'], unique=False)
+    op.create_table('held_lock',
+    sa.Column('name', sa.Text(), nullable=False, comment='Name of the lock.'),
+    sa.Column('pid', sa.Integer(), nullable=False, comment="Process id of the server process of the holder's session."),
+    sa.Column('role', sa.Text(), nullable=False, comment="Role of the holder's session."),
+    sa.Column('since', sa.DateTime(timezone=True), nullable=False, comment="Start of the holder's transaction."),
+    sa.PrimaryKeyConstraint('name', name=op.f('held_lock_pkey')),
+    comment='A lock and the transaction that holds it: once that ends, however it ends, the lock is free.'
+    )
     op.create_table('incident',
     sa.Column('incident_id', sa.BigInteger(), sa.Identity(always=True), nullable=False, comment='Number of the incident.'),
     sa.Column('cluster', sa.Text(), nullable=False, comment='Configured name of the cluster.'),
