@@ -307,11 +307,18 @@ def selected(source: SnapshotSource, pattern: str) -> list[GroupWithPast]:
 
     Raises:
         NothingFound: There is none.
+        Infeasible: None can be worked on; each is told on standard error.
     """
     from ..snapshots.groups_with_past import groups_with_past
 
     wanted = select(source, pattern)
-    found = groups_with_past(source.lake, source.settings, source.newest, wanted)
+
+    def tell(name: str, problem: Exception) -> None:
+        complain(f"group {name} is left out: {type(problem).__name__}: {problem}")
+
+    found = groups_with_past(source.lake, source.settings, source.newest, wanted, tell)
+    if not found:
+        raise Infeasible(f"no group that {pattern!r} matches can be worked on.")
     return sorted(found, key=lambda each: each.group.group)
 
 

@@ -11,6 +11,7 @@ import logging
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,6 +22,7 @@ from ..incidents.evaluation import Judged, Judgement, Trouble
 from ..incidents.troubles import judged_of
 from ..metrics.observe import Observation
 from ..model.batch import GroupBatch
+from ..model.errors import EvenkeelError
 from ..model.facts import Fact, FactKind, fact
 from ..model.states import Diagnosis
 from ..ports import Lake
@@ -75,8 +77,12 @@ def judge_groups(
     """
     lookback = lookback_of(lake, settings, snapshot_id)
     listed = tuple(_group_ids(lake.read("groups", [snapshot_id], columns=["group_id"])))
-    judged = [each for groups, observed in seen for each in _judged(settings, groups, observed)]
-    known = {each.group_id for each in judged} or plainly_well(lake, settings, lookback)
+    judged = [
+        each
+        for groups, observed in seen
+        for each in _judged_of(lake, settings, lookback, groups, observed)
+    ]
+    known = {each.group_id for each in judged} or _plainly_well(lake, settings, lookback)
     work = {name: size for name, size in work_of(lake, snapshot_id).items() if name not in known}
     if nameless := [name for name in work if not _can_be_kept(name)]:
         _log.warning("of %d groups nothing is told, for their ids: %.200r", len(nameless), nameless)
@@ -109,15 +115,38 @@ def judge_chunk(
         groups = read_with_past(lake, settings, lookback, some)
         return _judged(settings, groups, observed_of(settings, groups))
 
-    def unjudged(name: str, problem: Exception) -> list[Judged]:
-        _log.exception("group %s cannot be judged", name)
-        # told as what cannot be read is: whoever waits to hear of the group is to know that nobody looks at it
-        why = ": ".join(filter(None, (type(problem).__name__, str(problem))))
-        failed = fact(FactKind.DIAGNOSIS, "not_evaluated", quote=why[:QUOTED])
-        trouble = Trouble(kind=Diagnosis.UNKNOWN, facts=(failed,))
-        return [replace(_unknown(name), troubles=(trouble,))]
+    return [each for part in in_halves(names, judge, _unjudged) for each in part]
 
-    return [each for part in in_halves(names, judge, unjudged) for each in part]
+
+def _unjudged(name: str, problem: Exception) -> list[Judged]:
+    """Told as what cannot be read is: whoever waits to hear of the group is to know that nobody looks at it."""
+    _log.exception("group %s cannot be judged", name)
+    why = ": ".join(filter(None, (type(problem).__name__, str(problem))))
+    failed = fact(FactKind.DIAGNOSIS, "not_evaluated", quote=why[:QUOTED])
+    trouble = Trouble(kind=Diagnosis.UNKNOWN, facts=(failed,))
+    return [replace(_unknown(name), troubles=(trouble,))]
+
+
+def _judged_of(
+    lake: Lake, settings: Settings, lookback: Lookback, groups: BatchWithPast, observed: Observation
+) -> list[Judged]:
+    """What was worked out before says of its groups; where that fails they are read again, to find the broken one."""
+    try:
+        return _judged(settings, groups, observed)
+    except Exception:  # noqa: BLE001
+        _log.exception("groups that were read together are read again one by one")
+        return judge_chunk(lake, settings, lookback, [each.group for each in groups.batch.headers])
+
+
+def _plainly_well(lake: Lake, settings: Settings, lookback: Lookback) -> set[str]:
+    """The glance is over all groups at once: where a broken one spoils it, each is looked at by itself."""
+    try:
+        return plainly_well(lake, settings, lookback)
+    except EvenkeelError:
+        raise
+    except Exception:  # noqa: BLE001
+        _log.exception("no group is seen to be well at a glance")
+        return set()
 
 
 def _judged(settings: Settings, groups: BatchWithPast, observed: Observation) -> list[Judged]:
@@ -201,11 +230,26 @@ def _missed(
         if names:
             ids = lookback.ids[number:]
             past = Lookback(ids=ids, withheld={}, distrusted=lookback.distrusted)
-            groups = read_with_past(lake, settings, past, names)
-            last = observed_of(settings, groups)
-            for place, header in enumerate(groups.batch.headers):
-                # one that nobody misses is well: what was wrong with it is over
-                yield vanished_of(last, place, partitions, since) or _well(header.group)
+            work = partial(_last_seen, lake, settings, past, partitions, since)
+            for part in in_halves(names, work, lambda name, problem: [_unknown(name)]):
+                yield from part
         since = taken_at(lake, snapshot_id)
     # longer ago than anybody looks back: whether records arrive cannot be said
     yield from map(_unknown, sorted(left))
+
+
+def _last_seen(
+    lake: Lake,
+    settings: Settings,
+    past: Lookback,
+    partitions: pa.Table,
+    since: datetime | None,
+    names: Sequence[str],
+) -> list[Judged]:
+    """What is said of groups by how they were last; one that nobody misses is well: what was wrong with it is over."""
+    groups = read_with_past(lake, settings, past, names)
+    last = observed_of(settings, groups)
+    return [
+        vanished_of(last, place, partitions, since) or _well(header.group)
+        for place, header in enumerate(groups.batch.headers)
+    ]
