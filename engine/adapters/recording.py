@@ -27,6 +27,7 @@ import pyarrow.parquet as pq
 
 from ..model.cluster_snapshot import ClusterSnapshot
 from ..model.errors import InputError, LakeError, SnapshotNotFound
+from ..model.files import replacing
 from ..model.formats import size
 from ..ports import Compacted, Lake, LakeDay, Manifest, WrittenPart
 from ..snapshots import (
@@ -82,16 +83,13 @@ def write_recording(path: str | Path, lake: Lake, snapshot_ids: Sequence[str]) -
 
 
 def _write_zip(path: Path, parts: Mapping[str, bytes]) -> int:
-    temporary = path.with_name(f".{path.name}.tmp")
     try:
-        with zipfile.ZipFile(temporary, "w") as archive:
+        with replacing(path) as partial, zipfile.ZipFile(partial, "w") as archive:
             for name, content in parts.items():
                 entry = zipfile.ZipInfo(name)  # without a moment of its own: equal bytes
                 archive.writestr(entry, content, zipfile.ZIP_DEFLATED)
-        temporary.replace(path)
         return path.stat().st_size
     except OSError as problem:
-        temporary.unlink(missing_ok=True)
         raise InputError(
             f"recording {path} cannot be written: {problem.strerror}.",
             fix="Name a file in a folder that exists and can be written.",
