@@ -41,6 +41,7 @@ from ..snapshots import (
     split_snapshot_id,
 )
 from ..snapshots.damage import damage_of
+from ..snapshots.parquet_pages import contents_of
 
 FORMAT = "evenkeel-recording"
 VERSION = 1
@@ -133,7 +134,7 @@ def open_recording(path: str | Path) -> Recording:
         RuntimeError,
         EOFError,
         ValueError,
-        KeyError,
+        LookupError,
         TypeError,
         AttributeError,
         InputError,
@@ -175,18 +176,19 @@ def _table(archive: zipfile.ZipFile, dataset: str) -> pa.Table:
         for chunk in chunks
         for number in range(metadata.num_columns)
     ]
-    if (
-        sum(column.num_values for column in columns) > _VALUES
-        or sum(column.total_uncompressed_size for column in columns) > _IN_MEMORY // 4
-    ):
+    most = min(_IN_MEMORY, max(_PART, _GROWTH * len(content)))
+    unpacked, values = contents_of(content, metadata)
+    if max(values, sum(column.num_values for column in columns)) > _VALUES:
         raise _Refused(f"{dataset} has more values than {_VALUES:,}")
+    if unpacked > most:
+        raise _Refused(f"{dataset} takes too much memory")
     texts = {c.path_in_schema for c in columns if c.physical_type == "BYTE_ARRAY"}
     # each text once, as it is stored: so it is known how long all of them are before they are there.
     # read_table over a Python file keeps threads that can abort a process that ends right after
     file = pq.ParquetFile(pa.BufferReader(content), read_dictionary=sorted(texts))
     known = [name for name in schema.names if name in file.schema_arrow.names]
     table = file.read(columns=known)
-    if sum(map(_bytes_of, table.columns)) > min(_IN_MEMORY, max(_PART, _GROWTH * len(content))):
+    if sum(map(_bytes_of, table.columns)) > most:
         raise _Refused(f"{dataset} takes too much memory")
     for name in known:
         if not _same_kind(table.schema.field(name).type, schema.field(name).type):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import random
 import zipfile
 from collections.abc import Callable
 from datetime import timedelta
@@ -24,6 +25,7 @@ from evenkeel.engine.adapters.recording import (
 from evenkeel.engine.model.errors import InputError, LakeError, SnapshotNotFound
 from evenkeel.engine.model.facts import finding, note
 from evenkeel.engine.snapshots import SNAPSHOT, STEPS, coded_schema, facts_of
+from evenkeel.engine.snapshots.parquet_pages import contents_of
 from tests.helpers.snapshots import FIRST, group, make_snapshot, snapshot_id, store, topic
 
 
@@ -425,3 +427,52 @@ def test_a_table_of_more_rows_or_values_than_any_cluster_has_is_not_read(
     listed = pa.array([[1] * 400_001], pa.list_(pa.int32()))
     values = crafted(file, tmp_path / "values", 1, assigned_partitions=listed)
     assert "members has more values than 400,000" in refused(values)[0]
+
+
+def _plain(text: bytes) -> tuple[bytes, slice]:
+    """A Parquet file with one text in one page, and where the page is."""
+    sink = io.BytesIO()
+    table = pa.table({"client_id": pa.array([text], pa.binary())})
+    pq.write_table(table, sink, compression="zstd", use_dictionary=False, write_statistics=False)
+    column = pq.read_metadata(sink).row_group(0).column(0)
+    start = column.data_page_offset
+    return sink.getvalue(), slice(start, start + column.total_compressed_size)
+
+
+def test_a_page_that_holds_more_than_the_footer_says_is_not_unpacked(
+    file: Path, tmp_path: Path
+) -> None:
+    """Readers believe the page: 5 kB of another file, put behind a footer that fits, become 80 MB."""
+    large, page = _plain(bytes(80_000_000))
+    longest = page.stop - page.start
+    # what cannot be packed takes as much as it has
+    lengths = (_plain(random.Random(1).randbytes(n)) for n in range(longest - 60, longest))
+    small, its = next(one for one in lengths if one[1] == page)
+    crafted = small[: its.start] + large[page] + small[its.stop :]
+    assert len(crafted) < 10_000
+    assert pq.read_metadata(io.BytesIO(crafted)).row_group(0).total_byte_size < 10_000
+    assert pq.read_table(io.BytesIO(crafted)).nbytes > 80_000_000
+    (tmp_path / "odd").write_bytes(_zip(parts_of(file) | {"members.parquet": crafted}))
+    why, held = refused(tmp_path / "odd")
+    assert "members takes too much memory" in why
+    assert held < 10_000_000
+
+
+def test_pages_of_all_kinds_are_counted(file: Path) -> None:
+    """Their headers say what the footer says of files that nobody crafted, whatever wrote them."""
+    table = pq.read_table(io.BytesIO(parts_of(file)["partitions.parquet"]))
+    for options in (
+        {},
+        {"data_page_version": "2.0"},
+        {"use_dictionary": False},
+        {"compression": "none"},
+    ):
+        sink = io.BytesIO()
+        pq.write_table(table, sink, row_group_size=4, **options)
+        metadata = pq.read_metadata(sink)
+        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+        columns = [one.column(n) for one in groups for n in range(metadata.num_columns)]
+        size, values = contents_of(sink.getvalue(), metadata)
+        told = sum(column.num_values for column in columns)
+        assert told <= values <= 2 * told
+        assert 0 < size <= sum(column.total_uncompressed_size for column in columns)
