@@ -41,7 +41,7 @@ from ..snapshots.groups_with_past import (
     read_with_past,
 )
 from ..snapshots.walk_lake import WalkedLake
-from .sources import SnapshotSource
+from .sources import SnapshotSource, tell_left_out
 
 _log = logging.getLogger(__name__)
 
@@ -147,7 +147,8 @@ def look(source: SnapshotSource, pattern: str = "*") -> list[SeenGroup]:
     def work(names: Sequence[str]) -> list[SeenGroup]:
         return seen_of(source.settings, read_with_past(lake, source.settings, lookback, names))
 
-    return sorted(of_each(lake, source.newest, work), key=lambda seen: seen.group.group)
+    found = of_each(lake, source.newest, work, tell=tell_left_out)
+    return sorted(found, key=lambda seen: seen.group.group)
 
 
 def _measured(source: SnapshotSource, pattern: str) -> WalkedLake:

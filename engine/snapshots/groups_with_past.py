@@ -310,14 +310,18 @@ def of_each(
 
 
 def groups_at(
-    lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
+    lake: Lake,
+    settings: Settings,
+    snapshot_id: str,
+    pattern: str = "*",
+    tell: Callable[[str, Exception], object] = left_out,
 ) -> list[GroupSnapshot]:
-    """The groups of one snapshot whose id matches a shell pattern, in listing order; a broken one is left out."""
+    """The groups of one snapshot in listing order; *pattern* and *tell* as for `of_each`."""
 
     def work(names: Sequence[str]) -> list[GroupSnapshot]:
         return [*read_batch(lake, settings, snapshot_id, names).groups]
 
-    return of_each(lake, snapshot_id, work, pattern)
+    return of_each(lake, snapshot_id, work, pattern, tell)
 
 
 def groups_with_past(

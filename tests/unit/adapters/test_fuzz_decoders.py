@@ -299,7 +299,8 @@ def _odd_part(draw: st.DrawFn) -> tuple[str, bytes]:
 
 
 @pytest.mark.slow
-@fuzz(20)
+@pytest.mark.timeout(1800)
+@fuzz(10)
 @given(st.lists(_odd_part(), min_size=1, max_size=2))
 def test_a_recording_is_read_whole_or_refused_in_a_sentence(parts: list[tuple[str, bytes]]) -> None:
     """Exit code 4, or nothing that could be shown; else lag and advice are there."""
