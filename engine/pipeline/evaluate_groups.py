@@ -24,6 +24,7 @@ from ..metrics.observe import Observation
 from ..model.batch import GroupBatch
 from ..model.errors import EvenkeelError
 from ..model.facts import Fact, FactKind, fact
+from ..model.groups import can_be_kept
 from ..model.states import Diagnosis
 from ..ports import Lake
 from ..snapshots import problems_of, split_snapshot_id
@@ -47,9 +48,6 @@ CHUNK = 400_000
 
 QUOTED = 200
 """Characters of an error that are told."""
-
-MOST_BYTES = 1000
-"""Ids of groups that are longer, in UTF-8, fit no key of the history."""
 
 _log = logging.getLogger(__name__)
 
@@ -84,9 +82,6 @@ def judge_groups(
     ]
     known = {each.group_id for each in judged} or _plainly_well(lake, settings, lookback)
     work = {name: size for name, size in work_of(lake, snapshot_id).items() if name not in known}
-    if nameless := [name for name in work if not _can_be_kept(name)]:
-        _log.warning("of %d groups nothing is told, for their ids: %.200r", len(nameless), nameless)
-        work = {name: size for name, size in work.items() if _can_be_kept(name)}
     for chunk in cut(work, CHUNK):
         judged += judge_chunk(lake, settings, lookback, chunk.groups)
     odd = [each for each in judged if each.troubles or each.recovering or not each.known]
@@ -153,7 +148,7 @@ def _judged(settings: Settings, groups: BatchWithPast, observed: Observation) ->
     rules = [settings.incidents(each.cluster, each.group) for each in groups.batch.headers]
     at_risk = dict(_at_risk(settings, groups.batch))
     judged = judged_of(observed, rules, groups.earlier, groups.withheld, at_risk)
-    return [each for each in judged if each.group_id and _can_be_kept(each.group_id)]
+    return [each for each in judged if each.group_id and can_be_kept(each.group_id)]
 
 
 def _at_risk(settings: Settings, batch: GroupBatch) -> Iterator[tuple[str, Fact]]:
@@ -175,12 +170,7 @@ def _well(name: str) -> Judged:
 
 
 def _group_ids(groups: pa.Table) -> list[str]:
-    return [name for name in groups["group_id"].to_pylist() if _can_be_kept(name)]
-
-
-def _can_be_kept(name: str) -> bool:
-    """Whether the history can remember a group of this id: one that it refuses must not cost the others."""
-    return "\0" not in name and len(name.encode()) <= MOST_BYTES
+    return [name for name in groups["group_id"].to_pylist() if can_be_kept(name)]
 
 
 def _gone(
@@ -198,7 +188,7 @@ def _gone(
     # every list, so these are compared as columns
     names = lake.read("groups", before, columns=["group_id"])["group_id"].unique()
     known = pc.is_in(names, value_set=pa.array(list(listed), pa.string()))
-    there = filter(_can_be_kept, names.filter(pc.invert(known)).to_pylist())
+    there = filter(can_be_kept, names.filter(pc.invert(known)).to_pylist())
     expected = {*watched, *there} - set(listed)
     missing = {name for name in expected if read is None or read(name)}
     yield from map(_well, sorted(expected - missing))

@@ -16,9 +16,9 @@ from ...assignors.kit.java_order import map_order
 from ...config import Filter
 from ...followers.plan import NAME as PLAN
 from ...followers.user_data import followed_of
-from ...model.groups import CONFIGURED
+from ...model.groups import CONFIGURED, can_be_kept, not_kept
 from ...model.states import STREAMS_PROTOCOL, GroupType
-from ...model.text import shortened
+from ...model.text import cut, shortened
 from .decode import (
     BlobError,
     Pairs,
@@ -77,8 +77,12 @@ class MemberReader:
             GroupType.STREAMS: self._streams,
         }[group.type]
         for position, row in enumerate(make(group)):
+            name = row["member_id"]
+            if not can_be_kept(name):
+                group.errors.append(f"member {cut(name, 60)} is left out: {not_kept(name)}")
+                continue
             if why := _impossible(row):
-                group.errors.append(f"member {row['member_id']} cannot be decoded: {why}")
+                group.errors.append(f"member {name} cannot be decoded: {why}")
                 row = {name: one for name, one in row.items() if name not in _CLAIMS}
             row |= {"group_id": group.id, "position": position}
             row["rack"], row["rack_source"] = self._rack(group, row)

@@ -99,9 +99,9 @@ ODD = (
         ("", "\0", "x" * 300, "9999-12-31T23:59:59-23:59", "0001-01-01T00:00:00+23:59")
     )
     | st.text(max_size=4)
-    | st.just([])
-    | st.just({})
-    | st.just([[]])
+    | st.builds(list)
+    | st.builds(dict)
+    | st.lists(st.builds(list), max_size=2)
 )
 
 

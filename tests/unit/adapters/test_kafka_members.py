@@ -202,6 +202,17 @@ def test_a_negative_partition_of_a_newer_protocol_is_refused() -> None:
     assert -1 not in row["assigned_partitions"]
 
 
+def test_a_member_of_an_id_that_cannot_be_kept_is_left_out() -> None:
+    """A broker makes it of the client id, which may have 32 kB; the group says so."""
+    one = classic([(metadata(), assignment(orders=[1])), (metadata(), assignment(orders=[3]))])
+    one.described.members[0].member_id = "x" * 1001
+    (good,) = reader().rows(one)
+    assert good["member_id"] == "m2"
+    shown = f"{'x' * 30}…{'x' * 29}"
+    told = f"member {shown} is left out: its id has 1,001 bytes, 1,000 at most can be kept"
+    assert one.errors == [told]
+
+
 def test_whatever_else_fails_costs_the_group_its_members() -> None:
     """The group says why, and the reading of the cluster goes on."""
     one = group(GroupType.CONSUMER, Consumer(members=[consumer(assignment=None)]))
