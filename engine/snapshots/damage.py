@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..config import Settings
 from ..model.columns import columns_of
 from ..ports import Manifest
 from .naming import snapshot_of
@@ -50,6 +51,11 @@ def _damage(manifests: Sequence[Manifest], tables: Mapping[str, pa.Table]) -> It
         clusters[manifest.snapshot_id] = snapshot.cluster
         if manifest.step != "snapshot" or manifest.cluster != snapshot.cluster:
             yield f"the manifest of snapshot {manifest.snapshot_id} is of something else"
+        told = [*manifest.facts.get("problems", ()), *manifest.facts.get("notes", ())]
+        if not all(isinstance(one, str) for one in told):
+            yield f"the problems of snapshot {manifest.snapshot_id} are no texts"
+        # raises where they are no rules
+        Settings.model_construct(rules=()).remembering(manifest.facts.get("listings", ()))
     for dataset, table in tables.items():
         table.validate(full=True)
         yield from (f"{dataset}: {why}" for why in _wrong(dataset, table))

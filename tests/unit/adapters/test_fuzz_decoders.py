@@ -24,6 +24,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kafka.protocol.admin import DescribeGroupsResponse
 
+from evenkeel.engine import wiring
 from evenkeel.engine.adapters.kafka.decode import (
     BlobError,
     read_assignment,
@@ -43,9 +44,10 @@ from evenkeel.engine.followers.rule import Present, follow
 from evenkeel.engine.followers.user_data import addresses_of, followed_of
 from evenkeel.engine.model.errors import EvenkeelError, LakeError
 from evenkeel.engine.model.states import STREAMS_PROTOCOL, GroupType
-from evenkeel.engine.snapshots import SNAPSHOT, rows_to_table
+from evenkeel.engine.pipeline.backtest import backtest
+from evenkeel.engine.snapshots import SNAPSHOT, facts_of, rows_to_table
 from tests.conftest import EXAMPLES
-from tests.helpers.snapshots import group, make_snapshot, store, topic
+from tests.helpers.snapshots import group, make_snapshot, topic
 from tests.unit.adapters.test_kafka_decode import STREAMS_ASSIGNMENT, STREAMS_SUBSCRIPTION
 from tests.unit.adapters.test_kafka_members import assignment, metadata
 
@@ -241,7 +243,13 @@ def _recorded() -> dict[str, bytes]:
         )
         for number in range(2)
     ]
-    store(lake, *whole)
+    more = {
+        "problems": ["odd"],
+        "notes": [],
+        "listings": [{"groups": "a*", "assignors": ["range"]}],
+    }
+    for one in whole:
+        lake.write("snapshot", one.snapshot_id, one.tables, facts_of(one) | more)
     with TemporaryDirectory() as folder:
         write_recording(Path(folder, "kept"), lake, lake.snapshot_ids)
         with zipfile.ZipFile(Path(folder, "kept")) as archive:
@@ -318,3 +326,4 @@ def test_a_recording_is_read_whole_or_refused_in_a_sentence(parts: list[tuple[st
     if not refused:
         measured(source, "*")
         judge(source)
+        list(backtest(source.lake, wiring.scratch_history(), source.settings, source.cluster))

@@ -343,6 +343,8 @@ def test_a_recording_without_one_of_its_parts_is_damaged(
         (lambda one: one["facts"].update(started_at="2026-03-01T12:00:00"), "is not a recording"),
         (lambda one: one["facts"].update(unread=[{"kind": "odd"}]), "is not a recording, or it"),
         (lambda one: one.update(rows=None), "is not a recording, or it is damaged"),
+        (lambda one: one["facts"].update(problems=[1]), "the problems of snapshot .* are no texts"),
+        (lambda one: one["facts"].update(listings=[{"groups": 1}]), "is not a recording, or it"),
     ],
 )
 def test_a_manifest_that_is_none_is_one_sentence(
