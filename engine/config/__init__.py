@@ -85,7 +85,7 @@ def _quoted(url: SecretStr) -> SecretStr:
     """Refuse a URL in which the password may be taken for something that is shown, such as the server."""
     if "@" in url.get_secret_value() and not _URL.fullmatch(url.get_secret_value()):
         raise ValueError(
-            "is no URL: write postgresql://user:password@host:5432/evenkeel, and in user and password "
+            "is not a URL: write postgresql://user:password@host:5432/evenkeel, and in user and password "
             "%40 for @, %2F for /, %3A for :, %3F for ?, %23 for #, %25 for %"
         )
     return url

@@ -152,7 +152,7 @@ def test_a_password_that_is_not_quoted_is_refused_before_anything_connects(url, 
     """Part of it would be taken for the server, which is shown."""
     monkeypatch.setenv("EVENKEEL_DATABASE_URL", url)
     with pytest.raises(
-        ConfigError, match=r"database_url: is no URL: .*%40 for @, %2F for /"
+        ConfigError, match=r"database_url: is not a URL: .*%40 for @, %2F for /"
     ) as caught:
         load()
     assert not set(re.findall(r"\w+", str(caught.value))) & {"me", "hunt", "er2", "hunter2", "db"}
