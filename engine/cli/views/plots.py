@@ -23,6 +23,7 @@ from ...model.formats import duration, moment
 from ...model.states import Diagnosis
 from ...model.text import printable
 from ...records import columns_of_query
+from ..files import replacing
 from .columns import named
 
 if TYPE_CHECKING:
@@ -53,13 +54,8 @@ def save(figure: Figure, file: Path, option: str) -> Path:
     Raises:
         InputError: The file cannot be written.
     """
-    try:
-        figure.savefig(file)
-    except OSError as problem:
-        raise InputError(
-            f"the picture {file} cannot be written: {problem.strerror or problem}.",
-            fix=f"Name another place with {option}.",
-        ) from problem
+    with replacing(file, what="the picture ", fix=f"Name another place with {option}.") as partial:
+        figure.savefig(partial, format=file.suffix[1:].lower())
     return file
 
 
