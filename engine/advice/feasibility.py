@@ -70,12 +70,13 @@ class FeasibilityJudgement:
     deployment: Deployment | None = None
 
 
-NO_FOLLOWER = FeasibilityJudgement(
-    feasibility=Feasibility.NOT_DEPLOYABLE,
-    reason=(reason("no_plan_follower"),),
-    how=(step("needs_plan_follower"),),
-)
-"""What is said of a strategy that takes a stored plan."""
+def no_follower(*group: str) -> FeasibilityJudgement:
+    """What is known of a strategy that needs a stored plan: of a *group*, or of any."""
+    return FeasibilityJudgement(
+        feasibility=Feasibility.NOT_DEPLOYABLE,
+        reason=(reason("no_plan_follower"),),
+        how=(step("needs_plan_follower", group),),
+    )
 
 
 _TO_SHIP = frozenset({"ship_class", "java_clients_only", "not_in_librdkafka"})
@@ -227,7 +228,7 @@ class Feasibilities:
         if kip_848 != (strategy in SERVER_SIDE):
             return _BROKER_ASSIGNS if kip_848 else _LEADER_ASSIGNS
         if deployment is Deployment.PLAN:
-            return NO_FOLLOWER
+            return no_follower(group.group)
         if kip_848:
             return self._server_side(strategy)
         if runs(group, strategy):
@@ -259,7 +260,8 @@ class Feasibilities:
 
         All can in a group that follows plans. Where members only list the follower a stock setting is had as such.
         """
-        group, write = self.group, self._one_restart("follow_plan", strategy)
+        group = self.group
+        write = self._one_restart("follow_plan", strategy, group.group)
         if group.type is not GroupType.CLASSIC or strategy in (PLAN, *SERVER_SIDE):
             return None
         if group.assignor == PLAN:
@@ -308,7 +310,7 @@ class Feasibilities:
         return FeasibilityJudgement(
             feasibility=Feasibility.NOT_DEPLOYABLE,
             reason=(why,),
-            how=NO_FOLLOWER.how if follow else (),
+            how=no_follower(self.group.group).how if follow else (),
         )
 
     def _server_side(self, strategy: str) -> FeasibilityJudgement:
@@ -318,7 +320,7 @@ class Feasibilities:
             return FeasibilityJudgement(feasibility=Feasibility.AVAILABLE, reason=(_RUNS,), how=how)
         lacking = brokers_lack(group, strategy)
         if lacking is not None:
-            how = (step("bring_to_brokers", [SERVER_SIDE[strategy]]),)
+            how = (step("bring_to_brokers", [SERVER_SIDE[strategy], group.group]),)
             undeployable = Feasibility.NOT_DEPLOYABLE
             return FeasibilityJudgement(feasibility=undeployable, reason=(lacking,), how=how)
         classic = sum(member.kind == "classic" for member in members)

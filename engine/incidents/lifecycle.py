@@ -36,7 +36,7 @@ from ..model.states import STANDING, Diagnosis, IncidentState, TroubleKind
 from ..ports import IncidentWatch
 from ..records import CauseSpan, IncidentCourse
 from .evaluation import Judged, Judgement, Trouble
-from .kinds import KINDS, OTHER
+from .kinds import BEHIND, DELAY, KINDS, LAG, OTHER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,6 +209,7 @@ def _seen(
     known = course or _suspected(judged, look)
     spans = _spans(known.causes, judged, look.at, rules)
     known = replace(known, causes=spans, unseen_since=None, well_since=None, well_looks=0)
+    known = _with_peaks(known, judged)
     if known.state is IncidentState.SUSPECTED:
         began = min(known.began_at, *(s.since for s in spans if s.last_seen_at == look.at))
         already = began <= look.already
@@ -219,6 +220,22 @@ def _seen(
     if known.state is IncidentState.SUSPECTED:
         return replace(known, state=IncidentState.OPEN, cause=ripe[0], opened_at=look.at)
     return replace(known, cause=min(known.cause, ripe[0], key=lambda cause: cause.precedence))
+
+
+def _with_peaks(course: IncidentCourse, judged: Judged) -> IncidentCourse:
+    """With the largest lag and time behind, where this snapshot has larger ones."""
+    facts = [fact for trouble in judged.troubles for fact in trouble.facts]
+    behind = [trouble.amount for trouble in judged.troubles if trouble.kind in BEHIND]
+    lags, delays = ([f.after for f in facts if f.measure == name] for name in (LAG, DELAY))
+    return replace(
+        course,
+        peak_lag=_largest(course.peak_lag, *lags),
+        peak_behind_seconds=_largest(course.peak_behind_seconds, *delays, *behind),
+    )
+
+
+def _largest(*values: float | None) -> float | None:
+    return max((value for value in values if value is not None), default=None)
 
 
 def _suspected(judged: Judged, look: Occasion) -> IncidentCourse:

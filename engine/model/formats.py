@@ -275,17 +275,6 @@ def record_rate(per_second: float) -> str:
     return f"{number} {'record' if number == '1' else 'records'}/s"
 
 
-def arriving(per_second: float) -> str:
-    """
-    That records arrive at such a rate.
-
-    >>> arriving(1.02), arriving(12.34)
-    ('1 record/s arrives', '12 records/s arrive')
-    """
-    rate = record_rate(per_second)
-    return f"{rate} {'arrives' if rate.startswith('1 record/') else 'arrive'}"
-
-
 def difference(value: float | None, unit: str) -> str:
     """
     The actual value minus the expected one, in its unit.

@@ -38,7 +38,7 @@ from .values import FleetReport, GroupReport, PromiseKept, Rehearsal
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-TEMPLATES = ("report.html", "group.html", "notice.html", "racks.html")
+TEMPLATES = ("report.html", "group.html", "notice.html", "document.html", "racks.html")
 
 MEMBERS_SHOWN = 12
 MOVES_SHOWN = 12
@@ -147,6 +147,22 @@ def notice(title: str, lines: Sequence[str], ways: Mapping[str, str] | None = No
         _environment()
         .get_template("notice.html")
         .render(title=title, lines=lines, ways=ways or {}, style=_style(), policy=policy())
+    )
+
+
+def document(title: str, body: str, ways: Mapping[str, str] | None = None) -> str:
+    """
+    A page of text.
+
+    Args:
+        title: Its title.
+        body: Its text, as HTML that is safe.
+        ways: Where to go from here: what that is called, and its address.
+    """
+    return (
+        _environment()
+        .get_template("document.html")
+        .render(title=title, body=body, ways=ways or {}, style=_style(), policy=policy())
     )
 
 

@@ -69,6 +69,14 @@ def test_that_something_is_over_is_posted_also_where_a_thread_alone_would_say_it
     assert len(hooks.posted) == 1
 
 
+@pytest.mark.parametrize("kind", [MessageKind.DIGEST, MessageKind.ADVICE])
+def test_the_rest_of_a_digest_is_a_message(hooks: Hooks, kind: MessageKind) -> None:
+    """Readers see the groups that the digest has no room for."""
+    rest = replace(MESSAGE, kind=kind)
+    SlackWebhook(hooks.url).send(rest, channel="#kafka", key="rest", thread="1.1")
+    assert len(hooks.posted) == 1
+
+
 @pytest.mark.parametrize(
     ("status", "answer", "kind"),
     [(404, "no_service", NotDelivered), (429, "", NotDelivered), (500, "", NotifierError)],

@@ -290,7 +290,7 @@ def test_what_is_unknown_counts_as_the_usual_and_is_said():
     assert answer.owner[1] == answer.owner[2] != answer.owner[0]
     assert words_of(answer.proof) == (
         "exact (busiest member at 60% of its capacity);"
-        " 1 partition of unknown arrivals taken as the mean of the others"
+        " the unknown incoming rate of 1 partition is assumed to be the mean of the others"
     )
 
 

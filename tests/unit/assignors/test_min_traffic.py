@@ -131,4 +131,4 @@ def test_it_is_a_baseline_on_every_group(kind):
     told = Feasibilities(made, None).of("min_traffic", MinTraffic.deployment)
 
     assert told.feasibility is Feasibility.NOT_DEPLOYABLE
-    assert why_of(told) == "no setting or class brings it to a consumer group"
+    assert why_of(told) == "no setting or class makes it available to a consumer group"

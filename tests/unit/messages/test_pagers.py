@@ -156,8 +156,7 @@ def test_what_waits_for_a_webhook_that_is_gone_is_told_nobody(
     assert people.tried == []
     assert history.pending_alerts() == []
     assert (
-        f"is not configured any more: nobody is told incident {CLUSTER}/cluster unreachable/"
-        in caplog.text
+        f"is no longer configured: dropped incident {CLUSTER}/cluster unreachable/" in caplog.text
     )
 
 

@@ -384,7 +384,7 @@ def test_what_became_of_advice_is_kept_with_it(lake):
     assert (second["crossing"].state, second["empty"].course) == ("confirmed", None)
     (event,) = second["crossing"].events
     assert (event.state, event.strategy) == ("confirmed", second["crossing"].strategy)
-    assert event.cause.startswith(f"{event.strategy} won in 1 of the last 1 snapshot")
+    assert event.cause.startswith(f"{event.strategy} was best in 1 of the last 1 snapshot")
     assert second["crossing"].state_since == event.at
     without = {"topics": [topic("orders", 4)], "groups": [group("other")]}
     unread = finding("group_unread", ["crossing"], quote="no answer")
@@ -394,7 +394,7 @@ def test_what_became_of_advice_is_kept_with_it(lake):
     third = _advised(lake, history, 3)
     assert {*third} == {"other", "crossing"}
     assert [(e.state, e.cause) for e in third["crossing"].events] == [
-        ("expired", "the group is gone")
+        ("expired", "the group no longer exists")
     ]
 
 

@@ -97,7 +97,9 @@ def test_a_group_that_is_gone_while_records_arrive_is_missed() -> None:
 
     assert gone.kind is Diagnosis.GROUP_DELETED
     assert gone.since is None
-    assert words(gone.facts[0]).startswith("the group is gone; it had 0 members and 16 partitions")
+    assert words(gone.facts[0]).startswith(
+        "the group no longer exists; it had 0 members and 16 partitions"
+    )
 
 
 def test_a_group_that_stays_away_is_missed_as_long_as_somebody_watches() -> None:

@@ -76,7 +76,7 @@ def filled(kind: type, name: str, /, **known: object) -> Any:
 
 def full(name: str, snapshots: int) -> GroupReport:
     """A group with some of everything, under that name wherever somebody chose a name."""
-    score = filled(StrategyScore, name, got_by="setting", reason="the strategy it runs")
+    score = filled(StrategyScore, name, got_by="setting", reason="the current strategy")
     load = filled(
         MemberLoad, name, utilisation=1.16, at_most=False, gets=3, gives=9, lag_after=None
     )
