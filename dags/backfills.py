@@ -13,6 +13,7 @@ from airflow.sdk.exceptions import AirflowException
 from evenkeel.dags.connections import settings
 from evenkeel.engine import pipeline, wiring
 from evenkeel.engine.config import Settings
+from evenkeel.engine.model.environment import DOING
 from evenkeel.engine.model.errors import EvenkeelError
 from evenkeel.engine.model.text import one_line, printable, several
 from evenkeel.engine.pipeline.backfill import (
@@ -98,6 +99,7 @@ def _counted(plan: BackfillPlan) -> dict[str, Any]:
 @contextmanager
 def _asked(params: Params) -> Iterator[tuple[Settings, Lake, Shelf, Question]]:
     """The configuration, the source, the target and the question; errors become one line."""
+    DOING.set("backfill")
     try:
         wanted = question(
             params["cluster"],

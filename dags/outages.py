@@ -25,6 +25,7 @@ from evenkeel.engine import wiring
 from evenkeel.engine.incidents.policy import EVERY_CLUSTER
 from evenkeel.engine.messages.channels import receivers_of, with_links
 from evenkeel.engine.model.errors import EvenkeelError, NotifierError
+from evenkeel.engine.model.files import replacing
 from evenkeel.engine.model.message import AlertMessage, severity_of
 from evenkeel.engine.model.moments import utc_now
 from evenkeel.engine.model.states import IncidentKind
@@ -229,8 +230,7 @@ def _write(outages: Mapping[IncidentKind, Outage]) -> None:
             Variable.delete(VARIABLE)
     except Exception as problem:  # noqa: BLE001
         log.warning("the variable %s cannot be written: %s", VARIABLE, problem)
-        partly = _file().with_suffix(".part")
-        partly.write_text(text, encoding="utf-8")
-        partly.replace(_file())
+        with replacing(_file()) as partly:
+            partly.write_text(text, encoding="utf-8")
     else:
         _file().unlink(missing_ok=True)

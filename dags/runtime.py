@@ -29,6 +29,7 @@ from evenkeel.dags import ADVISING, outages
 from evenkeel.dags.connections import settings
 from evenkeel.engine import pipeline, wiring
 from evenkeel.engine.config import Settings
+from evenkeel.engine.model.environment import DOING
 from evenkeel.engine.model.errors import (
     ClusterBusy,
     ConfigError,
@@ -113,6 +114,7 @@ def running(step: str, *, cluster: str | None, snapshot_id: str | None = None) -
 @contextmanager
 def _noted(note: Note) -> Iterator[Ports]:
     """The same, recording the step that runs when it ends."""
+    DOING.set(note.step)
     try:
         ports = Ports(settings())
     except ConfigError as problem:

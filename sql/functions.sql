@@ -9,7 +9,8 @@ DECLARE
     name text := 'group_sample_' || to_char(first AT TIME ZONE 'UTC', 'YYYYMMDD');
 BEGIN
     IF to_regclass(quote_ident(name)) IS NOT NULL THEN RETURN; END IF;
-    PERFORM pg_advisory_xact_lock(hashtext('group_sample'));
+    -- readers cannot take this lock, and it blocks no reads or writes
+    LOCK TABLE ONLY group_sample IN SHARE UPDATE EXCLUSIVE MODE;
     -- another session may have created it meanwhile; the catalog is queried, because the missing name is cached
     IF EXISTS (
         SELECT FROM pg_inherits INNER JOIN pg_class ON pg_class.oid = inhrelid
@@ -45,6 +46,19 @@ EXCEPTION WHEN lock_not_available THEN
 END $$;
 
 -- A re-evaluation of past days with other rules is stored in a schema of its own (`rules_...`).
+
+-- Drops such a schema, unless a session uses it.
+CREATE OR REPLACE FUNCTION drop_rules(rules text) RETURNS boolean LANGUAGE plpgsql SET lock_timeout = '500ms' AS $$
+BEGIN
+    EXECUTE format('DROP SCHEMA %I CASCADE', rules);
+    RETURN TRUE;
+EXCEPTION WHEN lock_not_available THEN
+    RETURN FALSE;
+END $$;
+
+-- These functions are for steps, the others for queries.
+REVOKE EXECUTE ON FUNCTION
+make_sample_day(timestamptz), pack_sample_day(date), drop_sample_day(date), drop_rules(text) FROM public;
 
 -- Name of such a schema with snapshots of a cluster: the one with the given name, otherwise the newest one whose name starts
 -- with it. Null for any cluster, and for any name.

@@ -27,6 +27,8 @@ import pyarrow.parquet as pq
 
 from ..model.cluster_snapshot import ClusterSnapshot
 from ..model.errors import InputError, LakeError, SnapshotNotFound
+from ..model.files import replacing
+from ..model.formats import size
 from ..ports import Compacted, Lake, LakeDay, Manifest, WrittenPart
 from ..snapshots import (
     SCHEMA_VERSION,
@@ -38,13 +40,23 @@ from ..snapshots import (
     snapshot_of,
     split_snapshot_id,
 )
+from ..snapshots.damage import damage_of
+from ..snapshots.parquet_pages import contents_of
 
 FORMAT = "evenkeel-recording"
 VERSION = 1
 _CONTENTS = "recording.json"
 _DAMAGED = "Record it again with `evenkeel snapshot record`."
-_LARGEST = 2 << 30
-"""No part of a recording is unpacked beyond this many bytes."""
+_PART, _WHOLE = 64_000_000, 256_000_000
+"""Bytes that a part of a recording has at most, and all of them together, once the zip is unpacked."""
+_RATIO, _SMALL = 200, 1_000_000
+"""A part that is larger than *small* has at most so many times the bytes that it takes in the zip."""
+_ROWS, _COLUMNS, _VALUES = 5_000_000, 200, 40_000_000
+"""What a table has at most, by its Parquet metadata; values are those in rows and in lists."""
+_IN_MEMORY = 1_000_000_000
+"""Bytes that a table takes at most; Parquet writes a text that is there a million times once."""
+_GROWTH = 1000
+"""A table takes at most so many times the bytes of its part, or of `_PART` where that is more to begin with."""
 
 
 def write_recording(path: str | Path, lake: Lake, snapshot_ids: Sequence[str]) -> int:
@@ -72,16 +84,13 @@ def write_recording(path: str | Path, lake: Lake, snapshot_ids: Sequence[str]) -
 
 
 def _write_zip(path: Path, parts: Mapping[str, bytes]) -> int:
-    temporary = path.with_name(f".{path.name}.tmp")
     try:
-        with zipfile.ZipFile(temporary, "w") as archive:
+        with replacing(path) as partial, zipfile.ZipFile(partial, "w") as archive:
             for name, content in parts.items():
                 entry = zipfile.ZipInfo(name)  # without a moment of its own: equal bytes
                 archive.writestr(entry, content, zipfile.ZIP_DEFLATED)
-        temporary.replace(path)
         return path.stat().st_size
     except OSError as problem:
-        temporary.unlink(missing_ok=True)
         raise InputError(
             f"recording {path} cannot be written: {problem.strerror}.",
             fix="Name a file in a folder that exists and can be written.",
@@ -93,20 +102,31 @@ def open_recording(path: str | Path) -> Recording:
     Read a recording; the file is not needed afterwards.
 
     Raises:
-        InputError: There is no such file, or it is damaged, foreign, or of another version.
+        InputError: There is no such file.
+        LakeError: It is damaged, too large, foreign, or of another version.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
-            contents = json.loads(_part(archive, _CONTENTS))
-            _check_version(path, contents)
-            tables = {name: _table(archive, name) for name in SNAPSHOT}
-            manifests = [Manifest.from_json(one) for one in contents["manifests"]]
+        with Path(path).open("rb") as file:
+            content = file.read(_WHOLE + 1)
     except OSError as problem:
         reason = problem.strerror or problem
         raise InputError(
             f"recording {path} cannot be read: {reason}.", fix="Name an existing file."
         ) from problem
+    try:
+        if len(content) > _WHOLE:
+            raise _Refused(f"it has more than {size(_WHOLE)}")
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            _check_sizes(archive)
+            contents = json.loads(archive.read(_CONTENTS))
+            _check_version(path, contents)
+            tables = {name: _table(archive, name) for name in SNAPSHOT}
+            manifests = [Manifest.from_json(one) for one in contents["manifests"]]
+            damage = damage_of(manifests, tables)
+    except _Refused as problem:
+        raise LakeError(f"recording {path} is not read: {problem}.", fix=_DAMAGED) from problem
     except (
+        OSError,
         zipfile.BadZipFile,
         zipfile.LargeZipFile,
         zlib.error,
@@ -114,27 +134,85 @@ def open_recording(path: str | Path) -> Recording:
         RuntimeError,
         EOFError,
         ValueError,
-        KeyError,
+        LookupError,
         TypeError,
         AttributeError,
+        InputError,
         pa.ArrowException,
     ) as problem:
-        raise InputError(f"{path} is not a recording, or it is damaged.", fix=_DAMAGED) from problem
+        raise LakeError(f"{path} is not a recording, or it is damaged.", fix=_DAMAGED) from problem
+    if damage:
+        raise LakeError(f"recording {path} is damaged: {damage}.", fix=_DAMAGED)
     return Recording(manifests, tables)
 
 
-def _part(archive: zipfile.ZipFile, name: str) -> bytes:
-    if archive.getinfo(name).file_size > _LARGEST:
-        raise ValueError(f"{name} is too large")
-    return archive.read(name)
+class _Refused(Exception):
+    """More than is read."""
+
+
+def _check_sizes(archive: zipfile.ZipFile) -> None:
+    """Before anything is unpacked: what is read is no longer than this says."""
+    parts = archive.infolist()
+    for part in parts:
+        if part.file_size > _PART:
+            raise _Refused(
+                f"{part.filename} has {size(part.file_size)}, {size(_PART)} at most are read"
+            )
+        if part.file_size > max(_SMALL, _RATIO * part.compress_size):
+            raise _Refused(f"{part.filename} is packed more than {_RATIO} to 1")
+    if sum(part.file_size for part in parts) > _WHOLE:
+        raise _Refused(f"its parts have more than {size(_WHOLE)} together")
 
 
 def _table(archive: zipfile.ZipFile, dataset: str) -> pa.Table:
     schema = SNAPSHOT[dataset]
-    content = _part(archive, f"{dataset}.parquet")
+    content = archive.read(f"{dataset}.parquet")
+    metadata = pq.read_metadata(pa.BufferReader(content))
+    chunks = range(metadata.num_row_groups)
+    if metadata.num_columns > _COLUMNS or len(chunks) > _ROWS // 1000 or metadata.num_rows > _ROWS:
+        raise _Refused(f"{dataset} has more than {_ROWS:,} rows or {_COLUMNS} columns")
+    columns = [
+        metadata.row_group(chunk).column(number)
+        for chunk in chunks
+        for number in range(metadata.num_columns)
+    ]
+    most = min(_IN_MEMORY, max(_PART, _GROWTH * len(content)))
+    unpacked, values = contents_of(content, metadata)
+    if max(values, sum(column.num_values for column in columns)) > _VALUES:
+        raise _Refused(f"{dataset} has more values than {_VALUES:,}")
+    if unpacked > most:
+        raise _Refused(f"{dataset} takes too much memory")
+    texts = {c.path_in_schema for c in columns if c.physical_type == "BYTE_ARRAY"}
+    # each text once, as it is stored: so it is known how long all of them are before they are there.
     # read_table over a Python file keeps threads that can abort a process that ends right after
-    table = pq.ParquetFile(pa.BufferReader(content)).read()
+    file = pq.ParquetFile(pa.BufferReader(content), read_dictionary=sorted(texts))
+    known = [name for name in schema.names if name in file.schema_arrow.names]
+    table = file.read(columns=known)
+    if sum(map(_bytes_of, table.columns)) > most:
+        raise _Refused(f"{dataset} takes too much memory")
+    for name in known:
+        if not _same_kind(table.schema.field(name).type, schema.field(name).type):
+            raise pa.ArrowTypeError(f"column {name} is of another type")
     return shaped(table, schema)
+
+
+def _bytes_of(column: pa.ChunkedArray) -> int:
+    """How many bytes the values of a column take, texts as often as they are there."""
+    total = 0
+    for chunk in column.chunks:
+        values = chunk.flatten() if pa.types.is_list(chunk.type) else chunk
+        total += values.nbytes
+        if pa.types.is_dictionary(values.type):
+            lengths = pc.binary_length(values.dictionary).cast(pa.int64())
+            total += pc.sum(lengths.take(values.indices)).as_py() or 0
+    return total
+
+
+def _same_kind(found: pa.DataType, expected: pa.DataType) -> bool:
+    """Whether a column that was read with each text once has a type."""
+    if pa.types.is_list(found) and pa.types.is_list(expected):
+        return _same_kind(found.value_type, expected.value_type)
+    return bool((found.value_type if pa.types.is_dictionary(found) else found) == expected)
 
 
 def _check_version(path: str | Path, contents: Mapping[str, Any]) -> None:
@@ -142,7 +220,7 @@ def _check_version(path: str | Path, contents: Mapping[str, Any]) -> None:
         raise ValueError("another format")
     schemas = {one["schema_version"] for one in contents["manifests"]}
     if contents["version"] != VERSION or schemas - {SCHEMA_VERSION}:
-        raise InputError(
+        raise LakeError(
             f"recording {path} was written by another version of evenkeel.",
             fix="Open it with that version, or record it again.",
         )

@@ -18,6 +18,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from ..model.environment import DOING
 from ..model.errors import EvenkeelError, InputError
 from ..model.text import printable
 from .verbs import FAMILIES, GROUPS, PATHS, VERBS, command
@@ -123,6 +124,8 @@ class VerbGroup(TyperGroup):
             more: As typer.
         """
         given = list(sys.argv[1:] if args is None else args)
+
+        DOING.set(" ".join(given[: 2 if given and given[0] in FAMILIES else 1]))
 
         def run() -> Any:
             name = prog_name or "evenkeel"

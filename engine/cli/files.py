@@ -6,23 +6,28 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ..model import files
 from ..model.errors import InputError
 
 
 @contextmanager
-def replacing(target: Path) -> Iterator[Path]:
+def replacing(
+    target: Path, mode: int = 0o666, *, what: str = "", fix: str = "Name another file."
+) -> Iterator[Path]:
     """
-    A file to write, beside *target*, which it replaces once it is whole: who reads meanwhile finds the old one.
+    A file to write, which replaces *target* once it is whole: who reads meanwhile finds the old one.
+
+    Args:
+        target, mode: As for `model.files.replacing`.
+        what: What it is, with a blank behind it, for the error.
+        fix: What to do about it.
 
     Raises:
         InputError: It cannot be written.
     """
-    partial = target.with_name(f".{target.name}.partial")
     try:
-        yield partial
-        partial.replace(target)
+        with files.replacing(target, mode) as partial:
+            yield partial
     except OSError as problem:
         why = problem.strerror or problem
-        raise InputError(f"{target} cannot be written: {why}.", fix="Name another file.") from None
-    finally:
-        partial.unlink(missing_ok=True)
+        raise InputError(f"{what}{target} cannot be written: {why}.", fix=fix) from None

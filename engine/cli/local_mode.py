@@ -34,14 +34,14 @@ from ..records import Course, record_of
 from ..snapshots.chunks import chunks_of, in_halves
 from ..snapshots.groups_with_past import (
     Lookback,
-    batches_with_past,
     groups_at,
     lookback_ids,
     lookback_of,
+    of_each,
     read_with_past,
 )
 from ..snapshots.walk_lake import WalkedLake
-from .sources import SnapshotSource
+from .sources import SnapshotSource, tell_left_out
 
 _log = logging.getLogger(__name__)
 
@@ -59,8 +59,8 @@ class JudgedGroup:
 
     @property
     def members(self) -> Sequence[Member]:
-        """Its members now."""
-        return self.groups.now(self.advice.group).members
+        """Its members now; none where it cannot be worked on."""
+        return self.groups.now(self.advice.group)
 
     @cached_property
     def past(self) -> Mapping[str, PastChanges]:
@@ -142,11 +142,12 @@ def look(source: SnapshotSource, pattern: str = "*") -> list[SeenGroup]:
         pattern: Shell pattern of group ids.
     """
     lake = _measured(source, pattern)
-    found = [
-        seen
-        for groups in batches_with_past(lake, source.settings, source.newest)
-        for seen in seen_of(source.settings, groups)
-    ]
+    lookback = lookback_of(lake, source.settings, source.newest)
+
+    def work(names: Sequence[str]) -> list[SeenGroup]:
+        return seen_of(source.settings, read_with_past(lake, source.settings, lookback, names))
+
+    found = of_each(lake, source.newest, work, tell=tell_left_out)
     return sorted(found, key=lambda seen: seen.group.group)
 
 
@@ -270,6 +271,7 @@ class _Groups:
         of_interest = ids if name in self._changed else ids[-1:]
         return [own[name] for own in map(self.at, of_interest) if name in own]
 
-    def now(self, name: str) -> GroupSnapshot:
-        """One in the newest."""
-        return self.at(self._source.newest)[name]
+    def now(self, name: str) -> Sequence[Member]:
+        """The members of one in the newest."""
+        group = self.at(self._source.newest).get(name)
+        return group.members if group else ()

@@ -307,12 +307,20 @@ def selected(source: SnapshotSource, pattern: str) -> list[GroupWithPast]:
 
     Raises:
         NothingFound: There is none.
+        Infeasible: None can be worked on; each is told on standard error.
     """
     from ..snapshots.groups_with_past import groups_with_past
 
     wanted = select(source, pattern)
-    found = groups_with_past(source.lake, source.settings, source.newest, wanted)
+    found = groups_with_past(source.lake, source.settings, source.newest, wanted, tell_left_out)
+    if not found:
+        raise Infeasible(f"no group that {pattern!r} matches can be worked on.")
     return sorted(found, key=lambda each: each.group.group)
+
+
+def tell_left_out(name: str, problem: Exception) -> None:
+    """Say on standard error that a group cannot be worked on, and why."""
+    complain(f"group {name} is left out: {type(problem).__name__}: {problem}")
 
 
 NAMED = 10

@@ -18,7 +18,7 @@ from json import JSONDecodeError
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, PrivateAttr, SecretStr, ValidationError
+from pydantic import AfterValidator, Field, PrivateAttr, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -72,6 +72,23 @@ __all__ = [
 ]
 
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
+
+
+_URL = re.compile(
+    r"[a-z][a-z0-9+]*://([^@/?#]*@)?(\[[^]@/?#]*]|[^]\[:@/?#]*)(:[0-9]+)?(/[^@/?#]*)?(\?[a-z_]+=[^#]*)?",
+    re.IGNORECASE,
+)
+"""Login, server, port, database and options; what is not quoted in a login makes something else of them."""
+
+
+def _quoted(url: SecretStr) -> SecretStr:
+    """Refuse a URL in which the password may be taken for something that is shown, such as the server."""
+    if "@" in url.get_secret_value() and not _URL.fullmatch(url.get_secret_value()):
+        raise ValueError(
+            "is not a URL: write postgresql://user:password@host:5432/evenkeel, and in user and password "
+            "%40 for @, %2F for /, %3A for :, %3F for ?, %23 for #, %25 for %"
+        )
+    return url
 
 
 class Settings(BaseSettings):
@@ -134,7 +151,7 @@ class Settings(BaseSettings):
     slack_token: SecretStr | None = None
     slack_webhook_url: SecretStr | None = None
     heartbeat_url: SecretStr | None = None
-    database_url: SecretStr | None = None
+    database_url: Annotated[SecretStr, AfterValidator(_quoted)] | None = None
     clusters: dict[Slug, ClusterSettings] = Field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
     webhooks: dict[Slug, Webhook] = Field(default_factory=dict)

@@ -71,6 +71,11 @@ def _denying_as_usual(given: Filter) -> Filter:
 
 
 def _with_ports(value: str) -> str:
+    if "@" in value:  # what is before it may be a password, and addresses are shown and stored
+        raise ValueError(
+            "an @ is in an address; write host:port alone, and user and password into properties "
+            "(sasl.username, sasl.password)"
+        )
     for address in value.split(","):
         host, _, port = address.strip().rpartition(":")
         if not host or not port.isdigit() or not 0 < int(port) < 65536:

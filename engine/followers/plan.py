@@ -146,7 +146,7 @@ def read_plan(text: str | bytes) -> Plan:
     """
     try:
         whole = json.loads(text)
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         raise PlanError(f"it is no JSON: {problem}") from None
     if not isinstance(whole, dict):
         raise PlanError("it is no JSON object")
@@ -156,7 +156,7 @@ def read_plan(text: str | bytes) -> Plan:
         plan = _plan(whole)
     except KeyError as problem:
         raise PlanError(f"it lacks {problem.args[0]!r}") from None
-    except (TypeError, ValueError, AttributeError) as problem:
+    except (TypeError, ValueError, AttributeError, OverflowError) as problem:
         raise PlanError(f"something in it is not what it should be: {problem}") from None
     if plan.fallback not in FALLBACKS:
         raise PlanError(f"its fallback {plan.fallback!r} is none of {', '.join(FALLBACKS)}")
@@ -178,22 +178,28 @@ def _plan(whole: Mapping[str, Any]) -> Plan:
             partitions={
                 topic: tuple(sorted(map(_number, own))) for topic, own in one["partitions"].items()
             },
-            **{name: one.get(name) for name in _IDENTITY},
+            **{name: _word(one.get(name)) for name in _IDENTITY},
         )
         for one in whole["members"]
     ]
     return Plan(
-        group=whole["group"],
+        group=_word(whole["group"]) or "",
         members=tuple(members),
         made_at=_moment(whole["made_at"]),
         valid_until=_moment(whole["valid_until"]),
         fallback=whole["fallback"],
-        **{name: whole.get(name) for name in ("strategy", "cluster", "snapshot_id")},
+        **{name: _word(whole.get(name)) for name in ("strategy", "cluster", "snapshot_id")},
         topics={
-            name: PlannedTopic(id=topic.get("id"), partitions=int(topic["partitions"]))
+            name: PlannedTopic(id=_word(topic.get("id")), partitions=int(topic["partitions"]))
             for name, topic in whole.get("topics", {}).items()
         },
     )
+
+
+def _word(text: Any) -> str | None:
+    if not isinstance(text, str | None):
+        raise TypeError(f"{text!r:.40} is no text")
+    return text
 
 
 def _number(number: object) -> int:

@@ -35,7 +35,7 @@ from ..model.groups import WatchOf
 from ..model.states import STANDING, Diagnosis, IncidentState, TroubleKind
 from ..ports import IncidentWatch
 from ..records import CauseSpan, IncidentCourse
-from .evaluation import Judged, Judgement, Trouble
+from .evaluation import Judged, Judgment, Trouble
 from .kinds import BEHIND, DELAY, KINDS, LAG, OTHER
 
 
@@ -76,39 +76,39 @@ def lasting(cause: TroubleKind, rules: IncidentRules) -> tuple[int, timedelta]:
 
 
 def stepped(
-    before: IncidentWatch, judgement: Judgement, settings: Settings
+    before: IncidentWatch, judgment: Judgment, settings: Settings
 ) -> dict[str, IncidentCourse]:
     """
     What is remembered of the groups of a cluster, or of its pipeline, after one look more.
 
     Args:
         before: What was remembered before.
-        judgement: What the look says.
+        judgment: What the look says.
         settings: The configuration.
 
     Returns:
         Of all with which something is wrong, and of those whose incident is over with it, by name.
     """
-    cluster, at = judgement.cluster, judgement.at
-    is_pipeline = judgement.of is WatchOf.PIPELINE
+    cluster, at = judgment.cluster, judgment.at
+    is_pipeline = judgment.of is WatchOf.PIPELINE
     # on the second look, too: no rate is known before
     is_first = before.snapshot_id is None or before.at == before.first_at
     already = at if is_first else before.first_at or at
     look = Occasion(
         cluster=cluster,
-        snapshot_id=judgement.snapshot_id,
+        snapshot_id=judgment.snapshot_id,
         at=at,
-        earlier=judgement.earlier,
+        earlier=judgment.earlier,
         # many groups of a new installation are one digest; a pipeline has few things that may be wrong
         already=datetime.min.replace(tzinfo=UTC) if is_pipeline else already,
     )
     known = {course.name: course for course in before.courses}
-    listed = frozenset(judgement.listed) if known else frozenset()
+    listed = frozenset(judgment.listed) if known else frozenset()
     courses = {}
-    for name in sorted(known.keys() | judgement.odd.keys()):
+    for name in sorted(known.keys() | judgment.odd.keys()):
         # of which the snapshot has nothing odd to say: it is well, or it is not there
         plain = Diagnosis.HEALTHY if name in listed else Diagnosis.UNKNOWN
-        judged = judgement.odd.get(name) or Judged(
+        judged = judgment.odd.get(name) or Judged(
             group_id=name, diagnosis=plain, known=name in listed
         )
         rules = OF_PIPELINES if is_pipeline else settings.incidents(cluster, name)

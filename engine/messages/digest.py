@@ -282,10 +282,10 @@ def _across(advice: ScoredAdvice) -> list[str]:
     before = advice.uptake.crossed if advice.uptake else None
     lines = []
     for one in advice.checks:
-        if one.after_seconds != AT_ONCE or one.realised is None or before is None:
+        if one.after_seconds != AT_ONCE or one.actual is None or before is None:
             continue
-        decided = (one.realised <= one.high) is (advice.state is AdviceState.VERIFIED)
-        line = across(before, one.realised, one.high)
+        decided = (one.actual <= one.high) is (advice.state is AdviceState.VERIFIED)
+        line = across(before, one.actual, one.high)
         outcome = "met" if advice.state is AdviceState.VERIFIED else "missed"
         lines.append(sentence(f"{line}: forecast {outcome}" if decided else line))
     return lines

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from ..config import Rule, Settings
-from ..incidents.evaluation import Judgement
+from ..incidents.evaluation import Judgment
 from ..incidents.lifecycle import stepped
 from ..incidents.policy import deaf_to
 from ..incidents.silences import Quiet, Quieting
@@ -62,20 +62,20 @@ class ToldRound:
     postings: tuple[Posting, ...]
     events: tuple[GroupEvent, ...]
 
-    def after(self, before: IncidentWatch, judgement: Judgement) -> IncidentWatch:
+    def after(self, before: IncidentWatch, judgment: Judgment) -> IncidentWatch:
         """The state after the snapshot."""
         return replace(
             before,
-            snapshot_id=judgement.snapshot_id,
-            at=judgement.at,
-            first_at=before.first_at or judgement.at,
+            snapshot_id=judgment.snapshot_id,
+            at=judgment.at,
+            first_at=before.first_at or judgment.at,
             courses=self.courses,
         )
 
 
 def round_of(
     before: IncidentWatch,
-    judgement: Judgement,
+    judgment: Judgment,
     settings: Settings,
     *,
     quiet: Quieting = _nothing,
@@ -87,24 +87,24 @@ def round_of(
 
     Args:
         before: The state before.
-        judgement: The result of the check.
+        judgment: The result of the check.
         settings: The configuration.
         quiet: The silences.
         changed: Changes of a group since it was last healthy.
         link: Address of the run.
     """
     telling = _Telling(
-        judgement=judgement,
+        judgment=judgment,
         settings=settings,
         quiet=quiet,
         changed=changed,
         link=link,
-        courses=stepped(before, judgement, settings),
-        postings=Postings(cluster=judgement.cluster, settings=settings),
+        courses=stepped(before, judgment, settings),
+        postings=Postings(cluster=judgment.cluster, settings=settings),
     )
     telling.tell()
     courses = telling.courses.values()
-    shown = (_shown(settings, judgement, course) for course in courses)
+    shown = (_shown(settings, judgment, course) for course in courses)
     return ToldRound(
         courses=tuple(courses),
         incidents=tuple(row for row in shown if row is not None),
@@ -117,7 +117,7 @@ def round_of(
 class _Telling:
     """Notifies of incidents, and records that in their courses."""
 
-    judgement: Judgement
+    judgment: Judgment
     settings: Settings
     quiet: Quieting
     changed: Changed
@@ -135,8 +135,8 @@ class _Telling:
             if course.state is IncidentState.RESOLVED:
                 resolved += [course] if readers else []
             elif course.state is IncidentState.OPEN:
-                rules = self.settings.incidents(self.judgement.cluster, course.name)
-                news = news_of(course, self._quiet(course), rules, self.judgement.at)
+                rules = self.settings.incidents(self.judgment.cluster, course.name)
+                news = news_of(course, self._quiet(course), rules, self.judgment.at)
                 if news is None:
                     continue
                 if readers is None or readers.in_digest:
@@ -160,7 +160,7 @@ class _Telling:
         if self._is_flood(rest):
             for course in self._digest(channel, DigestKind.OPENED, rest):
                 # a digest may have an incident that was in another before
-                key = f"digest in {self.judgement.snapshot_id}" if course.readers else "opened"
+                key = f"reported in {self.judgment.snapshot_id}" if course.readers else "opened"
                 with _by_itself(course):
                     message = _made(message_of, self._incident(course), EventKind.OPENED)
                     self.postings.page(course, key, message)
@@ -172,13 +172,13 @@ class _Telling:
                 if channel not in deaf:
                     self.postings.post(key, channel, message)
                 self._event(EventKind.OPENED, [course], message)
-                paged = "separate" if course.readers else "opened"
+                paged = "reported alone" if course.readers else "opened"
                 self.postings.page(course, paged, message, but=deaf)
                 self._know(course, key, channel)
 
     def _is_flood(self, courses: Sequence[IncidentCourse]) -> bool:
         """Whether these are too many for single messages."""
-        return self.judgement.of is WatchOf.GROUPS and len(courses) > self.settings.digest_threshold
+        return self.judgment.of is WatchOf.GROUPS and len(courses) > self.settings.digest_threshold
 
     def _changed(self, course: IncidentCourse, readers: Readers, news: EventKind) -> None:
         """It got worse, which webhooks receive too, or is a reminder."""
@@ -225,7 +225,7 @@ class _Telling:
         """Notify of many at once; returns those that the digest names."""
         incidents = [_worded(self._incident(course)) for course in courses]
         digest = digest_message(incidents, kind)
-        key = f"digest {self.judgement.snapshot_id} {channel} {kind}"
+        key = f"digest {self.judgment.snapshot_id} {channel} {kind}"
         self.postings.post(key, channel, digest.message, digest.thread)
         named = [course for course in courses if course.group_id in set(digest.named)]
         self._event(EventKind.DIGEST, named, digest.message)
@@ -255,7 +255,7 @@ class _Telling:
                 channel=channel,
                 cause=course.cause,
                 amount=amount_of(course),
-                at=self.judgement.at,
+                at=self.judgment.at,
                 causes=tuple(causes),
                 updates=updates,
                 in_digest=in_digest,
@@ -272,8 +272,8 @@ class _Telling:
         self.events.append(
             GroupEvent(
                 kind=kind,
-                at=self.judgement.at,
-                cluster=self.judgement.cluster,
+                at=self.judgment.at,
+                cluster=self.judgment.cluster,
                 groups=groups,
                 causes=tuple(Diagnosis(course.cause) for course in courses),
                 message=message,
@@ -281,17 +281,17 @@ class _Telling:
         )
 
     def _incident(self, course: IncidentCourse) -> Incident:
-        judgement, quiet = self.judgement, self._quiet(course)
-        rule = rule_of(self.settings, judgement.cluster, course)
+        judgment, quiet = self.judgment, self._quiet(course)
+        rule = rule_of(self.settings, judgment.cluster, course)
         return Incident(
-            cluster=judgement.cluster,
+            cluster=judgment.cluster,
             course=course,
-            at=judgement.at,
-            snapshot_id=judgement.snapshot_id,
-            owner=owner_of(self.settings, judgement.cluster, course),
+            at=judgment.at,
+            snapshot_id=judgment.snapshot_id,
+            owner=owner_of(self.settings, judgment.cluster, course),
             mention=rule.mention,
             link=self.link,
-            kafka=kafka_options(self.settings, judgement.cluster),
+            kafka=kafka_options(self.settings, judgment.cluster),
             quiet=quiet_clause(quiet.kind, quiet.who, quiet.until, quiet.reason) if quiet else None,
         )
 
@@ -300,7 +300,7 @@ class _Telling:
         return replace(self._incident(course), changed=self.changed(course))
 
     def _quiet(self, course: IncidentCourse) -> Quiet | None:
-        return self.quiet(course.name, self.judgement.at)
+        return self.quiet(course.name, self.judgment.at)
 
 
 def rule_of(settings: Settings, cluster: str, course: IncidentCourse) -> Rule:
@@ -313,9 +313,9 @@ def owner_of(settings: Settings, cluster: str, course: IncidentCourse) -> str | 
     return None if course.group_id is None else rule_of(settings, cluster, course).owner
 
 
-def _shown(settings: Settings, judgement: Judgement, course: IncidentCourse) -> IncidentRow | None:
+def _shown(settings: Settings, judgment: Judgment, course: IncidentCourse) -> IncidentRow | None:
     """The row of an incident in the history database; a failure of its text doesn't affect the others."""
-    cluster, at = judgement.cluster, judgement.at
+    cluster, at = judgment.cluster, judgment.at
     try:
         summary = summary_of(course, cluster)
     except Exception:

@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from ..config import Settings
-from ..incidents.policy import pipeline_judgement
+from ..incidents.policy import pipeline_judgment
 from ..incidents.silences import quieting_pipeline
 from ..model.errors import HistoryError
 from ..model.formats import minute
@@ -195,14 +195,14 @@ def _watch_pipeline(
     cluster, late_after = facts.cluster, timedelta(seconds=settings.stale_after_seconds)
     before = history.incident_watch(cluster, WatchOf.PIPELINE)
     opened = [each.name for each in before.courses if each.closed_at is None]
-    judgement = pipeline_judgement(facts, opened, late_after, now)
+    judgment = pipeline_judgment(facts, opened, late_after, now)
     quiet = quieting_pipeline(silences, settings.maintenance, cluster)
-    done = round_of(before, judgement, settings, quiet=quiet)
+    done = round_of(before, judgment, settings, quiet=quiet)
     if not (before.courses or done.courses):
         return 0
     is_kept = history.store_watch(
         cluster,
-        judgement.snapshot_id,
+        judgment.snapshot_id,
         now,
         done.courses,
         done.incidents,

@@ -12,11 +12,15 @@ import importlib.metadata
 import os
 import sys
 from collections.abc import Iterator
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
 import evenkeel
+
+DOING: ContextVar[str] = ContextVar("DOING", default="")
+"""The verb or step that is under way: others on the database server see it beside our sessions."""
 
 RUNS = (".py", ".sql")
 """Suffixes of the files of the package that affect results."""

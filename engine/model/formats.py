@@ -137,11 +137,11 @@ def percent(share: float) -> str:
     return f"{whole}%"
 
 
-def utilisation(share: float) -> str:
+def utilization(share: float) -> str:
     """
     How busy a member is, as percent; about all that it can do is 100%.
 
-    >>> utilisation(1.00004), utilisation(0.42), utilisation(3.29)
+    >>> utilization(1.00004), utilization(0.42), utilization(3.29)
     ('100%', '42%', '329%')
     """
     return percent(round(share, 2)) if 0.5 < share < 10 else percent(share)

@@ -18,6 +18,27 @@ from .states import (
     places_tasks,
 )
 
+MOST_BYTES = 1000
+"""Names that are longer, in UTF-8, fit no key of the history; Kafka takes up to 32 kB of a group and of a client."""
+
+
+def can_be_kept(name: str) -> bool:
+    """Whether the history can remember a group or member of this id: one that it refuses must not cost the others."""
+    return "\0" not in name and len(name.encode()) <= MOST_BYTES
+
+
+def not_kept(name: str) -> str:
+    r"""
+    Why it cannot, as a clause.
+
+    >>> not_kept("x" * 1200), not_kept("a\0")
+    ('its id has 1,200 bytes, 1,000 at most can be kept', 'its id has a null character, which cannot be kept')
+    """
+    size = len(name.encode())
+    if size > MOST_BYTES:
+        return f"its id has {size:,} bytes, {MOST_BYTES:,} at most can be kept"
+    return "its id has a null character, which cannot be kept"
+
 
 class WatchOf(enum.StrEnum):
     """The subjects of incidents: groups or the pipeline."""

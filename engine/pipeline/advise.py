@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,19 +15,22 @@ from ..advice import decide
 from ..advice.inputs import FollowedPlan, LiveFigures, Sight
 from ..advice.lifecycle import barred, follow, gone, kept_strategy
 from ..config import Policy, Settings
-from ..messages.wording import because, how
+from ..messages.wording import because, how, words
 from ..metrics.ownership import fingerprint_of
 from ..model.arrays import NONE
 from ..model.assignments import Advice, AdviceState, Candidate, Deployment, Move
-from ..model.facts import Fact
+from ..model.facts import Fact, reason
 from ..model.moments import utc_now
 from ..model.states import Diagnosis
 from ..ports import AdviceHistory, Lake
 from ..records import AdviceRow, CandidateRow, Course, arrow_schema, record_of
 from ..snapshots import split_snapshot_id
+from ..snapshots.chunks import in_halves
 from ..snapshots.groups_with_past import taken_at
 from ..snapshots.validation import BEFORE_ADVICE, rejected_as_a_whole, withheld_groups
 from .candidate_rows import NEEDED, candidate_of, scored
+
+_log = logging.getLogger(__name__)
 
 Read = Callable[[str, Collection[str] | None, Sequence[str]], pa.Table]
 """The columns of a dataset of one snapshot, for some groups or (None) all: of metrics, candidates and groups."""
@@ -47,16 +51,16 @@ METRICS = (
 
 
 def metrics_by_group(read: Read) -> dict[str, dict[str, Any]]:
-    """Those columns by group, and `utilisation` of its busiest member, of those whose capacity is known."""
-    members = read("member_metrics", None, ["group_id", "utilisation"])
+    """Those columns by group, and `utilization` of its busiest member, of those whose capacity is known."""
+    members = read("member_metrics", None, ["group_id", "utilization"])
     most = (
         members.group_by("group_id", use_threads=False)
-        .aggregate([("utilisation", "max")])
+        .aggregate([("utilization", "max")])
         .to_pylist()
     )
-    busiest = {row["group_id"]: row["utilisation_max"] for row in most}
+    busiest = {row["group_id"]: row["utilization_max"] for row in most}
     rows = read("group_metrics", None, METRICS).to_pylist()
-    return {row["group_id"]: row | {"utilisation": busiest.get(row["group_id"])} for row in rows}
+    return {row["group_id"]: row | {"utilization": busiest.get(row["group_id"])} for row in rows}
 
 
 def live_figures(metrics: Mapping[str, Any], candidates: Sequence[Candidate]) -> LiveFigures:
@@ -65,7 +69,7 @@ def live_figures(metrics: Mapping[str, Any], candidates: Sequence[Candidate]) ->
     return LiveFigures(
         lag=metrics.get("total_lag"),
         delay_seconds=metrics.get("delay_seconds"),
-        utilisation=metrics.get("utilisation"),
+        utilization=metrics.get("utilization"),
         cross_rack_share=live.score.cross_rack_share if live and live.score else None,
     )
 
@@ -207,7 +211,18 @@ def advise_groups(
         for name, own in sorted(scored(read("candidates", None, NEEDED)).items())
     ]
     given = would_be(read, [each.name for each in groups if each.may_not_go_back])
-    followed = [each.followed(given.get(each.name, {})) for each in groups]
+    by_name = {each.name: each for each in groups}
+
+    def follow_all(names: Sequence[str]) -> list[FollowedPlan]:
+        return [by_name[name].followed(given.get(name, {})) for name in names]
+
+    def unjudged(name: str, problem: Exception) -> list[FollowedPlan]:
+        _log.exception("group %s cannot be advised", name)
+        why = words(reason("replay_failed", quote=f"{type(problem).__name__}: {problem}"))
+        return [replace(by_name[name], metrics={}, withheld=why).followed({})]
+
+    parts = in_halves([*by_name], follow_all, unjudged) if by_name else []
+    followed = [each for part in parts for each in part]
     return to_be_done(followed, read, AdviceState.CONFIRMED)
 
 

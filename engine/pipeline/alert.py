@@ -150,7 +150,7 @@ def _follow_ack(history: QuietToTell, scene: Scene, ack: SilenceRow) -> int:
             standing = (alert.key, AlertMessage.from_json(alert.message)) if alert else None
         except InputError as problem:
             # what another version wrote stays as it is, and holds up nothing else
-            log.warning("no ack is shown in the message %s: %s", key, problem)
+            log.warning("the ack cannot be shown in the message %s: %s", key, problem)
             standing = None
         posting = acknowledging(ack, course, standing, scene.now)
         queued += posting is not None and history.enqueue_alert(posting, cluster=cluster)

@@ -100,7 +100,7 @@ def question(
     except (ValueError, OverflowError) as problem:
         raise InputError(
             f"{problem}.",
-            fix="Days are written like 2026-11-15, moments like 2026-11-15T06:00Z, spans like 1h.",
+            fix="Write days like 2026-11-15, moments like 2026-11-15T06:00Z and durations like 1h.",
         ) from None
     return Question(
         cluster=cluster, since=since, until=until, groups=groups, candidates_every=every
@@ -170,7 +170,7 @@ def planned(lake: Lake, shelf: Shelf, settings: Settings, question: Question) ->
     cluster, since, until = question.cluster, question.since, question.until
     if until <= since:
         raise InputError(
-            f"{question.time} ends before it begins.", fix="Give --from the earlier day."
+            f"{question.time} ends before its start.", fix="Set --from to the earlier day."
         )
     if settings.clusters and cluster not in settings.clusters:
         raise InputError(
@@ -202,19 +202,19 @@ def _refuse_unknown_days(lake: Lake, question: Question, every: Sequence[str]) -
     if not every:
         raise InputError(
             f"the lake has no snapshot of {cluster!r}.",
-            fix=f"It has those of: {', '.join(lake.clusters()) or 'no cluster'}.",
+            fix=f"It has snapshots of: {', '.join(lake.clusters()) or 'no cluster'}.",
         )
     first, last = (_day(split_snapshot_id(one)[1]) for one in (every[0], every[-1]))
     last_asked = _day(until - timedelta(microseconds=1))
     if _day(since) < first or last_asked > last:
         raise InputError(
-            f"the lake has snapshots of {cluster} from {first} to {last} only.",
-            fix=f"Judge those again: --from {max(first, _day(since))} --to {min(last, last_asked)}.",
+            f"the lake has snapshots of {cluster} only from {first} to {last}.",
+            fix=f"Use --from {max(first, _day(since))} --to {min(last, last_asked)}.",
         )
     if not any(since <= split_snapshot_id(one)[1] < until for one in every):
         raise InputError(
             f"the lake has no snapshot of {cluster} {question.time}.",
-            fix=f"It has some between {first} and {last}; give other days.",
+            fix=f"Choose days between {first} and {last} that have snapshots.",
         )
 
 
@@ -286,7 +286,7 @@ def backfill(
     with _alone(shelf, question.cluster):
         plan = planned(lake, shelf, settings, question)
         rules = f"configuration {plan.config_version} and evenkeel {EVENKEEL}"
-        shelf.make(f"Past days judged again by {rules}, groups {question.groups}.")
+        shelf.make(f"Past days re-evaluated with {rules}, groups {question.groups}.")
         began = told = clock.monotonic()
         for number, snapshot_id in enumerate(_walked(lake, shelf, settings, plan), 1):
             now = clock.monotonic()
@@ -340,10 +340,10 @@ def _alone(shelf: Locks, cluster: str) -> Iterator[None]:
     with ExitStack() as held:
         try:
             held.enter_context(shelf.lock(f"backfill of {cluster}"))
-        except ClusterBusy:
+        except ClusterBusy as busy:
             raise ClusterBusy(
-                f"another backfill of {cluster} is still running.",
-                fix="Let it finish, or end it: the next one of the same days goes on where it was.",
+                f"another {busy.message}",
+                fix="Wait for it, or stop it and start it again: it continues where it stopped.",
             ) from None
         yield
 

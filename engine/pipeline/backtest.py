@@ -18,6 +18,7 @@ from ..model.facts import Fact
 from ..model.message import NewsKind, Section
 from ..model.states import Diagnosis
 from ..ports import Lake
+from ..snapshots.groups_with_past import left_out
 from .pipeline import Ran, WholeHistory, walk
 
 AHEAD = (SOON_SECONDS, HORIZON_SECONDS)
@@ -40,7 +41,7 @@ class ForecastCheck:
     """
     A lag forecast of a group (offsets) with its assignment at that time, and the actual value.
 
-    *realised* is None if the assignment changed, the lag was unknown, or no snapshot was taken at that time.
+    *actual* is None if the assignment changed, the lag was unknown, or no snapshot was taken at that time.
     """
 
     at: datetime
@@ -50,7 +51,7 @@ class ForecastCheck:
     low: float
     expected: float
     high: float
-    realised: int | None = None
+    actual: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -139,19 +140,10 @@ class Events:
         """What there is to say of the next snapshot."""
         for seen in ran.seen:
             for number, header in enumerate(seen.batch.headers):
-                story = self.stories.setdefault(header.group, _Story())
-                diagnosed = seen.diagnoses[number]
-                if diagnosed.diagnosis is not story.diagnosis:
-                    story.diagnosis = diagnosed.diagnosis
-                    yield DiagnosisChange(
-                        at=header.taken_at,
-                        cluster=header.cluster,
-                        group=header.group,
-                        diagnosis=diagnosed.diagnosis,
-                        facts=diagnosed.facts,
-                    )
-                yield from _came(seen, number, story)
-                story.pending += _forecasts(seen, number)
+                try:
+                    yield from [*self._of_group(seen, number)]
+                except Exception as problem:  # noqa: BLE001 one group costs the others nothing
+                    left_out(header.group, problem)
         for event in ran.watched.events if ran.watched else ():
             yield replace(event, at=ran.at)
         news = ran.advised.news if ran.advised else ()
@@ -161,6 +153,22 @@ class Events:
             of_group = told_of(self.cluster, one, next(iter(moves.values()), []))
             told = section(of_group, owners.get(one.group_id))
             yield Message(at=ran.at, cluster=self.cluster, news=one, section=told)
+
+    def _of_group(self, seen: Observation, number: int) -> Iterator[Event]:
+        header = seen.batch.headers[number]
+        story = self.stories.setdefault(header.group, _Story())
+        diagnosed = seen.diagnoses[number]
+        if diagnosed.diagnosis is not story.diagnosis:
+            story.diagnosis = diagnosed.diagnosis
+            yield DiagnosisChange(
+                at=header.taken_at,
+                cluster=header.cluster,
+                group=header.group,
+                diagnosis=diagnosed.diagnosis,
+                facts=diagnosed.facts,
+            )
+        yield from _came(seen, number, story)
+        story.pending += _forecasts(seen, number)
 
     def rest(self) -> Iterator[ForecastCheck]:
         """Forecasts without an actual value."""
@@ -185,7 +193,7 @@ def _came(seen: Observation, number: int, story: _Story) -> Iterator[ForecastChe
             left.append(check)
         elif same and abs(late) <= near:
             lag = seen.lag.for_people.take(rows).take(seen.counted[rows])
-            yield replace(check, realised=lag.total())
+            yield replace(check, actual=lag.total())
         else:
             yield check
     story.pending = left
@@ -222,7 +230,7 @@ def coverage(checks: Sequence[ForecastCheck], seconds: float) -> tuple[int, int]
     known = [
         check
         for check in checks
-        if check.realised is not None and (check.due - check.at).total_seconds() == seconds
+        if check.actual is not None and (check.due - check.at).total_seconds() == seconds
     ]
-    inside = sum(check.low <= (check.realised or 0) <= check.high for check in known)
+    inside = sum(check.low <= (check.actual or 0) <= check.high for check in known)
     return inside, len(known)

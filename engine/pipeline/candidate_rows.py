@@ -73,7 +73,7 @@ def answer_of(
     if changed is None:
         why = row.reason.removesuffix(".")
         raise Infeasible(
-            f"{strategy} has no answer for group {row.group_id}: {why}.",
+            f"{strategy} has no result for group {row.group_id}: {why}.",
             fix=look_again(group),
         )
     return row, changed

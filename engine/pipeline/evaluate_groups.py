@@ -11,17 +11,20 @@ import logging
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..config import Settings
 from ..incidents.deleted_groups import vanished_of
-from ..incidents.evaluation import Judged, Judgement, Trouble
+from ..incidents.evaluation import Judged, Judgment, Trouble
 from ..incidents.troubles import judged_of
 from ..metrics.observe import Observation
 from ..model.batch import GroupBatch
+from ..model.errors import EvenkeelError
 from ..model.facts import Fact, FactKind, fact
+from ..model.groups import can_be_kept
 from ..model.states import Diagnosis
 from ..ports import Lake
 from ..snapshots import problems_of, split_snapshot_id
@@ -46,9 +49,6 @@ CHUNK = 400_000
 QUOTED = 200
 """Maximum number of characters of an error."""
 
-MOST_BYTES = 1000
-"""Maximum length of a group id (UTF-8) in the history database."""
-
 _log = logging.getLogger(__name__)
 
 
@@ -58,7 +58,7 @@ def judge_groups(
     snapshot_id: str,
     watched: Collection[str] = (),
     seen: Iterable[tuple[BatchWithPast, Observation]] = (),
-) -> Judgement:
+) -> Judgment:
     """
     Evaluate the groups of a snapshot.
 
@@ -74,20 +74,19 @@ def judge_groups(
     """
     lookback = lookback_of(lake, settings, snapshot_id)
     listed = tuple(_group_ids(lake.read("groups", [snapshot_id], columns=["group_id"])))
-    judged = [each for groups, observed in seen for each in _judged(settings, groups, observed)]
-    known = {each.group_id for each in judged} or plainly_well(lake, settings, lookback)
+    judged = [
+        each
+        for groups, observed in seen
+        for each in _judged_of(lake, settings, lookback, groups, observed)
+    ]
+    known = {each.group_id for each in judged} or _plainly_well(lake, settings, lookback)
     work = {name: size for name, size in work_of(lake, snapshot_id).items() if name not in known}
-    if nameless := [name for name in work if not _can_be_kept(name)]:
-        _log.warning(
-            "%d groups get no alerts, because of their ids: %.200r", len(nameless), nameless
-        )
-        work = {name: size for name, size in work.items() if _can_be_kept(name)}
     for chunk in cut(work, CHUNK):
         judged += judge_chunk(lake, settings, lookback, chunk.groups)
     odd = [each for each in judged if each.troubles or each.recovering or not each.known]
     odd += _gone(lake, settings, lookback, listed, watched)
     finished = lake.manifest("snapshot", snapshot_id).facts["finished_at"]
-    return Judgement(
+    return Judgment(
         cluster=split_snapshot_id(snapshot_id)[0],
         snapshot_id=snapshot_id,
         at=datetime.fromisoformat(finished),
@@ -110,22 +109,45 @@ def judge_chunk(
         groups = read_with_past(lake, settings, lookback, some)
         return _judged(settings, groups, observed_of(settings, groups))
 
-    def unjudged(name: str, problem: Exception) -> list[Judged]:
-        _log.exception("group %s cannot be judged", name)
-        # told as what cannot be read is: whoever waits to hear of the group is to know that nobody looks at it
-        why = ": ".join(filter(None, (type(problem).__name__, str(problem))))
-        failed = fact(FactKind.DIAGNOSIS, "not_evaluated", quote=why[:QUOTED])
-        trouble = Trouble(kind=Diagnosis.UNKNOWN, facts=(failed,))
-        return [replace(_unknown(name), troubles=(trouble,))]
+    return [each for part in in_halves(names, judge, _unjudged) for each in part]
 
-    return [each for part in in_halves(names, judge, unjudged) for each in part]
+
+def _unjudged(name: str, problem: Exception) -> list[Judged]:
+    """Such a group is reported like an unreadable one, so that its owner knows that it is not evaluated."""
+    _log.exception("group %s cannot be evaluated", name)
+    why = ": ".join(filter(None, (type(problem).__name__, str(problem))))
+    failed = fact(FactKind.DIAGNOSIS, "not_evaluated", quote=why[:QUOTED])
+    trouble = Trouble(kind=Diagnosis.UNKNOWN, facts=(failed,))
+    return [replace(_unknown(name), troubles=(trouble,))]
+
+
+def _judged_of(
+    lake: Lake, settings: Settings, lookback: Lookback, groups: BatchWithPast, observed: Observation
+) -> list[Judged]:
+    """Evaluate groups that were measured before; on failure, read them again to isolate the broken one."""
+    try:
+        return _judged(settings, groups, observed)
+    except Exception:  # noqa: BLE001
+        _log.exception("a group could not be evaluated: its chunk is read again, group by group")
+        return judge_chunk(lake, settings, lookback, [each.group for each in groups.batch.headers])
+
+
+def _plainly_well(lake: Lake, settings: Settings, lookback: Lookback) -> set[str]:
+    """The quick check covers all groups at once; if a broken one fails it, each is evaluated alone."""
+    try:
+        return plainly_well(lake, settings, lookback)
+    except EvenkeelError:
+        raise
+    except Exception:  # noqa: BLE001
+        _log.exception("the quick health check failed: every group is evaluated")
+        return set()
 
 
 def _judged(settings: Settings, groups: BatchWithPast, observed: Observation) -> list[Judged]:
     rules = [settings.incidents(each.cluster, each.group) for each in groups.batch.headers]
     at_risk = dict(_at_risk(settings, groups.batch))
     judged = judged_of(observed, rules, groups.earlier, groups.withheld, at_risk)
-    return [each for each in judged if each.group_id and _can_be_kept(each.group_id)]
+    return [each for each in judged if each.group_id and can_be_kept(each.group_id)]
 
 
 def _at_risk(settings: Settings, batch: GroupBatch) -> Iterator[tuple[str, Fact]]:
@@ -147,12 +169,7 @@ def _well(name: str) -> Judged:
 
 
 def _group_ids(groups: pa.Table) -> list[str]:
-    return [name for name in groups["group_id"].to_pylist() if _can_be_kept(name)]
-
-
-def _can_be_kept(name: str) -> bool:
-    """Whether the history can remember a group of this id: one that it refuses must not cost the others."""
-    return "\0" not in name and len(name.encode()) <= MOST_BYTES
+    return [name for name in groups["group_id"].to_pylist() if can_be_kept(name)]
 
 
 def _gone(
@@ -170,7 +187,7 @@ def _gone(
     # every list, so these are compared as columns
     names = lake.read("groups", before, columns=["group_id"])["group_id"].unique()
     known = pc.is_in(names, value_set=pa.array(list(listed), pa.string()))
-    there = filter(_can_be_kept, names.filter(pc.invert(known)).to_pylist())
+    there = filter(can_be_kept, names.filter(pc.invert(known)).to_pylist())
     expected = {*watched, *there} - set(listed)
     missing = {name for name in expected if read is None or read(name)}
     yield from map(_well, sorted(expected - missing))
@@ -202,11 +219,26 @@ def _missed(
         if names:
             ids = lookback.ids[number:]
             past = Lookback(ids=ids, withheld={}, distrusted=lookback.distrusted)
-            groups = read_with_past(lake, settings, past, names)
-            last = observed_of(settings, groups)
-            for place, header in enumerate(groups.batch.headers):
-                # one that nobody misses is well: what was wrong with it is over
-                yield vanished_of(last, place, partitions, since) or _well(header.group)
+            work = partial(_last_seen, lake, settings, past, partitions, since)
+            for part in in_halves(names, work, lambda name, problem: [_unknown(name)]):
+                yield from part
         since = taken_at(lake, snapshot_id)
     # longer ago than anybody looks back: whether records arrive cannot be said
     yield from map(_unknown, sorted(left))
+
+
+def _last_seen(
+    lake: Lake,
+    settings: Settings,
+    past: Lookback,
+    partitions: pa.Table,
+    since: datetime | None,
+    names: Sequence[str],
+) -> list[Judged]:
+    """What is said of groups by how they were last; one that nobody misses is well: what was wrong with it is over."""
+    groups = read_with_past(lake, settings, past, names)
+    last = observed_of(settings, groups)
+    return [
+        vanished_of(last, place, partitions, since) or _well(header.group)
+        for place, header in enumerate(groups.batch.headers)
+    ]

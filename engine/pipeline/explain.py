@@ -101,8 +101,8 @@ def explain_group(
 
 def _no_such(group: GroupSnapshot, topic: str, number: int, topics: set[str]) -> InputError:
     return InputError(
-        f"group {group.group} reads no partition {topic}-{number}.",
-        fix=f"Name one of the topics it reads, with a number: {listed(sorted(topics), MOST_SUBJECTS)}.",
+        f"group {group.group} doesn't read partition {topic}-{number}.",
+        fix=f"Choose a partition of one of its topics: {listed(sorted(topics), MOST_SUBJECTS)}.",
     )
 
 
@@ -114,7 +114,7 @@ def _task(
     known = {each.value: each for each in live.strategies}
     if strategy not in (*known, Live.name):
         raise InputError(
-            f"{strategy} places no tasks of {group.group}.",
+            f"{strategy} doesn't assign tasks of {group.group}.",
             fix=f"Choose one of: {', '.join((Live.name, *known))}.",
         )
     task = live.task_of.get((topic, number))

@@ -87,10 +87,10 @@ def maintain(
             tell(f"not compacted: {problem}")
         tell(f"compacted {len(done):,} of {_datasets(waiting)}; the rest next time")
     elif problems and not unmade:
-        more = f" {len(problems) - 1} more fail likewise." if len(problems) > 1 else ""
+        more = f" {len(problems) - 1} more failed." if len(problems) > 1 else ""
         raise LakeError(
-            f"not every day of the lake could be compacted: {problems[0]}{more}",
-            fix="Nothing is lost, and the other days are done. Expire or restore what is damaged.",
+            f"the lake could not be compacted completely: {problems[0]}{more}",
+            fix="No data is lost, and all other days are compacted. Restore or delete the damaged file.",
         )
     return MaintenanceReport(
         rolled=made,
@@ -117,7 +117,7 @@ def _roll_up(
         if budget is not None and time.monotonic() - began >= budget.total_seconds():
             break
     if made < len(days):
-        tell(f"made the hours of {made:,} of {several(len(days), 'day')}; the rest next time")
+        tell(f"rolled up {made:,} of {several(len(days), 'day')}; the rest next time")
     hourly = max(settings.keep_hourly_days, settings.keep_days)
     daily = max(settings.keep_daily_days, hourly)
     history.pack_samples(now - SETTLED)

@@ -135,7 +135,7 @@ def on_the_way(
     began = time.monotonic()
     for snapshot_id in snapshot_ids:
         if time.monotonic() - began > limit.total_seconds():
-            tell("the other superseded snapshots are left to the next run")
+            tell("the next run continues with the other superseded snapshots")
             return
         try:
             work(snapshot_id)

@@ -124,12 +124,12 @@ def _check(group: GroupSnapshot, lasts: timedelta, fallback: str | None) -> None
     if fallback is not None and fallback not in FALLBACKS:
         raise InputError(
             f"{fallback!r} cannot be a fallback: not every client has it.",
-            fix=f"Give one of {', '.join(FALLBACKS)}.",
+            fix=f"Choose one of: {', '.join(FALLBACKS)}.",
         )
     if lasts < SHORTEST:
         raise InputError(
-            f"a plan for {lasts.total_seconds():g} s is over before its group can follow it.",
-            fix="Give a minute at least.",
+            f"a plan for {lasts.total_seconds():g} s ends before its group can follow it.",
+            fix="Set at least one minute.",
         )
     why = unfit(group)
     if why is not None:

@@ -13,12 +13,12 @@ from ..advice import blocked
 from ..advice.scoring import moves
 from ..assignors import every
 from ..config import Settings
-from ..model.facts import reason
+from ..model.facts import Fact, reason
 from ..ports import Lake
 from ..records import keys_of
 from ..snapshots import CANDIDATES
-from ..snapshots.chunks import chunks_of
-from ..snapshots.groups_with_past import with_others
+from ..snapshots.chunks import chunks_of, in_halves
+from ..snapshots.groups_with_past import known_by_name, with_others
 from ..snapshots.validation import withheld_groups
 from .candidate_rows import Proposal, candidate_table, proposal
 from .propose_tasks import task_rows
@@ -91,10 +91,19 @@ def propose_chunk(
         SnapshotNotFound: The lake doesn't have the snapshot or its metrics.
         LakeError: The metrics don't belong to the snapshot.
     """
-    groups = measured_chunk(lake, settings, snapshot_id, names, withheld)
+
+    def measured(some: Sequence[str]) -> list[MeasuredGroup]:
+        return measured_chunk(lake, settings, snapshot_id, some, withheld)
+
+    def unread(name: str, problem: Exception) -> list[MeasuredGroup]:
+        _log.exception("group %s cannot be read", name)
+        group = known_by_name(lake, snapshot_id, name)
+        return [MeasuredGroup(group=group, measured=None, withheld=_failed(problem))]
+
     proposals = [
         one
-        for group in groups
+        for part in in_halves(names, measured, unread)
+        for group in part
         for one in propose_anyway(
             settings,
             group,
@@ -110,9 +119,13 @@ def propose_anyway(settings: Settings, measured_group: MeasuredGroup, **how: Any
     try:
         return propose_group(settings, measured_group, **how)
     except Exception as problem:  # noqa: BLE001
-        _log.exception("group %s cannot be replayed", measured_group.group.group)
-        why = reason("replay_failed", quote=f"{type(problem).__name__}: {problem}")
+        _log.exception("group %s cannot be simulated", measured_group.group.group)
+        why = _failed(problem)
         return propose_group(settings, replace(measured_group, measured=None, withheld=why))
+
+
+def _failed(problem: Exception) -> Fact:
+    return reason("replay_failed", quote=f"{type(problem).__name__}: {problem}")
 
 
 def record_candidates(

@@ -168,7 +168,9 @@ def runbook_of(settings: Settings, selection: GroupWithPast, strategy: str) -> R
     past = BatchWithPast.of(group, selection.earlier, selection.withheld)
     _, (measured,) = measured_at_once(settings, past)
     if strategy == Live.name:
-        raise InputError("live is what the group has, there is no way to it.", fix="Name another.")
+        raise InputError(
+            "live is the current assignment, it cannot be deployed.", fix="Choose another strategy."
+        )
     other = strategy == StickyTasks.CLIENT and not _is_sticky(settings, group)
     supposed = _as_sticky(settings, group) if other else settings
     proposals = propose_group(supposed, measured, ask_next_change=False, named=strategy)
@@ -243,7 +245,7 @@ def _rollout(
         )
     deployment = by_name(strategy).deployment
     if deployment in (Deployment.NEVER, Deployment.LIVE):
-        raise Infeasible(f"{strategy} is shown for comparison only. Do not run it.")
+        raise Infeasible(f"{strategy} is a baseline for comparison only.")
     client = settings.rule(group.cluster, group.group).client
     by_plan = Feasibilities(group, assignors, client).of(strategy, deployment).deployment
     if deployment not in BY_PLAN and by_plan is not Deployment.PLAN:
@@ -282,7 +284,7 @@ def _check(group: GroupSnapshot, strategy: str) -> None:
     fix = (
         f"`evenkeel runbook {pasted(group.group)} --strategy {StickyTasks.SERVER}` says what decides there."
         if by_broker
-        else f"Name one of {', '.join(sorted(takes))}."
+        else f"Choose one of: {', '.join(sorted(takes))}."
     )
     raise Infeasible(
         f"group {group.group} takes no strategy: {words(why)}.",

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from ..config import Settings
 from ..messages.wording import words
-from ..model.errors import HistoryUnreachable
+from ..model.errors import HistoryError
 from ..model.moments import utc_now
 from ..ports import Cluster, Lake, Locks, SnapshotHistory, WaitingSnapshot
 from ..snapshots import facts_of, new_snapshot_id
@@ -122,12 +122,12 @@ def take_scheduled_snapshot(
     with ExitStack() as held:
         try:
             held.enter_context(history.lock(f"take_snapshot of {name}"))
-        except HistoryUnreachable as problem:
-            # the lake still takes the snapshot
-            log.warning("without the history there is no lock: %s", problem)
+        except HistoryError as problem:
+            # unreachable or not migrated: the lake still takes the snapshot
+            log.warning("no lock without the history database: %s", problem)
         for snapshot_id in lake.snapshots(name, limit=3):
             if lake.manifest("snapshot", snapshot_id).facts.get("run") == run:
-                log.info("an earlier try of this run has stored %s", snapshot_id)
+                log.info("an earlier try of this run stored %s", snapshot_id)
                 break
         else:
             if limit is not None:
@@ -167,7 +167,7 @@ def note_missed(lake: Lake, history: SnapshotHistory, settings: Settings, name: 
     """Add the newest snapshots of a cluster that only the lake has to the history database."""
     for snapshot_id in history.missing_snapshots(lake.snapshots(name, limit=settings.lookback)):
         history.store_snapshot(lake.manifest("snapshot", snapshot_id), settings.version)
-        log.info("the history missed %s and has it now", snapshot_id)
+        log.info("added the missing %s to the history database", snapshot_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -148,7 +148,7 @@ def measured_of(
             continue
         if not fits[number]:
             raise LakeError(
-                f"the metrics of group {header.group} are not those of snapshot {header.snapshot_id}.",
+                f"the metrics of group {header.group} don't belong to snapshot {header.snapshot_id}.",
                 fix="Run compute_metrics on that snapshot again.",
             )
         rows = slice(int(start[number]), int(start[number + 1]))

@@ -7,9 +7,9 @@ derived from that (`derivation`), and so are the tables of the database (`tables
 SQLAlchemy is slow).
 
 `cluster_rows` (the five tables of a snapshot), `metrics`, `candidate`, `advice`, `lifecycle` (state of advice),
-`validation`, `incident`, `silence`, `alert`, `snapshot` (in the history database), `step_run`, `rollup` (hours and days
-of a group), `candidate_rollup` (hours and days of candidates), `answers` (columns of views and named queries, from the
-headers of their files), `printed_rows` (rows that commands print without storing them).
+`validation`, `incident`, `silence`, `alert`, `snapshot` (in the history database), `step_run`, `held_lock`, `rollup`
+(hours and days of a group), `candidate_rollup` (hours and days of candidates), `answers` (columns of views and named
+queries, from the headers of their files), `printed_rows` (rows that commands print without storing them).
 """
 
 from collections.abc import Mapping
@@ -31,6 +31,7 @@ from .derivation import (
     table_of,
     to_json,
 )
+from .held_lock import HeldLock
 from .incident import CauseSpan, CourseRow, IncidentCourse, IncidentRow, Readers, WatchRow
 from .keys import OfGroup, OfSnapshot, keys_of
 from .lifecycle import AdviceCheck, AdviceEvent, Course
@@ -93,6 +94,7 @@ TABLES: Mapping[str, type] = {
     "group_day": GroupDay,
     "diagnosis_span": DiagnosisSpan,
     "step_run": StepRun,
+    "held_lock": HeldLock,
 }
 """The record of each table of the database, each after those that it refers to."""
 
@@ -124,6 +126,7 @@ __all__ = [
     "GroupMetrics",
     "GroupRow",
     "GroupSample",
+    "HeldLock",
     "IncidentCourse",
     "IncidentRow",
     "MemberMetrics",

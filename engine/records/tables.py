@@ -356,3 +356,5 @@ STEP_RUN = _table(
     Index("step_run_snapshot", "snapshot_id"),
     key=("step_run_id",),
 )
+
+HELD_LOCK = _table("held_lock", key=("name",))

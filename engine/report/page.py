@@ -28,7 +28,7 @@ from ..model.formats import (
     percent,
     record_rate,
     size,
-    utilisation,
+    utilization,
 )
 from ..model.states import CAPACITY, WORST_FIRST, Diagnosis
 from ..model.text import group_name, printable, report_place, sentence, several
@@ -61,7 +61,7 @@ REASON_LENGTH = 600
 
 MEASURES = {
     "delay_seconds": "time behind",
-    "utilisation": "utilization of the busiest member",
+    "utilization": "utilization of the busiest member",
     "cross_rack_share": "cross-rack share",
 }
 """Names of forecast measures that differ from the columns."""
@@ -254,7 +254,7 @@ def _environment() -> Environment:
         "number": number,
         "seconds": or_unknown(duration),
         "share": or_unknown(percent),
-        "utilisation": or_unknown(utilisation),
+        "utilization": or_unknown(utilization),
         "rate": or_unknown(record_rate),
         "size": or_unknown(size),
         "sentence": lambda text: sentence(printable(text)),
@@ -278,7 +278,7 @@ _POOR = CAPACITY | {Diagnosis.REBALANCING}
 
 def group_class(diagnosis: Diagnosis) -> str:
     """
-    The colour of a diagnosis.
+    The color of a diagnosis.
 
     >>> group_class(Diagnosis.HEALTHY), group_class(Diagnosis.NO_MEMBERS), group_class(Diagnosis.SLOW_MEMBER)
     ('well', 'bad', 'poor')

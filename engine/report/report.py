@@ -13,7 +13,7 @@ from ..messages.events import EventKind, GroupEvent
 from ..pipeline.backtest import AHEAD, Event, Events, ForecastCheck, Message
 from ..pipeline.pipeline import WholeHistory, walk
 from ..ports import ALL, Lake, ReportedGroups, ReportHistory
-from ..snapshots.groups_with_past import batches_at
+from ..snapshots.groups_with_past import groups_at
 from .forecast_bands import Bands
 from .from_history import Besides, fleet_of
 from .rows import rack_counts
@@ -71,8 +71,7 @@ def report(
         bands=_bands([one for one in heard if isinstance(one, ForecastCheck)]),
         racks={
             group.group: rack_counts(group)
-            for batch in (batches_at(lake, settings, newest, pattern) if newest else ())
-            for group in batch.groups
+            for group in (groups_at(lake, settings, newest, pattern) if newest else ())
         },
         told=_told(one for one in heard if isinstance(one, Message | GroupEvent)),
     )
@@ -91,7 +90,7 @@ def _bands(checks: Sequence[ForecastCheck]) -> Bands:
             low=check.low,
             expected=check.expected,
             high=check.high,
-            came=check.realised,
+            came=check.actual,
         )
         by_ahead[(check.due - check.at).total_seconds()][check.group].append(band)
     return Bands(by_ahead=by_ahead, newest=None)

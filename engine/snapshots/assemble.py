@@ -183,7 +183,7 @@ def _header(row: Mapping[str, Any], taken_at: datetime, cluster: ClusterTables) 
         taken_at=taken_at,
         group=row["group_id"],
         type=GroupType(row["group_type"]),
-        state=row["state"],
+        state=row["state"] or "",
         protocol_type=row["protocol_type"],
         assignor=row["assignor"],
         epoch=row["epoch"],

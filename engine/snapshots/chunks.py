@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from ..model.arrays import NONE
 from ..model.errors import EvenkeelError
+from ..model.groups import can_be_kept
 from ..ports import Lake
 from .arrays import coded_of
 from .walk_lake import WalkedLake
@@ -84,7 +85,7 @@ def work_of(lake: Lake, snapshot_id: str, pattern: str = "*") -> dict[str, int]:
     Estimate how much work each group is; the unit is one partition or one member.
 
     Returns:
-        By the ids of the groups that match a shell pattern, in listing order.
+        By the ids of the groups that match a shell pattern and that can be kept, in listing order.
 
     Raises:
         SnapshotNotFound: The lake does not hold the snapshot.
@@ -106,7 +107,7 @@ def _work_of(lake: Lake, snapshot_id: str, pattern: str) -> dict[str, int]:
     return {
         name: 1 + max(commits.get(name, 0), subscribed.get(name, 0)) + consumers.get(name, 0)
         for name in names
-        if fnmatch.fnmatchcase(name, pattern)
+        if fnmatch.fnmatchcase(name, pattern) and can_be_kept(name)
     }
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,9 +29,13 @@ from . import (
     topics_named,
     with_nulls,
 )
-from .chunks import chunks_of
+from .chunks import chunks_of, in_halves
 from .validation import distrusted, rejected_as_a_whole, withheld_groups
 from .walk_lake import WalkedLake
+
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -40,7 +46,7 @@ class BatchWithPast:
     Attributes:
         batch: The groups.
         earlier: Their earlier snapshots, newest first; each has those of the groups that it can be trusted with.
-        withheld: Why a group is withheld from judgement, by group id.
+        withheld: Why a group is withheld from judgment, by group id.
         learned: Seconds between the commits of a group as the newest metrics before had it, by group id.
     """
 
@@ -66,7 +72,7 @@ class BatchWithPast:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroupWithPast:
-    """A group, its earlier snapshots (newest first), and why it is withheld from judgement, if it is."""
+    """A group, its earlier snapshots (newest first), and why it is withheld from judgment, if it is."""
 
     group: GroupSnapshot
     earlier: tuple[GroupSnapshot, ...]
@@ -210,6 +216,14 @@ def _read_batch(
     return batch_of_tables(tables, taken_at(lake, snapshot_id), read_committed, names, like=like)
 
 
+def known_by_name(lake: Lake, snapshot_id: str, name: str) -> GroupSnapshot:
+    """A group as its row of the dataset `groups` has it, without members and partitions: for one that is broken."""
+    tables = {dataset: schema.empty_table() for dataset, schema in SNAPSHOT.items()}
+    tables["groups"] = lake.read("groups", [snapshot_id], groups=[name])
+    [group] = batch_of_tables(tables, taken_at(lake, snapshot_id)).groups
+    return group
+
+
 def _stores(lake: Lake, snapshot_id: str, groups: pa.Table) -> set[str]:
     """The topics that keep stores of those groups that are Kafka Streams applications."""
     names, *kinds = (groups[name].to_pylist() for name in ("group_id", "group_type", "assignor"))
@@ -257,53 +271,92 @@ def intervals_of(groups: pa.Table) -> dict[str, float]:
     return {name: seconds for name, seconds in pairs if seconds is not None}
 
 
-def batches_at(
-    lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
-) -> Iterator[GroupBatch]:
-    """The groups of one snapshot whose id matches a shell pattern, in listing order."""
-    for chunk in chunks_of(lake, snapshot_id, pattern):
-        yield read_batch(lake, settings, snapshot_id, chunk.groups)
+def left_out(name: str, problem: Exception) -> None:
+    """Log that a group cannot be worked on."""
+    _log.warning("group %r is left out: %s: %s", name, type(problem).__name__, problem)
 
 
-def batches_with_past(
-    lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
-) -> Iterator[BatchWithPast]:
+def of_each(
+    lake: Lake,
+    snapshot_id: str,
+    work: Callable[[Sequence[str]], Sequence[T]],
+    pattern: str = "*",
+    tell: Callable[[str, Exception], object] = left_out,
+) -> list[T]:
     """
-    The groups of a snapshot in listing order, with their earlier snapshots and their verdict from validation.
+    What is made of the groups of a snapshot, chunk by chunk in listing order; a broken group costs the others nothing.
+
+    Args:
+        lake: Where the snapshot is.
+        snapshot_id: The snapshot.
+        work: Makes something of groups, by their ids.
+        pattern: Shell pattern of group ids.
+        tell: Is called with a group that is left out, and why.
+
+    Raises:
+        SnapshotNotFound: The lake does not hold the snapshot.
+    """
+
+    def alone(name: str, problem: Exception) -> Sequence[T]:
+        tell(name, problem)
+        return ()
+
+    return [
+        each
+        for chunk in chunks_of(lake, snapshot_id, pattern)
+        for part in in_halves(chunk.groups, work, alone)
+        for each in part
+    ]
+
+
+def groups_at(
+    lake: Lake,
+    settings: Settings,
+    snapshot_id: str,
+    pattern: str = "*",
+    tell: Callable[[str, Exception], object] = left_out,
+) -> list[GroupSnapshot]:
+    """The groups of one snapshot in listing order; *pattern* and *tell* as for `of_each`."""
+
+    def work(names: Sequence[str]) -> list[GroupSnapshot]:
+        return [*read_batch(lake, settings, snapshot_id, names).groups]
+
+    return of_each(lake, snapshot_id, work, pattern, tell)
+
+
+def groups_with_past(
+    lake: Lake,
+    settings: Settings,
+    snapshot_id: str,
+    pattern: str = "*",
+    tell: Callable[[str, Exception], object] = left_out,
+) -> list[GroupWithPast]:
+    """
+    The groups of a snapshot in listing order, each with its earlier snapshots and its verdict.
+
+    Args:
+        lake, settings, snapshot_id, pattern: Which groups.
+        tell: As for `of_each`.
 
     Raises:
         SnapshotNotFound: The lake does not hold the snapshot.
     """
     lookback = lookback_of(lake, settings, snapshot_id)
-    for chunk in chunks_of(lake, snapshot_id, pattern):
-        yield read_with_past(lake, settings, lookback, chunk.groups)
+
+    def work(names: Sequence[str]) -> list[GroupWithPast]:
+        each = read_with_past(lake, settings, lookback, names)
+        return [_with_past(group, each) for group in each.batch.groups]
+
+    return of_each(lake, snapshot_id, work, pattern, tell)
 
 
-def groups_at(
-    lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
-) -> Iterator[GroupSnapshot]:
-    """The groups of one snapshot whose id matches a shell pattern, one by one."""
-    for batch in batches_at(lake, settings, snapshot_id, pattern):
-        yield from batch.groups
-
-
-def groups_with_past(
-    lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
-) -> Iterator[GroupWithPast]:
-    """
-    The groups of a snapshot in listing order one by one, each with its earlier snapshots and its verdict.
-
-    Raises:
-        SnapshotNotFound: The lake does not hold the snapshot.
-    """
-    for each in batches_with_past(lake, settings, snapshot_id, pattern):
-        for group in each.batch.groups:
-            found = ((old, old.place.get(group.group)) for old in each.earlier)
-            yield GroupWithPast(
-                group=group,
-                earlier=tuple(old.groups[at] for old, at in found if at is not None),
-                withheld=each.withheld.get(group.group),
-            )
+def _with_past(group: GroupSnapshot, of: BatchWithPast) -> GroupWithPast:
+    found = ((old, old.place.get(group.group)) for old in of.earlier)
+    return GroupWithPast(
+        group=group,
+        earlier=tuple(old.groups[at] for old, at in found if at is not None),
+        withheld=of.withheld.get(group.group),
+    )
 
 
 def with_others(

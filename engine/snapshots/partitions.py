@@ -129,13 +129,14 @@ class SnapshotRows:
             topic=topic,
             partition=numbers.values[at].astype(np.int32),
         )
-        return pairs.take((topic != NONE) & numbers.known[at])
+        return pairs.take((topic != NONE) & numbers.known[at] & (pairs.partition >= 0))
 
     def _commits(self) -> tuple[_Pairs, Ints]:
         """The partitions with a commit row (*owner* is the group), and which row that is."""
         topic = self._numbers(self.of_commits.rows["topic"])
         numbers = numbers_of(self.of_commits.rows["partition"])
-        named = (topic != NONE) & numbers.known
+        # a negative number would be another topic's, of another group, in a number that is made of both
+        named = (topic != NONE) & numbers.known & (numbers.values >= 0)
         pairs = _Pairs(
             owner=self.of_commits.group, topic=topic, partition=numbers.values.astype(np.int32)
         )

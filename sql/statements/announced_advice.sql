@@ -1,5 +1,5 @@
 -- The last advice that each group of a cluster was notified of, by a sent or pending alert. kind: switch, withdrawn,
--- taken up, verified or missed. verdict: for alerts without a kind, switch, or stay after a switch ended. strategy:
+-- adopted, verified or missed. verdict: for alerts without a kind, switch, or stay after a switch ended. strategy:
 -- null with stay. at: time of its facts. diagnosis: diagnosis of the group at that time, null in older alerts.
 --
 -- Parameters:

@@ -1,4 +1,4 @@
--- Marks the start of a delivery attempt for an alert that is held by `hold_alert`; the result of an attempt whose
+-- Marks the start of a delivery attempt for an alert that is locked by this session; the result of an attempt whose
 -- process died is unknown. No row if the alert is no longer pending, or if an attempt that lost its hold in a server
 -- restart may still be running.
 --

@@ -36,7 +36,8 @@ RETRY_SECONDS = 15.0
 """How long one conversation waits in all for what passes: Kafka notices a dead broker after 9 s."""
 SILENT_SECONDS = 2.0
 """How long a broker may take that let a request run into its time limit; twice as long after each further time."""
-_LARGEST_RESPONSE = 500_000_000
+_LARGEST_GREETING, _LARGEST_RESPONSE = 1_000_000, 500_000_000
+"""Bytes of an answer at most: while nobody knows who answers, and once it is a broker that checked our login."""
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.1, 2.0
 
 _LASTING = (
@@ -87,6 +88,7 @@ class _Manager(KafkaConnectionManager):  # type: ignore[misc]
         connection = super().get_connection(node_id, *args, **options)
         if connection.initializing:
             connection.init_future.add_errback(lambda cause: self.failures.update({node_id: cause}))
+            connection.init_future.add_callback(lambda _: _believe(connection))
         return connection
 
     async def _build_transport(self, node: Any, timeout_at: float | None = None) -> Any:
@@ -94,6 +96,11 @@ class _Manager(KafkaConnectionManager):  # type: ignore[misc]
         left = CONNECT_SECONDS if timeout_at is None else timeout_at - time.monotonic()
         building = self.call_soon(super()._build_transport, node, timeout_at)
         return _heard_out(await self.wait_for(building, max(left, 0) * 1000), self.traffic)
+
+
+def _believe(connection: Any) -> None:
+    """Let a broker that introduced itself answer at length."""
+    connection.parser._max_frame_size = _LARGEST_RESPONSE
 
 
 def _heard_out(transport: Any, traffic: Traffic) -> Any:
@@ -159,7 +166,7 @@ class Connection:
         arguments |= {
             "request_timeout_ms": round(self._request_seconds * 1000),
             "socket_connection_setup_timeout_ms": round(CONNECT_SECONDS * 1000),
-            "receive_message_max_bytes": _LARGEST_RESPONSE,
+            "receive_message_max_bytes": _LARGEST_GREETING,
             # its own metadata requests must not put ours on hold
             "max_in_flight_requests_per_connection": 10,
         }

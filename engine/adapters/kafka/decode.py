@@ -21,6 +21,9 @@ T = TypeVar("T")
 Pairs = tuple[list[str], list[int]]
 """Partitions as parallel lists of topic and number."""
 
+NULL = -1
+"""The size of what is not there."""
+
 _INT8, _INT16, _INT32, _INT64 = (struct.Struct(f">{code}") for code in "bhiq")
 
 
@@ -105,15 +108,25 @@ class _Reader:
         return None if size < 0 else self.take(size)
 
     def array(self, item: Callable[[], T]) -> list[T]:
-        count = self.int32()
         # every item takes at least a byte: a count beyond that is damage, not a reason to loop
-        if count > len(self.data) - self.position:
-            raise BlobError(f"{count} items in {len(self.data) - self.position} bytes")
-        return [item() for _ in range(count)]
+        return [item() for _ in range(self.count())]
 
     def numbers(self) -> tuple[int, ...]:
-        count = self.int32()
-        return struct.unpack(f">{max(count, 0)}i", self.take(4 * max(count, 0)))
+        count = self.count()
+        return struct.unpack(f">{count}i", self.take(4 * count))
+
+    def count(self) -> int:
+        """How many items of at least a byte follow; -1 is null, and so none."""
+        count, left = self.int32(), len(self.data) - self.position
+        if count < NULL or count > left:
+            raise BlobError(f"{count} items in {left} bytes")
+        return max(count, 0)
+
+    def task(self) -> str:
+        subtopology, partition = self.int32(), self.int32()
+        if subtopology < 0 or partition < 0:
+            raise BlobError(f"task {subtopology}_{partition}")
+        return f"{subtopology}_{partition}"
 
     def partitions(self) -> Pairs:
         topics: list[str] = []
@@ -199,7 +212,7 @@ def read_streams_tasks(user_data: bytes) -> tuple[list[str], list[str]]:
         reader.int32()  # the version all members support
 
     def task() -> str:
-        name = f"{reader.int32()}_{reader.int32()}"
+        name = reader.task()
         if version >= 10:
             reader.take(2 * reader.int32())  # name of its topology, UTF-16
         return name
@@ -220,7 +233,7 @@ def _version(version: int) -> int:
 
 def _offset_sum(reader: _Reader) -> list[tuple[str, int]]:
     """One task of a version that lists them flat; the name of its topology is passed over."""
-    task, offset = f"{reader.int32()}_{reader.int32()}", reader.int64()
+    task, offset = reader.task(), reader.int64()
     reader.nullable_text()
     return [(task, offset)]
 

@@ -18,11 +18,16 @@ from kafka.protocol.metadata import MetadataRequest
 from ...config import Filter
 from ...model.errors import ClusterUnreachable
 from ...model.facts import Fact, finding
+from ...model.groups import can_be_kept, not_kept
 from ...model.states import GroupType
+from ...model.text import cut
 from .connection import Connection, Unanswered
 from .groups import PASSING, Group, error_text, refresh_quietly
 
 OFFSETS_TOPIC = "__consumer_offsets"
+
+SHOWN = 60
+"""Characters of a name that is too long to be kept."""
 
 
 @dataclass(slots=True)
@@ -39,7 +44,7 @@ async def list_groups(
     connection: Connection, admits: Filter, problems: list[Fact]
 ) -> dict[str, Group]:
     """
-    The groups of all brokers that the filter admits, by id, sorted.
+    The groups of all brokers that the filter admits, by id, sorted; one of an id that cannot be kept is a problem.
 
     A broker that does not answer is asked again until the cluster no longer counts it among its
     own and others have taken over its groups, or the patience of the conversation ends.
@@ -63,6 +68,10 @@ async def list_groups(
         attempt += 1
         await refresh_quietly(connection)
     _conclude(connection, now, problems)
+    for name in sorted(groups):
+        if not can_be_kept(name):
+            problems.append(finding("group_unread", [cut(name, SHOWN)], quote=not_kept(name)))
+            del groups[name]
     return dict(sorted(groups.items()))
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import re2
@@ -15,8 +16,9 @@ from ...assignors.kit.java_order import map_order
 from ...config import Filter
 from ...followers.plan import NAME as PLAN
 from ...followers.user_data import followed_of
-from ...model.groups import CONFIGURED
+from ...model.groups import CONFIGURED, can_be_kept, not_kept
 from ...model.states import STREAMS_PROTOCOL, GroupType
+from ...model.text import cut, shortened
 from .decode import (
     BlobError,
     Pairs,
@@ -31,6 +33,10 @@ RackFor = Callable[[str, str, str], str | None]
 """(group, client id, host) -> the rack configured for such a member, if any."""
 
 Row = dict[str, Any]
+
+_OF_PAIRS = ("topics", "partitions")
+_TOPIC = re2.compile(r"[a-zA-Z0-9._-]{1,249}")
+"""What brokers let a topic be called."""
 
 _MEMBER_TYPES = {0: "classic", 1: "consumer"}
 
@@ -54,21 +60,33 @@ class MemberReader:
         """
         The members of a group, in the broker's order; none while it could not be described.
 
-        A blob that cannot be read is noted with the group, its raw bytes stay in the row.
+        A blob that cannot be read, and what no topic has, is noted with the group; raw bytes stay in the row.
         """
         if group.described is None:
             return []
+        try:
+            return [*self._rows(group)]
+        except Exception as problem:  # noqa: BLE001 one group costs the others nothing
+            group.errors.append(f"members cannot be decoded: {type(problem).__name__}: {problem}")
+            return []
+
+    def _rows(self, group: Group) -> Iterator[Row]:
         make = {
             GroupType.CLASSIC: self._classic,
             GroupType.CONSUMER: self._consumer,
             GroupType.STREAMS: self._streams,
         }[group.type]
-        rows = []
         for position, row in enumerate(make(group)):
+            name = row["member_id"]
+            if not can_be_kept(name):
+                group.errors.append(f"member {cut(name, 60)} is left out: {not_kept(name)}")
+                continue
+            if why := _impossible(row):
+                group.errors.append(f"member {name} cannot be decoded: {why}")
+                row = {name: one for name, one in row.items() if name not in _CLAIMS}
             row |= {"group_id": group.id, "position": position}
             row["rack"], row["rack_source"] = self._rack(group, row)
-            rows.append(row)
-        return rows
+            yield row
 
     def _rack(self, group: Group, row: Row) -> tuple[str | None, str | None]:
         if row.get("rack"):
@@ -207,7 +225,7 @@ class MemberReader:
             for task in tasks
             for number in task.partitions
             for topic in sources.get(task.subtopology_id, ())
-            if number < self.counts.get(topic, 0)
+            if 0 <= number < self.counts.get(topic, 0)
         ]
         return ([t for t, _, _ in rows], [n for _, n, _ in rows]), [task for _, _, task in rows]
 
@@ -224,6 +242,45 @@ class MemberReader:
         if tasks is not None and len(tasks) == len(topics):
             row[f"{what}_tasks"] = [tasks[i] for i in kept]
         return row
+
+
+_HELD = ("assigned", "target")
+_CLAIMS = frozenset(
+    ("subscription", "assigned_tasks", *(f"{each}_{of}" for each in _HELD for of in _OF_PAIRS))
+)
+"""What is not known of a member that claims what cannot be."""
+
+
+def _impossible(row: Row) -> str | None:
+    """
+    Why no topic can be what a member reads or has; a number beyond a topic's partitions can be: it had more once.
+
+    >>> _impossible({"assigned_topics": ["orders"], "assigned_partitions": [-1]})
+    'it has partition -1 of topic orders; no topic has a negative partition'
+    >>> _impossible({"subscription": ["orders", "a b"]})
+    "it names topic 'a b'; letters, digits and . _ - make a topic's name, at most 249"
+    """
+    held = [
+        (row.get(f"{each}_topics") or (), row.get(f"{each}_partitions") or ()) for each in _HELD
+    ]
+    names = dict.fromkeys(
+        t for topics in (row.get("subscription") or (), *(t for t, _ in held)) for t in topics
+    )
+    if wrong := [name for name in names if not _is_topic(name)]:
+        shown = shortened(wrong[0], 60)
+        return (
+            f"it names topic {shown!r}; letters, digits and . _ - make a topic's name, at most 249"
+        )
+    for topics, numbers in held:
+        if numbers and min(numbers) < 0:
+            number, topic = min(zip(numbers, topics, strict=True))
+            return f"it has partition {number} of topic {topic}; no topic has a negative partition"
+    return None
+
+
+@lru_cache(maxsize=65_536)
+def _is_topic(name: str) -> bool:
+    return _TOPIC.fullmatch(name) is not None
 
 
 def _in_turn(named: Sequence[str], matched: Collection[str]) -> list[str]:

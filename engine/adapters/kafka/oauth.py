@@ -19,6 +19,7 @@ from urllib.parse import urlencode, urlsplit
 import kafka.errors as kafka_errors
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
+from ...model.deadline import within
 from ...model.errors import ClusterUnreachable, ConfigError
 from ...model.text import one_line
 
@@ -126,9 +127,14 @@ class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]
         opener = urllib.request.build_opener(
             _NoRedirect, urllib.request.HTTPSHandler(context=self._trust)
         )
-        try:
+
+        def call() -> bytes:
             with opener.open(request, timeout=_SECONDS) as response:
-                answer = json.loads(response.read(_LARGEST_ANSWER))
+                said: bytes = response.read(_LARGEST_ANSWER)
+                return said
+
+        try:
+            answer = json.loads(within(_SECONDS, call))
         except HTTPError as problem:
             raise self._failed(f"HTTP {problem.code}{self._words(problem)}") from None
         except URLError as problem:
@@ -137,7 +143,7 @@ class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]
             raise self._failed(str(cause or reason)) from None
         except OSError as problem:
             raise self._failed(problem.strerror or str(problem)) from None
-        except ValueError:
+        except (ValueError, RecursionError):
             raise self._failed("the answer is no JSON") from None
         if not isinstance(answer, dict):
             raise self._failed("the answer is no JSON object")
@@ -146,9 +152,10 @@ class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]
     def _words(self, problem: HTTPError) -> str:
         """What the endpoint says of its refusal, in one short line, should it repeat the secret without it."""
         try:
-            answer = json.loads(problem.read(_LARGEST_ANSWER))
+            said_so = within(_SECONDS, lambda: problem.read(_LARGEST_ANSWER))
+            answer = json.loads(said_so)
             said = [answer.get("error"), answer.get("error_description")]
-        except (OSError, ValueError, AttributeError):
+        except (OSError, ValueError, AttributeError, RecursionError):
             return ""
         words = ": ".join(one_line(text) for text in said if isinstance(text, str))
         words = "".join(c for c in words.replace(self._secret, "***") if c.isprintable())

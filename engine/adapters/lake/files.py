@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from ...model.errors import LakeError
+from ...model.files import FILE, make_folders, sync
 from ...model.text import one_line
 
 _OBJECT_STORES = frozenset({"s3", "gcs", "abfs"})
@@ -96,16 +97,20 @@ class Files:
         if self.system.type_name == "local":
             for path in (*paths, *sorted({path.rpartition("/")[0] for path in paths})):
                 with suppress(FileNotFoundError):
-                    _sync(path)
+                    sync(path)
 
     @contextmanager
     def replacing(self, path: str) -> Iterator[str]:
         """A name to write under that becomes *path* at the end, in one step; not for an object store."""
         folder, _, name = path.rpartition("/")
-        self.system.create_dir(folder, recursive=True)
         # Spark and pyarrow pass over names that begin with an underscore or a dot
         temporary = f"{folder}/_{secrets.token_hex(4)}-{name}.tmp"
         try:
+            if self._local:
+                make_folders(folder)
+                os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, FILE))
+            else:
+                self.system.create_dir(folder, recursive=True)
             yield temporary
             self.system.move(temporary, path)
         except BaseException:
@@ -171,14 +176,6 @@ class Files:
             raise LakeError(
                 f"lake {self.path} cannot be {what}: {reason}.", fix=_fix(problem, what)
             ) from problem
-
-
-def _sync(path: str) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _check_no_secret(path: str) -> None:

@@ -15,7 +15,6 @@ from ...model.message import Announcement
 from ...ports import CLOCKS_APART, Delivered, IncidentWatch, PendingAlert, Posting
 from ...records import AlertRow, AlertState, IncidentCourse, IncidentRow, record_of, to_json
 from ...records.tables import ALERT, INCIDENT_COURSE, INCIDENT_WATCH
-from .connection import translated
 from .database import Database
 from .statements import execute, jsonb, write
 
@@ -45,13 +44,10 @@ class OutboxTables(Database):
 
     @contextmanager
     def attempt_alert(self, alert: AlertRow, lease: timedelta) -> Iterator[bool]:
-        """Hold an advisory lock while it lasts, on a connection of its own, and note that it was begun."""
+        """Hold a lock while it lasts, and note that it was begun."""
         number, seconds = alert.alert_id, lease.total_seconds()
-        with self._idle_transaction() as connection:
-            with translated(self._engine.url):
-                is_held = execute(connection, "hold_alert", alert_id=number)[0]["got"]
-                execute(connection, "idle_long")
-            yield is_held and bool(
+        with self._hold(f"deliver {number}") as holder:
+            yield holder.is_ours and bool(
                 self._execute("attempt_alert", alert_id=number, lease_seconds=seconds)
             )
 

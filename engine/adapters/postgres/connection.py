@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,6 +13,7 @@ from psycopg import errors
 from sqlalchemy import URL, Engine, NullPool, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
+from ...model.environment import DOING
 from ...model.errors import ConfigError, EvenkeelError, HistoryError, HistoryUnreachable, InputError
 from .timeouts import CONNECT_SECONDS, TCP, PatientConnection
 
@@ -46,7 +49,7 @@ def engine_for(url: str) -> Engine:
         )
     defaults = {
         "connect_timeout": str(CONNECT_SECONDS),
-        "application_name": "evenkeel",
+        "fallback_application_name": application_name(),
         **TCP,
     }
     query = {**defaults, **parsed.query}
@@ -55,6 +58,12 @@ def engine_for(url: str) -> Engine:
     )
     event.listen(engine, "do_connect", _connected)
     return engine
+
+
+def application_name() -> str:
+    """What this process is called on the server: its verb or step, id and machine, in the 63 bytes there are."""
+    doing = f" {DOING.get()}" if DOING.get() else ""
+    return f"evenkeel{doing}, pid {os.getpid()} on {socket.gethostname()}"[:63]
 
 
 def _connected(_dialect: Any, _record: Any, args: Any, options: Any) -> PatientConnection:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Delete, Insert, Update
-from sqlalchemy.engine.interfaces import IsolationLevel
+from sqlalchemy import Connection, Delete, Insert, Update, delete
 from sqlalchemy.exc import DBAPIError
 
 from ...model.errors import HistoryError
+from ...records.tables import HELD_LOCK
 from .connection import engine_for, place, translated
 from .statements import Rows, execute, write
 from .timeouts import limit, take_time
@@ -32,6 +32,32 @@ class HeldSnapshot:
     cluster: str
     started_at: datetime
     advised: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holder:
+    """
+    The session that holds a lock.
+
+    Attributes:
+        application: What it calls itself (`application_name`); None when it is gone.
+        pid: Process id of its server process.
+        role: Its role.
+        since: When its transaction began; None when the server does not show it to this role.
+        is_ours: Whether it is the session that asked.
+    """
+
+    application: str | None
+    pid: int
+    role: str | None
+    since: datetime | None
+    is_ours: bool = False
+
+    def __str__(self) -> str:
+        """Its name, role, server process and start."""
+        since = f", since {self.since:%Y-%m-%d %H:%M:%S} UTC" if self.since else ""
+        name = self.application or "a session"
+        return f"{name} (role {self.role}, server process {self.pid}{since})"
 
 
 class Database:
@@ -64,19 +90,37 @@ class Database:
         with self._transaction() as connection:
             return write(connection, clause, values)
 
-    def _session(self) -> AbstractContextManager[Connection]:
-        """A connection outside any transaction."""
-        return self._connection("AUTOCOMMIT")
+    @contextmanager
+    def _hold(self, name: str) -> Iterator[Holder]:
+        """
+        Take the lock of a name, if nobody holds it, and keep it while this lasts; the holder.
 
-    def _idle_transaction(self) -> AbstractContextManager[Connection]:
-        """A transaction that keeps nothing; between its statements it does not hold back the server's vacuum."""
-        return self._connection("READ COMMITTED")
+        A row of `held_lock` names the holder's transaction, which is open on a connection of its own: it ends with the
+        process at the latest. It writes nothing before, so it holds back no vacuum. Only a role that may write
+        `held_lock` can hold a lock; anybody could hold an advisory lock.
+        """
+        with self._idle_connection() as connection:
+            with translated(self._engine.url):
+                (own,) = execute(connection, "own_transaction")
+                execute(connection, "idle_long")
+            rows: Rows = []
+            while not rows:
+                with self._transaction() as short:
+                    rows = execute(short, "take_lock", name=name, **own)
+            try:
+                yield Holder(**rows[0])
+            finally:
+                # of a process or connection that is gone the next holder deletes the row
+                own_row = HELD_LOCK.c.name == name, HELD_LOCK.c.pid == own["pid"]
+                with suppress(DBAPIError):
+                    write(connection, delete(HELD_LOCK).where(*own_row))
+                    connection.commit()
 
     @contextmanager
-    def _connection(self, isolation: IsolationLevel) -> Iterator[Connection]:
+    def _idle_connection(self) -> Iterator[Connection]:
         """A connection whose loss, once it is there, is no error of what it is held for."""
         with translated(self._engine.url):
-            connection = self._engine.connect().execution_options(isolation_level=isolation)
+            connection = self._engine.connect().execution_options(isolation_level="READ COMMITTED")
         try:
             yield connection
         finally:

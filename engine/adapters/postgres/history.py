@@ -7,11 +7,13 @@ whatever asks the history asks them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 
-from sqlalchemy import collate, literal, make_url, or_, select, text
+from sqlalchemy import collate, func, literal, make_url, or_, select, text
 from sqlalchemy.dialects.postgresql import distinct_on
-from sqlalchemy.schema import CreateSchema, DropSchema
+from sqlalchemy.schema import CreateSchema
 
 from ...ports import PreviousAdvice
 from ...records import Course, record_of
@@ -19,7 +21,6 @@ from ...records.tables import ADVICE, GROUP_METRICS, SNAPSHOT
 from ...snapshots import split_snapshot_id
 from .advice import AdviceTables
 from .alerts import IncidentTables, OutboxTables
-from .database import Database
 from .migration import migrate
 from .operation import NamedLocks, NamedQueries, StepTables
 from .reader import READER
@@ -67,7 +68,7 @@ class PostgresHistory(
             with self._long_transaction() as connection:
                 left = connection.exec_driver_sql(f"SELECT FROM {rules}.snapshot LIMIT 1")
                 if left.rowcount == 0:
-                    connection.execute(DropSchema(rules, cascade=True))
+                    connection.execute(select(func.drop_rules(rules)))
         return gone
 
     def _shelves(self) -> list[str]:
@@ -94,8 +95,14 @@ class PostgresShelf(PostgresHistory):
 
     def __init__(self, url: str, rules: str, *, reader: str = READER) -> None:
         self._url, self._rules, self._reader = in_schema(url, rules), rules, reader
-        self._beside = Database(url)
+        self._beside = NamedLocks(url)
         super().__init__(self._url)
+
+    @contextmanager
+    def lock(self, key: str) -> Iterator[None]:
+        """One of the main history: two shelves have it in common, and it is there before the schema is."""
+        with self._beside.lock(key):
+            yield
 
     def make(self, about: str) -> None:
         """Create the schema where it is missing, with a comment, and migrate it."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Connection, update
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.exc import DBAPIError
 
 from evenkeel import sql
 
@@ -87,24 +86,18 @@ def _keep(connection: Connection, outage: ToldOutage) -> bool:
 
 
 class NamedLocks(Database):
-    """The port `Locks`. A lock belongs to a session of the server: a pooler between must not share sessions."""
+    """The port `Locks`."""
 
     @contextmanager
     def lock(self, key: str) -> Iterator[None]:
-        """Hold an advisory lock for as long as this process and its connection live."""
-        with self._session() as connection:
-            with translated(self._engine.url):
-                got = execute(connection, "try_lock", key=key)[0]["got"]
-            if not got:
+        """Hold a lock for as long as this process and its connection live."""
+        with self._hold(key) as holder:
+            if not holder.is_ours:
                 raise ClusterBusy(
-                    f"{key} is still running.", fix="Let it finish; the next run takes its turn."
+                    f"{key} is still running: {holder}.",
+                    fix="Let it finish; the next run takes its turn.",
                 )
-            try:
-                yield
-            finally:
-                # a connection that is gone has let go of its lock
-                with suppress(DBAPIError):
-                    execute(connection, "unlock", key=key)
+            yield
 
 
 class NamedQueries(Database):

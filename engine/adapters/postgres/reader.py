@@ -13,9 +13,13 @@ READER = "evenkeel_reader"
 """Its name: one for all databases of a server, without login, to be granted to people and programs."""
 
 
-def let_read(driver: psycopg.Connection[Any], names: Iterable[str], reader: str) -> bool:
+def let_read(
+    driver: psycopg.Connection[Any], names: Iterable[str], ours: Iterable[str], reader: str
+) -> bool:
     """
     Make the role where it is missing, and let it read views (these run with the rights of who owns them) and tables.
+
+    Of what is *ours* it may do nothing else, whatever an earlier version granted.
 
     Returns:
         False when there is no such role and this user may not make it.
@@ -25,12 +29,16 @@ def let_read(driver: psycopg.Connection[Any], names: Iterable[str], reader: str)
     role, database = Identifier(reader), Identifier(driver.info.dbname)
     first = driver.execute("SELECT current_schema()").fetchone()  # of `search_path`
     schema = Identifier(str(first[0]) if first and first[0] else "public")
-    for grant in (
-        SQL("GRANT CONNECT ON DATABASE {} TO {}").format(database, role),
-        SQL("GRANT USAGE ON SCHEMA {} TO {}").format(schema, role),
-    ):
+    # of two schemas that are migrated at once one would fail to grant what is granted already
+    question = "SELECT has_database_privilege(%s, current_database(), 'CONNECT')"
+    is_let_in = driver.execute(question, [reader]).fetchone() == (True,)
+    connect = SQL("GRANT CONNECT ON DATABASE {} TO {}").format(database, role)
+    usage = SQL("GRANT USAGE ON SCHEMA {} TO {}").format(schema, role)
+    for grant in (usage,) if is_let_in else (connect, usage):
         # whoever owns the views need not own the database: then its owner grants this
         _tried(driver, grant, errors.InsufficientPrivilege)
+    for name in ours:
+        driver.execute(SQL("REVOKE ALL ON {} FROM {}").format(Identifier(name), role))
     for name in names:
         driver.execute(SQL("GRANT SELECT ON {} TO {}").format(Identifier(name), role))
     return True

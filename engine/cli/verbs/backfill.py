@@ -131,13 +131,13 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
 def _summary(plan: BackfillPlan, outcome: BackfillOutcome) -> str:
     judged = several(len(plan.ids), "snapshot")
     if not outcome.groups:
-        return f"{judged} judged: none has a group {printable(plan.question.groups)} that could be judged"
+        return f"{judged} evaluated: none has a group {printable(plan.question.groups)} that could be evaluated"
     if not outcome.differing:
         return (
-            f"{judged} judged: of {several(outcome.groups, 'group')} the same would have been said"
+            f"{judged} evaluated: of {several(outcome.groups, 'group')} none has different results"
         )
     return (
-        f"{judged} judged: {outcome.differing:,} of {several(outcome.groups, 'group')}"
+        f"{judged} evaluated: {outcome.differing:,} of {several(outcome.groups, 'group')}"
         " have different results"
     )
 

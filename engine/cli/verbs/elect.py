@@ -65,7 +65,8 @@ def elect(
     else:
         source = sources.open_source(bootstrap, cluster, stored)
         wanted = sources.select(source, group or "*")
-        found = groups_at(source.lake, source.settings, source.newest, wanted)
+        tell = sources.tell_left_out
+        found = groups_at(source.lake, source.settings, source.newest, wanted, tell)
         for problem in sources.problems(source):
             complain(f"not read: {problem}")
         held = [

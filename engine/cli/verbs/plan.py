@@ -69,6 +69,7 @@ def plan(
 ) -> None:
     """Write an assignment plan for members that follow one."""
     from ...config.times import span
+    from ...model.files import FILE
     from ...pipeline.plan import plan_group
     from .. import sources
     from ..custom import name_of
@@ -84,7 +85,7 @@ def plan(
     if out is None:
         typer.echo(text, nl=False)
     else:
-        with replacing(out) as partial:  # a leader may be reading it
+        with replacing(out, FILE) as partial:  # a leader may be reading it
             partial.write_text(text, "utf-8")
     for line in _remarks(planned, out):
         complain(line)

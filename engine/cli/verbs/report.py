@@ -62,6 +62,7 @@ def report(
     """Write an HTML report of groups over time."""
     from ...report import render
     from .. import report_source
+    from ..files import replacing
 
     if database and stored is not None:
         raise InputError("--from and --database exclude each other.", fix="Give one of them.")
@@ -76,13 +77,9 @@ def report(
         else report_source.from_lake(stored, cluster, group, snapshots, without_racks=without_racks)
     )
     page = render(fleet)
-    try:
-        out.write_text(page, encoding="utf-8")
-    except OSError as problem:
-        raise InputError(
-            f"the report {out} cannot be written: {problem.strerror or problem}.",
-            fix="Name another place with --out.",
-        ) from problem
+    fix = "Name another place with --out."
+    with replacing(out, what="the report ", fix=fix) as partial:
+        partial.write_text(page, encoding="utf-8")
     size = len(page.encode()) / 1e6
     complain(
         f"written: {out}, {several(len(fleet.groups), 'group')} over "

@@ -104,9 +104,7 @@ def _values(runbook: Runbook) -> dict[str, Any]:
     group, rollout = runbook.group, runbook.rollout
     known = CLIENT_SIDE.get(rollout.target)
     static = sum(member.is_static for member in group.members)
-    libraries = [
-        f"{n:,} {NAMES[client]}" for client, n in runbook.clients.items() if client is not None
-    ]
+    told = [f"{n:,} {NAMES[client]}" for client, n in runbook.clients.items() if client is not None]
     others = any(client not in JVM for way in rollout.ways for client in way.clients)
     # the threads of an application are its members
     unit = "instance" if group.places_tasks else "member"
@@ -116,9 +114,9 @@ def _values(runbook: Runbook) -> dict[str, Any]:
         "rollout": rollout,
         "members": len(group.members),
         "runs": ours(group.assignor or "") or (runbook.strategy if runbook.there else "unknown"),
-        "libraries": libraries,
-        "unidentified": runbook.clients.get(None, 0),
-        "any_library": not libraries and others,
+        "known_clients": told,
+        "unknown_clients": runbook.clients.get(None, 0),
+        "any_library": not told and others,
         "shipped": known if known is not None and not known.stock else None,
         "there": runbook.there and not any(way.rounds for way in rollout.ways),
         "nothing_moves": not group.places_tasks

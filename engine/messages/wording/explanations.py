@@ -74,7 +74,7 @@ def _load(template: str) -> Clause:
     def clause(fact: Fact) -> str:
         value = known(fact.after)
         match fact.unit:
-            case "peak_utilisation":
+            case "peak_utilization":
                 how = f"at {percent(value)} of its capacity"
             case "peak_load":
                 how = f"at {record_rate(value)}"

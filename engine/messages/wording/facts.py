@@ -31,7 +31,7 @@ MEASURES: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "drain_seconds": ("drain time", duration),
     "moves": ("moves", lambda n: f"{round(n):,}"),
     "partition_counts": ("counts", lambda n: f"{round(n):,}"),
-    "peak_utilisation": ("peak utilization", percent),
+    "peak_utilization": ("peak utilization", percent),
     "peak_load": ("peak load", lambda n: f"{n:,.10g}/s"),
     "lag_integral": ("lag integral", lambda n: f"{n:,.0f} lag-seconds"),
     "cross_rack_bytes": ("bytes across racks", byte_rate),
@@ -248,7 +248,7 @@ _COSTS = ("assignment_cost", "placement_cost")
 _FIGURES = ("cross_rack_partitions", "new_owners", "cross_rack_sources", "task_moves")
 """Remarks that give a proof's figures, in brackets behind it."""
 
-_WITH_FIGURE = ("peak_utilisation", "peak_load", "lag_integral")
+_WITH_FIGURE = ("peak_utilization", "peak_load", "lag_integral")
 """Measures with a figure, proven or not: load of the busiest member, and lag to come."""
 
 
@@ -262,7 +262,7 @@ def proof(facts: Iterable[Fact]) -> str | None:
     >>> lag = Fact(kind=FactKind.WITHIN, measure="largest_member_lag", after=1204, bound=1170)
     >>> proof([exact("partition_counts"), lag, Fact(kind=FactKind.NOT_PROVEN, measure="moves")])
     'counts exact; largest member lag 1,204, at most 3% above its lower bound of 1,170; moves not proven'
-    >>> busiest = Fact(kind=FactKind.WITHIN, measure="peak_utilisation", after=0.7084, bound=0.6912)
+    >>> busiest = Fact(kind=FactKind.WITHIN, measure="peak_utilization", after=0.7084, bound=0.6912)
     >>> proof([busiest, exact("moves")])
     'busiest member at 70.9% of its capacity, no assignment has less than 69.1%; moves exact'
     >>> proof([Fact(kind=FactKind.EXACT, measure="lag_integral", before=9e6, after=4.2e6, bound=4.2e6)])
@@ -307,7 +307,7 @@ def _with_figure(fact: Fact) -> str:
             f"lag integral {ceil(known(fact.after)):,} lag-seconds over the hour, "
             f"{known(fact.before):,.0f} with the current assignment{least * (fact.kind is not FactKind.EXACT)}"
         )
-    share = fact.measure == "peak_utilisation"
+    share = fact.measure == "peak_utilization"
     scale = 1_000 if share else 10
     most, least = (
         f"{end(round(known(value) * scale, 6)) / 10:,.10g}{'%' if share else '/s'}"

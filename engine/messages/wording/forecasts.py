@@ -79,7 +79,7 @@ def price(forecast: Forecast) -> str | None:
 _MEASURES: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "lag": ("lag", about),
     "delay_seconds": ("time behind", duration),
-    "utilisation": ("load of the busiest member", percent),
+    "utilization": ("load of the busiest member", percent),
     "cross_rack_share": ("reads across racks", percent),
 }
 
@@ -133,7 +133,7 @@ def across(before: float, now: float, most: float) -> str:
 def came(check: AdviceCheck) -> str:
     """The actual value, in short."""
     name, reads = _MEASURES[check.measure]
-    seen = "not seen" if check.realised is None else reads(check.realised)
+    seen = "not seen" if check.actual is None else reads(check.actual)
     return f"{name} after {duration(check.after_seconds)} {seen}"
 
 

@@ -98,7 +98,7 @@ CLAUSES: Mapping[str, Clause] = {
     "forecast_lag_high": "p90 {before:,} -> {after:,}",
     "forecast_drained_seconds_expected": _drained,
     "forecast_lag_integral_expected": _integral,
-    "forecast_utilisation_expected": _busiest,
+    "forecast_utilization_expected": _busiest,
     "price_held_up_offsets": _held_up,
     "price_offset_seconds": _price,
     "cross_rack_bytes_per_second": _bytes,

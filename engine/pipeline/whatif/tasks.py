@@ -173,8 +173,8 @@ def answer_of_tasks(
     )
     if unknown := set(named) - {one.value for one in application.strategies}:
         raise InputError(
-            f"--strategy {min(unknown)}: group {group.group} places tasks, by none of that name.",
-            fix=f"Name {' or '.join(application.strategies)}.",
+            f"--strategy {min(unknown)}: group {group.group} assigns tasks and doesn't have this strategy.",
+            fix=f"Choose {' or '.join(application.strategies)}.",
         )
     could = application.strategies if application.own is None else (application.own,)
     chosen = [

@@ -158,6 +158,14 @@ def upgrade() -> None:
     comment='One row per group and hour (UTC), rolled up from its snapshots and kept longer.'
     )
     op.create_index('group_hour_since', 'group_hour', ['since'], unique=False)
+    op.create_table('held_lock',
+    sa.Column('name', sa.Text(), nullable=False, comment='Name of the lock.'),
+    sa.Column('pid', sa.Integer(), nullable=False, comment="Process id of the server process of the holder's session."),
+    sa.Column('role', sa.Text(), nullable=False, comment="Role of the holder's session."),
+    sa.Column('since', sa.DateTime(timezone=True), nullable=False, comment="Start of the holder's transaction."),
+    sa.PrimaryKeyConstraint('name', name=op.f('held_lock_pkey')),
+    comment='A lock and the transaction that holds it: once that ends, however it ends, the lock is free.'
+    )
     op.create_table('incident',
     sa.Column('incident_id', sa.BigInteger(), sa.Identity(always=True), nullable=False, comment='Number of the incident.'),
     sa.Column('cluster', sa.Text(), nullable=False, comment='Configured name of the cluster.'),
@@ -419,9 +427,9 @@ def upgrade() -> None:
     sa.Column('forecast_drained_seconds_low', sa.Double(), nullable=True, comment='Forecast, p10: time until no member has a backlog; Infinity if not within one hour.'),
     sa.Column('forecast_drained_seconds_expected', sa.Double(), nullable=True, comment='Forecast, p50: time until no member has a backlog; Infinity if not within one hour.'),
     sa.Column('forecast_drained_seconds_high', sa.Double(), nullable=True, comment='Forecast, p90: time until no member has a backlog; Infinity if not within one hour.'),
-    sa.Column('forecast_utilisation_low', sa.Double(), nullable=True, comment='Forecast, p10: incoming rate divided by capacity of the busiest member, over the next hour.'),
-    sa.Column('forecast_utilisation_expected', sa.Double(), nullable=True, comment='Forecast, p50: incoming rate divided by capacity of the busiest member, over the next hour.'),
-    sa.Column('forecast_utilisation_high', sa.Double(), nullable=True, comment='Forecast, p90: incoming rate divided by capacity of the busiest member, over the next hour.'),
+    sa.Column('forecast_utilization_low', sa.Double(), nullable=True, comment='Forecast, p10: incoming rate divided by capacity of the busiest member, over the next hour.'),
+    sa.Column('forecast_utilization_expected', sa.Double(), nullable=True, comment='Forecast, p50: incoming rate divided by capacity of the busiest member, over the next hour.'),
+    sa.Column('forecast_utilization_high', sa.Double(), nullable=True, comment='Forecast, p90: incoming rate divided by capacity of the busiest member, over the next hour.'),
     sa.Column('forecast_lag_integral_low', sa.Double(), nullable=True, comment='Forecast, p10: lag integrated over the seconds of the next hour.'),
     sa.Column('forecast_lag_integral_expected', sa.Double(), nullable=True, comment='Forecast, p50: lag integrated over the seconds of the next hour.'),
     sa.Column('forecast_lag_integral_high', sa.Double(), nullable=True, comment='Forecast, p90: lag integrated over the seconds of the next hour.'),
@@ -566,7 +574,7 @@ def upgrade() -> None:
     sa.Column('consumption_per_second', sa.Double(), nullable=True, comment='Committed offsets per second.'),
     sa.Column('capacity_per_second', sa.Double(), nullable=True, comment='Capacity, in offsets per second.'),
     sa.Column('capacity_basis', sa.Text(), nullable=True, comment='Source of the capacity: configured, saturated, at least, as its peers, unknown.'),
-    sa.Column('utilisation', sa.Double(), nullable=True, comment='Incoming rate divided by capacity; above 1 the member falls behind; null if either is unknown.'),
+    sa.Column('utilization', sa.Double(), nullable=True, comment='Incoming rate divided by capacity; above 1 the member falls behind; null if either is unknown.'),
     sa.Column('silent', sa.Boolean(), nullable=True, comment='True if it has lag but no longer commits any of its partitions; null if unknown.'),
     sa.Column('cross_rack_partitions', sa.Integer(), nullable=True, comment='Number of its partitions without a replica in its rack.'),
     sa.ForeignKeyConstraint(['snapshot_id'], ['snapshot.snapshot_id'], name=op.f('member_metrics_snapshot_fkey'), ondelete='CASCADE'),
@@ -666,14 +674,14 @@ def upgrade() -> None:
     op.create_table('advice_check',
     sa.Column('advice_id', sa.BigInteger(), nullable=False, comment='Number of the advice that was stored with it.'),
     sa.Column('after_seconds', sa.Integer(), nullable=False, comment='Seconds from adoption to the check, or 0 for an immediate check; one day uses the forecast for one hour.'),
-    sa.Column('measure', sa.Text(), nullable=False, comment='Forecast measure: lag, delay_seconds, utilisation (of the busiest member) or cross_rack_share.'),
+    sa.Column('measure', sa.Text(), nullable=False, comment='Forecast measure: lag, delay_seconds, utilization (of the busiest member) or cross_rack_share.'),
     sa.Column('unit', sa.Text(), nullable=False, comment='Unit of the values: offsets, s, ratio or share.'),
     sa.Column('low', sa.Double(), nullable=False, comment='Forecast, p10.'),
     sa.Column('expected', sa.Double(), nullable=False, comment='Forecast, p50.'),
     sa.Column('high', sa.Double(), nullable=False, comment='Forecast, p90.'),
     sa.Column('strategy', sa.Text(), nullable=False, comment='Adopted strategy.'),
     sa.Column('adopted_at', sa.DateTime(timezone=True), nullable=False, comment='Time of the adoption.'),
-    sa.Column('realised', sa.Double(), nullable=True, comment='Actual value; null if no snapshot has it, or if the assignment changed before.'),
+    sa.Column('actual', sa.Double(), nullable=True, comment='Actual value; null if no snapshot has it, or if the assignment changed before.'),
     sa.ForeignKeyConstraint(['advice_id'], ['advice.advice_id'], name=op.f('advice_check_advice_fkey'), ondelete='CASCADE'),
     sa.PrimaryKeyConstraint('advice_id', 'after_seconds', 'measure', name=op.f('advice_check_pkey')),
     comment='One row per forecast value of an adopted advice, with the actual value after the same time.'

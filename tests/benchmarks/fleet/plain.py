@@ -21,6 +21,7 @@ from evenkeel.engine.config import Settings
 from evenkeel.engine.pipeline import stored_metrics
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.snapshots import groups_with_past
+from evenkeel.engine.snapshots.chunks import chunks_of
 
 ROUNDS = 3
 
@@ -87,8 +88,9 @@ def of_equal_groups(lake: Lake, settings: Settings, strategies: Strategies) -> d
 def read(lake: Lake, settings: Settings) -> None:
     """Read and assemble all groups with their earlier snapshots."""
     (newest,) = lake.snapshots("fleet")
-    for _ in groups_with_past.batches_with_past(lake, settings, newest):
-        pass
+    lookback = groups_with_past.lookback_of(lake, settings, newest)
+    for chunk in chunks_of(lake, newest):
+        groups_with_past.read_with_past(lake, settings, lookback, chunk.groups)
 
 
 def taken(call: Callable[[], object]) -> float:

@@ -60,7 +60,7 @@ def test_it_says_how_far_it_is_and_what_differs(run):
     assert done.exit_code == 0
     assert done.stderr.splitlines()[-1] == "18 of 18 snapshots, through 2026-03-02 08:30:00 UTC"
     first, search, last = done.stdout.splitlines()
-    assert first == "18 snapshots judged: 1 of 6 groups have different results"
+    assert first == "18 snapshots evaluated: 1 of 6 groups have different results"
     assert re.fullmatch(r"search-suggest: skewed load -> healthy for \d h( \d+ min)?; .*", search)
     command = re.fullmatch(r"all that differs: evenkeel (query .*)", last)
     rows = run(*command[1].split(), "--csv").stdout.splitlines()
@@ -74,13 +74,15 @@ def test_it_says_how_far_it_is_and_what_differs(run):
 def test_a_pattern_that_fits_no_group_is_told_so(run):
     """It is no answer that nothing would have been told otherwise."""
     done = run("backfill", *DAYS, "--group", "serach-*", "--candidates-every", "none")
-    assert done.stdout == "18 snapshots judged: none has a group serach-* that could be judged\n"
+    assert (
+        done.stdout == "18 snapshots evaluated: none has a group serach-* that could be evaluated\n"
+    )
 
 
 def test_where_nothing_differs_it_says_so(run):
     """Of groups that no changed rule is about."""
     done = run("backfill", *DAYS, "--group", "mail-*", "--candidates-every", "none")
-    assert done.stdout == "18 snapshots judged: of 1 group the same would have been said\n"
+    assert done.stdout == "18 snapshots evaluated: of 1 group none has different results\n"
     assert "candidates of 0 snapshots" in done.stderr
 
 
@@ -89,8 +91,8 @@ def test_what_cannot_be_done_is_one_line(run):
     wrong = run("backfill", "--cluster", "example", "--from", "2026-03-01", "--to", "2026-03-02")
     assert wrong.exit_code == 2
     assert wrong.stderr.splitlines()[-1] == (
-        "evenkeel: the lake has snapshots of example from 2026-03-02 to 2026-03-02 only."
-        " Judge those again: --from 2026-03-02 --to 2026-03-02."
+        "evenkeel: the lake has snapshots of example only from 2026-03-02 to 2026-03-02."
+        " Use --from 2026-03-02 --to 2026-03-02."
     )
     span = run("backfill", *DAYS, "--candidates-every", "often")
     assert span.exit_code == 2

@@ -7,6 +7,7 @@ import pytest
 from evenkeel import sql
 from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.postgres import PostgresHistory
+from evenkeel.engine.adapters.postgres.connection import application_name
 from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import Settings
 from evenkeel.engine.snapshots import VALIDATION, rows_to_table
@@ -46,6 +47,14 @@ def test_migrate_brings_an_empty_database_to_the_schema_and_can_be_repeated(
         assert dry.stdout.splitlines() == [f"would apply {name}" for name in names]
     assert run("admin", "migrate").stdout.splitlines() == [f"applied {name}" for name in names]
     assert run("admin", "migrate").stdout.startswith("nothing to apply")
+
+
+def test_a_verb_names_its_database_sessions(run, filled):
+    """After itself, with the family that it belongs to."""
+    assert run("query", "groups").exit_code == 0
+    assert application_name().startswith("evenkeel query, pid ")
+    assert run("admin", "migrate").exit_code == 0
+    assert application_name().startswith("evenkeel admin migrate, pid ")
 
 
 def test_an_empty_database_is_told_to_migrate(run, empty_database, monkeypatch):

@@ -317,12 +317,13 @@ def test_ids_that_cannot_be_stored_cost_the_other_groups_nothing(
 # Whose an attempt is, for how long, and what comes of one whose process dies
 
 HOLDERS = (
-    "SELECT l.pid FROM pg_locks AS l INNER JOIN pg_database AS d ON l.database = d.oid"
-    " WHERE l.locktype = 'advisory' AND d.datname = current_database()"
+    "SELECT h.pid FROM held_lock AS h"
+    " INNER JOIN pg_stat_activity AS s ON s.pid = h.pid AND s.xact_start = h.since"
 )
 NOBODY_HOLDS = f"SELECT NOT EXISTS ({HOLDERS})"
 HOLDS_BACK = (
-    f"SELECT bool_or(backend_xmin IS NOT NULL) FROM pg_stat_activity WHERE pid IN ({HOLDERS})"
+    "SELECT bool_or(backend_xmin IS NOT NULL OR backend_xid IS NOT NULL) FROM pg_stat_activity"
+    f" WHERE pid IN ({HOLDERS})"
 )
 IDLE_SECONDS = 3
 """So long a transaction may stand idle here: longer than a busy machine takes between two statements."""

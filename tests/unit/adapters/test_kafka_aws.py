@@ -337,3 +337,22 @@ def test_neither_secret_key_nor_session_token_is_shown(
     assert [login["x-amz-security-token"] for login in broker.told][:2] == [SESSION_TOKEN] * 2
     text = "\n".join([*shown, caplog.text])
     assert [fraction for fraction in FRACTIONS if fraction in text] == []
+
+
+def test_a_broker_may_answer_at_length_once_it_has_checked_the_login(
+    broker: Broker, authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until then an answer is short, whatever length it says it has."""
+    monkeypatch.setattr("evenkeel.engine.adapters.kafka.connection._LARGEST_GREETING", 1000)
+    node = MetadataResponse.MetadataResponseBroker(
+        node_id=1, host="localhost", port=broker.server_address[1], rack="r" * 5000
+    )
+    metadata = MetadataResponse(brokers=[node], cluster_id="x", controller_id=1, topics=[])
+    answer = broker.answer
+    monkeypatch.setattr(
+        broker,
+        "answer",
+        lambda asked: metadata if isinstance(asked, MetadataRequest) else answer(asked),
+    )
+    with connection(broker, authority) as opened:
+        assert list(opened.brokers) == [1]

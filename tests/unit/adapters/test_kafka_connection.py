@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 import socket
 import ssl
+import struct
 import threading
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -81,6 +83,19 @@ def test_a_wrong_address_fails_at_once(capfd: pytest.CaptureFixture[str]) -> Non
         "Check its bootstrap address, and that its brokers run and may be reached from here."
     )
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("length", [1_000_001, 400_000_000])
+def test_a_long_answer_of_who_has_not_introduced_itself_takes_no_memory(length: int) -> None:
+    """The first four bytes say how long it is; what is not a broker may say anything."""
+    tracemalloc.start()
+    with listener(struct.pack(">i", length) + b"x") as address:
+        settings = ClusterSettings(bootstrap=address)
+        with pytest.raises(ClusterUnreachable, match=f"Invalid frame length: {length}"):
+            KafkaClusterReader("prod", settings).ping()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20_000_000
 
 
 def test_every_wrong_address_has_its_own_cause() -> None:

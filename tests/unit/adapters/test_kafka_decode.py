@@ -241,3 +241,17 @@ def test_tasks_of_an_earlier_streams_assignment() -> None:
     task = struct.pack(">ii", 1, 2)
     blob = struct.pack(">ii", 2, 1) + task + struct.pack(">i", 0)
     assert read_streams_tasks(blob) == (["1_2"], [])
+
+
+@pytest.mark.parametrize("blob", ["0000fffffffe", "000000000001000174fffffffe"])
+def test_a_negative_count_is_damage(blob: str) -> None:
+    """Of topics, or of partitions; -1 alone says that there is none."""
+    with pytest.raises(BlobError, match="-2 items in 0 bytes"):
+        read_assignment(bytes.fromhex(blob))
+    assert read_assignment(bytes.fromhex("0000ffffffffffffffff")) == (([], []), None)
+
+
+def test_a_negative_task_is_damage() -> None:
+    """No subtopology and no partition has a negative number."""
+    with pytest.raises(BlobError, match="task 0_-1"):
+        read_streams_tasks(bytes.fromhex("00000001000000010000 0000ffffffff00000000"))

@@ -148,3 +148,19 @@ def test_no_broker_to_ask_is_an_unreachable_cluster() -> None:
     connection = ScriptedConnection(answer, patience=0)
     with pytest.raises(ClusterUnreachable, match=r"'prod'.*broker 2 did.*advertised\.listeners"):
         run(list_groups(connection, ALL, []))
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("x" * 1001, f"{'x' * 30}…{'x' * 29}: its id has 1,001 bytes, 1,000 at most can be kept"),
+        ("a\0", "a\0: its id has a null character, which cannot be kept"),
+    ],
+)
+def test_a_group_of_an_id_that_cannot_be_kept_is_left_out_and_told(name: str, told: str) -> None:
+    """Kafka takes any; the history would refuse the whole snapshot for it."""
+    problems: list[Fact] = []
+    connection = ScriptedConnection(lambda *_: listed(name, "app", "x" * 1000))
+    result = run(list_groups(connection, ALL, problems))
+    assert [*result] == ["app", "x" * 1000]
+    assert [one.removeprefix("group ") for one in said(problems)] == [told]

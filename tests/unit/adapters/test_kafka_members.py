@@ -152,6 +152,74 @@ def test_a_damaged_blob_is_an_error_of_its_group(damage: int) -> None:
     assert good["assigned_partitions"] == [3]
 
 
+NEGATIVE = "it has partition -1 of topic orders; no topic has a negative partition"
+NO_NAME = "letters, digits and . _ - make a topic's name, at most 249"
+
+
+@pytest.mark.parametrize(
+    ("said", "owns", "why"),
+    [
+        (metadata(), assignment(orders=[1, -1]), NEGATIVE),
+        (metadata(topics=["orders", "a b"]), assignment(), f"it names topic 'a b'; {NO_NAME}"),
+        (metadata(), assignment(**{"\x1b[2J": [0]}), rf"it names topic '\x1b[2J'; {NO_NAME}"),
+        (metadata(), assignment(**{"x" * 300: [0]}), f"it names topic '{'x' * 59}…'; {NO_NAME}"),
+    ],
+    ids=["negative", "subscription", "control characters", "long"],
+)
+def test_what_no_topic_can_have_is_refused(said: bytes, owns: bytes, why: str) -> None:
+    """The group says who claims it; that member's claims are unknown, the other member's are not."""
+    one = classic([(said, owns), (metadata(), assignment(orders=[3]))])
+    bad, good = reader().rows(one)
+    assert one.errors == [f"member m1 cannot be decoded: {why}"]
+    assert bad["assignment"] == owns
+    assert bad.get("assigned_partitions") is None
+    assert bad.get("subscription") is None
+    assert good["assigned_partitions"] == [3]
+
+
+def test_a_partition_that_the_topic_has_no_more_is_kept() -> None:
+    """A topic that was made anew may have fewer than the group's members still hold; that is found out later."""
+    one = classic([(metadata(), assignment(orders=[2**31 - 1, 1, 1], gone=[0]))])
+    (row,) = reader().rows(one)
+    assert row["assigned_partitions"] == [2**31 - 1, 1, 1, 0]
+    assert one.errors == []
+
+
+def test_a_negative_partition_of_a_newer_protocol_is_refused() -> None:
+    """Of a target assignment, too; a task of Kafka Streams that can be none reads nothing."""
+    members = [
+        consumer(assignment=held(orders=[-1])),
+        consumer(target_assignment=held(orders=[-1])),
+    ]
+    one = group(GroupType.CONSUMER, Consumer(members=[*members, consumer()]))
+    *bad, good = reader().rows(one)
+    assert one.errors == [f"member m1 cannot be decoded: {NEGATIVE}"] * 2
+    assert [row.get("target_partitions", "unknown") for row in bad] == ["unknown"] * 2
+    assert good["target_partitions"] == []
+    streams = streams_group()
+    streams.described.members[0].assignment.active_tasks[0].partitions = [-1, 1]
+    (row,) = reader().rows(streams)
+    assert -1 not in row["assigned_partitions"]
+
+
+def test_a_member_of_an_id_that_cannot_be_kept_is_left_out() -> None:
+    """A broker makes it of the client id, which may have 32 kB; the group says so."""
+    one = classic([(metadata(), assignment(orders=[1])), (metadata(), assignment(orders=[3]))])
+    one.described.members[0].member_id = "x" * 1001
+    (good,) = reader().rows(one)
+    assert good["member_id"] == "m2"
+    shown = f"{'x' * 30}…{'x' * 29}"
+    told = f"member {shown} is left out: its id has 1,001 bytes, 1,000 at most can be kept"
+    assert one.errors == [told]
+
+
+def test_whatever_else_fails_costs_the_group_its_members() -> None:
+    """The group says why, and the reading of the cluster goes on."""
+    one = group(GroupType.CONSUMER, Consumer(members=[consumer(assignment=None)]))
+    assert reader().rows(one) == []
+    assert one.errors[0].startswith("members cannot be decoded: ")
+
+
 def test_members_of_another_protocol_are_listed_only() -> None:
     """A Connect worker's blobs are its own; they are kept and not decoded."""
     one = classic([(b"\x00\x01connect", b"\x00")], kind="connect", protocol="compatible")

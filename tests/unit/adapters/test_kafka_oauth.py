@@ -6,6 +6,7 @@ import base64
 import json
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs
@@ -147,3 +148,23 @@ def test_an_endpoint_that_is_not_there_is_told_before_a_broker_is_asked(
     properties = login | endpoint.properties(**{"token.endpoint.url": closed})
     with pytest.raises(ClusterUnreachable, match=rf"from {closed} \(Connection refused\)"):
         Connection("prod", ClusterSettings(bootstrap="127.0.0.1:1", properties=properties))
+
+
+@pytest.mark.parametrize("code", [200, 401])
+def test_an_answer_that_comes_byte_by_byte_has_one_limit_of_time(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    """Each byte comes in time, and all of them together would take for ever."""
+
+    def drip(handler: BaseHTTPRequestHandler) -> None:
+        handler.wfile.write(f"HTTP/1.1 {code} OK\r\nContent-Length: 1000\r\n\r\n".encode())
+        for _ in range(50):
+            handler.wfile.write(b" ")
+            time.sleep(0.1)
+
+    monkeypatch.setattr(endpoint.server.RequestHandlerClass, "do_POST", drip)
+    monkeypatch.setattr(oauth, "_SECONDS", 0.5)
+    began = time.monotonic()
+    with pytest.raises(ClusterUnreachable, match=r"no answer within 0.5 s|HTTP 401"):
+        endpoint.provider().fetch()
+    assert time.monotonic() - began < 3

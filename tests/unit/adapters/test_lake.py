@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import pickle
 import re
 from datetime import UTC, datetime, timedelta
@@ -561,3 +562,16 @@ def test_a_file_that_lacks_any_other_column_is_an_error(
     without(lake, dataset, only, [column])
     with pytest.raises(LakeError, match=f"cannot be read: column {column} is missing"):
         lake.read(dataset, [only])
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o077])
+def test_names_of_clients_and_hosts_are_not_for_all(lake: FileLake, umask: int) -> None:
+    """Folders are for the owner and the group, and so are files; a stricter umask holds."""
+    before = os.umask(umask)
+    try:
+        store(lake, one_snapshot())
+    finally:
+        os.umask(before)
+    found = [Path(lake._files.root), *Path(lake._files.root).rglob("*")]
+    assert {one.stat().st_mode & 0o777 for one in found if one.is_dir()} == {0o750 & ~umask}
+    assert {one.stat().st_mode & 0o777 for one in found if one.is_file()} == {0o640 & ~umask}

@@ -374,7 +374,7 @@ def test_a_damaged_day_is_named_and_holds_no_other_back(lake: FileLake, tmp_path
     before = lake.read("commits", [snapshot_id(0)])
     paths_of(lake, "members", snapshot_id(1))[0].write_bytes(b"PAR1")
     with pytest.raises(
-        LakeError, match=r"compacted: members of test, 2026-03-01: .*Nothing is lost"
+        LakeError, match=r"compacted completely: members of test, 2026-03-01: .*No data is lost"
     ):
         maintain(lake, None, Settings(), NEXT_WEEK)
     for dataset, only in (("groups", snapshot_id(per_day)), ("group_metrics", snapshot_id(0))):

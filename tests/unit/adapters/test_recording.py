@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import random
 import zipfile
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -22,6 +25,7 @@ from evenkeel.engine.adapters.recording import (
 from evenkeel.engine.model.errors import InputError, LakeError, SnapshotNotFound
 from evenkeel.engine.model.facts import finding, note
 from evenkeel.engine.snapshots import SNAPSHOT, STEPS, coded_schema, facts_of
+from evenkeel.engine.snapshots.parquet_pages import contents_of
 from tests.helpers.snapshots import FIRST, group, make_snapshot, snapshot_id, store, topic
 
 
@@ -154,7 +158,7 @@ def test_a_damaged_or_foreign_file_is_one_line(tmp_path: Path, content: bytes) -
     path = tmp_path / "file"
     path.write_bytes(content)
     with pytest.raises(
-        InputError, match=r"file is not a recording.*evenkeel snapshot record"
+        LakeError, match=r"file is not a recording.*evenkeel snapshot record"
     ) as caught:
         open_recording(path)
     assert "\n" not in str(caught.value)
@@ -162,7 +166,7 @@ def test_a_damaged_or_foreign_file_is_one_line(tmp_path: Path, content: bytes) -
 
 @pytest.mark.slow
 def test_every_flipped_byte_is_noticed_or_harmless(file: Path, tmp_path: Path) -> None:
-    """Damage anywhere in the file never shows as another error than InputError."""
+    """Damage anywhere in the file never shows as another error than LakeError."""
     whole = file.read_bytes()
     path = tmp_path / "flipped"
     noticed = 0
@@ -170,7 +174,7 @@ def test_every_flipped_byte_is_noticed_or_harmless(file: Path, tmp_path: Path) -
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
         try:
             open_recording(path)
-        except InputError:
+        except LakeError:
             noticed += 1
     assert noticed > 100
 
@@ -195,7 +199,7 @@ def test_another_version_is_told_apart_from_damage(file: Path, tmp_path: Path, w
         contents["manifests"][0]["schema_version"] = 99
     parts["recording.json"] = json.dumps(contents).encode()
     (tmp_path / "later").write_bytes(_zip(parts))
-    with pytest.raises(InputError, match="written by another version"):
+    with pytest.raises(LakeError, match="written by another version"):
         open_recording(tmp_path / "later")
 
 
@@ -246,5 +250,231 @@ def test_a_recording_that_lacks_any_other_column_is_an_error(
 ) -> None:
     """It is not what this version writes, and nothing is made up."""
     lacking = without(file, dataset, column, tmp_path / "lacking")
-    with pytest.raises((InputError, LakeError)):
+    with pytest.raises(LakeError):
         open_recording(lacking)
+
+
+def parts_of(file: Path) -> dict[str, bytes]:
+    """The parts of a recording by name."""
+    with zipfile.ZipFile(file) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def changed(file: Path, other: Path, dataset: str, change: Callable[[pa.Table], pa.Table]) -> Path:
+    """Another file with the recording, one dataset of which is changed."""
+    parts, sink = parts_of(file), io.BytesIO()
+    table = pq.read_table(io.BytesIO(parts[f"{dataset}.parquet"]))
+    pq.write_table(change(table), sink, compression="zstd", compression_level=19)
+    other.write_bytes(_zip(parts | {f"{dataset}.parquet": sink.getvalue()}))
+    return other
+
+
+def put(name: str, value: Any, row: int = 0) -> Callable[[pa.Table], pa.Table]:
+    """Put a value into a row of a column."""
+
+    def change(table: pa.Table) -> pa.Table:
+        values = table[name].to_pylist()
+        values[row] = value
+        column = pa.array(values, table.schema.field(name).type)
+        return table.set_column(table.schema.get_field_index(name), name, column)
+
+    return change
+
+
+def cast(name: str, kind: pa.DataType, value: Any) -> Callable[[pa.Table], pa.Table]:
+    """Make a column one of another type."""
+
+    def change(table: pa.Table) -> pa.Table:
+        column = pa.array([value] * len(table), kind)
+        return table.set_column(table.schema.get_field_index(name), name, column)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("dataset", "change", "why"),
+    [
+        ("members", put("member_id", None), "damaged: members: member_id is missing in 1 rows"),
+        ("groups", put("snapshot_id", None), "damaged: groups: snapshot_id is missing in 1 rows"),
+        ("partitions", put("topic", None), "damaged: partitions: topic is missing"),
+        ("partitions", put("begin_offset", -1), "damaged: partitions: begin_offset is -1, it is 0"),
+        ("partitions", put("partition", -1), "damaged: partitions: partition is -1, it is 0"),
+        ("commits", put("committed_offset", -5), "damaged: commits: committed_offset is -5"),
+        ("partitions", put("end_offset", 2**63 - 1), "end_offset is too large to be added up"),
+        ("partitions", put("replicas", [0, None]), "replicas lists nothing where something must"),
+        ("partitions", put("partition", 1), "rows of the same topic, partition are in one snap"),
+        ("members", lambda table: table.slice(1), "has 1 rows, its manifest says 2"),
+        ("groups", put("cluster", "other"), "rows are of test-.* and cluster other"),
+        ("partitions", cast("end_at", pa.timestamp("ms", "UTC"), 2**62), "no moment between 1970"),
+        ("members", cast("member_id", pa.int64(), 7), "is not a recording, or it is damaged"),
+        ("brokers", cast("node_id", pa.string(), "7"), "is not a recording, or it is damaged"),
+        ("partitions", cast("end_offset", pa.float64(), 7.5), "is not a recording, or it is dam"),
+    ],
+)
+def test_what_no_cluster_says_is_one_sentence(
+    file: Path, tmp_path: Path, dataset: str, change: Callable[[pa.Table], pa.Table], why: str
+) -> None:
+    """It is found when the file is opened, and the exit code is that of a lake."""
+    with pytest.raises(LakeError, match=why) as caught:
+        open_recording(changed(file, tmp_path / "odd", dataset, change))
+    assert "\n" not in str(caught.value)
+    assert caught.value.exit_code == 4
+
+
+@pytest.mark.parametrize("missing", ["recording.json", "members.parquet"])
+def test_a_recording_without_one_of_its_parts_is_damaged(
+    file: Path, tmp_path: Path, missing: str
+) -> None:
+    """Nothing is made up for it."""
+    parts = parts_of(file)
+    del parts[missing]
+    (tmp_path / "odd").write_bytes(_zip(parts))
+    with pytest.raises(LakeError, match="is not a recording, or it is damaged"):
+        open_recording(tmp_path / "odd")
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda one: one.update(snapshot_id="x"), "is not a recording, or it is damaged"),
+        (lambda one: one.update(step="metrics"), "is of something else"),
+        (lambda one: one.update(cluster="other"), "is of something else"),
+        (lambda one: one["facts"].pop("started_at"), "is not a recording, or it is damaged"),
+        (lambda one: one["facts"].update(started_at="2026-03-01T12:00:00"), "is not a recording"),
+        (lambda one: one["facts"].update(unread=[{"kind": "odd"}]), "is not a recording, or it"),
+        (lambda one: one.update(rows=None), "is not a recording, or it is damaged"),
+        (lambda one: one["facts"].update(problems=[1]), "the problems of snapshot .* are no texts"),
+        (lambda one: one["facts"].update(listings=[{"groups": 1}]), "is not a recording, or it"),
+    ],
+)
+def test_a_manifest_that_is_none_is_one_sentence(
+    file: Path, tmp_path: Path, change: Callable[[dict[str, Any]], Any], why: str
+) -> None:
+    """Its times, its step, its cluster and its problems are looked at when the file is opened."""
+    parts = parts_of(file)
+    contents = json.loads(parts["recording.json"])
+    change(contents["manifests"][0])
+    (tmp_path / "odd").write_bytes(_zip(parts | {"recording.json": json.dumps(contents).encode()}))
+    with pytest.raises(LakeError, match=why):
+        open_recording(tmp_path / "odd")
+
+
+def test_a_snapshot_that_is_there_twice_is_damage(file: Path, tmp_path: Path) -> None:
+    """Its rows would count twice."""
+    parts = parts_of(file)
+    contents = json.loads(parts["recording.json"])
+    contents["manifests"] += contents["manifests"][:1]
+    (tmp_path / "odd").write_bytes(_zip(parts | {"recording.json": json.dumps(contents).encode()}))
+    with pytest.raises(LakeError, match="is in it twice"):
+        open_recording(tmp_path / "odd")
+
+
+def refused(path: Path) -> tuple[str, int]:
+    """Why a recording is not read, and how many bytes Arrow held at most while that was found out."""
+    before = pa.total_allocated_bytes()
+    with pytest.raises(LakeError, match="is not read") as caught:
+        open_recording(path)
+    return str(caught.value), pa.total_allocated_bytes() - before
+
+
+def test_a_zip_of_zeros_is_not_unpacked(file: Path, tmp_path: Path) -> None:
+    """A part that is far larger than what it takes, or larger than any part may be, or all of them together."""
+    parts = parts_of(file)
+
+    def packed(**more: bytes) -> Path:
+        with zipfile.ZipFile(tmp_path / "odd", "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in (parts | more).items():
+                archive.writestr(name, content)
+        return tmp_path / "odd"
+
+    assert (
+        "recording.json is packed more than 200 to 1"
+        in refused(packed(**{"recording.json": bytes(2_000_000)}))[0]
+    )
+    large = packed(**{"groups.parquet": bytes(64_000_001)})
+    assert large.stat().st_size < 120_000
+    assert "groups.parquet has 64.0 MB, 64.0 MB at most are read" in refused(large)[0]
+
+
+def crafted(file: Path, other: Path, rows: int, **columns: pa.Array) -> Path:
+    """A recording whose members are so many rows, all alike but for some columns."""
+    whole = {
+        name: columns.get(name, pa.nulls(rows, kind))
+        for name, kind in zip(SNAPSHOT["members"].names, SNAPSHOT["members"].types, strict=True)
+    }
+    sink = io.BytesIO()
+    pq.write_table(pa.table(whole), sink, compression="zstd", compression_level=19)
+    other.write_bytes(_zip(parts_of(file) | {"members.parquet": sink.getvalue()}))
+    return other
+
+
+def test_12_kilobytes_do_not_become_2_gigabytes(file: Path, tmp_path: Path) -> None:
+    """Parquet writes once what is there many times; what it would take is known before it is there."""
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * 2400, pa.int32()), ["x" * 1_000_000])
+    small = crafted(file, tmp_path / "texts", 2400, client_id=texts)
+    assert small.stat().st_size < 30_000
+    why, held = refused(small)
+    assert "members takes too much memory" in why
+    assert held < 10_000_000
+
+
+def test_a_table_of_more_rows_or_values_than_any_cluster_has_is_not_read(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its Parquet metadata says how many there are."""
+    monkeypatch.setattr("evenkeel.engine.adapters.recording._ROWS", 5_000)
+    monkeypatch.setattr("evenkeel.engine.adapters.recording._VALUES", 400_000)
+    rows = crafted(file, tmp_path / "rows", 5_001)
+    assert "members has more than 5,000 rows" in refused(rows)[0]
+    listed = pa.array([[1] * 400_001], pa.list_(pa.int32()))
+    values = crafted(file, tmp_path / "values", 1, assigned_partitions=listed)
+    assert "members has more values than 400,000" in refused(values)[0]
+
+
+def _plain(text: bytes) -> tuple[bytes, slice]:
+    """A Parquet file with one text in one page, and where the page is."""
+    sink = io.BytesIO()
+    table = pa.table({"client_id": pa.array([text], pa.binary())})
+    pq.write_table(table, sink, compression="zstd", use_dictionary=False, write_statistics=False)
+    column = pq.read_metadata(sink).row_group(0).column(0)
+    start = column.data_page_offset
+    return sink.getvalue(), slice(start, start + column.total_compressed_size)
+
+
+def test_a_page_that_holds_more_than_the_footer_says_is_not_unpacked(
+    file: Path, tmp_path: Path
+) -> None:
+    """Readers believe the page: 5 kB of another file, put behind a footer that fits, become 80 MB."""
+    large, page = _plain(bytes(80_000_000))
+    longest = page.stop - page.start
+    # what cannot be packed takes as much as it has
+    lengths = (_plain(random.Random(1).randbytes(n)) for n in range(longest - 60, longest))
+    small, its = next(one for one in lengths if one[1] == page)
+    crafted = small[: its.start] + large[page] + small[its.stop :]
+    assert len(crafted) < 10_000
+    assert pq.read_metadata(io.BytesIO(crafted)).row_group(0).total_byte_size < 10_000
+    assert pq.read_table(io.BytesIO(crafted)).nbytes > 80_000_000
+    (tmp_path / "odd").write_bytes(_zip(parts_of(file) | {"members.parquet": crafted}))
+    why, held = refused(tmp_path / "odd")
+    assert "members takes too much memory" in why
+    assert held < 10_000_000
+
+
+def test_pages_of_all_kinds_are_counted(file: Path) -> None:
+    """Their headers say what the footer says of files that nobody crafted, whatever wrote them."""
+    table = pq.read_table(io.BytesIO(parts_of(file)["partitions.parquet"]))
+    for options in (
+        {},
+        {"data_page_version": "2.0"},
+        {"use_dictionary": False},
+        {"compression": "none"},
+    ):
+        sink = io.BytesIO()
+        pq.write_table(table, sink, row_group_size=4, **options)
+        metadata = pq.read_metadata(sink)
+        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+        columns = [one.column(n) for one in groups for n in range(metadata.num_columns)]
+        size, values = contents_of(sink.getvalue(), metadata)
+        told = sum(column.num_values for column in columns)
+        assert told <= values <= 2 * told
+        assert 0 < size <= sum(column.total_uncompressed_size for column in columns)

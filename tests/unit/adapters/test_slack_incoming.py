@@ -116,7 +116,7 @@ def test_a_refusal_names_what_slack_said_and_no_secret(
     webhook = SlackWebhook(hooks.url)
     with caplog.at_level(logging.DEBUG), pytest.raises(NotifierError, match=words) as refused:
         send(webhook)
-    assert "a-recognisable" not in f"{refused.value}{webhook!r}{caplog.text}"
+    assert "a-recognizable" not in f"{refused.value}{webhook!r}{caplog.text}"
 
 
 def test_a_rate_limit_is_waited_for_once(hooks: Hooks) -> None:
@@ -143,7 +143,7 @@ def test_an_address_that_does_not_answer_is_not_shown(
     with caplog.at_level(logging.DEBUG), pytest.raises(NotifierError) as failed:
         send(SlackWebhook(url))
     chain = f"{failed.value}{failed.value.__cause__!r}{caplog.text}"
-    assert "a-recognisable" not in chain
+    assert "a-recognizable" not in chain
     assert failed.value.fix
 
 

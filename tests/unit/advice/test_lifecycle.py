@@ -42,7 +42,7 @@ LESS_BYTES = Fact(kind=FactKind.GAIN, measure="cross_rack_bytes_per_second", bef
 LESS_ACROSS = Fact(
     kind=FactKind.REMARK, measure="cross_rack_share", before=0.83, after=0.0, unit="share"
 )
-CAME = LiveFigures(lag=120, delay_seconds=3.0, utilisation=0.5, cross_rack_share=None)
+CAME = LiveFigures(lag=120, delay_seconds=3.0, utilization=0.5, cross_rack_share=None)
 
 
 @dataclass
@@ -303,9 +303,9 @@ def test_a_promise_that_is_kept_is_verified():
         (900, "lag"),
         (3600, "lag"),
         (3600, "delay_seconds"),
-        (3600, "utilisation"),
+        (3600, "utilization"),
     ]
-    assert [c.realised for c in story.checks] == [120, 120, 3.0, 0.5]
+    assert [c.actual for c in story.checks] == [120, 120, 3.0, 0.5]
     story.goes_on("." * (12 * 24))
     assert {c.after_seconds for c in story.checks[4:]} == {86_400}
     assert len(story.checks) == 7
@@ -358,7 +358,7 @@ def test_what_is_won_across_racks_alone_is_verified_by_the_snapshot_that_shows_i
     assert story.told[2:] == [(35, "sticky", T), (35, "sticky", V)]
     assert story.cause == "reads across racks 0% (83% before)"
     assert story.last.advice.state is AdviceState.VERIFIED
-    assert [(c.after_seconds, c.measure, c.realised) for c in story.checks] == [
+    assert [(c.after_seconds, c.measure, c.actual) for c in story.checks] == [
         (0, "cross_rack_share", 0.0)
     ]
     story.goes_on("." * 12 * 25)
@@ -429,7 +429,7 @@ def test_lag_that_comes_worse_revokes_nothing_while_something_else_is_proposed()
     story.goes_on("u" * 12, **crossing(0.0, lag=999, delay_seconds=999))
 
     assert [state for *_, state in story.told[2:]] == [T, V, P, C]
-    assert [c.realised for c in story.checks if c.measure == "lag"] == [999, 999]
+    assert [c.actual for c in story.checks if c.measure == "lag"] == [999, 999]
 
 
 @pytest.mark.parametrize(
@@ -469,11 +469,11 @@ def test_a_snapshot_too_far_from_the_moment_tells_nothing():
     story = taken_up()
     story.minute += 20
     story.goes_on(".")
-    assert [(c.after_seconds, c.realised) for c in story.checks] == [(900, None)]
+    assert [(c.after_seconds, c.actual) for c in story.checks] == [(900, None)]
     story.minute += 60
     story.goes_on(".")
 
-    assert [c.realised for c in story.checks] == [None] * 4
+    assert [c.actual for c in story.checks] == [None] * 4
     assert story.told[-1][2] == E
 
 
@@ -481,7 +481,7 @@ def test_an_assignment_that_changes_again_shows_nothing():
     """What was not due yet is unknown, and so is what came of it."""
     story = taken_up().goes_on("....").goes_on(".", assignment="another")
 
-    assert [c.realised for c in story.checks] == [120, *[None] * 6]
+    assert [c.actual for c in story.checks] == [120, *[None] * 6]
     assert "the assignment changed again" in story.cause
 
 

@@ -187,7 +187,7 @@ def _without(group, owner, gone):
     )
 
 
-def test_balance_stops_where_neighbours_are_one_apart():
+def test_balance_stops_where_neighbors_are_one_apart():
     """The class's own example of its limit: 9, 10 and 11 stay, for no topic has two subscribers two apart."""
     has = {
         "c": [("t", p) for p in range(9)],

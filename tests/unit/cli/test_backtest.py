@@ -38,7 +38,7 @@ def test_an_object_per_event_in_the_order_of_time(run):
     forecast = next(e for e in events if e["event"] == "forecast")
     assert [*forecast] == [
         *("event", "at", "cluster", "group", "for", "measure", "low", "expected", "high"),
-        "realised",
+        "actual",
     ]
 
 

@@ -68,4 +68,4 @@ def test_a_lake_that_is_damaged_is_one_line(run, now, tmp_path):
     result = run("admin", "maintain", "--lake", tmp_path / "own")
     assert result.exit_code == 4
     assert "brokers of test, 2026-06-04" in result.stderr
-    assert "Nothing is lost" in result.stderr
+    assert "No data is lost" in result.stderr

@@ -50,6 +50,8 @@ def test_a_file_is_written_whole(run, recording, tmp_path):
     assert plan.fallback == "roundrobin"
     assert plan.valid_until - plan.made_at == timedelta(hours=36)
     assert [path.name for path in tmp_path.iterdir()] == ["plan.json"]
+    # it names clients and hosts: a leader reads it as its owner, or by the group
+    assert (tmp_path / "plan.json").stat().st_mode & 0o777 & 0o137 == 0
 
 
 def test_a_record_is_the_group_and_its_plan_on_one_line(run, recording):
@@ -108,7 +110,7 @@ def test_members_are_known_by_what_they_keep(planned):
         ({"members": []}, "no members"),
         (
             {"state": "PreparingRebalance"},
-            "has no answer for group g: rebalancing (PreparingRebalance). Retry once the group is Stable.",
+            "has no result for group g: rebalancing (PreparingRebalance). Retry once the group is Stable.",
         ),
     ],
 )

@@ -65,14 +65,14 @@ REFUSED = {
     },
     "explain balanced @": {
         "x --strategy range": "'x' is no partition. Name it as topic-number",
-        "invoices-9 --strategy range": "group balanced reads no partition invoices-9. Name one of the topics it reads",
+        "invoices-9 --strategy range": "group balanced doesn't read partition invoices-9. Choose a partition",
         "invoices-1 --strategy ballanced": "there is no strategy 'ballanced'",
     },
     "plan balanced @": {
         "--strategy ballanced": "there is no strategy 'ballanced'. There are live, range",
         "--strategy range --valid soon": "--valid: 'soon' is no span of time",
-        "--strategy range --valid 30s": "a plan for 30 s is over before",
-        "--strategy range --fallback fair": "Give one of cooperative-sticky",
+        "--strategy range --valid 30s": "a plan for 30 s ends before",
+        "--strategy range --fallback fair": "Choose one of: cooperative-sticky",
         "--strategy range --out no/such/folder": "no/such/folder cannot be written",
     },
     "plan * @": {"--strategy range": "a plan is for one group, '*' matches 14. Name one: "},
@@ -130,7 +130,7 @@ REFUSED = {
         "--set rack.aware.assignment.strategy=near": "use none, min_traffic, balance_subtopology",
         "--set acceptable.recovery.lag": "is not SETTING=VALUE",
         "--partitions streams-classic-counts-repartition=9": "keeps stores of what it reads there",
-        "--strategy range": "places tasks, by none of that name. Name none or min_traffic",
+        "--strategy range": "assigns tasks and doesn't have this strategy. Choose none or min_traffic",
     },
     "whatif streams-kip1071 @": {
         "--set rack.aware.assignment.strategy=none": "set streams.num.standby.replicas of the group.",

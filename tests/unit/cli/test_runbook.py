@@ -257,13 +257,13 @@ def test_without_a_strategy_it_is_what_is_advised(run, recording):
 @pytest.mark.parametrize(
     ("columns", "strategy", "code", "told"),
     [
-        ({}, "live", 2, "live is what the group has, there is no way to it"),
+        ({}, "live", 2, "live is the current assignment, it cannot be deployed"),
         ({}, "ballanced", 2, "there is no strategy 'ballanced'"),
-        ({}, "random", 1, "is shown for comparison only. Do not run it"),
+        ({}, "random", 1, "is a baseline for comparison only"),
         ({"group_type": "consumer", "assignor": "uniform"}, "range", 1, "cannot be set to range"),
         ({"assignor": "stream"}, "range", 1, "takes no strategy: a Kafka Streams application"),
         ({"group_type": "share"}, "range", 1, "takes no strategy: a share group"),
-        ({"state": "PreparingRebalance"}, "sticky", 1, "sticky has no answer for group g: reb"),
+        ({"state": "PreparingRebalance"}, "sticky", 1, "sticky has no result for group g: reb"),
         ({"state": "PreparingRebalance"}, None, 1, "g: rebalancing (PreparingRebalance)."),
         ({}, "min_traffic", 1, "and broker.rack on every broker, to the same names."),
     ],

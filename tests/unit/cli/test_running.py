@@ -100,7 +100,7 @@ def test_garbage_as_a_recording_is_one_line(run, tmp_path):
     """A file that is something else is refused in words."""
     (tmp_path / "garbage").write_bytes(b"\x00\xff" * 500)
     result = run("advise", "--from", "garbage")
-    assert result.exit_code == 2
+    assert result.exit_code == 4
     assert result.stderr.splitlines() == [result.stderr.strip()]
     assert "garbage" in result.stderr
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -132,3 +134,65 @@ for_snapshots = 2
 [rules.policy]
 """
     assert line_of(text, place) == line
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://me:hunt@er2@db.example/history",
+        "postgresql://me:hunt/er2@db.example/history",
+        "postgresql://me:hunt@er/2@db.example:5432/history",
+        "postgresql://me:12/er2@db.example/history",
+        "postgresql://me:12?er2@db.example/history",
+        "postgresql://me:hunt#er2@db.example/history",
+        "me:hunter2@db.example/history",
+    ],
+)
+def test_a_password_that_is_not_quoted_is_refused_before_anything_connects(url, monkeypatch):
+    """Part of it would be taken for the server, which is shown."""
+    monkeypatch.setenv("EVENKEEL_DATABASE_URL", url)
+    with pytest.raises(
+        ConfigError, match=r"database_url: is not a URL: .*%40 for @, %2F for /"
+    ) as caught:
+        load()
+    assert not set(re.findall(r"\w+", str(caught.value))) & {"me", "hunt", "er2", "hunter2", "db"}
+    with pytest.raises(ConfigError) as caught:
+        load(connections={"database_url": url})
+    assert "er2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://me:hunt%40er%2F2@db.example:5432/history",
+        "postgresql+psycopg://me@[::1]:5432/history?connect_timeout=3",
+        "postgresql://me@/history?host=/run/a@b",
+        "postgresql:///history?host=/run/pg&user=me",
+    ],
+)
+def test_a_url_whose_parts_are_quoted_is_taken(url, monkeypatch):
+    """A socket's folder is an option of it."""
+    monkeypatch.setenv("EVENKEEL_DATABASE_URL", url)
+    assert load().database_url.get_secret_value() == url
+
+
+@pytest.mark.parametrize(
+    "bootstrap",
+    ["me:hunter2@broker1:9092", "broker1:9092, me:hunter2@broker2", "SASL_SSL://me:hunter2@b:9092"],
+)
+def test_a_login_in_a_bootstrap_is_refused_and_not_shown(bootstrap, monkeypatch, tmp_path):
+    """Addresses are shown and stored; wherever this one comes from."""
+    file = tmp_path / "evenkeel.toml"
+    file.write_text(f'[clusters.eu]\nbootstrap = "{bootstrap}"\n')
+    with pytest.raises(ConfigError, match="an @ is in an address; write host:port alone") as caught:
+        load(file)
+    assert "hunter2" not in str(caught.value)
+    monkeypatch.setenv("EVENKEEL_CLUSTERS", json.dumps({"eu": {"bootstrap": bootstrap}}))
+    with pytest.raises(ConfigError, match="an @ is in an address") as caught:
+        load()
+    assert "hunter2" not in str(caught.value)
+    monkeypatch.delenv("EVENKEEL_CLUSTERS")
+    settings = load(connections={"clusters": {"eu": {"bootstrap": bootstrap}}})
+    with pytest.raises(ConfigError, match="an @ is in an address") as caught:
+        settings.cluster("eu")
+    assert "hunter2" not in str(caught.value)

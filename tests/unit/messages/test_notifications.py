@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.engine.config import ClusterSettings, RefusedCluster, Rule, Settings, Webhook
-from evenkeel.engine.incidents.evaluation import Judged, Judgement, Trouble
+from evenkeel.engine.incidents.evaluation import Judged, Judgment, Trouble
 from evenkeel.engine.incidents.silences import Quiet
 from evenkeel.engine.messages import notifications
 from evenkeel.engine.messages.events import EventKind
@@ -72,7 +72,7 @@ class Watcher:
         """The next look: what is wrong with which group; None: it could not be judged."""
         at = FIRST + self.number * EVERY
         earlier = self.watch.snapshot_id
-        judgement = Judgement(
+        judgment = Judgment(
             cluster="c",
             snapshot_id=f"s{self.number}",
             at=at,
@@ -82,7 +82,7 @@ class Watcher:
         )
         done = round_of(
             self.watch,
-            judgement,
+            judgment,
             self.settings,
             quiet=lambda group, _: self.quiets.get(group),
             changed=lambda course: self.asked.append(course.group_id),
@@ -90,7 +90,7 @@ class Watcher:
         )
         self.watch = IncidentWatch(
             cluster="c",
-            snapshot_id=judgement.snapshot_id,
+            snapshot_id=judgment.snapshot_id,
             at=at,
             first_at=self.watch.first_at or at,
             courses=done.courses,
@@ -327,7 +327,7 @@ def test_a_pager_that_knows_a_flood_hears_what_becomes_worse_of_it():
     assert [one.key for one in postings if one.channel == "webhook:oncall"] == [
         "incident c/g001/s2 opened webhook:oncall",
         "incident c/g002/s2 opened webhook:oncall",
-        "incident c/g001/s2 separate webhook:oncall",
+        "incident c/g001/s2 reported alone webhook:oncall",
     ]
 
 

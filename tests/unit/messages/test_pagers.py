@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from evenkeel.engine import wiring
 from evenkeel.engine.config import ClusterSettings, Settings, Webhook
-from evenkeel.engine.incidents.evaluation import Judged, Judgement
+from evenkeel.engine.incidents.evaluation import Judged, Judgment
 from evenkeel.engine.incidents.evaluation import Trouble as Wrong
 from evenkeel.engine.messages.notifications import round_of
 from evenkeel.engine.messages.outbox import deliver
@@ -79,7 +79,7 @@ def wrong(
             diagnosis=Diagnosis.UNKNOWN,
             troubles=(Wrong(kind=cause),) if cause else (),
         )
-        judgement = Judgement(
+        judgment = Judgment(
             cluster=CLUSTER,
             snapshot_id=f"s{number}",
             at=at,
@@ -87,7 +87,7 @@ def wrong(
             listed=["pay-in"],
             odd={"pay-in": odd} if cause else {},
         )
-        told = round_of(watch, judgement, settings, link="http://airflow.test/run")
+        told = round_of(watch, judgment, settings, link="http://airflow.test/run")
         assert history.store_watch(
             CLUSTER, f"s{number}", at, told.courses, [], told.postings, before=watch.snapshot_id
         )

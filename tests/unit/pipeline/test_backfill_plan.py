@@ -44,7 +44,7 @@ def test_it_goes_on_though_the_lake_has_lost_what_was_done() -> None:
     assert (plan.done, len(plan.ids), len(plan.left), plan.missing_days) == (3, 7, 4, ())
     assert pipeline.backfill(younger, shelf, SETTINGS, THREE_DAYS).left == ()
     assert len(shelf.tables.metrics) == 7
-    with pytest.raises(InputError, match="from 2026-03-02 to 2026-03-03 only"):
+    with pytest.raises(InputError, match="only from 2026-03-02 to 2026-03-03"):
         planned(younger, MemoryShelf(), SETTINGS, THREE_DAYS)
 
 
@@ -84,11 +84,11 @@ def test_every_day_without_a_snapshot_is_named() -> None:
 @pytest.mark.parametrize(
     ("first", "last", "said"),
     [
-        ("2026-03-03", "2026-03-02", "from 2026-03-03 to 2026-03-02 ends before it begins."),
+        ("2026-03-03", "2026-03-02", "from 2026-03-03 to 2026-03-02 ends before its start."),
         (
             "2026-03-02T12:00Z",
             "2026-03-02T11:00Z",
-            "from 2026-03-02 12:00:00 UTC to 2026-03-02 11:00:00 UTC ends before it begins.",
+            "from 2026-03-02 12:00:00 UTC to 2026-03-02 11:00:00 UTC ends before its start.",
         ),
         (
             "2026-03-02",
@@ -96,8 +96,8 @@ def test_every_day_without_a_snapshot_is_named() -> None:
             "the lake has no snapshot of test from 2026-03-02 to 2026-03-02.",
         ),
         ("2026-02-01", "2026-03-01", "--from 2026-03-01 --to 2026-03-01."),
-        ("2026-03-01", "2026-03-20", "snapshots of test from 2026-03-01 to 2026-03-03 only"),
-        ("2026-03-01", "9999-12-31", "Days are written like 2026-11-15"),
+        ("2026-03-01", "2026-03-20", "snapshots of test only from 2026-03-01 to 2026-03-03"),
+        ("2026-03-01", "9999-12-31", "Write days like 2026-11-15"),
         ("the day before", "2026-03-01", "is no moment"),
     ],
 )

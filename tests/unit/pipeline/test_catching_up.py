@@ -172,4 +172,4 @@ def test_the_next_run_goes_on_when_the_time_is_over() -> None:
     """None is begun after it, and that is told."""
     said: list[str] = []
     catching_up.on_the_way("ab", said.append, timedelta(seconds=-1), said.append, OSError)
-    assert said == ["the other superseded snapshots are left to the next run"]
+    assert said == ["the next run continues with the other superseded snapshots"]

@@ -33,7 +33,7 @@ SETTINGS = Settings(
 
 
 def _uneven(number: int):
-    """Two members in racks whose partitions lie the wrong way round, and neighbours of every kind."""
+    """Two members in racks whose partitions lie the wrong way round, and neighbors of every kind."""
     topics = [
         topic("orders", 4, end=1000 + 100 * number, replicas=[[1], [0], [1], [0]]),
         topic("old", 1, end=50),
@@ -502,7 +502,7 @@ def test_candidates_need_the_metrics_of_their_snapshot_and_no_earlier_one(lake, 
 
 
 def test_a_group_that_was_not_measured_is_infeasible_with_that_reason(lake):
-    """Metrics of some groups only, made by hand, leave the others without a judgement."""
+    """Metrics of some groups only, made by hand, leave the others without a judgment."""
     wanted = snapshot_id(1)
     _measure(lake, wanted, "cross*")
     rows = pipeline.propose_candidates(lake, SETTINGS, wanted)["candidates"].to_pylist()

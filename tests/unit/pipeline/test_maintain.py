@@ -91,6 +91,6 @@ def test_what_is_damaged_takes_no_turn_from_the_others(tmp_path: Path) -> None:
     did = maintain(lake, None, Settings(), now, budget=timedelta(0), tell=said.append)
     assert (did.left, did.files) == (8, 2)
     assert said[1].startswith("not compacted: brokers of test, 2026-03-01: lake ")
-    with pytest.raises(LakeError, match="compacted: brokers of test, 2026-03-01"):
+    with pytest.raises(LakeError, match="compacted completely: brokers of test, 2026-03-01"):
         maintain(lake, None, Settings(), now)
     assert len(list(tmp_path.rglob("*.parquet"))) == 2 + 9

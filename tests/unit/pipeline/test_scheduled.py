@@ -10,7 +10,12 @@ import pytest
 
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import ClusterSettings, Settings
-from evenkeel.engine.model.errors import ClusterBusy, ClusterUnreachable, HistoryUnreachable
+from evenkeel.engine.model.errors import (
+    ClusterBusy,
+    ClusterUnreachable,
+    HistoryError,
+    HistoryUnreachable,
+)
 from evenkeel.engine.pipeline import snapshot
 from evenkeel.engine.ports import WaitingSnapshot
 from tests.helpers.memory import MemoryCluster, MemoryHistory
@@ -63,6 +68,18 @@ def test_what_the_history_missed_is_noted_by_a_retry_and_by_the_next_run(
     assert (len(stored), lake.manifest("snapshot", found).facts["run"]) == (count, run)
     assert {*history.tables.snapshots} == {*stored}
     assert {s.config_version for s in history.tables.snapshots.values()} == {SETTINGS.version}
+
+
+def test_a_history_without_locks_costs_no_snapshot(
+    lake: FileLake, history: MemoryHistory, cluster: MemoryCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that was never migrated, say: reading cannot be repeated."""
+
+    def fail(key: str) -> None:
+        raise HistoryError("not migrated.")
+
+    monkeypatch.setattr(history, "lock", fail)
+    assert taken(lake, history, cluster) in lake.snapshots("eu")
 
 
 def test_a_cluster_is_closed_however_its_reading_ends(

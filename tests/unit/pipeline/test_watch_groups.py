@@ -142,7 +142,7 @@ def test_two_watchers_at_once_open_one_incident(
     assert [message.kind for _, _, message in cluster.slack.sent] == [MessageKind.INCIDENT_OPENED]
     (course,) = read("test").courses
     assert course.began_snapshot_id == early
-    assert f"{late}: ignored, because it was read before" in caplog.text
+    assert f"{late} is discarded" in caplog.text
 
 
 def test_a_snapshot_from_the_future_silences_nobody() -> None:

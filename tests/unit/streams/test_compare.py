@@ -54,7 +54,7 @@ def _answered(one, strategy, *, kip_1071=False):
 
 
 @given(sketches(SMALL) | sketches(KNOWN), st.sampled_from(STRATEGIES), st.booleans())
-def test_a_group_that_is_where_a_strategy_leads_is_recognised(one, strategy, kip_1071):
+def test_a_group_that_is_where_a_strategy_leads_is_recognized(one, strategy, kip_1071):
     """Built from the strategy's own answer, it is reproduced exactly, and nothing moves or warms up."""
     live = _answered(one, strategy, kip_1071=kip_1071)
     found = outcome(live, strategy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +14,7 @@ from psycopg.sql import SQL, Identifier
 
 from evenkeel import sql
 from evenkeel.engine.adapters.postgres import PostgresHistory, migrate
+from evenkeel.engine.records import TABLES
 from tests.helpers.history_rows import fill
 from tests.helpers.postgres_fixtures import PREFIX, MakeDatabase
 from tests.stage.postgres_access import PostgresServer
@@ -108,6 +110,98 @@ def test_a_reader_reads_every_view_and_writes_nothing(
     question = "SELECT has_database_privilege(%s, current_database(), 'CONNECT')"
     with psycopg.connect(database_url) as connection:
         assert connection.execute(question, [reader]).fetchone() == (True,)
+
+
+RIGHTS = ("SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER")
+RELATIONS = """
+    SELECT relname FROM pg_class
+    WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f')
+    AND has_table_privilege(%(role)s, oid, %(right)s)"""
+COLUMNS = """
+    SELECT relname FROM pg_class
+    WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f')
+    AND has_any_column_privilege(%(role)s, oid, 'INSERT, UPDATE, REFERENCES')"""
+SEQUENCES = """
+    SELECT sequencename FROM pg_sequences
+    WHERE schemaname = 'public' AND has_sequence_privilege(%(role)s, sequencename, 'USAGE, SELECT, UPDATE')"""
+FUNCTIONS = """
+    SELECT proname FROM pg_proc
+    WHERE pronamespace = 'public'::regnamespace AND has_function_privilege(%(role)s, oid, 'EXECUTE')"""
+CREATES = """
+    SELECT right_to FROM (VALUES
+        ('schema', has_schema_privilege(%(role)s, 'public', 'CREATE')),
+        ('database', has_database_privilege(%(role)s, current_database(), 'CREATE')),
+        ('temporary', has_database_privilege(%(role)s, current_database(), 'TEMP'))) AS r (right_to, given)
+    WHERE given"""
+
+
+def asking() -> list[str]:
+    """What the named queries and the reports ask, as SQL."""
+    reports = [each for name, each in sql.statements().items() if name.startswith("report_")]
+    return [part for each in (*sql.queries().values(), *reports) for part in each.parts]
+
+
+def test_a_reader_has_views_and_what_queries_read_and_nothing_else(
+    postgres_server: PostgresServer, database_url: str, reader: str
+) -> None:
+    """Of all relations and functions of the schema; what an earlier version granted is taken back."""
+    administer(postgres_server, "CREATE ROLE {} NOLOGIN", reader)
+    with psycopg.connect(database_url) as connection:
+        grant = SQL("GRANT ALL ON alert, held_lock, advice TO {}")
+        connection.execute(grant.format(Identifier(reader)))
+    migrate(database_url, reader=reader)
+    with psycopg.connect(database_url) as connection:
+
+        def found(question: str, **given: str) -> set[str]:
+            rows = connection.execute(question.encode(), {"role": reader, **given})
+            return {row[0] for row in rows}
+
+        rights = {right: found(RELATIONS, right=right) for right in RIGHTS}
+        others = [found(question) for question in (COLUMNS, SEQUENCES, CREATES)]
+        functions = found(FUNCTIONS)
+    words = set(re.findall(r"\w+", " ".join((*asking(), *sql.views().values()))))
+    tables = rights.pop("SELECT") - {*sql.views()}
+    assert tables == {*TABLES} & sql.read_by_people()
+    assert tables.isdisjoint({"alert", "held_lock", "incident_course"})
+    assert {name: rights[name] for name in rights if rights[name]} == {}
+    assert others == [set()] * 3
+    assert functions == words & set(re.findall(r"FUNCTION (\w+)", sql.functions()))
+    assert functions == {"newest_rules", "said_otherwise"}
+
+
+def test_a_reader_has_no_table_that_no_query_needs(
+    postgres_server: PostgresServer, database_url: str, reader: str
+) -> None:
+    """Without any one of them some query or report is refused."""
+    administer(postgres_server, "CREATE ROLE {} NOLOGIN", reader)
+    migrate(database_url, reader=reader)
+    database = psycopg.conninfo.conninfo_to_dict(database_url)["dbname"]
+    prepared = [re.sub(r"(?<!:):[a-z_]\w*", "NULL", part) for part in asking()]
+    with psycopg.connect(postgres_server.administrator_url, dbname=database) as connection:
+
+        def is_refused(part: str) -> bool:
+            try:
+                with connection.transaction():
+                    connection.execute(f"EXPLAIN {part}".encode())
+            except psycopg.errors.InsufficientPrivilege:
+                return True
+            return False
+
+        role = Identifier(reader)
+        granted = connection.execute(RELATIONS.encode(), {"role": reader, "right": "SELECT"})
+        tables = {row[0] for row in granted} & {*TABLES}
+        assert len(tables) > 9
+        needed = set()
+        for table in tables:
+            with connection.transaction(force_rollback=True):
+                revoke = SQL("REVOKE SELECT ON {} FROM {}").format(Identifier(table), role)
+                connection.execute(revoke)
+                connection.execute(SQL("SET LOCAL SESSION AUTHORIZATION {}").format(role))
+                if any(map(is_refused, prepared)):
+                    needed.add(table)
+        connection.execute(SQL("SET LOCAL SESSION AUTHORIZATION {}").format(role))
+        assert not any(map(is_refused, prepared))
+    assert tables == needed
 
 
 def test_a_view_that_had_to_go_first_can_be_read_again(

@@ -421,7 +421,7 @@ def test_the_maintenance_makes_hours_a_day_at_a_time_and_keeps_them_longer_than_
     ]
     assert told[:2] == [
         "1 of 2: hours of demo, 2026-03-01, of 2 snapshots",
-        "made the hours of 1 of 2 days; the rest next time",
+        "rolled up 1 of 2 days; the rest next time",
     ]
     # hours are kept as long as snapshots, though less is configured
     assert turn(3 * DAY) == MaintenanceReport(rolled=1, history=3)

@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+import os
+import socket
+
 import pytest
 
 from evenkeel import sql
 from evenkeel.engine.adapters.postgres import PostgresHistory
-from evenkeel.engine.adapters.postgres.connection import engine_for
+from evenkeel.engine.adapters.postgres.connection import application_name, engine_for
 from evenkeel.engine.adapters.postgres.statements import find
 from evenkeel.engine.adapters.postgres.timeouts import CONNECT_SECONDS
+from evenkeel.engine.model.environment import DOING
 from evenkeel.engine.model.errors import ConfigError, InputError
+
+
+def test_a_session_is_named_after_what_it_is_for() -> None:
+    """Step or verb, process, machine, as long as Postgres keeps it; a URL has its own way."""
+    token = DOING.set("take_snapshot")
+    try:
+        named = application_name()
+    finally:
+        DOING.reset(token)
+    assert named.startswith(f"evenkeel take_snapshot, pid {os.getpid()} on ")
+    assert len(named) <= 63
+    assert socket.gethostname().startswith(named.rpartition(" on ")[2])
+    assert "evenkeel, pid" in application_name()
+    engine = engine_for("postgresql://me@db/evenkeel?application_name=ours")
+    _, options = engine.dialect.create_connect_args(engine.url)
+    assert options["application_name"] == "ours"
+    assert options["fallback_application_name"] == application_name()
 
 
 @pytest.mark.parametrize(

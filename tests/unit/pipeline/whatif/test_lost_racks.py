@@ -99,7 +99,7 @@ def test_nothing_arrives_where_nobody_leads():
         (3, pytest.approx(3 * each)),
         (3, pytest.approx(2 * each)),
     ]
-    assert [one.utilisation for one in then.values()] == [
+    assert [one.utilization for one in then.values()] == [
         pytest.approx(one.per_second / 10) for one in then.values()
     ]
     assert [fact.subjects for fact in told.lost] == [("t-0",)]
