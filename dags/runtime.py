@@ -289,7 +289,7 @@ def _accepted(snapshot_id: str) -> bool:
         rejected = pipeline.record_validation(
             ports.lake, ports.history, snapshot_id, "snapshot", found
         )
-        withheld = pipeline.withheld_groups(ports.lake, snapshot_id)
+        withheld = pipeline.skipped_groups(ports.lake, snapshot_id)
     _tell_withheld(withheld)
     _tell_verdict(snapshot_id, rejected)
     return rejected is None
@@ -345,7 +345,7 @@ def _validate_stage(ports: Ports, stage: str, snapshot_id: str) -> None:
     found = validate(ports.lake, ports.settings, snapshot_id)
     rejected = pipeline.record_validation(ports.lake, ports.history, snapshot_id, stage, found)
     _tell_verdict(f"{stage} of {snapshot_id}", rejected)
-    _tell_withheld(pipeline.withheld_groups(ports.lake, snapshot_id, stage))
+    _tell_withheld(pipeline.skipped_groups(ports.lake, snapshot_id, stage))
 
 
 def advise(snapshot_id: str) -> None:

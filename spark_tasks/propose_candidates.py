@@ -13,7 +13,7 @@ import sys
 from pyspark.sql import SparkSession
 
 from evenkeel.engine.config import Settings
-from evenkeel.engine.pipeline import made_by, propose_chunk, withheld_groups
+from evenkeel.engine.pipeline import made_by, propose_chunk, skipped_groups
 from evenkeel.engine.ports import Lake, Manifest
 from evenkeel.spark_tasks.chunk_tasks import run_chunks, without_secrets
 from evenkeel.spark_tasks.job import run_job
@@ -32,7 +32,7 @@ def run(
         SnapshotNotFound: The lake doesn't have the snapshot or its metrics.
     """
     lake.manifest("metrics", snapshot_id)  # said before any work
-    withheld, known = dict(withheld_groups(lake, snapshot_id)), without_secrets(settings)
+    withheld, known = dict(skipped_groups(lake, snapshot_id)), without_secrets(settings)
     return run_chunks(
         spark,
         lake,

@@ -256,7 +256,7 @@ CREATE TABLE member_metrics (
     capacity_per_second DOUBLE PRECISION,
     capacity_basis TEXT,
     utilization DOUBLE PRECISION,
-    silent BOOLEAN,
+    not_committing BOOLEAN,
     cross_rack_partitions INTEGER,
     CONSTRAINT member_metrics_pkey PRIMARY KEY (snapshot_id, group_id, member_id),
     CONSTRAINT member_metrics_snapshot_fkey FOREIGN KEY(snapshot_id) REFERENCES snapshot (snapshot_id) ON DELETE CASCADE
@@ -281,7 +281,7 @@ COMMENT ON COLUMN member_metrics.consumption_per_second IS 'Committed offsets pe
 COMMENT ON COLUMN member_metrics.capacity_per_second IS 'Capacity, in offsets per second.';
 COMMENT ON COLUMN member_metrics.capacity_basis IS 'Source of the capacity: configured, saturated, at least, as its peers, unknown.';
 COMMENT ON COLUMN member_metrics.utilization IS 'Incoming rate divided by capacity; above 1 the member falls behind; null if either is unknown.';
-COMMENT ON COLUMN member_metrics.silent IS 'True if it has lag but no longer commits any of its partitions; null if unknown.';
+COMMENT ON COLUMN member_metrics.not_committing IS 'True if it has lag but no longer commits any of its partitions; null if unknown.';
 COMMENT ON COLUMN member_metrics.cross_rack_partitions IS 'Number of its partitions without a replica in its rack.';
 
 CREATE TABLE partition_latest (

@@ -7,7 +7,7 @@ everything after it can.
 """
 
 from ..snapshots.groups_with_past import groups_with_past, lookback_of
-from ..snapshots.validation import record_validation, withheld_groups
+from ..snapshots.validation import record_validation, skipped_groups
 from .advise import advise
 from .alert import alert, watch
 from .backfill import backfill
@@ -48,6 +48,7 @@ __all__ = [
     "record_metrics",
     "record_validation",
     "repeats",
+    "skipped_groups",
     "take_scheduled_snapshot",
     "take_snapshot",
     "take_turn",
@@ -55,5 +56,4 @@ __all__ = [
     "unvalidated",
     "watch",
     "watch_groups",
-    "withheld_groups",
 ]

@@ -27,7 +27,7 @@ from ..records import AdviceRow, CandidateRow, Course, arrow_schema, record_of
 from ..snapshots import split_snapshot_id
 from ..snapshots.chunks import in_halves
 from ..snapshots.groups_with_past import taken_at
-from ..snapshots.validation import BEFORE_ADVICE, rejected_as_a_whole, withheld_groups
+from ..snapshots.validation import BEFORE_ADVICE, rejected_as_a_whole, skipped_groups
 from .candidate_rows import NEEDED, candidate_of, scored
 
 _log = logging.getLogger(__name__)
@@ -167,7 +167,7 @@ def advised(
     """The advice for the groups of a snapshot, without storing it."""
     cluster, _ = split_snapshot_id(snapshot_id)
     read, at = of_lake(lake, snapshot_id), taken_at(lake, snapshot_id)
-    withheld = withheld_groups(lake, snapshot_id, *BEFORE_ADVICE)
+    withheld = skipped_groups(lake, snapshot_id, *BEFORE_ADVICE)
     rejected = rejected_as_a_whole(lake, snapshot_id, *BEFORE_ADVICE)
     if rejected is not None:
         groups = read("candidates", None, ["group_id"])["group_id"].to_pylist()

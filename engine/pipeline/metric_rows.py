@@ -166,7 +166,7 @@ class MetricRows:
             "utilization": floats_to(
                 np.where(able > 0, load / np.where(able > 0, able, 1), np.nan)
             ),
-            "silent": pa.array(seen.silent),
+            "not_committing": pa.array(seen.silent),
             "cross_rack_partitions": numbers_to(Column(crossed, placed), pa.int32()),
         }
         kept = self.sound & ~self.rebalancing

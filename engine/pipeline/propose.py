@@ -19,7 +19,7 @@ from ..records import keys_of
 from ..snapshots import CANDIDATES
 from ..snapshots.chunks import chunks_of, in_halves
 from ..snapshots.groups_with_past import known_by_name, with_others
-from ..snapshots.validation import withheld_groups
+from ..snapshots.validation import skipped_groups
 from .candidate_rows import Proposal, candidate_table, proposal
 from .propose_tasks import task_rows
 from .replay import never, replay_group
@@ -51,7 +51,7 @@ def propose_candidates(
     Raises:
         SnapshotNotFound: The lake doesn't have the snapshot or its metrics.
     """
-    withheld = withheld_groups(lake, snapshot_id)
+    withheld = skipped_groups(lake, snapshot_id)
     tables = [
         propose_chunk(
             lake,

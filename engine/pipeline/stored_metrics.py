@@ -32,7 +32,7 @@ from ..snapshots import METRICS, rows_of_groups
 from ..snapshots.arrays import floats_of, ints_of, named, numbers_of
 from ..snapshots.chunks import chunks_of
 from ..snapshots.groups_with_past import BatchWithPast, read_batch
-from ..snapshots.validation import withheld_groups
+from ..snapshots.validation import skipped_groups
 from .forecast_columns import PastColumns
 from .measure import observed_of, tables_of
 from .metric_rows import judge_of
@@ -87,7 +87,7 @@ def measured_groups(
         SnapshotNotFound: The lake doesn't have the snapshot or its metrics.
         LakeError: The metrics don't belong to the snapshot.
     """
-    withheld = withheld_groups(lake, snapshot_id)
+    withheld = skipped_groups(lake, snapshot_id)
     for chunk in chunks_of(lake, snapshot_id, pattern):
         yield from measured_chunk(lake, settings, snapshot_id, chunk.groups, withheld)
 
@@ -208,7 +208,7 @@ def _of_members(batch: GroupBatch, members: pa.Table) -> tuple[Floats, Flags, Fl
     return (
         np.append(floats_of(members["capacity_per_second"]), np.nan)[rows],
         np.append(_truths(at_least), False)[rows],
-        np.append(_truths(members["silent"]), False)[rows],
+        np.append(_truths(members["not_committing"]), False)[rows],
     )
 
 

@@ -195,7 +195,7 @@ class MemberMetrics(OfGroup):
         default=None,
         at_least=0,
     )
-    silent: bool | None = column(
+    not_committing: bool | None = column(
         "True if it has lag but no longer commits any of its partitions; null if unknown.",
         default=None,
     )

@@ -64,14 +64,14 @@ class MemberLoad:
     Attributes:
         utilization: Incoming rate divided by capacity; above 1 the member falls behind.
         at_most: Whether the utilization is an upper bound, because only a lower bound of the capacity is known.
-        silent: Whether it has lag but no longer commits.
+        not_committing: Whether it has lag but no longer commits.
     """
 
     name: str
     rack: str | None
     utilization: float | None
     at_most: bool
-    silent: bool | None
+    not_committing: bool | None
     lag: int | None
     partitions: int
     partitions_after: int | None = None

@@ -21,7 +21,7 @@ from ..model.text import several
 from ..ports import Lake
 from . import problems_of
 from .groups_with_past import read_batch
-from .validation import rejected_as_a_whole, withheld_groups
+from .validation import rejected_as_a_whole, skipped_groups
 
 Racks = tuple[str | None, ...]
 """The racks of a partition's replicas, sorted; None for a broker without one."""
@@ -141,7 +141,7 @@ def group_of(lake: Lake, settings: Settings, snapshot_id: str, name: str) -> Gro
 def _doubts(lake: Lake, word: str, snapshot_id: str, name: str) -> Iterator[str]:
     """What validation holds against a snapshot or the group in it."""
     rejected = rejected_as_a_whole(lake, snapshot_id, "snapshot")
-    withheld = withheld_groups(lake, snapshot_id).get(name)
+    withheld = skipped_groups(lake, snapshot_id).get(name)
     if rejected is not None:
         yield f"validation rejected the {word} snapshot: {rejected}"
     if withheld is not None:

@@ -30,7 +30,7 @@ from . import (
     with_nulls,
 )
 from .chunks import chunks_of, in_halves
-from .validation import distrusted, rejected_as_a_whole, withheld_groups
+from .validation import distrusted, rejected_as_a_whole, skipped_groups
 from .walk_lake import WalkedLake
 
 T = TypeVar("T")
@@ -119,7 +119,7 @@ def lookback_of(lake: Lake, settings: Settings, snapshot_id: str) -> Lookback:
     ids = lookback_ids(lake, settings, snapshot_id)
     return Lookback(
         ids=tuple(ids),
-        withheld=dict(withheld_groups(lake, snapshot_id)),
+        withheld=dict(skipped_groups(lake, snapshot_id)),
         distrusted=distrusted(lake, ids[1:]),
     )
 

@@ -62,7 +62,7 @@ def record_validation(
     if stage == "metrics" and not rejected:
         history.store_metrics(snapshot_id, _metrics_that_passed(lake, snapshot_id))
     if stage == "candidates" and not rejected_as_a_whole(lake, snapshot_id, *BEFORE_ADVICE):
-        withheld = withheld_groups(lake, snapshot_id, *BEFORE_ADVICE)
+        withheld = skipped_groups(lake, snapshot_id, *BEFORE_ADVICE)
         candidates = lake.read(
             "candidates", [snapshot_id], columns=arrow_schema(CandidateColumns).names
         )
@@ -73,7 +73,7 @@ def record_validation(
 def _metrics_that_passed(lake: Lake, snapshot_id: str) -> dict[str, pa.Table]:
     """The metrics of the groups that may be shown; of each other one a row that says why nothing is known of it."""
     measured = {name: lake.read(name, [snapshot_id]) for name in RECORDS["metrics"]}
-    withheld = withheld_groups(lake, snapshot_id, "metrics")
+    withheld = skipped_groups(lake, snapshot_id, "metrics")
     if not withheld:
         return measured
     tables = {name: _without(table, withheld) for name, table in measured.items()}
@@ -107,7 +107,7 @@ def rejection(results: pa.Table) -> str | None:
     return _joined(row for row in _critical(results) if row.group_id is None) or None
 
 
-def withheld_groups(lake: Lake, snapshot_id: str, *stages: str) -> Mapping[str, str]:
+def skipped_groups(lake: Lake, snapshot_id: str, *stages: str) -> Mapping[str, str]:
     """
     Which groups validation withholds, and why.
 
@@ -127,7 +127,7 @@ def withheld_groups(lake: Lake, snapshot_id: str, *stages: str) -> Mapping[str, 
 
 def distrusted(lake: Lake, snapshot_ids: Iterable[str]) -> frozenset[tuple[str, str]]:
     """(snapshot id, group) pairs that validation withheld: they are nobody's past either."""
-    return frozenset((one, group) for one in snapshot_ids for group in withheld_groups(lake, one))
+    return frozenset((one, group) for one in snapshot_ids for group in skipped_groups(lake, one))
 
 
 def rejected_as_a_whole(lake: Lake, snapshot_id: str, *stages: str) -> str | None:

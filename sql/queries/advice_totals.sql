@@ -12,7 +12,7 @@
 -- Its own columns:
 --   proposed bigint            Number of new proposals.
 --   confirmed bigint           Number of advised switches.
---   taken_up bigint            Number of adoptions.
+--   adopted bigint            Number of adoptions.
 --   verified bigint            Number of adoptions that met their forecast.
 --   missed bigint              Number of adoptions that missed their forecast.
 --   withdrawn bigint           Number of advised switches that were withdrawn, because the strategy no longer won.
@@ -24,7 +24,7 @@ SELECT
     advice.owner,
     count(*) FILTER (WHERE event.state = 'proposed') AS proposed,
     count(*) FILTER (WHERE event.state = 'confirmed') AS confirmed,
-    count(*) FILTER (WHERE event.state = 'adopted') AS taken_up,
+    count(*) FILTER (WHERE event.state = 'adopted') AS adopted,
     count(*) FILTER (WHERE event.state = 'verified') AS verified,
     count(*) FILTER (WHERE event.state = 'missed') AS missed,
     count(*) FILTER (WHERE event.state = 'withdrawn') AS withdrawn,
@@ -38,4 +38,4 @@ WHERE
     AND event.at > coalesce(CAST(:until AS timestamptz), now())
     - make_interval(secs => 3600 * CAST(:hours AS double precision))
 GROUP BY advice.cluster, CASE WHEN CAST(:per AS text) = 'group' THEN advice.group_id END, advice.owner
-ORDER BY confirmed DESC, taken_up DESC, advice.cluster, group_id, advice.owner;
+ORDER BY confirmed DESC, adopted DESC, advice.cluster, group_id, advice.owner;

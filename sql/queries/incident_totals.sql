@@ -12,7 +12,7 @@
 -- Its own columns:
 --   incidents bigint                  Number of incidents that were open in the period.
 --   critical_incidents bigint         Number of those that were critical.
---   told_incidents bigint             Number of those that were notified.
+--   notified_incidents bigint             Number of those that were notified.
 --   open_incidents bigint             Number of those that are open now.
 --   wrong_seconds double precision    Seconds of the incidents within the period, summed.
 --   median_seconds double precision   Median duration of the incidents.
@@ -46,7 +46,7 @@ SELECT
     owner,
     count(*) AS incidents,
     count(*) FILTER (WHERE severity = 'critical') AS critical_incidents,
-    count(notified_at) AS told_incidents,
+    count(notified_at) AS notified_incidents,
     count(*) FILTER (WHERE closed_at IS NULL) AS open_incidents,
     sum(seconds_within)::double precision AS wrong_seconds,
     percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds::double precision) AS median_seconds,

@@ -23,7 +23,7 @@ SELECT
     bytes_received,
     group_count,
     unreadable_groups,
-    withheld_groups,
+    skipped_groups,
     rejected,
     failed_steps,
     seconds_to_advice,

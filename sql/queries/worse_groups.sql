@@ -11,8 +11,8 @@
 --
 -- Columns as in: group_metrics.
 -- Its own columns:
---   not_well_before_share double precision         Share of unhealthy time in the period before.
---   not_well_now_share double precision            Share of unhealthy time in the period.
+--   unhealthy_before_share double precision         Share of unhealthy time in the period before.
+--   unhealthy_now_share double precision            Share of unhealthy time in the period.
 --   diagnosis text                                 Unhealthy diagnosis that lasted longest in the period.
 --   mean_lag_before double precision (offsets)     Mean lag in the period before.
 --   mean_lag_now double precision (offsets)        Mean lag in the period.
@@ -78,8 +78,8 @@ shares AS (
 SELECT
     late.cluster,
     late.group_id,
-    early.not_well AS not_well_before_share,
-    late.not_well AS not_well_now_share,
+    early.not_well AS unhealthy_before_share,
+    late.not_well AS unhealthy_now_share,
     late.diagnosis,
     mean_early.mean_lag AS mean_lag_before,
     mean_late.mean_lag AS mean_lag_now,

@@ -15,7 +15,7 @@ SELECT
     member.lag,
     member.utilization,
     member.capacity_basis,
-    member.silent,
+    member.not_committing,
     member.cross_rack_partitions
 FROM newest_snapshot AS newest
 INNER JOIN member_metrics AS member ON member.snapshot_id = newest.measured

@@ -9,7 +9,7 @@ SELECT
     newest.duration_seconds,
     newest.group_count,
     cardinality(newest.problems) AS problems,
-    newest.withheld_groups,
+    newest.skipped_groups,
     newest.rejected,
     newest.failed_steps,
     newest.seconds_to_advice,

@@ -7,7 +7,7 @@
 --   began_at timestamptz                     Start of the incident, as far as known.
 --   is_open boolean                          True if it is open.
 --   duration_seconds double precision        Seconds from its start to its end, or to now if it is open.
---   seconds_to_told double precision = none  Seconds from its start to its first delivered notification; null if there was none.
+--   seconds_to_notified double precision = none  Seconds from its start to its first delivered notification; null if there was none.
 --   causes text[]                            Causes at the last snapshot that shows it, most severe first.
 CREATE OR REPLACE VIEW incident_history AS
 SELECT
@@ -26,7 +26,7 @@ SELECT
         epoch FROM coalesce(incident.closed_at, now()) - coalesce(incident.began_at, incident.opened_at)
     )::double precision AS duration_seconds,
     extract(epoch FROM incident.notified_at - coalesce(incident.began_at, incident.opened_at))::double precision
-        AS seconds_to_told,
+        AS seconds_to_notified,
     incident.summary,
     CASE
         WHEN jsonb_array_length(incident.causes) = 0 THEN ARRAY[incident.kind]

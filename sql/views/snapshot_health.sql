@@ -10,7 +10,7 @@
 --   seconds_since_previous double precision = none  Seconds since the start of the previous snapshot of the cluster.
 --   is_newest boolean                               True if it is the newest snapshot of its cluster.
 --   request_count bigint (requests)                 Number of protocol requests.
---   withheld_groups bigint                          Number of groups that were skipped by validation.
+--   skipped_groups bigint                          Number of groups that were skipped by validation.
 --   failed_steps bigint (steps)                     Number of failed step runs.
 --   seconds_to_advice double precision = none       Seconds from its start until its advice was stored.
 --   state text                                      Progress: waiting, at work, advised, superseded or rejected.
@@ -40,7 +40,7 @@ SELECT
     (
         SELECT count(DISTINCT group_id) FROM validation
         WHERE validation.snapshot_id = snapshot.snapshot_id AND NOT success AND severity = 'critical'
-    ) AS withheld_groups,
+    ) AS skipped_groups,
     snapshot.rejected,
     (
         SELECT count(*) FROM step_run

@@ -25,7 +25,7 @@ _GROUP = (
 )
 _MEMBER = (
     *("group_id", "member_id", "client_id", "client_host", "instance_id", "rack", "partitions"),
-    *("lag", "utilization", "capacity_basis", "silent", "cross_rack_partitions"),
+    *("lag", "utilization", "capacity_basis", "not_committing", "cross_rack_partitions"),
 )
 _STRATEGY = (
     *("group_id", "position", "strategy", "deployment", "feasibility", "is_running", "reason"),
@@ -135,7 +135,7 @@ class _Report:
             "duration_seconds": (one.finished_at - one.started_at).total_seconds(),
             "group_count": one.manifest.rows.get("groups"),
             "problems": len(facts.get("problems", ())),
-            "withheld_groups": len({row.group_id for row in failures} - {None}),
+            "skipped_groups": len({row.group_id for row in failures} - {None}),
             "rejected": one.rejected,
             "failed_steps": failed,
             # when it was advised nobody notes here

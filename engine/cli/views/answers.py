@@ -38,7 +38,7 @@ _TOPICS: Mapping[str, tuple[str, ...]] = {
         *("strategy_wins", "strategy_history", "backfill_changes"),
     ),
     "Racks": ("cross_rack_cost", "rack_cost_daily"),
-    "Pipeline": ("snapshot_health", "failed_steps", "withheld", "advice_age"),
+    "Pipeline": ("snapshot_health", "failed_steps", "skipped_groups", "advice_age"),
 }
 """The named queries by topic, the one that is asked most first."""
 

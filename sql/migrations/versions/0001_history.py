@@ -575,7 +575,7 @@ def upgrade() -> None:
     sa.Column('capacity_per_second', sa.Double(), nullable=True, comment='Capacity, in offsets per second.'),
     sa.Column('capacity_basis', sa.Text(), nullable=True, comment='Source of the capacity: configured, saturated, at least, as its peers, unknown.'),
     sa.Column('utilization', sa.Double(), nullable=True, comment='Incoming rate divided by capacity; above 1 the member falls behind; null if either is unknown.'),
-    sa.Column('silent', sa.Boolean(), nullable=True, comment='True if it has lag but no longer commits any of its partitions; null if unknown.'),
+    sa.Column('not_committing', sa.Boolean(), nullable=True, comment='True if it has lag but no longer commits any of its partitions; null if unknown.'),
     sa.Column('cross_rack_partitions', sa.Integer(), nullable=True, comment='Number of its partitions without a replica in its rack.'),
     sa.ForeignKeyConstraint(['snapshot_id'], ['snapshot.snapshot_id'], name=op.f('member_metrics_snapshot_fkey'), ondelete='CASCADE'),
     sa.PrimaryKeyConstraint('snapshot_id', 'group_id', 'member_id', name=op.f('member_metrics_pkey')),

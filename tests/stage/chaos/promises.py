@@ -16,7 +16,7 @@ from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.errors import SnapshotNotFound
 from evenkeel.engine.model.states import IncidentState
-from evenkeel.engine.pipeline import withheld_groups
+from evenkeel.engine.pipeline import skipped_groups
 from evenkeel.engine.pipeline.evaluate_groups import judge_groups
 from evenkeel.engine.ports import Manifest
 from evenkeel.engine.ports.lake import ALL
@@ -160,7 +160,7 @@ def the_history_holds_whole_snapshots(evidence: Evidence) -> Iterator[str]:
     for row in evidence.rows("SELECT * FROM snapshot"):
         snapshot_id = row["snapshot_id"]
         if row["measured_at"]:
-            held_back = withheld_groups(lake, snapshot_id, "metrics")
+            held_back = skipped_groups(lake, snapshot_id, "metrics")
             measured = _groups(lake, "group_metrics", snapshot_id) - set(held_back)
             yield from _differences(evidence, "group_metrics", snapshot_id, measured)
         if row["advised_at"]:

@@ -236,7 +236,13 @@ def test_unknown_is_a_question_mark_and_nought_is_nought():
 def test_a_member_that_only_kept_up_is_at_most_so_busy():
     """Where only the least that it can do is known, no bar pretends that it is full."""
     load = MemberLoad(
-        name="m", rack=None, utilization=0.99, at_most=True, silent=False, lag=None, partitions=1
+        name="m",
+        rack=None,
+        utilization=0.99,
+        at_most=True,
+        not_committing=False,
+        lag=None,
+        partitions=1,
     )
     sure = replace(load, at_most=False)
 

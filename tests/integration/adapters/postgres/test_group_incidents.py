@@ -189,7 +189,11 @@ def test_totals_say_how_often_and_how_long(history: PostgresHistory) -> None:
     [of_owner] = history.query("incident_totals", per="owner", **ALWAYS)
 
     assert (of_a["group_id"], of_a["owner"], of_a["incidents"]) == ("a", "team orders", 2)
-    assert (of_a["critical_incidents"], of_a["told_incidents"], of_a["open_incidents"]) == (1, 0, 0)
+    assert (of_a["critical_incidents"], of_a["notified_incidents"], of_a["open_incidents"]) == (
+        1,
+        0,
+        0,
+    )
     assert (of_a["wrong_seconds"], of_a["median_seconds"], of_a["longest_seconds"]) == (
         2400,
         1200,

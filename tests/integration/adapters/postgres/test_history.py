@@ -190,8 +190,8 @@ def test_a_failed_critical_check_of_the_whole_rejects_the_snapshot(
     history.store_validation(snapshot_id, "snapshot", checks(validation(None, success=False)))
     history.store_validation(snapshot_id, "candidates", checks(validation("a", success=False)))
     (health,) = history.query("snapshot_health")
-    assert (health["rejected"], health["withheld_groups"]) == (True, 1)
-    assert [(r["group_id"], r["stage"]) for r in history.query("withheld")] == [
+    assert (health["rejected"], health["skipped_groups"]) == (True, 1)
+    assert [(r["group_id"], r["stage"]) for r in history.query("skipped_groups")] == [
         (None, "snapshot"),
         ("a", "candidates"),
     ]

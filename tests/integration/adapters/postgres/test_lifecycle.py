@@ -109,7 +109,7 @@ def test_what_is_taken_up_and_verified_at_once_has_both_events(
     )
 
     assert listed == [("verified", "why verified"), ("adopted", "why adopted")]
-    assert [(row["taken_up"], row["verified"]) for row in totals] == [(1, 1)]
+    assert [(row["adopted"], row["verified"]) for row in totals] == [(1, 1)]
     assert told["state"] == "verified"
     assert [row["event"] for row in report.events] == ["adopted", "verified"]
 

@@ -406,7 +406,7 @@ def test_a_group_got_worse_that_kept_up_less_of_its_time(history: PostgresHistor
         measured(history, number, lag=lag, diagnosis=diagnosis, delay_seconds=lag)
 
     (row,) = history.query("worse_groups", **YESTERDAY)
-    shares = (row["not_well_before_share"], row["not_well_now_share"])
+    shares = (row["unhealthy_before_share"], row["unhealthy_now_share"])
     assert shares == (0, pytest.approx(3600 / 4200))
     assert row["diagnosis"] == "skewed load"
     assert (row["mean_lag_before"], row["mean_lag_now"]) == (2, 60)
@@ -439,7 +439,7 @@ def test_advice_is_counted_by_group_and_owner(history: PostgresHistory) -> None:
 
     until = FIRST + timedelta(minutes=2)
     (row,) = history.query("advice_totals", until=until)
-    names = ("group_id", "owner", "confirmed", "taken_up", "withdrawn", "last_event_at")
+    names = ("group_id", "owner", "confirmed", "adopted", "withdrawn", "last_event_at")
     assert [row[name] for name in names] == ["orders-app", "web", 2, 0, 1, until]
     (row,) = history.query("advice_totals", per="owner", hours=10**7)
     assert [row[name] for name in names[:4]] == [None, "web", 2, 1]
