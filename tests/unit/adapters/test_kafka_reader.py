@@ -71,7 +71,7 @@ def test_where_brokers_have_to_be_waited_for_each_time_it_is_said(
     notes, times, _ = reading(monkeypatch, [10.0, 4.0, 3.0])
     assert times == 3
     assert [note.split(",")[0] for note in said(notes)] == [
-        "commits were read up to 3 s before ends"
+        "commits were read up to 3 s before log ends"
     ]
 
 

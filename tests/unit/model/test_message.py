@@ -80,7 +80,7 @@ def test_plain_text_shows_everything_in_order() -> None:
         [
             "[i] orders: 1 group would gain",
             "payments: switch to sticky.",
-            "payments: Why: lag.\n    t-0: a -> b",
+            "payments\n  Why: lag.\n    t-0: a -> b",
             "All of it: SELECT 1",
             "-- Snapshot s.",
         ]

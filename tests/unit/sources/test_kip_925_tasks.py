@@ -192,7 +192,7 @@ def test_section_4_d_i_tags_decide_where_there_are_racks_as_well():
 
 CONFLICTS = {
     "zone": "client.rack is set but 'rack' is not among rack.aware.assignment.tags (zone): "
-    "standbys follow the tags alone",
+    "standbys follow only the tags",
     "rack": f"2 clients ({process(0)}, {process(1)}) have another client.tag.rack than client.rack: "
     "standbys follow the tag",
 }

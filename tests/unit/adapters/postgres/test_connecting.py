@@ -19,10 +19,8 @@ from evenkeel.engine.model.errors import ConfigError, InputError
 def test_a_session_is_named_after_what_it_is_for() -> None:
     """Step or verb, process, machine, as long as Postgres keeps it; a URL has its own way."""
     token = DOING.set("take_snapshot")
-    try:
-        named = application_name()
-    finally:
-        DOING.reset(token)
+    named = application_name()
+    DOING.set("")
     assert named.startswith(f"evenkeel take_snapshot, pid {os.getpid()} on ")
     assert len(named) <= 63
     assert socket.gethostname().startswith(named.rpartition(" on ")[2])
@@ -31,6 +29,7 @@ def test_a_session_is_named_after_what_it_is_for() -> None:
     _, options = engine.dialect.create_connect_args(engine.url)
     assert options["application_name"] == "ours"
     assert options["fallback_application_name"] == application_name()
+    DOING.reset(token)
 
 
 @pytest.mark.parametrize(
