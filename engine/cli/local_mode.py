@@ -35,6 +35,7 @@ from ..snapshots.chunks import chunks_of, in_halves
 from ..snapshots.groups_with_past import (
     Lookback,
     groups_at,
+    left_out,
     lookback_ids,
     lookback_of,
     of_each,
@@ -66,7 +67,11 @@ class JudgedGroup:
     def past(self) -> Mapping[str, PastChanges]:
         """What changes of its members would have moved, by available strategies; nothing without a change."""
         could = [row["strategy"] for row in self.candidates if row["feasibility"] in ABLE]
-        return past_changes(self.groups.history(self.advice.group), could)
+        try:
+            return past_changes(self.groups.history(self.advice.group), could)
+        except Exception as problem:  # noqa: BLE001 one group costs the others nothing
+            left_out(self.advice.group, problem)
+            return {}
 
     @cached_property
     def found(self) -> Sequence[Fact]:

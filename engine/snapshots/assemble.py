@@ -29,7 +29,7 @@ def members_of(rows: pa.Table) -> list[Member]:
         plain[number] = rows.slice(number, 1).to_pylist()[0]
     return [
         Member(
-            id=row["member_id"],
+            id=row["member_id"] or "",
             client_id=row["client_id"] or "",
             host=row["client_host"] or "",
             instance_id=row["instance_id"],

@@ -209,6 +209,7 @@ NEGATIVE: Damage = ("members", "assigned_partitions", [-1, 1], frozenset(range(S
         ("members", "assigned_topics", ["orders", "orders"], NEGATIVE[3]),
         ("commits", "partition", -1, NEGATIVE[3]),
         ("members", "member_id", None, NEGATIVE[3]),
+        ("members", "member_id", None, frozenset({0})),
         ("groups", "topology", "{", NEGATIVE[3]),
         ("groups", "group_type", None, NEGATIVE[3]),
     ],
