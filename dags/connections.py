@@ -31,7 +31,12 @@ def settings() -> Settings:
         ConfigError: A key of the file or the environment is wrong.
     """
     found = wiring.settings(*from_connections(_connection, cluster_names(), webhook_names()))
-    return found.model_copy(update={"report_url": found.report_url or navigation.report_url()})
+    pages = {name: getattr(found, name) or of_airflow() for name, of_airflow in _PAGES.items()}
+    return found.model_copy(update=pages)
+
+
+_PAGES = {"report_url": navigation.report_url, "runbook_url": navigation.runbook_url}
+"""Pages that Airflow serves, unless the configuration has another address."""
 
 
 def _connection(name: str) -> Connection | None:
@@ -62,13 +67,14 @@ def bare_settings() -> Settings:
     for key in ("slack_token", "slack_webhook_url", "slack_base_url", *_NAMED):
         if given := os.environ.get(f"EVENKEEL_{key.upper()}"):
             values[key] = given
-    if not re.fullmatch(ADDRESS, values.get("report_url", "")):
-        values["report_url"] = navigation.report_url()
+    for name, of_airflow in _PAGES.items():
+        if not re.fullmatch(ADDRESS, values.get(name, "")):
+            values[name] = of_airflow()
     hidden = {key: SecretStr(values[key]) for key in SECRET_KEYS & values.keys()}
     return Settings.model_construct(**values | hidden)
 
 
-_NAMED = ("slack_channel", "report_url")
+_NAMED = ("slack_channel", *_PAGES)
 _LINE = re.compile(rf"""^({"|".join(_NAMED)})\s*=\s*["']([^"'\n]+)["']""", re.MULTILINE)
 """A line of the file that sets one of them."""
 

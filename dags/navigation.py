@@ -10,6 +10,9 @@ from airflow.sdk.configuration import conf
 PREFIX = "/evenkeel"
 """Path below which Airflow serves the pages."""
 
+DIAGNOSES = "/diagnoses"
+"""Where the pages about diagnoses are, below them."""
+
 ROUTE = "evenkeel"
 """Airflow shows the page at `<place>` inside its navigation at `plugin/<route>/<place>`."""
 
@@ -57,6 +60,12 @@ def report_url() -> str | None:
         return None
     path = urlsplit(address).path
     return address.removesuffix(path) + in_navigation(path, "")
+
+
+def runbook_url() -> str | None:
+    """The address of the pages about diagnoses, inside the navigation; None where Airflow is not told its own."""
+    address = report_url()
+    return None if address is None else f"{address}{DIAGNOSES}"
 
 
 def in_navigation(root: str, place: str) -> str:

@@ -23,7 +23,7 @@ from evenkeel.dags.connections import bare_settings
 from evenkeel.dags.connections import settings as configured
 from evenkeel.engine import wiring
 from evenkeel.engine.incidents.policy import EVERY_CLUSTER
-from evenkeel.engine.messages.channels import receivers_of, with_report
+from evenkeel.engine.messages.channels import receivers_of, with_links
 from evenkeel.engine.model.errors import EvenkeelError, NotifierError
 from evenkeel.engine.model.files import replacing
 from evenkeel.engine.model.message import AlertMessage, severity_of
@@ -76,7 +76,7 @@ def _is_over(outage: Outage) -> bool:
 def _tell(outage: Outage) -> None:
     kind, now, settings = outage.kind, utc_now(), bare_settings()
     _replace(kind, claimed_at=now)
-    message = with_report(opening(outage, now), EVERY_CLUSTER, settings)
+    message = with_links(opening(outage, now), EVERY_CLUSTER, settings)
     channel = settings.slack_channel
     try:
         delivered = wiring.notifier(settings).send(

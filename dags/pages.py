@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from evenkeel.dags import ADVISING
-from evenkeel.dags.navigation import PREFIX, in_navigation
+from evenkeel.dags.navigation import DIAGNOSES, PREFIX, in_navigation
 from evenkeel.dags.page_cache import PATIENCE, Maker, PageCache
 from evenkeel.dags.page_data import page_of
 
@@ -71,6 +71,15 @@ def make_app(make: Maker, *, patience: float = PATIENCE) -> FastAPI:
     async def group(cluster: str, group: str) -> Response:
         return await page(cluster, group)
 
+    @pages.get(f"{DIAGNOSES}/")
+    def diagnoses(request: Request) -> Response:
+        return _diagnosis(request, "index")
+
+    @pages.get(f"{DIAGNOSES}/{{name}}")
+    @pages.get(f"{DIAGNOSES}/{{name}}/")
+    def diagnosis(request: Request, name: str) -> Response:
+        return _diagnosis(request, name)
+
     @pages.get("/icon.svg")
     async def icon() -> Response:
         return Response(ICON.format(ink=ON_LIGHT), media_type="image/svg+xml")
@@ -80,6 +89,17 @@ def make_app(make: Maker, *, patience: float = PATIENCE) -> FastAPI:
         return Response(ICON.format(ink=ON_DARK), media_type="image/svg+xml")
 
     return pages
+
+
+def _diagnosis(request: Request, name: str) -> Response:
+    from evenkeel.engine.report.diagnosis_page import diagnosis_page
+
+    home = f"{request.scope['root_path']}{DIAGNOSES}"
+    page = diagnosis_page(name, home)
+    if page is None:
+        ways = {"All diagnoses": f"{home}/"}
+        return _notice(404, "There is no such page", "No diagnosis has this name.", ways=ways)
+    return _answer(200, page)
 
 
 def _answer(status: int, document: str) -> HTMLResponse:

@@ -17,18 +17,18 @@ MARK = "evenkeel-probe "
 
 PROBE = """
 import json, os, socket, sys
-told = {"host": socket.gethostname(), "folder": os.getcwd(), "python": "%d.%d" % sys.version_info[:2]}
+answer = {"host": socket.gethostname(), "folder": os.getcwd(), "python": "%d.%d" % sys.version_info[:2]}
 asked = json.loads(sys.argv[1])
-if told["python"] == asked["python"]:
+if answer["python"] == asked["python"]:
     try:
         from evenkeel.engine.model.environment import this_environment
-        told["version"], told["source"] = this_environment().version, this_environment().source
+        answer["version"], answer["source"] = this_environment().version, this_environment().source
         import evenkeel.engine.pipeline
         from evenkeel.spark_tasks import probe
-        told["lake"] = probe.tried(asked["lake"], asked["token"])
+        answer["lake"] = probe.tried(asked["lake"], asked["token"])
     except ImportError as problem:
-        told["missing"] = str(problem)
-print("evenkeel-probe " + json.dumps(told))
+        answer["missing"] = str(problem)
+print("evenkeel-probe " + json.dumps(answer))
 """
 """Code for `python -c` with one argument: Python version, lake and token as JSON."""
 

@@ -56,7 +56,7 @@ def local_options(scratch: Path) -> dict[str, str]:
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.sql.adaptive.enabled": "false",
-        # a process that lives for seconds: the optimising compiler and a concurrent collector cost
+        # a process that lives for seconds: the optimizing compiler and a concurrent collector cost
         # a third more processor time than they save
         "spark.driver.extraJavaOptions": " ".join(
             ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", f"-Djava.io.tmpdir={scratch}")

@@ -255,7 +255,7 @@ CREATE TABLE member_metrics (
     consumption_per_second DOUBLE PRECISION,
     capacity_per_second DOUBLE PRECISION,
     capacity_basis TEXT,
-    utilisation DOUBLE PRECISION,
+    utilization DOUBLE PRECISION,
     silent BOOLEAN,
     cross_rack_partitions INTEGER,
     CONSTRAINT member_metrics_pkey PRIMARY KEY (snapshot_id, group_id, member_id),
@@ -280,7 +280,7 @@ COMMENT ON COLUMN member_metrics.production_per_second IS 'Incoming rate of its 
 COMMENT ON COLUMN member_metrics.consumption_per_second IS 'Committed offsets per second.';
 COMMENT ON COLUMN member_metrics.capacity_per_second IS 'Capacity, in offsets per second.';
 COMMENT ON COLUMN member_metrics.capacity_basis IS 'Source of the capacity: configured, saturated, at least, as its peers, unknown.';
-COMMENT ON COLUMN member_metrics.utilisation IS 'Incoming rate divided by capacity; above 1 the member falls behind; null if either is unknown.';
+COMMENT ON COLUMN member_metrics.utilization IS 'Incoming rate divided by capacity; above 1 the member falls behind; null if either is unknown.';
 COMMENT ON COLUMN member_metrics.silent IS 'True if it has lag but no longer commits any of its partitions; null if unknown.';
 COMMENT ON COLUMN member_metrics.cross_rack_partitions IS 'Number of its partitions without a replica in its rack.';
 
@@ -477,9 +477,9 @@ CREATE TABLE candidate (
     forecast_drained_seconds_low DOUBLE PRECISION,
     forecast_drained_seconds_expected DOUBLE PRECISION,
     forecast_drained_seconds_high DOUBLE PRECISION,
-    forecast_utilisation_low DOUBLE PRECISION,
-    forecast_utilisation_expected DOUBLE PRECISION,
-    forecast_utilisation_high DOUBLE PRECISION,
+    forecast_utilization_low DOUBLE PRECISION,
+    forecast_utilization_expected DOUBLE PRECISION,
+    forecast_utilization_high DOUBLE PRECISION,
     forecast_lag_integral_low DOUBLE PRECISION,
     forecast_lag_integral_expected DOUBLE PRECISION,
     forecast_lag_integral_high DOUBLE PRECISION,
@@ -547,9 +547,9 @@ COMMENT ON COLUMN candidate.forecast_delay_seconds_high IS 'Forecast, p90: time 
 COMMENT ON COLUMN candidate.forecast_drained_seconds_low IS 'Forecast, p10: time until no member has a backlog; Infinity if not within one hour.';
 COMMENT ON COLUMN candidate.forecast_drained_seconds_expected IS 'Forecast, p50: time until no member has a backlog; Infinity if not within one hour.';
 COMMENT ON COLUMN candidate.forecast_drained_seconds_high IS 'Forecast, p90: time until no member has a backlog; Infinity if not within one hour.';
-COMMENT ON COLUMN candidate.forecast_utilisation_low IS 'Forecast, p10: incoming rate divided by capacity of the busiest member, over the next hour.';
-COMMENT ON COLUMN candidate.forecast_utilisation_expected IS 'Forecast, p50: incoming rate divided by capacity of the busiest member, over the next hour.';
-COMMENT ON COLUMN candidate.forecast_utilisation_high IS 'Forecast, p90: incoming rate divided by capacity of the busiest member, over the next hour.';
+COMMENT ON COLUMN candidate.forecast_utilization_low IS 'Forecast, p10: incoming rate divided by capacity of the busiest member, over the next hour.';
+COMMENT ON COLUMN candidate.forecast_utilization_expected IS 'Forecast, p50: incoming rate divided by capacity of the busiest member, over the next hour.';
+COMMENT ON COLUMN candidate.forecast_utilization_high IS 'Forecast, p90: incoming rate divided by capacity of the busiest member, over the next hour.';
 COMMENT ON COLUMN candidate.forecast_lag_integral_low IS 'Forecast, p10: lag integrated over the seconds of the next hour.';
 COMMENT ON COLUMN candidate.forecast_lag_integral_expected IS 'Forecast, p50: lag integrated over the seconds of the next hour.';
 COMMENT ON COLUMN candidate.forecast_lag_integral_high IS 'Forecast, p90: lag integrated over the seconds of the next hour.';
@@ -783,7 +783,7 @@ CREATE TABLE advice_check (
     high DOUBLE PRECISION NOT NULL,
     strategy TEXT NOT NULL,
     adopted_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    realised DOUBLE PRECISION,
+    actual DOUBLE PRECISION,
     CONSTRAINT advice_check_pkey PRIMARY KEY (advice_id, after_seconds, measure),
     CONSTRAINT advice_check_advice_fkey FOREIGN KEY(advice_id) REFERENCES advice (advice_id) ON DELETE CASCADE
 );
@@ -791,14 +791,14 @@ CREATE TABLE advice_check (
 COMMENT ON TABLE advice_check IS 'One row per forecast value of an adopted advice, with the actual value after the same time.';
 COMMENT ON COLUMN advice_check.advice_id IS 'Number of the advice that was stored with it.';
 COMMENT ON COLUMN advice_check.after_seconds IS 'Seconds from adoption to the check, or 0 for an immediate check; one day uses the forecast for one hour.';
-COMMENT ON COLUMN advice_check.measure IS 'Forecast measure: lag, delay_seconds, utilisation (of the busiest member) or cross_rack_share.';
+COMMENT ON COLUMN advice_check.measure IS 'Forecast measure: lag, delay_seconds, utilization (of the busiest member) or cross_rack_share.';
 COMMENT ON COLUMN advice_check.unit IS 'Unit of the values: offsets, s, ratio or share.';
 COMMENT ON COLUMN advice_check.low IS 'Forecast, p10.';
 COMMENT ON COLUMN advice_check.expected IS 'Forecast, p50.';
 COMMENT ON COLUMN advice_check.high IS 'Forecast, p90.';
 COMMENT ON COLUMN advice_check.strategy IS 'Adopted strategy.';
 COMMENT ON COLUMN advice_check.adopted_at IS 'Time of the adoption.';
-COMMENT ON COLUMN advice_check.realised IS 'Actual value; null if no snapshot has it, or if the assignment changed before.';
+COMMENT ON COLUMN advice_check.actual IS 'Actual value; null if no snapshot has it, or if the assignment changed before.';
 
 CREATE TABLE incident (
     incident_id BIGINT GENERATED ALWAYS AS IDENTITY,

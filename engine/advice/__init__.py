@@ -12,12 +12,12 @@ Decides whether a group should switch its strategy: scores, forecasts and policy
 
 from ..assignors.kafka.protocol_names import SERVER_SIDE
 from .decide import decide
-from .feasibility import Feasibilities, FeasibilityJudgement, blocked, runs, unfit
+from .feasibility import Feasibilities, FeasibilityJudgment, blocked, runs, unfit
 
 __all__ = [
     "SERVER_SIDE",
     "Feasibilities",
-    "FeasibilityJudgement",
+    "FeasibilityJudgment",
     "blocked",
     "decide",
     "runs",

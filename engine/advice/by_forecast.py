@@ -82,12 +82,12 @@ def worse(standing: LiveAndCandidate, other: Forecast | None, *, strict: bool) -
     if live is None or other is None:
         return ()
     held = other.forecast_lag_expected if strict else other.forecast_lag_low
-    before, after = live.forecast_utilisation_expected, other.forecast_utilisation_expected
+    before, after = live.forecast_utilization_expected, other.forecast_utilization_expected
     losses = []
     if held > live.forecast_lag_high:
         losses.append(compared(FactKind.LOSS, "forecast_lag_expected", live, other))
     if after is not None and after > 1 and (before is None or before <= 1):
-        losses.append(compared(FactKind.LOSS, "forecast_utilisation_expected", live, other))
+        losses.append(compared(FactKind.LOSS, "forecast_utilization_expected", live, other))
     return tuple(losses)
 
 

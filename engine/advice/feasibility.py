@@ -50,7 +50,7 @@ _RUNS = reason("runs_it")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FeasibilityJudgement:
+class FeasibilityJudgment:
     """
     Whether a group could run a strategy, why, and what its owner has to do for it.
 
@@ -70,19 +70,20 @@ class FeasibilityJudgement:
     deployment: Deployment | None = None
 
 
-NO_FOLLOWER = FeasibilityJudgement(
-    feasibility=Feasibility.NOT_DEPLOYABLE,
-    reason=(reason("no_plan_follower"),),
-    how=(step("needs_plan_follower"),),
-)
-"""What is said of a strategy that takes a stored plan."""
+def no_follower(*group: str) -> FeasibilityJudgment:
+    """What is known of a strategy that needs a stored plan: of a *group*, or of any."""
+    return FeasibilityJudgment(
+        feasibility=Feasibility.NOT_DEPLOYABLE,
+        reason=(reason("no_plan_follower"),),
+        how=(step("needs_plan_follower", group),),
+    )
 
 
 _TO_SHIP = frozenset({"ship_class", "java_clients_only", "not_in_librdkafka"})
 
 
-def _undeployable(why: str) -> FeasibilityJudgement:
-    return FeasibilityJudgement(feasibility=Feasibility.NOT_DEPLOYABLE, reason=(reason(why),))
+def _undeployable(why: str) -> FeasibilityJudgment:
+    return FeasibilityJudgment(feasibility=Feasibility.NOT_DEPLOYABLE, reason=(reason(why),))
 
 
 _FOR_COMPARISON, _NOT_FOR_CONSUMERS = (
@@ -201,7 +202,7 @@ class Feasibilities:
             return {}
         return untold_racks(self.group) if self.silent else {}
 
-    def of(self, strategy: str, deployment: Deployment) -> FeasibilityJudgement:
+    def of(self, strategy: str, deployment: Deployment) -> FeasibilityJudgment:
         """
         Whether the group could run one of them.
 
@@ -216,7 +217,7 @@ class Feasibilities:
             name = group.assignor
             known = name is None or strategy_of(group.type, name) or name in every()
             why = reason("live_assignment", [] if known or name is None else [name])
-            return FeasibilityJudgement(feasibility=Feasibility.AVAILABLE, reason=(why,))
+            return FeasibilityJudgment(feasibility=Feasibility.AVAILABLE, reason=(why,))
         if deployment is Deployment.NEVER:
             return _FOR_COMPARISON
         kip_848 = group.type is GroupType.CONSUMER
@@ -227,7 +228,7 @@ class Feasibilities:
         if kip_848 != (strategy in SERVER_SIDE):
             return _BROKER_ASSIGNS if kip_848 else _LEADER_ASSIGNS
         if deployment is Deployment.PLAN:
-            return NO_FOLLOWER
+            return no_follower(group.group)
         if kip_848:
             return self._server_side(strategy)
         if runs(group, strategy):
@@ -237,7 +238,7 @@ class Feasibilities:
     def _one_restart(self, measure: str, *names: str) -> Fact:
         return by_one_restart(measure, [one.is_static for one in self.group.members], names)
 
-    def _once_told(self, base: str, plain: FeasibilityJudgement) -> FeasibilityJudgement:
+    def _once_told(self, base: str, plain: FeasibilityJudgment) -> FeasibilityJudgment:
         """Of a strategy once every member sends its rack: as without, after that is set."""
         untold = untold_racks(self.group)
         able = plain.feasibility in ABLE
@@ -253,18 +254,19 @@ class Feasibilities:
             how=(step("set_client_rack", untold, after=told, bound=len(self.group.members)), *way),
         )
 
-    def _by_plan(self, strategy: str, deployment: Deployment) -> FeasibilityJudgement | None:
+    def _by_plan(self, strategy: str, deployment: Deployment) -> FeasibilityJudgment | None:
         """
         Of a strategy whose assignment can be had as a plan; None where members follow none.
 
         All can in a group that follows plans. Where members only list the follower a stock setting is had as such.
         """
-        group, write = self.group, self._one_restart("follow_plan", strategy)
+        group = self.group
+        write = self._one_restart("follow_plan", strategy, group.group)
         if group.type is not GroupType.CLASSIC or strategy in (PLAN, *SERVER_SIDE):
             return None
         if group.assignor == PLAN:
             why = _RUNS if runs(group, strategy) else reason("follows_plans")
-            return FeasibilityJudgement(
+            return FeasibilityJudgment(
                 feasibility=Feasibility.AVAILABLE,
                 reason=(why,),
                 how=(write,),
@@ -290,7 +292,7 @@ class Feasibilities:
         known = list(self.clients)
         return self._client or (str(known[0]) if len(known) == 1 and known[0] else None)
 
-    def _lacking(self, strategy: str) -> FeasibilityJudgement | None:
+    def _lacking(self, strategy: str) -> FeasibilityJudgment | None:
         """Of a strategy that members are known to lack, by the library they are of; None where none is."""
         wire = wire_name(strategy)
         if wire not in CLIENT_SIDE:
@@ -305,32 +307,32 @@ class Feasibilities:
             bound=len(self.group.members),
         )
         follow = all(client_settings(each, (PLAN,)) is not None for each in without)
-        return FeasibilityJudgement(
+        return FeasibilityJudgment(
             feasibility=Feasibility.NOT_DEPLOYABLE,
             reason=(why,),
-            how=NO_FOLLOWER.how if follow else (),
+            how=no_follower(self.group.group).how if follow else (),
         )
 
-    def _server_side(self, strategy: str) -> FeasibilityJudgement:
+    def _server_side(self, strategy: str) -> FeasibilityJudgment:
         group, members = self.group, self.group.members
         if runs(group, strategy):
             how = (self._one_restart("restart_one"),)
-            return FeasibilityJudgement(feasibility=Feasibility.AVAILABLE, reason=(_RUNS,), how=how)
+            return FeasibilityJudgment(feasibility=Feasibility.AVAILABLE, reason=(_RUNS,), how=how)
         lacking = brokers_lack(group, strategy)
         if lacking is not None:
-            how = (step("bring_to_brokers", [SERVER_SIDE[strategy]]),)
+            how = (step("bring_to_brokers", [SERVER_SIDE[strategy], group.group]),)
             undeployable = Feasibility.NOT_DEPLOYABLE
-            return FeasibilityJudgement(feasibility=undeployable, reason=(lacking,), how=how)
+            return FeasibilityJudgment(feasibility=undeployable, reason=(lacking,), how=how)
         classic = sum(member.kind == "classic" for member in members)
         why = [reason("members_may_ask")]
         if classic:
             why.append(reason("classic_members", after=classic, bound=len(members)))
         way = plan_server(strategy, group.assignor, len(members), classic).how
-        return FeasibilityJudgement(
+        return FeasibilityJudgment(
             feasibility=Feasibility.NEEDS_RESTART, reason=tuple(why), how=way
         )
 
-    def _elected(self, strategy: str) -> FeasibilityJudgement:
+    def _elected(self, strategy: str) -> FeasibilityJudgment:
         """The strategy that the group runs, and what its members' lists say against it."""
         members, election = self.group.members, self.election
         wire, why = wire_name(strategy), [_RUNS]
@@ -346,14 +348,14 @@ class Feasibilities:
                 some = reason("listed_beside_eager_by", names, bound=len(members))
                 why.append(reason("listed_beside_eager") if len(eager) == len(members) else some)
                 how = in_short(wire, wire, tuple(election.lists.values()))
-        return FeasibilityJudgement(
+        return FeasibilityJudgment(
             feasibility=Feasibility.AVAILABLE,
             reason=tuple(why),
             how=(*how, *self._racks(strategy)),
             reporting_nothing=eager,
         )
 
-    def _other(self, strategy: str, deployment: Deployment) -> FeasibilityJudgement:
+    def _other(self, strategy: str, deployment: Deployment) -> FeasibilityJudgment:
         """A client-side strategy that the group does not run."""
         group, lists, election = self.group, self.listed, self.election
         wire = wire_name(strategy)
@@ -370,7 +372,7 @@ class Feasibilities:
         needs += [self.doubted] if self.doubted else who_lists(group, wire, lists, election)
         present = group.assignor or "the present strategy"
         how = in_short(wire, present, tuple(lists.values()))
-        return FeasibilityJudgement(
+        return FeasibilityJudgment(
             feasibility=Feasibility.NEEDS_RESTART,
             reason=tuple(needs),
             how=(*how, *self._racks(strategy)),

@@ -20,13 +20,13 @@ class LiveFigures:
     Attributes:
         lag: Of all its partitions, in offsets.
         delay_seconds: How far it is behind beyond its commits, by its worst partition.
-        utilisation: What arrives at its busiest member over what that can do.
+        utilization: What arrives at its busiest member over what that can do.
         cross_rack_share: Share of its partitions whose owner's rack holds no replica.
     """
 
     lag: float | None
     delay_seconds: float | None
-    utilisation: float | None
+    utilization: float | None
     cross_rack_share: float | None
 
 

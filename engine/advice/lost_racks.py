@@ -28,8 +28,8 @@ def lost_rack_awareness(
     What a KIP-848 group reads across racks although an assignment as even would not have to; None when there is none.
 
     Kafka's server-side assignors look at no rack (up to 4.3), the client-side ones of classic groups do (KIP-881): a
-    group that moves from one protocol to the other loses what it had. Ours does: its name is the finding's subject
-    where brokers have it.
+    group that moves from one protocol to the other loses what it had. Ours does. The subjects of the finding are the
+    group, and the name of our assignor if brokers have it.
 
     Args:
         group: The group.
@@ -53,7 +53,7 @@ def lost_rack_awareness(
     if would is None or int(then.crosses.sum()) >= int(now.crosses.sum()):
         return None
     there = BY_RACKS in (group.group_assignors or ())
-    names = [BY_RACKS] if there else []
+    names = [group.group, *([BY_RACKS] if there else [])]
     return finding("lost_rack_awareness", names, before=share, after=would, unit="share")
 
 

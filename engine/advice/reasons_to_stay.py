@@ -80,7 +80,7 @@ def _could_be_more_even(standing: LiveAndCandidate, able: Sequence[Candidate]) -
     def unevenness(candidate: Candidate) -> tuple[bool, int, float]:
         score, forecast = candidate.score, candidate.forecast
         assert score is not None, "only what has a score is compared"
-        used = forecast.forecast_utilisation_expected if forecast else None
+        used = forecast.forecast_utilization_expected if forecast else None
         return not score.balanced, score.most_partitions - score.fewest_partitions, used or 0.0
 
     evener = [
@@ -117,12 +117,12 @@ def _evener_load(standing: LiveAndCandidate, candidate: Candidate) -> tuple[Fact
     live, other = standing.forecast, candidate.forecast
     if live is None or other is None:
         return ()
-    before, after = live.forecast_utilisation_expected, other.forecast_utilisation_expected
+    before, after = live.forecast_utilization_expected, other.forecast_utilization_expected
     if before is None or after is None or before < BUSY:
         return ()
     if before - after < standing.policy.lag_gain * before:
         return ()
-    return (compared(FactKind.REMARK, "forecast_utilisation_expected", live, other),)
+    return (compared(FactKind.REMARK, "forecast_utilization_expected", live, other),)
 
 
 def _could_be_nearer(standing: LiveAndCandidate, able: Sequence[Candidate]) -> tuple[Fact, ...]:

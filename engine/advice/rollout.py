@@ -35,7 +35,6 @@ from ..followers.plan import NAME as PLAN
 from ..model.facts import Fact, note, reason, step
 from ..model.groups import GroupSnapshot
 from ..model.states import STREAMS_PROTOCOL
-from ..model.text import pasted
 from ..streams.settings import StickyTasks
 from . import rolling_restarts
 from .rolling_restarts import Names, RestartStage, by_one_restart, rolling
@@ -441,14 +440,14 @@ def _telling(way: Way, untold: Mapping[str, Names], *, is_set: bool) -> Way:
     return replace(way, rounds=_also(rounds, _written({RACK_SETTING: RACK_PLACE}, STREAMS), untold))
 
 
-def to_broker_tasks() -> Rollout:
+def to_broker_tasks(group: str) -> Rollout:
     """What there is to do for a KIP-1071 group: its broker has one assignor of tasks, no setting chooses another."""
     there = Round(restart=Restart.ONE, elected=None, why=step("next_rebalance_brings_it"))
     return Rollout(
         target=StickyTasks.SERVER,
         present=None,
         ways=(Way(clients=JVM, rounds=(there,), back=()),),
-        notes=(note("broker_has_one_task_assignor"), note("streams_group_configs")),
+        notes=(note("broker_has_one_task_assignor"), note("streams_group_configs", [group])),
     )
 
 
@@ -467,10 +466,10 @@ def to_plan(
         strategy: By which the plan is made.
         rollout: The way to the follower; None where the group follows plans already.
         present: What the group runs now.
-        group: Its id, to be told in commands and settings; a placeholder without it.
+        group: Its id, for commands and settings; they leave it out if it is None.
         static: Which members have an instance id; none without it.
     """
-    names = [pasted(strategy), *([] if group is None else [pasted(group)])]
+    names = [strategy, *([] if group is None else [group])]
     last = Round(
         restart=Restart.ONE,
         elected=PLAN,

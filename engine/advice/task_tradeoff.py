@@ -26,7 +26,7 @@ import numpy as np
 from ..assignors.flow.min_cost import Weights
 from ..model.arrays import NONE, Flags
 from ..model.facts import Fact, note, reason
-from ..streams.actives import optimise, total_cost
+from ..streams.actives import optimize, total_cost
 from ..streams.assign_tasks import assign_stateful
 from ..streams.compare import PlacementOutcome, across, outcome
 from ..streams.compare import present as as_it_is
@@ -105,7 +105,7 @@ def weighed(application: Running, strategy: RackStrategy) -> Sequence[Weighed]:
 
     def cheapest(weights: Weights) -> Weighed:
         costs = Costs(traffic=weights.traffic, non_overlap=weights.move)
-        owner = optimise(app, dealt, tasks, costs, strategy, kept)
+        owner = optimize(app, dealt, tasks, costs, strategy, kept)
         return Weighed(
             crossing=total_cost(app, owner, tasks, Costs(traffic=1, non_overlap=0)),
             moved=int((owner != kept)[tasks].sum()),

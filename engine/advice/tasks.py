@@ -18,7 +18,7 @@ from ..streams.live import Running
 from ..streams.model import Application
 from ..streams.racks import CLIENTS_WITHOUT_RACK, EQUAL_COSTS, racks_switched_off
 from ..streams.settings import RackStrategy, StickyTasks, TaskStrategy
-from .feasibility import FeasibilityJudgement
+from .feasibility import FeasibilityJudgment
 from .lost_racks import leaders_only, strays
 from .rollout import RACK_PLACE
 
@@ -37,7 +37,7 @@ def task_reach(group: GroupSnapshot, strategy: TaskStrategy = RackStrategy.NONE)
 
 def task_feasibility(
     group: GroupSnapshot, running: Running, outcome: PlacementOutcome
-) -> FeasibilityJudgement:
+) -> FeasibilityJudgment:
     """
     Whether an application could run the strategy of *outcome*.
 
@@ -61,13 +61,13 @@ def task_feasibility(
     if strategy is not RackStrategy.NONE and off is not None and not equal:
         cure = step("configure_racks" if running.kip_1071 else "set_racks")
         by_clients = off.measure == CLIENTS_WITHOUT_RACK and not running.kip_1071
-        return FeasibilityJudgement(
+        return FeasibilityJudgment(
             feasibility=Feasibility.NOT_APPLICABLE,
             reason=(reason("racks_play_no_part"), off),
             how=_way(group, running, outcome)[1] if by_clients else (cure,),
         )
     if group.type is GroupType.STREAMS:
-        return FeasibilityJudgement(
+        return FeasibilityJudgment(
             feasibility=Feasibility.NOT_DEPLOYABLE, reason=(reason("no_such_setting"),)
         )
     if strategy is running.runs and running.own is None:
@@ -76,7 +76,7 @@ def task_feasibility(
         named = [running.configured] if in_effect and running.configured else []
         return _can_run("runs_it_while_racks_are_off" if in_effect else why, *equal, names=named)
     after, how = _way(group, running, outcome)
-    return FeasibilityJudgement(
+    return FeasibilityJudgment(
         feasibility=Feasibility.NEEDS_RESTART, reason=(*after, *equal), how=how
     )
 
@@ -142,8 +142,8 @@ def racks_found(group: GroupSnapshot, spec: GroupSpec, running: Running | None) 
     return tuple(each for each in found if each)
 
 
-def _can_run(why: str, *besides: Fact, names: Sequence[str] = ()) -> FeasibilityJudgement:
-    return FeasibilityJudgement(
+def _can_run(why: str, *besides: Fact, names: Sequence[str] = ()) -> FeasibilityJudgment:
+    return FeasibilityJudgment(
         feasibility=Feasibility.AVAILABLE,
         reason=(reason(why, names), *besides),
         how=(step("next_rebalance_brings_it"),),

@@ -85,7 +85,7 @@ def promises_of(
     soon, hour, day = int(SOON_SECONDS), VERDICT_SECONDS, DAY_SECONDS
     if (forecast := candidate.forecast) is not None:
         promised += _promises("lag", "offsets", forecast.band("soon_lag"), soon)
-        for measure, unit in (("lag", "offsets"), ("delay_seconds", "s"), ("utilisation", "ratio")):
+        for measure, unit in (("lag", "offsets"), ("delay_seconds", "s"), ("utilization", "ratio")):
             promised += _promises(measure, unit, forecast.band(measure), hour, day)
     share = candidate.score.cross_rack_share if candidate.score else None
     if share is not None:
@@ -220,9 +220,9 @@ def _due(
     return tuple(left), tuple(checks)
 
 
-def _check(uptake: Uptake, promise: AdvicePromise, realised: float | None) -> AdviceCheck:
+def _check(uptake: Uptake, promise: AdvicePromise, actual: float | None) -> AdviceCheck:
     known = asdict(promise)
-    return AdviceCheck(**known, strategy=uptake.strategy, adopted_at=uptake.at, realised=realised)
+    return AdviceCheck(**known, strategy=uptake.strategy, adopted_at=uptake.at, actual=actual)
 
 
 def _closed(
@@ -262,7 +262,7 @@ def _outcome(uptake: Uptake, checks: Sequence[AdviceCheck]) -> UptakeOutcome:
     decisive = [check for check in hour if check.measure in DECISIVE]
     if not decisive:
         return _unknown(uptake, reason("nothing_promised", [uptake.strategy]))
-    if any(check.realised is None for check in decisive):
+    if any(check.actual is None for check in decisive):
         return _unknown(uptake, reason("outcome_unknown", [uptake.strategy]))
     in_time = [c for c in hour if c.measure == "delay_seconds" and _is_kept(c)]
     broken = [check for check in decisive if not _is_kept(check)]
@@ -272,7 +272,7 @@ def _outcome(uptake: Uptake, checks: Sequence[AdviceCheck]) -> UptakeOutcome:
         reason(
             f"promised_{check.measure}",
             before=check.expected,
-            after=check.realised,
+            after=check.actual,
             bound=check.high,
             unit=check.unit,
         )
@@ -283,7 +283,7 @@ def _outcome(uptake: Uptake, checks: Sequence[AdviceCheck]) -> UptakeOutcome:
 
 def _at_once(uptake: Uptake, check: AdviceCheck) -> UptakeOutcome | None:
     """What a check of racks alone says: as promised, or as before; None where it is neither, or not known."""
-    before, came = uptake.crossed, check.realised
+    before, came = uptake.crossed, check.actual
     if before is None or came is None:
         return None
     kept = _is_kept(check)
@@ -296,7 +296,7 @@ def _at_once(uptake: Uptake, check: AdviceCheck) -> UptakeOutcome | None:
 
 def _is_kept(check: AdviceCheck) -> bool:
     """Whether it came no worse than promised, as far as is known."""
-    return check.realised is not None and check.realised <= check.high
+    return check.actual is not None and check.actual <= check.high
 
 
 def refused(course: Course, sight: Sight, policy: Policy) -> Uptake | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ..advice.feasibility import NO_FOLLOWER, unfit
+from ..advice.feasibility import no_follower, unfit
 from ..advice.listed_protocols import Listed, doubt, election_of, lists_of
 from ..advice.rolling_restarts import RestartPlan, plan, plan_server
 from ..assignors import every
@@ -28,7 +28,7 @@ from ..model.errors import InputError
 from ..model.facts import Fact, note, reason
 from ..model.groups import GroupSnapshot, Member
 from ..model.states import STREAMS_PROTOCOL, GroupType
-from ..model.text import pasted, with_group
+from ..model.text import pasted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -240,13 +240,12 @@ def target(name: str, lists: Listed, group: str | None = None) -> str:
     Raises:
         InputError: There is none of that name, or no member can be set to it; the fix names the group.
     """
-    word = "GROUP" if group is None else pasted(group)
     if name != base_of(name):
         raise InputError(
             f"--to: no group elects {name!r}: {RACK_SETTING} is a setting, not a strategy.",
             fix=f"Set {RACK_SETTING} on every member."
             if group is None
-            else f"See `evenkeel runbook {word} --strategy {name}`.",
+            else f"See `evenkeel runbook {pasted(group)} --strategy {name}`.",
         )
     wire = wire_name(name)
     known = every()
@@ -263,7 +262,7 @@ def target(name: str, lists: Listed, group: str | None = None) -> str:
     if deployment in (Deployment.SETTING, Deployment.CLASS):
         return name
     why = (
-        with_group(how(NO_FOLLOWER.how) or "", word)
+        how(no_follower(*([] if group is None else [group])).how)
         if deployment in (Deployment.PLAN, Deployment.BASELINE)
         else "It is shown for comparison only."
     )

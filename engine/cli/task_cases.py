@@ -6,7 +6,7 @@ A case with `tasks` is one of Streams: `topics` (name -> `partitions`, a list of
 `threads`, `rack`, `tags`, `task_lags`, `previous_active`, `previous_standby`), `strategy`, `costs`,
 `config`. The answer has `active` and `standby` by client, `warmup`, `target` and `planned` (where they
 go once all copies have caught up), `initial` (before racks), `probing`; `racks` says why racks played no
-part. A case with `initial` instead of a past asks the optimiser of active tasks alone.
+part. A case with `initial` instead of a past asks the optimizer of active tasks alone.
 
 `"assignor": "sticky"` asks Kafka's public sticky assignor instead of the high-availability one, and the strategy
 `sticky-tasks` asks it without racks; clients and tasks are taken in the order in which they are listed, which shows in
@@ -31,7 +31,7 @@ from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr
 from ..messages.wording import words
 from ..model.arrays import NONE, Indices, Ints, ragged
 from ..model.errors import InputError
-from ..streams.actives import optimise
+from ..streams.actives import optimize
 from ..streams.model import LAG_UNKNOWN, Application, ClientLine, Placement, TaskLine, application
 from ..streams.place import place
 from ..streams.settings import (
@@ -147,7 +147,7 @@ def answer_tasks(
     elif case.initial is not None:
         app, config = read_tasks(case)
         owner, tasks = _initial(case.initial, app), np.arange(len(app.tasks))
-        best = partial(optimise, app, owner, tasks, config.costs, config.strategy)
+        best = partial(optimize, app, owner, tasks, config.costs, config.strategy)
         result["active"] = app.named(best())
         calls = (best for _ in times)
     else:

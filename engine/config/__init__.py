@@ -115,6 +115,8 @@ class Settings(BaseSettings):
         slack_base_url: Address of Slack's API. Change it only for tests.
         report_url: Address of the report pages that messages link to. Default: the pages in Airflow, if Airflow knows
             its own address (`[api] base_url`).
+        runbook_url: Address of the pages about diagnoses, e.g. `https://docs.example/evenkeel/diagnoses`. Messages link
+            to `<runbook_url>/<diagnosis>/`. Default: the pages in Airflow, if Airflow knows its own address.
         slack_token: Slack bot token. Set it in the environment or a connection only.
         slack_webhook_url: Slack incoming webhook, used if there is no token. Set it in the environment or a connection
             only.
@@ -145,6 +147,7 @@ class Settings(BaseSettings):
     digest_threshold: int = Field(default=5, ge=1)
     slack_base_url: str = "https://slack.com/api/"
     report_url: str | None = Field(default=None, pattern=ADDRESS)
+    runbook_url: str | None = Field(default=None, pattern=ADDRESS)
     slack_token: SecretStr | None = None
     slack_webhook_url: SecretStr | None = None
     heartbeat_url: SecretStr | None = None

@@ -11,6 +11,7 @@ from ..metrics.samples import Samples
 from ..model.arrays import NONE, Flags
 from ..model.batch import GroupBatch
 from ..model.facts import MOMENT, Fact, FactKind, fact
+from ..model.groups import PartitionTable
 
 MOST = 3
 """So many partitions that stand still are told with their offsets."""
@@ -56,6 +57,15 @@ def last_commit(samples: Samples, rows: slice, counted: Flags) -> Iterator[Fact]
     seen = at[moved & ~np.isnan(at)]
     if len(seen):
         yield fact(FactKind.DIAGNOSIS, "last_commit", after=float(seen.max()), unit=MOMENT)
+
+
+def retention(group: OneGroup, table: PartitionTable, rows: slice, lost: Fact) -> Iterator[Fact]:
+    """How long the first topic that loses records keeps them; nothing if its configuration is unknown."""
+    topic = lost.subjects[0].rpartition("-")[0] if lost.subjects else ""
+    if topic in group.topics:
+        kept = table.retention_ms[int(table.topic[rows][group.topics.index(topic)])]
+        if kept is not None:
+            yield fact(FactKind.DIAGNOSIS, "retention_ms", [topic], after=float(kept))
 
 
 def _place(host: str) -> str:

@@ -58,7 +58,7 @@ class Judged:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Judgement:
+class Judgment:
     """
     What a snapshot says of the groups of a cluster, or its facts at a moment of its pipeline.
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from ..model.states import Diagnosis, TroubleKind
+from ..model.states import SECONDS_BEHIND, Diagnosis, TroubleKind
 
 LAG, DELAY, PRODUCTION = "total_lag", "delay_seconds", "production_per_second"
 
@@ -51,6 +51,14 @@ KINDS: Mapping[TroubleKind, Kind] = MappingProxyType(
     }
 )
 """A line per kind whose rule finds something to be told; what cannot be read says so itself."""
+
+BEHIND = SECONDS_BEHIND | {
+    Diagnosis.NO_MEMBERS,
+    Diagnosis.GROUP_NOT_COMMITTING,
+    Diagnosis.MEMBER_NOT_COMMITTING,
+    Diagnosis.STUCK_PARTITION,
+}
+"""Kinds whose amounts are seconds behind."""
 
 OTHER = Kind()
 """Of what has no line, what is wrong with a pipeline among it."""

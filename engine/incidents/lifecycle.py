@@ -35,8 +35,8 @@ from ..model.groups import WatchOf
 from ..model.states import STANDING, Diagnosis, IncidentState, TroubleKind
 from ..ports import IncidentWatch
 from ..records import CauseSpan, IncidentCourse
-from .evaluation import Judged, Judgement, Trouble
-from .kinds import KINDS, OTHER
+from .evaluation import Judged, Judgment, Trouble
+from .kinds import BEHIND, DELAY, KINDS, LAG, OTHER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,39 +76,39 @@ def lasting(cause: TroubleKind, rules: IncidentRules) -> tuple[int, timedelta]:
 
 
 def stepped(
-    before: IncidentWatch, judgement: Judgement, settings: Settings
+    before: IncidentWatch, judgment: Judgment, settings: Settings
 ) -> dict[str, IncidentCourse]:
     """
     What is remembered of the groups of a cluster, or of its pipeline, after one look more.
 
     Args:
         before: What was remembered before.
-        judgement: What the look says.
+        judgment: What the look says.
         settings: The configuration.
 
     Returns:
         Of all with which something is wrong, and of those whose incident is over with it, by name.
     """
-    cluster, at = judgement.cluster, judgement.at
-    is_pipeline = judgement.of is WatchOf.PIPELINE
+    cluster, at = judgment.cluster, judgment.at
+    is_pipeline = judgment.of is WatchOf.PIPELINE
     # on the second look, too: no rate is known before
     is_first = before.snapshot_id is None or before.at == before.first_at
     already = at if is_first else before.first_at or at
     look = Occasion(
         cluster=cluster,
-        snapshot_id=judgement.snapshot_id,
+        snapshot_id=judgment.snapshot_id,
         at=at,
-        earlier=judgement.earlier,
+        earlier=judgment.earlier,
         # many groups of a new installation are one digest; a pipeline has few things that may be wrong
         already=datetime.min.replace(tzinfo=UTC) if is_pipeline else already,
     )
     known = {course.name: course for course in before.courses}
-    listed = frozenset(judgement.listed) if known else frozenset()
+    listed = frozenset(judgment.listed) if known else frozenset()
     courses = {}
-    for name in sorted(known.keys() | judgement.odd.keys()):
+    for name in sorted(known.keys() | judgment.odd.keys()):
         # of which the snapshot has nothing odd to say: it is well, or it is not there
         plain = Diagnosis.HEALTHY if name in listed else Diagnosis.UNKNOWN
-        judged = judgement.odd.get(name) or Judged(
+        judged = judgment.odd.get(name) or Judged(
             group_id=name, diagnosis=plain, known=name in listed
         )
         rules = OF_PIPELINES if is_pipeline else settings.incidents(cluster, name)
@@ -209,6 +209,7 @@ def _seen(
     known = course or _suspected(judged, look)
     spans = _spans(known.causes, judged, look.at, rules)
     known = replace(known, causes=spans, unseen_since=None, well_since=None, well_looks=0)
+    known = _with_peaks(known, judged)
     if known.state is IncidentState.SUSPECTED:
         began = min(known.began_at, *(s.since for s in spans if s.last_seen_at == look.at))
         already = began <= look.already
@@ -219,6 +220,22 @@ def _seen(
     if known.state is IncidentState.SUSPECTED:
         return replace(known, state=IncidentState.OPEN, cause=ripe[0], opened_at=look.at)
     return replace(known, cause=min(known.cause, ripe[0], key=lambda cause: cause.precedence))
+
+
+def _with_peaks(course: IncidentCourse, judged: Judged) -> IncidentCourse:
+    """With the largest lag and time behind, where this snapshot has larger ones."""
+    facts = [fact for trouble in judged.troubles for fact in trouble.facts]
+    behind = [trouble.amount for trouble in judged.troubles if trouble.kind in BEHIND]
+    lags, delays = ([f.after for f in facts if f.measure == name] for name in (LAG, DELAY))
+    return replace(
+        course,
+        peak_lag=_largest(course.peak_lag, *lags),
+        peak_behind_seconds=_largest(course.peak_behind_seconds, *delays, *behind),
+    )
+
+
+def _largest(*values: float | None) -> float | None:
+    return max((value for value in values if value is not None), default=None)
 
 
 def _suspected(judged: Judged, look: Occasion) -> IncidentCourse:

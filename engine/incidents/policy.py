@@ -15,7 +15,7 @@ from ..model.groups import WatchOf
 from ..model.states import IncidentKind
 from ..ports import ClusterFacts, FailingStep
 from ..records import IncidentCourse
-from .evaluation import Judged, Judgement, Trouble
+from .evaluation import Judged, Judgment, Trouble
 
 Known = dict[str, Any]
 """What is known of something wrong with a pipeline, by name; JSON-able."""
@@ -54,9 +54,9 @@ REPAIR_SHARE = 1 / 3
 is told."""
 
 
-def pipeline_judgement(
+def pipeline_judgment(
     facts: ClusterFacts, opened: Collection[str], late_after: timedelta, now: datetime
-) -> Judgement:
+) -> Judgment:
     """
     What is said of the pipeline of a cluster at a moment.
 
@@ -87,7 +87,7 @@ def pipeline_judgement(
         for kind, trouble in found.items()
         if kind in opened or kind not in waiting
     }
-    return Judgement(
+    return Judgment(
         cluster=facts.cluster,
         snapshot_id=f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}",
         at=now,

@@ -22,7 +22,7 @@ from ..model.arrays import NONE, Flags
 from ..model.batch import GroupBatch, max_by
 from ..model.facts import Fact, FactKind, fact
 from ..model.states import CAPACITY, STANDING, Diagnosis, LagBasis
-from .details import last_commit, last_members, silent_hosts, stuck_at
+from .details import last_commit, last_members, retention, silent_hosts, stuck_at
 from .evaluation import Judged, Trouble
 from .kinds import DELAY, KINDS, LAG, OTHER, PRODUCTION
 
@@ -209,6 +209,10 @@ class Circumstances:
         known = made[np.isfinite(made)]
         return datetime.fromtimestamp(float(known.min()), UTC) if len(known) else None
 
+    def retention(self, lost: Fact) -> Iterator[Fact]:
+        """How long the topic keeps records that loses them."""
+        return retention(self.group, self.seen.batch.partitions, self.rows, lost)
+
     def with_numbers(self, trouble: Trouble) -> Trouble:
         """A trouble, and how bad it is beside what its own facts say of that."""
         wanted = KINDS.get(trouble.kind, OTHER).numbers
@@ -270,7 +274,16 @@ def _losing_records(look: Circumstances, kind: Diagnosis, facts: Facts) -> Troub
         return None
     samples, rows = look.seen.samples, look.rows
     lost = (samples.begin[:, rows] > samples.committed[:, rows]) & look.group.counted
-    return Trouble(kind=kind, facts=facts, amount=facts[0].after, since=look.since_any(lost))
+    return Trouble(
+        kind=kind,
+        facts=(*facts, *look.retention(facts[0])),
+        amount=facts[0].after,
+        since=look.since_any(lost),
+    )
+
+
+def _soon_losing(look: Circumstances, kind: Diagnosis, facts: Facts) -> Trouble:
+    return Trouble(kind=kind, facts=(*facts, *look.retention(facts[0])))
 
 
 def _skipped_records(look: Circumstances, kind: Diagnosis, facts: Facts) -> Trouble:
@@ -325,6 +338,7 @@ TOLD: Mapping[Diagnosis, Callable[[Circumstances, Diagnosis, Facts], Trouble | N
     Diagnosis.REBALANCING: _rebalancing,
     Diagnosis.DATA_LOSS: _losing_records,
     Diagnosis.OFFSETS_SKIPPED: _skipped_records,
+    Diagnosis.DATA_LOSS_IMMINENT: _soon_losing,
     Diagnosis.GROUP_NOT_COMMITTING: _standing,
     Diagnosis.MEMBER_NOT_COMMITTING: _standing,
     Diagnosis.STUCK_PARTITION: _standing,

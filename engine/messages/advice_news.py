@@ -1,8 +1,7 @@
 """
-What of advice is news: pure decisions over facts.
+News of advice: pure decisions over facts.
 
-It is news when the state it has come to differs from what its group was last told, whether or not that message has
-arrived yet.
+An advice is news if its state differs from the last notification of its group, delivered or not.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from ..records.lifecycle import Uptake
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class News:
-    """News of one group: what of its *advice* is told, of which strategy; *announced* is what it was told before."""
+    """News of one group: its *advice* and strategy; *announced* is the notification before."""
 
     kind: NewsKind
     strategy: str
@@ -30,12 +29,12 @@ class News:
 
     @property
     def group_id(self) -> str:
-        """Whose they are."""
+        """The group."""
         return self.advice.group_id
 
     @property
     def announcement(self) -> Announcement:
-        """What the group's readers know once this is told."""
+        """The record of this notification."""
         return Announcement(
             group_id=self.group_id,
             kind=self.kind,
@@ -54,10 +53,10 @@ FOLLOWS: Mapping[NewsKind, tuple[AdviceState, frozenset[NewsKind]]] = {
         frozenset({NewsKind.SWITCH, NewsKind.ADOPTED, NewsKind.VERIFIED}),
     ),
 }
-"""What is told of an advice after its switch: in which state it is then, and what was told last."""
+"""News after a switch: the state of the advice, and the possible notifications before."""
 
 PASSING = frozenset({Diagnosis.UNKNOWN, Diagnosis.REBALANCING})
-"""Diagnoses that say nothing: a message that comes sooner because of them would come because of nothing."""
+"""Transient diagnoses: they don't justify an earlier message."""
 
 
 def new_advice(
@@ -67,15 +66,16 @@ def new_advice(
     pause: Callable[[str], timedelta],
 ) -> list[News]:
     """
-    What of a snapshot's advice its groups have not been told and may be told now, worst first.
+    The advice of a snapshot that needs a notification now, worst first.
 
-    What is told is the state to which an advice has come, never the same twice, and what follows a switch only to those
-    who heard of that switch. What comes sooner after the last message than the group's pause waits, unless the
-    diagnosis changed since. Nothing is kept of what waits: whoever asks later finds the state as it is then.
+    evenkeel reports each state of an advice once. News after a switch go only to groups that were notified of the
+    switch. News within the group's pause after the last message are delayed, unless the diagnosis changed. Delayed news
+    are not
+    stored: a later call finds the state of its own moment.
 
     Args:
         given: The advice of one snapshot, one per group.
-        announcements: What each group was told last, sent or still pending.
+        announcements: The last notification of each group, sent or pending.
         at: When the snapshot was taken.
         pause: From one message about the advice of a group, by its id, to the next.
     """
@@ -90,7 +90,7 @@ def new_advice(
 def _news(advice: ScoredAdvice, announced: Announcement | None, at: datetime) -> News | None:
     last = (announced.kind, announced.strategy) if announced else (None, None)
     if advice.state is AdviceState.CONFIRMED:
-        # a group that cannot be judged now has nothing to act on
+        # a group that cannot be evaluated now needs no action
         if advice.verdict is not Verdict.SWITCH or advice.strategy is None:
             return None
         if last == (NewsKind.SWITCH, advice.strategy):
@@ -106,7 +106,7 @@ def _news(advice: ScoredAdvice, announced: Announcement | None, at: datetime) ->
 
 
 def _is_of(uptake: Uptake | None, announced: Announcement | None) -> bool:
-    """Whether what was adopted is what was told last; of another time than what was said to be verified, it is not."""
+    """Whether the adoption belongs to the last notification: same strategy, and no later than its verification."""
     if uptake is None or announced is None or uptake.strategy != announced.strategy:
         return False
     return announced.kind is not NewsKind.VERIFIED or uptake.first_at <= announced.at

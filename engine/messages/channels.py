@@ -1,7 +1,7 @@
 """
-Where a message goes, for incidents under which key and in place of what, and to which page of the report it leads.
+Routes messages: their channels, their keys and the messages that they replace, and their links.
 
-A channel is one of Slack, or `webhook:NAME`: a program that pages people.
+A channel is a Slack channel, or `webhook:NAME`.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 
 from ..config import Settings
 from ..incidents.policy import EVERY_CLUSTER
-from ..model.message import AlertMessage, Severity, severity_of
-from ..model.text import report_place
+from ..model.message import AlertMessage, MessageKind, Severity, severity_of
+from ..model.states import Diagnosis
+from ..model.text import report_place, runbook_place
 from ..ports import Posting
 from ..records import IncidentCourse, Readers
 
 PAGERS = "webhook:"
-"""What the channels of programs begin with; what follows is a name of the configuration."""
+"""Prefix of webhook channels; a name of the configuration follows."""
 
 LONGEST = 1_000
 """Characters of an address that chats take for one."""
@@ -25,7 +26,7 @@ LONGEST = 1_000
 
 def pager_of(channel: str) -> str | None:
     """
-    The webhook that a channel stands for, by its name; None for a channel of people.
+    The name of the webhook of a channel; None for a Slack channel.
 
     >>> pager_of("webhook:oncall"), pager_of("#kafka")
     ('oncall', None)
@@ -34,18 +35,18 @@ def pager_of(channel: str) -> str | None:
 
 
 def channel_of(settings: Settings, cluster: str, group: str | None) -> str:
-    """Where a group is spoken of, or a whole cluster (*group* None): as a rule says, or in the default channel."""
+    """The channel of a group, or of a whole cluster (*group* None): that of a rule, or the default channel."""
     return settings.rule(cluster, "*" if group is None else group).channel or settings.slack_channel
 
 
 def is_named(settings: Settings, channel: str) -> bool:
-    """Whether the configuration still speaks of a channel."""
+    """Whether the configuration still has a channel."""
     channels = {settings.slack_channel, *(rule.channel for rule in settings.rules)}
     return channel in channels or pager_of(channel) in settings.webhooks
 
 
 def is_gone(settings: Settings, channel: str) -> bool:
-    """Whether a channel is that of a webhook that is not configured any more: what waits for it pages nobody."""
+    """Whether a channel belongs to a webhook that is no longer configured: its pending alerts are dropped."""
     return pager_of(channel) is not None and not is_named(settings, channel)
 
 
@@ -53,14 +54,13 @@ def receivers_of(
     settings: Settings, cluster: str, group: str | None, severity: Severity
 ) -> list[str]:
     """
-    The channels that hear of an incident: the one where its group is spoken of, then those of the webhooks that take
-    it.
+    The channels of an incident: that of its group, then those of the webhooks that match it.
 
     Args:
         settings: The configuration.
         cluster: Configured name of the cluster.
-        group: The group; None where the whole cluster is concerned.
-        severity: How bad the incident is while it is open; never *resolved*.
+        group: The group; None for a whole cluster.
+        severity: The severity of the incident while it is open; never *resolved*.
     """
     critical = severity is Severity.CRITICAL
     return [
@@ -73,20 +73,40 @@ def receivers_of(
     ]
 
 
-def with_report(message: AlertMessage, cluster: str, settings: Settings) -> AlertMessage:
+def with_links(message: AlertMessage, cluster: str, settings: Settings) -> AlertMessage:
     """
-    A message that says where its page is, as far as the configuration says where pages are.
+    A message with links to its pages, as far as the configuration has their addresses.
 
-    That is the page of the group that it is about, else that of its cluster.
+    The report is that of the group that it is about, else that of its cluster. The runbook is the page about the
+    diagnosis, in a digest the list of these pages.
 
     Args:
-        message: What is said.
+        message: The message.
         cluster: Under which cluster it was queued; it may be every one.
         settings: The configuration.
     """
-    if settings.report_url is None:
-        return message
-    home = f"{settings.report_url.rstrip('/')}/"
+    report, runbook = settings.report_url, settings.runbook_url
+    return replace(
+        message,
+        report=report and _report(message, cluster, f"{report.rstrip('/')}/"),
+        runbook=runbook and _runbook(message, f"{runbook.rstrip('/')}/"),
+    )
+
+
+def _runbook(message: AlertMessage, home: str) -> str | None:
+    if message.subject is not None:
+        of_pipeline = message.subject.group_id is None
+        return home + runbook_place(message.subject.cause, of_pipeline=of_pipeline)
+    if message.kind is MessageKind.DIGEST:
+        return home + runbook_place()
+    diagnoses = {told.diagnosis for told in message.announcements}
+    diagnosis = diagnoses.pop() if len(diagnoses) == 1 else None
+    if diagnosis is None or diagnosis is Diagnosis.HEALTHY:
+        return None
+    return home + runbook_place(diagnosis)
+
+
+def _report(message: AlertMessage, cluster: str, home: str) -> str:
     groups = {told.group_id for told in message.announcements}
     group = groups.pop() if len(groups) == 1 else None
     if message.subject is not None:
@@ -95,12 +115,23 @@ def with_report(message: AlertMessage, cluster: str, settings: Settings) -> Aler
     address = home + report_place(of_cluster, group)
     if len(address) > LONGEST:
         address = home + report_place(of_cluster)
-    return replace(message, report=address)
+    return address
+
+
+def posted(
+    key: str, channel: str, message: AlertMessage, thread: AlertMessage | None
+) -> list[Posting]:
+    """A new message, and the first line of its *thread*."""
+    postings = [Posting(key=key, channel=channel, message=message)]
+    if thread is not None:
+        its = f"{key} thread"
+        postings.append(Posting(key=its, channel=channel, message=thread, answers=key))
+    return postings
 
 
 @dataclass(kw_only=True, eq=False)
 class Postings:
-    """What is to be told of the groups of a cluster or its pipeline, in this order."""
+    """The postings of a round about the groups of a cluster or its pipeline, in order."""
 
     cluster: str
     settings: Settings
@@ -109,14 +140,16 @@ class Postings:
     def __iter__(self) -> Iterator[Posting]:
         return iter(self.queued)
 
-    def post(self, key: str, channel: str, message: AlertMessage) -> None:
-        """A message of its own."""
-        self.queued.append(Posting(key=key, channel=channel, message=message))
+    def post(
+        self, key: str, channel: str, message: AlertMessage, thread: AlertMessage | None = None
+    ) -> None:
+        """A new message, and the first line of its *thread*."""
+        self.queued += posted(key, channel, message, thread)
 
     def change(
         self, course: IncidentCourse, readers: Readers, key: str, message: AlertMessage
     ) -> None:
-        """The message that stands for an incident becomes another."""
+        """Replace the message of an incident."""
         self.queued.append(
             Posting(
                 key=f"incident {course.key} {key}",
@@ -135,7 +168,7 @@ class Postings:
         *,
         broadcast: bool,
     ) -> None:
-        """Something is said in the thread of the message that stands for an incident."""
+        """Add a line to the thread of an incident's message."""
         self.queued.append(
             Posting(
                 key=f"incident {course.key} {key} thread",
@@ -150,10 +183,9 @@ class Postings:
         self, course: IncidentCourse, key: str, message: AlertMessage, *, but: Collection[str] = ()
     ) -> None:
         """
-        The same for programs that page, each incident by itself: they bundle on their own.
+        Notify webhooks, one incident at a time: they group by themselves.
 
-        What they are told later takes the place of the opening, whether they had that or not: it never overtakes it,
-        and what waits gives way to it.
+        Later notifications replace the opening, delivered or not: they never precede it, and supersede pending ones.
         """
         for pager in self.pagers(course):
             if pager in but:
@@ -169,11 +201,11 @@ class Postings:
             )
 
     def channel(self, course: IncidentCourse) -> str:
-        """Where people read of it."""
+        """Its Slack channel."""
         return self._receivers(course)[0]
 
     def pagers(self, course: IncidentCourse) -> tuple[str, ...]:
-        """The webhooks that take an incident now, and those that know of it: they hear of its end, too."""
+        """The webhooks that match an incident now, and those that were notified of it: they receive its end, too."""
         _, *pagers = self._receivers(course)
         known = course.readers.pagers if course.readers else ()
         pagers += [pager for pager in known if not is_gone(self.settings, pager)]

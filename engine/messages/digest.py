@@ -1,4 +1,4 @@
-"""The one message a run writes about advice: every group with news, the worst in full."""
+"""The message of a run about advice: all groups with news, the worst in full in its thread."""
 
 from __future__ import annotations
 
@@ -13,11 +13,19 @@ from ..model.facts import Fact, FactKind
 from ..model.formats import minute
 from ..model.message import AlertMessage, MessageKind, NewsKind, Section, Severity
 from ..model.states import Diagnosis
-from ..model.text import with_group
 from ..ports import AdvisedSnapshot, ScoredAdvice
 from ..records.lifecycle import AT_ONCE, VERDICT_SECONDS, AdvicePromise
 from .advice_news import News
-from .incident_message import BETWEEN, LINE, NAME, fitted, in_command, next_command, titled
+from .incident_message import (
+    BETWEEN,
+    LINE,
+    NAME,
+    fitted,
+    in_command,
+    in_lines,
+    next_command,
+    titled,
+)
 from .wording import (
     across,
     and_more,
@@ -37,7 +45,7 @@ from .wording.forecasts import came, expected, foreseen, in_short, price, promis
 from .wording.incidents import impact
 
 WORST = 8
-"""Groups that get their lines; the others are named and counted."""
+"""Groups that a thread has in full; it names the others."""
 
 MOVES = 5
 """Moves listed per group."""
@@ -64,18 +72,19 @@ def advice_message(
     owners: Mapping[str, str] | None = None,
     worst: int = WORST,
     link: str | None = None,
-) -> AlertMessage:
+) -> tuple[AlertMessage, AlertMessage | None]:
     """
-    One digest of all news of one snapshot for one channel; news of one group is a message about that group.
+    One digest of all news of one snapshot for one channel, and the groups in full for its thread; news of one group are
+    a message about that group, without a thread.
 
     Args:
         cluster: The cluster's configured name.
         snapshot: The snapshot.
-        news: What is new, worst first; at least one.
+        news: The news, worst first; at least one.
         moves: Some moves by group.
-        verdicts: How many groups of the whole snapshot got which verdict.
-        owners: Who owns a group, where that is configured.
-        worst: How many groups get their lines.
+        verdicts: The number of groups of the snapshot per verdict.
+        owners: Owner of a group, if configured.
+        worst: How many groups the thread has in full.
         link: Address of the run.
     """
     full, rest = news[:worst], news[worst:]
@@ -98,35 +107,54 @@ def advice_message(
     if len(news) == 1:
         owner = owned.get(first.group)
         owns = (f"Owner: {fitted(owner, NAME)}",) if owner else ()
-        return replace(message, footer=(*owns, *message.footer))
+        return replace(message, footer=(*owns, *message.footer)), None
+    number = Counter(one.kind for one in news)
+    counted = ", ".join(f"{number[kind]:,} {kind}" for kind in NewsKind if number[kind])
+    digest = replace(
+        message,
+        title=titled(cluster, None, f"advice for {several(len(news), 'group')}"),
+        summary=f"{counted}, most urgent first.",
+        action=None,
+        sections=tuple(Section(heading="", lines=(line,)) for line in _in_lines(news)),
+        more=f"All open switches: evenkeel query open_switches --param {quote(f'cluster={cluster}')}",
+    )
     sections = [section(one, owned.get(one.group)) for one in told]
     if rest:
         names = [f"{one.group_id} ({one.kind} {one.strategy})" for one in rest]
         heading = f"and {several(len(rest), 'more group')}"
         sections.append(Section(heading=heading, lines=(listed(names, NAMED),)))
-    number = Counter(one.kind for one in news)
-    counted = ", ".join(f"{number[kind]:,} {kind}" for kind in NewsKind if number[kind])
-    return replace(
-        message,
-        title=titled(cluster, None, f"advice for {several(len(news), 'group')}"),
-        summary=f"{sentence(counted)} First: {fitted(first.group, NAME)}, {first.headline}.",
-        action=None,
+    thread = replace(
+        digest,
+        title=titled(cluster, None, f"advice for {several(len(news), 'group')}, in full"),
         sections=tuple(sections),
-        more=f"All open switches: evenkeel query open_switches --param {quote(f'cluster={cluster}')}",
+        announcements=(),
+        footer=(),
+        more=None,
     )
+    return digest, thread
+
+
+def _in_lines(news: Sequence[News]) -> list[str]:
+    """A line for each of the first, and how many more there are."""
+    shown = in_lines(news)
+    lines = [fitted(f"{fitted(one.group_id, NAME)}: {_headline(one)}") for one in shown]
+    if rest := Counter(one.kind for one in news[len(shown) :]):
+        counted = ", ".join(f"{rest[kind]:,} {kind}" for kind in NewsKind if rest[kind])
+        lines.append(f"and {rest.total():,} more: {counted}")
+    return lines
 
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
     """
-    What is said of one group.
+    The text about one group.
 
     Attributes:
         group: Its id.
-        headline: What is new in a few words, with the one number.
-        impact: Why, in a sentence or two.
-        action: The one thing to do; None: nothing.
-        sections: What else there is, then the one command.
+        headline: The news in a few words, with one number.
+        impact: The reason, in a sentence or two.
+        action: The action; None: no action.
+        sections: The details, then the command.
     """
 
     group: str
@@ -138,11 +166,11 @@ class Told:
 
 def told_of(cluster: str, news: News, moves: Sequence[Move] = ()) -> Told:
     """
-    What is said of one group.
+    The text about one group.
 
     Args:
         cluster: The cluster's configured name.
-        news: What is new.
+        news: Its news.
         moves: Some of its moves.
     """
     advice = news.advice
@@ -196,7 +224,7 @@ def _first(clauses: Iterable[str]) -> str:
 
 
 def _in_an_hour(advice: ScoredAdvice) -> str:
-    """The lag in an hour, as it is and with the other strategy; where that is the same, what crosses racks."""
+    """The lag in an hour with the current and the other strategy; if equal, the cross-rack share."""
     live, other = advice.live_forecast, advice.forecast
     if live is not None and other is not None:
         before, after = in_short(live.forecast_lag_expected), in_short(other.forecast_lag_expected)
@@ -209,7 +237,7 @@ def _in_an_hour(advice: ScoredAdvice) -> str:
 def _action(news: News) -> str | None:
     match news.kind:
         case NewsKind.SWITCH:
-            how = _real(news.advice.how, news.group_id)
+            how = news.advice.how
             return sentence(shortened(how, REASON)) if how else f"Switch to {news.strategy}."
         case NewsKind.WITHDRAWN:
             return f"Don't switch to {news.strategy}."
@@ -228,10 +256,6 @@ def _command(cluster: str, news: News) -> str:
     return f"evenkeel runbook {name} {options}"
 
 
-def _real(text: str | None, group: str) -> str | None:
-    return text and with_group(text, in_command(group, whole=True))
-
-
 def _lines(news: News, moves: Sequence[Move]) -> list[tuple[str, str]]:
     advice = news.advice
     if news.kind is NewsKind.SWITCH:
@@ -245,7 +269,7 @@ def _lines(news: News, moves: Sequence[Move]) -> list[tuple[str, str]]:
 
 
 def _outcome(news: News) -> list[str]:
-    """What came of an advice that was adopted."""
+    """The outcome of an adopted advice."""
     if news.kind not in (NewsKind.VERIFIED, NewsKind.MISSED):
         return []
     advice = news.advice
@@ -254,14 +278,14 @@ def _outcome(news: News) -> list[str]:
 
 
 def _across(advice: ScoredAdvice) -> list[str]:
-    """What crosses racks since an advice for them alone was adopted, and what follows if that decided."""
+    """Cross-rack reads since the adoption of an advice about racks, and the verdict if that decided."""
     before = advice.uptake.crossed if advice.uptake else None
     lines = []
     for one in advice.checks:
-        if one.after_seconds != AT_ONCE or one.realised is None or before is None:
+        if one.after_seconds != AT_ONCE or one.actual is None or before is None:
             continue
-        decided = (one.realised <= one.high) is (advice.state is AdviceState.VERIFIED)
-        line = across(before, one.realised, one.high)
+        decided = (one.actual <= one.high) is (advice.state is AdviceState.VERIFIED)
+        line = across(before, one.actual, one.high)
         outcome = "met" if advice.state is AdviceState.VERIFIED else "missed"
         lines.append(sentence(f"{line}: forecast {outcome}" if decided else line))
     return lines
@@ -271,17 +295,17 @@ P = TypeVar("P", bound=AdvicePromise)
 
 
 def _after_an_hour(promises: Iterable[P]) -> list[P]:
-    """Those that say whether an advice kept what it promised, lag first."""
+    """The forecasts that decide the verdict of an advice, lag first."""
     due = (one for one in promises if one.after_seconds == VERDICT_SECONDS)
     return sorted(due, key=lambda one: (one.measure != "lag", one.measure))
 
 
 APART = ("forecast_", "price_")
-"""How the measures begin that have lines of their own, where they are known."""
+"""Prefixes of measures with lines of their own, if known."""
 
 
 def _why(advice: ScoredAdvice) -> str:
-    """The reason, but for what is told apart of it."""
+    """The reason, without the measures that have lines of their own."""
     foreseen = advice.forecast is not None
     facts = [
         fact
@@ -290,11 +314,11 @@ def _why(advice: ScoredAdvice) -> str:
         and not (foreseen and fact.measure.startswith(APART))
     ]
     reason = because(facts) if advice.facts is not None else advice.reason
-    return shortened(_real(reason, advice.group_id) or "", REASON)
+    return shortened(reason or "", REASON)
 
 
 def _problem(advice: ScoredAdvice) -> list[str]:
-    """What is wrong with the group, with names and numbers."""
+    """The problem of the group, with names and numbers."""
     if advice.metrics is None or advice.metrics.diagnosis is None:
         return []
     facts = [fact for fact in advice.facts or () if fact.kind is FactKind.DIAGNOSIS]
@@ -304,7 +328,7 @@ def _problem(advice: ScoredAdvice) -> list[str]:
 
 
 def _switch(news: News) -> list[tuple[str, str]]:
-    """What a switch costs, how sure its effect is, and what else there is to know."""
+    """Cost and confidence of a switch, and other effects."""
     advice = news.advice
     also = _effects(advice)
     if advice.notes:
@@ -316,12 +340,12 @@ def _switch(news: News) -> list[tuple[str, str]]:
     return [
         ("Cost", _cost(advice)),
         ("Confidence", BETWEEN.join(_certainty(advice))),
-        ("Also", _real(BETWEEN.join(also), news.group_id) or ""),
+        ("Also", BETWEEN.join(also)),
     ]
 
 
 def _effects(advice: ScoredAdvice) -> list[str]:
-    """What the reason leaves out, smaller gains and what gets worse; the unknown is left out."""
+    """Smaller gains and losses that the reason leaves out; unknown ones are left out."""
     reason_measures = {fact.measure for fact in advice.facts or ()}
     better: list[str] = []
     worse: list[str] = []
@@ -356,7 +380,7 @@ def _cost(advice: ScoredAdvice) -> str:
 
 
 def _certainty(advice: ScoredAdvice) -> list[str]:
-    """How often it won, between what the lag lies, and what of its reason is unknown, or that nothing is."""
+    """Snapshots in which it was best, p10 and p90 of the lag, and unknown values of its reason."""
     times = advice.seen
     won = f"best strategy in {several(times, 'snapshot')}"
     sure = [f"{won} since {minute(advice.seen_since)}" if advice.seen_since else won]

@@ -1,6 +1,6 @@
 """
-What is told of groups: whether an open incident is news to its readers (pure decisions), and what was told, for people
-who look at many snapshots in a row.
+Events of group incidents: whether an open incident needs a notification (pure decisions), and the notifications of many
+snapshots in a row.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..records import CauseSpan, IncidentCourse, Readers, SilenceKind
 
 
 class EventKind(enum.StrEnum):
-    """What was told of groups."""
+    """Kinds of notifications about groups."""
 
     OPENED = "opened"
     WORSE = "worse"
@@ -29,15 +29,15 @@ class EventKind(enum.StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupEvent:
     """
-    One thing that was told, where people read it.
+    A notification in a channel of people.
 
     Attributes:
-        kind: What.
-        at: When that was true.
+        kind: Its kind.
+        at: The moment of its facts.
         cluster: Configured name of the cluster.
-        groups: Of which groups: one, or those that a digest names.
-        causes: (groups) what is wrong with each, or was.
-        message: What was said.
+        groups: Its groups: one, or those that a digest names.
+        causes: (groups) the present or former problem of each.
+        message: Its message.
     """
 
     kind: EventKind
@@ -62,10 +62,11 @@ def news_of(
     course: IncidentCourse, quiet: Quiet | None, rules: IncidentRules, at: datetime
 ) -> EventKind | None:
     """
-    What is to be told of an open incident now; None: nothing.
+    The notification that an open incident needs now; None: no notification.
 
-    *Opened* to those who know nothing of it. *Worse* is a more severe trouble, or records that are lost beside it.
-    *Still* is a reminder: it is much worse than when its readers were told last, and the same.
+    *Opened* is for readers without a notification. *Worse* is a more severe problem, or data loss in addition. *Still*
+    is a
+    reminder: the same problem is much worse than in the last notification.
     """
     readers = course.readers
     if quiet is not None and quiet.kind is not SilenceKind.ACK:
@@ -76,7 +77,7 @@ def news_of(
         return EventKind.WORSE if rose(course, readers) else None
     if loses(course) or (new_losses(course) and not readers.in_digest):
         return EventKind.WORSE
-    # why a group is behind is no worse than that it is
+    # the reason for a time lag is no worse than the lag itself
     alike = {course.cause, readers.cause} <= SECONDS_BEHIND
     if alike or course.cause is readers.cause:
         return EventKind.STILL if _grew(course, readers, rules, at) else None
@@ -84,23 +85,23 @@ def news_of(
 
 
 def seen_now(spans: tuple[CauseSpan, ...]) -> tuple[CauseSpan, ...]:
-    """The causes that the newest snapshot shows; where it shows none, all of them: what was missed may come back."""
+    """The causes in the newest snapshot; if it shows none, all of them, because missed ones may return."""
     return tuple(span for span in spans if not span.missed) or spans
 
 
 LOSSES = frozenset({Diagnosis.DATA_LOSS, Diagnosis.OFFSETS_SKIPPED})
-"""Causes that cost records: they are told whatever else is wrong."""
+"""Causes that lose records: they are always reported."""
 
 
 def new_losses(course: IncidentCourse) -> list[CauseSpan]:
-    """How a group loses records, where the readers of its incident do not know that it does."""
+    """Causes by which a group loses records, if its readers don't know of any."""
     readers = course.readers
     known = {readers.cause, *readers.causes} if readers else LOSSES
     return [] if known & LOSSES else [span for span in course.causes if span.cause in LOSSES]
 
 
 def loses(course: IncidentCourse) -> bool:
-    """Whether retention removes what it has not read: known for certain, where a fast group may only seem to skip."""
+    """Whether retention deletes unread records: that is certain, while a fast group may only seem to skip records."""
     return any(span.cause is Diagnosis.DATA_LOSS for span in new_losses(course))
 
 
@@ -118,5 +119,5 @@ def rose(course: IncidentCourse, readers: Readers) -> bool:
 
 
 def amount_of(course: IncidentCourse) -> float | None:
-    """How bad the cause is by which the incident is called; None: unknown, or not there now."""
+    """The severity of the main cause; None: unknown, or not present now."""
     return next((span.amount for span in course.causes if span.cause is course.cause), None)

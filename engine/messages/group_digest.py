@@ -7,37 +7,47 @@ import html
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from ..model.message import AlertMessage, MessageKind, Section, Severity, severity_of
 from ..model.states import TroubleKind
-from .incident_message import BETWEEN, NAME, Incident, fitted, headline_of, length_of, titled
+from .incident_message import (
+    BETWEEN,
+    NAME,
+    Incident,
+    fitted,
+    headline_of,
+    in_lines,
+    length_of,
+    titled,
+)
 from .wording import sentence, several
 from .wording.incidents import called, formerly
 
 FITTING = 40
-"""Groups that get a line of their own in a digest at most."""
+"""Groups that get a line of their own in a thread at most."""
 
 WORST = 10
-"""As many get one however many groups there are; of the others there is room for the names."""
+"""Groups that get a line in any case; the others are named if there is room."""
 
 ROOM = 8_000
-"""Characters of all its lines, as a chat counts them."""
+"""Characters of all lines, as Slack counts them."""
 
 ROOM_WITH_NAMES = 9_000
-"""The same with the names of those that get no line: Slack refuses a message of much more than 13,000 in all."""
+"""The same with the names of groups without a line: Slack rejects messages of more than about 13,000 characters."""
 
 PART = 2_500
 """Characters of the lines under one heading."""
 
 LOCAL_TIME = 60
-"""Characters that a moment takes beyond its own, since a chat shows it in the reader's time."""
+"""Additional characters of a moment, for Slack's local time."""
 
 CALLED = 5
-"""As many are called by one digest."""
+"""Mentions of one digest, at most."""
 
 
 class DigestKind(enum.StrEnum):
-    """Why many groups share a message."""
+    """Reasons for a message about many groups."""
 
     FIRST = "first"
     OPENED = "opened"
@@ -51,36 +61,46 @@ _TITLES: Mapping[DigestKind, str] = {
 }
 
 
-def digest_message(
-    incidents: Sequence[Incident], kind: DigestKind
-) -> tuple[AlertMessage, tuple[str, ...]]:
+Named = tuple[Incident, str]
+"""An incident and its line."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GroupDigest:
     """
-    Many incidents of a cluster and channel at once, the most severe first: a line for each, or for the worst only and
-    of the others the names, by cause.
+    Many incidents at once.
+
+    Attributes:
+        message: The message: a line for each of the worst, and the number of others.
+        thread: The others, for its thread; None if there are none.
+        named: The ids of the groups in both; the others follow with the next snapshot.
+    """
+
+    message: AlertMessage
+    thread: AlertMessage | None
+    named: tuple[str, ...]
+
+
+def digest_message(incidents: Sequence[Incident], kind: DigestKind) -> GroupDigest:
+    """
+    Many incidents of a cluster and channel at once, the most severe first.
 
     Args:
         incidents: Those of one cluster, at one moment; at least one.
-        kind: Why they are told together.
-
-    Returns:
-        The message, and the ids of the groups that it names; of all others nobody has been told.
+        kind: The reason for a shared message.
     """
     ordered = sorted(incidents, key=lambda each: (each.course.cause.precedence, each.course.name))
     line = _line_of_end if kind is DigestKind.RESOLVED else _line
-    named, others = _split(ordered, line)
+    shown = in_lines(ordered)
+    rest = ordered[len(shown) :]
+    named, others = _split(rest, line)
     first, over = ordered[0], kind is DigestKind.RESOLVED
-    sections = [part for heading, lines in _headed(named, over) for part in _parts(heading, lines)]
-    by: dict[TroubleKind, list[str]] = {}
-    for each, name in others:
-        by.setdefault(each.course.cause, []).append(name)
-    for cause, names in by.items():
-        heading = f"{sentence(called(cause))[:-1]}, {len(names):,} more"
-        sections += _parts(heading, names, joined=", ")
-    if left := len(ordered) - len(named) - len(others):
-        more = "They follow with the next snapshot."
-        sections.append(Section(heading=f"and {several(left, 'more group')}", lines=(more,)))
+    lines = [line(each) for each in shown]
+    if rest:
+        lines.append(f"and {len(rest):,} more{'' if over else f': {_counted(rest)}'}")
+    known = [*shown, *(each for each, _ in (*named, *others))]
     # each once
-    who = list(dict.fromkeys(each.mention for each, _ in (*named, *others) if each.mention))
+    who = list(dict.fromkeys(each.mention for each in known if each.mention))
     mention = " ".join(who[:CALLED]) or None
     message = AlertMessage(
         kind=MessageKind.DIGEST,
@@ -89,17 +109,48 @@ def digest_message(
         title=titled(first.cluster, None, f"{several(len(ordered), 'group')} {_TITLES[kind]}"),
         summary=_summary(ordered, over),
         action=None if over else f"Start with {fitted(first.course.name, NAME)}.",
-        sections=tuple(sections),
+        sections=tuple(Section(heading="", lines=(each,)) for each in lines),
         more=None if over else "All open incidents: evenkeel query open_incidents",
         snapshot_id=first.snapshot_id,
         mention=mention if kind is DigestKind.OPENED else None,
         link=first.link,
     )
-    return message, tuple(each.course.name for each, _ in (*named, *others))
+    thread = _thread(message, rest, named, others, kind) if rest else None
+    return GroupDigest(
+        message=message, thread=thread, named=tuple(each.course.name for each in known)
+    )
 
 
-Named = tuple[Incident, str]
-"""An incident and its line."""
+def _thread(
+    message: AlertMessage,
+    rest: Sequence[Incident],
+    named: Sequence[Named],
+    others: Sequence[Named],
+    kind: DigestKind,
+) -> AlertMessage:
+    """The groups without a line in the message: a line for each, or names by cause if these are too many."""
+    over = kind is DigestKind.RESOLVED
+    sections = [part for heading, lines in _headed(named, over) for part in _parts(heading, lines)]
+    by: dict[TroubleKind, list[str]] = {}
+    for each, name in others:
+        by.setdefault(each.course.cause, []).append(name)
+    for cause, names in by.items():
+        heading = f"{sentence(called(cause))[:-1]}, {len(names):,} more"
+        sections += _parts(heading, names, joined=", ")
+    if left := len(rest) - len(named) - len(others):
+        more = "They follow with the next snapshot."
+        sections.append(Section(heading=f"and {several(left, 'more group')}", lines=(more,)))
+    text = f"{several(len(rest), 'more group')} {_TITLES[kind]}"
+    return replace(
+        message,
+        severity=Severity.RESOLVED if over else severity_of(rest[0].course.cause),
+        title=titled(rest[0].cluster, None, text),
+        summary=_summary(rest, over),
+        action=None,
+        sections=tuple(sections),
+        more=None,
+        mention=None,
+    )
 
 
 def _line(incident: Incident) -> str:
@@ -132,7 +183,7 @@ def _split(
 
 
 def _fitting(named: Sequence[Named], room: int, least: int = 0) -> list[Named]:
-    """The first ones that there is room for."""
+    """The first ones that fit."""
     fitting: list[Named] = []
     for each in named:
         room -= _size(each[1])
@@ -143,7 +194,7 @@ def _fitting(named: Sequence[Named], room: int, least: int = 0) -> list[Named]:
 
 
 def _size(line: str) -> int:
-    """Characters that a line takes at most, or a name with its comma: escaped as markup, then as JSON."""
+    """The largest size of a line, or of a name with its comma: escaped as markup, then as JSON."""
     in_local_time = LOCAL_TIME * line.count(" UTC")
     return len(json.dumps(html.escape(line, quote=False))) + in_local_time
 
@@ -159,7 +210,7 @@ def _headed(named: Sequence[Named], over: bool) -> Iterator[tuple[str, list[str]
 
 
 def _parts(heading: str, lines: Sequence[str], joined: str | None = None) -> Iterator[Section]:
-    """Lines under as few headings as hold them; names that are *joined* by something are one line of each."""
+    """Lines under as few headings as possible; *joined* names are one line per heading."""
     parts: list[list[str]] = [[]]
     room = PART
     for line in lines:
@@ -177,6 +228,10 @@ def _parts(heading: str, lines: Sequence[str], joined: str | None = None) -> Ite
 def _summary(incidents: Sequence[Incident], over: bool) -> str:
     if over:
         return "All of their incidents are resolved."
+    return f"{_counted(incidents)}, most severe first."
+
+
+def _counted(incidents: Sequence[Incident]) -> str:
     number = Counter(severity_of(each.course.cause) for each in incidents)
     counted = [f"{number[each]:,} {each}" for each in Severity if number[each]]
-    return f"{', '.join(counted[::-1])}, most severe first."
+    return ", ".join(counted[::-1])

@@ -1,7 +1,7 @@
 """
-The one builder of messages about incidents, be it of a group or of a pipeline: opened, worse, still open, over.
+Builds the messages about incidents of groups and pipelines: opened, worse, still open, resolved.
 
-They are read at night on a phone: what, since when, how bad, what changed before it, what to do, whose it is.
+They are for a phone at night: problem, impact, action, beginning, changes before it, owner.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TypeVar
 
+from ..config import RefusedCluster, Settings
 from ..incidents.policy import EVERY_CLUSTER
 from ..model.facts import Fact
-from ..model.formats import minute, roughly
+from ..model.formats import brief, minute, roughly
 from ..model.message import AlertMessage, MessageKind, Section, Severity, Subject, severity_of
 from ..model.states import CAPACITY, SECONDS_BEHIND, Diagnosis, IncidentKind, TroubleKind
 from ..model.text import cut, printable
@@ -27,7 +29,7 @@ TITLE = 80
 """Characters of a title."""
 
 LEAST_NAME = 24
-"""Characters of a name that a title keeps, however much there is to say."""
+"""Characters of a name that a title keeps in any case."""
 
 PLACE = 20
 """Characters of a cluster's name in a title."""
@@ -39,22 +41,25 @@ LINE = 240
 """Characters of a line."""
 
 HEADLINE = 70
-"""Characters of what follows a name in a title."""
+"""Characters of a title after the name."""
 
 TRACE = 110
-"""Characters of where to look."""
+"""Characters of a trace: a host, an offset, a last member."""
 
 ERRORS = 3
 """Errors of a pipeline's steps that a message quotes."""
 
 BETWEEN = " · "
-"""Between what shares a line."""
+"""Separator of facts in one line."""
+
+LINES = 6
+"""Lines of a message about many: with summary and footer, Slack shows eight."""
 
 SPELT_OUT = 100
-"""Characters of a group's name that a command spells out."""
+"""Characters of a group's name in a command."""
 
 WHY_BEHIND = CAPACITY | {Diagnosis.REBALANCING}
-"""Causes that say why a group is behind."""
+"""Causes that explain a time lag."""
 
 KINDS: Mapping[EventKind, MessageKind] = {
     EventKind.OPENED: MessageKind.INCIDENT_OPENED,
@@ -62,25 +67,26 @@ KINDS: Mapping[EventKind, MessageKind] = {
     EventKind.STILL: MessageKind.INCIDENT_STILL,
     EventKind.RESOLVED: MessageKind.INCIDENT_CLOSED,
 }
-"""What a message is, by what it tells."""
+"""The kind of a message, by its event."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incident:
     """
-    An incident of a group or a pipeline at a moment at which it is told.
+    An incident of a group or a pipeline at the moment of a notification.
 
     Attributes:
         cluster: Configured name of the cluster.
-        course: How it went so far; its `readers` know what they were told *before* this.
+        course: Its history; its `readers` are as of the notification *before* this.
         at: When the reading of the snapshot ended; of a pipeline the moment.
-        snapshot_id: The snapshot that shows it so.
-        changed: What changed of the group since the last snapshot in which it was well; None: not known.
-        owner: Who owns the group, as configured.
-        mention: Who is called, as `Rule.mention` has it; None: nobody.
+        snapshot_id: The snapshot.
+        changed: Changes of the group since the last snapshot in which it was healthy; None: not known.
+        owner: Owner of the group, as configured.
+        mention: Slack mentions, as in `Rule.mention`; None: no mention.
         link: Address of the run.
-        quiet: What is to be said of a silence or an acknowledgement, a clause; None: nothing.
-        unwatched: Whether it is over because its cluster is not configured any more.
+        kafka: Options by which Kafka's own tools reach the cluster; None: not known.
+        quiet: Clause about a silence or an acknowledgement; None: there is none.
+        unwatched: Whether it ended because its cluster is no longer configured.
     """
 
     cluster: str
@@ -91,34 +97,36 @@ class Incident:
     owner: str | None = None
     mention: str | None = None
     link: str | None = None
+    kafka: str | None = None
     quiet: str | None = None
     unwatched: bool = False
 
     @property
     def ended_at(self) -> datetime:
-        """When it was well again, which is before that was believed."""
+        """When it recovered, which is before it counted as resolved."""
         return self.course.well_since or self.course.closed_at or self.at
 
 
 def fitted(text: str, limit: int = LINE) -> str:
-    """A text whose every character can be shown, not longer than that: names may hold anything."""
+    """A printable text within a limit: names may contain any character."""
     return shortened(printable(text), limit)
 
 
 def message_of(incident: Incident, event: EventKind) -> AlertMessage:
     """
-    The message that stands for an incident. Line 1, its title: what is wrong, with the one number. Line 2: the impact,
-    whether it grows, and the one thing to do. Then what else to know for that, since when, other causes, what changed
-    before, one command, and whose it is. Once it is over: what it was, how bad when last reported, and when.
+    The message of an incident. The title has the problem and one number. Line 2 has the impact, the trend and the
+    action. Then follow background, beginning, other causes, changes before it, one command, and the owner. A resolved
+    incident has the former problem, the last reported severity, and its period.
 
-    Who knows of it is told what is new since. Of a pipeline: with a link to what failed.
+    Readers who were notified before see the news since. A pipeline has a link to the failed task.
     """
     course = incident.course
     if course.group_id is None:
         return _of_pipeline(incident, event)
     if event is EventKind.RESOLVED:
         title = f"{_outcome(course)}, {_was(course)} for {length_of(incident)}"
-        lines = [("When", _from_to(incident)), ("Flapping", _why_only_now(incident))]
+        when = BETWEEN.join([_from_to(incident), *_peaks(course)])
+        lines = [("When", when), ("Flapping", _why_only_now(incident))]
         return _of_group(incident, event, title, _now_healthy(incident), sections=_sections(lines))
     worst = _worst(course)
     title, facts = headline_of(course), worst.facts if worst else ()
@@ -132,7 +140,7 @@ def message_of(incident: Incident, event: EventKind) -> AlertMessage:
         *_beside(course, worst),
         ("Changed before", _changed(incident.changed)),
     ]
-    command = next_command(
+    command = _raising_retention(incident.kafka, about) or next_command(
         incident.cluster,
         course.name,
         about.cause if about else course.cause,
@@ -145,15 +153,15 @@ def message_of(incident: Incident, event: EventKind) -> AlertMessage:
 
 def line_of(incident: Incident, event: EventKind) -> AlertMessage:
     """
-    What the thread of that message says then; it calls somebody only if it is more severe than what they know. Of a
-    pipeline it is the same.
+    The line for the thread of that message; it mentions people only if the incident is more severe than they know. Of a
+    pipeline it is the same message.
     """
     course, readers = incident.course, incident.course.readers
     if course.group_id is None:
         return _of_pipeline(incident, event)
     if event is EventKind.RESOLVED:
         title = f"{_outcome(course)}, {_was(course)} for {length_of(incident)}"
-        when = f"{_from_to(incident)}."
+        when = sentence(", ".join([_from_to(incident), *_peaks(course)]))
         return _of_group(incident, event, title, f"{when} {_why_only_now(incident)}".strip())
     calls = readers is None or rose(course, readers)
     caller = incident if calls else replace(incident, mention=None)
@@ -164,14 +172,14 @@ def line_of(incident: Incident, event: EventKind) -> AlertMessage:
 
 
 def headline_of(course: IncidentCourse) -> str:
-    """What is wrong in a few words, with the number that matters."""
+    """The problem in a few words, with its number."""
     span = _worst(course)
     return fitted(wording.headline(span) if span else wording.called(course.cause), HEADLINE)
 
 
 def titled(name: str, place: str | None, text: str) -> str:
     """
-    A title that stays within `TITLE`: a long name is cut in the middle, since its ends tell most.
+    A title within `TITLE`: a long name is cut in the middle, because its ends differ most.
 
     >>> titled("orders", "eu", "25 min behind")
     'orders (eu): 25 min behind'
@@ -184,8 +192,21 @@ def titled(name: str, place: str | None, text: str) -> str:
     return f"{cut(name, TITLE - len(where) - 2 - len(text))}{where}: {text}"
 
 
+T = TypeVar("T")
+
+
+def in_lines(items: Sequence[T]) -> Sequence[T]:
+    """
+    Those that get a line of their own in a message about many; one line counts the others.
+
+    >>> len(in_lines(range(6))), len(in_lines(range(7)))
+    (6, 5)
+    """
+    return items if len(items) <= LINES else items[: LINES - 1]
+
+
 def length_of(incident: Incident) -> str:
-    """How long it has lasted, or did."""
+    """Its duration."""
     return roughly((incident.ended_at - incident.course.began_at).total_seconds())
 
 
@@ -199,7 +220,7 @@ def _built(
     link: str | None,
     action: str | None = None,
 ) -> AlertMessage:
-    """A message about an incident; whom it calls it calls until that is over."""
+    """A message about an incident; it mentions people until that is resolved."""
     over, course = event is EventKind.RESOLVED, incident.course
     severity = severity_of(course.cause)
     subject = Subject(
@@ -232,7 +253,7 @@ def _built(
 
 
 def _sections(lines: Iterable[tuple[str, str]]) -> tuple[Section, ...]:
-    """A line under each heading; what has nothing to say is left out."""
+    """A line under each heading; empty lines are left out."""
     return tuple(Section(heading=heading, lines=(line,)) for heading, line in lines if line)
 
 
@@ -256,7 +277,7 @@ def _of_group(
 
 
 def _impact(course: IncidentCourse, worst: CauseSpan | None, title: str) -> str:
-    """Who is affected, and whether it grows; what the title says is not said again."""
+    """Impact and trend, without the numbers of the title."""
     facts = worst.facts if worst else ()
     impact = wording.impact(facts)
     bad = [fact for span in seen_now(course.causes) for fact in span.facts]
@@ -271,7 +292,7 @@ def _action(about: CauseSpan | None) -> str | None:
 
 
 def _now_healthy(incident: Incident) -> str:
-    """How it is now, and how bad it was when last reported."""
+    """The present state, and the last reported severity."""
     course, readers = incident.course, incident.course.readers
     if course.well_since:
         now = f"The group has been healthy since {minute(course.well_since)}."
@@ -284,8 +305,19 @@ def _now_healthy(incident: Incident) -> str:
     return f"{now} Last reported: {bad}." if bad else now
 
 
+def _peaks(course: IncidentCourse) -> list[str]:
+    """The largest lag and time behind, unless unknown or equal to the last report."""
+    peaks = [f"peak lag {brief(course.peak_lag)}"] if course.peak_lag else []
+    readers, seconds = course.readers, course.peak_behind_seconds
+    behind = roughly(seconds) if seconds else None
+    known = wording.amount(readers.cause, readers.amount) if readers and readers.amount else ""
+    if behind and known != f"{behind} behind":
+        peaks.append(f"up to {behind} behind")
+    return peaks
+
+
 def _why_only_now(incident: Incident) -> str:
-    """Why its end comes no sooner, where it came back before."""
+    """Why a flapping incident was resolved only now."""
     course = incident.course
     if course.over_at is None or course.well_since is None:
         return ""
@@ -295,19 +327,19 @@ def _why_only_now(incident: Incident) -> str:
 
 
 def _was(course: IncidentCourse) -> str:
-    """What an incident was called by, and what was lost beside that."""
+    """The former main cause, and data loss in addition."""
     known = course.readers.causes if course.readers else ()
     beside = [cause for cause in known if cause in LOSSES and cause is not course.cause]
     return " and ".join(wording.formerly(cause) for cause in (course.cause, *beside))
 
 
 def _outcome(course: IncidentCourse) -> str:
-    """How it ended: one that was never seen healthy again is only closed."""
+    """How it ended: closed if the group was not seen healthy again."""
     return "resolved" if course.well_since or course.unseen_since else "closed"
 
 
 def _worst(course: IncidentCourse) -> CauseSpan | None:
-    """The cause that the incident goes by, or where that is over the worst that is left."""
+    """The main cause, or the worst remaining one after that is over."""
     named = (span for span in course.causes if span.cause is course.cause)
     return next(named, course.causes[0] if course.causes else None)
 
@@ -320,13 +352,13 @@ def _sentence(clause: str, facts: Sequence[Fact]) -> str:
 
 
 def _beside(course: IncidentCourse, worst: CauseSpan | None) -> list[tuple[str, str]]:
-    """The other causes: what is there beside the worst, and what was there before."""
+    """The other causes, present and former."""
     there = seen_now(course.causes)
     was = [span.cause for span in course.causes if span not in there and span is not worst]
     if worst is not None and worst.cause is not course.cause:
         was = [course.cause, *was]
     before = ", ".join(dict.fromkeys(map(wording.called, was)))
-    # what is new to its readers has a line of its own
+    # news have a line of their own
     elsewhere = (worst, *new_losses(course))
     also = [fitted(wording.headline(span), HEADLINE) for span in there if span not in elsewhere]
     if not also:
@@ -337,7 +369,7 @@ def _beside(course: IncidentCourse, worst: CauseSpan | None) -> list[tuple[str, 
 
 
 def _since_where(incident: Incident, facts: Sequence[Fact]) -> str:
-    """Since when, whether it came back, and where to look or who was there last."""
+    """Beginning, flapping, and traces."""
     course = incident.course
     parts = [_since(course.began_at, incident.at)]
     if course.readers is None and course.over_at is not None:
@@ -346,7 +378,7 @@ def _since_where(incident: Incident, facts: Sequence[Fact]) -> str:
 
 
 def _changed(changed: tuple[Fact, ...] | None) -> str:
-    """What changed before it; unknown is not the same as nothing."""
+    """Changes before it; unknown differs from no change."""
     if changed is None:
         return "unknown, no snapshot is left in which it was healthy"
     clauses = dict.fromkeys(words(fact) for fact in changed)
@@ -354,21 +386,42 @@ def _changed(changed: tuple[Fact, ...] | None) -> str:
 
 
 def _acted_upon(course: IncidentCourse, worst: CauseSpan | None) -> CauseSpan | None:
-    """What can be done something about: why a group is behind, if that is known, else the worst."""
+    """The cause to act on: the reason for a time lag if that is known, otherwise the worst cause."""
     if worst is None or worst.cause is not Diagnosis.CATCHING_UP:
         return worst
     return next((each for each in course.causes if each.cause in WHY_BEHIND), worst)
 
 
+def kafka_options(settings: Settings, cluster: str) -> str | None:
+    """Options by which Kafka's own tools reach a cluster; None where its address is not known."""
+    found = settings.clusters.get(cluster)
+    if found is None or isinstance(found, RefusedCluster):
+        return None
+    options = f"--bootstrap-server {shlex.quote(found.bootstrap)}"
+    protocol = found.properties.get("security.protocol", "plaintext")
+    is_plain = protocol.lower() == "plaintext"
+    return options if is_plain else f"{options} --command-config client.properties"
+
+
+def _raising_retention(kafka: str | None, about: CauseSpan | None) -> str | None:
+    """The command that doubles the retention of a topic that loses records; None where one of its parts is unknown."""
+    kept = wording.kept_of(about) if about and about.cause in wording.LOSING else None
+    if kafka is None or kept is None or not kept.after or kept.after < 0:
+        return None
+    topic, longer = shlex.quote(kept.subjects[0]), round(2 * kept.after)
+    what = f"--entity-type topics --entity-name {topic} --add-config retention.ms={longer}"
+    return f"kafka-configs.sh {kafka} --alter {what}"
+
+
 def next_command(cluster: str, group: str, cause: TroubleKind, good_snapshot_id: str | None) -> str:
     """
-    What to run to see more.
+    The next command to run.
 
     Args:
         cluster: Configured name of the cluster.
         group: The group.
-        cause: What is wrong with it.
-        good_snapshot_id: The last snapshot in which it was well; None where none is known.
+        cause: Its problem.
+        good_snapshot_id: The last snapshot in which it was healthy; None if unknown.
 
     >>> next_command("eu", "orders", Diagnosis.NO_MEMBERS, None)
     'evenkeel lag --cluster eu --group orders'
@@ -384,7 +437,7 @@ def next_command(cluster: str, group: str, cause: TroubleKind, good_snapshot_id:
     if cause is Diagnosis.STORE_IN_ONE_RACK:
         named = f"-- {in_command(group)}" if group.startswith("-") else in_command(group)
         return f"evenkeel tasks --from lake --cluster {cluster} {named}"
-    # with the capacity of members, and what another assignment brings
+    # with the capacity of members, and forecasts of other assignments
     verb = "advise --from lake" if cause in SECONDS_BEHIND else "lag"
     # with an equals sign a name that begins with a hyphen is no option
     option = (
@@ -408,12 +461,12 @@ def in_command(group: str, *, whole: bool = False) -> str:
 
 
 def _as_pattern(name: str) -> str:
-    """Signs of a pattern stand for any one character."""
+    """Replace pattern characters by `?`."""
     return "".join("?" if sign in "*[]" else sign for sign in name)
 
 
 def _told_since(incident: Incident, *, whole: bool = True) -> str:
-    """What is new since its readers were notified; as a *whole*, where no other line has it, with since when."""
+    """News since the last notification; as a *whole*, with the beginning."""
     course, readers, span = incident.course, incident.course.readers, _worst(incident.course)
     if readers is None or span is None:
         return sentence(f"since {_since(course.began_at, incident.at)}")
@@ -465,7 +518,7 @@ def _of_pipeline(incident: Incident, event: EventKind) -> AlertMessage:
     noticed = (
         f"Detected {minute(course.opened_at or now)}. The next message comes when it is resolved."
     )
-    # where the task that failed last can be looked at; a place whose host is not known leads nowhere
+    # the page of the task that failed last, if its host is known
     links = (step.get("link") or "" for step in known.get("steps") or [known])
     link = next((link for link in links if link.startswith(("http://", "https://"))), None)
     title, summary = title_of(kind, incident.cluster, known, now), f"{first} {its.effect}"

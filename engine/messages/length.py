@@ -27,7 +27,7 @@ def plain_text(message: AlertMessage) -> str:
 
 
 def section_text(section: Section, *, brief: bool = False) -> str:
-    """One thing under its heading; where it is to be *brief*, a single line goes on behind it."""
+    """A section as text; in a *brief* message, a single line follows its heading on the same line."""
     heading, lines, code = section.heading, section.lines, section.code
     if brief and len(lines) == 1:
         heading, lines = f"{heading}: {lines[0]}" if heading else lines[0], ()

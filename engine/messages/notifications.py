@@ -1,12 +1,12 @@
 """
-What is told of groups after a snapshot, and of a pipeline after a look: which incidents opened, got worse or are over,
-one by one or, of groups, in a digest.
+Notifications about groups after a snapshot, and about a pipeline after a check: incidents that opened, got worse or
+were resolved, one by one or, for groups, in a digest.
 
-A message stands for an incident in one channel; it is changed when that gets worse, at a reminder and when it is over,
-and what happened is said in its thread. What many groups are told at once, and what was so already on the first look
-at a cluster, is one digest; a group that it does not name has not been told, and comes with the next snapshot. An
-incident that was told in a digest has no message of its own: it gets one when it becomes worse, and its end is a line
-in the digest's thread.
+An incident has one message per channel. evenkeel edits it when the incident gets worse, at a reminder and at its end,
+and adds a line to its thread each time. Many incidents at once, and pre-existing ones at the first check of a cluster,
+share a digest. A group that a digest doesn't name follows with the next snapshot. An incident in a digest has no
+message of its
+own: it gets one when it becomes worse, and its end is a line in the digest's thread.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from ..config import Rule, Settings
-from ..incidents.evaluation import Judgement
+from ..incidents.evaluation import Judgment
 from ..incidents.lifecycle import stepped
 from ..incidents.policy import deaf_to
 from ..incidents.silences import Quiet, Quieting
@@ -30,31 +30,31 @@ from ..records import IncidentCourse, IncidentRow, Readers
 from .channels import Postings
 from .events import EventKind, GroupEvent, amount_of, loses, news_of, rose
 from .group_digest import DigestKind, digest_message
-from .incident_message import Incident, headline_of, line_of, message_of
+from .incident_message import Incident, headline_of, kafka_options, line_of, message_of
 from .silence_messages import quiet_clause
 from .wording.incidents import summary_of
 
 Changed = Callable[[IncidentCourse], tuple[Fact, ...] | None]
-"""What changed of a group since it was well last; asked of groups that are told only, it may take its time."""
+"""Changes of a group since it was last healthy; only computed for notifications, because it is slow."""
 
 
 log = logging.getLogger(__name__)
 
 
 def _nothing(*_: object) -> None:
-    """Nothing is quiet, and nothing is known of what changed."""
+    """No silence, and no known changes."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ToldRound:
     """
-    What comes of one snapshot, or of one look at a pipeline.
+    The result of one snapshot, or of one check of a pipeline.
 
     Attributes:
-        courses: Of all with which something is wrong, and of those whose incident is over with it.
-        incidents: What people are shown of them who ask the history.
-        postings: What is to be told.
-        events: The same as people read it, of groups.
+        courses: Of all open and newly resolved incidents.
+        incidents: Their rows in the history database.
+        postings: The postings to queue.
+        events: The notifications about groups.
     """
 
     courses: tuple[IncidentCourse, ...]
@@ -62,20 +62,20 @@ class ToldRound:
     postings: tuple[Posting, ...]
     events: tuple[GroupEvent, ...]
 
-    def after(self, before: IncidentWatch, judgement: Judgement) -> IncidentWatch:
-        """What is remembered once the snapshot has been looked at."""
+    def after(self, before: IncidentWatch, judgment: Judgment) -> IncidentWatch:
+        """The state after the snapshot."""
         return replace(
             before,
-            snapshot_id=judgement.snapshot_id,
-            at=judgement.at,
-            first_at=before.first_at or judgement.at,
+            snapshot_id=judgment.snapshot_id,
+            at=judgment.at,
+            first_at=before.first_at or judgment.at,
             courses=self.courses,
         )
 
 
 def round_of(
     before: IncidentWatch,
-    judgement: Judgement,
+    judgment: Judgment,
     settings: Settings,
     *,
     quiet: Quieting = _nothing,
@@ -83,28 +83,28 @@ def round_of(
     link: str | None = None,
 ) -> ToldRound:
     """
-    What is remembered of the groups of a cluster, or of its pipeline, after one look more, and what is told.
+    The new state of the groups of a cluster, or of its pipeline, after one more check, and its notifications.
 
     Args:
-        before: What was remembered.
-        judgement: What the look says.
+        before: The state before.
+        judgment: The result of the check.
         settings: The configuration.
-        quiet: For what nobody is woken.
-        changed: What changed of a group since it was well last.
+        quiet: The silences.
+        changed: Changes of a group since it was last healthy.
         link: Address of the run.
     """
     telling = _Telling(
-        judgement=judgement,
+        judgment=judgment,
         settings=settings,
         quiet=quiet,
         changed=changed,
         link=link,
-        courses=stepped(before, judgement, settings),
-        postings=Postings(cluster=judgement.cluster, settings=settings),
+        courses=stepped(before, judgment, settings),
+        postings=Postings(cluster=judgment.cluster, settings=settings),
     )
     telling.tell()
     courses = telling.courses.values()
-    shown = (_shown(settings, judgement, course) for course in courses)
+    shown = (_shown(settings, judgment, course) for course in courses)
     return ToldRound(
         courses=tuple(courses),
         incidents=tuple(row for row in shown if row is not None),
@@ -115,9 +115,9 @@ def round_of(
 
 @dataclass(kw_only=True, eq=False)
 class _Telling:
-    """What of the courses is told; what is told of one goes into it."""
+    """Notifies of incidents, and records that in their courses."""
 
-    judgement: Judgement
+    judgment: Judgment
     settings: Settings
     quiet: Quieting
     changed: Changed
@@ -127,7 +127,7 @@ class _Telling:
     events: list[GroupEvent] = field(default_factory=list)
 
     def tell(self) -> None:
-        """All that is to be told, channel by channel."""
+        """All notifications, channel by channel."""
         opening: list[IncidentCourse] = []
         resolved: list[IncidentCourse] = []
         for course in list(self.courses.values()):
@@ -135,8 +135,8 @@ class _Telling:
             if course.state is IncidentState.RESOLVED:
                 resolved += [course] if readers else []
             elif course.state is IncidentState.OPEN:
-                rules = self.settings.incidents(self.judgement.cluster, course.name)
-                news = news_of(course, self._quiet(course), rules, self.judgement.at)
+                rules = self.settings.incidents(self.judgment.cluster, course.name)
+                news = news_of(course, self._quiet(course), rules, self.judgment.at)
                 if news is None:
                     continue
                 if readers is None or readers.in_digest:
@@ -150,7 +150,7 @@ class _Telling:
             self._resolved(channel, some)
 
     def _opened(self, channel: str, courses: Sequence[IncidentCourse]) -> None:
-        """Of groups, what was so already is a digest, and what is too much for single messages."""
+        """Pre-existing incidents of groups share a digest, and so do too many at once."""
         rest = [course for course in courses if course.readers or not course.already_so]
         first = [course for course in courses if course.already_so and not course.readers]
         if len(first) > 1:
@@ -159,8 +159,8 @@ class _Telling:
             rest += first
         if self._is_flood(rest):
             for course in self._digest(channel, DigestKind.OPENED, rest):
-                # a digest may tell of one that others told of before
-                key = f"told in {self.judgement.snapshot_id}" if course.readers else "opened"
+                # a digest may have an incident that was in another before
+                key = f"reported in {self.judgment.snapshot_id}" if course.readers else "opened"
                 with _by_itself(course):
                     message = _made(message_of, self._incident(course), EventKind.OPENED)
                     self.postings.page(course, key, message)
@@ -172,16 +172,16 @@ class _Telling:
                 if channel not in deaf:
                     self.postings.post(key, channel, message)
                 self._event(EventKind.OPENED, [course], message)
-                paged = "told apart" if course.readers else "opened"
+                paged = "reported alone" if course.readers else "opened"
                 self.postings.page(course, paged, message, but=deaf)
                 self._know(course, key, channel)
 
     def _is_flood(self, courses: Sequence[IncidentCourse]) -> bool:
         """Whether these are too many for single messages."""
-        return self.judgement.of is WatchOf.GROUPS and len(courses) > self.settings.digest_threshold
+        return self.judgment.of is WatchOf.GROUPS and len(courses) > self.settings.digest_threshold
 
     def _changed(self, course: IncidentCourse, readers: Readers, news: EventKind) -> None:
-        """It got worse, which pagers hear too, or is a reminder."""
+        """It got worse, which webhooks receive too, or is a reminder."""
         incident, updates = self._explained(course), readers.updates + 1
         key = f"{news} {updates}"
         message, line = _made(message_of, incident, news), _made(line_of, incident, news)
@@ -222,13 +222,13 @@ class _Telling:
     def _digest(
         self, channel: str, kind: DigestKind, courses: Sequence[IncidentCourse]
     ) -> list[IncidentCourse]:
-        """Tell of many at once; those that it names, whose readers now know."""
+        """Notify of many at once; returns those that the digest names."""
         incidents = [_worded(self._incident(course)) for course in courses]
-        message, names = digest_message(incidents, kind)
-        key = f"digest {self.judgement.snapshot_id} {channel} {kind}"
-        self.postings.post(key, channel, message)
-        named = [course for course in courses if course.group_id in set(names)]
-        self._event(EventKind.DIGEST, named, message)
+        digest = digest_message(incidents, kind)
+        key = f"digest {self.judgment.snapshot_id} {channel} {kind}"
+        self.postings.post(key, channel, digest.message, digest.thread)
+        named = [course for course in courses if course.group_id in set(digest.named)]
+        self._event(EventKind.DIGEST, named, digest.message)
         if kind is not DigestKind.RESOLVED:
             for course in named:
                 paged = kind is DigestKind.OPENED
@@ -245,7 +245,7 @@ class _Telling:
         in_digest: bool = False,
         paged: bool = True,
     ) -> None:
-        """The readers of an incident know it as it is now."""
+        """Record the notification of an incident."""
         before = course.readers.causes if course.readers else ()
         causes = dict.fromkeys((*before, course.cause, *(span.cause for span in course.causes)))
         self.courses[course.name] = replace(
@@ -255,7 +255,7 @@ class _Telling:
                 channel=channel,
                 cause=course.cause,
                 amount=amount_of(course),
-                at=self.judgement.at,
+                at=self.judgment.at,
                 causes=tuple(causes),
                 updates=updates,
                 in_digest=in_digest,
@@ -272,8 +272,8 @@ class _Telling:
         self.events.append(
             GroupEvent(
                 kind=kind,
-                at=self.judgement.at,
-                cluster=self.judgement.cluster,
+                at=self.judgment.at,
+                cluster=self.judgment.cluster,
                 groups=groups,
                 causes=tuple(Diagnosis(course.cause) for course in courses),
                 message=message,
@@ -281,44 +281,45 @@ class _Telling:
         )
 
     def _incident(self, course: IncidentCourse) -> Incident:
-        judgement, quiet = self.judgement, self._quiet(course)
-        rule = rule_of(self.settings, judgement.cluster, course)
+        judgment, quiet = self.judgment, self._quiet(course)
+        rule = rule_of(self.settings, judgment.cluster, course)
         return Incident(
-            cluster=judgement.cluster,
+            cluster=judgment.cluster,
             course=course,
-            at=judgement.at,
-            snapshot_id=judgement.snapshot_id,
-            owner=owner_of(self.settings, judgement.cluster, course),
+            at=judgment.at,
+            snapshot_id=judgment.snapshot_id,
+            owner=owner_of(self.settings, judgment.cluster, course),
             mention=rule.mention,
             link=self.link,
+            kafka=kafka_options(self.settings, judgment.cluster),
             quiet=quiet_clause(quiet.kind, quiet.who, quiet.until, quiet.reason) if quiet else None,
         )
 
     def _explained(self, course: IncidentCourse) -> Incident:
-        """With what changed before it began."""
+        """With the changes before its beginning."""
         return replace(self._incident(course), changed=self.changed(course))
 
     def _quiet(self, course: IncidentCourse) -> Quiet | None:
-        return self.quiet(course.name, self.judgement.at)
+        return self.quiet(course.name, self.judgment.at)
 
 
 def rule_of(settings: Settings, cluster: str, course: IncidentCourse) -> Rule:
-    """What is configured of whom an incident is about; of a pipeline, for all groups of its cluster."""
+    """The rule of the group of an incident; of a pipeline, that of all groups of its cluster."""
     return settings.rule(cluster, "*" if course.group_id is None else course.group_id)
 
 
 def owner_of(settings: Settings, cluster: str, course: IncidentCourse) -> str | None:
-    """Who owns the group that an incident is about; a pipeline has no owner."""
+    """The owner of the group of an incident; a pipeline has no owner."""
     return None if course.group_id is None else rule_of(settings, cluster, course).owner
 
 
-def _shown(settings: Settings, judgement: Judgement, course: IncidentCourse) -> IncidentRow | None:
-    """What people are shown of an incident who ask the history; what cannot be worded costs the others nothing."""
-    cluster, at = judgement.cluster, judgement.at
+def _shown(settings: Settings, judgment: Judgment, course: IncidentCourse) -> IncidentRow | None:
+    """The row of an incident in the history database; a failure of its text doesn't affect the others."""
+    cluster, at = judgment.cluster, judgment.at
     try:
         summary = summary_of(course, cluster)
     except Exception:
-        log.exception("what is wrong with %s cannot be put into words", course.name)
+        log.exception("the text about %s failed", course.name)
         summary = course.cause.value
     owner = owner_of(settings, cluster, course)
     return IncidentRow.of_course(course, cluster=cluster, at=at, owner=owner, summary=summary)
@@ -326,11 +327,11 @@ def _shown(settings: Settings, judgement: Judgement, course: IncidentCourse) -> 
 
 @contextmanager
 def _by_itself(course: IncidentCourse) -> Iterator[None]:
-    """A message that cannot be made costs the other groups nothing; it is tried again with the next snapshot."""
+    """A failing message doesn't affect the other groups; the next snapshot retries it."""
     try:
         yield
     except Exception:
-        log.exception("of %s nothing can be said", course.name)
+        log.exception("the message about %s failed", course.name)
 
 
 def _made(
@@ -338,26 +339,26 @@ def _made(
     incident: Incident,
     kind: EventKind,
 ) -> AlertMessage:
-    """A message; where its facts cannot be worded, one without them: that something is wrong is told all the same."""
+    """A message; if the text of its facts fails, one without them."""
     try:
         return make(incident, kind)
     except Exception:
-        log.exception("of %s not all can be said", incident.course.name)
+        log.exception("the message about %s lacks its facts", incident.course.name)
         return make(_bare(incident), kind)
 
 
 def _worded(incident: Incident) -> Incident:
-    """An incident that has its line in a message about many, if need be without its facts."""
+    """An incident for a digest, without its facts if their text fails."""
     try:
         headline_of(incident.course)
     except Exception:
-        log.exception("of %s not all can be said", incident.course.name)
+        log.exception("the message about %s lacks its facts", incident.course.name)
         return _bare(incident)
     return incident
 
 
 def _bare(incident: Incident) -> Incident:
-    """Only what it is called by, and since when."""
+    """Only the name of its cause, and its beginning."""
     causes = tuple(replace(span, facts=()) for span in incident.course.causes)
     return replace(incident, course=replace(incident.course, causes=causes), changed=None)
 

@@ -1,22 +1,22 @@
 """
-The outbox: what is to be told is first a pending row of the table `alert`, then a message, then a
-sent row.
+The outbox: an alert is first a pending row of the table `alert`, then a message, then a sent row.
 
-So a crash or a chat that is down loses nothing, and nothing is told twice: a row's key is unique,
-an attempt keeps all others away until it ends or its process does, and the notifier finds by its
-key a message whose row was not marked in time.
+A crash or an unreachable channel loses no alert, and no alert is sent twice. The key of a row is unique, an attempt
+locks the row until it or its process ends, and the notifier finds a message whose row was not marked in time by its
+key.
 
-What waits gives way to something newer about the same message. A posting that replaces a message finds it, by what
-became of it in the same channel, and of what replaced it since:
+A pending alert is superseded by a newer one about the same message. A posting that replaces a message depends on the
+state of that message in the same channel, and of its replacements since:
 
-* *Sent*: it is changed. Lines in its thread that wait stay: they tell how it went.
-* *Waiting, and certainly not there* (never attempted, or refused): it is superseded, and what replaces it is posted in
-  its place. Lines that answer it are superseded, too: the message tells all of it.
-* *Waiting, and it may be there* (an attempt is under way, its process died, or no answer came): both stay. It is
-  delivered first, which finds it by its key if it is there, and then changed; so do its lines stay.
-* *Superseded, or not known any more*: nobody has it. What replaces it is posted anew, and its lines are superseded.
+* *Sent*: the message is edited. Pending lines of its thread stay.
+* *Pending, and certainly not delivered* (never attempted, or refused): it is superseded, and its replacement is posted.
+  Pending lines of its thread are superseded, too, because the replacement includes them.
+* *Pending, and possibly delivered* (an attempt is running, its process died, or the answer was lost): both stay. The
+first
+  is delivered, which finds it by its key if it exists, and then edited. Its lines stay, too.
+* *Superseded, or no longer known*: the replacement is posted as a new message, and its lines are superseded.
 
-Whatever replaces or answers the message later finds it where it stands by then, by any of its keys.
+Later replacements and answers find the message by any of its keys.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ from ..model.message import AlertMessage
 from ..model.text import listed
 from ..ports import Delivered, Notifier, Outbox, PendingAlert, Posting
 from ..records import AlertRow, AlertState
-from .channels import is_gone, is_named, with_report
+from .channels import is_gone, is_named, with_links
 
 log = logging.getLogger(__name__)
 
-# What is added, and what gives way to it
+# Adding and superseding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entering:
     """
-    What becomes of the outbox.
+    A change of the outbox.
 
     Attributes:
-        postings: What is added, with the keys of other messages as those were first posted.
-        superseded: Keys of alerts, and of these postings, that nobody needs any more.
+        postings: The added ones, with the first keys of the messages that they refer to.
+        superseded: Keys of superseded alerts and postings.
     """
 
     postings: tuple[Posting, ...]
@@ -57,17 +57,17 @@ class Entering:
 
 
 def keys_of(postings: Sequence[Posting]) -> list[str]:
-    """The keys that some postings name."""
+    """The keys in some postings."""
     return sorted({key for p in postings for key in (p.key, p.answers, p.replaces) if key})
 
 
 def entering(postings: Sequence[Posting], known: Sequence[AlertRow]) -> Entering:
     """
-    What is added to the outbox and what gives way to it.
+    The postings to add, and the alerts that they supersede.
 
     Args:
-        postings: What is to be told, in this order.
-        known: The alerts that these name, those that they are about, and all that is about the same messages.
+        postings: The new ones, in order.
+        known: The alerts that these refer to, and all alerts about the same messages.
     """
     first = {alert.key: alert.replaces or alert.key for alert in known}
     fresh = []
@@ -86,7 +86,7 @@ def entering(postings: Sequence[Posting], known: Sequence[AlertRow]) -> Entering
 
 
 def _giving_way(posting: Posting, fresh: Sequence[Posting], known: Sequence[AlertRow]) -> set[str]:
-    """Keys of what gives way to one posting."""
+    """Keys that one posting supersedes."""
     if posting.replaces is None:
         return set()
     place = (posting.channel, posting.replaces)
@@ -103,28 +103,28 @@ def _giving_way(posting: Posting, fresh: Sequence[Posting], known: Sequence[Aler
 
 LEASE = timedelta(minutes=5)
 """
-An attempt that was under way when the history itself was started anew, and neither succeeded nor failed for this long,
-is of a process that is gone. Of any other the history knows at once whether its process lives.
+After a restart of the database, an attempt without outcome for this long counts as abandoned. Otherwise the database
+knows whether the process of an attempt is alive.
 
-Longer than a notifier may be between looking for a message and posting it: a chat that asks to wait is waited for twice
-a minute long, with a request of half a minute before and after each.
+It is longer than the time between a notifier's search for a message and its post: two waits of a minute each if Slack
+limits the rate, with a request of half a minute before and after each.
 """
 
 PATIENCE_SECONDS = 30
-"""So long a channel in which something failed is tried on with what else waits for it."""
+"""After a failure, a channel is tried for this long with its other alerts."""
 
 MOST_CHANNELS = 16
-"""To so many channels messages go at the same time."""
+"""Channels that receive messages at the same time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryReport:
     """
-    What became of the pending alerts.
+    The outcome of a delivery.
 
     Attributes:
-        sent: Delivered now, or found to have been delivered before.
-        busy: Being delivered by another process at this moment.
+        sent: Delivered now, or found delivered.
+        busy: Being delivered by another process.
         waiting: Not tried: they wait for one of the others.
     """
 
@@ -144,18 +144,17 @@ def deliver(
     """
     Deliver every pending alert, in each channel oldest first, each tried once.
 
-    Channels do not wait for each other. In a channel an alert waits for those about the same message, and once one
-    has failed and `PATIENCE_SECONDS` are over the rest of it waits for the next call; otherwise what fails holds
-    nothing up. An alert for a channel that the configuration no longer names goes to the default channel, unless it
-    is about a message that stands elsewhere; one for a webhook that it no longer names is superseded.
+    Channels don't wait for each other. In a channel, an alert waits for those about the same message. After a failure
+    and `PATIENCE_SECONDS`, the rest of the channel waits for the next call. An alert for a channel that is no longer
+    configured goes to the default channel, unless it is about a message in another channel. One for a webhook that is
+    no longer configured is superseded.
 
     Args:
-        cluster: Whose alerts have to arrive: that those of others do not is only logged. None: all of them.
-        clock: Seconds that go on.
+        cluster: The cluster whose failures raise an error; those of others are only logged. None: all.
+        clock: A monotonic clock.
 
     Raises:
-        NotifierError: Something could not be delivered. What failed, or was not tried, stays
-            pending.
+        NotifierError: An alert could not be delivered. Failed and untried alerts stay pending.
         HistoryUnreachable: The history does not answer.
     """
     channels: dict[str, list[PendingAlert]] = {}
@@ -163,7 +162,7 @@ def deliver(
         channels.setdefault(alert.channel, []).append(alert)
     for channel in [name for name in channels if is_gone(settings, name)]:
         keys = [alert.key for alert in channels.pop(channel)]
-        log.warning("%s is not configured any more: nobody is told %s.", channel, listed(keys))
+        log.warning("%s is no longer configured: dropped %s.", channel, listed(keys))
         outbox.drop_alerts(keys)
     if not channels:
         return DeliveryReport()
@@ -176,7 +175,7 @@ def deliver(
     if problems := [problem for each in own for problem in each.problems]:
         raise _undelivered(problems, tried) from problems[0]
     if others := [problem for each in rounds for problem in each.problems]:
-        log.warning("of other clusters: %s", _undelivered(others, tried))
+        log.warning("other clusters: %s", _undelivered(others, tried))
     return DeliveryReport(
         sent=sent,
         busy=sum(each.busy for each in rounds),
@@ -185,7 +184,7 @@ def deliver(
 
 
 class _Round:
-    """One delivery of what waits for a channel; *unserved*: the clusters of what did not arrive."""
+    """One delivery of the pending alerts of a channel; *unserved*: the clusters of undelivered ones."""
 
     def __init__(
         self, outbox: Outbox, notifier: Notifier, settings: Settings, clock: Callable[[], float]
@@ -199,7 +198,7 @@ class _Round:
         self._held: set[str] = set()
 
     def deliver(self, alerts: Sequence[PendingAlert]) -> None:
-        """Each alert in its turn, unless it waits for one that did not arrive."""
+        """Each alert in order, unless it waits for an undelivered one."""
         until = self._clock() + PATIENCE_SECONDS
         for alert in alerts:
             named = {key for key in (alert.key, alert.answers, alert.replaces) if key}
@@ -215,10 +214,10 @@ class _Round:
             self._held |= named
 
     def _try(self, alert: PendingAlert) -> bool:
-        """Whether an alert that is claimed arrived."""
+        """Whether a claimed alert was delivered."""
         try:
             delivered = self._send(alert)
-        # A fault in one message must not keep the others back: it is stored, and raised at the end.
+        # A fault in one message must not delay the others: it is stored, and raised at the end.
         except Exception as problem:  # noqa: BLE001
             self.problems.append(problem)
             self.unserved.add(alert.cluster)
@@ -233,7 +232,7 @@ class _Round:
         return True
 
     def _send(self, alert: PendingAlert) -> Delivered:
-        message = with_report(AlertMessage.from_json(alert.message), alert.cluster, self._settings)
+        message = with_links(AlertMessage.from_json(alert.message), alert.cluster, self._settings)
         about = alert.replaces or alert.answers or ""
         standing = self._standing.get(about, alert.standing)
         if is_named(self._settings, alert.channel):
@@ -252,7 +251,7 @@ class _Round:
         channel: str,
         standing: Delivered | None,
     ) -> Delivered:
-        """In place of the message that stands there, in its thread, or by itself."""
+        """Edit the existing message, answer in its thread, or post a new one."""
         if alert.replaces and standing:
             return self._notifier.update(
                 message, channel=channel, key=alert.key, delivered=standing

@@ -1,9 +1,9 @@
 """
-What is to be told of advice and of the pipelines, into the outbox; of groups `pipeline.watch_groups` does that.
+Queues messages about advice and pipelines in the outbox; `pipeline.watch_groups` does that for groups.
 
-When a cluster is taken out of the configuration nobody looks at it any more. Its incidents end with that, whether or
-not it is over, and the cluster is forgotten: one that is configured again is looked at for the first time. It is told
-without noise, since whoever changed the configuration knows.
+A cluster that is removed from the configuration is no longer watched. Its incidents end, resolved or not, and evenkeel
+deletes its state: if it is configured again, that is a first check. These messages mention no one and are not
+broadcast.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from ..config import Settings
-from ..incidents.policy import pipeline_judgement
+from ..incidents.policy import pipeline_judgment
 from ..incidents.silences import quieting_pipeline
 from ..model.errors import HistoryError
 from ..model.formats import minute
@@ -39,7 +39,7 @@ from ..ports import (
 )
 from ..records import IncidentCourse, Readers, SilenceRow
 from .advice_news import News, new_advice
-from .channels import Postings, channel_of
+from .channels import Postings, channel_of, posted
 from .digest import MOVES, WORST, advice_message
 from .events import EventKind
 from .incident_message import LINE, NAME, Incident, fitted, headline_of, message_of, titled
@@ -51,20 +51,20 @@ log = logging.getLogger(__name__)
 WHY = "The cluster is no longer configured."
 
 NAMES = 10
-"""So many groups of a digest are named."""
+"""Groups of a digest that are named."""
 
 
 class AdviceToTell(AdviceHistory, Outbox, Protocol):
-    """The advice, and the outbox it goes to."""
+    """The advice, and the outbox."""
 
 
 class PipelineToTell(PipelineHistory, Incidents, Silences, Protocol):
-    """How the pipelines fare, the incidents made of it, and what is silenced."""
+    """The state of the pipelines, their incidents, and the silences."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdviceNews:
-    """What is new in the advice of a snapshot, and all that it advises."""
+    """The advice of a snapshot, and its news."""
 
     snapshot: AdvisedSnapshot
     given: Sequence[ScoredAdvice]
@@ -75,17 +75,17 @@ def queue_advice(
     history: AdviceToTell, settings: Settings, snapshot_id: str, link: str | None = None
 ) -> int:
     """
-    Queue what a snapshot's advice has that is new: one digest per channel, none without news.
+    Queue the news of a snapshot's advice: one digest per channel with news.
 
-    Speaks only for the newest snapshot of its cluster that has advice, and not when a reading
-    `stale_after_seconds` younger waits for its own: a backfill, a replay or a late retry queues
-    nothing and logs so. Run again, it queues nothing more.
+    It queues only for the newest snapshot of its cluster with advice, and only if no snapshot that is
+    `stale_after_seconds` newer waits for its own. Otherwise (a backfill, a replay, a late retry), it logs the reason.
+    Repeated calls queue nothing more.
 
     Args:
-        history: The advice, and where what is told of it goes.
+        history: The advice, and the outbox.
         settings: The configuration.
         snapshot_id: The snapshot.
-        link: Address of the run that tells it; None outside of Airflow.
+        link: Address of the run; None outside of Airflow.
 
     Returns:
         How many alerts were queued.
@@ -99,14 +99,14 @@ def queue_advice(
 
 
 def advice_news(history: AdviceToTell, settings: Settings, snapshot_id: str) -> AdviceNews | None:
-    """What `queue_advice` would queue; None where nothing is said of the snapshot."""
+    """What `queue_advice` would queue; None if it doesn't queue for the snapshot."""
     snapshot = history.advised_snapshot(snapshot_id)
     if snapshot is None:
         raise HistoryError(
             f"the history has no snapshot {snapshot_id}.",
             fix="Run the steps before `alert` for it: they write what is missing from the lake.",
         )
-    # why its advice is no longer what a reader could act on
+    # why its advice is outdated
     silence, newest = None, snapshot.newest_advised_id
     behind = snapshot.newest_started_at - snapshot.started_at
     if newest not in (None, snapshot.snapshot_id):
@@ -114,7 +114,7 @@ def advice_news(history: AdviceToTell, settings: Settings, snapshot_id: str) -> 
     elif behind > timedelta(seconds=settings.stale_after_seconds):
         silence = f"is {behind.total_seconds():.0f} seconds older than the newest snapshot"
     if silence is not None:
-        log.info("%s %s: nothing is told.", snapshot_id, silence)
+        log.info("%s %s: no message is queued.", snapshot_id, silence)
         return None
     given = history.advice_with_scores(snapshot_id)
     known = {each.group_id: each for each in history.announced_advice(snapshot.cluster)}
@@ -129,7 +129,7 @@ def advice_news(history: AdviceToTell, settings: Settings, snapshot_id: str) -> 
 def queue_news(
     history: AdviceToTell, settings: Settings, found: AdviceNews, link: str | None = None
 ) -> int:
-    """Queue what is new: how many alerts that were."""
+    """Queue news; returns the number of alerts."""
     snapshot = found.snapshot
     channels: dict[str, list[News]] = {}
     for one in found.news:
@@ -139,7 +139,7 @@ def queue_news(
     for channel, news in channels.items():
         groups = {one.advice.advice_id: one.group_id for one in news[:WORST]}
         moves = history.first_moves([number for number in groups if number is not None], MOVES)
-        message = advice_message(
+        message, thread = advice_message(
             snapshot.cluster,
             snapshot,
             news,
@@ -149,28 +149,28 @@ def queue_news(
             link=link,
         )
         key = f"advice {snapshot.snapshot_id} {channel}"
-        posting = Posting(key=key, channel=channel, message=message)
-        queued += history.enqueue_alert(
-            posting, cluster=snapshot.cluster, snapshot_id=snapshot.snapshot_id
+        queued += sum(
+            history.enqueue_alert(each, cluster=snapshot.cluster, snapshot_id=snapshot.snapshot_id)
+            for each in posted(key, channel, message, thread)
         )
-    told = "%s: %d groups with news, %d alerts queued."
-    log.info(told, snapshot.snapshot_id, len(found.news), queued)
+    log.info(
+        "%s: %d groups with news, %d alerts queued.", snapshot.snapshot_id, len(found.news), queued
+    )
     return queued
 
 
 def owners_of(settings: Settings, cluster: str, news: Iterable[News]) -> dict[str, str]:
-    """Who owns the groups that there are news of, where that is configured."""
+    """The configured owners of the groups with news."""
     owners = {one.group_id: settings.rule(cluster, one.group_id).owner for one in news}
     return {group: owner for group, owner in owners.items() if owner}
 
 
 def queue_incidents(history: PipelineToTell, settings: Settings, now: datetime) -> int:
     """
-    Remember what is wrong with the pipelines of the configured clusters, and queue what is to be told of it.
+    Record problems of the pipelines of the configured clusters, and queue the messages about them.
 
-    What a look changes of a cluster is kept with what is told of it, or nothing is. An opening that was never sent
-    gives way to its end, which tells the whole story. Incidents of groups are left alone, but for clusters that are
-    configured no more (`end_unwatched`): nobody else would end them.
+    State and messages of a cluster are stored in one transaction. An opening that was never sent is superseded by its
+    end. Incidents of groups are left out, except those of clusters that are no longer configured (`end_unwatched`).
 
     Returns:
         How many alerts were queued.
@@ -191,18 +191,18 @@ def _watch_pipeline(
     silences: Sequence[SilenceRow],
     now: datetime,
 ) -> int:
-    """What is new of one pipeline; where another process looks at the same time, one of the two tells it."""
+    """The news of one pipeline; of two processes at the same time, one queues them."""
     cluster, late_after = facts.cluster, timedelta(seconds=settings.stale_after_seconds)
     before = history.incident_watch(cluster, WatchOf.PIPELINE)
     opened = [each.name for each in before.courses if each.closed_at is None]
-    judgement = pipeline_judgement(facts, opened, late_after, now)
+    judgment = pipeline_judgment(facts, opened, late_after, now)
     quiet = quieting_pipeline(silences, settings.maintenance, cluster)
-    done = round_of(before, judgement, settings, quiet=quiet)
+    done = round_of(before, judgment, settings, quiet=quiet)
     if not (before.courses or done.courses):
         return 0
     is_kept = history.store_watch(
         cluster,
-        judgement.snapshot_id,
+        judgment.snapshot_id,
         now,
         done.courses,
         done.incidents,
@@ -213,15 +213,14 @@ def _watch_pipeline(
     return len(done.postings) if is_kept else 0
 
 
-# Of clusters that are configured no more
+# Clusters that are no longer configured
 
 
 def end_unwatched(history: Incidents, settings: Settings, now: datetime) -> int:
     """
-    End what is open of clusters that are configured no more, queue what is told of that, and forget them.
+    End open incidents of clusters that are no longer configured, queue the messages about that, and delete their state.
 
-    The groups of each cluster at once or not at all, as its pipeline; what another process has ended meanwhile is left
-    alone.
+    Groups and pipeline of each cluster are one transaction each. Incidents that another process has ended are left out.
 
     Returns:
         How many alerts were queued.
@@ -232,13 +231,13 @@ def end_unwatched(history: Incidents, settings: Settings, now: datetime) -> int:
         watch = history.incident_watch(cluster, of)
         postings = last_postings(watch, settings, now)
         if history.forget_watch(cluster, now, postings, before=watch.snapshot_id, of=of):
-            log.info("%s of %s is watched no more: %d alerts queued.", of, cluster, len(postings))
+            log.info("%s of %s is no longer watched: %d alerts queued.", of, cluster, len(postings))
             queued += len(postings)
     return queued
 
 
 def last_postings(watch: IncidentWatch, settings: Settings, now: datetime) -> tuple[Posting, ...]:
-    """What those are told who know of an open incident of a cluster that is watched no more."""
+    """The last messages about open incidents of a cluster that is no longer watched."""
     postings = Postings(cluster=watch.cluster, settings=settings)
     known = [
         (course, course.readers)
@@ -258,8 +257,8 @@ def last_postings(watch: IncidentWatch, settings: Settings, now: datetime) -> tu
             )
             _end(postings, incident, readers, now)
         except Exception:
-            # what cannot be said of one keeps no other from its end
-            log.exception("of %s nothing can be said", course.name)
+            # a failure of one doesn't affect the others
+            log.exception("the message about %s failed", course.name)
         if readers.in_digest:
             digests.setdefault((readers.alert_key, readers.channel), []).append(course)
     last = AlertMessage(
@@ -285,7 +284,7 @@ def _end(postings: Postings, incident: Incident, readers: Readers, now: datetime
 
 
 def _last_word(incident: Incident, now: datetime) -> AlertMessage:
-    """The end of an incident of which nobody knows whether it is over."""
+    """The end of an incident whose outcome is unknown."""
     course = incident.course
     if course.group_id is None:
         return message_of(replace(incident, at=now), EventKind.RESOLVED)
@@ -308,7 +307,7 @@ def _end_digest(
     courses: Iterable[IncidentCourse],
     last: AlertMessage,
 ) -> None:
-    """What takes the place of a digest, with the names of those that were not over, and a line in its thread."""
+    """The replacement of a digest, with the groups that were still open, and a line in its thread."""
     names = listed([fitted(course.name, NAME) for course in courses], NAMES)
     left = Section(heading="Still open when last seen", lines=(fitted(names, 2 * LINE),))
     its = f"{key} unwatched"

@@ -1,6 +1,6 @@
 """
-What people read of silences: that one begins and what it covers, that it ended and what is open then, once a week
-which are stale, and who acknowledged an incident. Pure functions; each thing is said once under its key.
+Messages about silences: their beginning and scope, their end and what is still open, a weekly reminder of stale ones,
+and acknowledgements. Pure functions; each message has a key and is sent once.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from ..model.states import IncidentState
 from ..ports import Posting
 from ..records import IncidentCourse, SilenceKind, SilenceRow
 from .channels import channel_of
-from .incident_message import BETWEEN, NAME, fitted, titled
+from .incident_message import BETWEEN, LINES, NAME, fitted, in_lines, titled
 from .wording import listed, moment, sentence, several
 from .wording.incidents import called
 
 STALE = timedelta(days=7)
-"""A silence that holds for longer is named once a week."""
+"""A longer silence is in the weekly reminder."""
 
 NEW = timedelta(days=1)
-"""That a silence covers nothing is said when it begins, and needs no second word so soon."""
+"""A silence without groups is reported at its beginning, and not again within this time."""
 
 NAMED = 10
-"""Groups that one line names."""
+"""Groups named in one line."""
 
 Group = tuple[str, str]
 """A cluster's name and the id of one of its groups."""
@@ -38,13 +38,13 @@ Group = tuple[str, str]
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Scene:
     """
-    What silences are about at a moment.
+    The groups and incidents of silences at a moment.
 
     Attributes:
         settings: The configuration.
         now: The moment.
         groups: The groups of each cluster, as its newest snapshot has them.
-        courses: Of each cluster, what is wrong with groups, or may be.
+        courses: The courses of incidents of each cluster.
     """
 
     settings: Settings
@@ -58,7 +58,7 @@ class Scene:
         return [cluster for cluster in known if fnmatchcase(cluster, pattern)]
 
     def covered(self, silence: SilenceRow) -> dict[str, list[Group]]:
-        """The groups that something covers, those that are gone and missed among them, by their channel."""
+        """The groups of a silence by channel, deleted ones with an open incident included."""
         by_channel: dict[str, list[Group]] = {}
         for cluster in self.clusters(silence.cluster):
             missed = {course.name for course in self._open(cluster)}
@@ -69,7 +69,7 @@ class Scene:
         return by_channel
 
     def channels(self, silence: SilenceRow) -> dict[str, list[Group]]:
-        """Where a silence is spoken of: where its groups belong; one without groups, in the default channel."""
+        """The channels of a silence: those of its groups, or the default channel without groups."""
         return self.covered(silence) or {self.settings.slack_channel: []}
 
     def open_of(self, groups: Iterable[Group]) -> list[IncidentCourse]:
@@ -83,7 +83,7 @@ class Scene:
         ]
 
     def said_of(self, groups: Sequence[Group]) -> str:
-        """What a silence covers, in words."""
+        """The scope of a silence in words."""
         if not groups:
             return "It covers no group of the newest snapshots."
         covers, courses = f"It covers {several(len(groups), 'group')} here", self.open_of(groups)
@@ -92,7 +92,7 @@ class Scene:
         return f"{covers}, {several(len(courses), 'incident')} open: {_incidents(courses)}."
 
     def acknowledged(self, ack: SilenceRow) -> list[tuple[str, IncidentCourse]]:
-        """The open incidents that an ack means, each with its cluster."""
+        """The open incidents of an ack, each with its cluster."""
         return [
             (cluster, course)
             for cluster in self.courses
@@ -109,9 +109,9 @@ class Scene:
 
 def quiet_postings(silence: SilenceRow, scene: Scene) -> list[Posting]:
     """
-    What is to be said of a silence or of maintenance at a moment: that it begins, that it is over.
+    The messages about the beginning or the end of a silence or maintenance at a moment.
 
-    Of acknowledgements their incidents speak (`acknowledging`).
+    Acknowledgements are part of the messages about their incidents (`acknowledging`).
     """
     if silence.holds(scene.now):
         return _begins(silence, scene)
@@ -156,7 +156,7 @@ def _begins(silence: SilenceRow, scene: Scene) -> list[Posting]:
 
 
 def _ends(silence: SilenceRow, scene: Scene) -> list[Posting]:
-    """Said where people know that it began."""
+    """For the channels that were notified of its beginning."""
     by_channel = scene.covered(silence)
     # the end of a window may be put off once it has passed
     over = moment(silence.over_at) if silence.over_at else ""
@@ -198,7 +198,7 @@ def _incidents(courses: Sequence[IncidentCourse]) -> str:
 
 
 def stale_postings(silences: Sequence[SilenceRow], scene: Scene) -> list[Posting]:
-    """What holds for long or covers nothing: one message a week and channel."""
+    """Long silences, and silences without groups: one message a week and channel."""
     lines: dict[str, list[str]] = {}
     numbers: dict[str, int | None] = {}
     for each in silences:
@@ -226,8 +226,8 @@ def stale_postings(silences: Sequence[SilenceRow], scene: Scene) -> list[Posting
                 ),
                 action="End those that are no longer needed.",
                 sections=(
-                    Section(heading="Which", lines=tuple(its)),
-                    Section(heading="Next", code=(_to_end(numbers.get(channel)),)),
+                    *(Section(heading="", lines=(line,)) for line in _shown(its)),
+                    Section(heading="Next", code=(_to_end(numbers.get(channel), its),)),
                 ),
             ),
         )
@@ -247,13 +247,21 @@ def _why_stale(silence: SilenceRow, scene: Scene) -> str | None:
 
 
 def _covers_nothing(silence: SilenceRow, scene: Scene) -> bool:
-    """Whether it is certain that something covers no group: of a cluster without a snapshot nobody knows."""
+    """Whether a silence certainly has no groups: all of its clusters have a snapshot."""
     unread = [each for each in scene.clusters(silence.cluster) if each not in scene.groups]
     return not scene.covered(silence) and not unread
 
 
-def _to_end(number: int | None) -> str:
-    return "evenkeel query silences" if number is None else f"evenkeel silence --end {number}"
+def _shown(lines: Sequence[str]) -> list[str]:
+    shown = in_lines(lines)
+    left = len(lines) - len(shown)
+    return [*shown, f"and {left:,} more"] if left else list(shown)
+
+
+def _to_end(number: int | None, lines: Sequence[str]) -> str:
+    if number is None or len(lines) > LINES:
+        return "evenkeel query silences"
+    return f"evenkeel silence --end {number}"
 
 
 def _message(now: datetime, title: str, summary: str, command: str | None = None) -> AlertMessage:
@@ -274,18 +282,18 @@ def acknowledging(
     now: datetime,
 ) -> Posting | None:
     """
-    How the message of an incident says that somebody has taken it up, or that nobody has any more.
+    Add an acknowledgement to the message of an incident, or remove it.
 
-    One that was told in a digest has no message of its own: there it is said in the thread.
+    An incident in a digest has no message of its own: the acknowledgement is a line in the thread.
 
     Args:
-        ack: The ack, which means the incident.
-        course: What its readers know.
-        standing: Key and content of what stands for it, as the last look at the group left it; None: not known.
+        ack: The ack, whose scope includes the incident.
+        course: The incident.
+        standing: Key and content of its message, as of the last check of the group; None: not known.
         now: The moment.
 
     Returns:
-        None where there is nothing to say, or nothing that could say so.
+        None if the message needs no change, or if there is none.
     """
     readers, is_over = course.readers, not ack.holds(now)
     clause = sentence(quiet_clause(ack.kind, ack.who, ack.ends_at, ack.reason))
@@ -293,7 +301,7 @@ def acknowledging(
         return None
     key, message = standing
     if not readers.in_digest and message.at >= ack.starts_at:
-        return None  # whoever wrote it knew of the ack
+        return None  # it was written with the ack
     if readers.in_digest:
         what = _ENDS[ack.kind] if is_over else _VERBS[ack.kind]
         title = titled(course.name, None, what)
@@ -315,7 +323,7 @@ def acknowledging(
 
 def quiet_clause(kind: SilenceKind, who: str, until: datetime | None, reason: str) -> str:
     """
-    Why less is said of an incident.
+    The clause about a silence or an acknowledgement.
 
     >>> quiet_clause(SilenceKind.ACK, "ana", None, "restarting the pods")
     'acknowledged by ana: restarting the pods'

@@ -17,7 +17,7 @@ from ..model.groups import GroupHeader
 from .lag import ReadOffsets
 
 
-class Recognised:
+class Recognized:
     """Who of the present members earlier ones are: by id while they live, over restarts by identity unless shared."""
 
     def __init__(self, members: Members) -> None:
@@ -274,15 +274,15 @@ def owners_before(past: Past) -> Indices:
     """
     (samples, n) who owned each present partition at each earlier sample, as a present member.
 
-    A member is recognised by its id while it lives, over restarts by `Member.identity`, unless another member has the
+    A member is recognized by its id while it lives, over restarts by `Member.identity`, unless another member has the
     same. NONE is for nobody, and for a member who is gone.
     """
-    recognised = Recognised(past.now.members)
+    recognized = Recognized(past.now.members)
     owners = []
     for old, of_group in zip(past.earlier, past.of_group, strict=True):
         numbers = np.full(len(old) + 1, NONE, np.int64)
         numbers[of_group[of_group != NONE]] = np.flatnonzero(of_group != NONE)
-        same = recognised.among(old.members, numbers[old.members.group])
+        same = recognized.among(old.members, numbers[old.members.group])
         owners.append(np.append(same, np.int32(NONE))[old.partitions.owner])
     gathered: Indices = past.gather(owners, NONE, np.int32)
     return gathered

@@ -76,7 +76,7 @@ def statuses(
     moved = (lowest < highest) | begun
     rising = np.ones(count, np.bool_)
     last, last_known = lags[0].values, lags[0].known
-    for lag in lags[1:]:  # a sample without lag is stepped over: its neighbours are compared
+    for lag in lags[1:]:  # a sample without lag is stepped over: its neighbors are compared
         rising &= ~(last_known & lag.known) | (last > lag.values)
         last, last_known = np.where(lag.known, lag.values, last), last_known | lag.known
     overdue = np.ones(count, np.bool_) if late is None else late

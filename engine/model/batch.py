@@ -303,6 +303,6 @@ def _reduced(reduction: np.ufunc, values: Any, start: Ints, otherwise: float) ->
     reduced = np.full(len(start) - 1, otherwise, values.dtype)
     some = np.diff(start) > 0
     if bool(some.any()):
-        # groups without rows take no room between their neighbours
+        # groups without rows take no room between their neighbors
         reduced[some] = reduction.reduceat(values, start[:-1][some])
     return reduced

@@ -86,7 +86,7 @@ _UNIT_OF_ENDING = {
     "bytes": Unit.BYTES,
     "gigabytes": Unit.GIGABYTES,
     "share": Unit.SHARE,
-    "utilisation": Unit.RATIO,
+    "utilization": Unit.RATIO,
     "lag": Unit.OFFSETS,
     "offsets": Unit.OFFSETS,
     "snapshots": Unit.SNAPSHOTS,

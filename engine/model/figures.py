@@ -185,7 +185,7 @@ _SOON_LAG = "lag in 15 minutes"
 _LAG = "lag in one hour"
 _DELAY = "time lag of the last member in one hour, beyond the commit interval"
 _DRAINED = "time until no member has a backlog; Infinity if not within one hour"
-_UTILISATION = "incoming rate divided by capacity of the busiest member, over the next hour"
+_UTILIZATION = "incoming rate divided by capacity of the busiest member, over the next hour"
 _INTEGRAL = "lag integrated over the seconds of the next hour"
 
 
@@ -205,7 +205,7 @@ class Forecast:
     """
     Forecast of a group for the next hour with an assignment, and the cost of the switch.
 
-    The band from p10 (low) to p90 (high) holds 80% of cases. The utilisation is None if no capacity is known, the cost
+    The band from p10 (low) to p90 (high) holds 80% of cases. The utilization is None if no capacity is known, the cost
     if no switch is needed.
     """
 
@@ -225,11 +225,11 @@ class Forecast:
     forecast_drained_seconds_expected: float = _end("expected", _DRAINED, Unit.SECONDS)
     forecast_drained_seconds_high: float = _end("high", _DRAINED, Unit.SECONDS)
 
-    forecast_utilisation_low: float | None = _end("low", _UTILISATION, Unit.SHARE, none=True)
-    forecast_utilisation_expected: float | None = _end(
-        "expected", _UTILISATION, Unit.SHARE, none=True
+    forecast_utilization_low: float | None = _end("low", _UTILIZATION, Unit.SHARE, none=True)
+    forecast_utilization_expected: float | None = _end(
+        "expected", _UTILIZATION, Unit.SHARE, none=True
     )
-    forecast_utilisation_high: float | None = _end("high", _UTILISATION, Unit.SHARE, none=True)
+    forecast_utilization_high: float | None = _end("high", _UTILIZATION, Unit.SHARE, none=True)
 
     forecast_lag_integral_low: float = _end("low", _INTEGRAL, Unit.OFFSET_SECONDS)
     forecast_lag_integral_expected: float = _end("expected", _INTEGRAL, Unit.OFFSET_SECONDS)

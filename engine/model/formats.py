@@ -137,11 +137,11 @@ def percent(share: float) -> str:
     return f"{whole}%"
 
 
-def utilisation(share: float) -> str:
+def utilization(share: float) -> str:
     """
     How busy a member is, as percent; about all that it can do is 100%.
 
-    >>> utilisation(1.00004), utilisation(0.42), utilisation(3.29)
+    >>> utilization(1.00004), utilization(0.42), utilization(3.29)
     ('100%', '42%', '329%')
     """
     return percent(round(share, 2)) if 0.5 < share < 10 else percent(share)
@@ -273,17 +273,6 @@ def record_rate(per_second: float) -> str:
     """
     number = f"{per_second:,.0f}" if per_second >= 10 else f"{per_second:.2g}"
     return f"{number} {'record' if number == '1' else 'records'}/s"
-
-
-def arriving(per_second: float) -> str:
-    """
-    That records arrive at such a rate.
-
-    >>> arriving(1.02), arriving(12.34)
-    ('1 record/s arrives', '12 records/s arrive')
-    """
-    rate = record_rate(per_second)
-    return f"{rate} {'arrives' if rate.startswith('1 record/') else 'arrive'}"
 
 
 def difference(value: float | None, unit: str) -> str:

@@ -16,11 +16,11 @@ class Labels(Generic[E]):
     """
     A word of an enumeration for each of n rows.
 
-    >>> class Colour(enum.StrEnum):
+    >>> class Color(enum.StrEnum):
     ...     RED = "red"
     ...     BLUE = "blue"
-    >>> chosen = Labels.choose(Colour, [np.array([True, False])], [Colour.RED], Colour.BLUE)
-    >>> chosen.texts(), chosen.equal(Colour.RED).tolist()
+    >>> chosen = Labels.choose(Color, [np.array([True, False])], [Color.RED], Color.BLUE)
+    >>> chosen.texts(), chosen.equal(Color.RED).tolist()
     (['red', 'blue'], [True, False])
     """
 

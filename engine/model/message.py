@@ -139,6 +139,7 @@ class AlertMessage:
         mention: Mentions as in `Rule.mention`, separated by blanks; None for nobody.
         link: URL of the run that created it; None if unknown.
         report: URL of the page with its subject, added at delivery.
+        runbook: URL of the page about the diagnosis, added at delivery.
         snapshot_id: The snapshot of its facts, for programs only.
     """
 
@@ -155,6 +156,7 @@ class AlertMessage:
     mention: str | None = None
     link: str | None = None
     report: str | None = None
+    runbook: str | None = None
     action: str | None = None
     snapshot_id: str | None = None
 
@@ -163,8 +165,9 @@ class AlertMessage:
 
     @property
     def brief(self) -> bool:
-        """Whether its sections have a line or two each: all messages except advice for several groups."""
-        return self.kind is not MessageKind.ADVICE or len(self.announcements) == 1
+        """Whether its sections are lines to be read in one go: all but advice for several groups in full."""
+        in_full = any(section.lines and section.code for section in self.sections)
+        return self.kind is not MessageKind.ADVICE or not in_full
 
     @property
     def spoken(self) -> str:
@@ -173,12 +176,12 @@ class AlertMessage:
 
     @property
     def links(self) -> dict[str, str]:
-        """Links by their text: the page of its subject, then the run."""
-        known = {"report": self.report, "run": self.link}
+        """Links by their text: the page of its subject, the page about its diagnosis, then the run."""
+        known = {"report": self.report, "runbook": self.runbook, "run": self.link}
         return {word: address for word, address in known.items() if address}
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON-able form, from which `from_json` makes an equal value."""
+        """The JSON form that `from_json` reads."""
         content = asdict(self) | {"at": self.at.isoformat()}
         content["told"] = content.pop("announcements")
         for known in content["told"]:
@@ -191,7 +194,7 @@ class AlertMessage:
     def from_json(cls, stored: Mapping[str, Any]) -> AlertMessage:
         """
         Raises:
-            InputError: This is not a stored message.
+            InputError: It is not a stored message.
         """
         try:
             at = datetime.fromisoformat(stored["at"])
@@ -212,6 +215,7 @@ class AlertMessage:
                 mention=stored.get("mention"),
                 link=stored.get("link"),
                 report=stored.get("report"),
+                runbook=stored.get("runbook"),
                 action=stored.get("action"),
                 snapshot_id=stored.get("snapshot_id"),
             )

@@ -147,6 +147,28 @@ def report_place(cluster: str | None = None, group: str | None = None) -> str:
     return of_cluster if group is None else f"groups{of_cluster}&group={_quoted(group)}"
 
 
+def runbook_place(cause: str | None = None, *, of_pipeline: bool = False) -> str:
+    """
+    Where the page about a cause is, below the address of all of them: of a group, of a pipeline, or their list.
+
+    >>> runbook_place("store in one rack"), runbook_place("step failed", of_pipeline=True), runbook_place()
+    ('store-in-one-rack/', 'pipeline/#step-failed', '')
+    """
+    if cause is None:
+        return ""
+    return f"pipeline/#{slug(cause)}" if of_pipeline else f"{slug(cause)}/"
+
+
+def slug(title: str) -> str:
+    """
+    A title as part of an address.
+
+    >>> slug("Under-provisioned"), slug("History unreachable (Postgres)")
+    ('under-provisioned', 'history-unreachable-postgres')
+    """
+    return re.sub(r"\s+", "-", re.sub(r"[^\w\s-]", "", title).strip().lower())
+
+
 def _quoted(name: str) -> str:
     return quote(name, safe="", errors="replace")
 
@@ -171,23 +193,6 @@ def pasted(name: str) -> str:
     orders-app 'it'"'"'s; $(x)' 'a\x1b[31mb'
     """
     return shlex.quote(printable(name))
-
-
-def with_group(told: str, word: str) -> str:
-    """
-    What is to be done, with a group's name in the place of the placeholder of its commands.
-
-    >>> with_group("`evenkeel runbook GROUP --strategy racks-server` says how", pasted("my app"))
-    "`evenkeel runbook 'my app' --strategy racks-server` says how"
-
-    Args:
-        told: The text.
-        word: The name as a word of a command.
-    """
-    return _PLACEHOLDER.sub(lambda found: f"{found[1]} {word}", told)
-
-
-_PLACEHOLDER = re.compile(r"\b(evenkeel \w+) GROUP\b")
 
 
 def group_name(value: str) -> str:

@@ -51,16 +51,16 @@ METRICS = (
 
 
 def metrics_by_group(read: Read) -> dict[str, dict[str, Any]]:
-    """Those columns by group, and `utilisation` of its busiest member, of those whose capacity is known."""
-    members = read("member_metrics", None, ["group_id", "utilisation"])
+    """Those columns by group, and `utilization` of its busiest member, of those whose capacity is known."""
+    members = read("member_metrics", None, ["group_id", "utilization"])
     most = (
         members.group_by("group_id", use_threads=False)
-        .aggregate([("utilisation", "max")])
+        .aggregate([("utilization", "max")])
         .to_pylist()
     )
-    busiest = {row["group_id"]: row["utilisation_max"] for row in most}
+    busiest = {row["group_id"]: row["utilization_max"] for row in most}
     rows = read("group_metrics", None, METRICS).to_pylist()
-    return {row["group_id"]: row | {"utilisation": busiest.get(row["group_id"])} for row in rows}
+    return {row["group_id"]: row | {"utilization": busiest.get(row["group_id"])} for row in rows}
 
 
 def live_figures(metrics: Mapping[str, Any], candidates: Sequence[Candidate]) -> LiveFigures:
@@ -69,7 +69,7 @@ def live_figures(metrics: Mapping[str, Any], candidates: Sequence[Candidate]) ->
     return LiveFigures(
         lag=metrics.get("total_lag"),
         delay_seconds=metrics.get("delay_seconds"),
-        utilisation=metrics.get("utilisation"),
+        utilization=metrics.get("utilization"),
         cross_rack_share=live.score.cross_rack_share if live and live.score else None,
     )
 

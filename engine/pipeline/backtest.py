@@ -41,7 +41,7 @@ class ForecastCheck:
     """
     A lag forecast of a group (offsets) with its assignment at that time, and the actual value.
 
-    *realised* is None if the assignment changed, the lag was unknown, or no snapshot was taken at that time.
+    *actual* is None if the assignment changed, the lag was unknown, or no snapshot was taken at that time.
     """
 
     at: datetime
@@ -51,7 +51,7 @@ class ForecastCheck:
     low: float
     expected: float
     high: float
-    realised: int | None = None
+    actual: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -193,7 +193,7 @@ def _came(seen: Observation, number: int, story: _Story) -> Iterator[ForecastChe
             left.append(check)
         elif same and abs(late) <= near:
             lag = seen.lag.for_people.take(rows).take(seen.counted[rows])
-            yield replace(check, realised=lag.total())
+            yield replace(check, actual=lag.total())
         else:
             yield check
     story.pending = left
@@ -230,7 +230,7 @@ def coverage(checks: Sequence[ForecastCheck], seconds: float) -> tuple[int, int]
     known = [
         check
         for check in checks
-        if check.realised is not None and (check.due - check.at).total_seconds() == seconds
+        if check.actual is not None and (check.due - check.at).total_seconds() == seconds
     ]
-    inside = sum(check.low <= (check.realised or 0) <= check.high for check in known)
+    inside = sum(check.low <= (check.actual or 0) <= check.high for check in known)
     return inside, len(known)

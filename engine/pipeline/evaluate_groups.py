@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from ..config import Settings
 from ..incidents.deleted_groups import vanished_of
-from ..incidents.evaluation import Judged, Judgement, Trouble
+from ..incidents.evaluation import Judged, Judgment, Trouble
 from ..incidents.troubles import judged_of
 from ..metrics.observe import Observation
 from ..model.batch import GroupBatch
@@ -58,7 +58,7 @@ def judge_groups(
     snapshot_id: str,
     watched: Collection[str] = (),
     seen: Iterable[tuple[BatchWithPast, Observation]] = (),
-) -> Judgement:
+) -> Judgment:
     """
     Evaluate the groups of a snapshot.
 
@@ -86,7 +86,7 @@ def judge_groups(
     odd = [each for each in judged if each.troubles or each.recovering or not each.known]
     odd += _gone(lake, settings, lookback, listed, watched)
     finished = lake.manifest("snapshot", snapshot_id).facts["finished_at"]
-    return Judgement(
+    return Judgment(
         cluster=split_snapshot_id(snapshot_id)[0],
         snapshot_id=snapshot_id,
         at=datetime.fromisoformat(finished),

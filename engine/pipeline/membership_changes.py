@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..advice import Feasibilities, FeasibilityJudgement
+from ..advice import Feasibilities, FeasibilityJudgment
 from ..advice.past_changes import PastChanges, memberships, replayed
 from ..assignors import by_name, every, takes_user_data
 from ..assignors.promises.ask import NoAnswer
@@ -113,9 +113,9 @@ def _change_of(before: GroupSnapshot, then: GroupSnapshot, rule: Rule) -> Member
     )
 
 
-def by_setting(judgement: FeasibilityJudgement, deployment: Deployment) -> bool:
+def by_setting(judgment: FeasibilityJudgment, deployment: Deployment) -> bool:
     """Whether a group runs a strategy by itself, not by a plan, or a setting could make it run."""
     if deployment is Deployment.SETTING:
-        return judgement.feasibility in ABLE
-    by_plan = judgement.deployment is Deployment.PLAN
-    return judgement.feasibility is Feasibility.AVAILABLE and not by_plan
+        return judgment.feasibility in ABLE
+    by_plan = judgment.deployment is Deployment.PLAN
+    return judgment.feasibility is Feasibility.AVAILABLE and not by_plan

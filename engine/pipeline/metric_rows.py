@@ -163,7 +163,7 @@ class MetricRows:
             "capacity_per_second": floats_to(able),
             "capacity_basis": labels_to(seen.capacity.basis),
             # nan where either is unknown
-            "utilisation": floats_to(
+            "utilization": floats_to(
                 np.where(able > 0, load / np.where(able > 0, able, 1), np.nan)
             ),
             "silent": pa.array(seen.silent),

@@ -106,8 +106,10 @@ def pending(settings: Settings, alerts: Sequence[PendingAlert]) -> Iterator[Prev
 
 def _of_round(settings: Settings, cluster: str, done: ToldRound) -> Iterator[Preview]:
     of_digest = {event.message: event.groups for event in done.events}
+    by_key = {each.key: of_digest.get(each.message, ()) for each in done.postings}
     for posting in done.postings:
-        groups = _subjects(posting.message) or of_digest.get(posting.message, ())
+        groups = _subjects(posting.message) or by_key[posting.key]
+        groups = groups or by_key.get(posting.answers or "", ())
         yield _preview(settings, cluster, posting, groups)
 
 

@@ -163,12 +163,12 @@ def _replayed_row(
 ) -> _Row:
     assert placement.strategy is not None, "what a group has now is its live row"
     deployment, name = task_reach(group, placement.strategy), placement.strategy.value
-    judgement = task_feasibility(group, application, placement)
-    if judgement.feasibility is Feasibility.NOT_APPLICABLE:
-        never = infeasible(name, deployment, *judgement.reason)
+    judgment = task_feasibility(group, application, placement)
+    if judgment.feasibility is Feasibility.NOT_APPLICABLE:
+        never = infeasible(name, deployment, *judgment.reason)
         # where setting client.rack is the way, there is one, though what it brings is not known
         way = client_racks(application, placement)
-        return replace(never, how=judgement.how), moves(spec, _now(spec)) if way else None
+        return replace(never, how=judgment.how), moves(spec, _now(spec)) if way else None
     assignment = Assignment(owner=_members(application, placement, spec))
     process = {m.id: m.process_id for m in group.members}
     of_member = np.array([*(process.get(name) for name in spec.members), None], dtype=object)
@@ -177,9 +177,9 @@ def _replayed_row(
     candidate = Candidate(
         strategy=name,
         deployment=deployment,
-        feasibility=judgement.feasibility,
-        reason=judgement.reason,
-        how=judgement.how,
+        feasibility=judgment.feasibility,
+        reason=judgment.reason,
+        how=judgment.how,
         replay=tuple(_replayed(application, placement)),
         notes=(*placement.remarks, *_restored(application, placement)),
         score=placement.stores.scored(

@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from ..advice import SERVER_SIDE, Feasibilities, FeasibilityJudgement, runs
+from ..advice import SERVER_SIDE, Feasibilities, FeasibilityJudgment, runs
 from ..advice.lost_racks import leaders_only, lost_rack_awareness, strays, unpriced
 from ..advice.next_change import Changes, silent_members
 from ..advice.scoring import Judge
@@ -97,11 +97,11 @@ def replay_group(
         if why is not None:
             candidates.append(never(group, strategy, why))
             continue
-        judgement = feasibilities.of(strategy.name, strategy.deployment)
-        candidate = _replay(strategy, group, rule, joining, judge, judgement, feasibilities.library)
+        judgment = feasibilities.of(strategy.name, strategy.deployment)
+        candidate = _replay(strategy, group, rule, joining, judge, judgment, feasibilities.library)
         if strategy.name in RACKED and not _says_more(candidate, candidates, named, only):
             continue
-        next_change = _next_change(strategy, candidate, changes, judgement)
+        next_change = _next_change(strategy, candidate, changes, judgment)
         candidates.append(replace(candidate, next_change=next_change))
     answers = {candidate.strategy: candidate.assignment for candidate in candidates}
     told = _about_racks(measured_group, spec, rule, answers.get("min_traffic"))
@@ -213,20 +213,20 @@ def _replay(
     rule: Rule,
     joining: Joining,
     judge: Judge,
-    judgement: FeasibilityJudgement,
+    judgment: FeasibilityJudgment,
     library: str | None,
 ) -> Candidate:
     """A strategy on a group; why it has no answer, where it has none."""
     try:
-        assign, seen, said = _asking(strategy, group, rule, joining, judgement, library)
+        assign, seen, said = _asking(strategy, group, rule, joining, judgment, library)
         settled = settle(assign, seen)
     except Infeasible as problem:
-        return replace(never(group, strategy, refusal(problem)), how=judgement.how)
+        return replace(never(group, strategy, refusal(problem)), how=judgment.how)
     except NoAnswer as problem:
         failed = reason("failed", quote=problem.message)
-        return replace(never(group, strategy, failed), how=judgement.how)
-    continues = _continues(strategy, group, judgement)
-    remembered = len(judgement.reporting_nothing) < len(group.members)
+        return replace(never(group, strategy, failed), how=judgment.how)
+    continues = _continues(strategy, group, judgment)
+    remembered = len(judgment.reporting_nothing) < len(group.members)
     replay = Fact(
         kind=FactKind.REPLAY,
         measure="next_rebalance" if continues and remembered else "fresh_assignment",
@@ -235,10 +235,10 @@ def _replay(
     )
     return Candidate(
         strategy=strategy.name,
-        deployment=judgement.deployment or strategy.deployment,
-        feasibility=judgement.feasibility,
-        reason=(*judgement.reason, *of_kind(said, FactKind.REASON)),
-        how=judgement.how,
+        deployment=judgment.deployment or strategy.deployment,
+        feasibility=judgment.feasibility,
+        reason=(*judgment.reason, *of_kind(said, FactKind.REASON)),
+        how=judgment.how,
         is_running=runs(group, strategy.name),
         replay=(replay,),
         assignment=settled.assignment,
@@ -257,15 +257,15 @@ def _asking(
     group: GroupSnapshot,
     rule: Rule,
     joining: Joining,
-    judgement: FeasibilityJudgement,
+    judgment: FeasibilityJudgment,
     library: str | None,
 ) -> tuple[*Asked, tuple[Fact, ...]]:
     """How a strategy is asked, and what its leader's library makes of it."""
-    continues = _continues(strategy, group, judgement)
+    continues = _continues(strategy, group, judgment)
     spec = joining(
-        strategy.deployment in OF_OURS, judgement.reporting_nothing if continues else None
+        strategy.deployment in OF_OURS, judgment.reporting_nothing if continues else None
     )
-    led = group.type is GroupType.CLASSIC and judgement.deployment is None
+    led = group.type is GroupType.CLASSIC and judgment.deployment is None
     seen, said = as_led_by(library if led else None, strategy.name, spec)
     return assign_of(strategy), with_user_data(strategy, group, rule, seen), said
 
@@ -288,8 +288,8 @@ def asked(
     spec = spec_of_measured(group, measured, rule)
     joining = _joining(spec, group, measured, coming, pauses)
     feasibilities = Feasibilities(group, rule.assignors, rule.client)
-    judgement = feasibilities.of(strategy.name, strategy.deployment)
-    return _asking(strategy, group, rule, joining, judgement, feasibilities.library)[:2]
+    judgment = feasibilities.of(strategy.name, strategy.deployment)
+    return _asking(strategy, group, rule, joining, judgment, feasibilities.library)[:2]
 
 
 def settled_of(
@@ -347,7 +347,7 @@ def _next_change(
     strategy: Assignor,
     candidate: Candidate,
     changes: Changes | None,
-    judgement: FeasibilityJudgement,
+    judgment: FeasibilityJudgment,
 ) -> NextChange | None:
     """
     What a strategy that the group runs, or a setting could make it run, would move next.
@@ -355,22 +355,22 @@ def _next_change(
     None for all others, because every answer takes a while, and where it cannot be asked: who can tell what members of
     a changed group would send a custom strategy as user data?
     """
-    runs_here = by_setting(judgement, strategy.deployment)
+    runs_here = by_setting(judgment, strategy.deployment)
     # a plan does not answer to a change by itself, its fallback does
-    by_plan = judgement.deployment is Deployment.PLAN
+    by_plan = judgment.deployment is Deployment.PLAN
     passive = by_plan or strategy.deployment is Deployment.LIVE or takes_user_data(strategy)
     # what is asked of a changed group is Kafka's own class
-    passive = passive or len(candidate.reason) > len(judgement.reason)
+    passive = passive or len(candidate.reason) > len(judgment.reason)
     if changes is None or not runs_here or passive or candidate.assignment is None:
         return None
-    silent = silent_members(changes.group, judgement.reporting_nothing)
+    silent = silent_members(changes.group, judgment.reporting_nothing)
     try:
         return changes.of(assign_of(strategy), candidate.assignment.owner, silent)
     except (Infeasible, NoAnswer):
         return None
 
 
-def _continues(strategy: Assignor, group: GroupSnapshot, judgement: FeasibilityJudgement) -> bool:
+def _continues(strategy: Assignor, group: GroupSnapshot, judgment: FeasibilityJudgment) -> bool:
     """
     Whether a strategy would see what members own now.
 
@@ -378,7 +378,7 @@ def _continues(strategy: Assignor, group: GroupSnapshot, judgement: FeasibilityJ
     member restarts and forgets; a broker keeps the target assignment whatever assignor comes next. Who makes a plan
     asks afresh.
     """
-    if judgement.deployment is not None:
+    if judgment.deployment is not None:
         return False
     if strategy.deployment is Deployment.LIVE or runs(group, strategy.name):
         return True

@@ -226,7 +226,7 @@ def _rollout(
             without = replace(without, ways=())
         return telling_racks(without, untold, eager=eager, clients=clients) if untold else without
     if strategy == StickyTasks.SERVER:
-        return to_broker_tasks()
+        return to_broker_tasks(group.group)
     if group.places_tasks:
         return _to_tasks(settings, group, strategy)
     if strategy in SERVER_SIDE:

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Protocol
 
 from ..config import Settings
-from ..incidents.evaluation import Judgement
+from ..incidents.evaluation import Judgment
 from ..incidents.silences import quieting
 from ..messages.notifications import ToldRound, round_of
 from ..messages.outbox import DeliveryReport, deliver
@@ -118,13 +118,13 @@ def _watch(
     seen: Seen,
 ) -> ToldRound | None:
     """None when another snapshot was watched meanwhile, or a younger one: nothing is kept, and nothing told."""
-    judgement, done = look_at(
+    judgment, done = look_at(
         lake, settings, snapshot_id, watched, history.silences, link=link, seen=seen
     )
     is_kept = history.store_watch(
         watched.cluster,
         snapshot_id,
-        judgement.at,
+        judgment.at,
         done.courses,
         done.incidents,
         done.postings,
@@ -140,8 +140,8 @@ def _watch(
     log.info(
         "%s: %d groups, %d checked in detail, %d with incident state, %d messages queued.",
         snapshot_id,
-        len(judgement.listed),
-        len(judgement.odd),
+        len(judgment.listed),
+        len(judgment.odd),
         len(done.courses),
         len(done.postings),
     )
@@ -157,7 +157,7 @@ def look_at(
     *,
     link: str | None = None,
     seen: Seen = (),
-) -> tuple[Judgement, ToldRound]:
+) -> tuple[Judgment, ToldRound]:
     """
     Evaluate the groups of a snapshot without storing or sending anything.
 
@@ -174,7 +174,7 @@ def look_at(
         SnapshotNotFound: The lake doesn't have the snapshot.
     """
     remembered = [course.name for course in watched.courses]
-    judgement = judge_groups(lake, settings, snapshot_id, remembered, seen)
+    judgment = judge_groups(lake, settings, snapshot_id, remembered, seen)
 
     def changed(course: IncidentCourse) -> tuple[Fact, ...] | None:
         good = course.good_snapshot_id
@@ -184,7 +184,7 @@ def look_at(
             log.exception("the changes of group %s are unknown", course.name)
             return None
 
-    known = silences(judgement.at)
+    known = silences(judgment.at)
     quiet = quieting(known, settings.maintenance, watched.cluster, watched.courses)
-    done = round_of(watched, judgement, settings, quiet=quiet, changed=changed, link=link)
-    return judgement, done
+    done = round_of(watched, judgment, settings, quiet=quiet, changed=changed, link=link)
+    return judgment, done

@@ -97,6 +97,15 @@ class IncidentCourse:
         default=None,
         none=True,
     )
+    peak_lag: float | None = column(
+        "The largest total lag seen since it began; null unknown.",
+        default=None,
+        unit=Unit.OFFSETS,
+        none=True,
+    )
+    peak_behind_seconds: float | None = column(
+        "The largest time behind seen since it began; null unknown.", default=None, none=True
+    )
     readers: Readers | None = column(
         "Content of the last notification; null before the first.", default=None
     )

@@ -50,7 +50,7 @@ class AdvicePromise:
         at_least=0,
     )
     measure: str = column(
-        "Forecast measure: lag, delay_seconds, utilisation (of the busiest member) or cross_rack_share."
+        "Forecast measure: lag, delay_seconds, utilization (of the busiest member) or cross_rack_share."
     )
     unit: str = column("Unit of the values: offsets, s, ratio or share.")
     low: float = column("Forecast, p10.")
@@ -64,7 +64,7 @@ class AdviceCheck(AdvicePromise):
 
     strategy: str = column("Adopted strategy.")
     adopted_at: datetime = column("Time of the adoption.")
-    realised: float | None = column(
+    actual: float | None = column(
         "Actual value; null if no snapshot has it, or if the assignment changed before."
     )
 

@@ -190,7 +190,7 @@ class MemberMetrics(OfGroup):
     capacity_basis: CapacityBasis | None = column(
         "Source of the capacity: configured, saturated, at least, as its peers, unknown."
     )
-    utilisation: float | None = column(
+    utilization: float | None = column(
         "Incoming rate divided by capacity; above 1 the member falls behind; null if either is unknown.",
         default=None,
         at_least=0,

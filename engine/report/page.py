@@ -28,7 +28,7 @@ from ..model.formats import (
     percent,
     record_rate,
     size,
-    utilisation,
+    utilization,
 )
 from ..model.states import CAPACITY, WORST_FIRST, Diagnosis
 from ..model.text import group_name, printable, report_place, sentence, several
@@ -38,7 +38,7 @@ from .values import FleetReport, GroupReport, PromiseKept, Rehearsal
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-TEMPLATES = ("report.html", "group.html", "notice.html", "racks.html")
+TEMPLATES = ("report.html", "group.html", "notice.html", "document.html", "racks.html")
 
 MEMBERS_SHOWN = 12
 MOVES_SHOWN = 12
@@ -61,7 +61,7 @@ REASON_LENGTH = 600
 
 MEASURES = {
     "delay_seconds": "time behind",
-    "utilisation": "utilization of the busiest member",
+    "utilization": "utilization of the busiest member",
     "cross_rack_share": "cross-rack share",
 }
 """Names of forecast measures that differ from the columns."""
@@ -147,6 +147,22 @@ def notice(title: str, lines: Sequence[str], ways: Mapping[str, str] | None = No
         _environment()
         .get_template("notice.html")
         .render(title=title, lines=lines, ways=ways or {}, style=_style(), policy=policy())
+    )
+
+
+def document(title: str, body: str, ways: Mapping[str, str] | None = None) -> str:
+    """
+    A page of text.
+
+    Args:
+        title: Its title.
+        body: Its text, as HTML that is safe.
+        ways: Where to go from here: what that is called, and its address.
+    """
+    return (
+        _environment()
+        .get_template("document.html")
+        .render(title=title, body=body, ways=ways or {}, style=_style(), policy=policy())
     )
 
 
@@ -238,7 +254,7 @@ def _environment() -> Environment:
         "number": number,
         "seconds": or_unknown(duration),
         "share": or_unknown(percent),
-        "utilisation": or_unknown(utilisation),
+        "utilization": or_unknown(utilization),
         "rate": or_unknown(record_rate),
         "size": or_unknown(size),
         "sentence": lambda text: sentence(printable(text)),
@@ -262,7 +278,7 @@ _POOR = CAPACITY | {Diagnosis.REBALANCING}
 
 def group_class(diagnosis: Diagnosis) -> str:
     """
-    The colour of a diagnosis.
+    The color of a diagnosis.
 
     >>> group_class(Diagnosis.HEALTHY), group_class(Diagnosis.NO_MEMBERS), group_class(Diagnosis.SLOW_MEMBER)
     ('well', 'bad', 'poor')

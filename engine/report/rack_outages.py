@@ -213,7 +213,7 @@ def _of_partitions(
 
 def _busiest(loads: Collection[SupposedLoad]) -> float | None:
     """The largest utilization of a member; None if it is unknown for a member with traffic."""
-    return _most(one.utilisation for one in loads if one.per_second != 0)
+    return _most(one.utilization for one in loads if one.per_second != 0)
 
 
 def _most(values: Iterable[float | None]) -> float | None:

@@ -90,7 +90,7 @@ def _bands(checks: Sequence[ForecastCheck]) -> Bands:
             low=check.low,
             expected=check.expected,
             high=check.high,
-            came=check.realised,
+            came=check.actual,
         )
         by_ahead[(check.due - check.at).total_seconds()][check.group].append(band)
     return Bands(by_ahead=by_ahead, newest=None)

@@ -102,7 +102,7 @@ def member_loads(names: Mapping[str, str], members: Rows, moves: Rows) -> tuple[
         MemberLoad(
             name=names.get(row["member_id"]) or str(row["member_id"]),
             rack=row["rack"],
-            utilisation=row["utilisation"],
+            utilization=row["utilization"],
             at_most=row["capacity_basis"] == CapacityBasis.AT_LEAST,
             silent=row["silent"],
             lag=row["lag"],
@@ -112,7 +112,7 @@ def member_loads(names: Mapping[str, str], members: Rows, moves: Rows) -> tuple[
         for row in members
     ]
     return tuple(
-        sorted(loads, key=lambda one: (-_order(one.utilisation), -_order(one.lag), one.name))
+        sorted(loads, key=lambda one: (-_order(one.utilization), -_order(one.lag), one.name))
     )
 
 

@@ -62,14 +62,14 @@ class MemberLoad:
     The figures after the switch are None without one.
 
     Attributes:
-        utilisation: Incoming rate divided by capacity; above 1 the member falls behind.
-        at_most: Whether the utilisation is an upper bound, because only a lower bound of the capacity is known.
+        utilization: Incoming rate divided by capacity; above 1 the member falls behind.
+        at_most: Whether the utilization is an upper bound, because only a lower bound of the capacity is known.
         silent: Whether it has lag but no longer commits.
     """
 
     name: str
     rack: str | None
-    utilisation: float | None
+    utilization: float | None
     at_most: bool
     silent: bool | None
     lag: int | None
@@ -209,7 +209,7 @@ class PromiseKept:
     Forecast accuracy of an adopted strategy.
 
     Attributes:
-        measure: lag, delay_seconds, utilisation (of the busiest member) or cross_rack_share.
+        measure: lag, delay_seconds, utilization (of the busiest member) or cross_rack_share.
         unit: Unit of its values: offsets, s, ratio or share.
         checks: Number of due forecasts.
         known: Number of those with an actual value, which the figures below use.

@@ -1,5 +1,5 @@
 """
-What changed for a group between two stored snapshots: facts side by side, no judgement.
+What changed for a group between two stored snapshots: facts side by side, no judgment.
 
 What either snapshot does not know is not compared, and said so; it never counts as a change.
 """

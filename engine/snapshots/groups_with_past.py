@@ -46,7 +46,7 @@ class BatchWithPast:
     Attributes:
         batch: The groups.
         earlier: Their earlier snapshots, newest first; each has those of the groups that it can be trusted with.
-        withheld: Why a group is withheld from judgement, by group id.
+        withheld: Why a group is withheld from judgment, by group id.
         learned: Seconds between the commits of a group as the newest metrics before had it, by group id.
     """
 
@@ -72,7 +72,7 @@ class BatchWithPast:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroupWithPast:
-    """A group, its earlier snapshots (newest first), and why it is withheld from judgement, if it is."""
+    """A group, its earlier snapshots (newest first), and why it is withheld from judgment, if it is."""
 
     group: GroupSnapshot
     earlier: tuple[GroupSnapshot, ...]

@@ -1,5 +1,5 @@
 """
-The rack optimiser of active tasks (KIP-925): which client runs a task, so that least crosses racks.
+The rack optimizer of active tasks (KIP-925): which client runs a task, so that least crosses racks.
 
 It is given an assignment and changes who has what, never how many tasks anybody has. What a task
 costs on a client is `traffic` for each source partition without a replica in the client's rack, and
@@ -7,7 +7,7 @@ costs on a client is `traffic` for each source partition without a replica in th
 
 Promises, the first before the second:
 
-1. Every client keeps its number of the tasks that are optimised; tasks that are not, stay put.
+1. Every client keeps its number of the tasks that are optimized; tasks that are not, stay put.
 2. `balance_subtopology`: no client has more than ceil(C * 1.0 / n * S) tasks of a sub-topology (C
    tasks of the client, n in all, S of the sub-topology, in Kafka's order of evaluation).
 3. No such assignment costs less in total: it is exact, not a heuristic.
@@ -25,7 +25,7 @@ Two clients, each with the tasks whose data is in the other's rack:
 >>> dealt, every = np.array([0, 0, 1, 1]), np.arange(4)
 >>> total_cost(app, dealt, every, STATEFUL)
 30
->>> better = optimise(app, dealt, every, STATEFUL, RackStrategy.MIN_TRAFFIC)
+>>> better = optimize(app, dealt, every, STATEFUL, RackStrategy.MIN_TRAFFIC)
 >>> app.named(better)[ids[0]], total_cost(app, better, every, STATEFUL, dealt)
 (['0_2', '0_3'], 4)
 
@@ -34,7 +34,7 @@ cycle cancelling over |tasks| x |clients| arcs takes many seconds. Source: KIP-9
 `RackAwareTaskAssignor` and its graph constructors of Kafka 4.3.
 
 What it does not do: it deals no tasks (the assignor before it does), places no standby, and looks
-at no lag. A client without a known rack reads everything from elsewhere; whether to optimise at all
+at no lag. A client without a known rack reads everything from elsewhere; whether to optimize at all
 then is for the caller to decide (Kafka does not).
 """
 
@@ -50,7 +50,7 @@ from .racks import cross_rack
 from .settings import Costs, RackStrategy
 
 
-def optimise(
+def optimize(
     app: Application,
     owner: Indices,
     tasks: Ints,
@@ -63,14 +63,14 @@ def optimise(
 
     Args:
         app: The application.
-        owner: (N) the client of each task; every optimised one has one.
-        tasks: Indices of the tasks that are optimised together, in any order.
+        owner: (N) the client of each task; every optimized one has one.
+        tasks: Indices of the tasks that are optimized together, in any order.
         costs: What crossing racks and moving cost.
         strategy: `none` changes nothing.
         overlap: (N) the assignment against which a task counts as new; *owner* without it.
 
     Raises:
-        InputError: An optimised task has no owner, or the costs are beyond 64-bit arithmetic.
+        InputError: An optimized task has no owner, or the costs are beyond 64-bit arithmetic.
         Infeasible: The sub-topology limits do not hold all tasks (Kafka: IllegalStateException).
     """
     if strategy is RackStrategy.NONE or not len(tasks):
@@ -85,7 +85,7 @@ def total_cost(
     app: Application, owner: Indices, tasks: Ints, costs: Costs, overlap: Indices | None = None
 ) -> int:
     """
-    What *owner* costs over *tasks*; arguments as for `optimise`.
+    What *owner* costs over *tasks*; arguments as for `optimize`.
 
     Raises:
         InputError: One of the tasks has no owner.
@@ -107,7 +107,7 @@ def problem_of(
     The rack problem of *tasks* in their order.
 
     Args:
-        app, owner, tasks, costs, strategy, overlap: As for `optimise`.
+        app, owner, tasks, costs, strategy, overlap: As for `optimize`.
         cross: `cross_rack` of the application's sources, where it is known already.
 
     Raises:

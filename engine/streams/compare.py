@@ -1,7 +1,7 @@
 """
 What a live application has now, beside what each strategy would give it, by the same measures.
 
-A placement is taken where it ends, with all copies caught up. Its cost is what Kafka's optimiser minimises, with what
+A placement is taken where it ends, with all copies caught up. Its cost is what Kafka's optimizer minimizes, with what
 moves charged against what runs now: `traffic_cost` for each source partition a task reads across racks and
 `non_overlap_cost` for each task that changes clients, tasks without state at 1 and 0; the racks of all replicas count
 for it. What crosses racks is measured as everywhere: from the leader where brokers serve reads from leaders only.

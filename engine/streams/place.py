@@ -39,7 +39,7 @@ import numpy as np
 from ..model.arrays import NONE
 from ..model.errors import Infeasible
 from ..model.facts import Fact, note, reason
-from .actives import optimise
+from .actives import optimize
 from .assign_tasks import assign_stateful, assign_stateless
 from .model import LAG_UNKNOWN, Application, Placement
 from .racks import EQUAL_COSTS, cross_rack, nothing_to_gain, racks_off
@@ -67,7 +67,7 @@ def place(app: Application, config: TaskConfig) -> Placement:
     if racks is None:
         overlap = app.previous_owner if config.overlap is Overlap.PREVIOUS else None
         stateful = np.flatnonzero(app.stateful)
-        target = optimise(app, initial, stateful, config.costs, config.strategy, overlap)
+        target = optimize(app, initial, stateful, config.costs, config.strategy, overlap)
     apart = kept_apart(app, config)
     plan = place_standbys(app, config, target, apart)
     if racks is None and not swap_standbys(app, plan, config.costs, apart):
@@ -76,7 +76,7 @@ def place(app: Application, config: TaskConfig) -> Placement:
     active = assign_stateless(app, moved.active)
     if racks is None:
         stateless = np.flatnonzero(~app.stateful)
-        active = optimise(app, active, stateless, STATELESS, config.strategy)
+        active = optimize(app, active, stateless, STATELESS, config.strategy)
     copies = plan.table()
     planned_start, planned = ragged_rows(copies, copies != NONE)
     return Placement(

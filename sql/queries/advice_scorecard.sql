@@ -1,5 +1,5 @@
 -- How accurate are the forecasts of adopted advice? One row per group, strategy, measure and time after the adoption,
--- most checks first. measure is lag (offsets), delay_seconds, utilisation (of the busiest member) or
+-- most checks first. measure is lag (offsets), delay_seconds, utilization (of the busiest member) or
 -- cross_rack_share. After one day, the forecast for one hour is checked. error is the median of the actual value
 -- minus the p50 forecast, in the unit of the row. relative_error is error divided by the p50 forecast. Shares are
 -- fractions of 1 of the `known` checks; inside_share should be about 0.8. muted_until is null if the strategy is not

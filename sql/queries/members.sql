@@ -24,7 +24,7 @@ SELECT
     member.consumption_per_second,
     member.capacity_per_second,
     member.capacity_basis,
-    member.utilisation,
+    member.utilization,
     member.cross_rack_partitions,
     member.member_id,
     extract(epoch FROM now() - snapshot.started_at)::double precision AS age_seconds

@@ -72,7 +72,7 @@ SELECT
     board.forecast_lag_high,
     board.forecast_delay_seconds_expected,
     board.forecast_drained_seconds_expected,
-    board.forecast_utilisation_expected,
+    board.forecast_utilization_expected,
     board.forecast_lag_integral_expected,
     board.price_restarts,
     board.price_held_up_offsets,

@@ -13,7 +13,7 @@ SELECT
     member.rack,
     member.partitions,
     member.lag,
-    member.utilisation,
+    member.utilization,
     member.capacity_basis,
     member.silent,
     member.cross_rack_partitions

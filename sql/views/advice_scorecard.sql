@@ -1,5 +1,5 @@
 -- One row per group, strategy, measure and time after the adoption: forecast accuracy over the whole history. error
--- is the median of realised - expected, relative_error is error divided by expected. Shares are those of checks with
+-- is the median of actual - expected, relative_error is error divided by expected. Shares are those of checks with
 -- an actual value.
 --
 -- Columns as in: advice, advice_check.
@@ -22,13 +22,13 @@ SELECT
     checked.after_seconds,
     checked.unit,
     count(*) AS checks,
-    count(checked.realised) AS known,
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY checked.realised - checked.expected) AS error,
+    count(checked.actual) AS known,
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY checked.actual - checked.expected) AS error,
     percentile_cont(0.5) WITHIN GROUP (
-        ORDER BY (checked.realised - checked.expected) / nullif(checked.expected, 0)
+        ORDER BY (checked.actual - checked.expected) / nullif(checked.expected, 0)
     ) AS relative_error,
-    avg((checked.realised BETWEEN checked.low AND checked.high)::integer)::double precision AS inside_share,
-    avg((checked.realised <= checked.high)::integer)::double precision AS no_worse_share,
+    avg((checked.actual BETWEEN checked.low AND checked.high)::integer)::double precision AS inside_share,
+    avg((checked.actual <= checked.high)::integer)::double precision AS no_worse_share,
     max(checked.adopted_at) AS adopted_at,
     max(muted.until) AS muted_until
 FROM advice_check AS checked

@@ -7,7 +7,7 @@
 --   diagnosis_since timestamptz           Start of the first snapshot with the diagnosis; null if not stored yet.
 --   diagnosis_already_so boolean          True if the first snapshot of the group shows the diagnosis, so that it may be older.
 --   group_state text                      State of the group as reported by the broker.
---   busiest_utilisation double precision  Incoming rate divided by capacity of the busiest member, as far as known; above 1 it falls behind.
+--   busiest_utilization double precision  Incoming rate divided by capacity of the busiest member, as far as known; above 1 it falls behind.
 --   verdict text = none                   Newest verdict: switch, stay or not evaluated; null without advice.
 --   advice_state text = none              State of its newest advice: proposed, confirmed, adopted, verified, missed, withdrawn, expired.
 --   advice_state_since timestamptz        Start of that state.
@@ -41,9 +41,9 @@ SELECT
     lag.delay_seconds,
     lag.time_lag_seconds,
     (
-        SELECT max(member.utilisation) FROM member_metrics AS member
+        SELECT max(member.utilization) FROM member_metrics AS member
         WHERE member.snapshot_id = lag.snapshot_id AND member.group_id = lag.group_id
-    ) AS busiest_utilisation,
+    ) AS busiest_utilization,
     lag.production_per_second,
     lag.consumption_per_second,
     lag.cross_rack_share,

@@ -350,7 +350,7 @@ def test_a_plan_brings_the_racks_home_and_the_next_snapshot_says_verified(
     assert (before, flow.across(group)) == (10 / 12, 0)
     assert flow.events(group)[-2:] == [
         ("adopted", "the group runs min_traffic now, with another assignment"),
-        ("verified", "nothing crosses racks any more (83% before)"),
+        ("verified", "reads across racks 0% (83% before)"),
     ]
     (at,) = flow.rows("select max(started_at) as newest from snapshot")
     (said,) = flow.rows("select * from advice_history where group_id = %s and until is null", group)

@@ -1,5 +1,5 @@
 """
-`python -m tests.benchmarks.actives`: the rack optimiser of active tasks, Kafka's and ours on the same case.
+`python -m tests.benchmarks.actives`: the rack optimizer of active tasks, Kafka's and ours on the same case.
 
 Times are medians of warm calls from objects in memory to objects in memory; Kafka's is one call
 after one that warms up, because a call takes it up to minutes. Memory is the peak of one call of
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenkeel.engine.streams.actives import optimise, total_cost
+from evenkeel.engine.streams.actives import optimize, total_cost
 from tests.benchmarks.measure import Measured, measure, show
 from tests.oracle.task_cases import Case, grid_case, read
 from tests.oracle.tasks import STRATEGIES, TaskJvm
@@ -118,9 +118,9 @@ def _ours(case: Case, repeat: int) -> tuple[Measured, int]:
     every = np.arange(len(asked.app.tasks))
 
     def call(_: None) -> object:
-        return optimise(asked.app, asked.owner, every, asked.costs, asked.strategy)
+        return optimize(asked.app, asked.owner, every, asked.costs, asked.strategy)
 
-    better = optimise(asked.app, asked.owner, every, asked.costs, asked.strategy)
+    better = optimize(asked.app, asked.owner, every, asked.costs, asked.strategy)
     cost = total_cost(asked.app, better, every, asked.costs, asked.owner)
     return measure(call, lambda: None, repeat), cost
 
@@ -147,7 +147,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LocalClusterError as problem:
         print(f"Kafka cannot be asked (--alone does without): {problem}", file=sys.stderr)
         return 2
-    title = "The rack optimiser of active tasks: medians of warm calls"
+    title = "The rack optimizer of active tasks: medians of warm calls"
     show(title, HEADINGS, cells, words=HEADINGS[:2])
     print(*faults, sep="\n", file=sys.stderr, end="\n" if faults else "")
     return int(bool(faults))

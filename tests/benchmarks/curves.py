@@ -63,7 +63,7 @@ def checked(groups: Sequence[Replay]) -> Iterator[Checked]:
         history = simulate([replay.group for replay in of_group.values()])
         write_taken(lake, snapshots(history))
         for event in backtest(lake, MemoryHistory(), Settings(), CLUSTER):
-            if isinstance(event, ForecastCheck) and event.realised is not None:
+            if isinstance(event, ForecastCheck) and event.actual is not None:
                 yield of_group[event.group], event
 
 
@@ -87,8 +87,8 @@ def table(checks: Sequence[Checked]) -> Iterator[str]:
 def shares(checks: Sequence[ForecastCheck], seconds: float) -> tuple[float, float, float]:
     """Of the forecasts so far ahead: the share that held, and those below and above whose band it came."""
     due = [check for check in checks if (check.due - check.at).total_seconds() == seconds]
-    lower = sum((check.realised or 0) < check.low for check in due) / max(len(due), 1)
-    higher = sum((check.realised or 0) > check.high for check in due) / max(len(due), 1)
+    lower = sum((check.actual or 0) < check.low for check in due) / max(len(due), 1)
+    higher = sum((check.actual or 0) > check.high for check in due) / max(len(due), 1)
     return 1 - lower - higher, lower, higher
 
 

@@ -128,7 +128,7 @@ SPANS = """
     INSERT INTO advice_event (advice_id, at, strategy, state, cause, facts, diagnosis)
     SELECT advice_id, created_at, 'range', state, reason, facts, 'skewed load' FROM advice;
     INSERT INTO advice_check (
-        advice_id, strategy, adopted_at, after_seconds, measure, unit, low, expected, high, realised
+        advice_id, strategy, adopted_at, after_seconds, measure, unit, low, expected, high, actual
     )
     SELECT advice_id, 'range', created_at, after, 'lag', 'offsets', 0, 1, 2, 1 FROM advice
     CROSS JOIN unnest(ARRAY[900, 3600, 86400]) AS after;

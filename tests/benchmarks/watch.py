@@ -34,14 +34,14 @@ def once(folder: str) -> dict[str, float]:
     lake, settings = FileLake(folder), Settings()
     (newest,) = lake.snapshots(Shape().cluster)
     began, processor = time.perf_counter(), time.process_time()
-    judgement = judge_groups(lake, settings, newest)
+    judgment = judge_groups(lake, settings, newest)
     return {
         "processor": time.process_time() - processor,
         "seconds": time.perf_counter() - began,
         "import": imported,
         "peak_mib": resident("VmHWM"),
-        "groups": len(judgement.listed),
-        "odd": len(judgement.odd),
+        "groups": len(judgment.listed),
+        "odd": len(judgment.odd),
         "at_a_glance": len(plainly_well(lake, settings, lookback_of(lake, settings, newest))),
     }
 

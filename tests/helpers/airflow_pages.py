@@ -39,7 +39,7 @@ class Seen:
     Attributes:
         groups: The names on it, in its order.
         overflow: How many pixels it is wider than its frame.
-        background: Its colour.
+        background: Its color.
         navigation: What leads to it in Airflow's navigation.
         console: What the browser has to say of it.
         elsewhere: What it asked for that is not of this Airflow.

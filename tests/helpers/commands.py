@@ -10,7 +10,7 @@ from tests.stage.process import wait_until
 SECONDS = 180
 """For a rebalance to end, on a busy machine."""
 
-AGAIN = "Ask again once it is Stable."
+AGAIN = "Retry once the group is Stable."
 """How a refusal ends that is only about this moment."""
 
 

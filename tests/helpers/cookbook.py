@@ -115,7 +115,7 @@ EXAMPLES = (
             "consumption_per_second",
             "capacity_per_second",
             "capacity_basis",
-            "utilisation",
+            "utilization",
         ),
     ),
     Example(

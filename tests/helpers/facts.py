@@ -20,10 +20,10 @@ def told(fact: Fact | None) -> str | None:
 
 
 def why_of(judged: Any) -> str:
-    """The reason of a judgement or candidate in words."""
+    """The reason of a judgment or candidate in words."""
     return reasons(judged.reason)
 
 
 def how_of(judged: Any) -> str:
-    """What to do for a judgement, candidate or plan in words; nothing where nothing is known."""
+    """What to do for a judgment, candidate or plan in words; nothing where nothing is known."""
     return how(judged.how) or ""

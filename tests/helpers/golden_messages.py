@@ -16,6 +16,7 @@ from evenkeel.engine.adapters.slack.blocks import body
 from evenkeel.engine.adapters.webhook import alertmanager, pagerduty
 from evenkeel.engine.config import ClusterSettings, MaintenanceWindow, Settings
 from evenkeel.engine.messages.advice_news import News, new_advice
+from evenkeel.engine.messages.channels import with_links
 from evenkeel.engine.messages.digest import MOVES, advice_message
 from evenkeel.engine.messages.events import EventKind
 from evenkeel.engine.messages.group_digest import DigestKind, digest_message
@@ -29,7 +30,7 @@ from evenkeel.engine.messages.silence_messages import (
 )
 from evenkeel.engine.model.assignments import Move
 from evenkeel.engine.model.facts import Fact, FactKind, reason
-from evenkeel.engine.model.message import AlertMessage, Announcement, NewsKind
+from evenkeel.engine.model.message import AlertMessage, Announcement, MessageKind, NewsKind
 from evenkeel.engine.model.states import Diagnosis, IncidentKind, IncidentState
 from evenkeel.engine.ports import AdvisedSnapshot, IncidentWatch
 from evenkeel.engine.records import CauseSpan, IncidentCourse, SilenceRow
@@ -40,7 +41,10 @@ from tests.helpers.silenced import ack, silence
 GOLDEN = Path(__file__).parents[1] / "data" / "messages.txt"
 
 LINK = "https://airflow.example.com/dags/snapshot_offsets/runs/1"
-REPORT = "https://airflow.example.com/plugin/evenkeel/groups?cluster=prod&group=orders-app"
+PAGES = Settings(
+    report_url="https://airflow.example.com/plugin/evenkeel",
+    runbook_url="https://docs.example.com/evenkeel/diagnoses",
+)
 SINCE = (outbox.NOW - timedelta(minutes=25)).isoformat()
 
 PIPELINES: Mapping[IncidentKind, Mapping[str, Any]] = {
@@ -128,7 +132,7 @@ def messages() -> Iterator[tuple[str, AlertMessage]]:
 
 
 def _of_groups() -> Iterator[tuple[str, AlertMessage]]:
-    for cause, (amount, _) in FACTS.items():
+    for cause, (amount, facts) in FACTS.items():
         incident = incident_of(cause)
         yield f"{cause}: opened", message_of(incident, EventKind.OPENED)
         risen = readers_of(Diagnosis.CATCHING_UP, 600)
@@ -140,6 +144,7 @@ def _of_groups() -> Iterator[tuple[str, AlertMessage]]:
         still = incident_of(cause, course={"readers": same})
         yield f"{cause}: reminder", message_of(still, EventKind.STILL)
         yield f"{cause}: reminder, thread", line_of(still, EventKind.STILL)
+        lag = next((1.03 * f.after for f in facts if f.measure == "total_lag" and f.after), None)
         over = incident_of(
             cause,
             course={
@@ -148,6 +153,7 @@ def _of_groups() -> Iterator[tuple[str, AlertMessage]]:
                 "readers": readers_of(cause, amount),
                 "well_since": group_incidents.NOW - timedelta(minutes=5),
                 "closed_at": group_incidents.NOW,
+                **({} if lag is None else {"peak_lag": lag, "peak_behind_seconds": 1680.0}),
             },
         )
         yield f"{cause}: resolved", message_of(over, EventKind.RESOLVED)
@@ -225,7 +231,7 @@ def _of_advice() -> Iterator[tuple[str, AlertMessage]]:
         "facts": (racks,),
         "live": live,
         "proposed": proposed,
-        "how": "`evenkeel plan GROUP --strategy sticky` writes the plan",
+        "how": "Write the plan with `evenkeel plan payments --strategy sticky`",
         "best_undeployable": "balanced",
         "best_undeployable_reason": "partition spread 3 -> 0",
     }
@@ -240,9 +246,13 @@ def _of_advice() -> Iterator[tuple[str, AlertMessage]]:
         "missed": _news("missed", checks=(outbox.check(48_123),)),
     }
     for name, each in news.items():
-        yield f"advice, {name}", _advised(each)
+        yield f"advice, {name}", _advised(each)[0]
     several = [each for name, each in news.items() if not name.startswith("switch with")]
-    yield "advice, several groups", _advised(*several)
+    message, thread = _advised(*several)
+    assert thread is not None
+    yield "advice, several groups", message
+    yield "advice, several groups: thread", thread
+    yield "advice, 30 groups", _advised(*several, *several, *several, *several, *several[:2])[0]
 
 
 def _news(state: str, *, before: str | None = None, **row: Any) -> News:
@@ -264,7 +274,7 @@ def _news(state: str, *, before: str | None = None, **row: Any) -> News:
     return found
 
 
-def _advised(*news: News) -> AlertMessage:
+def _advised(*news: News) -> tuple[AlertMessage, AlertMessage | None]:
     snapshot = AdvisedSnapshot(
         snapshot_id="test-20260301T090000Z-abc124",
         cluster="test",
@@ -290,8 +300,14 @@ def _advised(*news: News) -> AlertMessage:
 def _digests() -> Iterator[tuple[str, AlertMessage]]:
     causes = [*FACTS][:8]
     some = [incident_of(cause, group=f"orders-{n}") for n, cause in enumerate(causes)]
-    for kind in DigestKind:
-        yield f"digest, {kind}", digest_message(some, kind)[0]
+    causes = [cause for cause in FACTS for _ in range(2)]
+    many = [incident_of(cause, group=f"payments-{n}") for n, cause in enumerate([*causes, *FACTS])]
+    for size, its in {"": some, " of 30": many[:30]}.items():
+        for kind in DigestKind:
+            digest = digest_message(its, kind)
+            yield f"digest{size}, {kind}", digest.message
+            if digest.thread:
+                yield f"digest{size}, {kind}: thread", digest.thread
 
 
 def _quiet() -> Iterator[tuple[str, AlertMessage]]:
@@ -357,17 +373,20 @@ def _unwatched(course: IncidentCourse, now: datetime) -> Iterator[tuple[str, Ale
 
 def golden() -> str:
     """The file's content."""
-    linked = (
-        (name, replace(message, report=REPORT if message.subject else None))
-        for name, message in messages()
-    )
+    linked = ((name, _linked(message)) for name, message in messages())
     in_slack = [f"## {name}\n{rendered(message)}" for name, message in linked]
     return "\n\n".join([*in_slack, *_elsewhere()]) + "\n"
 
 
+def _linked(message: AlertMessage) -> AlertMessage:
+    """As it is delivered."""
+    cluster = message.subject.cluster if message.subject else "prod"
+    return message if message.kind is MessageKind.QUIET else with_links(message, cluster, PAGES)
+
+
 def _elsewhere() -> Iterator[str]:
     """The same for programs: one that opens, as PagerDuty and Alertmanager get it."""
-    message = message_of(incident_of(Diagnosis.NO_MEMBERS), EventKind.OPENED)
+    message = _linked(message_of(incident_of(Diagnosis.NO_MEMBERS), EventKind.OPENED))
     assert message.subject is not None
     sent = {
         "PagerDuty": pagerduty.event(message, message.subject, "a routing key"),

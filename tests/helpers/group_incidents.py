@@ -48,6 +48,7 @@ FACTS: Mapping[Diagnosis, tuple[float | None, tuple[Fact, ...]]] = {
         1_600_000,
         (
             stated("data_loss", ["orders-0", "orders-3"], after=1_600_000, partitions=2),
+            stated("retention_ms", ["orders"], after=86_400_000),
             LAG,
             ARRIVALS,
         ),
@@ -58,7 +59,12 @@ FACTS: Mapping[Diagnosis, tuple[float | None, tuple[Fact, ...]]] = {
     ),
     Diagnosis.DATA_LOSS_IMMINENT: (
         None,
-        (stated("data_loss_imminent", ["orders-3"], after=2520, partitions=1), LAG, DELAY),
+        (
+            stated("data_loss_imminent", ["orders-3"], after=2520, partitions=1),
+            stated("retention_ms", ["orders"], after=86_400_000),
+            LAG,
+            DELAY,
+        ),
     ),
     Diagnosis.GROUP_NOT_COMMITTING: (
         720,
@@ -157,6 +163,7 @@ def incident_of(*causes: Diagnosis, group: str = "orders-app", **columns: Any) -
         "owner": "payments",
         "mention": "S012ABCDEF",
         "link": "https://airflow.example.com/dags/snapshot_offsets/runs/1",
+        "kafka": "--bootstrap-server broker1:9092",
     }
     return Incident(**{**known, **columns})
 

@@ -179,7 +179,7 @@ def advice(snapshot_id: str, group: str, **columns: Any) -> AdviceRow:
                 "low": 50,
                 "expected": 100,
                 "high": 200,
-                "realised": 300,
+                "actual": 300,
             }
         ],
         **columns,

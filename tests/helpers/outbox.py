@@ -49,7 +49,7 @@ def forecast(lag: float, *, restarts: int | None = None, **known: Any) -> Foreca
         for measure in measures
         for end, factor in (("low", 0.75), ("expected", 1.0), ("high", 1.25))
     }
-    used = dict.fromkeys(f"forecast_utilisation_{end}" for end in ("low", "expected", "high"))
+    used = dict.fromkeys(f"forecast_utilization_{end}" for end in ("low", "expected", "high"))
     price = {}
     if restarts is not None:
         price = {"price_restarts": restarts, "price_held_up_offsets": 600.0 * restarts}
@@ -112,7 +112,7 @@ def course(state: AdviceState, strategy: str) -> Course:
     return Course(at=NOW, state=state, since=NOW, uptakes=(uptake,))
 
 
-def check(realised: float | None, **known: Any) -> AdviceCheck:
+def check(actual: float | None, **known: Any) -> AdviceCheck:
     """What came of the promise of an advice that was taken up an hour ago."""
     row = {
         "after_seconds": 3600,
@@ -123,7 +123,7 @@ def check(realised: float | None, **known: Any) -> AdviceCheck:
         "high": 900.0,
         "strategy": "sticky",
         "adopted_at": NOW - timedelta(hours=1),
-        "realised": realised,
+        "actual": actual,
     }
     return AdviceCheck(**row | known)
 

@@ -62,6 +62,9 @@ PROSE_TERMS: Mapping[str, str] = {
 _SPELT_SO = re.compile(r"(com)?promis(e|es|ed|ing)|premises?")
 """What ends like a British word and is none."""
 
+_TEMPLATED = re.compile(r"\{\{.*?\}\}|\{%.*?%\}")
+"""What a template fills in."""
+
 _ITEM = re.compile(r" *([-*+]|\d+\.) +")
 _CELL = re.compile(r"(?<!\\)\|")
 _MADE = re.compile(r"<!-- made: [\w ]+ -->\n.*?<!-- end -->", re.DOTALL)
@@ -168,7 +171,7 @@ def shown(path: Path) -> Iterator[tuple[int, str]]:
         case ".sql":
             yield from ((n, each) for n, each in enumerate(text.splitlines(), 1) if "--" in each)
         case _:
-            yield from enumerate(text.splitlines(), 1)
+            yield from enumerate(_TEMPLATED.sub("", text).splitlines(), 1)
 
 
 def former_shown(path: Path) -> Iterator[tuple[int, str, str]]:

@@ -23,7 +23,7 @@ from tests.stage.kafka.jars import resolve_jars
 from tests.stage.process import find_java, free_ports, wait_until
 
 NODE = 1
-READER, READER_PASSWORD = "reader", "a-recognisable-passw0rd"
+READER, READER_PASSWORD = "reader", "a-recognizable-passw0rd"
 NOBODY, NOBODY_PASSWORD = "nobody", "nobody-s-passw0rd"
 """A user who may log in, and has no right to anything."""
 

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler
 
 from tests.stage.serving import LocalServer, Quiet, serving
 
-SECRET = "T0/B0/a-recognisable-secret"
+SECRET = "T0/B0/a-recognizable-secret"
 
 
 class Hooks(LocalServer):

@@ -19,7 +19,7 @@ def on_terminal(
     command: Sequence[str], columns: int, folder: Path, environment: Mapping[str, str]
 ) -> list[str]:
     """
-    The lines that a program shows on a terminal, without colours and trailing spaces.
+    The lines that a program shows on a terminal, without colors and trailing spaces.
 
     Args:
         command: The program and its arguments.

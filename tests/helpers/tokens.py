@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler
 
 from tests.stage.serving import LocalServer, Quiet, serving
 
-CLIENT_ID, CLIENT_SECRET = "evenkeel", "a-recognisable-client-s3cret"
+CLIENT_ID, CLIENT_SECRET = "evenkeel", "a-recognizable-client-s3cret"
 
 
 @contextmanager

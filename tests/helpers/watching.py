@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.slack import SlackNotifier
 from evenkeel.engine.config import Settings
-from evenkeel.engine.incidents.evaluation import Judgement
+from evenkeel.engine.incidents.evaluation import Judgment
 from evenkeel.engine.pipeline.evaluate_groups import judge_groups
 from evenkeel.engine.ports import Lake
 
@@ -32,7 +32,7 @@ class JudgedOnce:
     """Judges a snapshot of a lake once, however often it is looked at: what is said of it follows from the lake."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str, frozenset[str]], Judgement] = {}
+        self._known: dict[tuple[str, str, frozenset[str]], Judgment] = {}
 
     def __call__(
         self,
@@ -41,7 +41,7 @@ class JudgedOnce:
         snapshot_id: str,
         watched: Collection[str] = (),
         seen: Sequence[object] = (),
-    ) -> Judgement:
+    ) -> Judgment:
         """What it says of its groups; nobody has seen any of them before."""
         assert not seen
         key = (str(getattr(lake, "path", "")), snapshot_id, frozenset(watched))

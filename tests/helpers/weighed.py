@@ -71,7 +71,7 @@ def forecast(
         "lag": of_lag,
         "delay_seconds": (0.0, 0.0, 0.0),
         "drained_seconds": (drained, drained, drained),
-        "utilisation": (used, used, used),
+        "utilization": (used, used, used),
         "lag_integral": (total, total, total),
     }
     ends = ("low", "expected", "high")

@@ -203,6 +203,6 @@ def test_static_members_are_waited_for(stage: Stage, tmp_path: Path) -> None:
         do(members, to_plan[:-1])
         place = ("--bootstrap", stage.bootstrap, "--strategy", "roundrobin", "--out", members.plan)
         evenkeel("plan", members.name, *place)
-        assert "once its session.timeout.ms is over" in to_plan[-1]["why"]
+        assert "after its session.timeout.ms" in to_plan[-1]["why"]
         do(members, to_plan[-1:])
         assert runbook_of(members, "roundrobin")["then"]["is_running"] is True

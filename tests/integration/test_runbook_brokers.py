@@ -57,12 +57,12 @@ class Operator:
     def take_back(self, steps: list[str]) -> None:
         """Out of the setting, a rolling restart."""
         taking, restart = steps
-        assert f"take it out of {BROKER_SETTING} of every broker" in taking
+        assert f"remove it from {BROKER_SETTING} of every broker" in taking
         self.listed = ",".join(one for one in self.listed.split(",") if "evenkeel" not in one)
         self._restart(restart)
 
     def _restart(self, told: str) -> None:
-        assert told == "Restart the brokers one after the other."
+        assert told == "Restart the brokers one by one."
         for node in RACKS:
             self.brokers.set(node, BROKER_SETTING, self.listed)
             self.brokers.restart(node)

@@ -28,7 +28,7 @@ pytest_plugins = ("tests.helpers.kafka_fixtures",)
 pytestmark = [pytest.mark.nightly, pytest.mark.kafka, pytest.mark.timeout(1800)]
 
 
-SAID = re.compile(r"Say streams = \{(.*?)\}")
+SAID = re.compile(r"Set streams = \{(.*?)\}")
 CONFIGS = re.compile(r"`kafka-configs.sh --bootstrap-server ... (.*?)`")
 
 
@@ -92,7 +92,7 @@ def test_a_kip_1071_group_has_one_instance_restarted_and_keeps_copies(
         runbook = runbook_of(app, "sticky-tasks-server")
         assert runbook["there_already"] is True
         (told,) = CONFIGS.findall(" ".join(runbook["notes"]))
-        options = told.replace("GROUP", app.name).split()
+        options = told.split()
         assert copies_of(app) == 0
         run_tool(stage, "kafka.admin.ConfigCommand", *options)
         (this,) = way_of(runbook, app)["rounds"]

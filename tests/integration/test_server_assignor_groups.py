@@ -150,7 +150,7 @@ def test_the_replay_is_the_target_the_coordinator_then_has(brokers: KafkaCluster
 def test_it_is_known_what_runs_and_what_brokers_have(
     brokers: KafkaCluster, asked: str, runs: str, feasibility: str
 ) -> None:
-    """`evenkeel advise` names the strategy, with an answer; who runs another is told that members may ask for it."""
+    """`evenkeel advise` names the strategy, with an answer; who runs another is told that members can request it."""
     with Stage.on(brokers.bootstrap, f"evenkeel-test-known-{asked}-") as stage:
         group = Group(stage, "app", racked(stage), **{"group.remote.assignor": asked})
         for rack in RACKS.values():

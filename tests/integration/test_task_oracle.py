@@ -1,4 +1,4 @@
-"""Kafka's classes for tasks in a JVM: the optimiser answers as recorded, and all as ours do."""
+"""Kafka's classes for tasks in a JVM: the optimizer answers as recorded, and all as ours do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.oracle.tasks import STICKY, STRATEGIES, StickyTaskJvm, TaskJvm, compa
 
 pytestmark = [pytest.mark.nightly, pytest.mark.slow, pytest.mark.usefixtures("compiler")]
 
-RECORDED = Path(__file__).parents[1] / "data" / "vectors" / "streams-optimiser.jsonl.gz"
+RECORDED = Path(__file__).parents[1] / "data" / "vectors" / "streams-optimizer.jsonl.gz"
 
 
 def test_it_answers_as_recorded() -> None:
@@ -37,7 +37,7 @@ def test_it_answers_as_recorded() -> None:
 
 @pytest.mark.parametrize("strategy", [*STRATEGIES, *STICKY])
 def test_random_applications_get_the_same(strategy: str) -> None:
-    """500 of each: of the optimiser total cost, counts and limits, of the sticky ones the very output."""
+    """500 of each: of the optimizer total cost, counts and limits, of the sticky ones the very output."""
     with jvm_of(strategy)() as jvm:
         assert compare(jvm, strategy, 500, seed=2026) == []
 

@@ -1,4 +1,4 @@
-"""Random cases for the optimiser of active tasks, in the format of its vectors, and how to read one."""
+"""Random cases for the optimizer of active tasks, in the format of its vectors, and how to read one."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def grid_case(clients: int, tasks: int, racks: int, subtopologies: int, strategy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A case as our optimiser takes it."""
+    """A case as our optimizer takes it."""
 
     app: Application
     owner: Indices

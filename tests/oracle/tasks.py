@@ -1,4 +1,4 @@
-"""Kafka's classes for tasks of Kafka Streams, asked the same as ours: the rack optimiser, and both sticky assignors."""
+"""Kafka's classes for tasks of Kafka Streams, asked the same as ours: the rack optimizer, and both sticky assignors."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from evenkeel.engine.cli.assign_cases import answer
-from evenkeel.engine.streams.actives import optimise, total_cost
+from evenkeel.engine.streams.actives import optimize, total_cost
 from tests.oracle.jvm import Jvm
 from tests.oracle.sticky_task_cases import client_case, server_case
 from tests.oracle.task_cases import Case, random_case, read
 
 STRATEGIES = ("min_traffic", "balance_subtopology")
-"""Of the optimiser."""
+"""Of the optimizer."""
 
 STICKY: Mapping[str, Callable[[Random], Case]] = {
     "sticky-tasks": client_case,
@@ -27,7 +27,7 @@ STICKY: Mapping[str, Callable[[Random], Case]] = {
 
 
 class TaskJvm(Jvm):
-    """Kafka's optimiser of active tasks (`java/TaskOracle.java`)."""
+    """Kafka's optimizer of active tasks (`java/TaskOracle.java`)."""
 
     main: ClassVar[str] = "TaskOracle"
 
@@ -42,7 +42,7 @@ def ours(case: Case) -> dict[str, Any]:
     """Our answer to a case: the assignment in names, and what it costs."""
     asked = read(case)
     every = np.arange(len(asked.app.tasks))
-    better = optimise(asked.app, asked.owner, every, asked.costs, asked.strategy)
+    better = optimize(asked.app, asked.owner, every, asked.costs, asked.strategy)
     cost = total_cost(asked.app, better, every, asked.costs, asked.owner)
     return {"active": asked.app.named(better), "active_cost": cost}
 

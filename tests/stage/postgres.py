@@ -90,7 +90,7 @@ class EmbeddedPostgres(PostgresServer):
         self.directory.mkdir(parents=True, exist_ok=True)
         owner = _Owner.of_servers((self.directory, _binaries()))
         if not self.data.exists():
-            self._initialise(owner)
+            self._initialize(owner)
         argv = [*owner.command(), str(_binaries() / "postgres"), "-D", str(self.data)]
         argv += ["-k", str(self._socket_folder(owner))]
         argv += [word for key, value in _SETTINGS.items() for word in ("-c", f"{key}={value}")]
@@ -130,7 +130,7 @@ class EmbeddedPostgres(PostgresServer):
             raise LocalClusterError(f"no Postgres runs in {self.directory}: start it first")
         return f"postgresql://{ADMINISTRATOR}@/{ADMINISTRATOR}?host={quote(str(folder))}"
 
-    def _initialise(self, owner: _Owner) -> None:
+    def _initialize(self, owner: _Owner) -> None:
         """Make the data folder under another name first: an interrupted attempt does not count."""
         attempt = self.directory / "data.new"
         shutil.rmtree(attempt, ignore_errors=True)

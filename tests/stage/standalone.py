@@ -1,5 +1,5 @@
 """
-`make kafka`: three brokers and the workload of recognisable groups in the foreground, without anything else.
+`make kafka`: three brokers and the workload of recognizable groups in the foreground, without anything else.
 
 Prints the address, a line per group as it settles, and what to try; Ctrl-C or SIGTERM stops it all.
 """

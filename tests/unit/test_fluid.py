@@ -185,7 +185,7 @@ def test_an_eager_rebalance_stops_everybody_and_a_cooperative_one_does_not():
 
 
 def test_a_stuck_partition_stands_still_alone():
-    """Its neighbours get what it leaves."""
+    """Its neighbors get what it leaves."""
     history = simulate([steady(events=(Stick(at=0, partition=("t0", 1)),))], 3)
 
     assert read(history, 1) == pytest.approx([30, 0, 30, 30], rel=0.1)

@@ -269,7 +269,7 @@ def test_the_glossary_is_short_and_in_order():
     assert words == sorted(set(words))
 
 
-def test_the_licence_is_the_one_that_is_named():
+def test_the_license_is_the_one_that_is_named():
     """The text beside the name in `pyproject.toml`."""
     assert 'license = "Apache-2.0"' in _read("pyproject.toml")
     assert "Apache License\n                           Version 2.0" in _read("LICENSE")

@@ -40,3 +40,10 @@ def test_the_wheel_holds_whole_rooms(names: list[str]) -> None:
         files = {f.relative_to(ROOT) for f in (ROOT / room).rglob("*") if f.suffix in kept}
         assert files, room
         assert {f"evenkeel/{f.as_posix()}" for f in files} <= set(names)
+
+
+def test_the_wheel_holds_the_pages_about_diagnoses(names: list[str]) -> None:
+    """Airflow serves them from there."""
+    files = {f.name for f in (ROOT / "docs" / "diagnoses").glob("*.md")}
+    assert "index.md" in files
+    assert {f"evenkeel/diagnoses/{name}" for name in files} <= set(names)

@@ -36,7 +36,7 @@ def writing(schema: pa.Schema) -> dict[str, Any]:
     """
     The options of `pq.write_table` and `pq.ParquetWriter` for a dataset.
 
-    Whole numbers and moments are near their neighbours: as differences they take up to a third less than with a
+    Whole numbers and moments are near their neighbors: as differences they take up to a third less than with a
     dictionary, and half its time. Broken numbers rarely come twice, so that a dictionary of them is wasted. Higher
     levels of zstd take twice the time for a fifteenth of the size.
     """

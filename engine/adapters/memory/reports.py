@@ -25,7 +25,7 @@ _GROUP = (
 )
 _MEMBER = (
     *("group_id", "member_id", "client_id", "client_host", "instance_id", "rack", "partitions"),
-    *("lag", "utilisation", "capacity_basis", "silent", "cross_rack_partitions"),
+    *("lag", "utilization", "capacity_basis", "silent", "cross_rack_partitions"),
 )
 _STRATEGY = (
     *("group_id", "position", "strategy", "deployment", "feasibility", "is_running", "reason"),
@@ -321,7 +321,7 @@ def _card(
     mutes: Mapping[tuple[str, str], datetime],
 ) -> dict[str, Any]:
     group, strategy, after, measure, unit = key
-    known = [(check, check.realised) for check in checks if check.realised is not None]
+    known = [(check, check.actual) for check in checks if check.actual is not None]
 
     def share(held: Callable[[AdviceCheck, float], bool]) -> float | None:
         return fmean(float(held(check, came)) for check, came in known) if known else None

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 _NO_READER = (
-    "there is no role {reader} yet, and this user may not create it: nobody can be let read and no more."
+    "there is no role {reader} yet, and this user may not create it: read-only access cannot be granted."
     " An administrator can create it (CREATE ROLE {reader} NOLOGIN); then migrate again."
 )
 

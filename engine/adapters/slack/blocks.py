@@ -39,12 +39,12 @@ SIGNS = {
 
 def body(message: AlertMessage, key: str) -> dict[str, Any]:
     """
-    Text, blocks and metadata of a `chat.postMessage`, as large as it may be; what does not fit is
-    counted and said.
+    Text, blocks and metadata of a `chat.postMessage`, within Slack's limits. The message names the number of parts that
+    don't fit.
 
     Args:
-        message: What to say.
-        key: Our own id of the message, kept in its metadata.
+        message: The message.
+        key: Its id, in its metadata.
     """
     sections = len(message.sections)
     while True:
@@ -77,7 +77,7 @@ def _body(message: AlertMessage, key: str, sections: int) -> dict[str, Any]:
 
 
 def _fallback(message: AlertMessage) -> str:
-    """What a lock screen shows: the action is in it, whatever else is cut."""
+    """The text for a lock screen: it always contains the action."""
     action = f" {escape(message.action)}" if message.action else ""
     text = escape(f"{message.title}: {message.summary}")
     return shortened(text, max(FALLBACK_LIMIT - len(action), len(action))) + action
@@ -101,7 +101,7 @@ def _parts(message: AlertMessage, sections: int, called: str) -> Iterator[Block]
 
 
 def _together(parts: Sequence[str]) -> list[str]:
-    """Texts below one another, in as few as hold them."""
+    """Texts joined by line breaks, in as few blocks as possible."""
     texts = list(parts[:1])
     for part in parts[1:]:
         if len(texts[-1]) + 1 + len(part) <= TEXT_LIMIT:
@@ -113,7 +113,7 @@ def _together(parts: Sequence[str]) -> list[str]:
 
 def mentions(mention: str | None) -> str:
     """
-    Who is called, as Slack calls them: only what has the form of an id or of `@here` and `@channel`; all else is text.
+    Slack mentions of ids, `@here` and `@channel`; anything else is text.
 
     >>> mentions("@here U0123ABC S0123ABC"), mentions("<!channel> ann"), mentions(None)
     ('<!here> <@U0123ABC> <!subteam^S0123ABC>', '&lt;!channel&gt; ann', '')
@@ -144,7 +144,7 @@ def _mrkdwn(text: str) -> Block:
 
 
 def _section(section: Section, *, brief: bool) -> str:
-    """A section; in a *brief* message a single line goes on behind the heading, a single command needs none."""
+    """A section; in a *brief* message, a single line follows its heading directly, and a single command has none."""
     heading, lines = _bold(section.heading), [_prose(line) for line in section.lines]
     if brief and not lines and len(section.code) == 1:
         code = _code(section.code[0])
@@ -189,12 +189,12 @@ def _notes(message: AlertMessage) -> list[str]:
     return [*shown[: 10 - len(links)], *links]
 
 
-_LINKS = {"report": "report", "run": "Airflow run"}
-"""What the links of a message are called."""
+_LINKS = {"report": "report", "runbook": "runbook", "run": "Airflow run"}
+"""Labels of the links of a message."""
 
 
 def _link(word: str, address: str) -> str:
-    """A link under a word; what is no plain address of the web is shown and leads nowhere."""
+    """A link with a label; an invalid address is text."""
     if re.fullmatch(r"https?://[^\s<>|\"]{1,1000}", address):
         return f"<{escape(address)}|{word}>"
     return f"{word}: {_prose(address)}"
@@ -202,8 +202,7 @@ def _link(word: str, address: str) -> str:
 
 def escape(text: str) -> str:
     """
-    Text whose every character Slack shows as it is: no mention, link or channel can come from a
-    name.
+    Text without markup: names can't contain mentions, links or channels.
 
     >>> escape("a<!channel> & b")
     'a&lt;!channel&gt; &amp; b'
@@ -220,7 +219,7 @@ _MOMENT = re.compile(r"\b(\d{4}-\d\d-\d\d \d\d:\d\d)(:\d\d)? UTC\b", re.ASCII)
 
 
 def _local(moment: re.Match[str]) -> str:
-    """A moment as everybody reads it in the time of their own place; what is no moment stays text."""
+    """A moment in the time zone of each reader; an invalid one stays text."""
     try:
         at = datetime.fromisoformat(f"{moment[1]}{moment[2] or ''}+00:00")
     except ValueError:

@@ -1,4 +1,4 @@
-"""Asks Slack whose token this is, for `evenkeel doctor`."""
+"""Checks the Slack token, for `evenkeel doctor`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def who_am_i(token: str, base_url: str, channel: str, *, timeout_seconds: int = 
         timeout_seconds: How long the request may take.
 
     Raises:
-        NotifierError: Slack does not answer, or does not take the token.
+        NotifierError: Slack doesn't answer, or rejects the token.
     """
     base_url = base_url if base_url.endswith("/") else f"{base_url}/"
     client = WebClient(token=token, base_url=base_url, timeout=timeout_seconds)
@@ -34,7 +34,7 @@ def who_am_i(token: str, base_url: str, channel: str, *, timeout_seconds: int = 
         error = str(problem.response.get("error"))
         host = urlsplit(base_url).netloc.rpartition("@")[2]
         raise NotifierError(
-            f"Slack at {host} does not take the token: {error}.", fix=FIXES.get(error, TOKEN_FIX)
+            f"Slack at {host} rejects the token: {error}.", fix=FIXES.get(error, TOKEN_FIX)
         ) from problem
     except (SlackClientError, OSError, http.client.HTTPException) as problem:
         raise explain(problem, channel, base_url) from problem

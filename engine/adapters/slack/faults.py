@@ -1,4 +1,4 @@
-"""Slack's errors in words: where, what it said, what to do, and whether the message may be there after all."""
+"""Slack's errors in words: channel, error, fix, and whether the message may have been posted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TOKEN_FIX = "Set EVENKEEL_SLACK_TOKEN, or the Airflow connection evenkeel_slack,
 
 INVITE_FIX = "Invite the bot to the channel, or correct slack_channel or the rule's channel in evenkeel.toml."
 
-REPORT_FIX = "This is a fault of evenkeel: report it with the row of the table alert."
+REPORT_FIX = "This is a bug in evenkeel: report it with the row of the table alert."
 
 FIXES = {
     "channel_not_found": INVITE_FIX,
@@ -44,7 +44,7 @@ CLOSED = frozenset(
 """Errors of a channel that is gone, or that the bot is kept out of: until people change that, nothing gets there."""
 
 DOUBTFUL = frozenset({"internal_error", "fatal_error", "request_timeout", "service_unavailable"})
-"""Errors after which, Slack says, some of the operation may have happened."""
+"""Errors after which, according to Slack, the operation may have partly happened."""
 
 
 def is_doubtful(problem: Exception) -> bool:
@@ -89,7 +89,7 @@ def _refused(problem: SlackApiError, channel: str, kind: type[NotifierError]) ->
         error = f"HTTP status {status}"
     needed = f" (scope {response.get('needed')})" if error == "missing_scope" else ""
     transient = status >= 500 or error in DOUBTFUL
-    later = "Nothing to do if it passes: a later run sends it." if transient else None
+    later = "No action is needed: a later run sends it." if transient else None
     unknown = "Look the error up in Slack's documentation of chat.postMessage."
     if error in CLOSED and kind is NotDelivered:
         kind = ChannelClosed

@@ -1,9 +1,8 @@
 """
-Slack without a bot: an incoming webhook, which posts to the one channel that it was made for.
+Slack without a bot: an incoming webhook, which posts to one channel.
 
-It can neither thread nor change nor find what it posted. So of an incident it posts what opens it, and then a short
-message when it became more severe or is over; and an attempt whose outcome stayed unknown is made again, which may
-double a message.
+It has no threads, and it can't edit or find its posts. Of an incident, it posts the opening, and a short message if the
+incident becomes more severe or is resolved. An attempt with unknown outcome is repeated, which may double a message.
 
 Format and errors: https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks/
 """
@@ -35,10 +34,14 @@ FIX = (
 
 NETWORK_FIX = "Check network and proxy from this host; the alert is sent by a later run."
 
-LATER = "Nothing to do if it passes: a later run sends it."
+LATER = "No action is needed: a later run sends it."
 
 EMPTY = frozenset({"no_text", "invalid_payload", "missing_text_or_fallback_or_attachments"})
-"""What Slack says of a webhook that works and a message without content."""
+"""Slack's answers to a message without content, if the webhook works."""
+
+
+ANSWERS = (MessageKind.INCIDENT_CLOSED, MessageKind.DIGEST, MessageKind.ADVICE)
+"""Messages of a thread that are posted by themselves, since a webhook has no threads."""
 
 
 class SlackWebhook:
@@ -69,29 +72,28 @@ class SlackWebhook:
         thread: str | None = None,
         broadcast: bool = False,
     ) -> Delivered:
-        """An answer is posted only if the channel is to see it, or if it says that something is over."""
-        # what was posted stays as it was: without another message it would be open for ever
-        is_over = message.kind is MessageKind.INCIDENT_CLOSED
-        if thread is None or broadcast or is_over:
+        """An answer is posted only if it is broadcast, ends an incident, or has the rest of a digest."""
+        # the first message stays unchanged: without another one it would be open for ever
+        if thread is None or broadcast or message.kind in ANSWERS:
             content = body(message, key)
             self._post(text=content["text"], blocks=content["blocks"], unfurl_links=False)
         else:
-            log.info("%s answers %s: an incoming webhook cannot say it.", key, thread)
+            log.info("%s is an answer to %s: an incoming webhook can't post it.", key, thread)
         return Delivered(channel=self.host, timestamp=f"{utc_now().timestamp():.6f}")
 
     def update(
         self, message: AlertMessage, *, channel: str, key: str, delivered: Delivered
     ) -> Delivered:
-        """Leave what was posted as it is."""
-        log.info("%s changes what was posted: an incoming webhook cannot.", key)
+        """Leave the post unchanged."""
+        log.info("%s edits a post: an incoming webhook can't.", key)
         return delivered
 
     def check(self) -> None:
         """
-        Ask whether the webhook is there, by a message without content, which Slack never posts.
+        Check the webhook by a message without content, which Slack never posts.
 
         Raises:
-            NotifierError: It is not, or Slack does not answer.
+            NotifierError: It doesn't exist, or Slack doesn't answer.
         """
         answer = self._call(text="")
         if answer.body not in EMPTY:
@@ -107,7 +109,7 @@ class SlackWebhook:
             return self._client.send(**content)
         # These quote the address: not even as a cause are they seen.
         except (ValueError, SlackRequestError, http.client.InvalidURL):
-            wrong = "the address of Slack's incoming webhook is none."
+            wrong = "the address of Slack's incoming webhook is invalid."
             raise NotDelivered(wrong, fix=FIX) from None
         except (OSError, http.client.HTTPException) as problem:
             wrong = (

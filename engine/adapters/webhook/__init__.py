@@ -1,6 +1,6 @@
 """
-Programs called over HTTP: those that page people (`notifier`, in the formats `alertmanager` and `pagerduty`), and the
-one that misses us when we are silent (`heartbeat`). `calling` is how, `check` what `evenkeel doctor` asks of them.
+HTTP receivers: webhooks (`notifier`, in the formats `alertmanager` and `pagerduty`), and the `heartbeat`. `http_call`
+sends the requests, and `check` is for `evenkeel doctor`.
 """
 
 from .heartbeat import Heartbeat

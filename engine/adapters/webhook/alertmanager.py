@@ -1,11 +1,11 @@
 """
 An incident as Alertmanager's alerts: pure functions.
 
-Labels are what an alert is known by, so an incident whose cause or severity changes becomes another alert, and the one
-before must be ended; which that is, Alertmanager itself says, by the label `incident`.
+Labels identify an alert. If the cause or severity of an incident changes, it becomes another alert, and evenkeel ends
+the previous one, which it finds in Alertmanager by the label `incident`.
 
-An alert is firing until its `endsAt`, and one that gives none until `resolve_timeout` after it was sent last. A client
-is expected to send it again and again; we tell each change once, so what is open gets an end far ahead.
+An alert fires until its `endsAt`, or without one until `resolve_timeout` after it was last sent. evenkeel sends each
+change once, so open alerts get an end far in the future.
 
 Format: https://prometheus.io/docs/alerting/latest/alerts_api/ and api/v2/openapi.yaml of
     https://github.com/prometheus/alertmanager
@@ -26,13 +26,13 @@ PATH = "/api/v2/alerts"
 STATUS = "/api/v2/status"
 
 OPEN_FOR = timedelta(days=30)
-"""After so long without news an open incident ends by itself in Alertmanager."""
+"""An open incident ends in Alertmanager after this time without news."""
 
 Alert = dict[str, Any]
 
 
 def alert_of(message: AlertMessage, subject: Subject) -> Alert:
-    """The alert of an incident, firing or ended, as a message tells of it."""
+    """The alert of an incident, firing or ended, from its message."""
     ends = message.at if message.kind is MessageKind.INCIDENT_CLOSED else message.at + OPEN_FOR
     alert: Alert = {
         "labels": labels(subject),
@@ -44,7 +44,7 @@ def alert_of(message: AlertMessage, subject: Subject) -> Alert:
 
 
 def ended(others: Iterable[Mapping[str, Any]], message: AlertMessage) -> list[Alert]:
-    """What ends alerts of an incident that Alertmanager has, and that it is not any more."""
+    """The ends of outdated alerts of an incident in Alertmanager."""
     return [
         {
             "labels": other["labels"],
@@ -57,7 +57,7 @@ def ended(others: Iterable[Mapping[str, Any]], message: AlertMessage) -> list[Al
 
 
 def labels(subject: Subject) -> dict[str, str]:
-    """What the alert is known and routed by; a label without a value is left out."""
+    """The labels for identity and routing; labels without a value are left out."""
     known = {
         "alertname": "KafkaConsumerGroup" if subject.group_id else "EvenkeelPipeline",
         "cluster": subject.cluster,
@@ -72,16 +72,17 @@ def labels(subject: Subject) -> dict[str, str]:
 
 def text_of(message: AlertMessage) -> dict[str, str]:
     """
-    What is to be read of it, its annotations: the title, all the rest, and where the page about it is; whom Slack calls
-    is of no use here.
+    Its annotations: the title, all the rest, and the addresses of the page about the group and of the one about the
+    diagnosis. Mentions are left out: only Slack understands them.
     """
     _, _, rest = plain_text(replace(message, mention=None)).partition("\n\n")
     text = {"summary": message.title, "description": rest}
-    return text | ({"report": message.report} if message.report else {})
+    pages = {"report": message.report, "runbook_url": message.runbook}
+    return text | {name: address for name, address in pages.items() if address}
 
 
 def query(subject: Subject) -> dict[str, str]:
-    """Asks for the alerts of an incident that have not ended."""
+    """The query for the active alerts of an incident."""
     return {"filter": f"incident={json.dumps(subject.key, ensure_ascii=False)}"}
 
 

@@ -1,4 +1,4 @@
-"""What can be asked of those who page without paging anybody, for `evenkeel doctor`."""
+"""Checks of webhooks without an alert, for `evenkeel doctor`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ ROUTING_KEY = 32
 
 def who_answers(name: str, webhook: Webhook) -> str:
     """
-    Who is at the address of a webhook, and what could not be asked.
+    The receiver at the address of a webhook, and the limits of the check.
 
     Raises:
-        NotifierError: Nobody, or somebody else, or its key cannot be one.
+        NotifierError: No receiver answers, or another program does, or the key is invalid.
     """
     if webhook.format == "pagerduty":
         return _pagerduty(name, webhook)
@@ -43,7 +43,7 @@ def _alertmanager(name: str, webhook: Webhook) -> str:
         status: dict[str, Any] = answer.json()
         version = status["versionInfo"]["version"]
     except (ValueError, KeyError, TypeError) as problem:
-        wrong = f"{what} at {host_of(url)} does not answer as an Alertmanager does."
+        wrong = f"{what} at {host_of(url)} doesn't answer like an Alertmanager."
         raise NotifierError(wrong, fix=fix) from problem
     return f"Alertmanager {version} at {host_of(url)}"
 
@@ -53,30 +53,28 @@ def _pagerduty(name: str, webhook: Webhook) -> str:
     length = len(webhook.token or "")
     if length != ROUTING_KEY:
         has = (
-            f"a key of {length} characters, PagerDuty's have {ROUTING_KEY}" if length else "no key"
+            f"a key of {length} characters; PagerDuty's routing keys have {ROUTING_KEY}"
+            if length
+            else "no key"
         )
         raise NotifierError(f"{what} has {has}.", fix=fix)
     url = webhook.address or pagerduty.ADDRESS
     call(what, "GET", _top(url), fix=fix, any_answer=True)
-    return (
-        f"{host_of(url)} answers; whether it takes the key was not asked, that would page somebody"
-    )
+    return f"{host_of(url)} answers; the key was not checked, because that would open an incident"
 
 
 def host_of_heartbeat(url: str) -> str:
     """
-    Whether somebody is where the heartbeat is heard; the address itself is not called.
+    Check the host of the heartbeat, without a call of the address itself.
 
     Raises:
-        NotifierError: Nobody is.
+        NotifierError: The host doesn't answer.
     """
     call("the heartbeat", "GET", _top(url), fix=FIX, any_answer=True)
-    return (
-        f"{host_of(url)} answers; the address itself was not called, that would count as a good run"
-    )
+    return f"{host_of(url)} answers; the address itself was not called, because that would count as a good run"
 
 
 def _top(url: str) -> str:
-    """The address of nothing but the host; one that is no address stays, for the error."""
+    """The address of the host; an invalid address stays unchanged, for the error."""
     host = host_of(url)
     return f"{urlsplit(url).scheme}://{host}/" if host else url

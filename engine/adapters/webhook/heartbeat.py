@@ -1,8 +1,8 @@
 """
-A dead man's switch: an address called after each good run, whose owner raises the alarm when nobody calls.
+A dead man's switch: evenkeel calls an address after each good run, and the service behind it alerts if calls stop.
 
-It knows neither Airflow nor Postgres, so it misses us whatever has stopped us. Any service that expects a GET will do,
-https://healthchecks.io/docs/http_api/ for one.
+The service is independent of Airflow and Postgres. Any service that expects a GET works, e.g.
+https://healthchecks.io/docs/http_api/.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Heartbeat:
 
     def beat(self, cluster: str) -> bool:
         """
-        Say that a run of a cluster went well; that it could not be said is a warning in the log.
+        Report a good run of a cluster; a failure is a warning in the log.
 
         Returns:
-            Whether it was heard.
+            Whether the service answered.
         """
         url = self._url.replace("{cluster}", quote(cluster, safe=""))
         try:

@@ -1,4 +1,4 @@
-"""One HTTP call, whose failure is told without its secrets."""
+"""One HTTP call, whose errors contain no secrets."""
 
 from __future__ import annotations
 
@@ -35,26 +35,26 @@ def call(
     any_answer: bool = False,
 ) -> httpx.Response:
     """
-    Call an address once, without following where it points to. Proxies are those of the environment.
+    Call an address once, without redirects, with the proxies of the environment.
 
     Args:
-        what: What is called, for the error.
+        what: Name of the receiver, for the error.
         method: `GET` or `POST`.
-        url: The address; all of it but the host is taken for a secret.
-        fix: What to do when the address or what is sent is refused.
+        url: The address; all of it except the host is a secret.
+        fix: The fix if the address or the content is refused.
         json: The body.
         params: The query.
         token: A bearer token.
-        hidden: Further secrets, which no error quotes.
-        any_answer: Whether an answer that refuses is one, too.
+        hidden: Further secrets that errors must not contain.
+        any_answer: Whether an error status counts as an answer.
 
     Raises:
-        NotDelivered: Nothing was done: it cannot be reached, it refuses, or nothing was to be done (`GET`).
-        NotifierError: It is not known whether that was done. Both name the host and no other part of the address.
+        NotDelivered: The call had no effect: unreachable, refused, or a `GET`.
+        NotifierError: The effect is unknown. Both contain only the host of the address.
     """
     host = host_of(url)
     if host is None:
-        wrong = f"the address of {what} does not begin with http:// or https://."
+        wrong = f"the address of {what} doesn't begin with http:// or https://."
         raise NotDelivered(wrong, fix=fix)
     headers = {"User-Agent": "evenkeel"} | ({"Authorization": f"Bearer {token}"} if token else {})
     answer = _answer(f"{what} at {host}", fix, method, url, headers, json, params)
@@ -68,7 +68,7 @@ def call(
     )
 
 
-_LATER = "Nothing to do if it passes: a later run calls it again. Else check network and proxy from this host."
+_LATER = "A later run retries. If the error persists, check network and proxy from this host."
 
 
 def _answer(
@@ -87,14 +87,14 @@ def _answer(
         ):
             return client.request(method, url, json=json, params=params)
     except httpx.TimeoutException as problem:
-        late = f"{where} did not answer within {TIMEOUT_SECONDS:.0f} s."
+        late = f"{where} didn't answer within {TIMEOUT_SECONDS:.0f} s."
         is_certain = isinstance(problem, httpx.ConnectTimeout | httpx.PoolTimeout)
         raise _kind(method, is_certain=is_certain)(late, fix=_LATER) from problem
     except (httpx.NetworkError, httpx.RemoteProtocolError) as problem:
         broke = str(problem) or "the connection broke before an answer"
         kind = _kind(method, is_certain=isinstance(problem, httpx.ConnectError))
         raise kind(f"{where} cannot be reached: {broke}.", fix=_LATER) from problem
-    # What else goes wrong may quote what was to be sent: not even as a cause is it seen.
+    # Other errors may quote the content: they are not kept as a cause either.
     except (httpx.RequestError, httpx.InvalidURL, ValueError) as problem:
         wrong = f"{where} cannot be called: {type(problem).__name__}."
         raise NotDelivered(wrong, fix=fix) from None
@@ -106,12 +106,12 @@ def _kind(method: str, *, is_certain: bool) -> type[NotifierError]:
 
 @functools.cache
 def _trusted() -> ssl.SSLContext:
-    """Whose certificates count; making it takes longer than a call."""
+    """The trusted certificates; loading them takes longer than a call."""
     return httpx.create_ssl_context()
 
 
 def _quoted(answer: httpx.Response, secrets: tuple[str | None, ...]) -> str:
-    """What the program itself says is wrong with what it was sent."""
+    """The error that the receiver reports about the content."""
     if answer.status_code != httpx.codes.BAD_REQUEST:
         return ""
     text = " ".join(answer.text.split())
@@ -127,7 +127,7 @@ class _Nothing(logging.Filter):
 
 @contextmanager
 def _unlogged() -> Iterator[None]:
-    """The library logs every address it calls; ours are secrets."""
+    """Without the log of httpx, which contains the secret addresses."""
     logger, nothing = logging.getLogger("httpx"), _Nothing()
     logger.addFilter(nothing)
     try:

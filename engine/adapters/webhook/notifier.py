@@ -1,7 +1,7 @@
 """
-Tells a program that pages people of incidents, each known to it by one key from its opening to its end.
+Sends incidents to a webhook, each under one key from its opening to its end.
 
-What is told twice changes nothing: the program knows the incident already.
+A repeated call changes nothing, because the receiver knows the key.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ log = logging.getLogger(__name__)
 
 
 class WebhookNotifier:
-    """A webhook of the configuration, as the port `Notifier`; it takes incidents only, and has no threads."""
+    """A webhook of the configuration, as the port `Notifier`; for incidents only, without threads."""
 
     def __init__(self, name: str, webhook: Webhook) -> None:
         """
         Args:
             name: Its name in the configuration.
-            webhook: What is configured of it.
+            webhook: Its configuration.
         """
         self.name = name
         self._format = webhook.format
@@ -46,10 +46,10 @@ class WebhookNotifier:
         thread: str | None = None,
         broadcast: bool = False,
     ) -> Delivered:
-        """Open, change or end the incident that a message is about; one about no incident pages nobody."""
+        """Open, update or end the incident of a message; messages without an incident are skipped."""
         subject = message.subject
         if subject is None:
-            log.info("%s is about no incident: %s is not told.", key, channel)
+            log.info("%s has no incident: not sent to %s.", key, channel)
             return Delivered(channel=channel, timestamp=key)
         if self._format == "pagerduty":
             self._page(message, subject)
@@ -60,7 +60,7 @@ class WebhookNotifier:
     def update(
         self, message: AlertMessage, *, channel: str, key: str, delivered: Delivered
     ) -> Delivered:
-        """Tell how the incident is now: the program knows it by its own key."""
+        """Update the incident, which the receiver knows by its key."""
         return self.send(message, channel=channel, key=key)
 
     def _page(self, message: AlertMessage, subject: Subject) -> None:
@@ -70,7 +70,7 @@ class WebhookNotifier:
         self._call("POST", address, json=event, hidden=(routing_key,))
 
     def _alert(self, message: AlertMessage, subject: Subject) -> None:
-        """The alert as it is now, and the end of all else that Alertmanager has of the incident."""
+        """Send the present alert, and the ends of the other alerts of the incident."""
         address = f"{self._given(self._url, 'url')}{alertmanager.PATH}"
         alert = alertmanager.alert_of(message, subject)
         others = [one for one in self._active(address, subject) if one["labels"] != alert["labels"]]
@@ -83,7 +83,7 @@ class WebhookNotifier:
             return list(answer.json())
         except (ValueError, TypeError) as problem:
             raise NotDelivered(
-                f"webhook {self.name!r} does not answer as an Alertmanager does.",
+                f"webhook {self.name!r} doesn't answer like an Alertmanager.",
                 fix=secret_fix(self.name),
             ) from problem
 
@@ -97,7 +97,7 @@ class WebhookNotifier:
 
 
 def secret_fix(name: str) -> str:
-    """Where the secrets of a webhook are set."""
+    """The fix for wrong secrets of a webhook."""
     return (
         f"Correct url and key of webhook {name!r}: the Airflow connection evenkeel_webhook_{name}, "
         "or EVENKEEL_WEBHOOKS."

@@ -21,19 +21,19 @@ KEY_LIMIT = 255
 SUMMARY_LIMIT = 1024
 DETAIL_LIMIT = 3_000
 DETAILS = 10
-"""Sections of a message that are sent: with the others' length that stays far below the limit of 512 KB."""
+"""Sections of a message that are sent: with the length limits, that is far below 512 KB."""
 
-LINKS = {"report": "Report", "run": "DAG run"}
-"""What the links of a message are called."""
+LINKS = {"report": "Report", "runbook": "Runbook", "run": "DAG run"}
+"""Labels of the links of a message."""
 
 
 def event(message: AlertMessage, subject: Subject, routing_key: str) -> dict[str, Any]:
     """
-    What opens an incident, tells that it got worse, or resolves it.
+    The event that opens, updates or resolves an incident.
 
     Args:
-        message: What is told.
-        subject: The incident; its key makes one alert of all that is told of it.
+        message: The message.
+        subject: The incident; its key identifies one alert.
         routing_key: The integration key of a service or an event orchestration.
     """
     known: dict[str, Any] = {"routing_key": routing_key, "dedup_key": dedup_key(subject.key)}

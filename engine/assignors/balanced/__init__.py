@@ -3,7 +3,7 @@ evenkeel's own strategy: nobody busier than need be, then the fewest bytes acros
 
 Promises, each before all that follow it; every partition of a subscribed topic goes to a subscriber:
 
-1. The utilisation of the busiest member is the least: what there is to do for it over what it can do, in offsets/s.
+1. The utilization of the busiest member is the least: what there is to do for it over what it can do, in offsets/s.
    That is what arrives, and where the group is behind its backlog, worked off within the coming hour. So a member that
    can do twice as much gets twice as much. An unknown capacity counts as the median of the known ones, an unknown rate
    as the mean; where no capacity is known all are equal.
@@ -20,7 +20,7 @@ Promises, each before all that follow it; every partition of a subscribed topic 
 >>> group.lists(answer)
 {'C0': [('t', 0), ('t', 2), ('t', 4)], 'C1': [('t', 1), ('t', 3), ('t', 5)]}
 >>> [(fact.kind.value, fact.measure, fact.after) for fact in answer.proof]
-[('exact', 'peak_utilisation', 0.75), ('exact', 'moves', 1)]
+[('exact', 'peak_utilization', 0.75), ('exact', 'moves', 1)]
 
 Backlog is what `GroupSpec.backlog` says: what merely waits for the next commit is none, so a group that keeps up is not
 moved for its commits' sake. Here C0 has both partitions that wait, 360,000 offsets or 100/s for an hour each:
@@ -61,7 +61,7 @@ and Murota (2022).
 
 What it does not do: find the assignment that drains first. A backlog is spread as if it were to last an hour, so of one
 that is gone sooner arrivals have more say, and of one of a day less, than in the time it takes. Lag that is no known
-backlog it leaves aside by arrivals, and partitions with few arrivals may lie unevenly where that costs no utilisation.
+backlog it leaves aside by arrivals, and partitions with few arrivals may lie unevenly where that costs no utilization.
 Floors look at one criterion at a time, as if partitions could be cut and numbers of them did not count, so a gap may be
 smaller than told. By counts it leaves capacities aside, and the largest member lag where a lag is unknown, and says so.
 Nothing in Kafka follows such a plan: it takes an assignor that does.

@@ -29,7 +29,7 @@ _ROUNDING = 1e-9
 
 def peak_floor(rules: Rules) -> float:
     """
-    What no assignment brings the utilisation of the busiest member under.
+    What no assignment brings the utilization of the busiest member under.
 
     >>> from evenkeel.engine.assignors.interface import spec
     >>> from evenkeel.engine.assignors.balanced.problem import load_of

@@ -93,7 +93,7 @@ def cost_of(rules: Any, p: int, member: int) -> int:
 @kernel
 def placed_by_load(rules: Any, places: Any, order: Any, near: bool) -> None:
     """
-    Give each partition that nobody owns to the member that is least utilised with it.
+    Give each partition that nobody owns to the member that is least utilized with it.
 
     Args:
         rules, places: `Rules`, `Places`.
@@ -136,7 +136,7 @@ def tried(
     rules: Any, order: Any, rest: Any, squares: int, peak: float, cost: int, owner: Any, left: int
 ) -> tuple[float, int, int]:
     """
-    The best assignment there is: of least peak utilisation, then of least cost.
+    The best assignment there is: of least peak utilization, then of least cost.
 
     Args:
         rules: `Rules`.

@@ -154,7 +154,7 @@ class Rules(NamedTuple):
 
     Attributes:
         weight: (n) what there is to do, in units.
-        capacity: (M) units a member can do; a member's utilisation is its load over it.
+        capacity: (M) units a member can do; a member's utilization is its load over it.
         topic_class: (n) class of the partition's topic.
         may: (K x M) whether the member subscribes to the class.
         toll: (n) what it costs that a partition is read across racks; a move costs 1.
@@ -194,7 +194,7 @@ class LoadProblem:
         rules: What the loops look at: partitions with arrivals; where no arrivals are known all, with their lags.
         partition: (n) index in the problem.
         idle: (N - n) the others.
-        peak: What a peak is: utilisation; arrivals (offsets/s) where no capacity is known; lag where no arrivals are.
+        peak: What a peak is: utilization; arrivals (offsets/s) where no capacity is known; lag where no arrivals are.
         crossing: What crosses racks: bytes/s; offsets/s where no size is known; partitions where no arrivals are.
         of_a_toll: What one unit of toll weighs against moves: more than all of them.
         toll_unit: How much of that is one unit of toll.
@@ -230,7 +230,7 @@ def load_of(group: GroupSpec, problem: Problem) -> LoadProblem:
     >>> load = load_of(group, problem_of(group))
     >>> shares = load.rules.weight[:, None] / load.rules.capacity
     >>> shares.tolist(), load.idle.tolist(), load.peak
-    ([[0.375, 0.375], [0.125, 0.125]], [2], 'peak_utilisation')
+    ([[0.375, 0.375], [0.125, 0.125]], [2], 'peak_utilization')
     """
     rate = group.rate[problem.partition]
     known = np.isfinite(rate)
@@ -257,7 +257,7 @@ def load_of(group: GroupSpec, problem: Problem) -> LoadProblem:
         ),
         partition=busy,
         idle=np.setdiff1d(np.arange(problem.partitions), busy),
-        peak="peak_utilisation" if capacities_known else "peak_load",
+        peak="peak_utilization" if capacities_known else "peak_load",
         crossing="cross_rack_bytes" if sizes_known else "cross_rack_rate",
         of_a_toll=of_a_toll,
         toll_unit=toll_unit,
@@ -321,5 +321,5 @@ def loads_of(rules: Rules, owner: Ints) -> Ints:
 
 
 def peak_of(rules: Rules, owner: Ints) -> float:
-    """The largest utilisation of a member."""
+    """The largest utilization of a member."""
     return float((loads_of(rules, owner) / rules.capacity).max(initial=0))

@@ -14,7 +14,7 @@ from ..kit.kernels import kernel
 from .places import cost_of, put
 
 _LOOK = 8
-"""The least utilised members of each rack, so many of them, are who may relieve the busiest."""
+"""The least utilized members of each rack, so many of them, are who may relieve the busiest."""
 
 _COLUMNS = 160
 """Partitions of those members that are looked at for a swap, about."""
@@ -25,7 +25,7 @@ _CALL = 200
 
 @kernel
 def partners_of(rules: Any, places: Any, giver: int) -> Any:
-    """Members that subscribe to something that *giver* owns, the least utilised few of each rack first."""
+    """Members that subscribe to something that *giver* owns, the least utilized few of each rack first."""
     capacity, may, topic_class, site = rules.capacity, rules.may, rules.topic_class, rules.site
     load, members = places.load, len(rules.capacity)
     share = load[giver] / capacity[giver]
@@ -58,11 +58,11 @@ def relieved(rules: Any, places: Any, target: float, left: int) -> int:
     Take partitions from the busiest member, one after another, until nobody is above *target* or none can be taken.
 
     One goes to another member, else one is swapped for a smaller one. First comes what adds least toll, then what
-    leaves the busier of the two least utilised (the target is as good as less), then what moves least.
+    leaves the busier of the two least utilized (the target is as good as less), then what moves least.
 
     Args:
         rules, places: `Rules`, `Places`.
-        target: Utilisation up to which all is well.
+        target: Utilization up to which all is well.
         left: Work left.
 
     Returns:
@@ -183,7 +183,7 @@ def cheapened(rules: Any, places: Any, cap: float, order: Any, left: int) -> int
 
     Args:
         rules, places: `Rules`, `Places`.
-        cap: Utilisation that nobody may come above.
+        cap: Utilization that nobody may come above.
         order: (n) partitions, the dearest first.
         left: Work left.
 

@@ -23,7 +23,7 @@ import numpy as np
 from ...model.arrays import NONE, Flags, Floats, Ints
 from ..kit.kernels import kernel
 
-NEIGHBOURS = 16
+NEIGHBORS = 16
 """With so many members, those that drain first, a partition may be exchanged."""
 
 
@@ -217,7 +217,7 @@ def improved(queues: Any, held: Any, tiny: float, left: int) -> int:  # noqa: C9
                 mine = lags[p] + (extra[p] if holder[p] != a else 0.0)
                 gives = mine * ta + rates[p] * ta * ta / 2
                 row = topic_class[p] * members
-                for place in range(min(at, NEIGHBOURS) if swaps else at):
+                for place in range(min(at, NEIGHBORS) if swaps else at):
                     b = ring[place]
                     tb = seconds[b]
                     left -= 1

@@ -29,7 +29,7 @@ EPILOG = epilog(
     "--json prints one object per line in time order: changed diagnoses, messages about advice (switch, withdrawn, "
     "adopted, verified, missed), messages about incidents (opened, worse, resolved, digest), and lag forecasts. A "
     "forecast is the lag 15 minutes and one hour later with the current assignment (p10, p50, p90), beside the actual "
-    "value in realised. realised is null if the assignment changed, the lag was unknown, or no snapshot was taken at "
+    "value (actual). It is null if the assignment changed, the lag was unknown, or no snapshot was taken at "
     "that time.",
 )
 
@@ -118,7 +118,7 @@ def to_json(event: Event) -> dict[str, Any]:
         "low": event.low,
         "expected": event.expected,
         "high": event.high,
-        "realised": event.realised,
+        "actual": event.actual,
     }
 
 

@@ -24,7 +24,7 @@ from ...model.formats import (
     size,
 )
 from ...model.states import REBALANCING, Diagnosis
-from ...model.text import pasted, several, with_group
+from ...model.text import pasted, several
 from ...pipeline.rollout import SwitchCost, cost_of, runbook_of
 from .fleet import (
     Recommendation,
@@ -70,7 +70,7 @@ def show_group(
         ("Effect", _effect(one)),
         ("Cost", _cost(one, cost)),
         ("Next", _next(one, width - INDENT)),
-        *(("Finding", with_group(each, pasted(one.advice.group))) for each in findings(one)),
+        *(("Finding", each) for each in findings(one)),
         *(("Possible", told.removeprefix("possible, ")) for told in undeployable(one.advice)),
     ]
     tell_answer(_headline(one, selection), lines)

@@ -70,7 +70,7 @@ HEADROOM = 0.05
 
 _SPANS = (("d", 86_400.0), ("h", 3_600.0), ("min", 60.0), ("s", 1.0))
 _STYLES = ("-", "--", ":")
-_COLOURS = 10
+_COLORS = 10
 
 Row = Mapping[str, Any]
 
@@ -142,8 +142,8 @@ def _panel(
             marker=".",
             markersize=3,
             linewidth=1.2,
-            color=f"C{number % _COLOURS}",
-            linestyle=_STYLES[number // _COLOURS % len(_STYLES)],
+            color=f"C{number % _COLORS}",
+            linestyle=_STYLES[number // _COLORS % len(_STYLES)],
             # not as mathematics, and a leading underscore would hide it
             label=re.sub("^_", " _", _names(key, lines, shared=False).replace("$", r"\$")),
         )
@@ -283,8 +283,8 @@ def draw_backtest(
         ]
         due, low, high = ([getattr(c, end) for c in own] for end in ("due", "low", "high"))
         axes.fill_between(due, low, high, color="tab:blue", alpha=0.3, linewidth=0)
-        known = [check for check in own if check.realised is not None]
-        axes.plot([c.due for c in known], [c.realised for c in known], "k.", markersize=2)
+        known = [check for check in own if check.actual is not None]
+        axes.plot([c.due for c in known], [c.actual for c in known], "k.", markersize=2)
         _diagnoses(axes, [change for change in changes if change.group == group], end)
         _messages(axes, [one for one in messages if group in one.groups])
         axes.set_title(printable(group), loc="left", fontsize="small", parse_math=False)
@@ -313,7 +313,7 @@ def _messages(axes: Any, messages: Sequence[Said]) -> None:
 
 
 def _diagnoses(axes: Any, changes: Sequence[DiagnosisChange], end: Any) -> None:
-    """A strip of colour from each change to the next, with the diagnosis in it where there is room."""
+    """A strip of color from each change to the next, with the diagnosis in it where there is room."""
     for change, until in zip(changes, [*(c.at for c in changes[1:]), end], strict=True):
         axes.axvspan(change.at, until, color=_OF_DIAGNOSIS.get(change.diagnosis, _WORST), zorder=0)
         if (until - change.at) < WRITTEN * (end - changes[0].at):

@@ -23,7 +23,7 @@ from ...model.assignments import Advice, Deployment, Move, Verdict
 from ...model.columns import ColumnSpec, Unit
 from ...model.facts import Fact, FactKind, of_kind
 from ...model.states import places_tasks
-from ...model.text import pasted, with_group
+from ...model.text import pasted
 from ...records import AdviceColumns, CandidateRow, GroupMetrics, record_of
 from .columns import head, pick, table
 from .fleet import Recommendation, recommendation
@@ -171,9 +171,9 @@ def advice_lines(judged: JudgedGroup) -> list[str]:
     lines = [f"Advice: {what}", f"  Why: {because(advice.facts)}"]
     if advice.how:
         when = "How" if is_told else "How, once that is confirmed"
-        lines.append(f"  {when}: {with_group(how(advice.how) or '', pasted(advice.group))}")
+        lines.append(f"  {when}: {how(advice.how) or ''}")
     lines += [f"  {each[0].upper()}{each[1:]}" for each in undeployable(advice)]
-    lines += [f"  Finding: {with_group(each, pasted(advice.group))}" for each in findings(judged)]
+    lines += [f"  Finding: {each}" for each in findings(judged)]
     return [text(line) for line in lines]
 
 

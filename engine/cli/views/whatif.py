@@ -17,7 +17,7 @@ from ...model.formats import (
     minute,
     number,
     or_unknown,
-    utilisation,
+    utilization,
 )
 from ...pipeline.whatif import Sizes, SupposedLoad, WhatIfAnswer, WhatIfOutcome
 from ...records import WhatIfRow, row_of, to_json
@@ -172,20 +172,20 @@ def _health(answer: WhatIfAnswer, first: WhatIfOutcome) -> str:
 
 def _busiest(answer: WhatIfAnswer, now: Row, then: Row) -> str | None:
     """Before and after, which member uses the largest share of its capacity; None where that is not known."""
-    used = [row["forecast_utilisation_expected"] for row in (now, then)]
+    used = [row["forecast_utilization_expected"] for row in (now, then)]
     if None in used:
         return None
     names = []
     for loads in answer.loads[:2]:
-        known = {m: load.utilisation or 0 for m, load in loads.items()}
+        known = {m: load.utilization or 0 for m, load in loads.items()}
         names.append(answer.supposed.names[max(known, key=lambda member: known[member])])
-    ends = before_and_after(*map(utilisation, used))
+    ends = before_and_after(*map(utilization, used))
     return f"{before_and_after(names[0], names[-1])}: {ends} of its capacity"
 
 
 _WIDE = (
     *("strategy", "is_running", "feasibility", "members", "idle_members", "partitions", "moves"),
-    *("forecast_utilisation_expected", "forecast_lag_low", "forecast_lag_expected"),
+    *("forecast_utilization_expected", "forecast_lag_low", "forecast_lag_expected"),
     *("forecast_lag_high", "forecast_drained_seconds_expected", "cross_rack_share"),
     *("largest_member_lag", "fewest_members", "most_members", "diagnosis", "diagnosis_reason"),
     *("reason", "replay"),
@@ -201,8 +201,8 @@ def _table(answer: WhatIfAnswer, rows: Sequence[Row]) -> Table:
     )
 
     def busiest(row: Row) -> str:
-        used = row["forecast_utilisation_expected"]
-        return UNKNOWN if used is None else utilisation(used)
+        used = row["forecast_utilization_expected"]
+        return UNKNOWN if used is None else utilization(used)
 
     def needed(row: Row) -> str:
         sizes = answer.sizes.get(row["strategy"])
@@ -238,7 +238,7 @@ def _members(answer: WhatIfAnswer, *, wide: bool) -> Table:
         load = loads.get(member)
         if load is None:
             return NOTHING
-        rate, used = or_unknown(brief)(load.per_second), or_unknown(utilisation)(load.utilisation)
+        rate, used = or_unknown(brief)(load.per_second), or_unknown(utilization)(load.utilization)
         return f"{number(load.partitions)} ({rate}/s, {used})"
 
     return table(

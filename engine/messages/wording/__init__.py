@@ -1,12 +1,11 @@
 """
-The one place where values become words: for the command line, for messages, and for the sentences stored beside them.
+Turns values into words: for the command line, for messages, and for stored sentences.
 
-`names` has one short name for each member, as `model.formats` has one form for each quantity. `facts` puts a fact into
-words by the tables `CLAUSES` of `troubles`, `changes`, `course`, `deployment`, `election`, `streams`, `assumptions`,
-`unread` and `gains_and_losses`, which hold templates (`clauses` says what these may name), and by the sentences of the
-`manual`, templates of what `evenkeel runbook` prints. `advice` explains a verdict or a candidate by its facts,
-`short_reasons` a verdict in the width of a column; `outlook` says what a switch brings and costs, and what came of it;
-`incidents` says what somebody is woken for, and what to do about it, by the lines of `troubles` and `pipelines`.
+`names` has a short name for each member, as `model.formats` has a form for each quantity. `facts` turns a fact into
+words by the tables `CLAUSES` of `troubles`, `changes`, `lifecycle`, `deployment`, `election`, `streams`, `assumptions`,
+`unreadable` and `gains_and_losses`, whose templates `clauses` describes, and by the sentences of `runbook`. `advice`
+explains a verdict or a candidate by its facts, and `short_reasons` a verdict in the width of a column. `forecasts` has
+effect, cost and outcome of a switch. `incidents` has the words of alerts, from `troubles` and `pipelines`.
 """
 
 from ...model.formats import (

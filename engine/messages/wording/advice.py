@@ -1,4 +1,4 @@
-"""Why a group is told what it is told, in words."""
+"""Why a group gets its advice, in words."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from .lifecycle import LAST_SNAPSHOTS
 
 def because(facts: Sequence[Fact]) -> str:
     """
-    The facts behind a verdict as one clause: the reason with the gains and losses it speaks of, then what was found.
+    The facts behind a verdict as one clause: the reason with its gains and losses, then the findings.
 
     >>> gain = Fact(kind=FactKind.GAIN, measure="unowned", before=5, after=0)
     >>> because([gain])
     '5 unowned partitions get an owner'
     >>> because([Fact(kind=FactKind.REASON, measure="to_be_confirmed", subjects=("range",), after=1, bound=2), gain])
-    'range would help (5 unowned partitions get an owner), to be confirmed: won in 1 of the last 2 snapshots'
+    'range would help (5 unowned partitions get an owner); pending: best in 1 of the last 2 snapshots'
     """
     reasons = of_kind(facts, FactKind.REASON)
     found = of_kind(facts, FactKind.FINDING, FactKind.DIAGNOSIS)
     gains, losses = (joined(_with_remarks(facts, kind)) for kind in (FactKind.GAIN, FactKind.LOSS))
-    told = [_glued(reasons, lambda reason: _reason(reason, gains, losses, facts)) or gains]
-    return "; ".join([part for part in (*told, *map(words, found)) if part])
+    parts = [_glued(reasons, lambda reason: _reason(reason, gains, losses, facts)) or gains]
+    return "; ".join([part for part in (*parts, *map(words, found)) if part])
 
 
 def possible(facts: Sequence[Fact]) -> str:
     """
-    What is said before the best strategy that a group is not advised, by what is said of it: whether it could be had.
+    The label of the best strategy that evenkeel doesn't advise for a group: not deployable, or not allowed.
 
     >>> from evenkeel.engine.model.facts import reason
     >>> possible([]), possible([reason("policy_forbids", ["class"])])
@@ -42,13 +42,13 @@ def possible(facts: Sequence[Fact]) -> str:
 
 _AFTER = {"racks_play_no_part": ": "}
 _BEFORE = {
-    "shipping_class": " ",
+    "shipping_class": ", ",
     "after_racks_told": ", ",
     "first_won": ", ",
     "adopted_at": ", ",
     "missed_at": ", ",
 }
-"""What stands between a reason of this measure and the next one, or the one before."""
+"""The separator between a reason of this measure and the next one, or the previous one."""
 
 
 def reasons(facts: Iterable[Fact]) -> str:
@@ -57,9 +57,9 @@ def reasons(facts: Iterable[Fact]) -> str:
 
     >>> from evenkeel.engine.model.facts import reason
     >>> reasons([reason("runs_it"), reason("listed_beside_eager")])
-    'the strategy it runs; listed beside eager ones, it starts afresh at every rebalance'
+    'the current strategy; listed with eager strategies, it reassigns all partitions in each rebalance'
     >>> reasons([reason("after_two_restarts"), reason("shipping_class"), reason("nobody_lists_it")])
-    'after two rolling restarts that add it and ships its class with every member; no member lists it'
+    'after two rolling restarts that add it, with its class on every member; no member lists it'
     """
     return _glued(facts, words)
 
@@ -70,7 +70,7 @@ def how(facts: Iterable[Fact]) -> str | None:
 
     >>> from evenkeel.engine.model.facts import FactKind
     >>> how([Fact(kind=FactKind.HOW, measure="ship_class", subjects=("fair",))])
-    'Ship io.evenkeel.EvenkeelFairAssignor with every member.'
+    'Add io.evenkeel.EvenkeelFairAssignor to the classpath of every member.'
     """
     return " ".join(map(words, facts)) or None
 
@@ -100,44 +100,44 @@ def _behind(facts: Sequence[Fact], reason: Fact) -> str:
 
 
 _VERDICTS: Mapping[str, str] = {
-    "policy_forbids": "{gains}; {names} is not among what policy.deployment allows",
-    "nothing_deployable": "there is no strategy that it could deploy",
-    "no_live_assignment": "there is no live assignment to compare with",
-    "diagnosis_unknown": "too little is known yet to blame the assignment",
-    "no_forecast": "what a switch would bring is not known yet: a forecast needs two snapshots",
-    "gain_not_sure": "{by} would do better, but not for sure by as much as the policy asks ({how})",
-    "could_be_more_even": "could be more even with {by} ({how}), by itself no reason to switch",
-    "saves_too_little": "what {by} would save is too little for a switch: {how}",
+    "policy_forbids": "{gains}; policy.deployment doesn't allow {names}",
+    "nothing_deployable": "no strategy can be deployed on this group",
+    "no_live_assignment": "no current assignment to compare with",
+    "diagnosis_unknown": "too little is known yet to attribute this to the assignment",
+    "no_forecast": "no forecast yet: it needs two snapshots",
+    "gain_not_sure": "{by} would be better, but not reliably by the minimum gain of the policy ({how})",
+    "could_be_more_even": "{by} would be more even ({how}), which alone doesn't justify a switch",
+    "saves_too_little": "{by} would save too little to justify a switch: {how}",
     "could_be_nearer": (
-        "fewer partitions would cross racks with {by} ({how}); what these carry is not known yet"
+        "{by} would read fewer partitions across racks ({how}), but their traffic is not known yet"
     ),
-    "gain_with_loss": "{by} would gain ({gains}) but lose ({losses})",
-    "to_be_confirmed": "{by} would help{why}, to be confirmed: won in {last}",
-    "has_won": "{by} won in {last}{why}",
-    "still_advised": "{by} would help by earlier snapshots{why}: won in {last}",
-    "nothing_to_gain": "nothing to gain: {by} {verb} no better by as much as the policy asks",
-    "unknown_lag": "{lag} is unknown, and nothing else is to gain",
-    "assignment_not_to_blame": "{by}: no other assignment mends that",
-    "restarting_no_help": "{by}: a restart would not help in time, or too little is known",
+    "gain_with_loss": "{by} has gains ({gains}) and losses ({losses})",
+    "to_be_confirmed": "{by} would help{why}; pending: best in {last}",
+    "has_won": "{by} was best in {last}{why}",
+    "still_advised": "{by} would help, by earlier snapshots{why}: best in {last}",
+    "nothing_to_gain": "no better strategy: {by} {verb} within the minimum gain of the policy",
+    "unknown_lag": "{lag} is unknown, and no other gain is known",
+    "assignment_not_to_blame": "{by}: no other assignment fixes this",
+    "restarting_no_help": "{by}: a restart wouldn't help in time, or too little is known",
 }
 """
-Reasons that speak of the facts beside them: *by*, the strategies; *how*, the remarks right behind it; *gains* and
-*losses*, *names*, the subjects, *why*, the gains in brackets; *last*, in how many of the last snapshots it won.
+Reasons that include other facts: *by*, the strategies; *how*, the remarks after it; *gains* and *losses*; *names*, the
+subjects; *why*, the gains in brackets; *last*, in how many of the last snapshots it was best.
 """
 
 
 def _reason(fact: Fact, gains: str, losses: str, facts: Sequence[Fact]) -> str:
     if fact.measure not in _VERDICTS:
         return words(fact)
-    said = _VERDICTS[fact.measure]
-    return said.format(
+    template = _VERDICTS[fact.measure]
+    return template.format(
         by=strategies(fact),
         names=", ".join(fact.subjects),
         how=_behind(facts, fact),
         gains=gains,
         losses=losses,
         why=f" ({gains})" if gains else "",
-        last=filled(LAST_SNAPSHOTS, fact) if "{last}" in said else "",
+        last=filled(LAST_SNAPSHOTS, fact) if "{last}" in template else "",
         lag=f"the lag of {partitions(fact)}" if fact.partitions else "its lag",
         verb="is" if len(fact.subjects) == 1 else "are",
     )

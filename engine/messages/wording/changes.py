@@ -15,10 +15,10 @@ def _topic(what: str) -> Clause:
 
     def clause(fact: Fact) -> str:
         counts = [whole(value) for value in (fact.before, fact.after) if value is not None]
-        told = [several(number, "partition") for number in counts[-1:]]
+        text = [several(number, "partition") for number in counts[-1:]]
         if len(counts) == 2:
-            told = [change(f"{counts[0]:,}", *told)]
-        return f"{what} {', '.join([fact.subjects[0], *told])}"
+            text = [change(f"{counts[0]:,}", *text)]
+        return f"{what} {', '.join([fact.subjects[0], *text])}"
 
     return clause
 
@@ -49,15 +49,15 @@ CLAUSES: Mapping[str, Clause] = {
     "retention_changed": _retention,
     "topic_created": _topic("new topic"),
     "topic_gone": _topic("deleted topic"),
-    "topic_recreated": _topic("topic made anew:"),
+    "topic_recreated": _topic("recreated topic"),
     "partitions_added": _partitions_added,
     "topic_subscribed": _topic("now subscribes to"),
     "topic_unsubscribed": _topic("no longer subscribes to"),
-    "subscriptions_changed": "other subscription of {names}",
-    "member_racks_changed": "other rack of {names}",
-    "member_protocols_changed": "other protocol of {names}",
-    "replica_racks_changed": "replicas of {partitions} in other racks",
-    "owners_changed": "other owner of {partitions}",
+    "subscriptions_changed": "subscription of {names} changed",
+    "member_racks_changed": "rack of {names} changed",
+    "member_protocols_changed": "protocol of {names} changed",
+    "replica_racks_changed": "replicas of {partitions} moved to other racks",
+    "owners_changed": "owner of {partitions} changed",
     "rules_changed": "configuration of evenkeel {first} -> {second}",
     "group_is_new": "the group is new",
     "not_compared": "not known: {quote}",

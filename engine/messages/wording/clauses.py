@@ -1,7 +1,7 @@
 """
-How a fact becomes a clause: by a template of a table `CLAUSES`, or by a function where a template will not do.
+How a fact becomes a clause: by a template of a table `CLAUSES`, or by a function if a template doesn't suffice.
 
-A template reads like its clause: `"{names} {has|have} committed nothing for {after:duration}, {partitions}"`.
+A template reads like its clause: `"{names} {has|have} not committed for {after:duration}, {partitions}"`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 
 from ...model.facts import Fact
 from ...model.formats import (
-    arriving,
     brief,
     duration,
     minute,
@@ -29,7 +28,6 @@ NAMED = 3
 Clause = str | Callable[[Fact], str]
 
 FORMS: Mapping[str, Callable[[float], str]] = {
-    "arriving": arriving,
     "duration": duration,
     "moment": lambda seconds: moment(datetime.fromtimestamp(seconds, UTC)),
     "minute": lambda seconds: minute(datetime.fromtimestamp(seconds, UTC)),
@@ -71,7 +69,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class _Values:
-    """What the templates of a fact may name; of two words with a bar between them one, by the number of subjects."""
+    """The names in a template of a fact; of two words with a bar between them one, by the number of subjects."""
 
     fact: Fact
 
@@ -149,7 +147,7 @@ def partitions(fact: Fact) -> str:
 
 def known(value: float | None) -> float:
     """A value that every fact of its measure has."""
-    assert value is not None, "whoever makes the fact gives its value"
+    assert value is not None, "each fact of this measure has the value"
     return value
 
 

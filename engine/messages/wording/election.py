@@ -1,4 +1,4 @@
-"""What is said of an election: why it went as it did, and what is not known of it."""
+"""An election in words: why it had its outcome, and what is not known of it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def why_elected(poll: Poll) -> str:
     "sticky and range have 1 of 2 votes each; the first in Java's HashMap order wins a tie"
     """
     if poll.elected is None:
-        return "nobody is in the group"
+        return "the group has no members"
     others = [name for name in poll.candidates if name != poll.elected]
     if not others:
         return "the only one that all members list"
@@ -36,19 +36,19 @@ CLAUSES: Mapping[str, Clause] = {
         "a KIP-848 group: it elects nothing and has no leader, its broker assigns"
         + (f" by {f.subjects[0]}" if f.subjects else "")
     ),
-    "elected_untold": "rebalancing ({first}): what it has elected is not told meanwhile",
+    "elected_untold": "rebalancing ({first}): Kafka doesn't report the elected strategy until it is done",
     "lists_untold": (
-        "what members list is not on the wire: give --assignors, or assignors in evenkeel.toml"
+        "Kafka doesn't report the strategies that members list: set --assignors, or assignors in evenkeel.toml"
     ),
     "lists_of_some_unknown": (
-        "what {after} of {bound} members list is not known: no pattern fits them"
+        "the lists of {after} of {bound} members are not known: no pattern matches them"
     ),
     "assignor_not_emulated": "{first} is not emulated",
-    "unknown_assignor": "{first} is none of the known ones, it is taken as it is",
+    "unknown_assignor": "{first} is not a known strategy; its name is used unchanged",
     "eager_beside_cooperative": (
-        "{after} of {bound} members list eager strategies beside {first}: as Java clients they give everything up at"
+        "{after} of {bound} members list eager strategies with {first}: as Java clients they revoke all partitions in"
         " each rebalance"
     ),
-    "no_way": lambda f: f.quote or f"there is no way to {f.subjects[0]} for it.",
-    "no_way_planned": "no way to {first} is planned while it is not known what it runs.",
+    "no_way": lambda f: f.quote or f"there are no steps to {f.subjects[0]} for this group.",
+    "no_way_planned": "the steps to {first} are not known while the current strategy is unknown.",
 }

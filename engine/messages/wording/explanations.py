@@ -1,4 +1,4 @@
-"""The steps that lead a strategy from a group to the owner of one partition (`evenkeel explain`), in words."""
+"""The steps by which a strategy chooses the owner of a partition (`evenkeel explain`), in words."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def _shares(fact: Fact) -> str:
 def _range(fact: Fact) -> str:
     where = "{first} is subscriber {bound} in member order (static members first, then by id)"
     if fact.after == fact.before:
-        return filled(f"{where}, so it gets partition {{before}}", fact)
-    return filled(f"{where}, so it gets partitions {{before}} to {{after}}", fact)
+        return filled(f"{where}, so it receives partition {{before}}", fact)
+    return filled(f"{where}, so it receives partitions {{before}} to {{after}}", fact)
 
 
 def _first_near(fact: Fact) -> str:
@@ -39,16 +39,16 @@ def _first_near(fact: Fact) -> str:
 
 def _turn(fact: Fact) -> str:
     passed = fact.subjects[1:]
-    told = filled("it is the turn of {first}", fact)
-    return f"{told}, because {_some(passed)} do not subscribe to the topic" if passed else told
+    turn = filled("it is the turn of {first}", fact)
+    return f"{turn}, because {_some(passed)} do not subscribe to the topic" if passed else turn
 
 
-def _tied(told: str) -> Clause:
-    """What a member has least of, and how the tie with the others was broken."""
+def _tied(template: str) -> Clause:
+    """Of which resource a member has least, and how the tie with the others was broken."""
 
     def clause(fact: Fact) -> str:
         others = len(fact.subjects) + fact.more - 1
-        return filled(told, fact) + (f"; of {others + 1} it is the first by id" * bool(others))
+        return filled(template, fact) + (f"; of {others + 1} it is the first by id" * bool(others))
 
     return clause
 
@@ -63,24 +63,24 @@ def _near(where: str) -> Clause:
 
 def _moves(fact: Fact) -> str:
     if len(fact.subjects) == 1:
-        return "no member has it now"
+        return "no member owns it now"
     return filled(
         "it moves from {second} to {first}, because a smaller cost counts for more than a move",
         fact,
     )
 
 
-def _load(told: str) -> Clause:
+def _load(template: str) -> Clause:
     def clause(fact: Fact) -> str:
         value = known(fact.after)
         match fact.unit:
-            case "peak_utilisation":
+            case "peak_utilization":
                 how = f"at {percent(value)} of its capacity"
             case "peak_load":
                 how = f"at {record_rate(value)}"
             case _:
                 how = f"at a lag of {whole(value):,}"
-        return told.format(first=fact.subjects[0], how=how)
+        return template.format(first=fact.subjects[0], how=how)
 
     return clause
 
@@ -94,12 +94,12 @@ CLAUSES: Mapping[str, Clause] = {
     "why_range": _range,
     "why_first_near": _first_near,
     "why_rest": (
-        "no subscriber with room is in a rack of its replicas, so {first} gets it to fill up its share"
+        "no subscriber with room is in a rack of its replicas, so {first} receives it to fill its share"
     ),
     "why_dealt_as": "{first} is partition {after} of {bound}, in order of topic and number",
     "why_turn": _turn,
     "why_topic_dealt_as": (
-        "topic {first} is dealt as number {after} of {bound}: fewest subscribers first, it has {before}"
+        "topic {first} is number {after} of {bound}: topics with the fewest subscribers come first, it has {before}"
     ),
     "why_fewest": _tied("{first} has {after:partition} so far, the fewest of the subscribers"),
     "why_lag_dealt_as": "its lag of {before:offset} is number {after} of {bound} in topic {first}",
@@ -107,36 +107,36 @@ CLAUSES: Mapping[str, Clause] = {
     "why_least_lag": _tied(
         "of these {first} has the least lag of the topic so far: {after:offset}"
     ),
-    "why_kept": "{first} has it and keeps it; it had {before:partition} and ends with {after:,}",
-    "why_given_up": "{first} had it and gives it up; it had {before:partition} and ends with {after:,}",
-    "why_nobody_had": "no member says that it had it",
-    "why_waits": "{second} must give it up first; a second rebalance hands it to {first} (KIP-429)",
+    "why_kept": "{first} owns it and keeps it; it had {before:partition} and ends with {after:,}",
+    "why_given_up": "it is revoked from {first}, which had {before:partition} and ends with {after:,}",
+    "why_nobody_had": "no member reports that it owned it",
+    "why_waits": "it is revoked from {second} first; a second rebalance assigns it to {first} (KIP-429)",
     "why_given": (
-        "{first} gets it; it had {before:partition} and ends with {after:,}, the subscriber with fewest ends with"
+        "{first} receives it; it had {before:partition} and ends with {after:,}, the subscriber with fewest ends with"
         " {bound:,}"
     ),
-    "why_counts_fixed": "{first} gets {after:partition}: counts are fixed before racks are compared",
+    "why_counts_fixed": "{first} receives {after:partition}: counts are fixed before racks are compared",
     "why_near": _near("which holds a replica"),
     "why_far": _near("which holds no replica"),
-    "why_rack_unknown": "the rack of {first} or of the replicas is unknown, so racks do not decide",
-    "why_stays": "{first} has it now, so nothing moves",
+    "why_rack_unknown": "the rack of {first} or of the replicas is unknown, so racks have no effect",
+    "why_stays": "{first} owns it now, so nothing moves",
     "why_moves": _moves,
-    "why_drawn": "{first} is drawn at random among {bound:subscriber} (seed {after})",
-    "why_has_it": "{first} has it now, as the cluster reports",
-    "why_idle": "nothing arrives for it, so {first} gets it to even out the number of partitions",
-    "why_no_backlog": "no partition has a backlog, so every member keeps what it has",
+    "why_drawn": "{first} is chosen at random among {bound:subscriber} (seed {after})",
+    "why_has_it": "{first} owns it now, as the cluster reports",
+    "why_idle": "it has no incoming records, so {first} receives it to even out the number of partitions",
+    "why_no_backlog": "no partition has a backlog, so every member keeps its partitions",
     "why_even_backlog": "no capacity is known, so members count as equals and {first} keeps backlogs even",
-    "why_integral": "with it at {first} the lag of the coming hour adds up to {after:,} offset-seconds",
+    "why_integral": "with it at {first} the lag of the coming hour adds up to {after:,} lag-seconds",
     "why_integral_elsewhere": "at {first}, the next best subscriber, it would add up to {after:,}",
     "why_load": _load("with it {first} is {how}"),
     "why_next_best": _load("the next best subscriber, {first}, would be {how} with it"),
-    "why_unexplained": "{first} gets it; this strategy does not explain its steps",
+    "why_unexplained": "{first} receives it; this strategy doesn't explain its steps",
     "why_task": "task {first} reads it",
-    "why_task_dealt": "tasks are dealt to clients in order and balanced by thread: task to {first}",
+    "why_task_dealt": "tasks are assigned to clients in order and balanced by thread: task to {first}",
     "why_task_racks": "racks decide among assignments with the same counts: task from {second} to {first}",
-    "why_task_racks_off": "racks do not decide",
+    "why_task_racks_off": "racks have no effect",
     "why_task_meanwhile": "{first} runs the task until {second} has restored its store",
     "why_task_kept": "{first} runs the task and keeps it; it had {before:task} and ends with {after:,}",
-    "why_task_given": "{first} gets the task; it had {before:task} and ends with {after:,}",
+    "why_task_given": "{first} receives the task; it had {before:task} and ends with {after:,}",
 }
 """Each step."""

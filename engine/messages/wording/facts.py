@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import ceil, floor
 
+from ...assignors.kafka.protocol_names import BY_RACKS
 from ...model.facts import PROOF, Fact, FactKind, of_kind
 from ...model.formats import byte_rate, change, duration, offsets, percent
-from ...model.text import and_more, does, listed, plural
+from ...model.text import and_more, does, listed, pasted, plural
 from . import (
     assumptions,
     changes,
@@ -30,11 +31,11 @@ MEASURES: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "drain_seconds": ("drain time", duration),
     "moves": ("moves", lambda n: f"{round(n):,}"),
     "partition_counts": ("counts", lambda n: f"{round(n):,}"),
-    "peak_utilisation": ("peak utilisation", percent),
+    "peak_utilization": ("peak utilization", percent),
     "peak_load": ("peak load", lambda n: f"{n:,.10g}/s"),
-    "lag_integral": ("lag integral", lambda n: f"{n:,.0f} offset-seconds"),
+    "lag_integral": ("lag integral", lambda n: f"{n:,.0f} lag-seconds"),
     "cross_rack_bytes": ("bytes across racks", byte_rate),
-    "cross_rack_rate": ("offsets across racks", lambda n: f"{n:,.10g}/s"),
+    "cross_rack_rate": ("records across racks", lambda n: f"{n:,.10g}/s"),
 }
 """How a measure is called, and how a value of it reads."""
 
@@ -45,7 +46,7 @@ _OF_A_WAY = (FactKind.REASON, FactKind.HOW, FactKind.NOTE)
 
 def words(fact: Fact) -> str:
     """
-    A fact as a clause; of a measure that has no words here, somebody else's words, or its name and values.
+    A fact as a clause; of a measure that has no words here, the words of another program, or its name and values.
 
     >>> words(Fact(kind=FactKind.GAIN, measure="largest_member_lag", before=900, after=300))
     'largest member lag 900 -> 300 offsets (-67%)'
@@ -88,8 +89,8 @@ def _plain(fact: Fact) -> str:
     if fact.quote is not None:
         return fact.quote
     values = [formatted(fact.measure, v) for v in (fact.before, fact.after) if v is not None]
-    told = " ".join([_name(fact), *([change(*values)] if len(values) == 2 else values)])
-    return f"{told} ({subjects(fact)})" if fact.subjects else told
+    text = " ".join([_name(fact), *([change(*values)] if len(values) == 2 else values)])
+    return f"{text} ({subjects(fact)})" if fact.subjects else text
 
 
 def _lag(fact: Fact) -> str:
@@ -98,8 +99,8 @@ def _lag(fact: Fact) -> str:
 
 
 _AT_ITS_FLOOR = (
-    "the largest member lag ({after:offset}) is at its floor ({bound:,}): no assignment can lower it, look at the"
-    " hottest partition or at capacity"
+    "the largest member lag ({after:offset}) is at its lower bound ({bound:,}): no assignment can reduce it; check the"
+    " hottest partition, or capacity"
 )
 
 
@@ -117,12 +118,13 @@ def _unowned(fact: Fact) -> str:
 
 
 def _lost_racks(fact: Fact) -> str:
-    cure = "racks-server, which they have, does"
-    if not fact.subjects:
-        cure = "evenkeel's for brokers does: evenkeel runbook GROUP --strategy racks-server"
+    cure = "racks-server, which they list, does"
+    if BY_RACKS not in fact.subjects[1:]:
+        command = f"evenkeel runbook {pasted(fact.subjects[0])} --strategy racks-server"
+        cure = f"evenkeel's assignor for brokers does: {command}"
     lost = (
-        "lost rack awareness: {before:percent} of its partitions are read across racks, {after:percent} would have to"
-        " be; Kafka's assignors for brokers (KIP-848) look at no rack, though all members tell theirs; "
+        "lost rack awareness: {before:percent} of its partitions are read across racks, {after:percent} is possible;"
+        " Kafka's assignors for brokers (KIP-848) don't use racks, although all members send theirs; "
     )
     return filled(lost, fact) + cure
 
@@ -136,7 +138,7 @@ def _stray_rack(fact: Fact) -> str:
         f"equal to broker.rack, which seems to be {meant}" if meant else "one of broker.rack"
     )
     own = filled(f"{{bound:member}} ({subjects(fact, 2)})", fact)
-    unknown = "what crosses racks there is unknown"
+    unknown = "its cross-rack traffic is unknown"
     return f"no broker has the rack {rack} of {own}: {unknown}; make {where}{both} {as_broker}"
 
 
@@ -170,85 +172,84 @@ CLAUSES: Mapping[str, Clause] = {
     **unreadable.CLAUSES,
     **streams.CLAUSES,
     **assumptions.CLAUSES,
-    "rebalancing": "rebalancing ({names}): who owns what is in motion",
+    "rebalancing": "rebalancing ({names}): the assignment is changing",
     "idle_members": "{after} of {bound:member} own none of the {partitions}",
     "unequal_subscriptions": (
         "its {bound:member} have {after} different subscriptions: not all of them read {names} ({partitions})"
     ),
-    "topic_takers": "{names} can go to {after} of {bound} only",
+    "topic_takers": "only {after} of {bound} members can receive {names}",
     "subscription_changing": (
         "it looks like a rolling change: since {after:moment} {before} of {bound} have another subscription than all"
         " had until then"
     ),
     "uneven_by_subscription": (
-        "its members have {first} partitions, and {others} can go to {after} of {bound:member} only"
+        "its members have {first} partitions, and only {after} of {bound:member} can receive {others}"
     ),
-    "evened_out_by": "{others} would make that {first} (KIP-49)",
-    "even_as_can_be": "nobody could take one over who has fewer: that is as even as these subscriptions allow",
-    "lost_records": "retention removed {after:record} unread on {partitions}",
+    "evened_out_by": "{others} would give {first} (KIP-49)",
+    "even_as_can_be": "no member with fewer can receive another: that is as even as these subscriptions allow",
+    "lost_records": "retention deleted {after:unread record} on {partitions}",
     "commits_beyond_end": "commit beyond end on {partitions}",
     "compacted_lag": (
         "lag on {partitions} of compacted topics ({names}) counts offsets, of which compaction may have removed the"
         " records: it is an upper bound"
     ),
     "commits_of_no_partition": "commits for {partitions} that no longer exist: {names}",
-    "unsubscribed_commits": ("commits on {partitions} nobody subscribes to, left out of totals"),
+    "unsubscribed_commits": ("commits on {partitions} without subscriber, left out of totals"),
     "no_offset_reset": (
-        "nothing is committed on {partitions}, and where the group would begin is not known: set auto_offset_reset in a"
-        " rule of evenkeel.toml"
+        "no commits on {partitions}, and the start offset is unknown: set auto_offset_reset in a rule of evenkeel.toml"
     ),
     "lost_rack_awareness": _lost_racks,
     "stray_rack": _stray_rack,
     "members_left_out": (
-        "{first} leads: of static and dynamic members in one group its {second} leaves some out, by the order in which"
-        " they joined"
+        "the group leader {first}: with static and dynamic members in one group, its {second} leaves some out, by the"
+        " order in which they joined"
     ),
     "leaders_only": (
         "{before:percent} of its partitions are read across racks because brokers serve reads from leaders only; with"
         " replica.selector.class set to RackAwareReplicaSelector (KIP-392) it would be {after:percent}"
     ),
     "unknown_follower_fetching": (
-        "what crosses racks cannot be priced: whether brokers serve reads from followers is unknown; grant"
+        "cross-rack cost is unknown, because it isn't known if brokers serve reads from followers; grant"
         " DESCRIBE_CONFIGS on the cluster, or set follower_fetching of the cluster in evenkeel.toml"
     ),
     "unknown_record_size": (
-        "what crosses racks cannot be priced: the size of records is unknown on {partitions} ({names}); grant DESCRIBE"
+        "cross-rack cost is unknown, because the record size is unknown on {partitions} ({names}); grant DESCRIBE"
         " on the cluster, for log directories, and DESCRIBE_CONFIGS on topics, or set bytes_per_record in a rule"
         " (compacted and purged topics always need that)"
     ),
     "read_by_sticky": (
-        "{names} {is|are} asked afresh: sticky does not read owned and generation of a member, as in Kafka, but those"
-        " in its user_data"
+        "{names} {is|are} replayed afresh: as in Kafka, sticky reads owned and generation of a member from"
+        " user_data only"
     ),
     "read_by_cooperative_sticky": (
-        "{names} {is|are} asked afresh: cooperative-sticky does not read owned in user_data, as in Kafka, but that of"
-        " the member, with its generation"
+        "{names} {is|are} replayed afresh: as in Kafka, cooperative-sticky reads owned from the member and its"
+        " generation, not from user_data"
     ),
-    "gone_but_kept": _given("is kept though it no longer exists"),
-    "given_twice": _given("is given to more than one member"),
-    "given_unsubscribed": _given("goes to a member that does not subscribe to its topic"),
-    "racks_equal": ("racks have nothing to gain, each partition costs the same on every member"),
+    "gone_but_kept": _given("is kept although it no longer exists"),
+    "given_twice": _given("is assigned to more than one member"),
+    "given_unsubscribed": _given("is assigned to a member that does not subscribe to its topic"),
+    "racks_equal": ("racks make no difference, each partition costs the same on every member"),
     "raised_limits": "limits per topic raised by {after}, because subscriptions differ",
     "cross_rack_partitions": "{after:,} of {bound:partition} cross racks",
-    "new_owners": "{after:,} new to their owner",
+    "new_owners": "{after:,} with a new owner",
     "cross_rack_sources": "{after:source partition crosses|cross} racks",
     "backlog_counted": "the backlog of {partitions} counts as work of the coming hour",
-    "unknown_rates": "{partitions} of unknown arrivals taken as the mean of the others",
-    "no_arrivals_known": "no arrivals are known: counted as if nothing arrived",
-    "no_capacity_known": "no capacity is known: members count as equals, arrivals and pauses are left aside",
-    "no_backlog": "no backlog: nothing moves",
+    "unknown_rates": "the unknown incoming rate of {partitions} is assumed to be the mean of the others",
+    "no_arrivals_known": "no incoming rates are known: assumed to be 0",
+    "no_capacity_known": "no capacity is known: members count as equals, incoming rates and pauses are left out",
+    "no_backlog": "no backlog: no partition moves",
     "task_moves": "{after:,} of {bound:task} move",
     "assignment_cost": "total cost {after}, no assignment with these counts costs less",
     "placement_cost": "no placement with these counts costs less",
 }
-"""Each measure that has words of its own."""
+"""Each measure with a clause of its own."""
 
 _COSTS = ("assignment_cost", "placement_cost")
 _FIGURES = ("cross_rack_partitions", "new_owners", "cross_rack_sources", "task_moves")
 """Remarks that give a proof's figures, in brackets behind it."""
 
-_WITH_FIGURE = ("peak_utilisation", "peak_load", "lag_integral")
-"""What is told with its figure, proven or not: of the busiest member, and how much lag there will be."""
+_WITH_FIGURE = ("peak_utilization", "peak_load", "lag_integral")
+"""Measures with a figure, proven or not: load of the busiest member, and lag to come."""
 
 
 def proof(facts: Iterable[Fact]) -> str | None:
@@ -260,12 +261,12 @@ def proof(facts: Iterable[Fact]) -> str | None:
     'exact'
     >>> lag = Fact(kind=FactKind.WITHIN, measure="largest_member_lag", after=1204, bound=1170)
     >>> proof([exact("partition_counts"), lag, Fact(kind=FactKind.NOT_PROVEN, measure="moves")])
-    'counts exact; largest member lag 1,204, at most 3% above its floor of 1,170; moves not proven'
-    >>> busiest = Fact(kind=FactKind.WITHIN, measure="peak_utilisation", after=0.7084, bound=0.6912)
+    'counts exact; largest member lag 1,204, at most 3% above its lower bound of 1,170; moves not proven'
+    >>> busiest = Fact(kind=FactKind.WITHIN, measure="peak_utilization", after=0.7084, bound=0.6912)
     >>> proof([busiest, exact("moves")])
     'busiest member at 70.9% of its capacity, no assignment has less than 69.1%; moves exact'
     >>> proof([Fact(kind=FactKind.EXACT, measure="lag_integral", before=9e6, after=4.2e6, bound=4.2e6)])
-    'exact (lag integral 4,200,000 offset-seconds over the hour, 9,000,000 as it is)'
+    'exact (lag integral 4,200,000 lag-seconds over the hour, 9,000,000 with the current assignment)'
     """
     claims = of_kind(facts, *PROOF)
     if not claims:
@@ -299,14 +300,14 @@ def _claimed(claims: Sequence[Fact]) -> str:
 
 
 def _with_figure(fact: Fact) -> str:
-    """The busiest member or all lag, and what no assignment has less than: rounded away from each other."""
+    """The busiest member or all lag, and its lower bound: rounded away from each other."""
     if fact.measure == "lag_integral":
         least = f", no assignment has less than {floor(known(fact.bound)):,}"
         return (
-            f"lag integral {ceil(known(fact.after)):,} offset-seconds over the hour, "
-            f"{known(fact.before):,.0f} as it is{least * (fact.kind is not FactKind.EXACT)}"
+            f"lag integral {ceil(known(fact.after)):,} lag-seconds over the hour, "
+            f"{known(fact.before):,.0f} with the current assignment{least * (fact.kind is not FactKind.EXACT)}"
         )
-    share = fact.measure == "peak_utilisation"
+    share = fact.measure == "peak_utilization"
     scale = 1_000 if share else 10
     most, least = (
         f"{end(round(known(value) * scale, 6)) / 10:,.10g}{'%' if share else '/s'}"
@@ -335,15 +336,13 @@ def _bounded(fact: Fact) -> str:
         gap = 100 * (after - bound) / bound
         digits = 0 if gap >= 2 else 2
         above = ceil(round(gap * 10**digits, 6)) / 10**digits
-        return (
-            f"largest member lag {after:,.0f}, at most {above:g}% above its floor of {bound:,.0f}"
-        )
+        return f"largest member lag {after:,.0f}, at most {above:g}% above its lower bound of {bound:,.0f}"
     if (
         fact.measure == "cross_rack_share"
     ):  # both rounded away from each other: the gap never looks smaller
         share, least = ceil(round(1000 * after, 6)) / 10, floor(round(1000 * bound, 6)) / 10
-        return f"cross-rack share {share:g}%, its floor {least:g}%"
-    return f"{_name(fact)} {formatted(fact.measure, after)}, their floor {formatted(fact.measure, bound)}"
+        return f"cross-rack share {share:g}%, lower bound {least:g}%"
+    return f"{_name(fact)} {formatted(fact.measure, after)}, lower bound {formatted(fact.measure, bound)}"
 
 
 def _all(names: Sequence[str]) -> str:
@@ -357,19 +356,19 @@ def replay(facts: Iterable[Fact]) -> str | None:
     >>> replay([Fact(kind=FactKind.REPLAY, measure="next_rebalance", after=2, partitions=1)])
     'next rebalance, settled in 2 rounds; 1 partition pauses in between'
     """
-    told = None
+    text = None
     for fact in of_kind(facts, FactKind.REPLAY):
         if fact.measure == "warming_copies":
             warm = "copy warms" if fact.after == 1 else "copies warm"
-            told = f"{told}, {whole(fact.after)} {warm} up first"
+            text = f"{text}, {whole(fact.after)} {warm} up first"
         elif fact.measure == "probing_rebalances":
-            told = f"{told}; probing rebalances follow until its tasks are where they are to be"
+            text = f"{text}; probing rebalances follow until all tasks are in place"
         else:
-            told = fact.measure.replace("_", " ")
+            text = fact.measure.replace("_", " ")
             if (fact.after or 1) > 1:
                 waits = does(fact.partitions or 0, "partition", "pauses", "pause")
-                told += filled(f", settled in {{after}} rounds; {waits} in between", fact)
-    return told
+                text += filled(f", settled in {{after}} rounds; {waits} in between", fact)
+    return text
 
 
 def strategies(fact: Fact) -> str:

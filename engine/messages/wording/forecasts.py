@@ -1,4 +1,4 @@
-"""What is to come, with a switch and without, what that costs, and what came."""
+"""Forecasts with a switch and without, the cost of the switch, and the actual values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...model.text import several
 from ...records.lifecycle import AdviceCheck, AdvicePromise
 
 DIGITS = 2
-"""As many digits of what is to come are told: it is no more exact."""
+"""Digits of a forecast value: it is no more exact."""
 
 
 def about(number: float) -> str:
@@ -26,7 +26,7 @@ def about(number: float) -> str:
 
 def in_short(number: float) -> str:
     """
-    The same as it is read in passing.
+    The same in short form.
 
     >>> in_short(119_873), in_short(3_571)
     ('120k', '3,600')
@@ -35,20 +35,20 @@ def in_short(number: float) -> str:
 
 
 def in_digits(number: float) -> float:
-    """As many digits of a number as are told of what is to come."""
+    """A number rounded to the digits of a forecast."""
     places = DIGITS - 1 - floor(log10(number)) if number >= 1 else 0
     return round(number, min(places, 0))
 
 
 def band(ends: Sequence[float], reads: Callable[[float], str] = about, after: str = "") -> str:
     """
-    What is expected, and between what it lies in four cases of five.
+    The median of a forecast, and its p10 and p90.
 
     >>> band((90_211, 119_873, 149_950), after=" behind"), band((0, 0, 0))
     ('120,000 behind (90,000 to 150,000)', '0')
 
     Args:
-        ends: Low, expected and high.
+        ends: p10, p50 and p90.
         reads: How a value reads.
         after: What follows the first of them.
     """
@@ -58,7 +58,7 @@ def band(ends: Sequence[float], reads: Callable[[float], str] = about, after: st
 
 def spread(forecast: Forecast) -> str:
     """
-    Between what the lag in an hour lies in four cases of five (p10 to p90).
+    The p10 and p90 of the lag in an hour.
 
     >>> from types import SimpleNamespace
     >>> spread(SimpleNamespace(forecast_lag_low=90_211, forecast_lag_high=149_950))
@@ -69,7 +69,7 @@ def spread(forecast: Forecast) -> str:
 
 
 def price(forecast: Forecast) -> str | None:
-    """What has to be done for a switch, and what is delayed by it; None where that is not known."""
+    """The restarts of a switch, and the records that they delay; None if unknown."""
     if forecast.price_restarts is None or forecast.price_held_up_offsets is None:
         return None
     delayed = about(forecast.price_held_up_offsets)
@@ -79,14 +79,14 @@ def price(forecast: Forecast) -> str | None:
 _MEASURES: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "lag": ("lag", about),
     "delay_seconds": ("time behind", duration),
-    "utilisation": ("load of the busiest member", percent),
-    "cross_rack_share": ("share across racks", percent),
+    "utilization": ("load of the busiest member", percent),
+    "cross_rack_share": ("reads across racks", percent),
 }
 
 
 def promised(promise: AdvicePromise) -> str:
     """
-    What is to be seen of a group after a switch.
+    The forecast value of a measure after a switch.
 
     >>> promised(AdvicePromise(after_seconds=900, measure="lag", unit="offsets", low=0, expected=312, high=897))
     'lag after 15 min 310 (p10-p90 0-900)'
@@ -98,7 +98,7 @@ def promised(promise: AdvicePromise) -> str:
 
 def expected(promise: AdvicePromise) -> str:
     """
-    The same in short: the value that is expected.
+    The same in short: the median.
 
     >>> expected(AdvicePromise(after_seconds=900, measure="lag", unit="offsets", low=0, expected=312, high=897))
     'lag after 15 min 310'
@@ -109,37 +109,36 @@ def expected(promise: AdvicePromise) -> str:
 
 def across(before: float, now: float, most: float) -> str:
     """
-    What crosses racks once an advice is adopted, as shares of the partitions.
+    Cross-rack reads after an advice is adopted, as shares of the partitions.
 
     >>> across(0.83, 0.0, 0.05), across(0.83, 0.08, 0.13)
-    ('nothing crosses racks any more (83% before)', '8% crosses racks now (83% before)')
+    ('reads across racks 0% (83% before)', 'reads across racks 8% (83% before)')
     >>> across(0.83, 0.83, 0.05)
-    '83% crosses racks as before (at most 5% was promised)'
+    'reads across racks 83% as before (forecast at most 5%)'
 
     Args:
-        before: Before it was taken up.
+        before: Before the adoption.
         now: Since then.
-        most: The high end of what was promised.
+        most: The p90 of the forecast.
     """
     if now > most:
         as_before = " as before" if percent(now) == percent(before) else ""
         was = "" if as_before else f"{percent(before)} before, "
         return (
-            f"{percent(now)} crosses racks{as_before} ({was}at most {percent(most)} was promised)"
+            f"reads across racks {percent(now)}{as_before} ({was}forecast at most {percent(most)})"
         )
-    share = "nothing crosses racks any more" if not now else f"{percent(now)} crosses racks now"
-    return f"{share} ({percent(before)} before)"
+    return f"reads across racks {percent(now)} ({percent(before)} before)"
 
 
 def came(check: AdviceCheck) -> str:
-    """What was seen, in short."""
+    """The actual value, in short."""
     name, reads = _MEASURES[check.measure]
-    seen = "not seen" if check.realised is None else reads(check.realised)
+    seen = "not seen" if check.actual is None else reads(check.actual)
     return f"{name} after {duration(check.after_seconds)} {seen}"
 
 
 def foreseen(check: AdviceCheck) -> str:
-    """What was seen beside what was forecast."""
+    """The actual value with its forecast."""
     _, reads = _MEASURES[check.measure]
     low, high = reads(check.low), reads(check.high)
     band = f" (p10-p90 {low}-{high})" if low != high else ""

@@ -1,4 +1,4 @@
-"""What is weighed of a switch: lag as it is forecast, what crosses racks, the price."""
+"""Gains and losses of a switch: forecast lag, cross-rack traffic, cost."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def lag(name: str) -> Clause:
 
     def clause(fact: Fact) -> str:
         before, after = whole(fact.before), whole(fact.after)
-        told = f"{name} {change(f'{before:,}', offsets(after))}"
-        return f"{told} ({percent(after / before - 1)})" if fact.kind is FactKind.GAIN else told
+        text = f"{name} {change(f'{before:,}', offsets(after))}"
+        return f"{text} ({percent(after / before - 1)})" if fact.kind is FactKind.GAIN else text
 
     return clause
 
@@ -28,8 +28,8 @@ def lag(name: str) -> Clause:
 def _drained(fact: Fact) -> str:
     before, after = known(fact.before), known(fact.after)
     if math.isinf(before) and math.isinf(after):
-        return "not drained within the hour either way"
-    return f"drained {change(_when(before), _when(after))}"
+        return "not caught up within the hour either way"
+    return f"caught up {change(_when(before), _when(after))}"
 
 
 def _when(seconds: float) -> str:
@@ -39,7 +39,7 @@ def _when(seconds: float) -> str:
 
 
 def _saved(fact: Fact) -> tuple[float, str]:
-    """By how much something falls or rises, and the word for that."""
+    """The amount of a fall or rise, and the word for it."""
     saved = known(fact.before) - known(fact.after)
     return abs(saved), "less" if saved > 0 else "more"
 
@@ -51,27 +51,27 @@ def _integral(fact: Fact) -> str:
 
 
 def _offset_seconds(amount: float) -> str:
-    return f"{amount:,.0f} offset-seconds"
+    return f"{amount:,.0f} lag-seconds"
 
 
 def _held_up(fact: Fact) -> str:
     restarts, records = whole(fact.bound), whole(fact.after)
-    who = several(restarts, "restart") if restarts else "handing over"
-    much = f"about {several(records, 'record')}" if records else "next to nothing"
-    return f"{who} {'hold up' if restarts > 1 else 'holds up'} {much}"
+    how = several(restarts, "restart") if restarts else "reassigning"
+    much = f"about {several(records, 'record')}" if records else "almost no records"
+    return f"{how} {'delay' if restarts > 1 else 'delays'} {much}"
 
 
 def _price(fact: Fact) -> str:
-    price = f"a price of {_offset_seconds(known(fact.after))}"
+    price = f"a cost of {_offset_seconds(known(fact.after))}"
     if fact.kind is not FactKind.LOSS:
         return price
-    return f"{price}, more than the {_offset_seconds(max(known(fact.bound), 0))} it gains"
+    return f"{price}, more than the gain of {_offset_seconds(max(known(fact.bound), 0))}"
 
 
 def _busiest(fact: Fact) -> str:
     after = percent(known(fact.after))
     values = change(percent(fact.before), after) if fact.before is not None else after
-    return f"its busiest member gets {values} of what it can do"
+    return f"load of the busiest member {values} of its capacity"
 
 
 def _bytes(fact: Fact) -> str:
@@ -81,10 +81,10 @@ def _bytes(fact: Fact) -> str:
 
 def _records(fact: Fact) -> str:
     saved, less = _saved(fact)
-    told = f"{several(round(saved * DAY), 'record')} a day {less} across racks"
+    text = f"{several(round(saved * DAY), 'record')} a day {less} across racks"
     if fact.kind is FactKind.REMARK and fact.bound is None:
-        return told
-    return f"{told} (their size is unknown: bytes_per_record can be configured)"
+        return text
+    return f"{text} (their size is unknown: configure bytes_per_record)"
 
 
 def _cost(fact: Fact) -> str:
@@ -94,11 +94,11 @@ def _cost(fact: Fact) -> str:
 
 CLAUSES: Mapping[str, Clause] = {
     "forecast_lag_expected": lag("lag in an hour"),
-    "forecast_lag_low": "low {before:,} -> {after:,}",
-    "forecast_lag_high": "high {before:,} -> {after:,}",
+    "forecast_lag_low": "p10 {before:,} -> {after:,}",
+    "forecast_lag_high": "p90 {before:,} -> {after:,}",
     "forecast_drained_seconds_expected": _drained,
     "forecast_lag_integral_expected": _integral,
-    "forecast_utilisation_expected": _busiest,
+    "forecast_utilization_expected": _busiest,
     "price_held_up_offsets": _held_up,
     "price_offset_seconds": _price,
     "cross_rack_bytes_per_second": _bytes,

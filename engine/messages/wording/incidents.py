@@ -1,7 +1,7 @@
 """
-What an alert is about, in words: of each cause a headline with the number that matters, the impact, and what to do.
+Alerts in words: of each cause a headline with its number, the impact, and the action.
 
-The first fact of a cause says what is wrong; the others, of the measures in `HOW_BAD`, how bad that is.
+The first fact of a cause is the problem; the others, of the measures in `HOW_BAD`, are its severity.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from ...records import CauseSpan, IncidentCourse
 from .clauses import Figure, filled
 from .facts import words
 from .pipelines import PIPELINES, Known, what_is_wrong
-from .troubles import ASSIGNED_BY_HAND, IMPACTS, TROUBLES, Words
+from .troubles import ASSIGNED_BY_HAND, IMPACTS, TROUBLES, Words, retention
 
 
 def called(kind: TroubleKind) -> str:
     """
-    What a kind of trouble is called in a message.
+    The name of a kind of problem in a message.
 
     >>> called(Diagnosis.UNKNOWN), called(Diagnosis.GROUP_NOT_COMMITTING)
     ('unreadable', 'group not committing')
@@ -32,13 +32,13 @@ def called(kind: TroubleKind) -> str:
 
 
 def formerly(cause: TroubleKind) -> str:
-    """What an incident was, once that is over."""
+    """The name of a resolved problem."""
     return "behind" if cause is Diagnosis.CATCHING_UP else called(cause)
 
 
 def headline(span: CauseSpan) -> str:
     """
-    What is wrong in a few words, with the number that matters where it is known.
+    The problem in a few words, with its number if that is known.
 
     >>> from datetime import UTC, datetime
     >>> at = datetime(2026, 3, 1, tzinfo=UTC)
@@ -56,7 +56,7 @@ def headline(span: CauseSpan) -> str:
 
 def amount(cause: TroubleKind, value: float) -> str:
     """
-    How bad a cause is, as `CauseSpan.amount` counts it.
+    The severity of a cause, as `CauseSpan.amount` counts it.
 
     >>> amount(Diagnosis.DATA_LOSS, 1_600_000), amount(Diagnosis.REBALANCING, 4500)
     ('1.6M records lost', 'rebalancing for 1 h 15 min')
@@ -65,7 +65,7 @@ def amount(cause: TroubleKind, value: float) -> str:
 
 
 def action(span: CauseSpan) -> str:
-    """The one thing to do about a cause."""
+    """The action against a cause."""
     kind, first = _words(span.cause), _first(span)
     if _has_none_to_restart(span):
         return "Start the consumers, or ignore the group if it only commits."
@@ -74,17 +74,28 @@ def action(span: CauseSpan) -> str:
 
 
 def more(span: CauseSpan) -> str:
-    """What else to know for that."""
+    """Background of the action."""
     kind, first = _words(span.cause), _first(span)
     if _has_none_to_restart(span):
         return ASSIGNED_BY_HAND
+    if span.cause in LOSING:
+        return f"{retention(kept_of(span))} {kind.more}"
     if isinstance(kind.more, str):
         return kind.more
     return kind.more(first) if first is not None else ""
 
 
+def kept_of(span: CauseSpan) -> Fact | None:
+    """How long the topic keeps records that loses them; None where that is unknown."""
+    return next((fact for fact in span.facts if fact.measure == "retention_ms"), None)
+
+
+LOSING = frozenset({Diagnosis.DATA_LOSS, Diagnosis.DATA_LOSS_IMMINENT})
+"""Causes against which retention is raised."""
+
+
 def _has_none_to_restart(span: CauseSpan) -> bool:
-    """Whether its group may be one that never has members: facts are known, and nobody was ever seen."""
+    """Whether its group may never have members: facts are known, and no member was ever seen."""
     seen = any(fact.measure == "last_members" for fact in span.facts)
     return span.cause is Diagnosis.NO_MEMBERS and not seen and _first(span) is not None
 
@@ -95,14 +106,14 @@ def _words(kind: TroubleKind) -> Words:
 
 
 def known_of(course: IncidentCourse) -> Known:
-    """What is known of something wrong with a pipeline, and since when it is."""
+    """The known values of a pipeline's problem, with its beginning."""
     return {**course.causes[0].known, "since": course.began_at.isoformat()}
 
 
 def summary_of(course: IncidentCourse, cluster: str) -> str:
     """
-    An incident in a few words: the cause that it is called by, or what is left once that is over; whether it came back.
-    Of a pipeline, what is told first when it opens.
+    An incident in a few words: its main cause, or a remaining one after that is over, and whether it is flapping. Of a
+    pipeline, the first sentence of its message.
     """
     if isinstance(course.cause, IncidentKind):
         at = course.opened_at or course.began_at
@@ -118,12 +129,12 @@ def summary_of(course: IncidentCourse, cluster: str) -> str:
 
 
 def _first(span: CauseSpan) -> Fact | None:
-    """What says what is wrong; None where only how bad it is is known."""
+    """The fact of the problem; None if only its severity is known."""
     return next((fact for fact in span.facts if _is_what(fact)), None)
 
 
 def _is_what(fact: Fact) -> bool:
-    return fact.measure not in HOW_BAD and fact.measure not in TRACES
+    return fact.measure not in {*HOW_BAD, *TRACES, "retention_ms"}
 
 
 HOW_BAD: Mapping[str, tuple[str, Callable[[float], str]]] = {
@@ -133,15 +144,15 @@ HOW_BAD: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "time_to_loss_seconds": ("time to data loss", lambda value: f"data loss in {roughly(value)}"),
     "lost_records": ("lost records", lambda value: f"{brief(value)} records lost"),
 }
-"""Measures of how bad something is, columns of `GroupMetrics`: how each is called, and a value of it."""
+"""Measures of severity, columns of `GroupMetrics`: the name of each, and the form of a value."""
 
 TRACES = frozenset({"silent_hosts", "stuck_at", "last_members", "last_commit"})
-"""Measures of what helps whoever is to act: where to look, or who was there last."""
+"""Measures that help to act: hosts, offsets, last members and commits."""
 
 
 def traces(facts: Iterable[Fact]) -> tuple[str, ...]:
     """
-    Where to look, or who was there last.
+    Hosts, offsets, last members and commits.
 
     >>> from evenkeel.engine.model.facts import FactKind
     >>> traces([Fact(kind=FactKind.DIAGNOSIS, measure="silent_hosts", subjects=("10.0.0.7",))])
@@ -152,7 +163,7 @@ def traces(facts: Iterable[Fact]) -> tuple[str, ...]:
 
 def impact(facts: Iterable[Fact]) -> str:
     """
-    What is wrong and for whom as one clause; of several things of one kind the first, and how many more.
+    The problem and its impact as one clause; of several problems of one kind the first, and the number of others.
 
     >>> from evenkeel.engine.model.facts import FactKind
     >>> def hot(name):
@@ -176,10 +187,9 @@ def _clause(fact: Fact) -> str:
     return filled(IMPACTS[fact.measure], fact) if fact.measure in IMPACTS else words(fact)
 
 
-def how_bad(span: CauseSpan | None, facts: Sequence[Fact], said: str = "") -> str:
+def how_bad(span: CauseSpan | None, facts: Sequence[Fact], shown: str = "") -> str:
     """
-    How bad it is and how it grows as one clause, each measure once and none that is said already; the unknown is said
-    to be that.
+    Severity and growth as one clause, each measure once and none that the text has already; unknown values are named.
 
     >>> from evenkeel.engine.model.facts import FactKind
     >>> def known(measure, after): return Fact(kind=FactKind.DIAGNOSIS, measure=measure, after=after)
@@ -193,7 +203,7 @@ def how_bad(span: CauseSpan | None, facts: Sequence[Fact], said: str = "") -> st
     for measure, value in {f.measure: f.after for f in facts if f.measure in HOW_BAD}.items():
         name, reads = HOW_BAD[measure]
         clause = f"{name} unknown" if value is None else reads(value)
-        if clause not in said and not (growth and measure == "production_per_second"):
+        if clause not in shown and not (growth and measure == "production_per_second"):
             clauses.append(clause)
             if growth and measure == "total_lag":
                 clauses.append(f"growing by {record_rate(growth)}")
@@ -207,7 +217,7 @@ def _growth(span: CauseSpan) -> float | None:
 
 def came_back(over_at: datetime, began_at: datetime) -> str:
     """
-    That something came back, and how soon.
+    The time between the end of an incident and its return.
 
     >>> from datetime import UTC
     >>> came_back(datetime(2026, 3, 1, 1, 10, tzinfo=UTC), datetime(2026, 3, 1, 1, 30, tzinfo=UTC))

@@ -1,4 +1,4 @@
-"""What is wrong with the pipeline itself, in words: of each kind what, its impact, what to do, and its end."""
+"""Problems of the pipeline in words: description, impact, action, and end of each kind."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ DOCTOR = "evenkeel doctor"
 FAILED_STEPS = "evenkeel query failed_steps"
 
 Known = Mapping[str, Any]
-"""What is known of something wrong with a pipeline, by name."""
+"""Known values of a pipeline's problem, by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineWords:
     """
-    How one kind of trouble of a pipeline reads.
+    The words for one kind of problem of a pipeline.
 
     Attributes:
         called: Its name.
         title: The same with the number that matters: a template.
-        what: What is wrong, in sentences of which the first stands alone: templates, or functions that make some.
+        what: The problem in sentences, the main one first: templates, or functions that return some.
         effect: The impact, a sentence.
-        action: The one thing to do, an imperative.
-        more: What else to know for that.
-        afterwards: What is left of it once it is over.
-        command: What shows more of it.
+        action: The action, an imperative.
+        more: Background of the action.
+        afterwards: The state after its end.
+        command: The command that shows more.
     """
 
     called: str
@@ -50,7 +50,7 @@ class PipelineWords:
 
 
 def what_is_wrong(kind: IncidentKind, cluster: str, known: Known, now: datetime) -> tuple[str, ...]:
-    """What is wrong with the pipeline of a cluster at a moment, in sentences of which the first stands alone."""
+    """The problem of the pipeline of a cluster at a moment, in sentences, the main one first."""
     values = _values(cluster, known, now)
     sentences: list[str] = []
     for each in PIPELINES[kind].what:
@@ -59,7 +59,7 @@ def what_is_wrong(kind: IncidentKind, cluster: str, known: Known, now: datetime)
 
 
 def title_of(kind: IncidentKind, cluster: str, known: Known, now: datetime) -> str:
-    """What is wrong with the pipeline of a cluster in a few words, with the number that matters."""
+    """The problem of the pipeline of a cluster in a few words, with its number."""
     return PIPELINES[kind].title.format_map(_values(cluster, known, now))
 
 
@@ -71,7 +71,7 @@ def _values(cluster: str, known: Known, now: datetime) -> dict[str, Any]:
 
 
 def errors(known: Known) -> list[str]:
-    """The last error of each step that fails; of what is about none, its own."""
+    """The last error of each failing step, or the error of the problem itself."""
     those = known.get("steps") or [known]
     return [sentence(shortened(each["error"], ERROR)) for each in those if each.get("error")]
 
@@ -100,14 +100,14 @@ def _late(known: Known) -> Sequence[str]:
 
 
 def _unread(known: Known) -> Sequence[str]:
-    """What could not be read, as far as it is listed."""
+    """The unread parts, as far as listed."""
     problems = [sentence(shortened(problem, ERROR)) for problem in known["problems"]]
     rest = known["left_out"].value
     return [*problems, *([f"And {several(rest, 'more problem')}."] if rest else [])]
 
 
 def _pace(known: Known) -> Sequence[str]:
-    """How long a run takes beside how often a snapshot comes, as far as either is known."""
+    """Duration of a run and interval of snapshots, as far as known."""
     run, gap = known.get("run_seconds"), known.get("gap_seconds")
     if run is None and gap is None:
         return ()
@@ -124,7 +124,7 @@ def _steps(known: Known) -> Sequence[str]:
 
 
 def _hit(known: Known) -> Sequence[str]:
-    """Which steps failed for it."""
+    """The steps that failed because of it."""
     return [f"Affected so far: {listed(known['hit'])} ({known['runs']:run})."]
 
 
@@ -165,7 +165,7 @@ PIPELINES: Mapping[IncidentKind, PipelineWords] = {
             "{snapshots:snapshot} of {cluster} in a row could not be read completely, {since}.",
             _unread,
         ),
-        effect="What could not be read has no lag, alerts or advice.",
+        effect="The unread parts have no lag, alerts or advice.",
         action="Check brokers, groups and permissions.",
         afterwards="The last two snapshots are complete.",
     ),
@@ -208,7 +208,7 @@ PIPELINES: Mapping[IncidentKind, PipelineWords] = {
         called="pipeline step failing",
         title="pipeline step failing for {age}",
         what=(_steps,),
-        effect="What the step writes is missing; stored data is unaffected.",
+        effect="The results of the step are missing; stored data is unaffected.",
         action="Fix the cause, then clear the failed task.",
         more="Each step can be run again safely.",
         afterwards="The last run of every step succeeded.",

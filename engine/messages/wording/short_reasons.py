@@ -1,4 +1,4 @@
-"""Why a group is advised what it is advised, in the width of a column: one reason, names cut where they do not fit."""
+"""Reasons of advice in the width of a column: one reason, with names cut to fit."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .facts import words
 from .gains_and_losses import DAY
 
 WIDTH = 38
-"""As many characters a reason has at most."""
+"""Characters of a reason, at most."""
 
 Short = str | Callable[[Fact, Sequence[Fact]], str]
-"""A reason, or what makes it of its fact and of all facts beside it."""
+"""A reason, or a function of its fact and of all facts."""
 
 
 def short_reason(facts: Sequence[Fact], found: Sequence[Fact] = ()) -> str:
     """
-    The reason of an advice in at most `WIDTH` characters; a finding where there is nothing better to say.
+    The reason of an advice in at most `WIDTH` characters; a finding if that is more informative.
 
     >>> from evenkeel.engine.model.facts import finding, reason
     >>> lag = Fact(kind=FactKind.GAIN, measure="forecast_lag_expected", before=15557.7, after=22.1)
@@ -35,7 +35,7 @@ def short_reason(facts: Sequence[Fact], found: Sequence[Fact] = ()) -> str:
 
     Args:
         facts: The facts of the advice.
-        found: What was found of the group and of its assignment.
+        found: Findings about the group and its assignment.
     """
     told = notable(found)
     if told and says_nothing(facts):
@@ -49,18 +49,18 @@ def short_reason(facts: Sequence[Fact], found: Sequence[Fact] = ()) -> str:
 
 
 def says_nothing(facts: Sequence[Fact]) -> bool:
-    """Whether an advice has no reason but that nothing is to be done: then a finding says more."""
+    """Whether the reason of an advice is only that no change is needed: then a finding is more informative."""
     return not facts or facts[0].measure in _NO_REASON
 
 
 def notable(found: Sequence[Fact]) -> list[Fact]:
-    """Findings for which a healthy group is listed, the gravest first; the others say how it is measured."""
+    """Findings for which a healthy group is listed, the most severe first; other findings are about measurement."""
     told = (fact for fact in of_kind(found, FactKind.FINDING) if fact.measure in FINDINGS)
     return sorted(told, key=lambda fact: list(FINDINGS).index(fact.measure))
 
 
 def gravity(found: Sequence[Fact]) -> int:
-    """The place of the gravest finding in `FINDINGS`, behind all of them where there is none."""
+    """The place of the most severe finding in `FINDINGS`; their number if there is none."""
     return next((list(FINDINGS).index(fact.measure) for fact in notable(found)), len(FINDINGS))
 
 
@@ -70,7 +70,7 @@ def _short(short: Short, fact: Fact, facts: Sequence[Fact]) -> str:
 
 def _fit(template: str, *names: str) -> str:
     """
-    A template with names in it, which get the room that its other words leave.
+    A template with names, cut to the width that its other words leave.
 
     >>> _fit("{}: 0.6/s, peers 2/s", "payments-reconciliation-worker-3")
     'payments-r…-worker-3: 0.6/s, peers 2/s'
@@ -81,7 +81,7 @@ def _fit(template: str, *names: str) -> str:
 
 
 def _plain(fact: Fact) -> str:
-    """A fact that has no words of its own here."""
+    """A fact without an entry here."""
     if fact.before is None or fact.after is None:
         return _fit("{}", words(fact))
     return _fit(
@@ -90,7 +90,7 @@ def _plain(fact: Fact) -> str:
 
 
 def _first_that_fits(*told: str) -> str:
-    """The fullest that has room; the last must."""
+    """The longest that fits, or the last."""
     return next((each for each in told if len(each) <= WIDTH), told[-1])
 
 
@@ -114,7 +114,7 @@ def _percent(share: float | None) -> str:
 
 
 def _fall(fact: Fact) -> float:
-    """By how much it falls."""
+    """The amount of the fall."""
     return known(fact.before) - known(fact.after)
 
 
@@ -136,7 +136,7 @@ def _named(template: str) -> Short:
 
 
 def _quoted(template: str) -> Short:
-    """With somebody else's words."""
+    """With the words of another program."""
     return lambda fact, _: _fit(template, fact.quote or NOTHING)
 
 
@@ -146,7 +146,7 @@ def _counted(template: str) -> Short:
 
 
 def _lasting(template: str) -> Short:
-    """With the first subject, where it has a place for it, and for how long."""
+    """With the first subject, if the template has a place for it, and a duration."""
 
     def short(fact: Fact, _: Sequence[Fact]) -> str:
         return _fit(template.replace("TIME", brief_duration(known(fact.after))), _first(fact))
@@ -191,7 +191,7 @@ GAINS: Mapping[str, Short] = {
     "cross_rack_share": _shares,
     "unowned": lambda fact, _: f"{brief(_fall(fact))} partitions get an owner",
 }
-"""What a switch is for, by the first gain."""
+"""The purpose of a switch, by the first gain."""
 
 
 def _gain(fact: Fact, facts: Sequence[Fact]) -> str:
@@ -211,7 +211,7 @@ _CALLED = {
     "unowned": "unowned",
     "stores_in_one_rack": "store risk",
 }
-"""What rises or falls, in a word."""
+"""Short names of measures."""
 
 
 def _both(fact: Fact, facts: Sequence[Fact]) -> str:
@@ -227,7 +227,7 @@ def _called(measure: str) -> str | None:
     return "cross-rack" if measure.startswith("cross_rack") else _CALLED.get(measure)
 
 
-# What is the matter
+# Diagnoses
 
 
 def _too_few(fact: Fact, _: Sequence[Fact]) -> str:
@@ -273,13 +273,13 @@ DIAGNOSES: Mapping[str, Short] = {
     "no_commit_interval": "no commit seen yet",
     "no_time_lag": "time lag unknown",
 }
-"""What is the matter with a group, by the fact of its diagnosis."""
+"""Diagnoses, by their facts."""
 
 _NO_COMMITS = "no commits: set auto_offset_reset"
 
 
 def _blame(otherwise: str) -> Short:
-    """The diagnosis beside a reason."""
+    """The diagnosis of a reason."""
 
     def short(_: Fact, facts: Sequence[Fact]) -> str:
         for fact in of_kind(facts, FactKind.DIAGNOSIS):
@@ -298,7 +298,7 @@ def _unknown_lag(fact: Fact, facts: Sequence[Fact]) -> str:
     )
 
 
-# What a switch waits for
+# Pending switches
 
 
 def _saves_little(_: Fact, facts: Sequence[Fact]) -> str:
@@ -408,10 +408,10 @@ FINDINGS: Mapping[str, Short] = {
     ),
     "largest_member_lag": "lag is at its lower bound",
 }
-"""Findings for which a group is listed, the gravest first."""
+"""Findings for which a group is listed, the most severe first."""
 
 RACK_FINDINGS = frozenset({"lost_rack_awareness", "leaders_only", "stray_rack"})
-"""Those of them that speak of racks."""
+"""Findings about racks."""
 
 _NO_REASON = frozenset(
     {

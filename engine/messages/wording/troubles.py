@@ -1,7 +1,7 @@
 """
-What may be wrong with a group, in words: of each kind what it is, with names and numbers, and what to do about it.
+Problems of a group in words: of each kind its meaning, with names and numbers, and the action.
 
-`TROUBLES` has a line per kind; `CLAUSES` all that is said of what is the matter with a group.
+`TROUBLES` has an entry per kind, `CLAUSES` the clauses of diagnoses.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from math import isnan
 from typing import Literal
 
 from ...model.facts import Fact
-from ...model.formats import arriving, brief, record_rate
+from ...model.formats import brief, record_rate, roughly
 from ...model.states import Diagnosis
 from ...model.text import and_more, does, plural, several
 from .clauses import Clause, count, filled, partitions, subjects, whole
@@ -24,17 +24,16 @@ class Words:
     How one kind of trouble of a group reads.
 
     Attributes:
-        what: What is wrong, by the fact of its measure, as the reason of a diagnosis.
-        impact: The same for whoever is alerted: who is affected, and how. The headline has the number.
-        action: The one thing to do, an imperative.
-        action_about: The same by the fact that says what is wrong, with names or numbers; None where that has nothing
-            to say.
-        more: What else to know for that, in a sentence or two; by that fact, where there is one.
-        headline: What is wrong in a few words, by that fact; None: by its name, and how bad it is.
-        amount: A template of how bad it is, as `CauseSpan.amount` counts it.
-        says_it_all: Whether that alone says what is wrong.
-        called: Its name, where its value will not do.
-        growth: The value of the fact that is the rate by which the lag grows; None: not known.
+        what: The problem, by the fact of its measure, as the reason of a diagnosis.
+        impact: The same for the on-call engineer: what is affected, and how. The headline has the number.
+        action: The one action, an imperative.
+        action_about: The action by the fact of the problem, with names or numbers; None: that adds nothing.
+        more: Background of the action, in a sentence or two; by that fact, if there is one.
+        headline: The problem in a few words, by that fact; None: by its name and amount.
+        amount: A template of the severity, as `CauseSpan.amount` counts it.
+        says_it_all: Whether the amount is the whole headline.
+        called: Its name, if the stored value doesn't suit.
+        growth: The value of the fact that is the growth rate of the lag; None: not known.
     """
 
     what: Clause
@@ -51,42 +50,42 @@ class Words:
 
 def _no_members(fact: Fact) -> str:
     if not fact.partitions:
-        return "nobody is there, and nothing is to be consumed"
-    return filled("nobody consumes its {partitions}", fact) + _arriving(fact.after)
+        return "the group has no members, and no partitions"
+    return filled("no member consumes its {partitions}", fact) + _incoming(fact.after)
 
 
 def _too_few(fact: Fact) -> str:
     most = whole(fact.bound)
-    would = filled("{before:member}, {after} would do", fact)
+    would = filled("{before:member}, needs {after}", fact)
     if whole(fact.after) <= most:
         return would
-    return f"{would}, but {does(most, 'partition', 'keeps', 'keep')} no more than {most} busy"
+    return f"{would}, but {does(most, 'partition', 'limits', 'limit')} it to {most}"
 
 
 def _catching_up(fact: Fact) -> str:
     late = filled("{before:duration} behind in {partitions}, caught up ", fact)
-    soon = "at a time not yet known" if fact.after is None else "in about {after:duration}"
+    soon = "at an unknown time" if fact.after is None else "in about {after:duration}"
     return late + filled(soon, fact)
 
 
 def _stopped(fact: Fact) -> str:
-    clause = "none of its {bound:member} has committed anything for {after:duration}, {partitions}"
-    return filled(clause, fact) + _arriving(fact.before)
+    clause = "none of its {bound:member} has committed for {after:duration}, {partitions}"
+    return filled(clause, fact) + _incoming(fact.before)
 
 
 def _vanished(fact: Fact) -> str:
-    had = filled("the group is gone; it had {before:member} and {partitions}", fact)
-    lag = "" if fact.bound is None else filled(", {bound:offset} to read", fact)
-    return had + lag + _arriving(fact.after)
+    had = filled("the group no longer exists; it had {before:member} and {partitions}", fact)
+    lag = "" if fact.bound is None else filled(", lag {bound:,}", fact)
+    return had + lag + _incoming(fact.after)
 
 
-def _arriving(per_second: float | None) -> str:
-    return "" if per_second is None else f"; {arriving(per_second)}"
+def _incoming(per_second: float | None) -> str:
+    return "" if per_second is None else f"; {record_rate(per_second)} incoming"
 
 
 def _nothing_consumes(fact: Fact) -> str:
     if not fact.partitions:
-        return "the group has no members, and nothing to consume"
+        return "the group has no members, and no partitions"
     return filled("nothing is consuming its {partitions}", fact)
 
 
@@ -147,7 +146,7 @@ def _most_active(fact: Fact) -> str:
 
 
 def _wait(fact: Fact) -> str | None:
-    return None if fact.after is None else "Wait, or add members to be faster."
+    return None if fact.after is None else "Wait, or add members to catch up faster."
 
 
 def _report(fact: Fact) -> str | None:
@@ -162,15 +161,28 @@ def _cannot_read(fact: Fact) -> str:
     return f'it can\'t be read: "{fact.quote}"' if fact.quote else "it can't be read"
 
 
-RETENTION = (
-    "Check retention.ms and retention.bytes, because either deletes. Then let the group catch up."
-)
+def retention(fact: Fact | None) -> str:
+    """
+    The present retention of a topic, in sentences.
+
+    >>> retention(None)
+    'Check retention.ms and retention.bytes, because either deletes.'
+    """
+    if fact is None:
+        return "Check retention.ms and retention.bytes, because either deletes."
+    if whole(fact.after) < 0:
+        return filled("retention.ms of {first} is unlimited, so retention.bytes deletes.", fact)
+    kept = roughly(whole(fact.after) / 1000)
+    return filled(f"retention.ms of {{first}} is {{after}} ({kept}).", fact) + RETENTION_BYTES
+
+
+RETENTION_BYTES = " If retention.bytes is set, raise it too."
 
 ASSIGNED_BY_HAND = (
     "No member was seen lately. Consumers that call assign() commit but never join: for those set"
     " incidents = {enabled = false} in a rule of evenkeel.toml."
 )
-"""Of a group without members that may never have any."""
+"""For a group that may never have members."""
 
 TROUBLES: Mapping[Diagnosis, Words] = {
     Diagnosis.UNKNOWN: Words(
@@ -188,7 +200,7 @@ TROUBLES: Mapping[Diagnosis, Words] = {
         impact=_nothing_consumes,
         growth="after",
         action="Restart the consumers.",
-        more="They resume from the last committed offset. Their last log lines say why they left.",
+        more="They resume from the last committed offset. Their last log lines show why they left.",
     ),
     Diagnosis.GROUP_DELETED: Words(
         what=_vanished,
@@ -196,11 +208,11 @@ TROUBLES: Mapping[Diagnosis, Words] = {
         amount="gone for {:roughly}",
         action="Set its offsets before the consumers start.",
         more=(
-            "It was deleted, or its commits expired. Without commits, consumers start where auto.offset.reset says."
+            "It was deleted, or its commits expired. Without commits, consumers start according to auto.offset.reset."
         ),
     ),
     Diagnosis.REBALANCING: Words(
-        what="who owns what is in motion ({names})",
+        what="the group is rebalancing ({names})",
         impact="the group doesn't finish its rebalance ({names}), so consumption pauses",
         amount="rebalancing for {:roughly}",
         says_it_all=True,
@@ -208,31 +220,31 @@ TROUBLES: Mapping[Diagnosis, Words] = {
         more="Typical causes are crashes, and polls that take longer than max.poll.interval.ms.",
     ),
     Diagnosis.DATA_LOSS: Words(
-        what="retention deleted {after:record} it had not read, of {partitions} ({names})",
+        what="retention deleted {after:unread record} of {partitions} ({names})",
         impact="retention deletes unread records of {partitions} ({names})",
         headline="data loss, {after:~unread record} deleted",
         amount="{:~record} lost",
         action="Raise retention of its topics now.",
         action_about=_raise_retention,
-        more=f"{RETENTION} Deleted records can't be recovered from Kafka.",
+        more="Deleted records can't be recovered from Kafka.",
     ),
     Diagnosis.OFFSETS_SKIPPED: Words(
-        what="its commits jumped over {after:record} of {partitions} ({names})",
+        what="its commits skipped {after:record} of {partitions} ({names})",
         impact="the committed offset jumped forward on {partitions} ({names}), so these records stay unread",
         headline="offsets skipped, {after:~record} unread",
         amount="{:~record} skipped",
         action="Find out who reset its offsets.",
-        more="To read what was skipped, stop its members and set the offsets back.",
+        more="To read these records, stop the members and reset the offsets.",
     ),
     Diagnosis.DATA_LOSS_IMMINENT: Words(
         what=(
-            "retention reaches what it has not read of {partitions} ({names}) in about {after:duration}"
+            "retention reaches unread records of {partitions} ({names}) in about {after:duration}"
         ),
         impact="retention is about to delete unread records of {partitions} ({names})",
         headline="data loss in {after:roughly}",
         action="Raise retention of its topics now.",
         action_about=_raise_retention,
-        more=RETENTION,
+        more="Then let the group catch up.",
     ),
     Diagnosis.GROUP_NOT_COMMITTING: Words(
         what=_stopped,
@@ -244,7 +256,7 @@ TROUBLES: Mapping[Diagnosis, Words] = {
     ),
     Diagnosis.MEMBER_NOT_COMMITTING: Words(
         what=(
-            "{names} {has|have} committed nothing for {after:duration}, {partitions}; {before:arriving} there"
+            "{names} {has|have} not committed for {after:duration}, {partitions}; {before:rate} incoming there"
         ),
         impact=_some_no_commits,
         headline="{who:member} not committing for {after:roughly}",
@@ -253,14 +265,14 @@ TROUBLES: Mapping[Diagnosis, Words] = {
         more="Other members take over its partitions.",
     ),
     Diagnosis.STUCK_PARTITION: Words(
-        what="{names} {has|have} stood still for {after:duration}, though the owner consumes others",
+        what="{names} {has|have} not advanced for {after:duration}, although the owner consumes others",
         impact="{names} {doesn't|don't} advance, although the owner consumes its other partitions",
         headline="{who:partition} stuck for {after:roughly}",
-        action="Fix or skip the record it stops at.",
+        action="Fix or skip the record at which it stopped.",
         more="The owner's log names the record that can't be processed.",
     ),
     Diagnosis.SLOW_MEMBER: Words(
-        what="{names} does {after:rate}, its peers {bound:rate}; {before:arriving}",
+        what="{names} processes {after:rate}, its peers {bound:rate}; {before:rate} incoming",
         impact="it receives {before:rate}, its peers process {bound:rate}",
         headline="slow member {names}, {after:rate}",
         action="Compare its host with those of its peers.",
@@ -268,11 +280,11 @@ TROUBLES: Mapping[Diagnosis, Words] = {
         more="Check CPU, memory and network, or move the member to another host.",
     ),
     Diagnosis.HOT_PARTITION: Words(
-        what="{after:arriving} in {names}, the best member does {bound:rate}",
+        what="{names} receives {after:rate}, the fastest member processes {bound:rate}",
         impact="one member consumes {names}, and the fastest processes {bound:rate}",
         headline="hot partition {names}, {after:rate}",
         action="Spread its keys, or add partitions.",
-        more="More members don't help. A faster one does.",
+        more="Add a faster member: more members don't help.",
     ),
     Diagnosis.UNDER_PROVISIONED: Words(
         what=_too_few,
@@ -283,10 +295,10 @@ TROUBLES: Mapping[Diagnosis, Words] = {
         more=_most_active,
     ),
     Diagnosis.SKEWED_LOAD: Words(
-        what="{names} gets {after:rate} and does {bound:rate}",
+        what="{names} receives {after:rate} and can process {bound:rate}",
         impact="{names} receives {after:rate} but can process {bound:rate}, while others have capacity left",
-        action="Check which strategy evens it out.",
-        more="evenkeel recommends a switch once it has been better for long enough.",
+        action="Check which strategy balances the load.",
+        more="evenkeel recommends a switch after another strategy was better for long enough.",
     ),
     Diagnosis.CATCHING_UP: Words(
         what=_catching_up,
@@ -302,10 +314,10 @@ TROUBLES: Mapping[Diagnosis, Words] = {
         headline="{after} of {bound:state store} in one rack",
         amount="{:state store} in one rack",
         action="Spread the copies over the racks.",
-        more="The command names the setting that does it, tested by replay.",
+        more="The command shows a setting for that, tested by replay.",
     ),
 }
-"""One line per kind of trouble that is alerted."""
+"""An entry per kind of problem that opens incidents."""
 
 IMPACTS: Mapping[str, Clause] = {
     **{kind.measure: words.impact for kind, words in TROUBLES.items() if words.impact},
@@ -314,11 +326,11 @@ IMPACTS: Mapping[str, Clause] = {
     "partitions_unreadable": "the end or the commit of {partitions} can't be read ({names})",
     "group_load": "{after:rate} incoming, capacity {bound:rate}",
 }
-"""What is said of a trouble to whoever is alerted, by measure."""
+"""Impact clauses of alerts, by measure."""
 
 
 def _stuck_at(fact: Fact) -> str:
-    """Offsets as they are typed: somebody may have to skip one."""
+    """Offsets without separators, to be copied: the on-call engineer may have to skip one."""
     partition, *owner = fact.subjects
     stands, end = (
         "unknown" if value is None or isnan(value) else str(whole(value))
@@ -329,15 +341,16 @@ def _stuck_at(fact: Fact) -> str:
 
 
 def _ability_unknown(fact: Fact) -> str:
-    seen = "nothing" if fact.before is None else record_rate(fact.before)
-    then = filled("{after:arriving} at {first} then, which was seen to do ", fact)
-    rest = f", nor of {subjects(fact, 1)}" if fact.subjects[1:] else ""
-    return f"{then}{seen} and never busy: what it can do is not known{rest}"
+    seen = "0 records/s" if fact.before is None else record_rate(fact.before)
+    then = filled("{first} received {after:rate} then, processed ", fact)
+    rest = f", as those of {subjects(fact, 1)}" if fact.subjects[1:] else ""
+    return f"{then}{seen} and was never busy: its capacity is unknown{rest}"
 
 
 CLAUSES: Mapping[str, Clause] = {
     **{kind.measure: words.what for kind, words in TROUBLES.items() if words.what},
-    "group_load": "{after:arriving}, together they do {bound:rate}",
+    "group_load": "{after:rate} incoming, capacity {bound:rate}",
+    "retention_ms": retention,
     "silent_hosts": "{host|hosts} {names}",
     "stuck_at": _stuck_at,
     "last_members": "last seen {names}, {after:minute}",
@@ -345,15 +358,14 @@ CLAUSES: Mapping[str, Clause] = {
     "partitions_unreadable": "the end or the commit of {partitions} could not be read ({names})",
     "unreadable": lambda fact: fact.quote or "",
     "not_evaluated": "evenkeel failed to evaluate it: {quote}",
-    "arrivals_unknown": ("how much arrives in {partitions} is not known: that takes two snapshots"),
+    "arrivals_unknown": ("the incoming rate of {partitions} is unknown: it needs two snapshots"),
     "ability_unknown": _ability_unknown,
-    "no_partitions_seen": "none of its partitions is seen",
-    "no_past": "how far behind it is will be known after the next snapshot ({partitions})",
-    "no_lag": "how much it has to consume is unknown ({partitions})",
+    "no_partitions_seen": "none of its partitions is visible",
+    "no_past": "its time lag is known after the next snapshot ({partitions})",
+    "no_lag": "its lag is unknown ({partitions})",
     "no_commit_interval": (
-        "no commit has been seen yet, and some groups commit once an hour: configure commit_interval_seconds, or wait"
-        " ({partitions})"
+        "no commit seen yet, and some groups commit once an hour: set commit_interval_seconds, or wait ({partitions})"
     ),
-    "no_time_lag": "how far behind it is in time is unknown ({partitions})",
+    "no_time_lag": "its time lag is unknown ({partitions})",
 }
-"""What is said of a diagnosis and its grounds, by measure."""
+"""Clauses of diagnoses and their evidence, by measure."""

@@ -1,4 +1,4 @@
-"""What could not be read of a cluster, and what is less sharp or unknown for want of a right or of newer brokers."""
+"""Parts of a cluster that could not be read, or not exactly: permissions are missing, or brokers are too old."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def _some(fact: Fact) -> str:
     return f"partition {names}{and_more(left)}: {fact.quote}"
 
 
-_OLD = "brokers of about Kafka {first} do not tell "
-_TOLD = " (told from {second} on)"
-"""What brokers are too old to tell: the fact names their version, and the first that tells it."""
+_OLD = "brokers of about Kafka {first} don't report "
+_TOLD = " (reported from {second} on)"
+"""Facts that brokers are too old to report, with their version and the first that reports them."""
 
 _CONFIGS_REFUSED = "not allowed (grant this client DESCRIBE_CONFIGS)"
 
@@ -40,15 +40,15 @@ CLAUSES: Mapping[str, Clause] = {
     "groups_kept_moving": "groups kept moving between brokers while listed; some may be missing",
     "groups_without_leader": _leaderless,
     "topic_ids_untold": (
-        f"{_OLD}topic ids, so that a topic made again under its name cannot be told from the first{_TOLD}"
+        f"{_OLD}topic ids, so a topic that was recreated under its name looks like the first{_TOLD}"
     ),
-    "down_brokers_untold": f"{_OLD}which brokers are down, nor their racks{_TOLD}",
+    "down_brokers_untold": f"{_OLD}which brokers are down, or their racks{_TOLD}",
     "classic_members_untold": (
         f"{_OLD}which members of a KIP-848 group still speak the classic protocol{_TOLD}"
     ),
     "commits_before_ends": lambda f: (
-        f"commits were read up to {known(f.after):.0f} s before ends, as brokers had to be waited for: lag counts what"
-        " was produced in between"
+        f"commits were read up to {known(f.after):.0f} s before log ends, because brokers were slow: lag includes the"
+        " records produced in between"
     ),
     "configs_not_served": "configurations: the brokers do not know DescribeConfigs",
     "topic_configs_unread": "configurations of {after:topic}: {quote}",

@@ -58,14 +58,14 @@ class Outlooks:
         lag: (K, T, 3) offsets at each step, as a snapshot would show them.
         delay_seconds: (K, 3) how far behind the member is that is behind most, at the horizon.
         drained_seconds: (K, 3) until nobody has a backlog; infinity beyond the horizon.
-        utilisation: (K, 3) of the busiest member, over the horizon; nan where no capacity is known.
+        utilization: (K, 3) of the busiest member, over the horizon; nan where no capacity is known.
         lag_integral: (K, 3) offset-seconds of backlog over the horizon.
     """
 
     lag: Floats
     delay_seconds: Floats
     drained_seconds: Floats
-    utilisation: Floats
+    utilization: Floats
     lag_integral: Floats
 
 
@@ -103,7 +103,7 @@ def outlooks(
         lag=np.stack([_band(each, share) for each in lag], axis=1),
         delay_seconds=_band(late, share),
         drained_seconds=_band(_drained(totals), share),
-        utilisation=_band(used, share),
+        utilization=_band(used, share),
         lag_integral=_band((totals[:-1] + totals[1:]).sum(axis=0) / 2 * STEP_SECONDS, share),
     )
 

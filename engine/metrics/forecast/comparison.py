@@ -152,7 +152,7 @@ def _forecast(seen: Outlooks, row: int) -> Forecast:
         "lag": seen.lag[row, -1],
         "delay_seconds": seen.delay_seconds[row],
         "drained_seconds": seen.drained_seconds[row],
-        "utilisation": seen.utilisation[row],
+        "utilization": seen.utilization[row],
         "lag_integral": seen.lag_integral[row],
     }
     known: dict[str, Any] = {

@@ -75,7 +75,7 @@ def futures(totals: Floats) -> Futures:
     path, direction, wait, spread = _draws(len(totals))
     walk = path[:, 1:]
     levels = _levels(totals)
-    # two neighbours on a path are neighbours in the past; who stays at the only one there is sees no change
+    # two neighbors on a path are neighbors in the past; who stays at the only one there is sees no change
     changes = np.append(np.diff(np.log(levels)), 0.0)[np.minimum(walk, path[:, :-1])]
     becomes = levels[0] * np.exp(np.cumsum(direction[:, None] * changes, axis=1))
     scale = np.clip(becomes / levels[walk], LEAST_SCALE, MOST_SCALE)
@@ -83,7 +83,7 @@ def futures(totals: Floats) -> Futures:
 
 
 def _levels(totals: Floats) -> Floats:
-    """(I) means of neighbours; where nothing came the least of the others, 1 where nothing ever did."""
+    """(I) means of neighbors; where nothing came the least of the others, 1 where nothing ever did."""
     half = AROUND // 2
     means = np.array(
         [totals[max(0, at - half) : at + half + 1].mean() for at in range(len(totals))]

@@ -72,12 +72,12 @@ class SupposedLoad:
     Attributes:
         partitions: How many.
         per_second: Offsets/s that arrive there; None unknown.
-        utilisation: Their share of what it is known to do at most; None unknown.
+        utilization: Their share of what it is known to do at most; None unknown.
     """
 
     partitions: int
     per_second: float | None
-    utilisation: float | None
+    utilization: float | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -144,7 +144,7 @@ class Supposed:
             member.id: SupposedLoad(
                 partitions=count,
                 per_second=None if np.isnan(rate) else rate,
-                utilisation=None if np.isnan(rate) or not most > 0 else rate / most,
+                utilization=None if np.isnan(rate) or not most > 0 else rate / most,
             )
             for member, count, rate, most in zip(
                 self.layout.members, counts, arrives, does, strict=True

@@ -4,7 +4,7 @@ const data = JSON.parse(document.getElementById("data").textContent);
 for (const g of data.groups) g.due = g.due.map(seconds => seconds + data.start);
 const worst = data.width > 1 ? ", maximum of " + data.width + " snapshots per point" : "";
 const groups = [...document.querySelectorAll(".group")];
-const colour = name => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+const color = name => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 const utc = seconds => new Date(seconds * 1000).toISOString();
 const two = (amount, size, big, small) => {
   const rest = Math.round((amount % size) / (size / (size === 86400 ? 24 : 60)));
@@ -23,8 +23,8 @@ const moments = (plot, splits) => splits.map((s, i) => {
   return wide ? day : i === 0 || time === "00:00" ? time + "\n" + day : time;
 });
 const legendTime = {label: "UTC", class: "hovered", value: (plot, s) => s == null ? "" : utc(s).slice(5, 16).replace("T", " ")};
-const axis = more => ({stroke: colour("quiet"), grid: {stroke: colour("grid"), width: 1},
-  ticks: {stroke: colour("grid"), width: 1}, font: "12px system-ui, sans-serif", ...more});
+const axis = more => ({stroke: color("quiet"), grid: {stroke: color("grid"), width: 1},
+  ticks: {stroke: color("grid"), width: 1}, font: "12px system-ui, sans-serif", ...more});
 const SEVERITY = {critical: "bad", warning: "poor", resolved: "well"};
 
 function marks(list) {
@@ -34,7 +34,7 @@ function marks(list) {
     for (const [at, , severity] of list) {
       const x = Math.round(plot.valToPos(at, "x", true));
       if (x < bbox.left || x > bbox.left + bbox.width) continue;
-      ctx.strokeStyle = ctx.fillStyle = colour(SEVERITY[severity] || "advice");
+      ctx.strokeStyle = ctx.fillStyle = color(SEVERITY[severity] || "advice");
       ctx.lineWidth = devicePixelRatio;
       ctx.setLineDash([4, 3]);
       ctx.beginPath(); ctx.moveTo(x, bbox.top); ctx.lineTo(x, bbox.top + bbox.height); ctx.stroke();
@@ -43,8 +43,8 @@ function marks(list) {
     ctx.restore();
   }}};
 }
-const line = (name, times) => ({stroke: colour(name), width: 2,
-  points: {show: times.length < 40, size: 5, stroke: colour(name), fill: colour(name)}});
+const line = (name, times) => ({stroke: color(name), width: 2,
+  points: {show: times.length < 40, size: 5, stroke: color(name), fill: color(name)}});
 const some = list => list.some(v => v != null);
 const upwards = (plot, low, high) => [0, high > 0 ? high * 1.08 : 1];
 
@@ -61,8 +61,8 @@ function lagChart(box, g) {
       {label: "lag", value: read(whole), ...line("lag", joined[0])},
       {label: "p10", value: read(whole), ...between},
       {label: "p90", value: read(whole), ...between},
-      {label: "forecast (p50)", stroke: colour("expected"), dash: [5, 4], width: 1.5, value: read(whole), points: {show: false}}],
-    bands: [{series: [3, 2], fill: colour("band")}],
+      {label: "forecast (p50)", stroke: color("expected"), dash: [5, 4], width: 1.5, value: read(whole), points: {show: false}}],
+    bands: [{series: [3, 2], fill: color("band")}],
   }, joined, box);
 }
 function ageChart(box, g) {
@@ -82,7 +82,7 @@ function sparkline(box) {
   box.plot = new uPlot({
     width: box.clientWidth, height: box.clientHeight, cursor: {show: false}, legend: {show: false},
     padding: [2, 2, 2, 2], axes: [{show: false}, {show: false}], scales: {y: {range: upwards}},
-    series: [{}, {stroke: colour("lag"), width: 1.5, fill: colour("band"), points: {show: false}}],
+    series: [{}, {stroke: color("lag"), width: 1.5, fill: color("band"), points: {show: false}}],
   }, [data.times, g.lag], box);
 }
 function charts(group) {

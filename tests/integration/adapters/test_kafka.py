@@ -153,7 +153,7 @@ def test_streams_groups_of_both_protocols(
         assert (group.topology is not None) == (group.type == "streams")
 
 
-def test_a_classic_application_is_recognised_task_by_task(
+def test_a_classic_application_is_recognized_task_by_task(
     snapshot: ClusterSnapshot, workload: RunningWorkload
 ) -> None:
     """Processes, racks, tags and stores are right: Kafka's own `min_traffic` is what ours gives, at the same cost."""
@@ -172,7 +172,7 @@ def test_a_classic_application_is_recognised_task_by_task(
     assert now.crossing.sum() <= outcome(application, RackStrategy.NONE).crossing.sum()
 
 
-def test_a_kip_1071_application_is_recognised_with_its_topology(
+def test_a_kip_1071_application_is_recognized_with_its_topology(
     snapshot: ClusterSnapshot, workload: RunningWorkload
 ) -> None:
     """Its stores come from the topology, its racks from client.rack of Kafka Streams; its broker would keep it all."""

@@ -125,7 +125,7 @@ def test_commit_below_begin(stage: Stage) -> None:
         status="UNKNOWN",
     )
     assert totals(seen, "total_lag", "lost_records", "time_to_loss_seconds") == (4, 4, None)
-    assert seen.totals["findings"] == ["retention removed 4 records unread on 1 partition"]
+    assert seen.totals["findings"] == ["retention deleted 4 unread records on 1 partition"]
 
 
 def test_commit_above_end(stage: Stage) -> None:
@@ -234,7 +234,7 @@ def test_an_unsubscribed_topic(stage: Stage) -> None:
         1,
     )
     assert seen.totals["findings"] == [
-        "commits on 1 partition nobody subscribes to, left out of totals"
+        "commits on 1 partition without subscriber, left out of totals"
     ]
     member.close()
     empty = watch.until(lambda seen: seen.group.state == "Empty", "the member to have left")
@@ -282,7 +282,7 @@ def test_a_group_in_mid_rebalance(stage: Stage) -> None:
         None,
     )
     assert seen.totals["findings"] == [
-        "rebalancing (PreparingRebalance): who owns what is in motion"
+        "rebalancing (PreparingRebalance): the assignment is changing"
     ]
 
 

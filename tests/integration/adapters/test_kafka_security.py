@@ -48,7 +48,7 @@ from tests.stage.process import wait_until
 pytest_plugins = ("tests.helpers.postgres_fixtures", "tests.helpers.secured_fixtures")
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
-KEY_PASSWORD = "a-recognisable-key-passw0rd"
+KEY_PASSWORD = "a-recognizable-key-passw0rd"
 ROOT = Path(__file__).resolve().parents[3]
 
 

@@ -106,5 +106,5 @@ def test_what_members_send_decides_and_the_scoreboard_says_so(
         wait_until(seen, SECONDS, f"{ours} to be seen")
         row = rows[strategy.name]
         told = ("feasibility", "is_running", "moves", "most_partitions", "reason")
-        assert [row[name] for name in told] == ["available", True, 0, 4, "the strategy it runs"]
+        assert [row[name] for name in told] == ["available", True, 0, 4, "the current strategy"]
         assert rows["roundrobin"]["moves"] > 0

@@ -136,12 +136,12 @@ def open_incidents_of_groups_are_true(evidence: Evidence) -> Iterator[str]:
     courses = evidence.rows("SELECT * FROM incident_course WHERE subject = 'groups'")
     known = {row["name"]: row["course"] for row in courses}
     for look in watched:
-        judgement = judge_groups(evidence.lake, evidence.settings, look["snapshot_id"], list(known))
+        judgment = judge_groups(evidence.lake, evidence.settings, look["snapshot_id"], list(known))
         for row in rows:
             group, course = row["group_id"], known.get(row["group_id"])
             if course is None or course["state"] != IncidentState.OPEN:
                 yield f"{group}: {row['kind']} is open, and what is remembered of the group says otherwise"
-            elif group not in judgement.odd and not course["well_looks"]:
+            elif group not in judgment.odd and not course["well_looks"]:
                 yield f"{group}: {row['kind']} is open, and {look['snapshot_id']} shows it well"
 
 

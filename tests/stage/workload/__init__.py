@@ -1,1 +1,1 @@
-"""Topics, groups and live members: one group for every state worth recognising."""
+"""Topics, groups and live members: one group for every state worth recognizing."""

@@ -1,4 +1,4 @@
-"""The workload of the tests and the demo: groups in every state worth recognising, kept alive.
+"""The workload of the tests and the demo: groups in every state worth recognizing, kept alive.
 
 ``python -m tests.stage workload --bootstrap HOST:PORT`` creates topics and groups (or finds
 its own from an earlier run), prints a line as each group reaches its intended state and keeps all of

@@ -40,11 +40,11 @@ def test_a_webhook_that_is_not_configured_is_no_channel_of_slack() -> None:
 
 def test_the_webhooks_of_the_configuration_are_wired() -> None:
     """Beside Slack, or the log; without any there is nothing to route. No secret is shown."""
-    webhook = Webhook(format="pagerduty", key=SecretStr("a-recognisable-key"))
+    webhook = Webhook(format="pagerduty", key=SecretStr("a-recognizable-key"))
     notifier = wiring.notifier(Settings(webhooks={"oncall": webhook}))
     assert isinstance(notifier, ChannelNotifier)
     assert "WebhookNotifier('oncall')" in repr(notifier)
-    assert "a-recognisable" not in repr(notifier)
+    assert "a-recognizable" not in repr(notifier)
     assert isinstance(wiring.notifier(Settings()), LogNotifier)
 
 

@@ -13,7 +13,7 @@ from tests.helpers.pages import Trouble, page_server
 
 pytestmark = pytest.mark.slow
 
-SECRET = "a-recognisable-uuid"
+SECRET = "a-recognizable-uuid"
 
 
 def test_a_good_run_is_heard() -> None:

@@ -69,6 +69,14 @@ def test_that_something_is_over_is_posted_also_where_a_thread_alone_would_say_it
     assert len(hooks.posted) == 1
 
 
+@pytest.mark.parametrize("kind", [MessageKind.DIGEST, MessageKind.ADVICE])
+def test_the_rest_of_a_digest_is_a_message(hooks: Hooks, kind: MessageKind) -> None:
+    """Readers see the groups that the digest has no room for."""
+    rest = replace(MESSAGE, kind=kind)
+    SlackWebhook(hooks.url).send(rest, channel="#kafka", key="rest", thread="1.1")
+    assert len(hooks.posted) == 1
+
+
 @pytest.mark.parametrize(
     ("status", "answer", "kind"),
     [(404, "no_service", NotDelivered), (429, "", NotDelivered), (500, "", NotifierError)],
@@ -108,7 +116,7 @@ def test_a_refusal_names_what_slack_said_and_no_secret(
     webhook = SlackWebhook(hooks.url)
     with caplog.at_level(logging.DEBUG), pytest.raises(NotifierError, match=words) as refused:
         send(webhook)
-    assert "a-recognisable" not in f"{refused.value}{webhook!r}{caplog.text}"
+    assert "a-recognizable" not in f"{refused.value}{webhook!r}{caplog.text}"
 
 
 def test_a_rate_limit_is_waited_for_once(hooks: Hooks) -> None:
@@ -135,7 +143,7 @@ def test_an_address_that_does_not_answer_is_not_shown(
     with caplog.at_level(logging.DEBUG), pytest.raises(NotifierError) as failed:
         send(SlackWebhook(url))
     chain = f"{failed.value}{failed.value.__cause__!r}{caplog.text}"
-    assert "a-recognisable" not in chain
+    assert "a-recognizable" not in chain
     assert failed.value.fix
 
 

@@ -131,7 +131,9 @@ def test_a_name_ends_no_bold_and_no_code() -> None:
 
 def test_what_does_not_fit_is_counted() -> None:
     """Sections that do not fit are left out from the end, and their number is told."""
-    many = tuple(Section(heading=f"group {n}", lines=("word " * 100,)) for n in range(100))
+    many = tuple(
+        Section(heading=f"group {n}", lines=("word " * 100,), code=("x",)) for n in range(100)
+    )
     posted = body(replace(MESSAGE, sections=many), "k")
     shown = sum(text.startswith("*group") for text in texts(posted))
     assert 10 < shown < 24
@@ -199,13 +201,20 @@ def test_a_mention_calls_and_a_link_leads() -> None:
     assert texts(posted)[-1] == "<https://airflow/runs?a=1&amp;b=2|Airflow run>"
 
 
-def test_the_page_about_it_is_a_link_before_the_run() -> None:
-    """Where a message has a page, that is a link before the run, with a name that is no markup."""
+def test_the_pages_about_it_are_links_before_the_run() -> None:
+    """Report and runbook, then the run, with a name that is no markup."""
     address = "https://airflow/plugin/evenkeel/evenkeel/groups?cluster=eu&group=a%3Cb%3E%7C"
-    posted = body(replace(MESSAGE, report=address, link="https://airflow/runs"), "k")
+    posted = body(
+        replace(MESSAGE, report=address, runbook="https://docs/a/", link="https://airflow/runs"),
+        "k",
+    )
     check_content(posted)
     escaped = address.replace("&", "&amp;")
-    assert texts(posted)[-2:] == [f"<{escaped}|report>", "<https://airflow/runs|Airflow run>"]
+    assert texts(posted)[-3:] == [
+        f"<{escaped}|report>",
+        "<https://docs/a/|runbook>",
+        "<https://airflow/runs|Airflow run>",
+    ]
 
 
 @pytest.mark.parametrize(

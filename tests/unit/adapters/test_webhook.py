@@ -39,6 +39,7 @@ OPENED = AlertMessage(
     subject=SUBJECT,
     link="http://airflow.test/runs/1",
     report="http://airflow.test/pages/groups?cluster=eu&group=pay-in",
+    runbook="http://airflow.test/pages/diagnoses/catching-up/",
 )
 WORSE = replace(
     OPENED,
@@ -94,6 +95,7 @@ def test_pagerduty_gets_one_alert_from_opening_to_end(server: PageServer, pages:
             },
             "links": [
                 {"href": OPENED.report, "text": "Report"},
+                {"href": OPENED.runbook, "text": "Runbook"},
                 {"href": "http://airflow.test/runs/1", "text": "DAG run"},
             ],
         },
@@ -119,7 +121,7 @@ def test_pagerduty_gets_no_more_than_it_takes(server: PageServer, pages: Pages) 
 
 def test_a_cluster_is_no_component(server: PageServer, pages: Pages) -> None:
     """What concerns a whole cluster names no group, to neither of them."""
-    nowhere = replace(OPENED, link=None, report=None)
+    nowhere = replace(OPENED, link=None, report=None, runbook=None)
     whole = replace(nowhere, subject=replace(SUBJECT, group_id=None, owner=None))
     tell(notifier(server, "pagerduty"), whole)
     tell(notifier(server, "alertmanager"), whole)
@@ -129,7 +131,7 @@ def test_a_cluster_is_no_component(server: PageServer, pages: Pages) -> None:
     assert alert["labels"]["alertname"] == "EvenkeelPipeline"
     assert {"group", "owner"}.isdisjoint(alert["labels"])
     assert "generatorURL" not in alert
-    assert "report" not in alert["annotations"]
+    assert {"report", "runbook_url"}.isdisjoint(alert["annotations"])
 
 
 def test_alertmanager_gets_what_is_open_far_ahead_of_its_end(
@@ -156,6 +158,7 @@ def test_alertmanager_gets_what_is_open_far_ahead_of_its_end(
     )
     assert alert["generatorURL"] == "http://airflow.test/runs/1"
     assert alert["annotations"]["report"] == OPENED.report
+    assert alert["annotations"]["runbook_url"] == OPENED.runbook
 
 
 def test_alertmanager_has_one_open_alert_of_an_incident(server: PageServer, pages: Pages) -> None:
@@ -239,11 +242,11 @@ def test_nobody_is_paged_for_what_is_no_incident(
 
 
 TROUBLES = [
-    (Trouble(status=429), "HTTP status 429.*Nothing to do"),
-    (Trouble(status=500, body="oops"), "HTTP status 500.*Nothing to do"),
-    (Trouble(status=503, done=True), "HTTP status 503.*Nothing to do"),
-    (Trouble(drop=True), "cannot be reached.*Nothing to do"),
-    (Trouble(seconds=0.5), "did not answer within.*Nothing to do"),
+    (Trouble(status=429), "HTTP status 429.*A later run retries"),
+    (Trouble(status=500, body="oops"), "HTTP status 500.*A later run retries"),
+    (Trouble(status=503, done=True), "HTTP status 503.*A later run retries"),
+    (Trouble(drop=True), "cannot be reached.*A later run retries"),
+    (Trouble(seconds=0.5), "didn't answer within.*A later run retries"),
     (Trouble(status=302), "HTTP status 302.*evenkeel_webhook_oncall"),
     (Trouble(status=403, body=KEY), "HTTP status 403.*evenkeel_webhook_oncall"),
     (Trouble(status=400, body=f"no {KEY}\n  here"), r"400: no \*\*\* here.*EVENKEEL_WEBHOOKS"),
@@ -308,7 +311,7 @@ def test_a_server_that_is_gone_is_an_error(server: PageServer) -> None:
 def test_an_answer_of_somebody_else_is_an_error(server: PageServer, pages: Pages) -> None:
     """What is not Alertmanager's list ends nothing."""
     pages.troubles.append(Trouble(status=200, body="<html>"))
-    with pytest.raises(NotifierError, match="does not answer as an Alertmanager"):
+    with pytest.raises(NotifierError, match="doesn't answer like an Alertmanager"):
         tell(notifier(server, "alertmanager"), WORSE)
     assert pages.posted == []
 

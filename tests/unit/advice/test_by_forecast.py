@@ -36,9 +36,9 @@ def test_a_gain_tells_both_forecasts_and_the_price():
 
     assert (told.verdict, told.strategy) == (Verdict.SWITCH, "roundrobin")
     assert because(told.facts) == (
-        "lag in an hour 45,000 -> 12,000 offsets (-73%), low 40,000 -> 9,000, high 52,000 -> 15,000, drained not"
+        "lag in an hour 45,000 -> 12,000 offsets (-73%), p10 40,000 -> 9,000, p90 52,000 -> 15,000, caught up not"
         " within the hour -> in 40 min, over the hour 14,167 offsets less behind on average (51,000,000"
-        " offset-seconds), 6 restarts hold up about 3,600 records, a price of 123,000 offset-seconds"
+        " lag-seconds), 6 restarts delay about 3,600 records, a cost of 123,000 lag-seconds"
     )
 
 
@@ -107,19 +107,19 @@ def test_what_is_probably_better_and_not_surely_is_told_so():
 
     assert told.verdict is Verdict.STAY
     assert because(told.facts) == (
-        "sticky would do better, but not for sure by as much as the policy asks (lag in an hour 45,000 -> 9,000"
-        " offsets, low 40,000 -> 900, high 52,000 -> 41,000)"
+        "sticky would be better, but not reliably by the minimum gain of the policy (lag in an hour 45,000 -> 9,000"
+        " offsets, p10 40,000 -> 900, p90 52,000 -> 41,000)"
     )
 
 
 @pytest.mark.parametrize(("price", "verdict"), [(50e6, Verdict.SWITCH), (51e6, Verdict.STAY)])
 def test_the_gain_over_the_hour_must_exceed_the_price(price, verdict):
-    """51 million offset-seconds are not paid for with as many."""
+    """51 million lag-seconds are not paid for with as many."""
     told = _told(switches=replace(SWITCHES, price_offset_seconds=price))
 
     assert told.verdict is verdict
     if verdict is Verdict.STAY:
-        why = "but lose (a price of 51,000,000 offset-seconds, more than the 51,000,000 offset-seconds it gains)"
+        why = "and losses (a cost of 51,000,000 lag-seconds, more than the gain of 51,000,000 lag-seconds)"
         assert why in because(told.facts)
 
 
@@ -158,12 +158,12 @@ def test_a_strategy_for_which_nothing_has_to_be_done_has_no_price():
         (
             forecast(100, used=0.9),
             forecast(100, used=1.04),
-            "its busiest member gets 90% -> 104% of what it can do",
+            "load of the busiest member 90% -> 104% of its capacity",
         ),
         (
             forecast(100),
             forecast(100, used=1.04),
-            "its busiest member gets 104% of what it can do",
+            "load of the busiest member 104% of its capacity",
         ),
     ],
 )
@@ -172,7 +172,7 @@ def test_a_worse_forecast_is_a_loss_whatever_else_is_gained(stays, switches, wor
     told = decided(live(ahead=stays, unowned=2), candidate(ahead=switches))
 
     assert told.verdict is Verdict.STAY
-    assert f"would gain (2 unowned partitions get an owner) but lose ({words})" in because(
+    assert f"has gains (2 unowned partitions get an owner) and losses ({words})" in because(
         told.facts
     )
 
@@ -214,9 +214,7 @@ def test_without_a_past_it_is_said_that_a_forecast_needs_one(diagnosis, stays, s
     told = _told(stays, switches, diagnosis=diagnosis)
 
     assert told.verdict is Verdict.STAY
-    assert because(told.facts) == (
-        "what a switch would bring is not known yet: a forecast needs two snapshots"
-    )
+    assert because(told.facts) == ("no forecast yet: it needs two snapshots")
 
 
 def test_a_confirmed_strategy_needs_half_of_the_gain_to_stay_so():
@@ -235,13 +233,17 @@ def test_what_no_assignment_mends_is_said_with_its_names():
     slow = fact(FactKind.DIAGNOSIS, "slow_member", ["m-3"], before=2.0, after=0.6, bound=2.0)
 
     assert because(_told(diagnosis=Diagnosis.SLOW_MEMBER, findings=[slow]).facts) == (
-        "slow member: no other assignment mends that; m-3 does 0.6 records/s, its peers 2 records/s; 2 records/s arrive"
+        "slow member: no other assignment fixes this; m-3 processes 0.6 records/s, its peers 2 records/s;"
+        " 2 records/s incoming"
     )
 
 
 @pytest.mark.parametrize(
     ("diagnosis", "words"),
-    [(Diagnosis.CATCHING_UP, "at its floor (990)"), (Diagnosis.SKEWED_LOAD, "nothing to gain")],
+    [
+        (Diagnosis.CATCHING_UP, "at its lower bound (990)"),
+        (Diagnosis.SKEWED_LOAD, "no better strategy"),
+    ],
 )
 def test_lag_that_no_assignment_lowers_is_told_so(diagnosis, words):
     """A backlog on one partition drains as fast as its member reads; of a load that is skewed that is no excuse."""

@@ -41,8 +41,8 @@ def test_bytes_saved_are_told_with_the_price():
 
     assert (told.verdict, because(told.facts)) == (
         Verdict.SWITCH,
-        "3.2 GB a day less across racks, cross-rack share 80% -> 10%, 6 restarts hold up about 3,600 records, a price"
-        " of 54,000 offset-seconds",
+        "3.2 GB a day less across racks, cross-rack share 80% -> 10%, 6 restarts delay about 3,600 records, a cost"
+        " of 54,000 lag-seconds",
     )
 
 
@@ -72,7 +72,7 @@ def test_without_sizes_records_decide(arrives, verdict):
     assert told.verdict is verdict
     if verdict is Verdict.SWITCH:
         assert because(told.facts).startswith(
-            "1,000,001 records a day less across racks (their size is unknown: bytes_per_record can be configured),"
+            "1,000,001 records a day less across racks (their size is unknown: configure bytes_per_record),"
             " cross-rack share 80% -> 10%"
         )
 
@@ -91,7 +91,7 @@ def test_partitions_alone_are_a_remark(now, then, arrives):
 
     assert told.verdict is Verdict.STAY
     assert because(told.facts) == (
-        "fewer partitions would cross racks with roundrobin (cross-rack share 80% -> 10%); what these carry is not"
+        "roundrobin would read fewer partitions across racks (cross-rack share 80% -> 10%), but their traffic is not"
         " known yet"
     )
 
@@ -103,7 +103,7 @@ def test_what_saves_too_little_is_told_with_what_it_would_save():
 
     assert told.verdict is Verdict.STAY
     assert because(told.facts).endswith(
-        "what sticky would save is too little for a switch: 12.0 MB a day less across racks, cross-rack share"
+        "sticky would save too little to justify a switch: 12.0 MB a day less across racks, cross-rack share"
         " 80% -> 10%"
     )
 
@@ -120,7 +120,7 @@ def test_what_saves_too_little_money_is_told_in_money(cost, words):
     told = _told(_bytes(0.8, 4.0, 120.5), _bytes(0.1, 1.0, cost), policy=Policy(cost_gain=500))
 
     assert told.verdict is Verdict.STAY
-    assert f"too little for a switch: {words}" in because(told.facts)
+    assert f"too little to justify a switch: {words}" in because(told.facts)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,9 @@ def test_what_costs_more_by_half_of_cost_gain_forbids_a_switch():
     )
 
     assert told.verdict is Verdict.STAY
-    assert "but lose (30.00 EUR a month more, 1.0 GB a day more across racks" in because(told.facts)
+    assert "and losses (30.00 EUR a month more, 1.0 GB a day more across racks" in because(
+        told.facts
+    )
 
 
 def test_more_across_racks_is_told_beside_what_is_gained():

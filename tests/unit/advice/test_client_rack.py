@@ -73,8 +73,8 @@ def test_what_client_rack_would_bring_is_a_row_with_that_as_its_first_step():
         "once every member sends client.rack",
     )
     assert row["how"] == (
-        "Set client.rack, to the rack of each (rack-a, rack-b), on 2 of 2 members: configured racks are not seen by"
-        " Kafka, `evenkeel runbook` says whose is which."
+        "Set client.rack, to the rack of each (rack-a, rack-b), on 2 of 2 members: Kafka doesn't see configured"
+        " racks. `evenkeel runbook` lists the rack of each."
     )
     assert rows["sticky+client.rack"]["how"].startswith("Set client.rack, to the rack of each")
     assert "rolling restart" in rows["sticky+client.rack"]["reason"]
@@ -105,7 +105,7 @@ def test_a_group_whose_brokers_assign_by_racks_is_told_the_same():
     assert {name for name in rows if "+" in name} == {"racks-server+client.rack"}
     row = rows["racks-server+client.rack"]
     assert (rows["racks-server"]["cross_rack_share"], row["cross_rack_share"]) == (0.5, 0)
-    assert row["reason"] == "members may ask for it, once every member sends client.rack"
+    assert row["reason"] == "members can request it, once every member sends client.rack"
     assert row["how"].startswith("Set client.rack")
     assert "Set group.remote.assignor=evenkeel-racks on every member" in row["how"]
 
@@ -133,9 +133,9 @@ def test_racks_that_no_broker_has_are_unknown_and_told_with_their_cure():
         live["findings"]
         == [words(each) for each in strays(one)]
         == [
-            "no broker has the rack us-rack-a of 1 member (a@/10.0.0.1): what crosses racks there is unknown; make"
+            "no broker has the rack us-rack-a of 1 member (a@/10.0.0.1): its cross-rack traffic is unknown; make"
             " client.rack equal to broker.rack, which seems to be rack-a",
-            "no broker has the rack zone-9 of 1 member (b@/10.0.0.1): what crosses racks there is unknown; make racks"
+            "no broker has the rack zone-9 of 1 member (b@/10.0.0.1): its cross-rack traffic is unknown; make racks"
             " in a rule of evenkeel.toml one of broker.rack",
         ]
     )

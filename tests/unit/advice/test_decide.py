@@ -42,22 +42,22 @@ def _carries(gb_a_day):
             _carries(0.0) | {"ahead": forecast(900)},
             {},
             STAY,
-            "but lose (lag in an hour 10 -> 900",
+            "and losses (lag in an hour 10 -> 900",
         ),
         (
             _carries(5.0) | {"partition_spread": 1},
             _carries(0.0) | {"partition_spread": 4},
             {},
             STAY,
-            "but lose (partition spread 1 -> 4",
+            "and losses (partition spread 1 -> 4",
         ),
-        (_carries(5.0), _carries(0.0) | {"unowned": 1}, {}, STAY, "but lose ("),
+        (_carries(5.0), _carries(0.0) | {"unowned": 1}, {}, STAY, "and losses ("),
         (
             _carries(5.0) | {"stores_in_one_rack": 3, "stores_judged": 6},
             _carries(0.0) | {"stores_in_one_rack": 4, "stores_judged": 6},
             {},
             STAY,
-            "but lose (stores with all copies in one rack 3 -> 4",
+            "and losses (stores with all copies in one rack 3 -> 4",
         ),
         # fewer of them is told beside a gain, and is none by itself; of new copies none is lost
         (
@@ -124,7 +124,7 @@ def test_a_switch_takes_a_gain_and_no_loss(now, then, more, verdict, words):
         "roundrobin" if verdict is SWITCH else None,
     )
     assert words in because(advice.facts)
-    assert ("would gain" in because(advice.facts)) is (verdict is STAY and bool(words))
+    assert ("has gains" in because(advice.facts)) is (verdict is STAY and bool(words))
 
 
 def test_lag_that_nobody_owns_is_no_floor_reached():
@@ -142,7 +142,7 @@ def test_a_flawed_assignment_is_never_advised():
     advice = decided(live(unowned=2), flawed)
 
     assert advice.verdict is Verdict.STAY
-    assert "flawed: 1 partition is given to more than one member, t-0" in because(advice.facts)
+    assert "flawed: 1 partition is assigned to more than one member, t-0" in because(advice.facts)
     assert decided(live(unowned=2), better).verdict is Verdict.SWITCH
 
 
@@ -230,7 +230,7 @@ def test_what_cannot_be_deployed_is_a_baseline_beside_it():
 
 @pytest.mark.parametrize(("integral", "named"), [(9e6, None), (1e6, None), (-5e6, "uniform")])
 def test_a_baseline_does_not_win_by_a_price_that_nobody_knows(integral, named):
-    """It has to mend more by what the policy calls a gain: 63 million offset-seconds fall, a fifth more are 75.6."""
+    """It has to mend more by what the policy calls a gain: 63 million lag-seconds fall, a fifth more are 75.6."""
     ideal = undeployable("uniform", ahead=forecast(400, integral=integral))
     advice = decided(live(ahead=BEHIND), _mended("range", 9e6, price=5e6), ideal, **SKEWED)
 
@@ -246,7 +246,7 @@ def test_policy_says_which_kinds_of_strategy_may_be_advised():
     assert (told.verdict, told.best_undeployable) == (Verdict.STAY, "lag-aware")
     assert possible(told.best_undeployable_facts) == "possible, not allowed"
     assert because(told.best_undeployable_facts) == (
-        "5.0 GB a day less across racks; class is not among what policy.deployment allows"
+        "5.0 GB a day less across racks; policy.deployment doesn't allow class"
     )
     allowed = Policy(deployment=("setting", "class"))
     assert decided(now, own, policy=allowed).verdict is Verdict.SWITCH
@@ -277,7 +277,7 @@ def test_who_follows_plans_has_allowed_them(feasibility, verdict):
             None,
             "rebalancing (Reconciling)",
         ),
-        ([], None, "there is no live assignment to compare with"),
+        ([], None, "no current assignment to compare with"),
     ],
 )
 def test_what_cannot_be_judged_says_why(candidates, withheld, why):
@@ -298,7 +298,7 @@ def test_counts_that_could_be_more_even_are_a_remark():
 
     assert told.verdict is Verdict.STAY
     assert because(told.facts) == (
-        "could be more even with roundrobin (most 14 -> 6, fewest 2 -> 6), by itself no reason to switch"
+        "roundrobin would be more even (most 14 -> 6, fewest 2 -> 6), which alone doesn't justify a switch"
     )
 
 
@@ -309,7 +309,7 @@ def test_so_are_counts_of_members_that_subscribe_differently():
 
     told = decided(live(**LOPSIDED), candidate(**LOPSIDED), worse, best, **KEEPS_UP)
 
-    assert because(told.facts).startswith("could be more even with sticky (most 14 -> 12")
+    assert because(told.facts).startswith("sticky would be more even (most 14 -> 12")
 
 
 def test_the_counts_themselves_are_said_where_they_are_kept():
@@ -324,7 +324,7 @@ def test_the_counts_themselves_are_said_where_they_are_kept():
     )
 
     assert because(told.facts) == (
-        "could be more even with sticky (14/2/2 -> 12/3/3), by itself no reason to switch"
+        "sticky would be more even (14/2/2 -> 12/3/3), which alone doesn't justify a switch"
     )
 
 
@@ -342,7 +342,7 @@ def test_counts_that_are_as_even_as_can_be_are_not_spoken_of(now, then):
     """Nor those of which that is unknown, nor by a strategy that does not mend them."""
     told = decided(live(**now), candidate(**then), **KEEPS_UP)
 
-    assert because(told.facts).startswith("nothing to gain: roundrobin")
+    assert because(told.facts).startswith("no better strategy: roundrobin")
 
 
 @pytest.mark.parametrize(
@@ -355,7 +355,7 @@ def test_load_that_could_be_more_even_is_a_remark(now, then, said):
     )
 
     assert told.verdict is Verdict.STAY
-    words = f"(its busiest member gets {now:.0%} -> {then:.0%} of what it can do)"
+    words = f"(load of the busiest member {now:.0%} -> {then:.0%} of its capacity)"
     assert (words in because(told.facts)) is said
 
 
@@ -373,8 +373,8 @@ def test_beside_a_backlog_that_is_soon_gone_it_is_said():
     told = decided(live(**LOPSIDED), candidate(), diagnosis=Diagnosis.CATCHING_UP, findings=[soon])
 
     first, second = because(told.facts).split("; ")[:2]
-    assert first.startswith("catching up: a restart would not help in time")
-    assert second.startswith("could be more even")
+    assert first.startswith("catching up: a restart wouldn't help in time")
+    assert second.startswith("roundrobin would be more even")
 
 
 def test_unknown_lag_is_not_called_nothing_to_gain():
@@ -389,8 +389,8 @@ def test_unknown_lag_is_not_called_nothing_to_gain():
 
     assert advice.verdict is Verdict.STAY
     assert because(advice.facts) == (
-        "the lag of 3 partitions is unknown, and nothing else is to gain; nothing is committed on 3 partitions, and"
-        " where the group would begin is not known: set auto_offset_reset in a rule of evenkeel.toml"
+        "the lag of 3 partitions is unknown, and no other gain is known; no commits on 3 partitions, and the start"
+        " offset is unknown: set auto_offset_reset in a rule of evenkeel.toml"
     )
 
 
@@ -401,5 +401,5 @@ def test_a_skewed_load_that_no_strategy_mends_is_nothing_to_gain():
     )
 
     assert because(told.facts) == (
-        "nothing to gain: roundrobin, range are no better by as much as the policy asks"
+        "no better strategy: roundrobin, range are within the minimum gain of the policy"
     )

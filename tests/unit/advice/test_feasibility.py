@@ -37,7 +37,7 @@ def _group(group_assignors=None, **columns):
         (
             "assign()",
             {"members": [], "committed": {"t": 5}, "protocol_type": None},
-            "no members (Empty): it only commits, as consumers that call assign() do",
+            "no members (Empty): it only commits, as consumers do that call assign()",
         ),
         ("share", {"group_type": "share"}, "a share group"),
         ("connect", {"protocol_type": "connect"}, "protocol type connect"),
@@ -67,7 +67,7 @@ def test_groups_on_which_nothing_can_be_replayed_say_why(situation, columns, rea
     ("columns", "reason"),
     [
         ({}, ""),
-        ({"group_type": "streams"}, "a KIP-1071 Streams group"),
+        ({"group_type": "streams"}, "a Streams group (KIP-1071)"),
         ({"assignor": "stream"}, "a Kafka Streams application"),
     ],
 )
@@ -143,10 +143,10 @@ ROUNDROBIN, SHIPPED = (
     "io.evenkeel.EvenkeelLagAwareAssignor",
 )
 KIP_848 = {"group_type": "consumer"}
-RUNS, NOBODY = "the strategy it runs", "no member lists it"
+RUNS, NOBODY = "the current strategy", "no member lists it"
 BOUNCE, ADDING = "after two rolling restarts that add it", "after one rolling restart that adds it"
 FIRST = "after one rolling restart that puts it first"
-ALONE = "after one rolling restart that lists it alone"
+ALONE = "after one rolling restart that lists it as the only entry"
 ELECTED = "all 3 members list it, but range is elected (3 of 3 votes)"
 
 
@@ -161,7 +161,7 @@ ELECTED = "all 3 members list it, but range is elected (3 of 3 votes)"
             None,
             COULD,
             ADDING,
-            [f"...{ROUNDROBIN},{JAVA}RangeAssignor...", f"...{ROUNDROBIN} alone drops range..."],
+            [f"...{ROUNDROBIN},{JAVA}RangeAssignor...", f"...only {ROUNDROBIN} removes range..."],
         ),
         (
             "range",
@@ -170,8 +170,8 @@ ELECTED = "all 3 members list it, but range is elected (3 of 3 votes)"
             COULD,
             f"{FIRST}; {ELECTED}",
             [
-                f"Put {ROUNDROBIN} first in partition.assignment.strategy, one rolling restart;"
-                " 2 of 3 members are enough."
+                f"Put {ROUNDROBIN} first in partition.assignment.strategy: one rolling restart;"
+                " 2 of 3 members suffice."
             ],
         ),
         # Java's default list: beside an eager one its members would stay eager
@@ -181,7 +181,7 @@ ELECTED = "all 3 members list it, but range is elected (3 of 3 votes)"
             ("RangeAssignor", "CooperativeStickyAssignor"),
             COULD,
             f"{ALONE}; {ELECTED}",
-            [f"List {JAVA}CooperativeSticky..."],
+            [f"Set partition.assignment.strategy to {JAVA}CooperativeSticky..."],
         ),
         (
             "range",
@@ -196,8 +196,8 @@ ELECTED = "all 3 members list it, but range is elected (3 of 3 votes)"
             COOPERATIVE,
             (COOPERATIVE, "range"),
             CAN,
-            f"{RUNS}; listed beside eager ones, it starts afresh at every rebalance",
-            [f"List {JAVA}CooperativeSticky..."],
+            f"{RUNS}; listed with eager strategies, it reassigns all partitions in each rebalance",
+            [f"Set partition.assignment.strategy to {JAVA}CooperativeSticky..."],
         ),
         # KIP-169's class has to be shipped, and is known on the wire as lag
         (
@@ -205,13 +205,13 @@ ELECTED = "all 3 members list it, but range is elected (3 of 3 votes)"
             "lag-aware",
             ("range",),
             COULD,
-            f"{ADDING} and ships its class with every member; {NOBODY}",
-            [f"Ship {SHIPPED} ..."],
+            f"{ADDING}, with its class on every member; {NOBODY}",
+            [f"Add {SHIPPED} to the classpath ..."],
         ),
         ("lag", "lag-aware", None, CAN, RUNS, []),
         # what nothing here emulates is kept by name, its class left to its owner
-        ("acme", "live", None, CAN, "what the group has now, by acme: not emulated", []),
-        ("range", "live", None, CAN, "what the group has now", []),
+        ("acme", "live", None, CAN, "the current assignment, by acme: not emulated", []),
+        ("range", "live", None, CAN, "the current assignment", []),
         ("acme", "range", None, COULD, ADDING, ["...RangeAssignor,<class of acme>..."]),
         # plans: nobody is promised what nobody can deploy, and whoever lists the follower has it
         (
@@ -219,8 +219,8 @@ ELECTED = "all 3 members list it, but range is elected (3 of 3 votes)"
             "balanced",
             None,
             NOT_DEPLOYABLE,
-            "a stored plan, and no member lists evenkeel-plan",
-            ["...`evenkeel elect GROUP --to evenkeel-plan`..."],
+            "needs a stored plan, and no member lists evenkeel-plan",
+            ["...`evenkeel elect g --to evenkeel-plan`..."],
         ),
         (
             "range",
@@ -228,7 +228,10 @@ ELECTED = "all 3 members list it, but range is elected (3 of 3 votes)"
             ("range", "evenkeel-plan"),
             COULD,
             f"{ALONE}; {ELECTED}",
-            ["List io.evenkeel.EvenkeelPlanAssignor alone in...", "...then restart one member."],
+            [
+                "...io.evenkeel.EvenkeelPlanAssignor as the only entry...",
+                "...then restart one member.",
+            ],
         ),
         # server-side ones are for KIP-848 groups, which take no other; `range` on the wire is range-server there
         (
@@ -236,7 +239,7 @@ ELECTED = "all 3 members list it, but range is elected (3 of 3 votes)"
             "uniform",
             None,
             NOT_DEPLOYABLE,
-            "classic group: its leader assigns, a server-side strategy cannot be deployed",
+            "classic group: its leader assigns, so server-side strategies don't apply",
             [],
         ),
         (
@@ -244,7 +247,7 @@ ELECTED = "all 3 members list it, but range is elected (3 of 3 votes)"
             "range",
             None,
             NOT_DEPLOYABLE,
-            "KIP-848 group: the broker assigns, a client-side strategy cannot be deployed",
+            "KIP-848 group: the broker assigns, so client-side strategies don't apply",
             [],
         ),
         (KIP_848 | {"assignor": "range"}, "range-server", None, CAN, RUNS, []),
@@ -254,7 +257,7 @@ ELECTED = "all 3 members list it, but range is elected (3 of 3 votes)"
             "range-server",
             None,
             COULD,
-            "members may ask for it",
+            "members can request it",
             ["...group.remote.assignor=range..."],
         ),
         (KIP_848 | {"assignor": "evenkeel-racks"}, "racks-server", None, CAN, RUNS, []),
@@ -281,7 +284,7 @@ ELECTED = "all 3 members list it, but range is elected (3 of 3 votes)"
             "sticky",
             {"c1": ("range",), "c2": ("range", "sticky")},
             COULD,
-            f"{ADDING}; 1 of 3 members does not list it (c1@/10.0.0.1); what 1 of 3 members list is not known",
+            f"{ADDING}; 1 of 3 members does not list it (c1@/10.0.0.1); the lists of 1 of 3 members are not known",
             [],
         ),
     ],
@@ -293,7 +296,7 @@ def test_who_can_run_what_and_how(runs_now, strategy, assignors, expected, why, 
 
     assert (told.feasibility, why_of(told)) == (expected, why)
     assert [part for part in how if not _fits(how_of(told), part)] == []
-    assert ("Ship" in how_of(told)) is (strategy == "lag-aware" and expected is COULD)
+    assert ("classpath" in how_of(told)) is (strategy == "lag-aware" and expected is COULD)
 
 
 def test_members_are_told_apart_by_instance_id_and_a_long_list_of_them_is_cut():
@@ -331,7 +334,7 @@ def test_client_rack_is_mentioned_where_it_would_count(situation, strategy, rack
     ]
     topics = [topic("t", 2, replicas=replicas)]
     made = groups(make_snapshot(topics=topics, groups=[group("g", members=members)]))[0]
-    said = "It looks at the racks only of members that set client.rack; 2 of 2 do not."
+    said = "It uses racks only of members that set client.rack; 2 of 2 do not."
 
     assert (said in how_of(feasibility(made, strategy))) is told, situation
 
@@ -339,19 +342,19 @@ def test_client_rack_is_mentioned_where_it_would_count(situation, strategy, rack
 @pytest.mark.parametrize(
     ("assignors", "reason", "reporting_nothing"),
     [
-        ((COOPERATIVE,), "the strategy it runs", set()),
+        ((COOPERATIVE,), "the current strategy", set()),
         (
             (COOPERATIVE, "range"),
-            "the strategy it runs; listed beside eager ones, it starts afresh at every rebalance",
+            "the current strategy; listed with eager strategies, it reassigns all partitions in each rebalance",
             {"c1", "c2", "c3"},
         ),
         (
             {"c2": (COOPERATIVE, "sticky"), "*": (COOPERATIVE,)},
-            "the strategy it runs; 1 of 3 members (c2@/10.0.0.2) lists an eager one beside it: "
-            "what they own starts afresh at every rebalance",
+            "the current strategy; 1 of 3 members (c2@/10.0.0.2) lists an eager strategy with it: "
+            "all of their partitions are reassigned in each rebalance",
             {"c2"},
         ),
-        ({"c1": (COOPERATIVE, "range")}, "the strategy it runs", set()),
+        ({"c1": (COOPERATIVE, "range")}, "the current strategy", set()),
     ],
 )
 def test_a_member_with_an_eager_strategy_beside_a_cooperative_one_forgets(
@@ -369,14 +372,14 @@ def test_a_member_with_an_eager_strategy_beside_a_cooperative_one_forgets(
 @pytest.mark.parametrize(
     ("assignors", "doubt"),
     [
-        (("sticky", "range"), "it runs range, but the lists elect sticky: check them"),
+        (("sticky", "range"), "it runs range, but its lists elect sticky: check them"),
         (
             ("sticky",),
-            "it runs range, which the lists of c1@/10.0.0.1, c2@/10.0.0.2, c3@/10.0.0.3 leave out",
+            "it runs range, which is missing in the lists of c1@/10.0.0.1, c2@/10.0.0.2, c3@/10.0.0.3",
         ),
         (
             {"c2": ("sticky",)},
-            "it runs range, which the lists of c2@/10.0.0.2 leave out: check them",
+            "it runs range, which is missing in the lists of c2@/10.0.0.2: check them",
         ),
     ],
 )
@@ -407,8 +410,10 @@ def test_a_group_that_follows_plans_can_run_what_a_plan_can_hold(strategy, deplo
 
     assert (told.feasibility, told.deployment) == (Feasibility.AVAILABLE, Deployment.PLAN)
     runs_it = strategy == "balanced"
-    assert why_of(told) == ("the strategy it runs" if runs_it else "its members follow plans")
-    assert how_of(told).startswith(f"`evenkeel plan GROUP --strategy {strategy}` writes the plan")
+    assert why_of(told) == ("the current strategy" if runs_it else "its members follow plans")
+    assert how_of(told).startswith(
+        f"Write the plan with `evenkeel plan g --strategy {strategy}`, copy"
+    )
     assert runs(following, strategy) is runs_it
     assert runs(following, "range") is False
 
@@ -442,7 +447,7 @@ def test_a_plan_holds_what_members_decide_and_classes_where_they_only_list_the_f
             "kafka-python-3.0.12",
             "lag-aware",
             "1 of 2 members is of kafka-python, which",
-            "It needs",
+            "Its members have to",
         ),
         ("rdkafka", "roundrobin", None, None),
         ("consumer-g-1", "fair", None, None),
@@ -473,21 +478,21 @@ def test_no_broker_follows_a_plan():
 @pytest.mark.parametrize(
     ("assignors", "strategy", "expected", "why"),
     [
-        (["uniform", "evenkeel-racks"], "racks-server", "needs restart", "members may ask for it"),
+        (["uniform", "evenkeel-racks"], "racks-server", "needs restart", "members can request it"),
         (
             ["uniform", "range"],
             "racks-server",
             "not deployable here",
-            "not every broker lists evenkeel-racks in",
+            "not all brokers list evenkeel-racks in",
         ),
         (
             None,
             "racks-server",
             "not deployable here",
-            "whether brokers have evenkeel-racks is not known: it",
+            "not known if the brokers have evenkeel-racks",
         ),
-        (["uniform"], "range-server", "not deployable here", "not every broker lists range in"),
-        (None, "range-server", "needs restart", "members may ask for it"),
+        (["uniform"], "range-server", "not deployable here", "not all brokers list range in"),
+        (None, "range-server", "needs restart", "members can request it"),
     ],
 )
 def test_members_can_ask_for_what_every_broker_has(assignors, strategy, expected, why):
@@ -507,9 +512,7 @@ def test_a_group_in_migration_takes_what_its_broker_has():
 
     told = feasibility(both, "range-server")
 
-    assert (
-        why_of(told) == "members may ask for it; 1 of 2 still use the classic protocol and cannot"
-    )
+    assert why_of(told) == "members can request it; 1 of 2 still use the classic protocol and can't"
     assert feasibility(both, "sticky").feasibility is Feasibility.NOT_DEPLOYABLE
 
 

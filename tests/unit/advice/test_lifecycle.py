@@ -42,7 +42,7 @@ LESS_BYTES = Fact(kind=FactKind.GAIN, measure="cross_rack_bytes_per_second", bef
 LESS_ACROSS = Fact(
     kind=FactKind.REMARK, measure="cross_rack_share", before=0.83, after=0.0, unit="share"
 )
-CAME = LiveFigures(lag=120, delay_seconds=3.0, utilisation=0.5, cross_rack_share=None)
+CAME = LiveFigures(lag=120, delay_seconds=3.0, utilization=0.5, cross_rack_share=None)
 
 
 @dataclass
@@ -174,8 +174,8 @@ def test_it_says_what_is_waited_for():
     story = Story().goes_on("ss.s")
 
     assert story.said == (
-        "stay sticky: sticky would help (partition spread 5 -> 1), to be confirmed: won in 3 of the last 4 snapshots,"
-        " since 2026-03-01 10:00:00 UTC; told after 30 min and 3 of 4"
+        "stay sticky: sticky would help (partition spread 5 -> 1); pending: best in 3 of the last 4 snapshots,"
+        " since 2026-03-01 10:00:00 UTC; advised after 30 min and 3 of 4"
     )
     assert story.goes_on("sss").said == "switch sticky: partition spread 5 -> 1"
     assert story.last.advice.seen == 4
@@ -188,11 +188,11 @@ def test_what_is_confirmed_is_told_though_it_did_not_win_once():
     story = confirmed().goes_on(".")
 
     assert story.said == (
-        "switch sticky: sticky would help by earlier snapshots (partition spread 5 -> 1): won in 3 of the last 4"
+        "switch sticky: sticky would help, by earlier snapshots (partition spread 5 -> 1): best in 3 of the last 4"
         " snapshots"
     )
-    assert story.goes_on("......").said.startswith("stay None: nothing to gain")
-    assert story.cause.startswith("sticky did not win in 4 of the last 4 snapshots; nothing to")
+    assert story.goes_on("......").said.startswith("stay None: no better strategy")
+    assert story.cause.startswith("sticky was not best in 4 of the last 4 snapshots; no better")
 
 
 def test_what_cannot_be_judged_keeps_its_state():
@@ -271,7 +271,7 @@ def test_what_asks_for_client_rack_is_over_once_that_changes_nothing(monkeypatch
     story = Story().goes_on("sssssss").goes_on("." * 7)
 
     assert [state for *_, state in story.told] == [P, C, E]
-    assert story.cause == "sticky+client.rack is no other answer any more than without client.rack"
+    assert story.cause == "sticky+client.rack now gives the same assignment as without client.rack"
 
 
 def _row_of(name):
@@ -290,7 +290,7 @@ def test_while_it_is_open_whether_a_promise_is_kept_nothing_else_is_proposed():
     story = taken_up().goes_on("uuuuuuuuuu")
 
     assert story.told[-1][2] == T
-    assert "sticky was adopted: whether it keeps what was promised shows by" in story.said
+    assert "sticky was adopted: evenkeel verifies its forecast by" in story.said
 
 
 def test_a_promise_that_is_kept_is_verified():
@@ -298,14 +298,14 @@ def test_a_promise_that_is_kept_is_verified():
     story = taken_up().goes_on("." * 12)
 
     assert story.told[-1] == (95, "sticky", V)
-    assert story.cause == "lag an hour later 120 offsets, promised 100 offsets, at most 200 offsets"
+    assert story.cause == "lag an hour later 120 offsets, forecast 100 offsets, at most 200 offsets"
     assert [(c.after_seconds, c.measure) for c in story.checks] == [
         (900, "lag"),
         (3600, "lag"),
         (3600, "delay_seconds"),
-        (3600, "utilisation"),
+        (3600, "utilization"),
     ]
-    assert [c.realised for c in story.checks] == [120, 120, 3.0, 0.5]
+    assert [c.actual for c in story.checks] == [120, 120, 3.0, 0.5]
     story.goes_on("." * (12 * 24))
     assert {c.after_seconds for c in story.checks[4:]} == {86_400}
     assert len(story.checks) == 7
@@ -356,9 +356,9 @@ def test_what_is_won_across_racks_alone_is_verified_by_the_snapshot_that_shows_i
     story = for_racks().goes_on(".", **crossing(0.0))
 
     assert story.told[2:] == [(35, "sticky", T), (35, "sticky", V)]
-    assert story.cause == "nothing crosses racks any more (83% before)"
+    assert story.cause == "reads across racks 0% (83% before)"
     assert story.last.advice.state is AdviceState.VERIFIED
-    assert [(c.after_seconds, c.measure, c.realised) for c in story.checks] == [
+    assert [(c.after_seconds, c.measure, c.actual) for c in story.checks] == [
         (0, "cross_rack_share", 0.0)
     ]
     story.goes_on("." * 12 * 25)
@@ -370,11 +370,11 @@ def test_what_is_won_across_racks_alone_is_verified_by_the_snapshot_that_shows_i
 @pytest.mark.parametrize(
     ("shown", "told", "cause"),
     [
-        ([0.83, 0.83], [(40, M)], "83% crosses racks as before (at most 5% was promised)"),
-        ([0.83, 0.81], [(40, M)], "81% crosses racks (83% before, at most 5% was promised)"),
-        ([0.83, 0.04], [(40, V)], "4% crosses racks now (83% before)"),
-        ([0.83, None, None, 0.0], [(50, V)], "nothing crosses racks any more (83% before)"),
-        ([0.83, None, None, 0.83], [(50, M)], "83% crosses racks as before"),
+        ([0.83, 0.83], [(40, M)], "reads across racks 83% as before (forecast at most 5%)"),
+        ([0.83, 0.81], [(40, M)], "reads across racks 81% (83% before, forecast at most 5%)"),
+        ([0.83, 0.04], [(40, V)], "reads across racks 4% (83% before)"),
+        ([0.83, None, None, 0.0], [(50, V)], "reads across racks 0% (83% before)"),
+        ([0.83, None, None, 0.83], [(50, M)], "reads across racks 83% as before"),
         ([0.4, 0.4], [], "the group runs sticky now"),
     ],
 )
@@ -420,7 +420,7 @@ def test_lag_that_comes_worse_revokes_what_was_verified_at_once():
     story.goes_on("." * 12, **crossing(0.0, lag=999, delay_seconds=999))
 
     assert story.told[2:] == [(35, "sticky", T), (35, "sticky", V), (95, "sticky", M)]
-    assert story.cause == "lag an hour later 999 offsets, promised 100 offsets, at most 200 offsets"
+    assert story.cause == "lag an hour later 999 offsets, forecast 100 offsets, at most 200 offsets"
 
 
 def test_lag_that_comes_worse_revokes_nothing_while_something_else_is_proposed():
@@ -429,7 +429,7 @@ def test_lag_that_comes_worse_revokes_nothing_while_something_else_is_proposed()
     story.goes_on("u" * 12, **crossing(0.0, lag=999, delay_seconds=999))
 
     assert [state for *_, state in story.told[2:]] == [T, V, P, C]
-    assert [c.realised for c in story.checks if c.measure == "lag"] == [999, 999]
+    assert [c.actual for c in story.checks if c.measure == "lag"] == [999, 999]
 
 
 @pytest.mark.parametrize(
@@ -461,7 +461,7 @@ def test_without_a_forecast_nobody_knows():
     """It is not waited for what nothing was promised of."""
     story = taken_up(forecast=None).goes_on(".")
 
-    assert (story.told[-1][2], story.cause) == (E, "no forecast of sticky to hold it against")
+    assert (story.told[-1][2], story.cause) == (E, "no forecast of sticky to compare with")
 
 
 def test_a_snapshot_too_far_from_the_moment_tells_nothing():
@@ -469,11 +469,11 @@ def test_a_snapshot_too_far_from_the_moment_tells_nothing():
     story = taken_up()
     story.minute += 20
     story.goes_on(".")
-    assert [(c.after_seconds, c.realised) for c in story.checks] == [(900, None)]
+    assert [(c.after_seconds, c.actual) for c in story.checks] == [(900, None)]
     story.minute += 60
     story.goes_on(".")
 
-    assert [c.realised for c in story.checks] == [None] * 4
+    assert [c.actual for c in story.checks] == [None] * 4
     assert story.told[-1][2] == E
 
 
@@ -481,7 +481,7 @@ def test_an_assignment_that_changes_again_shows_nothing():
     """What was not due yet is unknown, and so is what came of it."""
     story = taken_up().goes_on("....").goes_on(".", assignment="another")
 
-    assert [c.realised for c in story.checks] == [120, *[None] * 6]
+    assert [c.actual for c in story.checks] == [120, *[None] * 6]
     assert "the assignment changed again" in story.cause
 
 
@@ -501,7 +501,7 @@ def test_nobody_follows():
     story.goes_on("s" * 8)
 
     assert [state for *_, state in story.told] == [C, E]
-    assert story.cause == "nobody took it up in 7 d"
+    assert story.cause == "not adopted within 7 d"
     assert story.said.startswith("stay sticky: sticky would help")
     assert [state for *_, state in story.goes_on("s").told[2:]] == [C]
 
@@ -512,7 +512,7 @@ def test_a_group_that_can_no_longer_run_it():
     assert story.told[-1][2] == C
     story.goes_on(".")
 
-    assert (story.told[-1][2], story.cause) == (E, "the group cannot run sticky any more")
+    assert (story.told[-1][2], story.cause) == (E, "the group can no longer run sticky")
 
 
 def test_a_group_that_is_gone():
@@ -522,7 +522,7 @@ def test_a_group_that_is_gone():
 
     assert ended is not None
     assert [(e.strategy, e.state, because(e.facts)) for e in ended.events] == [
-        ("sticky", AdviceState.EXPIRED, "the group is gone")
+        ("sticky", AdviceState.EXPIRED, "the group no longer exists")
     ]
     assert (ended.advice.verdict, ended.course.proposal) == (Verdict.NOT_EVALUATED, None)
     assert gone(ended.course, "g", at) is None
@@ -538,7 +538,7 @@ def test_the_way_back_is_closed_for_a_week():
     """Neither the strategy nor the assignment that it came from wins; after that they may."""
     story = verified().goes_on("r" * 20)
     assert story.told[-1][2] == V
-    assert "range would be the way back from sticky: not advised for 7 d" in story.said
+    assert "range would revert the switch to sticky: not advised for 7 d" in story.said
     other = verified().goes_on("u" * 20, would_be="before")
     assert other.told[-1][2] == V
     story.minute += 7 * DAY
@@ -584,7 +584,7 @@ def test_what_was_missed_twice_is_muted():
 
     assert story.told[-1][1:] == ("sticky", P)
     assert story.said == (
-        "stay sticky: muted until 2026-03-31 13:15:00 UTC: sticky did not keep what was promised, missed 2026-03-01"
+        "stay sticky: paused until 2026-03-31 13:15:00 UTC: sticky missed its forecast, missed 2026-03-01"
         " 11:35:00 UTC, missed 2026-03-01 13:15:00 UTC"
     )
     assert [mute.strategy for mute in story.course.mutes] == ["sticky"]

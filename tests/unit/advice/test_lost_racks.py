@@ -68,7 +68,7 @@ def test_what_crosses_and_what_would_have_to_is_told():
 
     assert told is not None
     assert words(told).startswith(
-        "lost rack awareness: 50% of its partitions are read across racks, 0% would have to be"
+        "lost rack awareness: 50% of its partitions are read across racks, 0% is possible"
     )
     findings = {
         row["strategy"]: row["findings"]
@@ -77,15 +77,15 @@ def test_what_crosses_and_what_would_have_to_is_told():
     assert {name: said for name, said in findings.items() if said} == {"live": [words(told)]}
 
 
+COMMAND = "evenkeel's assignor for brokers does: evenkeel runbook g --strategy racks-server"
+
+
 @pytest.mark.parametrize(
     ("assignors", "cure"),
     [
-        (None, "evenkeel's for brokers does: evenkeel runbook GROUP --strategy racks-server"),
-        (
-            ["uniform"],
-            "evenkeel's for brokers does: evenkeel runbook GROUP --strategy racks-server",
-        ),
-        (["uniform", "evenkeel-racks"], "racks-server, which they have, does"),
+        (None, COMMAND),
+        (["uniform"], COMMAND),
+        (["uniform", "evenkeel-racks"], "racks-server, which they list, does"),
     ],
 )
 def test_the_cure_is_named(assignors, cure):
@@ -93,7 +93,7 @@ def test_the_cure_is_named(assignors, cure):
     told = _found(_group(ACROSS, group_assignors=assignors))
 
     assert told is not None
-    assert words(told).endswith(f"look at no rack, though all members tell theirs; {cure}")
+    assert words(told).endswith(f"don't use racks, although all members send theirs; {cure}")
 
 
 @pytest.mark.parametrize(
@@ -160,9 +160,9 @@ def test_shares_count_what_is_read_where_only_leaders_serve():
             None,
             900,
             {"price_per_gb": 0.02},
-            "whether brokers serve reads from followers is unknown",
+            "if brokers serve reads from followers",
         ),
-        (True, None, {"price_per_gb": 0.02}, "size of records is unknown on 4 partitions (t)"),
+        (True, None, {"price_per_gb": 0.02}, "the record size is unknown on 4 partitions (t)"),
         (True, None, {"price_per_gb": 0.02, "bytes_per_record": 100}, None),
         (True, 900, {"price_per_gb": 0.02}, None),
         (None, None, {}, None),
@@ -178,7 +178,7 @@ def test_why_a_cost_is_unknown_is_told_to_whom_set_a_price(fetching, log_bytes, 
     )
     row = proposed(Settings(rules=(Rule(**rule),)), one, [earlier], ask_next_change=False)[0]
 
-    found = [text for text in row["findings"] if "priced" in text]
+    found = [text for text in row["findings"] if "cost is unknown" in text]
     assert [told in text for text in found] == [True] * (told is not None)
 
 

@@ -70,9 +70,9 @@ def test_one_step_is_told_by_whom_it_would_keep_out():
     wrong = how(plan("cooperative-sticky", "range", [("range",)] * 4).in_one_step)
 
     assert wrong is not None
-    assert f"refused ({REFUSED})" in wrong
-    assert "3 of 4 stay out" in wrong
-    assert "an eager strategy would give away partitions" in wrong
+    assert f"rejected ({REFUSED})" in wrong
+    assert "3 of 4 members are rejected" in wrong
+    assert "an eager strategy would reassign partitions" in wrong
 
 
 def test_between_eager_strategies_nobody_reads_what_another_was_given():
@@ -87,7 +87,7 @@ def test_static_members_would_all_stay_out():
     """Their own old list is still in the group when they come back."""
     way = plan("sticky", "range", [("range",)] * 2, [True, True])
 
-    assert "all stay out" in (how(way.in_one_step) or "")
+    assert "all members are rejected" in (how(way.in_one_step) or "")
     assert any("2 of 2 members are static" in note for note in said(way.notes))
 
 
@@ -101,7 +101,8 @@ def test_javas_default_list_needs_one_restart_to_become_cooperative():
     assert way.in_one_step == ()
     assert (
         how_of(way)
-        == f"List {JAVA}CooperativeStickyAssignor alone in partition.assignment.strategy, one rolling restart."
+        == f"Set partition.assignment.strategy to {JAVA}CooperativeStickyAssignor as the only entry:"
+        " one rolling restart."
     )
 
 
@@ -118,7 +119,7 @@ def test_a_listed_eager_strategy_goes_first_and_wins_with_the_majority():
 
     assert [step.lists for step in way.steps] == [("roundrobin", "range", "sticky")]
     assert _elected(way.steps[0]) == [(1, 1, "range"), (2, 3, "roundrobin")]
-    assert how_of(way).endswith("one rolling restart; 2 of 3 members are enough.")
+    assert how_of(way).endswith("one rolling restart; 2 of 3 members suffice.")
 
 
 def test_between_eager_strategies_the_second_restart_only_tidies_up():
@@ -127,7 +128,7 @@ def test_between_eager_strategies_the_second_restart_only_tidies_up():
 
     assert [step.needed for step in way.steps] == [True, False]
     assert how_of(way).startswith("One rolling restart with partition.assignment.strategy=")
-    assert f"a second with {JAVA}StickyAssignor alone drops roundrobin" in how_of(way)
+    assert f"a second one with only {JAVA}StickyAssignor removes roundrobin" in how_of(way)
 
 
 def test_where_it_is_already_nothing_has_to_be_done():
@@ -143,9 +144,9 @@ def test_where_it_is_already_nothing_has_to_be_done():
         ([None, ("range",)], "the lists of 1 of 2 members are not known"),
         (
             [("sticky", "range")] * 2,
-            "the lists that are said elect sticky, but the group runs range",
+            "the configured lists elect sticky, but the group runs range",
         ),
-        ([("sticky",), ("fair",)], "the lists that are said elect nothing"),
+        ([("sticky",), ("fair",)], "the configured lists elect nothing"),
     ],
 )
 def test_without_lists_that_fit_only_what_it_runs_is_relied_on(lists, why):
@@ -168,25 +169,29 @@ def test_javas_default_is_mentioned_where_it_may_spare_a_restart():
 
 def test_other_clients_are_told_what_they_cannot_do():
     """librdkafka and kafka-python refuse to mix eager and cooperative; librdkafka has no sticky."""
-    assert "refuse a list of cooperative-sticky and range" in _short(
+    assert "reject a list of cooperative-sticky and range" in _short(
         "cooperative-sticky", "range", [None]
     )
     assert "refuse" not in _short("roundrobin", "range", [None])
     assert "librdkafka has no sticky." in _short("sticky", "range", [None])
     [spelled] = [
-        n for n in said(plan("roundrobin", "range", [("range",)] * 2).notes) if "wire names" in n
+        n
+        for n in said(plan("roundrobin", "range", [("range",)] * 2).notes)
+        if "protocol names" in n
     ]
-    assert spelled == "librdkafka writes wire names: roundrobin,range, then roundrobin."
+    assert spelled == "librdkafka uses protocol names: roundrobin,range, then roundrobin."
     mixed = said(plan("cooperative-sticky", "range", [("range",)] * 2).notes)
-    assert not any("wire names" in note for note in mixed)
+    assert not any("protocol names" in note for note in mixed)
 
 
 def test_a_class_that_has_to_be_shipped_is_named():
     """Kafka's own client has neither fair nor lag."""
     told_how = _short("lag-aware", "range", [("range",)] * 2)
 
-    assert told_how.startswith("Ship io.evenkeel.EvenkeelLagAwareAssignor with every member.")
-    assert told_how.endswith("Only Java clients can load such a class.")
+    assert told_how.startswith(
+        "Add io.evenkeel.EvenkeelLagAwareAssignor to the classpath of every member."
+    )
+    assert told_how.endswith("Only Java clients can load it.")
 
 
 def test_the_class_behind_an_unknown_name_is_left_to_its_owner():
@@ -220,7 +225,7 @@ def test_differing_lists_are_restarted_in_their_order():
 
     assert elect(dict(zip("abc", lists, strict=True))).elected == "range"
     assert _elected(way.steps[0]) == [(1, 1, "range"), (2, 3, "sticky")]
-    assert said(way.notes)[-1].startswith("Members list different things")
+    assert said(way.notes)[-1].startswith("Members have different lists")
 
 
 def test_the_broker_of_a_kip_848_group_is_asked_by_its_members():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evenkeel.engine.advice.feasibility import NO_FOLLOWER
+from evenkeel.engine.advice.feasibility import no_follower
 from evenkeel.engine.advice.rolling_restarts import in_short
 from evenkeel.engine.advice.switch_cost import gives_up_everything, price
 from evenkeel.engine.config import Policy
@@ -64,7 +64,7 @@ def test_what_runs_already_takes_one_restart_or_none():
 
 def test_what_nobody_knows_how_to_get_has_no_price():
     """A plan that no member follows."""
-    assert price(NO_FOLLOWER.how, DYNAMIC, NOW, THEN, eager=True, pauses=PAUSES) is None
+    assert price(no_follower().how, DYNAMIC, NOW, THEN, eager=True, pauses=PAUSES) is None
 
 
 @pytest.mark.parametrize(

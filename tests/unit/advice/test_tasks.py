@@ -18,7 +18,7 @@ from tests.helpers.streams_groups import Sub, Thread, live_group, on, presume
 
 SETTING = "rack.aware.assignment.strategy"
 SET_RACKS = "Set client.rack on every instance and broker.rack on every broker."
-NO_SETTING = "a KIP-1071 group: the broker assigns tasks, it has no such setting"
+NO_SETTING = "a KIP-1071 group: the broker assigns tasks, and has no such setting"
 
 NONE, MIN, BALANCE = RackStrategy
 RACKED = [Thread(1, "0_0", rack="a"), Thread(2, "0_1", rack="b")]
@@ -36,7 +36,7 @@ CONFIGURED = [
 ]
 BY_RULE = StreamsSettings(rack_aware_assignment_strategy="balanced_min_cost")
 MIN_BY_RULE = StreamsSettings(rack_aware_assignment_strategy="min_traffic")
-EQUAL_COSTS = "every task costs the same on every client: racks have nothing to gain"
+EQUAL_COSTS = "every task costs the same on every client, so racks make no difference"
 NEEDS = "Every instance needs Kafka Streams 3.6 or newer, and client.rack"
 CAN, COULD, NOT_DEPLOYABLE = (
     Feasibility.AVAILABLE,
@@ -44,10 +44,13 @@ CAN, COULD, NOT_DEPLOYABLE = (
     Feasibility.NOT_DEPLOYABLE,
 )
 INFEASIBLE = Feasibility.NOT_APPLICABLE
-BRINGS_IT = "It runs this strategy already: the next rebalance brings the assignment."
+BRINGS_IT = "The group already runs this strategy: the next rebalance applies the assignment."
 
 
-SENT = "after client.rack is set on 1 of 2 clients (app-2): one without switches racks off for all (KIP-925)"
+SENT = (
+    "after client.rack is set on 1 of 2 clients (app-2): a single client without it disables racks for"
+    " all (KIP-925)"
+)
 
 
 def _send(rack):
@@ -59,15 +62,15 @@ def _restart(strategy):
 
 
 def _set(strategy):
-    return f"Set {SETTING}={strategy} on every instance, one rolling restart."
+    return f"Set {SETTING}={strategy} on every instance: one rolling restart."
 
 
 @pytest.mark.parametrize(
     ("strategy", "group", "expected", "why", "how"),
     [
         # what gives exactly what there is can run, as far as can be seen; so can what is configured
-        (NONE, {}, CAN, "the strategy it runs, as far as can be seen", BRINGS_IT),
-        (BALANCE, {"told": BY_RULE}, CAN, "the strategy it runs, as configured", BRINGS_IT),
+        (NONE, {}, CAN, "the current strategy, as far as can be seen", BRINGS_IT),
+        (BALANCE, {"told": BY_RULE}, CAN, "the current strategy, as configured", BRINGS_IT),
         (NONE, {"told": BY_RULE}, COULD, _restart("none"), _set("none")),
         # another one could after a restart: the setting is named, and what else it asks for
         (
@@ -75,16 +78,16 @@ def _set(strategy):
             {},
             COULD,
             _restart("min_traffic"),
-            f"{_set('min_traffic')} {NEEDS}, which all tell.",
+            f"{_set('min_traffic')} {NEEDS}, which all send.",
         ),
         (
             BALANCE,
             {},
             COULD,
             _restart("balance_subtopology"),
-            f"{_set('balance_subtopology')} {NEEDS}, which all tell.",
+            f"{_set('balance_subtopology')} {NEEDS}, which all send.",
         ),
-        # back to `none` racks play no part
+        # back to `none` racks have no effect
         (NONE, {"replicas": NEAR, "threads": EXCHANGED}, COULD, _restart("none"), _set("none")),
         # Kafka does not see racks that are configured: they are to be sent first
         (
@@ -92,7 +95,7 @@ def _set(strategy):
             {"threads": CONFIGURED},
             COULD,
             f"{SENT}; {_restart('min_traffic')}",
-            f"{_send('b')} {_set('min_traffic')} {NEEDS}: 1 of 2 members do not tell theirs.",
+            f"{_send('b')} {_set('min_traffic')} {NEEDS}: 1 of 2 members send none.",
         ),
         # where the strategy is set already, that is all; in effect it is `none` until then
         (MIN, {"threads": CONFIGURED, "told": MIN_BY_RULE}, COULD, SENT, _send("b")),
@@ -104,13 +107,13 @@ def _set(strategy):
             BRINGS_IT,
         ),
         # a missing rack makes it another name for `none`, which looks at no rack; who has none is named
-        (NONE, {"threads": SILENT}, CAN, "the strategy it runs, as far as can be seen", BRINGS_IT),
+        (NONE, {"threads": SILENT}, CAN, "the current strategy, as far as can be seen", BRINGS_IT),
         *(
             (
                 each,
                 {"threads": SILENT},
                 INFEASIBLE,
-                "racks play no part: 1 client (app-2) has no rack...",
+                "racks have no effect: 1 client (app-2) has no rack...",
                 f"{_send('<the rack of this member>')} {_set(each.value)}...",
             )
             for each in (MIN, BALANCE)
@@ -119,15 +122,15 @@ def _set(strategy):
             MIN,
             {"replicas": on("source-0", "b ?")},
             INFEASIBLE,
-            "racks play no part: 1 source partition (source-0-1) lies on a broker without rack",
+            "racks have no effect: 1 source partition (source-0-1) lies on a broker without rack",
             SET_RACKS,
         ),
-        # for measuring alone: the broker looks at no rack
+        # for measuring alone: the broker doesn't use racks
         (
             MIN,
             {"threads": SILENT, "kip_1071": True},
             INFEASIBLE,
-            "racks play no part: 1 client (...",
+            "racks have no effect: 1 client (...",
             "Set client.rack of Kafka Streams, or configure racks by client id or host...",
         ),
         # with the broker assigning each is a baseline, even one that gives exactly what there is
@@ -138,13 +141,13 @@ def _set(strategy):
             {"replicas": on("source-0", "ab ab")},
             COULD,
             f"{_restart('min_traffic')}; {EQUAL_COSTS}",
-            f"{_set('min_traffic')} {NEEDS}, which all tell.",
+            f"{_set('min_traffic')} {NEEDS}, which all send.",
         ),
         (
             MIN,
             {"replicas": on("source-0", "ab ab"), "told": MIN_BY_RULE},
             CAN,
-            f"the strategy it runs, as configured; {EQUAL_COSTS}",
+            f"the current strategy, as configured; {EQUAL_COSTS}",
             BRINGS_IT,
         ),
     ],
@@ -221,5 +224,5 @@ def test_the_sticky_assignor_it_runs_can_run(kip_1071):
 
     assert task_reach(group, application.own) is Deployment.SETTING
     assert judged.feasibility is Feasibility.AVAILABLE
-    assert why_of(judged).startswith("the strategy it runs")
-    assert how_of(judged).endswith("the next rebalance brings the assignment.")
+    assert why_of(judged).startswith("the current strategy")
+    assert how_of(judged).endswith("the next rebalance applies the assignment.")

@@ -32,17 +32,17 @@ UNEVEN = [{"t": [0, 1], "u": range(5)}, {"t": [2], "u": range(5, 10)}, {"t": [3]
 def test_what_evens_it_out_is_named_with_what_members_then_have(header, who):
     """KIP-49's `fair` first, deployable or not; of the others those that the group could run."""
     assert _found(UNEVEN, {"t": 5, "u": 10}, **header) == [
-        "its members have 7/6/1/1 partitions, and u can go to 2 of 4 members only",
-        f"{who} would make that 5/5/3/2 (KIP-49)",
+        "its members have 7/6/1/1 partitions, and only 2 of 4 members can receive u",
+        f"{who} would give 5/5/3/2 (KIP-49)",
     ]
 
 
 def test_where_nobody_could_take_one_over_that_is_said():
     """The subscriptions alone make it uneven: no strategy is named."""
     alone = [{"u": range(6)}, {"t": [0]}, {"t": [1]}]
-    told = ["its members have 6/1/1 partitions, and u can go to 1 of 3 members only"]
+    told = ["its members have 6/1/1 partitions, and only 1 of 3 members can receive u"]
     told += [
-        "nobody could take one over who has fewer: that is as even as these subscriptions allow"
+        "no member with fewer can receive another: that is as even as these subscriptions allow"
     ]
     assert _found(alone, {"t": 2, "u": 6}) == told
 

@@ -1,4 +1,4 @@
-"""`balanced` where arrivals are known: peak utilisation, bytes across racks, moves, or how far from them at most."""
+"""`balanced` where arrivals are known: peak utilization, bytes across racks, moves, or how far from them at most."""
 
 from __future__ import annotations
 
@@ -177,10 +177,10 @@ def _least(group, known, peak=np.inf):
         share[range(members), range(i * members, (i + 1) * members)] = _load(group)[rows[i]]
     share[:, :-1] /= _usual(group.capacity)[:, None]
     rules = [LinearConstraint(once, 1, 1), LinearConstraint(share, -np.inf, 0)]
-    utilisation = np.append(np.zeros(size), 1.0)
+    utilization = np.append(np.zeros(size), 1.0)
     least = []
     far, moved = (np.append(np.where(may, of[rows], 0).ravel(), 0.0) for of in (crossing, moves))
-    for aim in (utilisation, far, moved)[int(np.isfinite(peak)) :]:
+    for aim in (utilization, far, moved)[int(np.isfinite(peak)) :]:
         solved = milp(
             aim,
             constraints=rules,
@@ -208,7 +208,7 @@ def test_what_it_claims_holds_beside_integer_programming(group, work):
 
     value, least = _value(group, answer.owner.tolist(), known), _least(group, known)
     told = {fact.measure: fact for fact in answer.proof}
-    peak = told.get("peak_utilisation") or told["peak_load"]
+    peak = told.get("peak_utilization") or told["peak_load"]
     assert peak.after == pytest.approx(value[0])
     assert peak.bound <= least[0] * (1 + 1e-6)
     far = told.get("cross_rack_bytes") or told.get("cross_rack_rate")
@@ -267,7 +267,7 @@ def test_twice_the_capacity_gets_twice_the_load():
 
 
 def test_idle_partitions_even_the_counts_out():
-    """What carries nothing costs no utilisation anywhere; it goes to whoever owns fewest."""
+    """What carries nothing costs no utilization anywhere; it goes to whoever owns fewest."""
     rates = {"t": [9, *[1] * 9, *[0] * 10]}
     group = spec(
         {"a": ["t"], "b": ["t"]}, {"t": 20}, rates=rates, owned={"a": [("t", p) for p in range(20)]}
@@ -290,7 +290,7 @@ def test_what_is_unknown_counts_as_the_usual_and_is_said():
     assert answer.owner[1] == answer.owner[2] != answer.owner[0]
     assert words_of(answer.proof) == (
         "exact (busiest member at 60% of its capacity);"
-        " 1 partition of unknown arrivals taken as the mean of the others"
+        " the unknown incoming rate of 1 partition is assumed to be the mean of the others"
     )
 
 
@@ -337,7 +337,7 @@ def test_a_large_group_comes_within_a_hundredth_of_its_floor(seed):
 
 
 def _peak(group, owner):
-    """The utilisation of the busiest member."""
+    """The utilization of the busiest member."""
     load = np.bincount(owner, weights=group.rate, minlength=len(group.members))
     return (load / group.capacity).max()
 

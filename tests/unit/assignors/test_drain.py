@@ -60,7 +60,7 @@ def behind(draw, most_members=4, most_partitions=6):
 
 
 def _worth(group, owners):
-    """(K) the lag integral of the hour (offset-seconds) under each of (K, P) owners, worked out another way."""
+    """(K) the lag integral of the hour (lag-seconds) under each of (K, P) owners, worked out another way."""
     staying, dynamic = (owners == group.owner).all(axis=1), ~group.static
     one, seconds = len(group.members), group.pauses.rebalance_seconds
     lag = np.tile(group.lag.values.astype(float), (len(owners), 1))
@@ -196,7 +196,7 @@ def test_without_a_backlog_nothing_moves_and_it_says_so():
     answer = Drain().assign(lagging)
 
     assert np.array_equal(answer.owner, lagging.owner)
-    assert words_of(answer.proof) == "exact; no backlog: nothing moves"
+    assert words_of(answer.proof) == "exact; no backlog: no partition moves"
 
 
 def test_without_a_backlog_what_has_no_owner_gets_one_and_nothing_moves():
@@ -230,7 +230,7 @@ def test_where_no_capacity_is_known_members_count_as_equals():
 
     assert answer.owner.tolist() == [0, 1, 1]
     assert words_of(answer.proof) == (
-        "exact; no capacity is known: members count as equals, arrivals and pauses are left aside"
+        "exact; no capacity is known: members count as equals, incoming rates and pauses are left out"
     )
 
 
@@ -239,8 +239,8 @@ def test_what_it_found_and_what_it_had_to_guess_is_told():
     group = _two([60_000, 60_000, 0], rates={})
 
     assert words_of(Drain().assign(group).proof) == (
-        "exact (lag integral 72,000,000 offset-seconds over the hour, 144,000,000 as it is);"
-        " no arrivals are known: counted as if nothing arrived"
+        "exact (lag integral 72,000,000 lag-seconds over the hour, 144,000,000 with the current assignment);"
+        " no incoming rates are known: assumed to be 0"
     )
 
 
@@ -248,7 +248,7 @@ def test_too_large_a_group_is_told_what_no_assignment_is_below():
     """With no work allowed the answer is what dealing out gives, and the claim is a gap."""
     told = words_of(Drain(0).assign(_random_group(3, 12, 20)).proof)
 
-    assert "as it is, no assignment has less than" in told
+    assert "with the current assignment, no assignment has less than" in told
     assert told.endswith("moves not proven")
 
 

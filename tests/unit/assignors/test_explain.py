@@ -56,7 +56,7 @@ def test_the_steps_lead_to_the_owner(group):
         ("range", 2, ["4 partitions for 3", "a is the first subscriber with room whose rack (x)"]),
         ("range-server", 3, ["4 partitions for 3", "c is subscriber 3 in member order"]),
         ("roundrobin", 4, ["u-0 is partition 5 of 5", "turn of b"]),
-        ("fair", 0, ["topic t is dealt as number 2 of 2", "b has 0 partitions so far"]),
+        ("fair", 0, ["topic t is number 2 of 2", "b has 0 partitions so far"]),
         (
             "lag-aware",
             3,
@@ -69,11 +69,15 @@ def test_the_steps_lead_to_the_owner(group):
         (
             "min_traffic",
             2,
-            ["a gets 2 partitions", "a is in rack x, which holds a replica", "moves from b to a"],
+            [
+                "a receives 2 partitions",
+                "a is in rack x, which holds a replica",
+                "moves from b to a",
+            ],
         ),
-        ("balanced", 2, ["nothing arrives for it"]),
+        ("balanced", 2, ["it has no incoming records"]),
         ("balanced", 1, ["% of its capacity", "the next best subscriber"]),
-        ("uniform", 1, ["b has it and keeps it; it had 2 partitions"]),
+        ("uniform", 1, ["b owns it and keeps it; it had 2 partitions"]),
         ("live", 3, []),
     ],
 )

@@ -114,7 +114,7 @@ def test_weights_decide_whether_a_move_pays():
 
 @both
 def test_a_missing_rack_makes_it_infeasible(strategy):
-    """As Kafka's optimiser is switched off by one."""
+    """As Kafka's optimizer is switched off by one."""
     with pytest.raises(Infeasible, match="c9"):
         strategy.assign(
             spec({"c0": ["t"], "c9": ["t"]}, {"t": 1}, racks=RACKS, replicas={"t": [["a"]]})
@@ -131,4 +131,4 @@ def test_it_is_a_baseline_on_every_group(kind):
     told = Feasibilities(made, None).of("min_traffic", MinTraffic.deployment)
 
     assert told.feasibility is Feasibility.NOT_DEPLOYABLE
-    assert why_of(told) == "no setting or class brings it to a consumer group"
+    assert why_of(told) == "no setting or class makes it available to a consumer group"

@@ -63,7 +63,7 @@ def test_every_subscriber_is_as_likely():
 
 
 def test_partitions_and_topics_are_drawn_by_themselves():
-    """Neighbours agree as often as chance has it, within a topic and across topics."""
+    """Neighbors agree as often as chance has it, within a topic and across topics."""
     owner = Random().assign(spec(FOUR, {"t": 10_000, "u": 10_000})).owner
     first, second = owner[:10_000], owner[10_000:]
 

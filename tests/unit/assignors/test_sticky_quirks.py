@@ -27,7 +27,7 @@ def test_an_empty_subscription_walked_first_gets_what_it_never_asked_for(name):
 
     assert group.lists(answer) == {"a": [("t", 0)], "b": [("t", 1)]}
     assert said(answer.findings) == (
-        "1 partition goes to a member that does not subscribe to its topic, t-0",
+        "1 partition is assigned to a member that does not subscribe to its topic, t-0",
     )
 
 
@@ -61,7 +61,7 @@ def test_who_left_a_topic_gets_partitions_of_it_back(name):
     lists = owned(ASSIGNORS[name], group)
     assert (lists["q"], lists["c"]) == ("u-0 t-0 t-1", "t-5 t-6 t-7")
     assert said(answer.findings) == (
-        "2 partitions, first t-0, of which each goes to a member that does not subscribe to its topic",
+        "2 partitions, first t-0, of which each is assigned to a member that does not subscribe to its topic",
     )
 
 
@@ -83,7 +83,7 @@ def test_a_vanished_partition_is_kept(name):
     answer = ASSIGNORS[name].assign(group)
 
     assert owned(ASSIGNORS[name], group) == {"a": "t-7 t-1", "b": "t-0 t-2"}
-    assert said(answer.findings) == ("1 partition is kept though it no longer exists, t-7",)
+    assert said(answer.findings) == ("1 partition is kept although it no longer exists, t-7",)
 
 
 def test_behind_a_vanished_partition_kept_ones_are_handed_out_again():
@@ -94,8 +94,8 @@ def test_behind_a_vanished_partition_kept_ones_are_handed_out_again():
 
     assert owned(STICKY, group) == {"a": "t-9 t-0 u-0", "b": "u-0 t-1 u-1", "c": "t-2 t-3 u-2"}
     assert said(answer.findings) == (
-        "1 partition is kept though it no longer exists, t-9",
-        "1 partition is given to more than one member, u-0",
+        "1 partition is kept although it no longer exists, t-9",
+        "1 partition is assigned to more than one member, u-0",
     )
 
 

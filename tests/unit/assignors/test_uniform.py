@@ -187,7 +187,7 @@ def _without(group, owner, gone):
     )
 
 
-def test_balance_stops_where_neighbours_are_one_apart():
+def test_balance_stops_where_neighbors_are_one_apart():
     """The class's own example of its limit: 9, 10 and 11 stay, for no topic has two subscribers two apart."""
     has = {
         "c": [("t", p) for p in range(9)],
@@ -232,7 +232,7 @@ def test_two_holders_of_one_partition_both_keep_it_and_it_is_said():
     answer = UNIFORM.assign(group)
 
     assert group.lists(answer) == {"c": [("t", 0), ("t", 1)], "d": [("t", 0), ("u", 0)]}
-    assert said(answer.findings) == ("1 partition is given to more than one member, t-0",)
+    assert said(answer.findings) == ("1 partition is assigned to more than one member, t-0",)
 
 
 def test_a_second_holder_who_gets_the_partition_has_it_once():

@@ -134,7 +134,7 @@ def test_a_backlog_of_a_group_that_follows_plans_is_shared_out_by_a_plan(run, tm
     rows = {row["strategy"]: row for row in group["strategies"]}
 
     assert (group["verdict"], group["strategy"]) == ("switch", "drain")
-    assert "`evenkeel plan GROUP --strategy drain` writes the plan" in group["how"]
+    assert "Write the plan with `evenkeel plan behind --strategy drain`" in group["how"]
     assert rows["lag-aware"]["deployment"] == rows["range"]["deployment"] == "plan"
     assert rows["lag-aware"]["price_restarts"] == 1
     for halved in ("lag-aware", "balanced", "drain"):
@@ -159,9 +159,9 @@ def test_what_the_policy_leaves_out_is_shown_as_not_allowed(run, recording, tmp_
     """A policy that allows nothing leaves the best strategy as a comparison, and is said to be the reason."""
     (tmp_path / "evenkeel.toml").write_text("[[rules]]\npolicy = {deployment = ['plan']}\n")
     text = run("advise", "--from", recording, "--group", "uneven").stdout
-    assert "Advice    Keep range: there is no strategy that it could deploy" in text
+    assert "Advice    Keep range: no strategy can be deployed on this group" in text
     assert "Possible  not allowed: range " in text
-    assert "setting is not among what policy.deployment allows" in words_of(text)
+    assert "policy.deployment doesn't allow setting" in words_of(text)
 
 
 def test_one_snapshot_alone_knows_nothing_of_what_comes(run, kafka):
@@ -169,7 +169,7 @@ def test_one_snapshot_alone_knows_nothing_of_what_comes(run, kafka):
     answer = run("advise", "--bootstrap", "h:1", "--group", "uneven", "--samples", "1", "--json")
     [row] = objects(answer)
     assert row["verdict"] == "stay"
-    assert "what these carry is not known yet" in row["reason"]
+    assert "but their traffic is not known yet" in row["reason"]
     assert kafka["slept"] == []
 
 
@@ -179,8 +179,8 @@ def test_two_snapshots_confirm_nothing(run, kafka):
     [row] = objects(run(*asked, "--json"))
     assert (row["verdict"], row["advice_state"], row["strategy"]) == ("stay", "proposed", "range")
     assert row["state"] == "Stable"  # what the broker says of the group
-    assert "to be confirmed: won in 1 of the last 1 snapshot" in row["reason"]
-    assert row["reason"].endswith("told after 30 min and 3 of 4")
+    assert "pending: best in 1 of the last 1 snapshot" in row["reason"]
+    assert row["reason"].endswith("advised after 30 min and 3 of 4")
     assert row["moves"]
     assert len(kafka["slept"]) == 1
     text = run(*asked).stdout
@@ -433,7 +433,7 @@ def test_an_application_with_the_sticky_assignor_is_told_to_leave_it(swept, appl
     )
     shown = swept("app", application).stdout
 
-    assert "min_traffic: after one rolling restart that takes task.assignor.class out" in shown
+    assert "min_traffic: after one rolling restart that removes task.assignor.class" in shown
     assert "rack.aware.assignment.traffic_cost=10\n" in shown
 
 

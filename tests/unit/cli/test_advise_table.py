@@ -222,7 +222,7 @@ def test_advise_and_apply_agree_on_restarts_and_cost(told, name, strategy, resta
         (cost,) = re.findall(r"  Cost .*", text)
         assert f"{rolling} ({kit['members']} members)" in cost
         (waits,) = re.findall(r"~([\d,]+) records delayed", cost)
-        assert f"about {waits} records wait" in told(*asked).stdout
+        assert f"about {waits} records are delayed" in told(*asked).stdout
 
 
 @pytest.mark.slow

@@ -395,7 +395,7 @@ def test_who_is_asked_afresh_is_told(strategy, sent, afresh):
     told = answer(case)
 
     assert ([note.split(":")[0] for note in told.get("notes", [])]) == [
-        "b is asked afresh"
+        "b is replayed afresh"
     ] * afresh
     if strategy != "range":
         assert told["assignment"]["b"] == ([["t", 1]] if afresh else [["t", 0]])

@@ -33,12 +33,12 @@ def test_an_object_per_event_in_the_order_of_time(run):
         "group": "slow-member",
         "diagnosis": "slow member",
         "subjects": ["slow-member-3"],
-        "text": "slow-member-3 does 0.58 records/s, its peers 2 records/s; 2 records/s arrive",
+        "text": "slow-member-3 processes 0.58 records/s, its peers 2 records/s; 2 records/s incoming",
     }
     forecast = next(e for e in events if e["event"] == "forecast")
     assert [*forecast] == [
         *("event", "at", "cluster", "group", "for", "measure", "low", "expected", "high"),
-        "realised",
+        "actual",
     ]
 
 
@@ -46,7 +46,7 @@ def test_a_table_of_changes(run):
     """Group by group, and below it how forecasts came out."""
     result = run("backtest", "--from", RECORDED, "--group", "slow-*")
 
-    assert "slow-member-3 does 0.58 records/s" in result.stdout
+    assert "slow-member-3 processes 0.58 records/s" in result.stdout
     assert "none came due" in result.output
 
 
@@ -113,7 +113,7 @@ def test_a_group_that_follows_plans_is_advised_one_and_held_to_it(run, follower,
     assert "cross-rack share 100% -> 0%" in told
     assert "`evenkeel plan racks-by-plan --strategy " in told
     assert "min_traffic met its forecast" in verified
-    assert "Nothing crosses racks any more (100% before): forecast met." in verified
+    assert "Reads across racks 0% (100% before): forecast met." in verified
 
 
 def test_messages_stand_beside_the_diagnoses(run, skewed, tmp_path):

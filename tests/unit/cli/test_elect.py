@@ -65,15 +65,15 @@ JAVA = "org.apache.kafka.clients.consumer."
 
 WAY = f"""
 range -> cooperative-sticky: 2 rolling restarts of 2 members
-… Restart 1 partition.assignment.strategy={JAVA}CooperativeStickyAssignor,{JAVA}RangeAssignor all list
+… Restart 1 partition.assignment.strategy={JAVA}CooperativeStickyAssignor,{JAVA}RangeAssignor all members list
 … Restart 2 partition.assignment.strategy={JAVA}CooperativeStickyAssignor without range
 … 1 1 of 2 range eager 1 2 of 2 cooperative-sticky eager 2 1-2 of 2 cooperative-sticky cooperative
-… At once With cooperative-sticky alone at once, the first restarted member is refused
-… Note librdkafka and kafka-python refuse a list of
+… At once With cooperative-sticky as the only entry from the start, the first restarted member is rejected
+… Note librdkafka and kafka-python reject a list of
 """
 """Settings, what is elected after how many restarts, what one step would do, and what else to know."""
 
-EAGER = "1 of 2 members list eager strategies beside cooperative-sticky"
+EAGER = "1 of 2 members list eager strategies with cooperative-sticky"
 """The strategy is elected, yet Java members do not rebalance as it could."""
 
 
@@ -83,7 +83,7 @@ EAGER = "1 of 2 members list eager strategies beside cooperative-sticky"
         ("--member a=range --member b=range --to cooperative-sticky", WAY),
         ("--member a=cooperative-sticky,range --member b=cooperative-sticky", EAGER),
         # it may be somebody's own class, or a slip
-        ("--member a=rnage", "Elected rnage … rnage is none of the known ones"),
+        ("--member a=rnage", "Elected rnage … rnage is not a known strategy"),
     ],
 )
 def test_what_is_said_of_a_made_up_group(run, line, told):
@@ -95,7 +95,7 @@ def test_where_nothing_has_to_be_done_the_plan_says_so(run):
     """No empty table."""
     text = run("elect", "--member", "a=range", "--to", "RangeAssignor").stdout
 
-    assert text.rstrip().endswith("Nothing has to be done: it runs this strategy already.")
+    assert text.rstrip().endswith("The group already runs this strategy: no step is needed.")
 
 
 def test_a_plan_is_an_object_too(run):
@@ -120,7 +120,7 @@ def test_without_lists_only_what_the_broker_says_is_known(asked):
     told = """
     Elected range, as the broker reports; votes unknown
     Leader unknown (not exposed by the Kafka protocol); if it leaves, slow-member-2 leads, or slow-member-3 if
-    … Note what members list … give --assignors
+    … Note Kafka doesn't report the strategies that members list … set --assignors
     """
     assert lacking(text, told) is None
     assert "VOTE" not in text
@@ -133,7 +133,7 @@ def test_lists_of_the_command_line_are_every_members_and_beat_configuration(aske
     typed = asked("slow-member", "--assignors", "range,sticky", "--json")
 
     assert (configured["lists_said_by"], configured["elected"]) == ("configuration", "sticky")
-    assert "it runs range, but the lists elect sticky: check them" in configured["remarks"]
+    assert "it runs range, but its lists elect sticky: check them" in configured["remarks"]
     assert (typed["lists_said_by"], typed["elected"]) == ("command line", "range")
     assert typed["remarks"] == []
 
@@ -145,7 +145,7 @@ def test_patterns_that_do_not_fit_all_members_leave_the_election_unknown(asked, 
     )
     text = asked("slow-member")
 
-    assert "what 2 of 3 members list is not known: no pattern fits them" in text
+    assert "the lists of 2 of 3 members are not known: no pattern matches them" in text
     assert cells(text, "slow-member-1")[1:] == ["range, sticky", "?"]
     assert cells(text, "slow-member-2")[1:] == ["?", "?"]
 
@@ -157,9 +157,9 @@ def test_patterns_that_do_not_fit_all_members_leave_the_election_unknown(asked, 
             "racks-ignored",
             "a KIP-848 group: it elects nothing and has no leader, its broker assigns by uniform",
         ),
-        ("streams-kip1071", "a KIP-1071 Streams group"),
+        ("streams-kip1071", "a Streams group (KIP-1071)"),
         ("streams-classic", "a Kafka Streams application"),
-        ("empty-with-commits", "as consumers that call assign() do"),
+        ("empty-with-commits", "as consumers do that call assign()"),
     ],
 )
 def test_a_group_that_elects_nothing_says_why(asked, name, words):
@@ -179,7 +179,7 @@ def test_a_group_that_rebalances_has_an_election_but_no_present_strategy(asked):
 
     assert "Elected   unknown; votes unknown" in asked("keeps-rebalancing")
     assert unknown["plan"] is None
-    assert any("no way to sticky is planned" in remark for remark in unknown["remarks"])
+    assert any("the steps to sticky are not known" in remark for remark in unknown["remarks"])
     assert (known["runs"], known["elected"], known["plan"]["present"]) == (None, "range", "range")
 
 
@@ -198,7 +198,7 @@ def test_static_members_are_known_from_the_broker(asked):
     """The plan counts on their staying in the group."""
     row = asked("static-members", "--to", "sticky", "--json")
 
-    assert "all stay out" in row["plan"]["in_one_step"]
+    assert "all members are rejected" in row["plan"]["in_one_step"]
 
 
 def test_many_groups_are_a_row_each(run):

@@ -28,13 +28,13 @@ pytestmark = pytest.mark.slow
             "streams-classic",
             "invoices-3",
             "none",
-            ["  1. task 0_3 reads it", "  2. tasks are dealt"],
+            ["  1. task 0_3 reads it", "  2. tasks are assigned"],
         ),
         (
             "streams-kip1071",
             "clicks-1",
             "min_traffic",
-            ["  3. racks do not decide", "  4. 2 clients (streams-"],
+            ["  3. racks have no effect", "  4. 2 clients (streams-"],
         ),
         (
             "streams-kip1071",

@@ -110,7 +110,7 @@ def test_members_are_known_by_what_they_keep(planned):
         ({"members": []}, "no members"),
         (
             {"state": "PreparingRebalance"},
-            "has no result for group g: rebalancing (PreparingRebalance). Ask again once it is Stable.",
+            "has no result for group g: rebalancing (PreparingRebalance). Retry once the group is Stable.",
         ),
     ],
 )

@@ -346,7 +346,7 @@ def test_the_highest_lines_are_drawn_and_the_others_counted():
 
 
 def test_the_unknown_is_a_gap_in_a_line():
-    """Neither 0 nor a straight line between its neighbours; nor is there a height without end."""
+    """Neither 0 nor a straight line between its neighbors; nor is there a height without end."""
     assert plots.heights(LAGS[:3], "total_lag") == [7, 9]
     plot = sql.queries()["lag_history"].plot
     lines = plots.lines_of(plot, LAGS)

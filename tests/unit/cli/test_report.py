@@ -20,7 +20,7 @@ def test_a_file_of_a_recording(run, tmp_path):
     assert result.exit_code == 0, result.output
     assert "written: evenkeel-report.html, 14 groups over 11 snapshots, 0.1 MB" in result.stderr
     assert page.count('<details class="group"') == 14
-    assert "slow-member-3 does 0.61 records/s, its peers 2 records/s" in page
+    assert "slow-member-3 processes 0.61 records/s, its peers 2 records/s" in page
 
 
 def test_some_groups_and_snapshots(run, tmp_path):

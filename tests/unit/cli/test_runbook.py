@@ -42,41 +42,44 @@ def asked(run, kept):
 
 
 WAY = """
-g: range -> cooperative-sticky, 2 members … Nothing here is done by evenkeel.
-… If all members are of Java and Spring
-… Step 1: set, and restart 2 members one after the other, the next once the group is Stable
+g: range -> cooperative-sticky, 2 members … evenkeel changes nothing: run these steps yourself.
+… If all members use Java and Spring
+… Step 1: Change the settings, then restart 2 members one by one, each after the group is Stable.
 … CooperativeStickyAssignor,org.apache.kafka.clients.consumer.RangeAssignor
-… Meanwhile: everybody gives up all at each rebalance; a partition stands still for up to 20 s in all, how much waits
-meanwhile is not known … After 1 of 2: runs range … and cooperative-sticky under ASSIGNMENT-STRATEGY
-… Step 2: set
-… If any member is of librdkafka or kafka-python
-… Step 1: stop 2 members, wait until the group is Empty, set, start them Why:
-… To expect in the end
-… The way back, Java and Spring … The way back, librdkafka and kafka-python
-… To know
+… Effect: each rebalance revokes all partitions of all members; a partition pauses for up to 20 s in total, the number
+of delayed records is not known … After 1 of 2: runs range … and cooperative-sticky under ASSIGNMENT-STRATEGY
+… Step 2: Change the settings
+… If any member uses librdkafka or kafka-python
+… Step 1: Stop 2 members, wait until the group is Empty, change the settings, start them. Why:
+… Expected result
+… Rollback, Java and Spring … Rollback, librdkafka and kafka-python
+… Notes
 """
-"""Settings per client, what to expect meanwhile, how to see it, the way back."""
+"""Settings per client, the effect, a check, the rollback."""
 
 STATIC = """
-wait until the group is Empty, set, start them (static members leave it only once their session.timeout.ms is over;
-back sooner, they are refused) … Instead, all members can be stopped, and once the group is Empty started with
+wait until the group is Empty, change the settings, start them (static members leave the group only after their
+session.timeout.ms; started sooner, they are rejected). … Alternative with downtime: stop all members
 """
 """Started before their sessions are over, members with another list are refused."""
 
 OURS = """
-Ship io.evenkeel.EvenkeelFairAssignor with every member first: engine/followers/java of evenkeel: one Java source file.
+First, add io.evenkeel.EvenkeelFairAssignor to the classpath of every member: one Java source file in
+engine/followers/java of evenkeel.
 … partition.assignment.strategy=io.evenkeel.EvenkeelFairAssignor,org.apache.kafka.clients.consumer.RangeAssignor
 """
 """The published class of KIP-49 fails with today's clients; ours does not."""
 
 BY_PLAN = """
-Step 1: restart one member … `evenkeel plan g --strategy lag-aware` writes the plan … Meanwhile: only what moves stands
-… evenkeel elect g --to lag-aware says how.
+Step 1: Restart one member. … Write the plan with `evenkeel plan g --strategy lag-aware`
+… Effect: only moving partitions pause
+… evenkeel elect g --to lag-aware shows the steps.
 """
 """A group that follows plans needs no class, and no rolling restart."""
 
 NAMED = """
-`evenkeel plan 'x; rm $HOME' --strategy balanced` writes … --describe --state --group 'x; rm $HOME'` says Stable
+Write the plan with `evenkeel plan 'x; rm $HOME' --strategy balanced`
+… --describe --state --group 'x; rm $HOME'` shows Stable
 … Compare: evenkeel advise --group 'x; rm $HOME'
 """
 """Whatever somebody calls a group, what is copied names it and does nothing else."""
@@ -111,12 +114,12 @@ def test_client_ids_that_tell_the_library_narrow_it_down(asked):
 
 
 RACKS = """
-Step 1: set, and restart 2 members one after the other … Java, properties client.rack=<the rack of this member>
+Step 1: Change the settings, then restart 2 members one by one, … Java, properties client.rack=<the rack of this member>
 … Spring, application.properties spring.kafka.consumer.properties.client.rack= … librdkafka
 … client.rack=rack-a on a@/10.0.0.1 client.rack=rack-b on b@/10.0.0.1
-… kafka-python: no such strategy, or its members do not send client.rack
+… kafka-python: the strategy is missing, or members don't send client.rack
 … 2 partitions reassigned cross-rack share of partitions 50% -> 0%
-… The way back … remove client.rack
+… Rollback … remove client.rack
 """
 """What the running strategy needs is the setting alone; it brings what its row says."""
 
@@ -158,8 +161,8 @@ def test_machines_get_the_same(asked):
 @pytest.mark.parametrize(
     ("assignors", "why"),
     [
-        (None, "whether brokers have evenkeel-racks is not known"),
-        (["uniform", "range"], "not every broker lists evenkeel-racks"),
+        (None, "not known if the brokers have evenkeel-racks"),
+        (["uniform", "range"], "not all brokers list evenkeel-racks"),
         (["uniform", "evenkeel-racks"], None),
     ],
 )
@@ -170,12 +173,12 @@ def test_our_assignor_for_brokers_comes_with_the_way_to_them(asked, assignors, w
     places = [
         shown.find(part)
         for part in (
-            f"On the brokers first: {why}",
+            f"First, on the brokers: {why}",
             "Add io.evenkeel.EvenkeelServerAssignor to group.consumer.assignors in server.properties of every broker",
-            "where that is not set yet: group.consumer.assignors=uniform,range,io.evenkeel.EvenkeelServerAssignor",
+            "If the setting is missing, add: group.consumer.assignors=uniform,range,io.evenkeel.EvenkeelServerAssignor",
             "group.remote.assignor=evenkeel-racks",
             "group.remote.assignor=uniform",
-            "The way back, on the brokers, after their members",
+            "Rollback on the brokers, after the members",
         )
     ]
 
@@ -190,7 +193,7 @@ def test_a_classic_group_gets_to_our_assignor_for_brokers_in_one_way(asked):
     """Brokers first, then the protocol and what its members ask for."""
     (kit,) = objects(asked("racks-server", "--json"))
 
-    assert kit["on_brokers"][0].startswith("whether brokers have evenkeel-racks is not known")
+    assert kit["on_brokers"][0].startswith("not known if the brokers have evenkeel-racks")
     there = kit["ways"][0]["rounds"][0]["settings"]["java"]
     assert there["group.protocol"] == "consumer"
     assert there["group.remote.assignor"] == "evenkeel-racks"
@@ -199,11 +202,11 @@ def test_a_classic_group_gets_to_our_assignor_for_brokers_in_one_way(asked):
 
 def test_a_static_member_that_is_back_at_once_brings_no_rebalance(asked):
     """So nobody is told to restart one for a plan, or for the strategy that the group runs."""
-    one = "stop one member, and start it once its session.timeout.ms is over (all are static: "
+    one = "stop one member, and start it after its session.timeout.ms (all are static: "
     told = asked("balanced", static=2).stdout
-    assert f"Step 3: {one}" in told
-    assert f"put it where its members read theirs, then {one}" in told
-    assert f"The group runs it already: {one}" in asked("range", static=2).stdout
+    assert f"Step 3: S{one[1:]}" in told
+    assert f"copy it to the path where the members read theirs, then {one}" in told
+    assert f"The group already runs it: {one}" in asked("range", static=2).stdout
 
 
 def test_what_is_printed_for_kafka_python_runs_as_it_stands(asked):
@@ -216,13 +219,13 @@ def test_what_is_printed_for_kafka_python_runs_as_it_stands(asked):
     exec(f"{imports}\n{argument}", names)
     follower, beside = names["partition_assignment_strategy"]
     assert (follower.name, beside.name) == ("evenkeel-plan", "range")
-    assert "`evenkeel plan g --strategy balanced` writes the plan" in told
+    assert "Write the plan with `evenkeel plan g --strategy balanced`" in told
 
 
 def test_a_group_that_has_what_its_strategy_gives_needs_nothing(run, recording):
     """Nobody is told to restart anything."""
     told = run("runbook", "fine", "--from", recording, "--strategy", "range").stdout
-    assert "and has what it gives: there is nothing to do.\n\nTo expect in the end\n" in told
+    assert "with this assignment: no step is needed.\n\nExpected result\n" in told
 
 
 def test_tasks_of_streams_are_placed_by_a_setting(run):
@@ -231,8 +234,8 @@ def test_tasks_of_streams_are_placed_by_a_setting(run):
     assert result.exit_code == 0, result.output
     assert "    rack.aware.assignment.strategy=min_traffic\n" in result.stdout
     told = """
-    Say streams = {rack_aware_assignment_strategy = "min_traffic"} there once it runs.
-    … Every instance needs Kafka Streams 3.6 or newer, and client.rack, which all tell.
+    Set streams = {rack_aware_assignment_strategy = "min_traffic"} there once it runs.
+    … Every instance needs Kafka Streams 3.6 or newer, and client.rack, which all send.
     """
     assert lacking(result.stdout, told) is None
 
@@ -303,7 +306,7 @@ MIN_IS_SET = 'rack_aware_assignment_strategy = "min_traffic"'
         (
             "",
             "<the rack of this member>",
-            "unknown: racks play no part: 1 client (app-2) has no rack … What it brings is worked out once racks",
+            "unknown: racks have no effect: 1 client (app-2) has no rack … For a forecast, set the racks",
         ),
         ('racks = {"app-2-*" = "b"}', "b", "cross-rack share of partitions 100% -> 0%"),
     ],
@@ -319,8 +322,8 @@ def test_one_instance_without_client_rack_gets_it_and_nobody_else_restarts(
 
     assert result.exit_code == 0, result.output
     steps = f"""
-    Step 1: set, and restart app-2, and wait until the group is Stable
-    … The strategy is set, and one instance without client.rack switches racks off
+    Step 1: Change the settings, restart app-2, and wait until the group is Stable
+    … The strategy is set, and a single instance without client.rack disables racks
     … client.rack={rack} on app-2 … {told}
     """
     assert lacking(result.stdout, steps) is None
@@ -337,9 +340,9 @@ def test_an_application_is_told_how_it_gets_the_sticky_assignor(application):
     told = application("sticky-tasks")
     assert told.exit_code == 0, told.output
     way = f"""
-    app: stream -> sticky-tasks, 2 members … Step 1: set, and restart all instances one after the other
-    … task.assignor.class={STICKY_CLASS} … The way back, Java and Spring … remove task.assignor.class
-    … Kafka Streams has this class from 3.8 on (KIP-924). … until the last one is restarted, either assignor may
+    app: stream -> sticky-tasks, 2 members … Step 1: Change the settings, then restart all instances one by one
+    … task.assignor.class={STICKY_CLASS} … Rollback, Java and Spring … remove task.assignor.class
+    … Kafka Streams has this class from 3.8 on (KIP-924). … until the last instance is restarted, both assignors are
     """
     assert lacking(told.stdout, way) is None
     (kit,) = objects(application("sticky-tasks", "--json"))
@@ -361,7 +364,7 @@ def test_an_application_with_the_sticky_assignor_is_told_how_it_leaves_it(applic
     assert way["back"][0]["settings"]["java"]["task.assignor.class"] == STICKY_CLASS
     assert kit["then"]["cross_rack_share"] < kit["now"]["cross_rack_share"]
     shown = application("sticky-tasks", streams=sticky).stdout
-    runs = "The group runs it already: restart one instance, the rebalance brings the assignment."
+    runs = "The group already runs it: restart one instance, the rebalance applies the assignment."
     assert runs in shown
 
 
@@ -369,7 +372,7 @@ def test_a_static_instance_that_is_back_at_once_brings_no_rebalance(application)
     """So another is restarted."""
     told = application("sticky-tasks", streams='task_assignor = "sticky"', static=["i-1"]).stdout
     one = "restart one instance that has no instance id"
-    assert f"The group runs it already: {one}" in words_of(told)
+    assert f"The group already runs it: {one}" in words_of(told)
 
 
 def test_a_kip_1071_group_is_told_what_decides_there(application):
@@ -377,19 +380,19 @@ def test_a_kip_1071_group_is_told_what_decides_there(application):
     shown = application("sticky-tasks-server", kip_1071=True)
     assert shown.exit_code == 0, shown.output
     told = """
-    Step 1: restart one instance
-    … `kafka-streams-groups.sh --bootstrap-server ... --describe --state --group app` says Stable
-    … A broker of 4.3 has one assignor of tasks (KIP-1071) and takes no other
+    Step 1: Restart one instance
+    … `kafka-streams-groups.sh --bootstrap-server ... --describe --state --group app` shows Stable
+    … A broker of 4.3 has one task assignor (KIP-1071) and accepts no other
     … --add-config streams.num.standby.replicas=1
     """
     assert lacking(shown.stdout, told) is None
-    assert "The way back" not in shown.stdout
+    assert "Rollback" not in shown.stdout
     (kit,) = objects(application("sticky-tasks-server", "--json", kip_1071=True))
     assert kit["ways"][0]["rounds"][0]["elected"] is None
     refused = application("min_traffic", kip_1071=True)
     assert refused.exit_code == 1
     stderr = words_of(refused.stderr)
-    assert "a KIP-1071 Streams group: the broker assigns tasks" in stderr
+    assert "a Streams group (KIP-1071): the broker assigns tasks" in stderr
     assert (
         "`evenkeel runbook app --strategy sticky-tasks-server` says what decides there." in stderr
     )

@@ -106,7 +106,7 @@ def test_a_token_that_is_refused_is_a_failure_with_its_fix(run, slack_server, mo
     result = run("doctor")
     assert result.exit_code == 1
     line = next(one for one in result.stdout.splitlines() if one.startswith("FAIL"))
-    assert "does not take the token: invalid_auth. Set EVENKEEL_SLACK_TOKEN" in line
+    assert "rejects the token: invalid_auth. Set EVENKEEL_SLACK_TOKEN" in line
     assert REVOKED not in result.output
 
 
@@ -174,7 +174,7 @@ def test_who_answers_is_named_and_nobody_is_paged(rows, monkeypatch):
         )
         pages = server.pages
     assert oncall[0] == prometheus[0] == heartbeat[0] == "OK"
-    assert "whether it takes the key was not asked" in oncall[1]
+    assert "the key was not checked" in oncall[1]
     assert "prometheus: Alertmanager 0.28.0 at 127.0.0.1:" in prometheus[1]
     assert "the address itself was not called" in heartbeat[1]
     assert pages.calls == [("GET", "/"), ("GET", "/api/v2/status"), ("GET", "/")]
@@ -183,7 +183,7 @@ def test_who_answers_is_named_and_nobody_is_paged(rows, monkeypatch):
 def test_what_is_missing_has_its_fix(rows):
     """A webhook without secrets, or with a key that is none."""
     oncall, prometheus, heartbeat = rows(oncall={"key": KEY[:-1]})
-    short = "webhook 'oncall' has a key of 31 characters, PagerDuty's have 32."
+    short = "webhook 'oncall' has a key of 31 characters; PagerDuty's routing keys have 32."
     assert oncall[:2] == ("FAIL", short)
     assert prometheus[:2] == ("WARN", "prometheus: no url is configured.")
     assert "evenkeel_webhook_prometheus" in prometheus[2]
@@ -195,4 +195,4 @@ def test_somebody_else_is_no_alertmanager(rows):
     with page_server() as server:
         _, prometheus, _ = rows(prometheus={"url": f"{server.url}/elsewhere"})
     assert prometheus[0] == "FAIL"
-    assert "does not answer as an Alertmanager" in prometheus[1]
+    assert "doesn't answer like an Alertmanager" in prometheus[1]

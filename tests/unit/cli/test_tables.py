@@ -36,7 +36,7 @@ WIDE = Table(
 
 
 def drawn(table: Table, width: int) -> str:
-    """What a terminal of that width shows, without colours."""
+    """What a terminal of that width shows, without colors."""
     sink = io.StringIO()
     show([table], Console(file=sink, force_terminal=True, width=width, no_color=True))
     return sink.getvalue()

@@ -143,13 +143,13 @@ def test_settled_follows_the_application_to_its_end():
 
 @pytest.mark.parametrize("initial", [None, {P0: ["0_0"], P1: ["0_1"]}])
 def test_repeat_adds_the_time(initial):
-    """Of the whole placement, or of the optimiser alone."""
+    """Of the whole placement, or of the optimizer alone."""
     case = CASE if initial is None else CASE | {"initial": initial, "strategy": "min_traffic"}
 
     assert answer(case, repeat=2)["milliseconds"] >= 0
 
 
-def test_with_an_initial_assignment_the_optimiser_is_asked_alone():
+def test_with_an_initial_assignment_the_optimizer_is_asked_alone():
     """Its answer is who has what, and nothing of standbys."""
     case = CASE | {"initial": {P0: ["0_0"], P1: ["0_1"]}, "strategy": "min_traffic"}
 

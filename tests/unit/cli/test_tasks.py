@@ -78,7 +78,7 @@ def test_what_was_taken_for_unknown_settings_is_said_below(shown):
 
     assert result.exit_code == 0
     assert "* current strategy; COST: 10 per cross-rack source partition" in words_of(result.stdout)
-    assert "Assumed: rack.aware.assignment.strategy is taken to be" in words_of(result.stdout)
+    assert "Assumed: rack.aware.assignment.strategy is assumed to be" in words_of(result.stdout)
     assert len(re.findall(r"^[a-z_-]+ \*", result.stdout, re.MULTILINE)) == 1
 
 
@@ -109,7 +109,7 @@ def test_a_kip_1071_group_runs_what_its_broker_has(shown):
     assert "others are baselines, the broker assigns tasks" in words_of(result.stdout)
     assert _line(result, "sticky-tasks-server")[1] == "*"
     assert len(re.findall(r"^[a-z_-]+ \*", result.stdout, re.MULTILINE)) == 1
-    assert "the broker looks at no rack" in result.stdout
+    assert "the broker doesn't use racks" in result.stdout
 
 
 def test_unknown_racks_are_question_marks(shown):
@@ -120,7 +120,7 @@ def test_unknown_racks_are_question_marks(shown):
     assert _line(result, "now")[:5] == ["now", "?", "-", "-", "?"]
     assert "(?)" in _line(result, "0_0", "Tasks:")
     assert "? unknown" in result.stdout
-    assert "tells no rack; set client.rack" in result.stdout
+    assert "sends no rack; set client.rack" in result.stdout
     # one of four source partitions lies on a broker without rack
     partly = shown(replicas=REPLICAS | on("source-1", "a ?"))
     assert _line(partly, "now")[1:6] == ["2", "of", "3,", "1", "?"]
@@ -282,7 +282,7 @@ def test_a_plain_group_is_sent_elsewhere(run, kept):
 MOVING = {"columns": {"state": "PreparingRebalance"}}
 REBALANCES = (
     "the tasks of group app cannot be shown: rebalancing (PreparingRebalance). "
-    "Ask again once it is Stable.\n"
+    "Retry once the group is Stable.\n"
 )
 
 
@@ -318,4 +318,4 @@ def test_the_sticky_assignor_is_shown_where_it_is_configured(shown):
     assert _line(result, "sticky-tasks")[1] == "*"
     assert "min_traffic" not in result.stdout
     assert "COST: 1 per cross-rack source partition" in result.stdout
-    assert "deals standbys in an order of its own each time" in result.stdout
+    assert "assigns standbys in a random order" in result.stdout

@@ -58,14 +58,14 @@ def test_what_was_assumed_stands_below(asked):
         *("--partitions", "visits=8", "--capacity", "skewed-load-1=9"),
     ).stdout
     told = """
-    Assumed: Asked for the next rebalance of the group, with what its members own now: range.
-    … Asked for a fresh assignment, as after a restart of everybody: roundrobin, sticky,
+    Assumed: Replayed for the next rebalance of the group, with its present assignment: range.
+    … Replayed for a fresh assignment, as after a restart of all members: roundrobin, sticky,
     … skewed-load-2 leaves. … new-1, new-2 join, sorted by that name
-    … Who joins subscribes to baskets, payments, visits, as all do.
-    … Who joins does 6 records/s, the median of its peers.
-    … Topic visits has 8 partitions, 4 of them new: what arrives is spread evenly
-    … new-1 is in rack a, in which no replica is known. … new-2 is in rack b, in which no replica is known.
-    … skewed-load-1 does 9 records/s.
+    … New members subscribe to baskets, payments, visits, as all others do.
+    … New members can process 6 records/s, the median of their peers.
+    … Topic visits has 8 partitions, 4 of them new: incoming records are spread evenly
+    … new-1 is in rack a, which has no known replica. … new-2 is in rack b, which has no known replica.
+    … skewed-load-1 processes 9 records/s.
     """
     assert lacking(shown, told) is None
 
@@ -74,18 +74,18 @@ def test_who_leaves_is_said_where_nobody_says_who(asked):
     """The highest number, and of static members how long it takes."""
     shown = asked("static-members", "--members", "-1").stdout
     assert "static-members-3 leaves: the last by name" in shown
-    assert "static-members-3 is a static member: what it had stands still until" in shown
+    assert "static-members-3 is a static member: its partitions pause until" in shown
 
 
 def test_what_the_group_runs_is_said_where_it_is_not_asked(asked, run, kept):
     """Because others were named, or because nobody but its members knows it."""
     shown = asked("skewed-load", "--strategy", "sticky").stdout
-    assert "  What the group runs, range, is not asked here.\n" in shown
+    assert "  The strategy of the group, range, is not replayed here.\n" in shown
     own = group("g", members=2, lag={"t": 0}, assignor="acme")
     lake = kept(make_snapshot(topics=[topic("t", 6)], groups=[own]))
     shown = run("whatif", "g", "--from", lake, "--members", "+1").stdout
     assert "(rebalanced)" not in shown
-    assert "  What the group runs, acme, is not asked here.\n" in shown
+    assert "  The strategy of the group, acme, is not replayed here.\n" in shown
 
 
 @pytest.fixture
@@ -120,13 +120,13 @@ def test_a_group_that_follows_a_plan_gets_what_its_followers_give(planned, tmp_p
     """First in the table, with its moves and the plan that was supposed."""
     shown = planned("g", "--without", "app-1", "--wide").stdout
     told = """
-    What if: g (test) with evenkeel-plan, … The plan that the group follows (by balanced) is
+    What if: g (test) with evenkeel-plan, … The plan of the group (by balanced) is
     … Moves with evenkeel-plan: 1 partition t-0: app-1 -> app-3
     """
     assert lacking(shown, told) is None
     shown = planned("g", "--without", "app-1", "--plan", plan_file(tmp_path), "--wide").stdout
     told = """
-    The group follows the plan that is given; what it does not say, range decides. … t-0: app-1 -> app-2
+    The group follows the given plan; range assigns the partitions that it leaves out. … t-0: app-1 -> app-2
     """
     assert lacking(shown, told) is None
     alone = objects(planned("g", "--strategy", "evenkeel-plan", "--json"))
@@ -157,18 +157,19 @@ def test_a_plan_that_cannot_be_meant_is_refused(planned, tmp_path, monkeypatch, 
 def test_a_broker_keeps_the_target_whatever_assignor_comes_next(asked):
     """Both are asked with it."""
     shown = asked("racks-ignored", "--members", "-1").stdout
-    assert lacking(shown, "with what its members own now: uniform, range-server.") is None
+    assert lacking(shown, "with its present assignment: uniform, range-server.") is None
 
 
 def test_sizes_are_said_with_their_reason(asked):
     """What is enough, and from when on more are idle; unknown with the reason."""
     told = """
-    Size 2 members needed (with range, 3 now): with fewer, 3 records/s arrive, the best member does 2 records/s
+    Size 2 members needed (with range, 3 now): with fewer, 3 records/s incoming, the best member
+    processes 2 records/s
     up to 6 members can be active
     """
     assert lacking(asked("balanced", "--capacity", "*=2").stdout, told) is None
     told = """
-    Size members needed unknown, 3 are enough (with range, 3 now): … what it can do is not known
+    Size members needed unknown, 3 are enough (with range, 3 now): … its capacity is unknown
     """
     assert lacking(asked("balanced").stdout, told) is None
 
@@ -253,7 +254,7 @@ def test_one_snapshot_tells_no_rate_and_so_no_future(run, made):
     assert first["assignment"]["app-0"][:2] == [["t", 0], ["t", 1]]
     assert (first["forecast_lag_expected"], first["diagnosis"]) == (None, "unknown")
     assert (first["fewest_members"], first["most_members"]) == (None, 6)
-    assert "how much arrives in 6 partitions is not known" in first["diagnosis_reason"]
+    assert "the incoming rate of 6 partitions is unknown" in first["diagnosis_reason"]
 
 
 def test_an_application_has_its_instances_and_tasks(asked):
@@ -264,7 +265,7 @@ def test_an_application_has_its_instances_and_tasks(asked):
     Traffic cross-rack 17% of source partitions Busiest 4.6 -> 4 records/s Tasks 6 -> 4 at most on one instance
     Moves 5 of 12 tasks, 3 stores to restore (26 records)
     … now - - - 17% 6 6 4.6 min_traffic * 5 3 26 17% 4 4 4 … new-1 rack-a - 4 + 1 (1/s), restores 26 (?)
-    … Assumed: … new-1 joins, with as many threads and the tags of the first instance
+    … Assumed: … new-1 joins, with the threads and tags of the first instance
     """
     assert lacking(asked(*options).stdout, told) is None
     told = "Moves with min_traffic: 5 tasks … 0_1: streams-classic-1 -> new-1"
@@ -276,9 +277,9 @@ def test_the_end_of_a_rack_is_told_member_by_member(asked):
     shown = asked("racks-avoidable", "--without-rack", "rack-a", "--capacity", "*=2").stdout
     told = """
     What if: racks-avoidable (demo) with roundrobin, 3 -> 2 members, without rack-a;
-    … Health Healthy -> under-provisioned: 2 members, 4 would do
+    … Health Healthy -> under-provisioned: 2 members, needs 4
     … racks-avoidable-2 rack-b 4 (2.4/s, ?) 6 (3.6/s, 178%) … racks-avoidable-1 rack-a 4 (2.4/s, ?) -
-    … Rack rack-a is lost with its brokers: another replica in sync takes over the lead of 6 partitions
+    … Rack rack-a is lost with its brokers: another in-sync replica leads 6 partitions
     … racks-avoidable-1 leaves.
     """
     assert lacking(shown, told) is None
@@ -304,8 +305,8 @@ def test_the_end_of_a_rack_names_the_stores_of_an_application(asked):
     options = ("--without-rack", "rack-a", "--members", "+1", "--rack", "new=rack-b")
     shown = asked("streams-classic", *options, "--strategy", "none").stdout
     told = """
-    new-1 rack-b - 6 + 3 … restores … (?) … The stores of 1_2, 1_3, 1_4 go on from a copy on an instance that stays.
-    … streams-classic-counts-changelog-0, streams-classic-counts-changelog-5 have no replica in sync left
+    new-1 rack-b - 6 + 3 … restores … (?) … The stores of 1_2, 1_3, 1_4 continue from a copy on a remaining instance.
+    … streams-classic-counts-changelog-0, streams-classic-counts-changelog-5 have no in-sync replica left
     """
     assert lacking(shown, told) is None
 
@@ -326,4 +327,4 @@ def test_of_an_application_json_has_every_task(asked):
     assert set(then["active"].values()) == {"streams-kip1071-2"}
     assert {each["from"] for each in then["moved"]} == {"streams-kip1071-1"}
     assert [each["tasks"] for each in then["on"]] == [12]
-    assert "num_standby_replicas=1 is set everywhere" in then["assumed"]
+    assert "num_standby_replicas=1 is set on all members" in then["assumed"]

@@ -11,7 +11,7 @@ import pytest
 from evenkeel.engine.config import Settings, Webhook, load, webhook_names
 from evenkeel.engine.model.errors import ConfigError
 
-ADDRESS, KEY = "https://ops:a-recognisable-passw0rd@pages.test/x", "a-recognisable-r0uting-key"
+ADDRESS, KEY = "https://ops:a-recognizable-passw0rd@pages.test/x", "a-recognizable-r0uting-key"
 PAGER = '[webhooks.oncall]\nformat = "pagerduty"\ngroups = ["pay-*", "ship"]\n'
 
 
@@ -38,7 +38,7 @@ def test_secrets_of_a_webhook_come_from_the_environment(write, monkeypatch):
     assert (webhook.groups, webhook.severity) == (("pay-*", "ship"), "critical")
     assert (ADDRESS, KEY) == (webhook.url.get_secret_value(), webhook.key.get_secret_value())
     for text in (repr(settings), str(settings), repr(webhook)):
-        assert "a-recognisable" not in text
+        assert "a-recognizable" not in text
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_a_secret_in_the_file_is_refused_without_being_shown(write, text, named)
 
     assert named in str(refused.value)
     assert "Airflow connection or an EVENKEEL_ environment variable" in str(refused.value)
-    assert "a-recognisable" not in str(refused.value)
+    assert "a-recognizable" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_secrets_that_are_wrong_are_not_shown(write, monkeypatch):
     with pytest.raises(ConfigError, match=r"webhooks\.oncall\.url") as refused:
         load()
 
-    assert "a-recognisable" not in str(refused.value)
+    assert "a-recognizable" not in str(refused.value)
     assert refused.value.__cause__ is None
 
 

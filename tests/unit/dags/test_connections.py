@@ -279,6 +279,21 @@ def test_the_pages_are_where_the_configuration_says(
     assert airflow_connections.settings().report_url == "https://outside/evenkeel"
 
 
+def test_the_pages_about_diagnoses_are_those_in_airflow_unless_configured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Below Airflow's own pages, or where the file says; without an address of Airflow nowhere."""
+    file = empty(tmp_path)
+    monkeypatch.setenv("EVENKEEL_CONFIG", str(file))
+    monkeypatch.setattr(airflow_connections, "_connection", lambda name: None)
+    found = lambda: airflow_connections.settings().runbook_url  # noqa: E731
+    assert found() is None
+    monkeypatch.setenv("AIRFLOW__API__BASE_URL", "https://internal/a")
+    assert found() == "https://internal/a/plugin/evenkeel/a/evenkeel/diagnoses"
+    file.write_text('runbook_url = "https://docs/diagnoses"\n')
+    assert found() == "https://docs/diagnoses"
+
+
 def empty(folder: Path) -> Path:
     """A configuration that says nothing."""
     file = folder / "evenkeel.toml"

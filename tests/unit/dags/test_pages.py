@@ -7,10 +7,10 @@ import html
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Event
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import pytest
 from airflow.api_fastapi.core_api import security
@@ -22,7 +22,7 @@ from jwt import InvalidTokenError
 from evenkeel.dags import navigation, page_cache, page_data, pages, pool_priority
 from evenkeel.engine.adapters.slack import blocks
 from evenkeel.engine.config import Settings
-from evenkeel.engine.messages.channels import with_report
+from evenkeel.engine.messages.channels import with_links
 from evenkeel.engine.model.errors import ConfigError, HistoryUnreachable
 from evenkeel.engine.model.text import report_place
 from tests.unit.messages.test_channels import about
@@ -101,6 +101,9 @@ PLACES = [
     "evenkeel/?cluster=eu",
     "evenkeel/groups?cluster=eu&group=orders",
     "evenkeel/groups",
+    "evenkeel/diagnoses/",
+    "evenkeel/diagnoses/no-members",
+    "evenkeel/diagnoses/no-members/",
     "evenkeel/icon.svg",
     "evenkeel/icon-dark.svg",
 ]
@@ -123,7 +126,8 @@ def test_nobody_else_sees_anything(
 
 def test_every_route_is_behind_the_login(client: TestClient) -> None:
     """There is no route of which the tests above say nothing: no schema, no documentation of the API."""
-    routes = {getattr(route, "path", None) for route in pages.make_app(Made()).routes}
+    paths = [getattr(route, "path", None) for route in pages.make_app(Made()).routes]
+    routes = {path and path.format(name="no-members") for path in paths}
     assert routes == {
         urlsplit(f"/{place}").path.removeprefix(navigation.PREFIX) for place in PLACES
     }
@@ -178,13 +182,44 @@ def test_a_message_leads_to_the_page_of_its_group(
     """From the link that Slack shows, through Airflow's navigation, to the page of that very group."""
     monkeypatch.setenv("AIRFLOW__API__BASE_URL", f"{HOST}/")
     known = Settings(report_url=navigation.report_url())
-    body = blocks.body(with_report(about(name), "eu", known), "key")
+    body = blocks.body(with_links(about(name), "eu", known), "key")
     (link,) = re.findall(r"<(https?://\S+)\|report>", json.dumps(body, ensure_ascii=False))
     # Airflow's navigation frames what stands behind its own route: the path, read, with the query as it is
     shown = urlsplit(html.unescape(link))
     framed = unquote(shown.path).removeprefix("/airflow/plugin/evenkeel/")
     answer = as_user(client, "reader").get(f"http://airflow.test/{framed}?{shown.query}")
     assert (answer.status_code, made.asked) == (200, [("eu", name)])
+
+
+def test_a_message_leads_to_the_page_about_its_diagnosis(
+    client: TestClient, made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the link that Slack shows, through Airflow's navigation, to the page about that diagnosis."""
+    monkeypatch.setenv("AIRFLOW__API__BASE_URL", f"{HOST}/")
+    known = Settings(runbook_url=navigation.runbook_url())
+    message = about("orders")
+    assert message.subject is not None
+    message = replace(message, subject=replace(message.subject, cause="no members"))
+    body = blocks.body(with_links(message, "eu", known), "key")
+    (link,) = re.findall(r"<(https?://\S+)\|runbook>", json.dumps(body))
+    framed = urlsplit(link).path.removeprefix("/airflow/plugin/evenkeel/")
+    answer = as_user(client, "reader").get(f"http://airflow.test/{framed}")
+    assert (answer.status_code, made.asked) == (200, [])
+    assert "<h1>No members<small>evenkeel</small></h1>" in answer.text
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    # from there to the others
+    [to_all] = set(re.findall('href="(/airflow/evenkeel/diagnoses/)"', answer.text))
+    assert "<h1>Diagnoses<small>" in client.get(f"http://airflow.test{to_all}").text
+
+
+@pytest.mark.parametrize(
+    "name", ["none", "..%2Findex", "%2e%2e%2f%2e%2e%2fREADME", "index.md", EVIL]
+)
+def test_there_are_pages_about_diagnoses_only(client: TestClient, name: str) -> None:
+    """No other file is served by a name that leads out of their folder."""
+    answer = as_user(client, "reader").get(f"evenkeel/diagnoses/{quote(name, safe='%')}")
+    assert answer.status_code == 404
+    assert "<script>alert" not in answer.text
 
 
 def test_who_opens_a_page_by_itself_is_led_to_the_login_and_back(client: TestClient) -> None:

@@ -120,7 +120,7 @@ def test_a_run_by_hand_goes_first_then_the_oldest() -> None:
 
 
 def test_airflow_knows_the_rule(loaded: dict[str, Any]) -> None:
-    """Installed, the package registers it, so that the DAG can be serialised; nothing else is in the plugin."""
+    """Installed, the package registers it, so that the DAG can be serialized; nothing else is in the plugin."""
     (found,) = entry_points(group="airflow.plugins", name="evenkeel")
     assert found.load() is pool_priority.TurnsPlugin
     assert loaded["errors"] == {}

@@ -36,7 +36,7 @@ def scored(name: str, strategy: str, position: int) -> dict[str, Any]:
         "position": position,
         "deployment": "setting",
         "feasibility": "available",
-        "reason": "the strategy it runs",
+        "reason": "the current strategy",
         "partition_spread": 1,
         "most_partitions": 2,
         "fewest_partitions": 1,

@@ -13,6 +13,7 @@ from evenkeel.engine.config import IncidentRules
 from evenkeel.engine.incidents.evaluation import Judged, Trouble
 from evenkeel.engine.incidents.kinds import KINDS
 from evenkeel.engine.incidents.lifecycle import Occasion, lasting, step
+from evenkeel.engine.model.facts import FactKind, fact
 from evenkeel.engine.model.states import STANDING, Diagnosis, IncidentState
 from evenkeel.engine.records import IncidentCourse
 
@@ -267,6 +268,37 @@ def test_what_a_snapshot_knows_of_the_past_counts():
 
     assert (suspected.state, opened.state) == (IncidentState.SUSPECTED, IncidentState.OPEN)
     assert opened.began_at == FIRST - timedelta(hours=1)
+
+
+def shown(lag: float | None, behind: float | None, kind: Diagnosis) -> Judged:
+    """What a snapshot with these numbers shows."""
+    facts = (fact(FactKind.DIAGNOSIS, "total_lag", after=lag),)
+    found = Trouble(kind=kind, facts=facts, amount=behind)
+    return Judged(group_id="g", diagnosis=kind, troubles=(found,))
+
+
+def test_an_incident_remembers_its_peaks() -> None:
+    """The largest lag and time behind of its snapshots; what was never known is unknown at its end, too."""
+    kind = Diagnosis.CATCHING_UP
+    numbers = [(5.0, 60.0), (900.0, None), (None, 1500.0), (7.0, 30.0)]
+    for known in (True, False):
+        course = None
+        for number, (lag, behind) in enumerate(numbers):
+            seen = shown(lag, behind, kind) if known else shown(None, None, kind)
+            course = step(course, seen, look(number), RULES)
+        for number in range(4, 6):
+            course = step(course, judged("."), look(number), RULES)
+        assert course is not None
+        assert course.state is IncidentState.RESOLVED
+        peaks = (course.peak_lag, course.peak_behind_seconds)
+        assert peaks == ((900.0, 1500.0) if known else (None, None))
+
+
+def test_records_lost_are_no_seconds_behind() -> None:
+    """Amounts of other units don't count."""
+    course = step(None, shown(5.0, 1_600_000.0, Diagnosis.DATA_LOSS), look(0), RULES)
+    assert course is not None
+    assert (course.peak_lag, course.peak_behind_seconds) == (5.0, None)
 
 
 @pytest.mark.parametrize("gone", ["V", "?"])

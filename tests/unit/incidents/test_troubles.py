@@ -217,7 +217,7 @@ def test_a_trouble_has_its_numbers() -> None:
     """What is wrong comes first among the facts, then who was there last, then how bad it is."""
     nobody = trouble("no-members", 40, Diagnosis.NO_MEMBERS)
 
-    assert words(nobody.facts[0]) == "nobody consumes its 16 partitions; 1,545 records/s arrive"
+    assert words(nobody.facts[0]) == "no member consumes its 16 partitions; 1,545 records/s arrive"
     assert [fact.measure for fact in nobody.facts[1:]] == [
         "last_members",
         "last_commit",
@@ -271,3 +271,10 @@ def test_every_trouble_has_words(name: str) -> None:
     measures = {fact.measure for each in troubles for fact in each.facts}
 
     assert measures <= {*CLAUSES, *incidents.HOW_BAD}
+
+
+def test_who_loses_records_is_shown_how_long_they_are_kept() -> None:
+    """The retention of the first topic that loses some, as its configuration has it."""
+    found = trouble("losing-records", 60, Diagnosis.DATA_LOSS)
+    [kept] = [each for each in found.facts if each.measure == "retention_ms"]
+    assert (kept.subjects, kept.after) == (("losing-records.t0",), 3_600_000)

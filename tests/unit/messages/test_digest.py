@@ -12,8 +12,9 @@ import pytest
 from evenkeel.engine.messages.advice_news import News, new_advice
 from evenkeel.engine.messages.digest import MOVES, WORST, advice_message, section, told_of
 from evenkeel.engine.messages.length import plain_text, section_text
+from evenkeel.engine.messages.wording import how
 from evenkeel.engine.model.assignments import Move
-from evenkeel.engine.model.facts import Fact, FactKind, reason
+from evenkeel.engine.model.facts import Fact, FactKind, reason, step
 from evenkeel.engine.model.groups import Member
 from evenkeel.engine.model.message import AlertMessage, Announcement, NewsKind
 from evenkeel.engine.model.states import Diagnosis
@@ -37,7 +38,14 @@ def digest(*found: News, moves: Any = None, **more: Any) -> AlertMessage:
     """The digest of some news."""
     given = {"verdicts": {"switch": len(found)}} | more
     snapshot = replace(SNAPSHOT, **given.pop("snapshot", {}))
-    return advice_message(CLUSTER, snapshot, found, moves or {}, **given)
+    return advice_message(CLUSTER, snapshot, found, moves or {}, **given)[0]
+
+
+def thread(*found: News) -> AlertMessage:
+    """What its thread begins with."""
+    _, more = advice_message(CLUSTER, SNAPSHOT, found, {}, verdicts={"switch": len(found)})
+    assert more is not None
+    return more
 
 
 def news(state: str = "confirmed", group: str = "payments", **row: Any) -> News:
@@ -137,7 +145,7 @@ def test_a_changed_strategy_names_the_one_told_before() -> None:
             """\
 payments: switch to sticky withdrawn
   Skewed load: c-0 gets 720 records/s and does 600 records/s. Don't switch to sticky.
-  Why: there is no strategy that it could deploy
+  Why: no strategy can be deployed on this group
     evenkeel advise --from lake --cluster test --group payments""",
         ),
         (
@@ -160,7 +168,7 @@ payments: sticky adopted, forecast lag after 1 h 300
             """\
 payments: sticky met its forecast, lag after 1 h 250
   Lag after 1 h 250, forecast 300 (p10-p90 0-900). \
-Share across racks after 1 h 25%, forecast 25% (p10-p90 20%-30%). \
+Reads across racks after 1 h 25%, forecast 25% (p10-p90 20%-30%). \
 Skewed load: c-0 gets 720 records/s and does 600 records/s.
     evenkeel advise --from lake --cluster test --group payments""",
         ),
@@ -183,18 +191,18 @@ def test_what_became_of_an_advice(state: str, more: dict[str, Any], expected: st
 @pytest.mark.parametrize(
     ("state", "came", "later", "expected"),
     [
-        ("verified", 0.0, (), "Nothing crosses racks any more (83% before): forecast met."),
+        ("verified", 0.0, (), "Reads across racks 0% (83% before): forecast met."),
         (
             "missed",
             0.83,
             (),
-            "83% crosses racks as before (at most 5% was promised): forecast missed.",
+            "Reads across racks 83% as before (forecast at most 5%): forecast missed.",
         ),
         (
             "missed",
             0.0,
             (check(48_123),),
-            "Nothing crosses racks any more (83% before)."
+            "Reads across racks 0% (83% before)."
             " Lag after 1 h 48,000, forecast 300 (p10-p90 0-900).",
         ),
     ],
@@ -224,33 +232,37 @@ def test_what_is_the_matter_is_not_said_again_as_the_reason() -> None:
     assert text_of(news("withdrawn", facts=(why, skewed))).splitlines()[1:3] == [
         "  Skewed load: c-0 receives 720 records/s but can process 600 records/s, while others have capacity left."
         " Don't switch to sticky.",
-        "  Why: catching up: a restart would not help in time, or too little is known",
+        "  Why: catching up: a restart wouldn't help in time, or too little is known",
     ]
 
 
 def test_several_are_counted_by_kind() -> None:
     """Switches first, then what came of earlier ones."""
     ends = ("confirmed", "verified", "withdrawn", "missed", "adopted", "verified")
-    message = digest(*(news(state, f"g{n}") for n, state in enumerate(ends)))
+    some = [news(state, f"g{n}") for n, state in enumerate(ends)]
+    message = digest(*some)
 
     assert message.title == "test: advice for 6 groups"
-    assert message.summary == (
-        "1 switch, 1 missed, 1 withdrawn, 1 adopted, 2 verified."
-        " First: g0, switch range -> sticky, lag in 1 h 120k -> 300."
-    )
-    assert [each.code[0].split()[1] for each in message.sections] == ["runbook", *["advise"] * 5]
+    counted = "1 switch, 1 missed, 1 withdrawn, 1 adopted, 2 verified, most urgent first."
+    assert message.summary == counted
+    assert message.sections[0].lines == ("g0: switch range -> sticky, lag in 1 h 120k -> 300",)
+    in_full = thread(*some).sections
+    assert [each.code[0].split()[1] for each in in_full] == ["runbook", *["advise"] * 5]
 
 
-def test_the_worst_are_told_in_full_and_the_rest_counted() -> None:
-    """A long list is cut to the worst; the others are named, and everybody counts as told."""
+def test_the_worst_are_in_the_thread_in_full_and_the_rest_counted() -> None:
+    """A long list is cut to the worst; the thread names the others, and all count as notified."""
     rows = [advice(f"g{n:03}", live_forecast=forecast(n)) for n in range(40)]
-    message = digest(*new_advice(rows, {}, NOW, daily))
-    assert [s.heading.split(":")[0] for s in message.sections[:2]] == ["g039", "g038"]
-    assert message.sections[-1].heading == f"and {40 - WORST} more groups"
-    assert len(message.sections) == WORST + 1
+    found = new_advice(rows, {}, NOW, daily)
+    message, more = digest(*found), thread(*found)
+    assert [s.lines[0].split(":")[0] for s in message.sections[:2]] == ["g039", "g038"]
+    assert message.sections[-1].lines == ("and 35 more: 35 switch",)
     assert {known.group_id for known in message.announcements} == {row.group_id for row in rows}
-    assert message.sections[-1].lines[0].startswith("g031 (switch sticky), ")
     assert message.more == "All open switches: evenkeel query open_switches --param cluster=test"
+    assert [s.heading.split(":")[0] for s in more.sections[:2]] == ["g039", "g038"]
+    assert more.sections[-1].heading == f"and {40 - WORST} more groups"
+    assert more.sections[-1].lines[0].startswith("g031 (switch sticky), ")
+    assert (len(more.sections), more.announcements) == (WORST + 1, ())
 
 
 def test_moves_are_listed_up_to_a_number() -> None:
@@ -344,18 +356,16 @@ def test_a_withdrawal_says_nothing_twice() -> None:
 
 
 def test_a_command_names_the_group_whatever_it_is_called() -> None:
-    """Instructions hold the group's name in place of the word that stands for one; a shell takes it for one word."""
-    how = "`evenkeel plan GROUP --strategy drain` writes the plan"
-    odd = news(group="it's; $(x)", how=how)
+    """Instructions hold the group's name; a shell takes it for one word."""
+    odd = news(group="it's; $(x)", how=how([step("follow_plan", ["drain", "it's; $(x)"])]))
     text = plain_text(digest(odd))
-    assert "GROUP" not in text
     assert f"evenkeel plan {shlex.quote(odd.group_id)} --strategy drain" in text
     for group in (odd.group_id, "--help"):
         code = digest(news(group=group)).sections[-1].code[0]
         program, *arguments = shlex.split(code)
         assert (program, group in arguments) == ("evenkeel", True)
         assert "--" in arguments or not group.startswith("-")
-    hostile = digest(news(group="a`$(x)`b", how=how))
+    hostile = digest(news(group="a`$(x)`b"))
     assert "`$(x)`" not in plain_text(replace(hostile, title=""))
     assert "a?$(x)?b" in shlex.split(hostile.sections[-1].code[0])
 

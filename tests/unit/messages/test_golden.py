@@ -16,8 +16,8 @@ MESSAGES = dict(messages())
 
 TITLE, LINES = 80, 8
 
-OF_MANY = re.compile("digest|several groups|weekly")
-"""Messages about many groups: a line for each comes on top."""
+THREAD = re.compile("(digest|several groups).*: thread")
+"""What begins the thread of a message about many groups: a line for each of the others."""
 
 FORMER = re.compile(
     r"\b(tells?|told|well again|nobody|somebody|would pay|taken up|took up|yardstick|GROUP|NUMBER)\b"
@@ -46,8 +46,9 @@ def test_a_message_keeps_to_its_budget(name: str) -> None:
     assert len(message.title) <= TITLE
     assert not FORMER.search(golden_text(posted))
     commands = [code for section in message.sections for code in section.code]
-    assert all(shlex.split(command)[0] == "evenkeel" for command in commands)
-    if not OF_MANY.search(name):
+    tools = {shlex.split(command)[0] for command in commands}
+    assert tools <= {"kafka-configs.sh" if name.startswith("data loss") else "evenkeel"}
+    if not THREAD.search(name):
         assert len(lines_of(message)) <= LINES
         assert len(commands) <= 1
     if message.action:
@@ -60,7 +61,8 @@ def test_whatever_is_open_says_what_to_do() -> None:
     without = [
         name
         for name, message in MESSAGES.items()
-        if message.severity in (Severity.WARNING, Severity.CRITICAL) and not message.action
+        if message.severity in (Severity.WARNING, Severity.CRITICAL)
+        and not (message.action or THREAD.search(name))
     ]
     assert without == []
     assert MESSAGES["advice, switch"].action

@@ -11,8 +11,14 @@ from hypothesis import strategies as st
 
 from evenkeel import sql
 from evenkeel.engine.adapters.slack.blocks import BODY_LIMIT, body
-from evenkeel.engine.messages.group_digest import FITTING, WORST, DigestKind, digest_message
-from evenkeel.engine.messages.incident_message import Incident
+from evenkeel.engine.messages.group_digest import (
+    FITTING,
+    WORST,
+    DigestKind,
+    GroupDigest,
+    digest_message,
+)
+from evenkeel.engine.messages.incident_message import LINES, Incident
 from evenkeel.engine.messages.length import plain_text
 from evenkeel.engine.model.message import MessageKind, Severity
 from evenkeel.engine.model.states import Diagnosis
@@ -28,26 +34,39 @@ def incidents(count: int, name: str = "orders-{}", **columns: Any) -> list[Incid
     ]
 
 
-def test_seven_groups_are_seven_lines() -> None:
-    """Each with its number, how long and whose it is; the most severe first, under its severity."""
-    message, named = digest_message(incidents(14)[::2], DigestKind.OPENED)
-    text = plain_text(message)
+def test_a_few_groups_are_a_line_each() -> None:
+    """Each with its number, how long and whose it is; the most severe first, and no thread."""
+    digest = digest_message(incidents(12)[::2], DigestKind.OPENED)
+    message, text = digest.message, plain_text(digest.message)
     assert (message.kind, message.severity) == (MessageKind.DIGEST, Severity.CRITICAL)
-    assert message.title == "prod: 7 groups unhealthy"
-    assert message.summary == "3 critical, 4 warning, most severe first."
+    assert message.title == "prod: 6 groups unhealthy"
+    assert message.summary == "3 critical, 3 warning, most severe first."
     assert message.action == "Start with orders-0."
-    assert (
-        "Critical\n  orders-0: no active members, 25 min behind · open 25 min · payments\n" in text
+    assert "\norders-0: no active members, 25 min behind · open 25 min · payments\n" in text
+    assert "\norders-6: orders-2 not committing for 13 min · open 25 min · payments\n" in text
+    assert digest.named == tuple(f"orders-{n}" for n in (0, 2, 4, 6, 10, 8))
+    assert digest.thread is None
+
+
+def test_of_more_groups_the_others_are_counted_and_in_the_thread() -> None:
+    """The message keeps to its lines; the thread goes on where it ends."""
+    digest = digest_message(incidents(14)[::2], DigestKind.OPENED)
+    assert [line for section in digest.message.sections for line in section.lines][-1] == (
+        "and 2 more: 2 warning"
     )
-    assert (
-        "Warning\n  orders-6: orders-2 not committing for 13 min · open 25 min · payments\n" in text
+    assert digest.thread is not None
+    assert (digest.thread.title, digest.thread.severity) == (
+        "prod: 2 more groups unhealthy",
+        Severity.WARNING,
     )
-    assert named == tuple(f"orders-{n}" for n in (0, 2, 4, 6, 12, 10, 8))
+    assert (digest.thread.mention, digest.thread.action, digest.thread.more) == (None, None, None)
+    assert "Warning\n  orders-10: " in plain_text(digest.thread)
+    assert len(digest.named) == 7
 
 
 def test_it_says_where_all_of_them_are() -> None:
     """The query it names is one of ours."""
-    more = digest_message(incidents(3), DigestKind.FIRST)[0].more
+    more = digest_message(incidents(3), DigestKind.FIRST).message.more
     assert more is not None
     assert more.split(": evenkeel query ")[1] in sql.queries()
 
@@ -55,17 +74,18 @@ def test_it_says_where_all_of_them_are() -> None:
 def test_who_is_called_is_called_once() -> None:
     """Of many groups of few teams each team is called once; on the first look and at the end nobody is."""
     some = [*incidents(3), *incidents(3, "b-{}", mention="U012ABCDE"), *incidents(1, mention=None)]
-    assert digest_message(some, DigestKind.OPENED)[0].mention in (
+    assert digest_message(some, DigestKind.OPENED).message.mention in (
         "S012ABCDEF U012ABCDE",
         "U012ABCDE S012ABCDEF",
     )
-    assert digest_message(some, DigestKind.FIRST)[0].mention is None
-    assert digest_message(some, DigestKind.RESOLVED)[0].mention is None
+    assert digest_message(some, DigestKind.FIRST).message.mention is None
+    assert digest_message(some, DigestKind.RESOLVED).message.mention is None
 
 
 def test_the_end_of_many_says_what_they_were() -> None:
     """What it was, and how long."""
-    message, named = digest_message(incidents(6), DigestKind.RESOLVED)
+    digest = digest_message(incidents(6), DigestKind.RESOLVED)
+    message, named = digest.message, digest.named
     assert message.severity is Severity.RESOLVED
     assert message.title == "prod: 6 groups resolved"
     assert "orders-0: no active members for 25 min" in plain_text(message)
@@ -80,14 +100,12 @@ def test_hundreds_of_groups_are_one_message() -> None:
         )
         for n in range(400)
     ]
-    message, named = digest_message(some, DigestKind.FIRST)
-    text = plain_text(message)
-    posted = body(message, "k")
-    check_content(posted)
-    assert len(named) == 400
-    assert all(group in as_seen(posted) for group in named)
+    digest = digest_message(some, DigestKind.FIRST)
+    text, seen = whole(digest)
+    assert len(digest.named) == 400
+    assert all(group in seen for group in digest.named)
     lines = text.count(" · open ")
-    assert WORST <= lines <= FITTING
+    assert WORST <= lines <= FITTING + LINES
     assert (
         f"No active members, {50 - lines} more: payments-app-{lines:03}, payments-app-{lines + 1:03}, "
         in text
@@ -96,21 +114,33 @@ def test_hundreds_of_groups_are_one_message() -> None:
     assert "snapshot." not in text
 
 
+def whole(digest: GroupDigest) -> tuple[str, str]:
+    """A digest and its thread as plain text, and as Slack shows them: it takes both."""
+    text, seen = "", ""
+    for message in filter(None, (digest.message, digest.thread)):
+        posted = body(message, "k")
+        check_content(posted)
+        assert len(json.dumps({"channel": "C0KAFKA001", **posted})) < BODY_LIMIT
+        text += plain_text(message)
+        seen += as_seen(posted)
+    return text, seen
+
+
 def test_some_more_groups_than_lines_leave_most_of_the_lines() -> None:
     """There are as many lines with numbers as leave room for all names."""
-    message, named = digest_message(incidents(60), DigestKind.OPENED)
-    assert len(named) == 60
-    assert WORST < plain_text(message).count(" · open ") <= FITTING
+    digest = digest_message(incidents(60), DigestKind.OPENED)
+    assert len(digest.named) == 60
+    assert WORST < whole(digest)[0].count(" · open ") <= FITTING + LINES
 
 
 def test_a_group_that_is_not_named_is_counted() -> None:
-    """What comes with the next snapshot is said as a number; the most severe are those that are named."""
-    message, named = digest_message(incidents(1400), DigestKind.FIRST)
-    assert 400 < len(named) < 1400
-    assert "orders-0" in named
-    assert "orders-13" not in named
-    left = f"and {1400 - len(named):,} more groups: They follow with the next snapshot."
-    assert left in plain_text(message)
+    """What comes with the next snapshot is a number; the most severe are those that are named."""
+    digest = digest_message(incidents(1400), DigestKind.FIRST)
+    assert 400 < len(digest.named) < 1400
+    assert "orders-0" in digest.named
+    assert "orders-13" not in digest.named
+    left = f"and {1400 - len(digest.named):,} more groups: They follow with the next snapshot."
+    assert left in whole(digest)[0]
 
 
 ODD = ("2026-03-01 02:40 UTC " * 9, "<" * 200, "é" * 200, "\U0001f600" * 90)
@@ -125,11 +155,8 @@ ODD = ("2026-03-01 02:40 UTC " * 9, "<" * 200, "é" * 200, "\U0001f600" * 90)
 def test_whatever_it_names_is_seen(kind: DigestKind, name: str, count: int) -> None:
     """However long and odd the names are: Slack takes the message whole, and no group counts as told that is cut."""
     some = [incident_of(Diagnosis.CATCHING_UP, group=f"{n:03}{name}") for n in range(count)]
-    message, named = digest_message(some, kind)
-    posted = body(message, "k")
-    check_content(posted)
-    assert len(json.dumps({"channel": "C0KAFKA001", **posted})) < BODY_LIMIT
-    seen = as_seen(posted)
+    digest = digest_message(some, kind)
+    named, (_, seen) = digest.named, whole(digest)
     assert named
     assert "of this message" not in seen
     for group in named:

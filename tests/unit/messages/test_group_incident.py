@@ -125,6 +125,9 @@ def of(cause: Diagnosis, *facts: Fact, **columns: Any) -> Incident:
     return incident_of(cause, course={"causes": (span_of(cause, facts=facts),)}, **columns)
 
 
+LOST = stated("data_loss", ["orders-0", "orders-3"], after=1_600_000, partitions=2)
+
+
 def few(now: int, needed: int, most: int) -> Incident:
     """Too few members."""
     cause = Diagnosis.UNDER_PROVISIONED
@@ -156,14 +159,37 @@ SAID = {
             "12 partitions: at most 12 members can be active.",
         ],
     ),
-    "retention by time and by size, as either deletes": (
+    "retention as it is, and the command that raises it": (
         incident_of(Diagnosis.DATA_LOSS),
         [
             "orders-app (prod): data loss, 1.6M unread records deleted\n",
             "Raise retention of topic orders now.\n",
-            "Check retention.ms and retention.bytes, because either deletes.",
+            "retention.ms of orders is 86400000 (1 d). If retention.bytes is set, raise it too.",
+            "Next: kafka-configs.sh --bootstrap-server broker1:9092 --alter --entity-type topics"
+            " --entity-name orders --add-config retention.ms=172800000\n",
         ],
-        [" offsets "],
+        [" offsets ", "evenkeel"],
+    ),
+    "retention by time and by size, as either deletes": (
+        of(Diagnosis.DATA_LOSS, LOST, LAG),
+        [
+            "Check retention.ms and retention.bytes, because either deletes.",
+            "Next: evenkeel lag --cluster prod --group orders-app\n",
+        ],
+        ["kafka-configs"],
+    ),
+    "retention by size, where it is not by time": (
+        of(Diagnosis.DATA_LOSS, LOST, stated("retention_ms", ["orders"], after=-1.0), LAG),
+        [
+            "retention.ms of orders is unlimited, so retention.bytes deletes.",
+            "Next: evenkeel lag --cluster prod --group orders-app\n",
+        ],
+        ["kafka-configs"],
+    ),
+    "our own command where the address of the cluster is not known": (
+        incident_of(Diagnosis.DATA_LOSS, kafka=None),
+        ["Next: evenkeel lag --cluster prod --group orders-app\n"],
+        ["kafka-configs"],
     ),
     "a group that may never have members": (
         of(
@@ -418,7 +444,7 @@ def test_programs_get_its_subject() -> None:
 @pytest.mark.parametrize("cause", list(FACTS))
 def test_the_command_is_one_of_ours(cause: Diagnosis) -> None:
     """It parses down to the last argument, and names cluster and group."""
-    context = parsed(commands(message_of(incident_of(cause), OPENED))[0])
+    context = parsed(commands(message_of(incident_of(cause, kafka=None), OPENED))[0])
     named = {str(value) for value in context.params.values()}
     assert "prod" in named
     assert "orders-app" in named or cause is Diagnosis.UNKNOWN
@@ -464,5 +490,33 @@ def test_odd_names_do_no_harm(
     assert f"{command}" in body(message_of(incident, OPENED), "k")["blocks"][1]["text"][
         "text"
     ].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
-    meant = parsed(command).params.get("group")
+    meant = None if command.startswith("kafka-configs") else parsed(command).params.get("group")
     assert meant is None or matching(str(meant), [group, "another"]) == [group]
+
+
+@pytest.mark.parametrize(
+    ("lag", "seconds", "amount", "peaks"),
+    [
+        (1_910_000, 1680.0, 1500.0, " · peak lag 1.91M · up to 28 min behind"),
+        (1_910_000, 1500.0, 1500.0, " · peak lag 1.91M"),
+        (None, 1680.0, None, " · up to 28 min behind"),
+        (None, None, 1500.0, ""),
+    ],
+)
+def test_the_end_of_an_incident_has_its_peaks(
+    lag: float | None, seconds: float | None, amount: float | None, peaks: str
+) -> None:
+    """The largest lag and time behind; what is unknown, and what was reported last, has no place there."""
+    cause = Diagnosis.NO_MEMBERS
+    course = {
+        "state": IncidentState.RESOLVED,
+        "readers": readers_of(cause, amount),
+        "well_since": NOW,
+        "closed_at": NOW,
+        "peak_lag": lag,
+        "peak_behind_seconds": seconds,
+    }
+    over = incident_of(cause, course=course)
+    when = "2026-03-01 02:40 UTC to 2026-03-01 03:05 UTC"
+    assert f"When: {when}{peaks}\n" in plain_text(message_of(over, RESOLVED))
+    assert f"{when}{peaks.replace(' · ', ', ')}." in plain_text(line_of(over, RESOLVED))

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.engine.config import Rule, Settings, Webhook
-from evenkeel.engine.incidents.evaluation import Judged, Judgement, Trouble
+from evenkeel.engine.config import ClusterSettings, RefusedCluster, Rule, Settings, Webhook
+from evenkeel.engine.incidents.evaluation import Judged, Judgment, Trouble
 from evenkeel.engine.incidents.silences import Quiet
 from evenkeel.engine.messages import notifications
 from evenkeel.engine.messages.events import EventKind
-from evenkeel.engine.messages.incident_message import message_of
+from evenkeel.engine.messages.incident_message import kafka_options, message_of
 from evenkeel.engine.messages.length import plain_text
 from evenkeel.engine.messages.notifications import ToldRound, round_of
 from evenkeel.engine.model.facts import FactKind, fact
@@ -72,7 +72,7 @@ class Watcher:
         """The next look: what is wrong with which group; None: it could not be judged."""
         at = FIRST + self.number * EVERY
         earlier = self.watch.snapshot_id
-        judgement = Judgement(
+        judgment = Judgment(
             cluster="c",
             snapshot_id=f"s{self.number}",
             at=at,
@@ -82,7 +82,7 @@ class Watcher:
         )
         done = round_of(
             self.watch,
-            judgement,
+            judgment,
             self.settings,
             quiet=lambda group, _: self.quiets.get(group),
             changed=lambda course: self.asked.append(course.group_id),
@@ -90,7 +90,7 @@ class Watcher:
         )
         self.watch = IncidentWatch(
             cluster="c",
-            snapshot_id=judgement.snapshot_id,
+            snapshot_id=judgment.snapshot_id,
             at=at,
             first_at=self.watch.first_at or at,
             courses=done.courses,
@@ -242,10 +242,11 @@ def test_a_flood_is_a_digest_and_so_is_its_end():
 
     assert sorted(keys(opened)) == [
         "digest s3 #kafka opened",
+        "digest s3 #kafka opened thread",
         *(f"incident c/g{n:03}/s2 opened" for n in range(5, 10)),
     ]
     assert "digest s5 #kafka resolved" in keys(over)
-    assert sum("resolved thread" in key for key in keys(over)) == 5
+    assert sum("resolved thread" in key for key in keys(over)) == 1 + 5
     assert watcher.watched == []
 
 
@@ -326,7 +327,7 @@ def test_a_pager_that_knows_a_flood_hears_what_becomes_worse_of_it():
     assert [one.key for one in postings if one.channel == "webhook:oncall"] == [
         "incident c/g001/s2 opened webhook:oncall",
         "incident c/g002/s2 opened webhook:oncall",
-        "incident c/g001/s2 told apart webhook:oncall",
+        "incident c/g001/s2 reported alone webhook:oncall",
     ]
 
 
@@ -372,7 +373,9 @@ def test_what_cannot_be_worded_is_told_all_the_same(count: int) -> None:
     done = [watcher.look(wrong) for _ in range(2)][-1]
 
     assert {group for event in done.events for group in event.groups} == {*wrong}
-    assert "member not committing" in plain_text(done.events[-1].message)
+    texts = [plain_text(posting.message) for posting in done.postings]
+    assert any("g000: member not committing" in text for text in texts) is (count > 1)
+    assert any("member not committing" in text for text in texts)
 
 
 def test_a_message_that_cannot_be_made_costs_other_groups_nothing(monkeypatch):
@@ -437,3 +440,23 @@ def test_nothing_is_said_twice_or_left_open(looks, flood, quieted):
     assert len(keys(postings)) == len(set(keys(postings)))
     roots = {one.key for one in postings}
     assert {one.answers or one.replaces for one in postings} - {None} <= roots
+
+
+@pytest.mark.parametrize(
+    ("protocol", "options"),
+    [
+        (None, "--bootstrap-server a:1,b:2"),
+        ("PLAINTEXT", "--bootstrap-server a:1,b:2"),
+        ("SASL_SSL", "--bootstrap-server a:1,b:2 --command-config client.properties"),
+    ],
+)
+def test_the_address_of_a_cluster_is_that_of_the_configuration(
+    protocol: str | None, options: str
+) -> None:
+    """A cluster that asks for a login needs a file of properties."""
+    properties = {"security.protocol": protocol} if protocol else {}
+    known = ClusterSettings(bootstrap="a:1,b:2", properties=properties)
+    refused = RefusedCluster(why="no address")
+    settings = Settings(clusters={"c": known, "r": refused})
+    found = [kafka_options(settings, name) for name in ("c", "r", "none")]
+    assert found == [options, None, None]

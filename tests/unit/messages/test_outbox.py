@@ -54,12 +54,16 @@ def history() -> FaredHistory:
     return FaredHistory()
 
 
-def test_a_run_with_news_is_one_message(history: FaredHistory) -> None:
-    """All groups with news share one alert; groups without are not in it."""
+def test_a_run_with_news_is_one_message_and_its_thread(history: FaredHistory) -> None:
+    """All groups with news share one alert, whose thread has them in full; groups without are in neither."""
     run = take(history, "s1", advice("a"), advice("b"), advice("c", "proposed"))
-    assert queue_advice(history, settings(), run) == 1
-    [message] = history.messages()
+    assert queue_advice(history, settings(), run) == 2
+    message, thread = history.messages()
     assert [known.group_id for known in message.announcements] == ["a", "b"]
+    assert [section.heading[0] for section in thread.sections] == ["a", "b"]
+    assert thread.announcements == ()
+    head, answer = history.tables.alerts
+    assert answer.answers == head.key
 
 
 def test_unchanged_advice_is_told_once(history: FaredHistory) -> None:
@@ -150,7 +154,7 @@ def test_moves_stand_with_their_group(history: FaredHistory) -> None:
     moves = {"a": [Move(topic="t", partition=0, from_member="m1", to_member="m2")]}
     run = take(history, "s1", advice("a"), advice("b"), moves=moves)
     queue_advice(history, settings(), run)
-    lines = {s.heading[0]: s.lines[-1] for s in history.messages()[0].sections}
+    lines = {s.heading[0]: s.lines[-1] for s in history.messages()[1].sections}
     assert lines["a"] == "Moves: t-0: m1 -> m2 and 3 more"
     assert not lines["b"].startswith("Moves")
 

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from evenkeel.engine import wiring
 from evenkeel.engine.config import ClusterSettings, Settings, Webhook
-from evenkeel.engine.incidents.evaluation import Judged, Judgement
+from evenkeel.engine.incidents.evaluation import Judged, Judgment
 from evenkeel.engine.incidents.evaluation import Trouble as Wrong
 from evenkeel.engine.messages.notifications import round_of
 from evenkeel.engine.messages.outbox import deliver
@@ -79,7 +79,7 @@ def wrong(
             diagnosis=Diagnosis.UNKNOWN,
             troubles=(Wrong(kind=cause),) if cause else (),
         )
-        judgement = Judgement(
+        judgment = Judgment(
             cluster=CLUSTER,
             snapshot_id=f"s{number}",
             at=at,
@@ -87,7 +87,7 @@ def wrong(
             listed=["pay-in"],
             odd={"pay-in": odd} if cause else {},
         )
-        told = round_of(watch, judgement, settings, link="http://airflow.test/run")
+        told = round_of(watch, judgment, settings, link="http://airflow.test/run")
         assert history.store_watch(
             CLUSTER, f"s{number}", at, told.courses, [], told.postings, before=watch.snapshot_id
         )
@@ -156,8 +156,7 @@ def test_what_waits_for_a_webhook_that_is_gone_is_told_nobody(
     assert people.tried == []
     assert history.pending_alerts() == []
     assert (
-        f"is not configured any more: nobody is told incident {CLUSTER}/cluster unreachable/"
-        in caplog.text
+        f"is no longer configured: dropped incident {CLUSTER}/cluster unreachable/" in caplog.text
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from evenkeel.engine.config import Settings
 from evenkeel.engine.incidents.lifecycle import stepped
-from evenkeel.engine.incidents.policy import deaf_to, findings, pipeline_judgement
+from evenkeel.engine.incidents.policy import deaf_to, findings, pipeline_judgment
 from evenkeel.engine.messages.advice_news import new_advice
 from evenkeel.engine.messages.outbox import deliver
 from evenkeel.engine.model.assignments import Verdict
@@ -301,9 +301,9 @@ def look(
 ) -> dict[str, IncidentCourse]:
     """What is remembered after a look, by kind."""
     kinds = [each.name for each in known]
-    judgement = pipeline_judgement(facts, kinds, LATE_AFTER, now)
+    judgment = pipeline_judgment(facts, kinds, LATE_AFTER, now)
     before = IncidentWatch(cluster=CLUSTER, snapshot_id="then", courses=tuple(known))
-    return stepped(before, judgement, Settings())
+    return stepped(before, judgment, Settings())
 
 
 def states(courses: Mapping[str, IncidentCourse]) -> dict[str, str]:

@@ -25,7 +25,7 @@ LONG = "payments-reconciliation-and-settlement-service" * 3
 LARGE = {"before": 9.876e14, "after": 1.234e14, "bound": 4.567e14, "partitions": 123_456_789}
 AT = 1_795_365_265.0
 LOSSES = (
-    *("price_offset_seconds", "forecast_lag_expected", "forecast_utilisation_expected"),
+    *("price_offset_seconds", "forecast_lag_expected", "forecast_utilization_expected"),
     *("cross_rack_bytes_per_second", "stores_in_one_rack", "partition_spread", "moves", "unowned"),
     "given_twice",
 )

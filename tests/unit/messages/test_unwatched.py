@@ -94,4 +94,4 @@ def test_a_message_that_cannot_be_made_keeps_no_other_from_its_end(
     monkeypatch.setattr(outbox_entries, "headline_of", failing)
     postings = last_postings(watch(told(group="odd"), told()), settings(), at(60))
     assert [posting.key.split("/")[1] for posting in postings] == ["orders-app"] * 2
-    assert "of odd nothing can be said" in caplog.text
+    assert "the message about odd failed" in caplog.text

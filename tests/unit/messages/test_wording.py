@@ -37,7 +37,7 @@ GAIN, LOSS, REMARK = FactKind.GAIN, FactKind.LOSS, FactKind.REMARK
         ),
         (
             Fact(kind=LOSS, measure="given_twice", partitions=1, subjects=("t-0",)),
-            "its assignment is flawed: 1 partition is given to more than one member, t-0",
+            "its assignment is flawed: 1 partition is assigned to more than one member, t-0",
         ),
         (finding("flaw", quote="long lags are left out"), "long lags are left out"),
         (
@@ -75,15 +75,15 @@ def test_what_belongs_to_a_gain_stands_closer_than_the_next_gain():
     [
         (
             Fact(kind=REMARK, measure="price_held_up_offsets", after=0.2, bound=1),
-            "1 restart holds up next to nothing",
+            "1 restart delays almost no records",
         ),
         (
             Fact(kind=REMARK, measure="price_held_up_offsets", after=1.0, bound=0),
-            "handing over holds up about 1 record",
+            "reassigning delays about 1 record",
         ),
         (
             Fact(kind=REMARK, measure="forecast_drained_seconds_expected", before=60.0, after=0.0),
-            "drained in 1 min -> already",
+            "caught up in 1 min -> already",
         ),
         (
             Fact(
@@ -92,13 +92,13 @@ def test_what_belongs_to_a_gain_stands_closer_than_the_next_gain():
                 before=float("inf"),
                 after=float("inf"),
             ),
-            "not drained within the hour either way",
+            "not caught up within the hour either way",
         ),
         (
             Fact(
                 kind=REMARK, measure="forecast_lag_integral_expected", before=3600.0, after=10_800.0
             ),
-            "over the hour 2 offsets more behind on average (7,200 offset-seconds)",
+            "over the hour 2 offsets more behind on average (7,200 lag-seconds)",
         ),
         (
             Fact(kind=REMARK, measure="cross_rack_records_per_second", before=0.0, after=0.5),
@@ -112,7 +112,7 @@ def test_forecasts_and_prices_read_as_clauses(fact, told):
 
 
 def test_a_fact_of_what_never_ends_survives_its_json():
-    """A group that is not drained within the hour has a fact that says so."""
+    """A group that is not caught up within the hour has a fact that says so."""
     never = Fact(
         kind=REMARK, measure="forecast_drained_seconds_expected", before=float("inf"), after=9.0
     )
@@ -124,8 +124,12 @@ def test_a_fact_of_what_never_ends_survives_its_json():
 @pytest.mark.parametrize(
     ("after", "bound", "told"),
     [
-        (1204, 1170, "largest member lag 1,204, at most 3% above its floor of 1,170"),
-        (100_001, 100_000, "largest member lag 100,001, at most 0.01% above its floor of 100,000"),
+        (1204, 1170, "largest member lag 1,204, at most 3% above its lower bound of 1,170"),
+        (
+            100_001,
+            100_000,
+            "largest member lag 100,001, at most 0.01% above its lower bound of 100,000",
+        ),
     ],
 )
 def test_a_gap_is_rounded_up(after, bound, told):
@@ -145,7 +149,7 @@ def test_criteria_that_are_open_are_named_each():
         Fact(kind=FactKind.NOT_PROVEN, measure="moves"),
     ]
     assert proof(facts) == (
-        "counts exact; cross-rack share 12.5%, its floor 11.1%; moves not proven; largest member lag left out:"
+        "counts exact; cross-rack share 12.5%, lower bound 11.1%; moves not proven; largest member lag left out:"
         " 1 partition of unknown lag"
     )
     assert proof([]) is None
@@ -200,3 +204,29 @@ def test_every_measure_that_is_made_has_words():
 
     assert len(made) > 80
     assert made - of_a_verdict <= {*CLAUSES, *measures()}
+
+
+ENGINE = Path(evenkeel.engine.__file__).parent
+PLACEHOLDER = re.compile(r"(evenkeel|kafka-[\w-]+\.sh)( [\w=.,-]+)* GROUP\b")
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    """Each text of the engine that may reach a reader, with where it is: no docstrings, all templates."""
+    for file in ENGINE.rglob("*.py"):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if (
+                isinstance(node, ast.Constant)
+                and isinstance(node.value, str)
+                and id(node) not in alone
+            ):
+                yield f"{file.name}:{node.lineno}", node.value
+    for pattern in ("*.txt", "*.html"):
+        for file in ENGINE.rglob(pattern):
+            yield file.name, file.read_text(encoding="utf-8")
+
+
+def test_no_command_has_a_placeholder_for_a_group():
+    """A reader copies a command: the name of the group is in it, or it needs none."""
+    assert [where for where, text in texts() if PLACEHOLDER.search(text)] == []

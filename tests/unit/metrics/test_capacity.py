@@ -61,7 +61,7 @@ def test_only_the_newest_busy_intervals_count():
     assert capacity[0] == pytest.approx(3)
 
 
-def test_a_restarted_member_is_recognised():
+def test_a_restarted_member_is_recognized():
     """A new member id on the same client id and host is the same member."""
     again = [{**one, "member_id": f"{one['member_id']}-2"} for one in TWO]
     ends, commits = steadily([10, 4], 3, [9000, 0]), steadily([6, 4], 3)

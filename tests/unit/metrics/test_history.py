@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evenkeel.engine.metrics.history import rate, time_lag, time_to_loss
-from evenkeel.engine.metrics.past import Past, Recognised
+from evenkeel.engine.metrics.past import Past, Recognized
 from evenkeel.engine.metrics.samples import Samples
 from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.batch import batch_of
@@ -252,17 +252,17 @@ def _members(*ids):
 def _among(now, then, known=True):
     """For each earlier member the present one's id, None for one who is gone."""
     earlier = _members(*then)
-    found = Recognised(_members(*now)).among(earlier, np.full(len(then), 0 if known else NONE))
+    found = Recognized(_members(*now)).among(earlier, np.full(len(then), 0 if known else NONE))
     return [None if at == NONE else now[at] for at in found.tolist()]
 
 
-def test_members_are_recognised_wherever_they_are_listed():
+def test_members_are_recognized_wherever_they_are_listed():
     """One that left moves all others up in the list; another order is the same."""
     assert _among(["b-1", "c-1"], ["a-1", "b-1", "c-1"]) == [None, "b-1", "c-1"]
     assert _among(["b-1", "a-1"], ["a-1", "b-1"]) == ["a-1", "b-1"]
 
 
-def test_a_restarted_member_is_recognised_unless_another_may_be_meant():
+def test_a_restarted_member_is_recognized_unless_another_may_be_meant():
     """By client and host; who shares them is told by the id alone, now and then."""
     assert _among(["a-2", "b-1"], ["b-1", "a-1"]) == ["b-1", "a-2"]
     assert _among(["a-1", "a-2"], ["a-3", "a-1"]) == [None, "a-1"]

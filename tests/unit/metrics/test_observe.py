@@ -34,7 +34,7 @@ def _findings(found, **rule):
         (
             "lost",
             {"members": 1, "committed": {"t": [4, 50]}},
-            "retention removed 6 records unread on 1 partition",
+            "retention deleted 6 unread records on 1 partition",
         ),
         (
             "beyond",
@@ -54,7 +54,7 @@ def _findings(found, **rule):
         (
             "unsubscribed",
             {"members": 1, "topics": ["t"], "committed": {"u": [1]}},
-            "commits on 1 partition nobody subscribes to",
+            "commits on 1 partition without subscriber",
         ),
     ],
 )
@@ -84,7 +84,7 @@ def test_a_group_that_never_committed_is_told_what_to_configure():
     found = _group(members=1, topics=["t"], committed={"t": [60]})
 
     assert _findings(found) == (
-        "nothing is committed on 1 partition, and where the group would begin is not known: set auto_offset_reset in a"
+        "no commits on 1 partition, and the start offset is unknown: set auto_offset_reset in a"
         " rule of evenkeel.toml",
     )
     assert _findings(found, auto_offset_reset="earliest") == ()

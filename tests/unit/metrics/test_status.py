@@ -90,7 +90,7 @@ def test_a_rebalance_excuses_standing_still_while_it_is_one_that_ends(
 
 
 def _worst(*partitions):
-    """The status of the second of three groups, whose neighbours are at their worst."""
+    """The status of the second of three groups, whose neighbors are at their worst."""
     everything = [Status.REWIND, *partitions, Status.REWIND]
     codes = np.array([each.severity for each in everything])
     start = np.array([0, 1, 1 + len(partitions), 2 + len(partitions)])

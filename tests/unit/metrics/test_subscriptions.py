@@ -29,8 +29,8 @@ def _told(now, *before):
 def test_who_can_take_what_is_told_of_the_fewest_first():
     """How many subscriptions there are, which topics only some read, and of how many members each topic is."""
     assert _told(_sample("t", "tu", "tuv", "tv")) == (
-        "its 4 members have 4 different subscriptions: not all of them read u, v (5 partitions), u, v can go to 2 of 4"
-        " only"
+        "its 4 members have 4 different subscriptions: not all of them read u, v (5 partitions), only 2 of 4"
+        " members can receive u, v"
     )
 
 

@@ -76,7 +76,7 @@ def test_no_forecast_is_judged_over_a_change_of_the_assignment(events):
     """Who is restarted with another strategy gets another future."""
     checks = _checks(events, "skewed-taken-up")
 
-    unknown = [check for check in checks if check.realised is None]
+    unknown = [check for check in checks if check.actual is None]
     around = [check for check in unknown if check.due < max(c.at for c in checks)]
     assert around
     assert all(check.low <= check.expected <= check.high for check in checks)
@@ -91,9 +91,9 @@ def test_what_came_is_read_when_it_was_due():
 
     checks = _checks(backtest(lake, MemoryHistory(), Settings(), CLUSTER), group.name)
 
-    came = [check for check in checks if check.realised is not None]
+    came = [check for check in checks if check.actual is not None]
     lag, a_second = history.lag(group.name), 2000  # ends are read a second after the snapshot began
     assert {(check.due - check.at).total_seconds() for check in came} == set(AHEAD)
     for check in came:
         number = round((check.due - FIRST).total_seconds() / EVERY)
-        assert 0 <= check.realised - lag[number] < a_second
+        assert 0 <= check.actual - lag[number] < a_second

@@ -67,7 +67,7 @@ TWO = _snapshot(0, _members("a", "b"), assignor="range")
         pytest.param(
             _snapshot(0, _members("a", "b")),
             _snapshot(1, _members("a", "c")),
-            ["b left", "c joined", "other owner of 1 partition"],
+            ["b left", "c joined", "owner of 1 partition changed"],
             id="members, by their client ids; what changed hands is counted",
         ),
         pytest.param(

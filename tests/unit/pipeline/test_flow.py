@@ -33,7 +33,7 @@ SETTINGS = Settings(
 
 
 def _uneven(number: int):
-    """Two members in racks whose partitions lie the wrong way round, and neighbours of every kind."""
+    """Two members in racks whose partitions lie the wrong way round, and neighbors of every kind."""
     topics = [
         topic("orders", 4, end=1000 + 100 * number, replicas=[[1], [0], [1], [0]]),
         topic("old", 1, end=50),
@@ -384,7 +384,7 @@ def test_what_became_of_advice_is_kept_with_it(lake):
     assert (second["crossing"].state, second["empty"].course) == ("confirmed", None)
     (event,) = second["crossing"].events
     assert (event.state, event.strategy) == ("confirmed", second["crossing"].strategy)
-    assert event.cause.startswith(f"{event.strategy} won in 1 of the last 1 snapshot")
+    assert event.cause.startswith(f"{event.strategy} was best in 1 of the last 1 snapshot")
     assert second["crossing"].state_since == event.at
     without = {"topics": [topic("orders", 4)], "groups": [group("other")]}
     unread = finding("group_unread", ["crossing"], quote="no answer")
@@ -394,7 +394,7 @@ def test_what_became_of_advice_is_kept_with_it(lake):
     third = _advised(lake, history, 3)
     assert {*third} == {"other", "crossing"}
     assert [(e.state, e.cause) for e in third["crossing"].events] == [
-        ("expired", "the group is gone")
+        ("expired", "the group no longer exists")
     ]
 
 
@@ -502,7 +502,7 @@ def test_candidates_need_the_metrics_of_their_snapshot_and_no_earlier_one(lake, 
 
 
 def test_a_group_that_was_not_measured_is_infeasible_with_that_reason(lake):
-    """Metrics of some groups only, made by hand, leave the others without a judgement."""
+    """Metrics of some groups only, made by hand, leave the others without a judgment."""
     wanted = snapshot_id(1)
     _measure(lake, wanted, "cross*")
     rows = pipeline.propose_candidates(lake, SETTINGS, wanted)["candidates"].to_pylist()

@@ -131,7 +131,7 @@ def test_the_forecast_of_a_candidate_is_what_then_comes(name):
 
 
 def test_the_price_of_a_switch_for_nothing_is_what_it_loses():
-    """Where round robin leaves a hot partition with its neighbour, the restarts are all that comes of it."""
+    """Where round robin leaves a hot partition with its neighbor, the restarts are all that comes of it."""
     name = "hot-shared-plan-only"
     row = _candidates(name, 34)["roundrobin"]
     lost = -fork(SITUATIONS[name].group, 34, "roundrobin", seconds=3600).gain(3600)

@@ -13,7 +13,7 @@ import pytest
 
 from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import ClusterSettings, Filter, IncidentRules, Settings
-from evenkeel.engine.incidents.evaluation import Judged, Judgement
+from evenkeel.engine.incidents.evaluation import Judged, Judgment
 from evenkeel.engine.incidents.troubles import judged_of
 from evenkeel.engine.messages.wording.facts import words
 from evenkeel.engine.messages.wording.incidents import impact
@@ -46,7 +46,7 @@ def few_situations() -> tuple[Recording, tuple[str, ...]]:
 
 
 @cache
-def judgement(number: int) -> Judgement:
+def judgment(number: int) -> Judgment:
     """What a snapshot of some situations says."""
     lake, ids = few_situations()
     return judge_groups(lake, Settings(), ids[number])
@@ -81,10 +81,10 @@ def test_what_is_not_judged_is_well(number: int) -> None:
     assert odd == expected
 
 
-def test_a_judgement_says_of_which_snapshot_it_is() -> None:
+def test_a_judgment_says_of_which_snapshot_it_is() -> None:
     """Cluster, snapshot, when its reading ended, the one before, and all groups that it has."""
     _, ids = few_situations()
-    of = judgement(5)
+    of = judgment(5)
 
     assert (of.cluster, of.snapshot_id, of.earlier) == (CLUSTER, ids[5], ids[4])
     assert f"{of.at:%H:%M:%S}" == "00:25:02"
@@ -93,11 +93,13 @@ def test_a_judgement_says_of_which_snapshot_it_is() -> None:
 
 def test_a_group_that_is_gone_while_records_arrive_is_missed() -> None:
     """It is said with what it had, in the first snapshot without it."""
-    (gone,) = judgement(60).odd["vanished"].troubles
+    (gone,) = judgment(60).odd["vanished"].troubles
 
     assert gone.kind is Diagnosis.GROUP_DELETED
     assert gone.since is None
-    assert words(gone.facts[0]).startswith("the group is gone; it had 0 members and 16 partitions")
+    assert words(gone.facts[0]).startswith(
+        "the group no longer exists; it had 0 members and 16 partitions"
+    )
 
 
 def test_a_group_that_stays_away_is_missed_as_long_as_somebody_watches() -> None:
@@ -113,7 +115,7 @@ def test_a_group_that_stays_away_is_missed_as_long_as_somebody_watches() -> None
 
 def test_a_group_that_vanished_unseen_is_missed_with_the_next_snapshot() -> None:
     """It may have been gone first in a snapshot that nobody looked at, or that could not list all groups."""
-    (gone,) = judgement(61).odd["vanished"].troubles
+    (gone,) = judgment(61).odd["vanished"].troubles
 
     assert gone.kind is Diagnosis.GROUP_DELETED
     assert f"{gone.since:%H:%M}" == "05:00"
@@ -189,7 +191,7 @@ def test_what_cannot_be_judged_costs_the_others_nothing(
 ) -> None:
     """A group on which the work fails is unknown, logged, and told with the error; all others are judged as before."""
     lake, ids = few_situations()
-    before, real = judgement(40), evaluate_groups.observed_of
+    before, real = judgment(40), evaluate_groups.observed_of
 
     def fails(settings, groups):
         if "stuck-partition" in groups.batch.place:

@@ -23,7 +23,7 @@ MIXED = (
     member("a", ["t", "u"], {"t": [0, 1], "u": [0]}),
     member("b", ["t", "u"], {"t": [2], "u": [1]}, instance_id="host"),
 )
-TOLD = "as librdkafka, which leads, has it: static and dynamic members in one order"
+TOLD = "in the variant of the group leader librdkafka: static and dynamic members in one order"
 
 
 @pytest.mark.parametrize(("client", "moves"), [(None, 5), ("java", 5), ("librdkafka", 0)])
@@ -58,7 +58,7 @@ def test_kafka_pythons_roundrobin_throws_where_it_must_skip():
     )
 
     assert row["roundrobin"]["feasibility"] == "not applicable"
-    assert "its roundrobin throws where it comes to a member" in row["roundrobin"]["reason"]
+    assert "has a roundrobin that throws if a member" in row["roundrobin"]["reason"]
 
 
 @pytest.mark.parametrize("strategy", ["sticky", "cooperative-sticky"])
@@ -66,7 +66,7 @@ def test_sticky_strategies_of_others_are_said_to_be_others(strategy):
     """franz-go has code of its own; the row says that Kafka's was asked."""
     row = _rows("franz-go", *MIXED)[strategy]
 
-    assert "franz-go leads by code of its own" in row["reason"]
+    assert "the group leader franz-go uses its own code" in row["reason"]
 
 
 def test_franz_go_sees_no_racks():
@@ -74,7 +74,7 @@ def test_franz_go_sees_no_racks():
     racked = [{**each, "rack": rack} for each, rack in zip(MIXED, ("b", "a"), strict=True)]
     row = _rows("franz-go", *racked)["range"]
 
-    assert "as franz-go, which leads, has it: without racks" in row["reason"]
+    assert "in the variant of the group leader franz-go: without racks" in row["reason"]
 
 
 def test_a_known_library_lacks_what_it_lacks():

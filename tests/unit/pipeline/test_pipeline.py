@@ -82,7 +82,7 @@ def test_what_is_won_across_racks_alone_is_verified_by_the_first_snapshot_that_s
     events = [event for row in rows for event in row.events]
 
     assert [event.state for event in events] == ["proposed", "confirmed", "adopted", "verified"]
-    assert events[-1].cause == "nothing crosses racks any more (100% before)"
+    assert events[-1].cause == "reads across racks 0% (100% before)"
     assert events[-1].at == events[-2].at
 
 

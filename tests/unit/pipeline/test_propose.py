@@ -231,8 +231,8 @@ def test_why_and_how_stand_in_the_row_as_facts_beside_their_sentences(monkeypatc
     read = candidate_of(row)
 
     assert (row["reason"], row["how"]) == (
-        "the strategy it runs",
-        "It runs this strategy already: restart one member, the rebalance brings the assignment.",
+        "the current strategy",
+        "The group already runs this strategy: restart one member, the rebalance applies the assignment.",
     )
     assert [one.measure for one in (*read.reason, *read.how)] == ["runs_it", "restart_one"]
 
@@ -443,35 +443,35 @@ def test_user_data_is_what_members_sent_or_what_is_configured(
             Weighs,
             (b"3", None),
             "own",
-            "of 1 of 2 members (b@/10.0.0.1) none is known: they sent none",
+            "of 1 of 2 members (b@/10.0.0.1) is unknown: they sent none",
         ),
         (Weighs, (b"3", b"1"), "range", "the group runs range, which sends none for it"),
         (
             Needy,
             (b"{}", b""),
             "own",
-            "(b@/10.0.0.1) none is known: they sent none; say it of members",
+            "(b@/10.0.0.1) is unknown: they sent none; set it in",
         ),
         (
             Weighs,
             (b"x", b"1"),
             "own",
-            "what 1 of 2 members sent (a@/10.0.0.1): ValueError: invalid literal",
+            "the user data of 1 of 2 members (a@/10.0.0.1): ValueError: invalid literal",
         ),
         (
             Weighs,
             (b"x" * 10**6, b"1"),
             "own",
-            "members sent (a@/10.0.0.1): ValueError: ",
+            "members (a@/10.0.0.1): ValueError: ",
         ),
         (
             Needy,
             (b"3", b"[]"),
             "own",
-            "2 of 2 members sent (a@/10.0.0.1, b@/10.0.0.1): it reads as int, not as",
+            "2 of 2 members (a@/10.0.0.1, b@/10.0.0.1): it reads as int, not as",
         ),
-        (Needy, (b"[" * 10**5, b"{}"), "own", "members sent (a@/10.0.0.1): RecursionError"),
-        (Quits, (b"{}", b"{}"), "own", "members sent (a@/10.0.0.1, b@/10.0.0.1): SystemExit: bye"),
+        (Needy, (b"[" * 10**5, b"{}"), "own", "members (a@/10.0.0.1): RecursionError"),
+        (Quits, (b"{}", b"{}"), "own", "members (a@/10.0.0.1, b@/10.0.0.1): SystemExit: bye"),
     ],
 )
 def test_missing_user_data_is_named(monkeypatch, kind, sent, assignor, missing):

@@ -84,7 +84,7 @@ ABLE = Rule(capacity_per_second=100)
 
 @pytest.mark.parametrize(
     ("kip_1071", "reason"),
-    [(False, "partition strategies would tear them apart"), (True, "takes no partition strategy")],
+    [(False, "which partition strategies would split"), (True, "partition strategies don't apply")],
 )
 def test_the_rows_come_in_order_and_strategies_for_partitions_are_infeasible(kip_1071, reason):
     """What it has, the broker's own, the three rack strategies, then those for partitions, each of which says why."""
@@ -119,7 +119,7 @@ def test_rack_strategies_are_settings_of_classic_groups_only(kip_1071, deploymen
 
 
 def test_what_hangs_on_threads_is_unknown():
-    """Kafka deals a client's tasks over its threads as it likes; what the group has now is known."""
+    """Kafka deals a client's tasks over its threads as it likes; the current assignment is known."""
     rows = _grown_rows(rule=ABLE)
 
     for name in TASKS:
@@ -163,8 +163,8 @@ def test_stores_that_are_built_anew_are_in_no_price(threads, told, noted):
     row = rows[SERVER if "kip_1071" in told else CLIENT]
     assert row["moves"] == 1
     restored = [
-        "1 task (1_1) moves to a client without a copy of its stores and stands still until these are restored; how"
-        " long that takes is not known, and in no price"
+        "1 task (1_1) moves to a client without a copy of its stores and pauses until these are restored; the time"
+        " for that is not known, and not part of the cost"
     ]
     assert row["notes"] == (restored if noted else [])
 
@@ -218,7 +218,7 @@ def test_an_infeasible_strategy_says_what_would_help():
 
     for name in ("min_traffic", "balance_subtopology"):
         assert rows[name]["feasibility"] == "not applicable"
-        assert rows[name]["reason"].startswith("racks play no part: 1 client")
+        assert rows[name]["reason"].startswith("racks have no effect: 1 client")
         assert rows[name]["how"].startswith("Set client.rack")
         assert candidate_of(rows[name]).score is None
         assert rows[name]["moved"] == []
@@ -287,7 +287,7 @@ def test_copies_that_warm_up_are_told(count, words):
         ends={STORE: 50_000},
     )
 
-    probing = "probing rebalances follow until its tasks are where they are to be"
+    probing = "probing rebalances follow until all tasks are in place"
     assert rows["none"]["replay"] == f"next rebalance, {words}; {probing}"
     assert rows["min_traffic"]["replay"] == f"fresh assignment, {words}; {probing}"
 
@@ -296,7 +296,7 @@ def test_what_is_taken_for_unknown_stands_in_the_row_of_the_present(usual):
     """Settings that nobody told, by sentence and as facts; configured, there is nothing to say."""
     live = usual["live"]
 
-    assert [note.split(" is taken to be")[0] for note in live["notes"]] == [
+    assert [note.split(" is assumed to be")[0] for note in live["notes"]] == [
         "rack.aware.assignment.strategy",
         "num.standby.replicas",
     ]
@@ -368,7 +368,7 @@ def test_a_kip_1071_group_is_judged_by_what_its_broker_runs():
         "available",
         True,
     )
-    assert (own["reason"], own["replay"]) == ("the strategy it runs", "next rebalance")
+    assert (own["reason"], own["replay"]) == ("the current strategy", "next rebalance")
     assert rows["live"]["partition_spread"] == 4
     assert own["partition_spread"] == 0
     assert (own["largest_member_lag"], rows["live"]["largest_member_lag"]) == (20, 40)
@@ -435,23 +435,23 @@ def test_an_application_with_the_sticky_assignor_is_judged_by_it():
     assert list(rows)[:5] == ["live", CLIENT, *TASKS]
     assert (own["feasibility"], own["is_running"]) == ("available", True)
     assert (own["reason"], own["replay"]) == (
-        "the strategy it runs, as configured",
+        "the current strategy, as configured",
         "next rebalance",
     )
     assert (own["moves"], own["partition_spread"], own["proof"]) == (2, None, None)
     assert own["notes"] == [
-        "Kafka's sticky task assignor deals standbys in an order of its own each time: which client keeps which copy"
-        " may differ, active tasks do not"
+        "Kafka's sticky task assignor assigns standbys in a random order: clients of copies may differ, active tasks"
+        " don't"
     ]
     assert {(row["feasibility"], row["is_running"]) for row in replayed} == {
         ("needs restart", False)
     }
     assert rows["min_traffic"]["reason"] == (
-        "after one rolling restart that takes task.assignor.class out and sets rack.aware.assignment.strategy="
+        "after one rolling restart that removes task.assignor.class and sets rack.aware.assignment.strategy="
         "min_traffic"
     )
     assert rows["min_traffic"]["how"].startswith(
-        "Take task.assignor.class out, so that Kafka's high-availability"
+        "Remove task.assignor.class, so that Kafka's high-availability"
     )
     assert rows["min_traffic"]["replay"].startswith("fresh assignment")
     shares = [row["cross_rack_share"] for row in replayed]
@@ -489,7 +489,7 @@ def test_an_application_is_advised_alike_whichever_assignor_it_has(assignor):
         arrives_per_second=8.0,
     )
     assert (advice.verdict, advice.strategy) == (Verdict.SWITCH, "min_traffic")
-    leaves = rows["min_traffic"]["how"].startswith("Take task.assignor.class out")
+    leaves = rows["min_traffic"]["how"].startswith("Remove task.assignor.class")
     assert leaves is (assignor == "sticky")
 
 
@@ -497,7 +497,7 @@ def test_an_application_is_advised_alike_whichever_assignor_it_has(assignor):
     ("threads", "reason"),
     [
         ([Thread(1, "0_0", rack="a"), Thread(2, "0_0", rack="b")], "active on two members"),
-        ([Thread(1, "0_0", rack="a"), Thread(None)], "member m1 does not tell its process"),
+        ([Thread(1, "0_0", rack="a"), Thread(None)], "member m1 does not report its process"),
         ([Thread(1, "0_0", columns={"assigned_tasks": None})], "of an older evenkeel"),
         ([Thread("p-1", "0_0")], "no UUID"),
     ],

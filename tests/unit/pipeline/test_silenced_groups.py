@@ -178,7 +178,10 @@ def stale(history: MemoryHistory) -> list[tuple[str, list[str]]]:
         for alert in history.tables.alerts
         if alert.key.startswith("stale ")
     ]
-    return [(channel, list(message.sections[0].lines)) for channel, message in messages]
+    return [
+        (channel, [line for section in message.sections for line in section.lines])
+        for channel, message in messages
+    ]
 
 
 def test_what_is_stale_is_named_once_a_week_and_channel(history: MemoryHistory) -> None:

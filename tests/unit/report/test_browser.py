@@ -27,7 +27,7 @@ DRAWN = """[...document.querySelectorAll("details[open] .chart canvas")].map(can
   const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
   return new Set(new Uint32Array(data.buffer)).size;
 })"""
-"""How many colours each chart of the open group has; 1 if it is empty."""
+"""How many colors each chart of the open group has; 1 if it is empty."""
 
 # https://www.w3.org/TR/WCAG22/#contrast-minimum: 4.5 to 1, and 3 to 1 where letters are large
 FAINT = """(() => {
@@ -37,8 +37,8 @@ FAINT = """(() => {
     const under = element.parentElement ? behind(element.parentElement) : [255, 255, 255];
     return over(parse(getComputedStyle(element).backgroundColor), under);
   };
-  const light = colour => {
-    const [r, g, b] = colour.map(c => (c / 255 <= .04045 ? c / 255 / 12.92 : ((c / 255 + .055) / 1.055) ** 2.4));
+  const light = color => {
+    const [r, g, b] = color.map(c => (c / 255 <= .04045 ? c / 255 / 12.92 : ((c / 255 + .055) / 1.055) ** 2.4));
     return .2126 * r + .7152 * g + .0722 * b;
   };
   const found = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -99,8 +99,8 @@ def test_a_group_that_is_opened_can_be_read(
     page.evaluate('document.querySelectorAll("details").forEach(each => each.open = true)')
     page.drawn()
 
-    assert len(colours := page.evaluate(DRAWN)) == 2
-    assert min(colours) > 3
+    assert len(colors := page.evaluate(DRAWN)) == 2
+    assert min(colors) > 3
     assert page.evaluate(FAINT) == []
     assert page.evaluate("document.documentElement.scrollWidth") == width
     assert width == DESK or 0 < page.evaluate(STUCK) <= width / 2
@@ -114,8 +114,8 @@ def test_the_page_of_one_group_is_drawn_at_once(pipe: Pipe, tmp_path: Path) -> N
     content = render(fleet(full(EVIL, 40), snapshots=40), Served(alone=True))
     page = opened(pipe, file, content, fragment="")
 
-    assert len(colours := page.evaluate(DRAWN)) == 2
-    assert min(colours) > 3
+    assert len(colors := page.evaluate(DRAWN)) == 2
+    assert min(colors) > 3
     assert page.evaluate("location.href") == file.as_uri()
     assert page.console == []
 

@@ -76,9 +76,9 @@ def filled(kind: type, name: str, /, **known: object) -> Any:
 
 def full(name: str, snapshots: int) -> GroupReport:
     """A group with some of everything, under that name wherever somebody chose a name."""
-    score = filled(StrategyScore, name, got_by="setting", reason="the strategy it runs")
+    score = filled(StrategyScore, name, got_by="setting", reason="the current strategy")
     load = filled(
-        MemberLoad, name, utilisation=1.16, at_most=False, gets=3, gives=9, lag_after=None
+        MemberLoad, name, utilization=1.16, at_most=False, gets=3, gives=9, lag_after=None
     )
     move = filled(Move, name, partition=3, to_member=None)
     return filled(
@@ -116,7 +116,7 @@ def stored(ours: FleetReport, name: str) -> FleetReport:
     lag = {"measure": "lag", "unit": "offsets", "after_seconds": 3600, "checks": 3, "known": 2}
     promise = filled(PromiseKept, name, error=-1234.0, no_worse_share=1.0, **lag)
     late = replace(promise, measure="delay_seconds", unit="s", error=95.0)
-    share = replace(promise, measure="utilisation", unit="ratio", error=0.123, muted_until=None)
+    share = replace(promise, measure="utilization", unit="ratio", error=0.123, muted_until=None)
     unknown = replace(promise, known=0, error=None, inside_share=None, no_worse_share=None)
     return replace(
         ours,
@@ -211,8 +211,8 @@ def test_the_file_asks_for_nothing():
         assert "fetch(" not in body
 
 
-def test_the_library_brings_its_licence():
-    """Whoever passes the file on passes the licence on, as it asks."""
+def test_the_library_brings_its_license():
+    """Whoever passes the file on passes the license on, as it asks."""
     page = render(fleet(group()))
 
     assert "The MIT License (MIT)" in page
@@ -236,7 +236,7 @@ def test_unknown_is_a_question_mark_and_nought_is_nought():
 def test_a_member_that_only_kept_up_is_at_most_so_busy():
     """Where only the least that it can do is known, no bar pretends that it is full."""
     load = MemberLoad(
-        name="m", rack=None, utilisation=0.99, at_most=True, silent=False, lag=None, partitions=1
+        name="m", rack=None, utilization=0.99, at_most=True, silent=False, lag=None, partitions=1
     )
     sure = replace(load, at_most=False)
 

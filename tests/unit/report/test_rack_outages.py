@@ -80,7 +80,7 @@ def test_a_group_has_the_figures_of_the_whatif(many):
         assert runs.candidate.is_running
         assert (one.members, one.left) == (told.today.members, runs.members) == (3, 2)
         assert one.moves == runs.candidate.score.moves > 0
-        assert one.busiest == max(load.utilisation for load in loads)
+        assert one.busiest == max(load.utilization for load in loads)
         assert one.arrives == max(load.per_second for load in loads)
         assert one.lag == runs.candidate.forecast.forecast_lag_expected
         assert (one.now, one.then) == (Diagnosis.HEALTHY, runs.diagnosed.diagnosis)

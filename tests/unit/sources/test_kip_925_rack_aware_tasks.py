@@ -22,7 +22,7 @@ from evenkeel.engine.assignors import by_name
 from evenkeel.engine.assignors.interface import spec
 from evenkeel.engine.metrics.balance import member_counts
 from evenkeel.engine.metrics.racks import replica_crossing
-from evenkeel.engine.streams.actives import optimise, problem_of, total_cost
+from evenkeel.engine.streams.actives import optimize, problem_of, total_cost
 from evenkeel.engine.streams.model import RUNNING, ClientLine, TaskLine, application
 from evenkeel.engine.streams.place import place
 from evenkeel.engine.streams.settings import STATEFUL, Costs, RackStrategy, TaskConfig
@@ -199,7 +199,7 @@ def test_section_4_the_cost_of_a_task_is_that_of_its_partitions(rack, cost):
 
 
 def test_section_4_active_tasks_come_first():
-    """Local optimisations in turn: standbys are placed around the active tasks, and never change them."""
+    """Local optimizations in turn: standbys are placed around the active tasks, and never change them."""
     app = _app("abc", _words("b", "c", "a", "ab"))
     alone, with_copies = _placed(app), _placed(app, num_standby_replicas=2)
 
@@ -210,7 +210,7 @@ def test_section_4_a_figure_two_tasks_on_two_clients_at_cost_2():
     """The costs of the figure are lost; with 3 and 1 for t1, 1 and 2 for t2, one cycle leads from 5 to 2."""
     app = _app("ab", _words("b b b a", "b a a"))
     start = np.array([0, 1], np.int32)
-    better = optimise(app, start, np.arange(2), TRAFFIC_ALONE, MIN)
+    better = optimize(app, start, np.arange(2), TRAFFIC_ALONE, MIN)
 
     assert [_crossing(app, np.array(o)) for o in ([0, 0], [0, 1], [1, 0], [1, 1])] == [4, 5, 2, 3]
     assert (better.tolist(), _crossing(app, better)) == ([1, 0], 2)
@@ -327,7 +327,7 @@ def test_section_4_b_ii_a_solution_exists(seed):
         tasks |= _words(*(chance.choice("abc") for _ in range(chance.randint(1, 9))), sub=sub)
     app = _app("abcabc", tasks)
     owner = np.array([chance.choice([0, 0, 0, 1, 1, 2, 3, 5]) for _ in tasks], np.int32)
-    better = optimise(app, owner, np.arange(len(tasks)), STATEFUL, BALANCE)
+    better = optimize(app, owner, np.arange(len(tasks)), STATEFUL, BALANCE)
     has = np.bincount(owner, minlength=6)
 
     assert np.bincount(better, minlength=6).tolist() == has.tolist()

@@ -226,7 +226,7 @@ def test_section_4_d_iv_racks_are_tags_only_where_asked_for():
 
 
 def test_section_4_e_stateless_tasks_follow_their_data_at_one_and_nothing():
-    """Dealt by load, then optimised with the same counts; configured costs are those of stateful tasks."""
+    """Dealt by load, then optimized with the same counts; configured costs are those of stateful tasks."""
     app = _app("ab", "b a b", stateful=False)
 
     assert _placed(app, NONE).active.tolist() == [0, 1, 0]

@@ -60,7 +60,7 @@ def test_a_panel_says_what_it_shows_and_in_which_unit() -> None:
         assert set(named.values()) <= with_unit, panel["title"]
 
 
-def test_every_diagnosis_has_a_colour() -> None:
+def test_every_diagnosis_has_a_color() -> None:
     """And nothing else has, which no group could have."""
     (shown,) = [panel for panel in panels() if panel["title"] == "Status of each group"]
     (of,) = [

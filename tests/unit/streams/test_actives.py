@@ -16,7 +16,7 @@ from evenkeel.engine.assignors.flow.rack_flow import LayerLimits, RackProblem, s
 from evenkeel.engine.assignors.kit.kernels import held_to
 from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.errors import Infeasible, InputError
-from evenkeel.engine.streams.actives import optimise, problem_of, total_cost
+from evenkeel.engine.streams.actives import optimize, problem_of, total_cost
 from evenkeel.engine.streams.cycle_cancelling import cancelled
 from evenkeel.engine.streams.model import ClientLine, TaskLine, application
 from evenkeel.engine.streams.settings import STATEFUL, STATELESS, RackStrategy
@@ -42,11 +42,11 @@ def app_of(sources, racks):
 
 
 def test_an_initial_assignment_beyond_the_limits_is_brought_within():
-    """The optimiser is exact about limits also where the assignment it starts from breaks them."""
+    """The optimizer is exact about limits also where the assignment it starts from breaks them."""
     app = app_of([[["a", "b"]] * 4, [["a", "b"]] * 4], ["a", "b"])
     owner = np.array([0, 0, 0, 0, 1, 1, 1, 1], np.int32)
 
-    better = optimise(app, owner, np.arange(8), STATEFUL, BALANCE)
+    better = optimize(app, owner, np.arange(8), STATEFUL, BALANCE)
 
     assert [np.bincount(better[app.subtopology == s]).tolist() for s in (0, 1)] == [[2, 2], [2, 2]]
     assert (better != owner).sum() == 4
@@ -57,15 +57,15 @@ def test_only_the_tasks_named_move():
     app = app_of([[["b"], ["a"], ["b"], ["a"]]], ["a", "b"])
     owner = np.array([0, 1, 0, 1], np.int32)
 
-    assert optimise(app, owner, np.array([0, 1]), STATEFUL, MIN_TRAFFIC).tolist() == [1, 0, 0, 1]
-    assert optimise(app, owner, np.array([0, 2]), STATEFUL, MIN_TRAFFIC).tolist() == [0, 1, 0, 1]
+    assert optimize(app, owner, np.array([0, 1]), STATEFUL, MIN_TRAFFIC).tolist() == [1, 0, 0, 1]
+    assert optimize(app, owner, np.array([0, 2]), STATEFUL, MIN_TRAFFIC).tolist() == [0, 1, 0, 1]
 
 
 def test_a_client_without_tasks_gets_none():
     """Counts are kept, also a count of 0 in the rack where all the data is."""
     app = app_of([[["b"], ["b"]]], ["a", "b"])
 
-    assert optimise(app, np.array([0, 0], np.int32), np.arange(2), STATEFUL, BALANCE).tolist() == [
+    assert optimize(app, np.array([0, 0], np.int32), np.arange(2), STATEFUL, BALANCE).tolist() == [
         0,
         0,
     ]
@@ -77,7 +77,7 @@ def test_overlap_may_be_charged_against_another_assignment():
     owner, before = np.array([0, 0, 1, 1], np.int32), np.array([1, 0, 0, 1], np.int32)
     every = np.arange(4)
 
-    better = optimise(app, owner, every, STATEFUL, MIN_TRAFFIC, overlap=before)
+    better = optimize(app, owner, every, STATEFUL, MIN_TRAFFIC, overlap=before)
 
     assert better.tolist() == before.tolist()
     assert total_cost(app, owner, every, STATEFUL, overlap=before) == 2
@@ -89,7 +89,7 @@ def test_without_a_cost_of_moving_nothing_moves_needlessly():
     app = app_of([[["a", "b"]] * 3 + [["b"], ["a"]]], ["a", "b"])
     owner = np.array([0, 1, 0, 0, 1], np.int32)
 
-    assert optimise(app, owner, np.arange(5), STATELESS, MIN_TRAFFIC).tolist() == [0, 1, 0, 1, 0]
+    assert optimize(app, owner, np.arange(5), STATELESS, MIN_TRAFFIC).tolist() == [0, 1, 0, 1, 0]
 
 
 def test_none_changes_nothing():
@@ -97,7 +97,7 @@ def test_none_changes_nothing():
     app = app_of([[["b"], ["a"]]], ["a", "b"])
     owner = np.array([0, 1], np.int32)
 
-    same = optimise(app, owner, np.arange(2), STATEFUL, RackStrategy.NONE)
+    same = optimize(app, owner, np.arange(2), STATEFUL, RackStrategy.NONE)
 
     assert same.tolist() == [0, 1]
     assert not np.shares_memory(same, owner)
@@ -108,7 +108,7 @@ def test_a_task_without_owner_is_an_error_that_names_it():
     app = app_of([[["a"], ["a"]]], ["a"])
 
     with pytest.raises(InputError, match="0_1 has no owner"):
-        optimise(app, np.array([0, NONE], np.int32), np.arange(2), STATEFUL, MIN_TRAFFIC)
+        optimize(app, np.array([0, NONE], np.int32), np.arange(2), STATEFUL, MIN_TRAFFIC)
 
 
 def test_a_client_without_rack_reads_everything_from_elsewhere():
@@ -118,7 +118,7 @@ def test_a_client_without_rack_reads_everything_from_elsewhere():
     every = np.arange(2)
 
     assert total_cost(app, owner, every, STATEFUL) == 20
-    assert optimise(app, owner, every, STATEFUL, MIN_TRAFFIC).tolist() == [1, 0]
+    assert optimize(app, owner, every, STATEFUL, MIN_TRAFFIC).tolist() == [1, 0]
 
 
 def test_every_source_partition_counts():
@@ -133,12 +133,12 @@ def test_every_source_partition_counts():
     clients = [ClientLine(process_id=ids[0], rack="a"), ClientLine(process_id=ids[1], rack="b")]
     app = application(lines, clients, replicas)
 
-    better = optimise(app, np.array([0, 0, 1], np.int32), np.arange(3), STATEFUL, MIN_TRAFFIC)
+    better = optimize(app, np.array([0, 0, 1], np.int32), np.arange(3), STATEFUL, MIN_TRAFFIC)
 
     assert better.tolist() == [0, 1, 0]
 
 
-RECORDED = Path(__file__).parents[2] / "data" / "vectors" / "streams-optimiser.jsonl.gz"
+RECORDED = Path(__file__).parents[2] / "data" / "vectors" / "streams-optimizer.jsonl.gz"
 
 
 def linear_optimum(case):
@@ -201,7 +201,7 @@ def _problem(case):
 
 
 @pytest.mark.slow
-def test_recorded_answers_of_kafkas_optimiser_are_met_to_the_letter():
+def test_recorded_answers_of_kafkas_optimizer_are_met_to_the_letter():
     """300 of both strategies: who gets which task."""
     with gzip.open(RECORDED, "rt", encoding="utf-8") as lines:
         recorded = [json.loads(line) for line in lines]

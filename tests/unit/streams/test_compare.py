@@ -54,7 +54,7 @@ def _answered(one, strategy, *, kip_1071=False):
 
 
 @given(sketches(SMALL) | sketches(KNOWN), st.sampled_from(STRATEGIES), st.booleans())
-def test_a_group_that_is_where_a_strategy_leads_is_recognised(one, strategy, kip_1071):
+def test_a_group_that_is_where_a_strategy_leads_is_recognized(one, strategy, kip_1071):
     """Built from the strategy's own answer, it is reproduced exactly, and nothing moves or warms up."""
     live = _answered(one, strategy, kip_1071=kip_1071)
     found = outcome(live, strategy)
@@ -236,7 +236,7 @@ def test_a_strategy_is_presumed_where_it_gives_exactly_what_there_is():
     assert found.runs is found.config.strategy is RackStrategy.MIN_TRAFFIC
     assert found.configured is None
     assert (
-        "taken to be min_traffic, which gives exactly what the group has now"
+        "assumed to be min_traffic, which gives exactly the current assignment"
         in said(found.remarks)[0]
     )
 
@@ -296,7 +296,7 @@ def test_kafkas_default_is_presumed_where_nothing_gives_what_there_is():
 
     assert reproduced(found) == []
     assert found.runs is RackStrategy.NONE
-    assert "taken to be none, Kafka's default" in said(found.remarks)[0]
+    assert "assumed to be none, Kafka's default" in said(found.remarks)[0]
 
 
 def test_of_several_that_fit_the_default_is_presume():

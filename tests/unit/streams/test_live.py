@@ -119,7 +119,7 @@ def test_threads_that_disagree_leave_their_client_without_rack(other):
         (False, "set client.rack"),
         (
             True,
-            "set client.rack of Kafka Streams (the broker is not told consumer.client.rack), or configure",
+            "set client.rack of Kafka Streams (the broker doesn't see consumer.client.rack), or configure",
         ),
     ],
 )
@@ -131,7 +131,7 @@ def test_silent_racks_are_said_with_what_helps(kip_1071, how):
     assert _rack(live) == [None, None, None]
     (line,) = said(live.remarks)
     names = f"app-1, {process(2)}, {process(3)}"
-    assert line.startswith(f"3 clients ({names}) tell no rack; {how}")
+    assert line.startswith(f"3 clients ({names}) send no rack; {how}")
 
 
 def test_a_rack_of_a_rule_is_known_and_not_seen():
@@ -142,7 +142,7 @@ def test_a_rack_of_a_rule_is_known_and_not_seen():
 
     assert _rack(live) == ["a", None]
     assert [live.app.racks[rack] for rack in live.app.known_rack] == ["a", "b"]
-    assert "rack of 1 client (app-2) is known from racks of a rule" in said(live.remarks)[0]
+    assert "rack of 1 client (app-2) is known only from racks of a rule" in said(live.remarks)[0]
     assert (_rack(by_broker), said(by_broker.remarks)) == (["a", "b"], ())
 
 
@@ -274,7 +274,7 @@ def test_a_task_whose_partitions_are_left_out_is_said():
     live = running(replace(group, members=(replace(member, tasks=some),)))
 
     assert live.task_of == {("source-0", 0): 0}
-    assert said(live.remarks) == ("what 1 task (1_0) reads is not known, and left out",)
+    assert said(live.remarks) == ("the partitions of 1 task (1_0) are not known, and left out",)
 
 
 def test_a_member_that_tells_no_process_is_named():
@@ -334,8 +334,8 @@ def test_as_many_standbys_are_presumed_as_every_store_has():
 
     assert live.config.num_standby_replicas == 1
     assert said(live.remarks) == (
-        "num.standby.replicas is taken to be 1, as many copies as every store has now"
-        " (say it in [rules.streams])",
+        "num.standby.replicas is assumed to be 1, the present number of copies of every store"
+        " (set it in [rules.streams])",
     )
 
 
@@ -357,7 +357,7 @@ def test_all_tags_are_presumed_to_keep_copies_apart():
 
     assert with_copies.config.tags == ("host", "zone")
     assert any(
-        "tags is taken to be host,zone, all tags" in line for line in said(with_copies.remarks)
+        "tags is assumed to be host,zone, all tags" in line for line in said(with_copies.remarks)
     )
     assert (without.config.tags, without.config.num_standby_replicas) == ((), 0)
     assert not any("tags" in line for line in said(without.remarks))

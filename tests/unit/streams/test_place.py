@@ -122,7 +122,7 @@ def test_unfinished_swaps_are_told(monkeypatch):
 
     placed = place(app, TaskConfig(strategy=MIN, num_standby_replicas=1))
     assert said(placed.findings) == (
-        "standbys were swapped 4 times around, as in Kafka; more swaps may pay",
+        "standbys were swapped in 4 rounds, as in Kafka; more swaps may help",
     )
 
 

@@ -176,12 +176,12 @@ def test_only_racks_that_clients_are_in_count():
         (
             [("a", {}), (None, {})],
             {"rack_as_tag": True},
-            [f"racks are not taken for a tag: 1 client ({process(1)}) has no rack"],
+            [f"racks are not used as a tag: 1 client ({process(1)}) has no rack"],
         ),
         (
             [("a", {"rack": "a"})],
             {"tags": ("rack",), "rack_as_tag": True},
-            ["standbys follow rack.aware.assignment.tags, so racks are not taken for a tag"],
+            ["standbys follow rack.aware.assignment.tags, so racks are not used as a tag"],
         ),
         (
             [("a", {"rack": "a"}), ("b", {"rack": "a"}), ("b", {}), (None, {"rack": "a"})],

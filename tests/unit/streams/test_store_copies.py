@@ -116,7 +116,7 @@ def test_what_is_not_known_is_said():
     (unknown,) = told(placed(racks="?aba"))[:1]
 
     assert said([unknown])[0].startswith(
-        "whether 4 stores (0_0, 0_1, 0_2 and 1 more) would be lost"
+        "not known if 4 stores (0_0, 0_1, 0_2 and 1 more) would be lost"
     )
 
 
@@ -143,12 +143,17 @@ UNEVEN += [Thread(2, rack="a", tags={"zone": "y"})] * 5
             False,
             "with rack.aware.assignment.tags=rack and client.tag.rack on each instance",
         ),
-        (RACKS, CONFIGURED, False, "as it is configured, its next rebalance leaves no store in"),
+        (
+            RACKS,
+            CONFIGURED,
+            False,
+            "with its present configuration, the next rebalance leaves no store in",
+        ),
         # nobody in rack b is in zone y: both tags cannot be kept, and the idlest client gets the copy
         (UNEVEN, ZONED, False, "with rack.aware.assignment.tags=rack and client.tag.rack on"),
         (placed("zone", "????"), ZONED, False, "tags=zone and client.tag.zone on each instance"),
         (TOGETHER, ONE, True, "with streams.num.standby.replicas=2"),
-        (placed(racks="aaaa"), ONE, False, "all clients stand in one rack: copies are apart once"),
+        (placed(racks="aaaa"), ONE, False, "all clients are in one rack: copies are apart once"),
         (placed(racks="aaab"), ONE, True, "no setting that was replayed ("),
     ],
 )

@@ -124,7 +124,7 @@ def test_changelogs_that_several_may_have_stay_open():
     assert (found.changelogs("0_0"), found.size("0_0")) == ([], 0)
     (line,) = said(found.remarks)
     assert line.startswith(
-        f"changelog {A} belongs to sub-topology 0 or 1, which is not on the wire"
+        f"changelog {A} belongs to sub-topology 0 or 1 (the Kafka protocol doesn't expose which)"
     )
     assert "changelogs of [rules.streams]" in line
     assert [line.split()[1] for line in said(shown.remarks)] == [A, B]

@@ -1,11 +1,11 @@
 """
-The manual to a strategy: templates that read like what people get.
+Templates of `evenkeel runbook`.
 
-`runbook.txt` is all that `evenkeel runbook` prints, in the order in which it is done; `java.txt`, `spring.txt`,
-`librdkafka.txt` and `kafka-python.txt` are what each client is given for a round. `members.txt`, `brokers.txt` and
-`streams.txt` have a sentence for each fact about a way, as a block by the name of its measure.
+`runbook.txt` is the whole runbook, in the order of the steps. `java.txt`, `spring.txt`, `librdkafka.txt` and
+`kafka-python.txt` are the settings of each client in a step. `members.txt`, `brokers.txt` and `streams.txt` have a
+sentence for each fact, as a block with the name of its measure.
 
-A name that a stranger gave goes in printable; in a command it is `pasted`.
+Names from the cluster are made printable, and `pasted` in commands.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def rendered(name: str, values: Mapping[str, Any], filters: Mapping[str, Any]) -
 
     Args:
         name: Of the template.
-        values: What it has under which name.
-        filters: What it can do with them, beside what all templates can; the same ones each time.
+        values: Its values by name.
+        filters: Its filters, in addition to those of all templates; always the same ones.
     """
     environment = _environment()
     environment.filters |= filters
@@ -48,11 +48,11 @@ def rendered(name: str, values: Mapping[str, Any], filters: Mapping[str, Any]) -
 
 def sentence_of(fact: Fact) -> str | None:
     """
-    What the manual says of a fact; None where it has nothing of that measure.
+    The sentence of a fact; None if there is none for its measure.
 
     >>> from evenkeel.engine.model.facts import reason
     >>> sentence_of(reason("first_gets_votes", ["sticky"])), sentence_of(reason("unheard_of"))
-    ('all list sticky; first, it gets the votes', None)
+    ('all members list sticky; as the first entry, it receives their votes', None)
     """
     template = measures().get(fact.measure)
     if template is None:
@@ -69,7 +69,7 @@ def sentence_of(fact: Fact) -> str | None:
 
 @cache
 def measures() -> Mapping[str, Template]:
-    """The template that has a sentence for a fact of each measure."""
+    """The template with the sentence of each measure."""
     templates = map(_environment().get_template, SENTENCES)
     return {measure: template for template in templates for measure in template.blocks}
 

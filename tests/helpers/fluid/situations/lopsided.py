@@ -115,7 +115,7 @@ LOPSIDED = (
         cures=ROUNDROBIN,
     ),
     Situation(
-        says="A hot partition shares its member with one neighbour too many; only a plan could move that one away.",
+        says="A hot partition shares its member with one neighbor too many; only a plan could move that one away.",
         group=busy(
             "hot-shared-plan-only",
             topics=(Topic(name="t0", rates=(325, 160, 160, 160, 160, 160, 160, 160)),),

@@ -101,7 +101,7 @@ SICK = (
         begins=50,
     ),
     Situation(
-        says="A record that its consumer cannot digest: one partition stands still, its neighbours do not.",
+        says="A record that its consumer cannot digest: one partition stands still, its neighbors do not.",
         group=busy("stuck-partition", events=(Stick(at=at(20), partition=("t0", 5)),)),
         truths=(fine(3, 20), true(Diagnosis.STUCK, 26, subjects=(("t0", 5),))),
         required={Kind.OPENED: 34},

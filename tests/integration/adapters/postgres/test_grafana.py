@@ -79,7 +79,7 @@ def test_a_panel_shows_what_the_history_has(
 
 
 @pytest.mark.parametrize("title", PANELS)
-def test_units_and_colours_are_of_columns_that_are_there(
+def test_units_and_colors_are_of_columns_that_are_there(
     database: psycopg.Connection[dict[str, Any]], title: str
 ) -> None:
     """What is named in a panel's overrides is a column of its answer; another name would change nothing, silently."""

@@ -145,7 +145,7 @@ def test_values_come_back_as_they_went_in(history: PostgresHistory, database_url
     )
     never = {
         "forecast_drained_seconds_expected": float("inf"),
-        "forecast_utilisation_expected": None,
+        "forecast_utilization_expected": None,
     }
     history.store_candidates(snapshot_id, candidates(snapshot_id, 'é, "g"', **never))
     (group,) = history.query("groups")

@@ -20,7 +20,7 @@ pytest_plugins = ("tests.helpers.postgres_fixtures",)
 pytestmark = pytest.mark.postgres
 
 
-def check(realised: float | None, measure: str = "lag", **more: float) -> AdviceCheck:
+def check(actual: float | None, measure: str = "lag", **more: float) -> AdviceCheck:
     """A promise of 50 to 200 an hour after sticky was taken up, and what came."""
     band = {"low": 50.0, "expected": 100.0, "high": 200.0} | more
     return AdviceCheck(
@@ -29,7 +29,7 @@ def check(realised: float | None, measure: str = "lag", **more: float) -> Advice
         after_seconds=3600,
         measure=measure,
         unit="offsets",
-        realised=realised,
+        actual=actual,
         **band,
     )
 

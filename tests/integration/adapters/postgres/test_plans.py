@@ -33,7 +33,7 @@ Stands for now(): eleven in the evening before. That day has samples of many sna
 begun Postgres rightly reads from end to end.
 """
 
-# in the order in which the steps store them: an index by snapshot finds neighbours
+# in the order in which the steps store them: an index by snapshot finds neighbors
 SEED = """
     INSERT INTO cluster SELECT 'demo', 'kafka', now();
     INSERT INTO snapshot (

@@ -185,7 +185,7 @@ def test_what_nobody_measured_is_unknown(odd):
     assert group.strategies == ()
     assert group.diagnosis is Diagnosis.UNKNOWN
     assert (group.now.lag, group.now.delay_seconds, group.racks) == (4, None, None)
-    assert {load.utilisation for load in group.loads} <= {None}
+    assert {load.utilization for load in group.loads} <= {None}
 
 
 def test_an_empty_history_has_an_empty_page(history, database_url):

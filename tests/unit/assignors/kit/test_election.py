@@ -122,7 +122,7 @@ def test_a_list_that_no_client_can_have_is_an_error_naming_the_member(listed, wr
         ({("range", "sticky"): 1, ("sticky", "range"): 2}, "it has 2 of 3 votes, range 1"),
         ({("range",): 1, ("sticky", "range"): 2}, "the only one that all members list"),
         ({("range", "sticky", "fair"): 3}, "every member prefers it to sticky, fair"),
-        ({}, "nobody is in the group"),
+        ({}, "the group has no members"),
     ],
 )
 def test_the_winner_comes_with_its_reason(lists, why):

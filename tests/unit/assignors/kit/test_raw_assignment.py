@@ -41,7 +41,7 @@ def test_a_member_that_never_subscribed_is_a_finding(monkeypatch):
 
         assert answer.owner.tolist() == [0, 0, 1]
         assert said(answer.findings) == (
-            "1 partition goes to a member that does not subscribe to its topic, u-0",
+            "1 partition is assigned to a member that does not subscribe to its topic, u-0",
         )
 
 

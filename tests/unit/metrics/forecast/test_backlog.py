@@ -47,7 +47,7 @@ def test_what_a_member_cannot_do_piles_up():
     seen = _outlooks(_load([5, 5], capacity=[8, 8], owner=[0, 0]))
 
     assert seen.lag[0, -1].tolist() == pytest.approx([7200] * 3)
-    assert seen.utilisation[0].tolist() == pytest.approx([10 / 8] * 3)
+    assert seen.utilization[0].tolist() == pytest.approx([10 / 8] * 3)
     assert np.isinf(seen.drained_seconds[0]).all()
     assert seen.lag_integral[0].tolist() == pytest.approx([7200 * HOUR / 2] * 3)
 
@@ -76,7 +76,7 @@ def test_a_member_of_unknown_capacity_is_taken_to_keep_up():
     seen = _outlooks(_load([50], capacity=[np.nan], owner=[0]))
 
     assert seen.lag[0, -1].tolist() == [0, 0, 0]
-    assert np.isnan(seen.utilisation[0]).all()
+    assert np.isnan(seen.utilization[0]).all()
 
 
 def test_what_varied_will_vary():

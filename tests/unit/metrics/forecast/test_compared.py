@@ -26,7 +26,7 @@ def _load(capacity=(8.0, 8.0), backlog=1000.0):
 
 
 def test_each_assignment_gets_what_it_would_get_alone():
-    """Ends, delay, utilisation and integral are those of the outlook; two that are equal are told the same."""
+    """Ends, delay, utilization and integral are those of the outlook; two that are equal are told the same."""
     load = _load()
     together, apart, again = forecasts(load, [TOGETHER, APART, TOGETHER.copy()], [None] * 3)
     alone = outlooks(load, [APART], futures(load.arrivals.sum(axis=1)))
@@ -35,7 +35,7 @@ def test_each_assignment_gets_what_it_would_get_alone():
     assert together.forecast_lag_expected == pytest.approx(2000 + 2 * HORIZON_SECONDS)
     assert together.forecast_soon_lag_expected == pytest.approx(2000 + 2 * 900)
     assert together.forecast_drained_seconds_expected == float("inf")
-    assert together.forecast_utilisation_high == pytest.approx(10 / 8)
+    assert together.forecast_utilization_high == pytest.approx(10 / 8)
     assert apart.forecast_lag_integral_expected == alone.lag_integral[0, 1]
     assert apart.forecast_drained_seconds_expected == 600
 
@@ -58,10 +58,10 @@ def test_what_costs_nothing_adds_nothing():
     assert (free.price_held_up_offsets, free.price_offset_seconds) == (0, 0)
 
 
-def test_what_no_capacity_is_known_of_has_no_utilisation():
+def test_what_no_capacity_is_known_of_has_no_utilization():
     """Not even 0: it is unknown, and the group is taken to keep up."""
     [unknown] = forecasts(_load(capacity=(np.nan, np.nan), backlog=0.0), [APART], [None])
 
-    assert unknown.forecast_utilisation_expected is None
+    assert unknown.forecast_utilization_expected is None
     assert unknown.forecast_drained_seconds_high == 0
     assert not any(np.isnan(value) for value in asdict(unknown).values() if value is not None)

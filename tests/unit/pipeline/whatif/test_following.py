@@ -186,12 +186,12 @@ def test_without_the_plan_it_is_what_members_own_now(running):
     owned = {name: sorted(number for _, number in own) for name, own in outcome.lists.items()}
     assert owned == {running.id_of("s0"): [0, 1, 3], running.id_of("s2"): [2, 4, 5]}
     assert said[1] == (
-        "the plan that the group follows (by balanced) is taken to be what members own now, and cooperative-sticky, "
-        "the default, to be its fallback: --plan FILE says what both are"
+        "the plan of the group (by balanced) is assumed to be its present assignment, with the fallback "
+        "cooperative-sticky (the default): --plan FILE sets both"
     )
     assert [words(fact) for fact in outcome.candidate.findings] == [
-        "the plan does not fit: not here, but in the plan: s1",
-        "the plan does not fit: 3 partitions are given by cooperative-sticky, not by the plan",
+        "the plan doesn't fit: not here, but in the plan: s1",
+        "the plan doesn't fit: 3 partitions are given by cooperative-sticky, not by the plan",
     ]
 
 
@@ -202,7 +202,7 @@ def test_a_plan_that_is_given_says_who_decides_the_rest(running):
     owned = {name: sorted(number for _, number in own) for name, own in outcome.lists.items()}
     assert owned == {running.id_of("s1"): [0, 1, 2, 3], running.id_of("s2"): [4, 5]}
     assert (
-        "the group follows the plan that is given (by balanced); what it does not say, range decides"
+        "the group follows the given plan (by balanced); range assigns the partitions that it leaves out"
         in said
     )
 
@@ -213,7 +213,7 @@ def test_a_plan_that_expired_is_followed_by_nobody(running):
     said, outcome = assumed(running.snapshot(), plan=given)
     assert sorted(map(len, outcome.lists.values())) == [2, 2, 2]
     assert (
-        "nobody follows the plan that is given (the plan expired at 2026-03-01 11:59:59 UTC): range decides alone"
+        "no member follows the given plan (the plan expired at 2026-03-01 11:59:59 UTC): range assigns all partitions"
         in said
     )
 
@@ -224,20 +224,20 @@ def test_while_no_plan_is_followed_the_fallback_decides_alone(running):
     assert sorted(map(len, outcome.lists.values())) == [2, 2, 2]
     assert len(outcome.moves) == 1
     assert (
-        "its leader says that no plan is followed now: the fallback decides alone, taken to be cooperative-sticky, "
-        "the default" in said
+        "its leader reports that no plan is followed now: the fallback, assumed to be cooperative-sticky "
+        "(the default), assigns" in said
     )
 
 
 def test_what_runs_is_the_plan_and_not_what_made_it(running):
-    """Who made the plan would make another one for the group as it would be; so many members are enough by the plan."""
+    """Who made the plan would make another one for the group as it would be; so many members suffice by the plan."""
     reply = answer(Settings(), seen(running.snapshot()), [Joins(member="new-1")])
     by_name = {one.candidate.strategy: one.candidate for one in reply.outcomes}
     assert reply.outcomes[0].candidate.strategy == "evenkeel-plan"
     assert [name for name, one in by_name.items() if one.is_running] == ["evenkeel-plan"]
     assert by_name["balanced"].assignment is not None
     assert reply.sizes["evenkeel-plan"].most == 6
-    assert "the plan does not know new-1" in " ".join(map(words, reply.assumed))
+    assert "the plan doesn't know new-1" in " ".join(map(words, reply.assumed))
 
 
 def test_the_order_of_two_rounds_is_that_of_a_cooperative_group(running):

@@ -99,7 +99,7 @@ def test_nothing_arrives_where_nobody_leads():
         (3, pytest.approx(3 * each)),
         (3, pytest.approx(2 * each)),
     ]
-    assert [one.utilisation for one in then.values()] == [
+    assert [one.utilization for one in then.values()] == [
         pytest.approx(one.per_second / 10) for one in then.values()
     ]
     assert [fact.subjects for fact in told.lost] == [("t-0",)]
@@ -110,13 +110,13 @@ def test_what_is_not_known_of_a_rack_is_said():
     found = seen(made([0, 1, 2], [0, 2], []))
     told = answer(Settings(), found, (WithoutRack(rack="rack-a"), Leaves(member="a")), ["range"])
     words = said(told.assumed)
-    lead = "another replica in sync takes over the lead of 2 partitions"
+    lead = "another in-sync replica leads 2 partitions"
     assert any(one.startswith(f"rack rack-a is lost with its brokers: {lead}") for one in words)
-    assert any(one.startswith("from which rack 1 partition would be led") for one in words)
     assert any(
-        one.startswith("where the replicas of 1 partition are is not known") for one in words
+        one.startswith("the rack of the new leader of 1 partition is not known") for one in words
     )
-    assert "the rack of c is not known: it is taken to stay" in words
+    assert any(one.startswith("the replicas of 1 partition are not known") for one in words)
+    assert "the rack of c is not known: it is assumed to stay" in words
     assert told.lost == ()
 
 

@@ -96,8 +96,8 @@ def test_who_joins_has_the_threads_of_the_first_and_a_rack_that_is_said():
     assert int(counted.placed.crossing.sum()) == 0
     assert len(counted.moves) < len(off.moves)
     told = said(nowhere.assumed)
-    assert any(one.startswith("new-1 joins, with as many threads") for one in told)
-    assert "the rack of new-1 is unknown: say it with --rack" in told
+    assert any(one.startswith("new-1 joins, with the threads and tags") for one in told)
+    assert "the rack of new-1 is unknown: set it with --rack" in told
 
 
 def test_two_that_join_are_two():
@@ -204,7 +204,7 @@ def test_a_rack_that_is_lost_leaves_what_is_read_there_to_nobody():
     assert "a" not in {
         one.application.app.racks[rack] for rack in one.application.app.replica_rack.tolist()
     }
-    assert "the rack of app-3 is not known: it is taken to stay" in said(found.assumed)
+    assert "the rack of app-3 is not known: it is assumed to stay" in said(found.assumed)
 
 
 def test_what_arrives_is_unknown_where_a_partition_is():
