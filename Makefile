@@ -8,8 +8,8 @@ BIN := .venv/bin
 INSTALLED := .venv/installed
 DOCS_INSTALLED := .venv/docs-installed
 RELEASE_INSTALLED := .venv/release-installed
-# What is installed has one of the hashes written here, or nothing is installed. Everything is named: none needs
-# another, and what comes as source (pyspark, which has no wheel) is built with what is installed.
+# Packages are installed by the hashes written here (`make lock`), then the project, which has none. A lock names all
+# that is needed, so nothing is looked up; what comes as source (pyspark) is built with what is installed.
 LOCKS := .ci/locks
 LOCKED := --quiet --no-deps --no-build-isolation --require-hashes
 PIP := pip install --disable-pip-version-check

@@ -80,7 +80,9 @@ def judge_groups(
     known = {each.group_id for each in judged} or plainly_well(lake, settings, lookback)
     work = {name: size for name, size in work_of(lake, snapshot_id).items() if name not in known}
     if nameless := [name for name in work if not _can_be_kept(name)]:
-        _log.warning("%d groups get no alerts, because of their ids: %.200r", len(nameless), nameless)
+        _log.warning(
+            "%d groups get no alerts, because of their ids: %.200r", len(nameless), nameless
+        )
         work = {name: size for name, size in work.items() if _can_be_kept(name)}
     for chunk in cut(work, CHUNK):
         judged += judge_chunk(lake, settings, lookback, chunk.groups)

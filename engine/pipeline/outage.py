@@ -37,7 +37,9 @@ class Announced:
     message: Mapping[str, Any] = column("The message, as stored.")
     sent_channel: str = column("The messenger's own id of where it is.")
     sent_timestamp: str = column("The messenger's own id of the message.")
-    pagers: tuple[str, ...] = column("The channels of webhooks that were notified, too.", default=())
+    pagers: tuple[str, ...] = column(
+        "The channels of webhooks that were notified, too.", default=()
+    )
 
 
 @record

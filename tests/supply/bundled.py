@@ -49,7 +49,9 @@ BUNDLED = (
 )
 """From their releases, where a file may have another name (dist/uPlot.iife.min.js)."""
 
-_FOREIGN = re.compile(r"copyright \(c\)|@license|^/\*!|SPDX-License-Identifier|^.{1000}", re.I | re.M)
+_FOREIGN = re.compile(
+    r"copyright \(c\)|@license|^/\*!|SPDX-License-Identifier|^.{1000}", re.I | re.M
+)
 """What a file says that somebody else wrote, or that a tool has made small."""
 
 

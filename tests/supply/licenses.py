@@ -10,10 +10,11 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from packaging.utils import canonicalize_name
 
 PERMISSIVE = frozenset(
-    """
-    0BSD Apache-2.0 BSD-2-Clause BSD-3-Clause CC0-1.0 HPND ISC MIT MIT-0 MIT-CMU PSF-2.0 Python-2.0 Unlicense Zlib
-    """.split()
-) | {"Apache-2.0 WITH LLVM-exception"}
+    {
+        *("0BSD", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "BSD-2-Clause", "BSD-3-Clause"),
+        *("CC0-1.0", "ISC", "MIT", "MIT-0", "MIT-CMU", "PSF-2.0", "Unlicense", "Zlib"),
+    }
+)
 """What asks for no more than a notice."""
 
 SHARED_BY_FILE = frozenset({"Artistic-1.0-Perl", "LGPL-3.0-only", "LGPL-3.0-or-later", "MPL-2.0"})

@@ -13,7 +13,9 @@ LOCKS = ROOT / ".ci" / "locks"
 S3_SERVER = ROOT / "tests" / "helpers" / "s3-server.txt"
 """Pins of an environment of its own."""
 
-_LOCKED = re.compile(r"^([a-z0-9][\w.-]*)==([^ \n]+)[^\n]*\n((?:    --hash=sha256:\w{64}.*\n)*)", re.M)
+_LOCKED = re.compile(
+    r"^([a-z0-9][\w.-]*)==([^ \n]+)[^\n]*\n((?:    --hash=sha256:\w{64}.*\n)*)", re.M
+)
 
 
 def pinned(file: Path = CONSTRAINTS) -> dict[str, str]:
