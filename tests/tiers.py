@@ -46,7 +46,7 @@ DOCTESTS = (
     *(".src/evenkeel/engine", ".src/evenkeel/sql", "tests/helpers/snapshots.py"),
     *("tests/helpers/fleet", "tests/helpers/fluid", "tests/benchmarks/fleet/results.py"),
     *("tests/helpers/streams_groups.py", "tests/helpers/made_tables.py"),
-    "tests/stage/chaos/plan.py",
+    *("tests/stage/chaos/plan.py", "tests/supply/licenses.py"),
 )
 AIRFLOW = "tests/unit/dags"
 SLOW_TO_IMPORT = (AIRFLOW, "tests/unit/expectations")
