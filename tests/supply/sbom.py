@@ -157,7 +157,7 @@ def main(folder: Path) -> int:
         return 1
     target = wheel.with_suffix(".cdx.json")
     target.write_text(text + "\n", encoding="utf-8")
-    print(f"{wheel}\n{target}")
+    print(target)
     return 0
 
 
