@@ -7,8 +7,12 @@
 BIN := .venv/bin
 INSTALLED := .venv/installed
 DOCS_INSTALLED := .venv/docs-installed
-# Made of wheels by several downloads at once; pip does it where uv cannot.
-UV := uv==0.13.8
+RELEASE_INSTALLED := .venv/release-installed
+# Packages are installed by the hashes written here (`make lock`), then the project, which has none. A lock names all
+# that is needed, so nothing is looked up; what comes as source (pyspark) is built with what is installed.
+LOCKS := .ci/locks
+LOCKED := --quiet --no-deps --no-build-isolation --require-hashes
+PIP := pip install --disable-pip-version-check
 # The first of these that is new enough; `make install PYTHON=...` chooses another.
 PYTHON := python3.11 python3.12 python3.13 python3
 
@@ -25,7 +29,7 @@ help: ## List these commands
 install: $(INSTALLED) ## Make .venv with everything the demo and the tests need
 	@echo "Installed in .venv; next: make demo"
 
-$(INSTALLED): pyproject.toml constraints.txt | java
+$(INSTALLED): pyproject.toml constraints.txt $(LOCKS)/installer.txt $(LOCKS)/build.txt $(LOCKS)/test.txt | java
 	@for each in $(PYTHON); do
 	  if "$$each" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then python=$$each; break; fi
 	done
@@ -35,16 +39,19 @@ $(INSTALLED): pyproject.toml constraints.txt | java
 	if ! "$$python" -c 'import ensurepip, venv' 2>/dev/null; then
 	  echo "evenkeel needs Python's venv module: install it (Debian: apt install python3-venv)" >&2; exit 1
 	fi
-	echo "Installing into .venv with $$("$$python" --version), from constraints.txt ..."
+	echo "Installing into .venv with $$("$$python" --version), from constraints.txt and $(LOCKS) ..."
 	"$$python" -m venv .venv
 	PATH="$(CURDIR)/$(BIN):$$PATH"
-	if pip install --quiet --disable-pip-version-check '$(UV)' \
+	$(PIP) $(LOCKED) -r $(LOCKS)/build.txt
+	# uv downloads several wheels at once
+	if $(PIP) $(LOCKED) -r $(LOCKS)/installer.txt \
 	  && UV_DEFAULT_INDEX="$$(pip config get global.index-url 2>/dev/null || true)" \
-	     uv pip install --quiet --compile-bytecode --python $(BIN)/python -c constraints.txt -e '.[test]'
+	     uv pip install --compile-bytecode --python $(BIN)/python $(LOCKED) -r $(LOCKS)/test.txt
 	then :; else
 	  echo "uv could not; pip does it, in about a minute more."
-	  pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	  $(PIP) $(LOCKED) -r $(LOCKS)/test.txt
 	fi
+	$(PIP) --quiet --no-deps --no-build-isolation -e .
 	touch $(INSTALLED)
 
 .PHONY: browser
@@ -76,7 +83,7 @@ test-fast: $(INSTALLED) ## Run the tests that need no service, with fewer random
 	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} $(BIN)/python -m tests.tiers fast
 
 .PHONY: test-nightly
-test-nightly: java $(INSTALLED) ## Run what make test leaves out: oracles, older brokers, every apply path, chaos, clocks; hours
+test-nightly: java $(RELEASE_INSTALLED) ## Run what make test leaves out: oracles, older brokers, every apply path, chaos, clocks, audit; hours
 	@$(BIN)/python -m tests.tiers --nightly
 
 .PHONY: lint
@@ -91,9 +98,22 @@ docs: $(DOCS_INSTALLED) ## Build the documentation as a site, into .evenkeel/sit
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --config-file .mkdocs.yml
 	echo "Open .evenkeel/site/index.html; its search needs a server: $(BIN)/python -m http.server -d .evenkeel/site"
 
-$(DOCS_INSTALLED): $(INSTALLED)
-	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+$(DOCS_INSTALLED): $(INSTALLED) $(LOCKS)/docs.txt
+	@$(BIN)/$(PIP) $(LOCKED) -r $(LOCKS)/docs.txt
 	touch $(DOCS_INSTALLED)
+
+.PHONY: lock
+lock: ## Write the hashes of what constraints.txt pins, into .ci/locks
+	@.ci/lock
+
+.PHONY: sbom
+sbom: $(RELEASE_INSTALLED) ## Build the wheel and its bill of materials (CycloneDX), into dist
+	@$(BIN)/python -m hatchling build -t wheel
+	$(BIN)/python -m tests.supply.sbom dist
+
+$(RELEASE_INSTALLED): $(INSTALLED) $(LOCKS)/release.txt
+	@$(BIN)/$(PIP) $(LOCKED) -r $(LOCKS)/release.txt
+	touch $(RELEASE_INSTALLED)
 
 .PHONY: oracle
 oracle: java $(INSTALLED) ## Ask Kafka's own classes (needs a JDK) and ours about random groups

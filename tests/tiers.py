@@ -46,7 +46,7 @@ DOCTESTS = (
     *(".src/evenkeel/engine", ".src/evenkeel/sql", "tests/helpers/snapshots.py"),
     *("tests/helpers/fleet", "tests/helpers/fluid", "tests/benchmarks/fleet/results.py"),
     *("tests/helpers/streams_groups.py", "tests/helpers/made_tables.py"),
-    "tests/stage/chaos/plan.py",
+    *("tests/stage/chaos/plan.py", "tests/supply/licenses.py"),
 )
 AIRFLOW = "tests/unit/dags"
 SLOW_TO_IMPORT = (AIRFLOW, "tests/unit/expectations")
@@ -192,6 +192,12 @@ PROGRAMS = (
             *("-k", "not that_somebody_reads"),
         ),
     ),
+    Tier(
+        "audit",
+        "known vulnerabilities of what is pinned; needs a database of them",
+        waits=True,
+        program=(*_PYTHON, "tests.supply.audit"),
+    ),
 )
 """What a nightly run does beside tests."""
 
@@ -209,6 +215,8 @@ GRACE = 60.0
 """Seconds for fixtures to end what they started."""
 NOTHING_CHOSEN = 5
 """Pytest's exit code where no test is chosen: not every tier has nightly tests."""
+NOT_CHECKED = 75
+"""A program's exit code where it could not do what it is for: no failure of ours, and no success."""
 
 
 @dataclass(frozen=True)
@@ -226,8 +234,8 @@ class Outcome:
 
     @property
     def verdict(self) -> str:
-        """Whether all went well."""
-        return "ok" if self.exit_code == 0 else "FAILED"
+        """Whether all went well, or nothing was learnt."""
+        return {0: "ok", NOT_CHECKED: "NOT CHECKED"}.get(self.exit_code, "FAILED")
 
     @property
     def counts(self) -> str:
@@ -240,7 +248,7 @@ class Outcome:
     def line(self) -> str:
         """One line for a person."""
         spent = f"{self.seconds:5.0f} s ({self.processor_seconds:.0f} s of processor time)"
-        return f"{self.tier:<12} {self.verdict:<7} {self.counts:<40} {spent}"
+        return f"{self.tier:<12} {self.verdict:<11} {self.counts:<40} {spent}"
 
 
 class Run:

@@ -45,6 +45,7 @@ from tests.helpers import cookbook, made_pages
 from tests.helpers.made_schema import schema
 from tests.helpers.view_samples import page as columns_page
 from tests.helpers.view_samples import public
+from tests.supply.bundled import BUNDLED
 from tests.tiers import PROGRAMS, TIERS
 
 ROOT = Path(__file__).parents[2]
@@ -279,6 +280,19 @@ def _verbs() -> str:
     return grid(("verb", "description"), rows)
 
 
+def _bundled() -> str:
+    rows = [
+        (
+            f"[{one.name}]({one.home})",
+            one.version,
+            one.license,
+            ", ".join(f"`{path}`" for path in one.files),
+        )
+        for one in BUNDLED
+    ]
+    return grid(("software", "version", "license", "files"), rows)
+
+
 def _tiers() -> str:
     tests = [(f"`{t.name}`", t.purpose.removeprefix("needs ")) for t in TIERS]
     programs = [(f"`{t.name}`", f"nightly: {t.purpose}") for t in PROGRAMS]
@@ -287,6 +301,7 @@ def _tiers() -> str:
 
 TABLES: Mapping[str, Callable[[], str]] = {
     **{name: (lambda model=model: _keys(model)) for name, model in MODELS.items()},
+    "bundled": _bundled,
     "common keys": _common,
     "commands": made_pages.commands,
     "diagnoses": made_pages.diagnoses,

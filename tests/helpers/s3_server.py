@@ -1,7 +1,7 @@
 """
 A server that speaks S3 (moto's), on loopback, for lakes that are no folder.
 
-It lives in an environment of its own under `.evenkeel/s3`, made once from `s3-server.txt`.
+It lives in an environment of its own under `.evenkeel/s3`, made once from what `make lock` makes of `s3-server.txt`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.stage.process import (
     wait_until,
 )
 
-PACKAGES = Path(__file__).with_name("s3-server.txt")
+PACKAGES = Path(__file__).parents[2] / ".ci" / "locks" / "s3-server.txt"
 KEY, SECRET = "evenkeel-test-key", "evenkeel-test-hush"
 INSTALL_SECONDS = 600
 
@@ -85,7 +85,8 @@ def _installed() -> Path:
         if not (marker.exists() and marker.read_text() == PACKAGES.read_text()):
             shutil.rmtree(home)
             _run([sys.executable, "-m", "venv", str(home)])
-            _run([str(python), "-m", "pip", "install", "--quiet", "-r", str(PACKAGES)])
+            locked = ("--quiet", "--no-deps", "--require-hashes", "-r", str(PACKAGES))
+            _run([str(python), "-m", "pip", "install", *locked])
             marker.write_text(PACKAGES.read_text())
     return python
 

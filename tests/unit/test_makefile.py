@@ -22,6 +22,8 @@ TARGETS = [
     "test-nightly",
     "lint",
     "docs",
+    "lock",
+    "sbom",
     "oracle",
     "bench",
     "bench-fleet",
@@ -35,6 +37,7 @@ def checkout(tmp_path: Path) -> Path:
     """A checkout with what an installation reads, and a folder `bin` of fake programs."""
     for name in ("Makefile", "pyproject.toml", "constraints.txt"):
         shutil.copy(CHECKOUT / name, tmp_path)
+    shutil.copytree(CHECKOUT / ".ci" / "locks", tmp_path / ".ci" / "locks")
     (tmp_path / "bin").mkdir()
     return tmp_path
 
@@ -103,17 +106,32 @@ def test_an_old_python_is_one_line(checkout: Path) -> None:
     assert not (checkout / ".venv").exists()
 
 
-@pytest.mark.parametrize(("uv", "by"), [("exit 0", "uv"), ("exit 1", "pip")])
-def test_what_is_installed_is_compiled(checkout: Path, uv: str, by: str) -> None:
-    """Each of a run's many processes loads it; pip compiles by itself, uv only when asked."""
+@pytest.fixture(params=[("exit 0", "uv"), ("exit 1", "pip")], ids=["uv", "pip alone"])
+def asked(checkout: Path, request: pytest.FixtureRequest) -> tuple[str, list[str]]:
+    """Who installs the packages, and what pip and uv are asked for in turn."""
+    uv, by = request.param
     program(checkout, "java", "echo 'openjdk version \"17.0.15\"' >&2")
     for name, script in {"pip": "echo pip $* >> asked", "uv": f"echo uv $* >> asked; {uv}"}.items():
         program(checkout, name, script)
     program(checkout, "python", 'if [ "$2" = venv ]; then mkdir .venv; fi')
     assert make(checkout, "install", "PYTHON=python").returncode == 0
-    *_, last = (checkout / "asked").read_text().splitlines()
+    return by, (checkout / "asked").read_text().splitlines()
+
+
+def test_what_is_installed_is_compiled(asked: tuple[str, list[str]]) -> None:
+    """Each of a run's many processes loads it; pip compiles by itself, uv only when asked."""
+    by, lines = asked
+    *_, last = (line for line in lines if ".ci/locks/test.txt" in line)
     assert last.split()[0] == by
     assert ("--compile-bytecode" in last, "--no-compile" in last) == (by == "uv", False)
+
+
+def test_what_is_installed_is_what_is_locked(asked: tuple[str, list[str]]) -> None:
+    """Packages by their hashes alone; then the project, which has none, without the packages it names."""
+    _, lines = asked
+    *packages, project = (set(line.split()) for line in lines if "install" in line.split())
+    assert [each for each in packages if not {"--require-hashes", "--no-deps"} <= each] == []
+    assert project >= {"-e", ".", "--no-deps", "--no-build-isolation"}
 
 
 def test_what_is_installed_is_not_installed_again(checkout: Path) -> None:
