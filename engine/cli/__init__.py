@@ -10,6 +10,7 @@ from __future__ import annotations
 import typer
 
 from .command_end import EXIT_CODES, VerbGroup
+from .verbs import SHOWN
 
 __all__ = ["app", "main"]
 
@@ -32,7 +33,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     epilog=_EPILOG,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings=SHOWN,
 )
 
 

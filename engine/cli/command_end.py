@@ -21,7 +21,7 @@ from typer.core import TyperGroup
 from ..model.environment import DOING
 from ..model.errors import EvenkeelError, InputError
 from ..model.text import printable
-from .verbs import FAMILIES, GROUPS, PATHS, VERBS, command
+from .verbs import FAMILIES, GROUPS, PATHS, SHOWN, VERBS, command
 
 EXIT_CODES = {
     0: "done",
@@ -70,13 +70,12 @@ class VerbGroup(TyperGroup):
         if cmd_name not in self.table:
             return None
         if cmd_name in FAMILIES and self.table is VERBS:
-            shown = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
             return VerbGroup(
                 family=cmd_name,
                 name=cmd_name,
                 help=VERBS[cmd_name],
                 rich_markup_mode=None,
-                context_settings=shown,
+                context_settings=SHOWN,
             )
         return command(cmd_name)
 

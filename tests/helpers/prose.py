@@ -59,6 +59,8 @@ PROSE_TERMS: Mapping[str, str] = {
 }
 """A term of former prose, as a pattern, and what to write in its place."""
 
+_ANY_TERM = re.compile("|".join(PROSE_TERMS), re.IGNORECASE)
+
 _SPELT_SO = re.compile(r"(com)?promis(e|es|ed|ing)|premises?")
 """What ends like a British word and is none."""
 
@@ -196,6 +198,8 @@ def _strings(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 def _terms(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str, str]]:
     for number, line in lines:
+        if not _ANY_TERM.search(line):
+            continue
         plain = re.sub(r"`[^`]*`|\]\([^)]*\)", "", line)
         for pattern, new in PROSE_TERMS.items():
             for found in re.finditer(pattern, plain, re.IGNORECASE):

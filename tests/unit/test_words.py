@@ -58,6 +58,8 @@ TERMS: Mapping[str, str] = {
 }
 """A former term, as a pattern, and what is written in its place."""
 
+ANY_TERM = re.compile("|".join(TERMS))
+
 
 def written() -> Iterator[Path]:
     """What people read or type, and the code behind it."""
@@ -70,6 +72,8 @@ def written() -> Iterator[Path]:
 
 def former(text: str) -> Iterator[tuple[int, str, str]]:
     """Line, term and replacement of each former term in a text."""
+    if not ANY_TERM.search(text):
+        return
     for number, line in enumerate(text.splitlines(), 1):
         for pattern, new in TERMS.items():
             if found := re.search(pattern, line):

@@ -92,11 +92,15 @@ PATHS: Mapping[str, str] = MappingProxyType(
 """The last word of each command line, and all its words after `evenkeel`."""
 
 
+SHOWN = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+"""How every help is asked for and shown."""
+
+
 @cache
 def command(verb: str) -> TyperCommand:
     """The command of the file of that name."""
     name = verb.replace("-", "_")
     module = import_module(f"{__name__}.{name}")
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    app.command(verb, epilog=module.EPILOG)(getattr(module, name))
+    app.command(verb, epilog=module.EPILOG, context_settings=SHOWN)(getattr(module, name))
     return cast(TyperCommand, get_command(app))

@@ -254,14 +254,14 @@ def test_an_application_without_changelogs_has_an_empty_table():
     assert len(found.stores.partition) == 0
 
 
-LATER = ["silent", "utilization"]
+LATER = ["not_committing", "utilization"]
 
 
 @pytest.mark.parametrize("missing", [LATER, LATER[:1], []])
 def test_a_file_from_before_a_column_with_a_default_is_read(missing):
     """The column is in its place and null; a table that has it keeps it."""
     schema = METRICS["member_metrics"]
-    row = {"group_id": "g", "silent": True, "utilization": 0.5}
+    row = {"group_id": "g", "not_committing": True, "utilization": 0.5}
     whole = pa.Table.from_pylist([row], schema=schema)
     found = shaped(whole.drop_columns(missing), schema)
 
