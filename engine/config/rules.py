@@ -101,9 +101,9 @@ class IncidentRules(Strict):
     Attributes:
         enabled: Whether evenkeel opens incidents for these groups.
         for_snapshots: A problem must show in this many snapshots in a row to open an incident, and be gone for as many
-            to resolve it. Data loss opens one at the first.
+            to resolve it. Data loss and skipped offsets open one at the first.
         not_committing_seconds: How long a member, a partition or a group must not commit.
-        behind_seconds: How long a group must breach its lag SLO.
+        behind_seconds: How long a group must breach its lag SLO, or have a skewed load.
         rebalancing_seconds: How long a rebalance must last.
         capacity_seconds: How long a group must be under-provisioned, or have a slow member or a hot partition.
         stores_seconds: How long all copies of a Kafka Streams store must be in one rack.

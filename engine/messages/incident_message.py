@@ -430,6 +430,10 @@ def next_command(cluster: str, group: str, cause: TroubleKind, good_snapshot_id:
     """
     if cause is Diagnosis.UNKNOWN:
         return f"evenkeel doctor --cluster {cluster}"
+    if cause in (Diagnosis.GROUP_DELETED, Diagnosis.OFFSETS_SKIPPED):
+        # the newest snapshot has no such group, or no longer shows the jump
+        named = shlex.quote(f"group={_spelt(group)}")
+        return f"evenkeel query lag_history --param cluster={cluster} --param {named}"
     if cause is Diagnosis.REBALANCING and good_snapshot_id is not None:
         return (
             f"evenkeel diff --cluster {cluster} --since {good_snapshot_id} -- {in_command(group)}"
@@ -454,10 +458,14 @@ def in_command(group: str, *, whole: bool = False) -> str:
     >>> in_command("orders-app"), in_command("a`b\\nc"), in_command("x" * 101) == shlex.quote("x" * 100 + "*")
     ('orders-app', "'a?b?c'", True)
     """
+    return shlex.quote(_spelt(group, whole=whole))
+
+
+def _spelt(group: str, *, whole: bool = False) -> str:
     safe = "".join(sign if sign.isprintable() and sign != "`" else "?" for sign in group)
     if len(safe) > SPELT_OUT and not whole:
-        return shlex.quote(_as_pattern(safe[:SPELT_OUT]) + "*")
-    return shlex.quote(_as_pattern(safe) if safe != group else group)
+        return _as_pattern(safe[:SPELT_OUT]) + "*"
+    return _as_pattern(safe) if safe != group else group
 
 
 def _as_pattern(name: str) -> str:

@@ -174,9 +174,9 @@ PIPELINES: Mapping[IncidentKind, PipelineWords] = {
         title="newest snapshot rejected",
         what=("Validation rejected snapshot {snapshot_id} of {cluster}.",),
         effect="There is no advice from this snapshot; earlier advice remains valid.",
-        action="Check the critical rows of the table validation for this snapshot.",
+        action="Fix what the failed checks name.",
         afterwards="The rejected snapshots stay in the lake, without advice.",
-        command="evenkeel query snapshot_health",
+        command="evenkeel query skipped_groups",
     ),
     IncidentKind.UNWATCHED: PipelineWords(
         called="groups not watched",
