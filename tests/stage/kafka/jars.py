@@ -134,7 +134,7 @@ def _module_text(version: str) -> str:
         for group, artifact, revision in wanted(version)
     )
     return f"""<ivy-module version="2.0">
-  <info organization="evenkeel" module="local-cluster"/>
+  <info organisation="evenkeel" module="local-cluster"/>
   <dependencies>
 {dependencies}
   </dependencies>
