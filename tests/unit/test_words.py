@@ -53,6 +53,10 @@ TERMS: Mapping[str, str] = {
     r"history_upkeep|admin upkeep": "maintain_history, admin maintain",
     r"evenkeel apply\b": "evenkeel runbook",
     r"--frontier": "--tradeoff",
+    r"told_incidents|seconds_to_told": "notified_incidents, seconds_to_notified",
+    r"not_well_(before|now)_share": "unhealthy_..._share",
+    r"withheld_groups": "skipped_groups",
+    r"utilisation|judgement": "utilization, judgment",
     r"[\"'`](can|could) run[\"'`]": "available, needs restart",
     r"[\"'`]infeasible[\"'`]": "not applicable",
 }
