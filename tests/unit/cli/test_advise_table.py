@@ -206,7 +206,7 @@ def test_one_group_is_told_from_its_problem_to_the_next_command(told):
         ("racks-avoidable", "cooperative-sticky", 6),
     ],
 )
-def test_advise_and_apply_agree_on_restarts_and_cost(told, name, strategy, restarts):
+def test_advise_and_runbook_agree_on_restarts_and_cost(told, name, strategy, restarts):
     """The number of rolling restarts, of restarted members, and of the records that wait meanwhile."""
     asked = ("runbook", name, "--strategy", strategy, "--from", RECORDED)
     [kit] = objects(told(*asked, "--json"))
@@ -218,6 +218,9 @@ def test_advise_and_apply_agree_on_restarts_and_cost(told, name, strategy, resta
     rolling = f"{len(rounds)} rolling restart{'s' * (len(rounds) > 1)}"
     assert f"  {rolling}  " in row
     assert row.endswith(f" {restarts}")
+    [in_full] = objects(told("advise", "--from", RECORDED, "--group", name, "--json"))
+    (same,) = [each for each in in_full["strategies"] if each["strategy"] == strategy]
+    assert same["price_restarts"] == restarts
     if f"Switch to {strategy}" in text:
         (cost,) = re.findall(r"  Cost .*", text)
         assert f"{rolling} ({kit['members']} members)" in cost
