@@ -24,9 +24,9 @@ same under a cooperative one: 10 s each, and 5 s more for the third, which moves
 >>> price(way, dynamic, now, then, eager=False, pauses=Policy()).held_up_seconds.tolist()
 [10.0, 10.0, 15.0]
 
-It errs on the dear side: every member is restarted where a majority would do, and while one list holds an eager
-strategy all are taken to give up everything. What arrives meanwhile is worked off later: `metrics.forecast.forecasts`
-says what that adds to the lag of the coming hour.
+Every member is restarted where a majority would do, and while one list holds an eager strategy, all partitions pause.
+The lag that this adds to the coming hour is computed by `metrics.forecast.forecasts`. It is low for groups that are
+behind: a member that restarts loses its capacity, not only what arrives.
 
 Source: KIP-429 (cooperative rebalancing), KIP-345 (static members), KIP-848.
 

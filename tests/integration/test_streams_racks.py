@@ -73,7 +73,7 @@ def test_one_instance_without_client_rack_switches_racks_off_and_the_kit_brings_
         settled(app, "stream")
         told = awaited(app, "none")
         (off,) = told["findings"]
-        assert "off for all 3 clients (KIP-925): 1 client sends no client.rack" in off
+        assert "off for all 3 clients (KIP-925), because 1 client sends no client.rack" in off
         assert f"{app.name}-3" in off
         assert told["strategy"] == "none"
         assert across(told)["now"] == across(told)["none"] > across(told)["min_traffic"]

@@ -217,7 +217,9 @@ def test_a_trouble_has_its_numbers() -> None:
     """What is wrong comes first among the facts, then who was there last, then how bad it is."""
     nobody = trouble("no-members", 40, Diagnosis.NO_MEMBERS)
 
-    assert words(nobody.facts[0]) == "no member consumes its 16 partitions; 1,545 records/s arrive"
+    assert (
+        words(nobody.facts[0]) == "no member consumes its 16 partitions; 1,545 records/s incoming"
+    )
     assert [fact.measure for fact in nobody.facts[1:]] == [
         "last_members",
         "last_commit",
