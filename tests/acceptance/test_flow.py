@@ -201,10 +201,13 @@ def test_each_snapshot_has_a_run_of_its_own(flow: Flow) -> None:
 
 
 def test_slack_hears_of_the_new_advice_once(flow: Flow, workload: RunningWorkload) -> None:
-    """One message names a group that should switch, and to what."""
-    told = [as_seen(message) for message in read_store(flow.demo.messages)]
-    (seen,) = [each for each in told if f"{workload.prefix}racks-avoidable" in each]
-    assert "min_traffic" in seen
+    """One message names a group that should switch, a digest also in its thread, and to what."""
+    name = f"{workload.prefix}racks-avoidable"
+    told = [each for each in read_store(flow.demo.messages) if name in as_seen(each)]
+    (first, *more) = told
+    assert "thread_ts" not in first, list(map(as_seen, told))
+    assert [each["thread_ts"] for each in more] in ([], [first["ts"]]), list(map(as_seen, told))
+    assert any("min_traffic" in as_seen(each) for each in told)
 
 
 def test_every_step_is_noted(flow: Flow) -> None:

@@ -101,7 +101,7 @@ def test_a_group_that_is_not_measured_yet_is_told_so(
     assert "No snapshot has been evaluated." in page_data.page_of("demo", None)[1]
     status, document = page_data.page_of("new", None)
     assert status == 404
-    assert "The history has no snapshot of new, but of others." in html.unescape(document)
+    assert "The history database has no snapshot of new." in html.unescape(document)
 
 
 @pytest.mark.usefixtures("history")
