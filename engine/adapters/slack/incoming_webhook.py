@@ -18,6 +18,7 @@ from slack_sdk.http_retry.builtin_handlers import RateLimitErrorRetryHandler
 from slack_sdk.webhook import WebhookClient, WebhookResponse
 
 from ...model.errors import NotDelivered, NotifierError
+from ...model.logs import logger
 from ...model.message import AlertMessage, MessageKind
 from ...model.moments import utc_now
 from ...model.text import host_of
@@ -25,7 +26,7 @@ from ...ports import Delivered
 from .blocks import body
 from .faults import cause_of, is_doubtful
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 FIX = (
     "Make a new incoming webhook in Slack, and set EVENKEEL_SLACK_WEBHOOK_URL or the password of the Airflow "

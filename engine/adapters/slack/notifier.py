@@ -10,7 +10,6 @@ again. A repeated `chat.update` changes nothing, so it is retried.
 from __future__ import annotations
 
 import http.client
-import logging
 import re
 import time
 from collections.abc import Callable
@@ -27,12 +26,13 @@ from slack_sdk.http_retry.builtin_handlers import (
     ServerErrorRetryHandler,
 )
 
+from ...model.logs import logger
 from ...model.message import AlertMessage
 from ...ports import Delivered
 from .blocks import EVENT_TYPE, body
 from .faults import explain, is_doubtful
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 TRIES = 3
 """Times one call posts, looking for the message before each further try."""
