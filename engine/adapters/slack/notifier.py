@@ -17,7 +17,6 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.http_retry import RetryHandler
 from slack_sdk.http_retry.builtin_handlers import (
@@ -30,6 +29,7 @@ from ...model.logs import logger
 from ...model.message import AlertMessage
 from ...ports import Delivered
 from .blocks import EVENT_TYPE, body
+from .client import BoundedClient
 from .faults import explain, is_doubtful
 
 log = logger(__name__)
@@ -112,8 +112,10 @@ class SlackNotifier:
     def __repr__(self) -> str:
         return f"SlackNotifier({self.base_url!r})"
 
-    def _client(self, token: str, timeout_seconds: int, handlers: list[RetryHandler]) -> WebClient:
-        client = WebClient(
+    def _client(
+        self, token: str, timeout_seconds: int, handlers: list[RetryHandler]
+    ) -> BoundedClient:
+        client = BoundedClient(
             token=token,
             base_url=self.base_url,
             timeout=timeout_seconds,
@@ -163,6 +165,8 @@ class SlackNotifier:
                 name: content[name] for name in content.keys() - {"thread_ts", "reply_broadcast"}
             }
             answer = self._writer.chat_postMessage(**alone)
+        if not answer.get("channel") or not answer.get("ts"):
+            raise OSError("its answer names no message")
         delivered = Delivered(channel=str(answer["channel"]), timestamp=str(answer["ts"]))
         self._ids[channel] = delivered.channel
         return delivered
