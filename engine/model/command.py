@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable
 
@@ -55,12 +56,7 @@ def command_in_text(template: str, *names: str) -> str:
 
 
 def quoted(word: str) -> str:
-    """
-    A word for a shell.
-
-    >>> quoted("a b"), quoted("=ls")
-    ("'a b'", "'=ls'")
-    """
+    """A word for a shell."""
     shown = shlex.quote(word)
     # zsh takes a bare word that begins with = for the path of a program
     return f"'{word}'" if shown.startswith("=") else shown
@@ -91,7 +87,7 @@ def _spelt(name: str) -> str:
 
 
 def _as_pattern(name: str) -> str:
-    return "".join("?" if sign in "*[]" else sign for sign in name)
+    return re.sub(r"[*[\]]", "?", name)
 
 
 def _in_text(name: str) -> str:

@@ -12,9 +12,8 @@ class _Printable(logging.Filter):
     """Makes the arguments of a line printable; a line's own text is ours."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        given = record.args
-        if isinstance(given, tuple):
-            record.args = tuple(map(_shown, given))
+        if isinstance(record.args, tuple):
+            record.args = tuple(map(_shown, record.args))
         return True
 
 

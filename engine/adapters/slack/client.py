@@ -48,11 +48,7 @@ class BoundedWebhook(WebhookClient):
 def _answer(
     request: Request, seconds: int, trusted: ssl.SSLContext | None
 ) -> tuple[int, Message, str]:
-    """
-    Raises:
-        HTTPError: It is none of success; its body is read.
-        OSError: It is too large, or not there in time.
-    """
+    """Status, headers and text, also of an `HTTPError`."""
     if request.type not in ("http", "https"):
         raise SlackRequestError("the address begins with neither http:// nor https://")
     opener = build_opener(_NoRedirect, HTTPSHandler(context=trusted))

@@ -109,12 +109,7 @@ def _answer(
 def _whole(
     method: str, url: str, headers: Mapping[str, str], json: Any, params: Mapping[str, str] | None
 ) -> httpx.Response:
-    """
-    The answer, read to its end.
-
-    Raises:
-        httpx.HTTPError: There is none, or it is too large.
-    """
+    """The answer, read to its end."""
     with (
         _unlogged(),
         httpx.Client(timeout=TIMEOUT_SECONDS, headers=headers, verify=_trusted()) as client,

@@ -247,8 +247,8 @@ def _next(one: JudgedGroup, width: int) -> str | None:
     if recommendation(one.advice).is_change:
         following, why = steps_to(one.advice.strategy or "", one.advice.group), steps
     elif one.metrics["state"] in REBALANCING:
-        again = command("evenkeel advise --group {}", one.advice.group)
-        following, why = again, "again, once it is Stable"
+        following = command("evenkeel advise --group {}", one.advice.group)
+        why = "again, once it is Stable"
     elif NO_OFFSET_RESET in odd:
         return "Set auto_offset_reset of this group in a rule of evenkeel.toml."
     elif "lost_rack_awareness" in odd:
