@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
@@ -15,6 +14,7 @@ from evenkeel.engine import pipeline, wiring
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.environment import DOING
 from evenkeel.engine.model.errors import EvenkeelError
+from evenkeel.engine.model.logs import logger
 from evenkeel.engine.model.text import one_line, printable, several
 from evenkeel.engine.pipeline.backfill import (
     BackfillPlan,
@@ -28,7 +28,7 @@ from evenkeel.engine.pipeline.backfill import (
 )
 from evenkeel.engine.ports import Lake
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 MOST_CHANGES = 20
 """Maximum number of changes in the log and in the result."""

@@ -37,8 +37,10 @@ def tell_reason(context: Any) -> None:
     """
     problem = context.get("exception")
     if problem is not None:
+        from evenkeel.engine.model.text import one_line, printable
+
         log.info("::endgroup::")
-        log.error("%s failed: %s", context["task"].task_id, " ".join(str(problem).split()))
+        log.error("%s failed: %s", context["task"].task_id, printable(one_line(problem)))
 
 
 def tell_failure(context: Any) -> None:

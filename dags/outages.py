@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import logging
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -26,6 +25,7 @@ from evenkeel.engine.incidents.policy import EVERY_CLUSTER
 from evenkeel.engine.messages.channels import receivers_of, with_links
 from evenkeel.engine.model.errors import EvenkeelError, NotifierError
 from evenkeel.engine.model.files import replacing
+from evenkeel.engine.model.logs import logger
 from evenkeel.engine.model.message import AlertMessage, severity_of
 from evenkeel.engine.model.moments import utc_now
 from evenkeel.engine.model.states import IncidentKind
@@ -33,7 +33,7 @@ from evenkeel.engine.pipeline.outage import Announced, Outage, may_tell, noted, 
 from evenkeel.engine.ports import Notifier, StepRuns
 from evenkeel.engine.records import StepRun, record_of, to_json
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 VARIABLE = "evenkeel_outages"
 

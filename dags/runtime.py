@@ -7,7 +7,6 @@ Tasks import this module when they run, never when their DAG is parsed. Errors o
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -37,6 +36,7 @@ from evenkeel.engine.model.errors import (
     HistoryUnreachable,
     InputError,
 )
+from evenkeel.engine.model.logs import logger
 from evenkeel.engine.model.moments import utc_now
 from evenkeel.engine.model.states import IncidentKind
 from evenkeel.engine.model.text import one_line
@@ -44,7 +44,7 @@ from evenkeel.engine.ports import History, Lake
 from evenkeel.engine.records import Outcome, StepRun
 from evenkeel.engine.snapshots import split_snapshot_id
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 ON_THE_WAY = timedelta(minutes=2)
 """Time budget for superseded snapshots in a run; the next run continues with them."""

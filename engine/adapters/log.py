@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 
 from ..messages.length import plain_text
+from ..model.logs import logger
 from ..model.message import AlertMessage, Severity
 from ..model.moments import utc_now
 from ..ports import Delivered
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 LEVELS = {
     Severity.INFO: logging.INFO,
@@ -41,7 +42,9 @@ class LogNotifier:
                 "alerts are only logged."
             )
             self._has_warned = True
-        log.log(LEVELS[message.severity], "alert %s for %s\n%s", key, channel, plain_text(message))
+        # the lines of a message are its own, those of an argument would be a name's
+        lines = plain_text(message).replace("%", "%%")
+        log.log(LEVELS[message.severity], f"alert %s for %s\n{lines}", key, channel)
         return Delivered(channel="log", timestamp=f"{utc_now().timestamp():.6f}")
 
     def update(

@@ -24,11 +24,11 @@ from ..assignors.kafka.protocol_names import (
 from ..config import Settings
 from ..messages.wording import how, why_elected, words
 from ..model.assignments import Deployment
+from ..model.command import command_in_text
 from ..model.errors import InputError
 from ..model.facts import Fact, note, reason
 from ..model.groups import GroupSnapshot, Member
 from ..model.states import STREAMS_PROTOCOL, GroupType
-from ..model.text import pasted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,7 +245,7 @@ def target(name: str, lists: Listed, group: str | None = None) -> str:
             f"--to: no group elects {name!r}: {RACK_SETTING} is a setting, not a strategy.",
             fix=f"Set {RACK_SETTING} on every member."
             if group is None
-            else f"See `evenkeel runbook {pasted(group)} --strategy {name}`.",
+            else f"See `{command_in_text('evenkeel runbook {} --strategy {}', group, name)}`.",
         )
     wire = wire_name(name)
     known = every()

@@ -9,7 +9,6 @@ have been advised to switch before, and that this is not withdrawn yet, only the
 from __future__ import annotations
 
 import fnmatch
-import logging
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -23,6 +22,7 @@ from ..messages.wording import because, how
 from ..model.assignments import ABLE, Advice, AdviceState, Deployment
 from ..model.facts import Fact
 from ..model.groups import GroupSnapshot, Member
+from ..model.logs import logger
 from ..pipeline.advise import advised, of_lake, to_be_done
 from ..pipeline.measure import compute_metrics, observed_of, record_metrics
 from ..pipeline.membership_changes import past_changes
@@ -44,7 +44,7 @@ from ..snapshots.groups_with_past import (
 from ..snapshots.walk_lake import WalkedLake
 from .sources import SnapshotSource, tell_left_out
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 LOCAL_RUN = "local run: not validated, not stored"
 

@@ -64,6 +64,7 @@ Every = Annotated[float, option("--every SECONDS", "Seconds between two snapshot
 Wide = Annotated[bool, option("--wide", "Show all columns and details, without a width limit.")]
 AsJson = Annotated[bool, option("--json", "Print one JSON object per line.")]
 AsCsv = Annotated[bool, option("--csv", "Print comma-separated values with a header line.")]
+Raw = Annotated[bool, option("--raw", "With --csv: don't escape formulas.")]
 
 
 def one_format(as_json: bool, as_csv: bool) -> None:

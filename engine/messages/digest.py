@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from shlex import quote
 from typing import TypeVar
 
 from ..model.assignments import AdviceState, Move
+from ..model.command import command, command_in_text
 from ..model.facts import Fact, FactKind
 from ..model.formats import minute
 from ..model.message import AlertMessage, MessageKind, NewsKind, Section, Severity
@@ -21,7 +21,6 @@ from .incident_message import (
     LINE,
     NAME,
     fitted,
-    in_command,
     in_lines,
     next_command,
     titled,
@@ -116,7 +115,7 @@ def advice_message(
         summary=f"{counted}, most urgent first.",
         action=None,
         sections=tuple(Section(heading="", lines=(line,)) for line in _in_lines(news)),
-        more=f"All open switches: evenkeel query open_switches --param {quote(f'cluster={cluster}')}",
+        more=f"All open switches: {command_in_text('evenkeel query open_switches --param cluster={}', cluster)}",
     )
     sections = [section(one, owned.get(one.group)) for one in told]
     if rest:
@@ -174,7 +173,7 @@ def told_of(cluster: str, news: News, moves: Sequence[Move] = ()) -> Told:
         moves: Some of its moves.
     """
     advice = news.advice
-    lines, command = _lines(news, moves), _command(cluster, news)
+    lines, following = _lines(news, moves), _command(cluster, news)
     impact = " ".join([*_outcome(news), *_problem(advice)]) or "No reason was stored."
     sections = [Section(heading=label, lines=(line,)) for label, line in lines if line]
     return Told(
@@ -182,7 +181,7 @@ def told_of(cluster: str, news: News, moves: Sequence[Move] = ()) -> Told:
         headline=_headline(news),
         impact=impact,
         action=_action(news),
-        sections=(*sections, Section(heading="Next", code=(command,))),
+        sections=(*sections, Section(heading="Next", code=(following,))),
     )
 
 
@@ -250,10 +249,7 @@ def _command(cluster: str, news: News) -> str:
     group, strategy = news.group_id, news.strategy
     if news.kind is not NewsKind.SWITCH:
         return next_command(cluster, group, Diagnosis.CATCHING_UP, None)
-    name, options = in_command(group, whole=True), f"--cluster {cluster} --strategy {strategy}"
-    if group.startswith("-"):
-        return f"evenkeel runbook {options} -- {name}"
-    return f"evenkeel runbook {name} {options}"
+    return command("evenkeel runbook {} --cluster {} --strategy {}", group, cluster, strategy)
 
 
 def _lines(news: News, moves: Sequence[Move]) -> list[tuple[str, str]]:

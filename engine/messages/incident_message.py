@@ -6,7 +6,6 @@ They are for a phone at night: problem, impact, action, beginning, changes befor
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,6 +13,7 @@ from typing import TypeVar
 
 from ..config import RefusedCluster, Settings
 from ..incidents.policy import EVERY_CLUSTER
+from ..model.command import command, quoted
 from ..model.facts import Fact
 from ..model.formats import brief, minute, roughly
 from ..model.message import AlertMessage, MessageKind, Section, Severity, Subject, severity_of
@@ -54,9 +54,6 @@ BETWEEN = " · "
 
 LINES = 6
 """Lines of a message about many: with summary and footer, Slack shows eight."""
-
-SPELT_OUT = 100
-"""Characters of a group's name in a command."""
 
 WHY_BEHIND = CAPACITY | {Diagnosis.REBALANCING}
 """Causes that explain a time lag."""
@@ -140,13 +137,13 @@ def message_of(incident: Incident, event: EventKind) -> AlertMessage:
         *_beside(course, worst),
         ("Changed before", _changed(incident.changed)),
     ]
-    command = _raising_retention(incident.kafka, about) or next_command(
+    following = _raising_retention(incident.kafka, about) or next_command(
         incident.cluster,
         course.name,
         about.cause if about else course.cause,
         course.good_snapshot_id,
     )
-    sections = (*_sections(lines), Section(heading="Next", code=(command,)))
+    sections = (*_sections(lines), Section(heading="Next", code=(following,)))
     summary = _impact(course, worst, title)
     return _of_group(incident, event, title, summary, action=_action(about), sections=sections)
 
@@ -397,7 +394,7 @@ def kafka_options(settings: Settings, cluster: str) -> str | None:
     found = settings.clusters.get(cluster)
     if found is None or isinstance(found, RefusedCluster):
         return None
-    options = f"--bootstrap-server {shlex.quote(found.bootstrap)}"
+    options = f"--bootstrap-server {quoted(found.bootstrap)}"
     protocol = found.properties.get("security.protocol", "plaintext")
     is_plain = protocol.lower() == "plaintext"
     return options if is_plain else f"{options} --command-config client.properties"
@@ -408,9 +405,9 @@ def _raising_retention(kafka: str | None, about: CauseSpan | None) -> str | None
     kept = wording.kept_of(about) if about and about.cause in wording.LOSING else None
     if kafka is None or kept is None or not kept.after or kept.after < 0:
         return None
-    topic, longer = shlex.quote(kept.subjects[0]), round(2 * kept.after)
-    what = f"--entity-type topics --entity-name {topic} --add-config retention.ms={longer}"
-    return f"kafka-configs.sh {kafka} --alter {what}"
+    kept_for = f"--add-config retention.ms={round(2 * kept.after)}"
+    what = f"--alter --entity-type topics --entity-name {{}} {kept_for}"
+    return f"kafka-configs.sh {kafka} {command(what, kept.subjects[0])}"
 
 
 def next_command(cluster: str, group: str, cause: TroubleKind, good_snapshot_id: str | None) -> str:
@@ -429,48 +426,19 @@ def next_command(cluster: str, group: str, cause: TroubleKind, good_snapshot_id:
     'evenkeel advise --from lake --cluster eu --group \\'it\\'"\\'"\\'s $HOME\\''
     """
     if cause is Diagnosis.UNKNOWN:
-        return f"evenkeel doctor --cluster {cluster}"
+        return command("evenkeel doctor --cluster {}", cluster)
     if cause in (Diagnosis.GROUP_DELETED, Diagnosis.OFFSETS_SKIPPED):
         # the newest snapshot has no such group, or no longer shows the jump
-        named = shlex.quote(f"group={_spelt(group)}")
-        return f"evenkeel query lag_history --param cluster={cluster} --param {named}"
+        asked = "evenkeel query lag_history --param cluster={} --param group={}"
+        return command(asked, cluster, group)
     if cause is Diagnosis.REBALANCING and good_snapshot_id is not None:
-        return (
-            f"evenkeel diff --cluster {cluster} --since {good_snapshot_id} -- {in_command(group)}"
-        )
+        compared = "evenkeel diff --cluster {} --since {} -- {}"
+        return command(compared, cluster, good_snapshot_id, group)
     if cause is Diagnosis.STORE_IN_ONE_RACK:
-        named = f"-- {in_command(group)}" if group.startswith("-") else in_command(group)
-        return f"evenkeel tasks --from lake --cluster {cluster} {named}"
+        return command("evenkeel tasks --from lake --cluster {} {}", cluster, group)
     # with the capacity of members, and forecasts of other assignments
     verb = "advise --from lake" if cause in SECONDS_BEHIND else "lag"
-    # with an equals sign a name that begins with a hyphen is no option
-    option = (
-        f"--group={in_command(group)}" if group.startswith("-") else f"--group {in_command(group)}"
-    )
-    return f"evenkeel {verb} --cluster {cluster} {option}"
-
-
-def in_command(group: str, *, whole: bool = False) -> str:
-    """
-    A group's name for a shell; as a pattern where it has characters that do not survive a chat, or too many
-    where it need not be *whole*.
-
-    >>> in_command("orders-app"), in_command("a`b\\nc"), in_command("x" * 101) == shlex.quote("x" * 100 + "*")
-    ('orders-app', "'a?b?c'", True)
-    """
-    return shlex.quote(_spelt(group, whole=whole))
-
-
-def _spelt(group: str, *, whole: bool = False) -> str:
-    safe = "".join(sign if sign.isprintable() and sign != "`" else "?" for sign in group)
-    if len(safe) > SPELT_OUT and not whole:
-        return _as_pattern(safe[:SPELT_OUT]) + "*"
-    return _as_pattern(safe) if safe != group else group
-
-
-def _as_pattern(name: str) -> str:
-    """Replace pattern characters by `?`."""
-    return "".join("?" if sign in "*[]" else sign for sign in name)
+    return command(f"evenkeel {verb} --cluster {{}} --group {{}}", cluster, group)
 
 
 def _told_since(incident: Incident, *, whole: bool = True) -> str:

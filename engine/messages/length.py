@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..model.message import AlertMessage, Section, Severity
+from ..model.text import printable
 
 MARKS = {
     Severity.INFO: "i",
@@ -15,14 +16,15 @@ MARKS = {
 def plain_text(message: AlertMessage) -> str:
     """The whole message, one line of text per line, without a trailing newline."""
     called = f"{message.mention} " if message.mention else ""
-    parts = [f"[{MARKS[message.severity]}] {message.title}", f"{called}{message.spoken}"]
+    head = (f"[{MARKS[message.severity]}] {message.title}", f"{called}{message.spoken}")
+    parts = [*map(printable, head)]
     sections = [section_text(section, brief=message.brief) for section in message.sections]
     parts += ["\n".join(sections)] if message.brief else sections
     if message.more:
-        parts.append(message.more)
+        parts.append(printable(message.more))
     footer = [*message.footer, *(f"{word}: {address}" for word, address in message.links.items())]
     if footer:
-        parts.append("\n".join(f"-- {line}" for line in footer))
+        parts.append("\n".join(f"-- {printable(line)}" for line in footer))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -34,4 +36,4 @@ def section_text(section: Section, *, brief: bool = False) -> str:
     elif brief and heading and not lines and len(code) == 1:
         heading, code = f"{heading}: {code[0]}", ()
     indented = [*(f"  {line}" for line in lines), *(f"    {line}" for line in code)]
-    return "\n".join([heading, *indented] if heading else indented)
+    return "\n".join(map(printable, [heading, *indented] if heading else indented))

@@ -11,7 +11,6 @@ own: it gets one when it becomes worse, and its end is a line in the digest's th
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -23,6 +22,7 @@ from ..incidents.policy import deaf_to
 from ..incidents.silences import Quiet, Quieting
 from ..model.facts import Fact
 from ..model.groups import WatchOf
+from ..model.logs import logger
 from ..model.message import AlertMessage
 from ..model.states import Diagnosis, IncidentState
 from ..ports import IncidentWatch, Posting
@@ -38,7 +38,7 @@ Changed = Callable[[IncidentCourse], tuple[Fact, ...] | None]
 """Changes of a group since it was last healthy; only computed for notifications, because it is slow."""
 
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 
 def _nothing(*_: object) -> None:

@@ -21,7 +21,6 @@ Later replacements and answers find the message by any of its keys.
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -31,13 +30,14 @@ from datetime import timedelta
 from ..config import Settings
 from ..incidents.policy import UNDELIVERED
 from ..model.errors import ChannelClosed, EvenkeelError, InputError, NotDelivered, NotifierError
+from ..model.logs import logger
 from ..model.message import AlertMessage
 from ..model.text import listed
 from ..ports import Delivered, Notifier, Outbox, PendingAlert, Posting
 from ..records import AlertRow, AlertState
 from .channels import is_gone, is_named, with_links
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 # Adding and superseding
 

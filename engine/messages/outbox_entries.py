@@ -9,7 +9,6 @@ broadcast.
 from __future__ import annotations
 
 import itertools
-import logging
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ from ..incidents.silences import quieting_pipeline
 from ..model.errors import HistoryError
 from ..model.formats import minute
 from ..model.groups import WatchOf
+from ..model.logs import logger
 from ..model.message import AlertMessage, MessageKind, Section, Severity
 from ..model.states import IncidentState
 from ..model.text import listed
@@ -46,7 +46,7 @@ from .incident_message import LINE, NAME, Incident, fitted, headline_of, message
 from .notifications import owner_of, round_of
 from .wording import sentence
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 WHY = "The cluster is no longer configured."
 

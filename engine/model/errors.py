@@ -11,6 +11,8 @@ import inspect
 from functools import partial
 from typing import TYPE_CHECKING
 
+from .text import printable
+
 if TYPE_CHECKING:
     from .facts import Fact
 
@@ -26,8 +28,9 @@ class EvenkeelError(Exception):
             message: The failed action and its object; the default is the sentence of the class.
             fix: The fix, as an imperative sentence.
         """
-        self.message = message or inspect.cleandoc(self.__doc__ or "").splitlines()[0]
-        self.fix = fix
+        told = message or inspect.cleandoc(self.__doc__ or "").splitlines()[0]
+        self.message = printable(told.replace("\n", " "))
+        self.fix = printable(fix.replace("\n", " ")) if fix else fix
         super().__init__(message, fix)
 
     def __str__(self) -> str:

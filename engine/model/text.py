@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections import Counter
 from collections.abc import Sequence
 from urllib.parse import quote, urlsplit
@@ -183,16 +182,6 @@ def printable(value: str) -> str:
     if value.isprintable():
         return value
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in value)
-
-
-def pasted(name: str) -> str:
-    r"""
-    A name as a shell word for commands that people copy.
-
-    >>> print(pasted("orders-app"), pasted("it's; $(x)"), pasted("a\x1b[31mb"))
-    orders-app 'it'"'"'s; $(x)' 'a\x1b[31mb'
-    """
-    return shlex.quote(printable(name))
 
 
 def group_name(value: str) -> str:

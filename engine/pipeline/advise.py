@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -20,6 +19,7 @@ from ..metrics.ownership import fingerprint_of
 from ..model.arrays import NONE
 from ..model.assignments import Advice, AdviceState, Candidate, Deployment, Move
 from ..model.facts import Fact, reason
+from ..model.logs import logger
 from ..model.moments import utc_now
 from ..model.states import Diagnosis
 from ..ports import AdviceHistory, Lake
@@ -30,7 +30,7 @@ from ..snapshots.groups_with_past import taken_at
 from ..snapshots.validation import BEFORE_ADVICE, rejected_as_a_whole, skipped_groups
 from .candidate_rows import NEEDED, candidate_of, scored
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 Read = Callable[[str, Collection[str] | None, Sequence[str]], pa.Table]
 """The columns of a dataset of one snapshot, for some groups or (None) all: of metrics, candidates and groups."""

@@ -6,7 +6,6 @@ Notifications about silences, acknowledgements and maintenance are queued and re
 
 from __future__ import annotations
 
-import logging
 from datetime import datetime
 from typing import Protocol
 
@@ -16,6 +15,7 @@ from ..messages.outbox import DeliveryReport, deliver
 from ..messages.outbox_entries import AdviceToTell, PipelineToTell, queue_advice, queue_incidents
 from ..messages.silence_messages import Scene, acknowledging, quiet_postings, stale_postings
 from ..model.errors import InputError
+from ..model.logs import logger
 from ..model.message import AlertMessage
 from ..ports import Incidents, Notifier, Outbox, Silences
 from ..records import SilenceKind, SilenceRow
@@ -67,7 +67,7 @@ def watch(
     return deliver(history, notifier, settings)
 
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 
 def queue_quiet(history: QuietToTell, settings: Settings, now: datetime) -> int:

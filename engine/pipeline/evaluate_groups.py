@@ -7,7 +7,6 @@ validation; earlier snapshots and groups that validation rejected or skipped are
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -25,6 +24,7 @@ from ..model.batch import GroupBatch
 from ..model.errors import EvenkeelError
 from ..model.facts import Fact, FactKind, fact
 from ..model.groups import can_be_kept
+from ..model.logs import logger
 from ..model.states import Diagnosis
 from ..ports import Lake
 from ..snapshots import problems_of, split_snapshot_id
@@ -49,7 +49,7 @@ CHUNK = 400_000
 QUOTED = 200
 """Maximum number of characters of an error."""
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 
 def judge_groups(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
@@ -16,6 +15,7 @@ from ..model.arrays import Floats
 from ..model.batch import GroupBatch
 from ..model.facts import reason
 from ..model.groups import GroupSnapshot
+from ..model.logs import logger
 from ..ports import Lake
 from ..records import GroupMetrics, table_of
 from ..snapshots import METRICS
@@ -32,7 +32,7 @@ from .metric_rows import MetricRows
 
 Tables = dict[str, pa.Table]
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 
 INCIDENTS = IncidentRules()

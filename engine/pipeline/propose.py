@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,6 +13,7 @@ from ..advice.scoring import moves
 from ..assignors import every
 from ..config import Settings
 from ..model.facts import Fact, reason
+from ..model.logs import logger
 from ..ports import Lake
 from ..records import keys_of
 from ..snapshots import CANDIDATES
@@ -25,7 +25,7 @@ from .propose_tasks import task_rows
 from .replay import never, replay_group
 from .stored_metrics import NOT_MEASURED, MeasuredGroup, measured_chunk
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 
 def propose_candidates(

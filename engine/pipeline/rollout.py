@@ -37,11 +37,11 @@ from ..followers.plan import NAME as PLAN
 from ..messages.wording import words
 from ..model.arrays import Flags
 from ..model.assignments import Deployment, Feasibility
+from ..model.command import command_in_text
 from ..model.errors import Infeasible, InputError
 from ..model.facts import note, reason, step
 from ..model.groups import GroupSnapshot
 from ..model.states import GroupType
-from ..model.text import pasted
 from ..records import CandidateRow
 from ..snapshots.groups_with_past import BatchWithPast, GroupWithPast
 from ..streams.live import instance_of, running
@@ -281,8 +281,9 @@ def _check(group: GroupSnapshot, strategy: str) -> None:
     takes = {StickyTasks.SERVER} if by_broker else {*RackStrategy, StickyTasks.CLIENT}
     if group.places_tasks and strategy in takes:
         return
+    shown = f"evenkeel runbook {{}} --strategy {StickyTasks.SERVER}"
     fix = (
-        f"`evenkeel runbook {pasted(group.group)} --strategy {StickyTasks.SERVER}` says what decides there."
+        f"`{command_in_text(shown, group.group)}` says what decides there."
         if by_broker
         else f"Choose one of: {', '.join(sorted(takes))}."
     )

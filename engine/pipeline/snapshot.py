@@ -6,7 +6,6 @@ A snapshot cannot be repeated or backfilled later.
 
 from __future__ import annotations
 
-import logging
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -18,11 +17,12 @@ from typing import Any, Protocol
 from ..config import Settings
 from ..messages.wording import words
 from ..model.errors import HistoryError
+from ..model.logs import logger
 from ..model.moments import utc_now
 from ..ports import Cluster, Lake, Locks, SnapshotHistory, WaitingSnapshot
 from ..snapshots import facts_of, new_snapshot_id
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 READING_SHARE = 0.75
 """Share of a task's time limit for reading the cluster; the rest is for writing."""

@@ -6,7 +6,6 @@ It needs the lake and the history database, but no other step and no Spark.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Protocol
@@ -18,6 +17,7 @@ from ..messages.notifications import ToldRound, round_of
 from ..messages.outbox import DeliveryReport, deliver
 from ..metrics.observe import Observation
 from ..model.facts import Fact
+from ..model.logs import logger
 from ..model.moments import utc_now
 from ..ports import CLOCKS_APART, Incidents, IncidentWatch, Lake, Notifier, Outbox, Silences
 from ..records import IncidentCourse, SilenceRow
@@ -26,7 +26,7 @@ from ..snapshots.groups_with_past import BatchWithPast
 from .evaluate_groups import judge_groups
 from .recent_changes import changed_since
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 Seen = Sequence[tuple[BatchWithPast, Observation]]
 """Observations of groups of a snapshot."""

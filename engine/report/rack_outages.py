@@ -7,7 +7,6 @@ reason.
 
 from __future__ import annotations
 
-import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
@@ -17,6 +16,7 @@ from ..config import Settings
 from ..messages.wording import because, member_names, reasons, words
 from ..model.errors import EvenkeelError, Infeasible
 from ..model.groups import GroupSnapshot, PartitionTable
+from ..model.logs import logger
 from ..model.states import WORST_FIRST, Diagnosis
 from ..pipeline.whatif import (
     SeenGroup,
@@ -38,7 +38,7 @@ MOST_RACKS = 12
 
 RACKS_UNKNOWN = "no member has a known rack: set client.rack, or `racks` in a rule of evenkeel.toml"
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 
 def rehearse(

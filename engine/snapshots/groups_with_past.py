@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from ..config import Settings
 from ..model.batch import GroupBatch, batch_of
 from ..model.errors import SnapshotNotFound
 from ..model.groups import GroupSnapshot
+from ..model.logs import logger
 from ..model.states import places_tasks
 from ..ports import Lake
 from . import (
@@ -35,7 +35,7 @@ from .walk_lake import WalkedLake
 
 T = TypeVar("T")
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

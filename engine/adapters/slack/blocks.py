@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any
 
 from ...model.message import AlertMessage, Section, Severity
-from ...model.text import shortened
+from ...model.text import printable, shortened
 
 Block = dict[str, Any]
 
@@ -59,7 +59,7 @@ def body(message: AlertMessage, key: str) -> dict[str, Any]:
 def _body(message: AlertMessage, key: str, sections: int) -> dict[str, Any]:
     called = mentions(message.mention)
     # The text of a header is plain: nothing in it is markup, so nothing is escaped.
-    head = shortened(f"{SIGNS[message.severity]} {message.title}", HEADER_LIMIT)
+    head = shortened(printable(f"{SIGNS[message.severity]} {message.title}"), HEADER_LIMIT)
     blocks = [
         {"type": "header", "text": {"type": "plain_text", "text": head, "emoji": True}},
         *_parts(message, sections, called),
@@ -201,13 +201,13 @@ def _link(word: str, address: str) -> str:
 
 
 def escape(text: str) -> str:
-    """
-    Text without markup: names can't contain mentions, links or channels.
+    r"""
+    Printable text without markup: names can't contain mentions, links or channels.
 
-    >>> escape("a<!channel> & b")
-    'a&lt;!channel&gt; &amp; b'
+    >>> escape("a<!channel> & b\n")
+    'a&lt;!channel&gt; &amp; b\\n'
     """
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return printable(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _prose(text: str) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import http.client
 from urllib.parse import urlsplit
 
-from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackClientError
 
 from ...model.errors import NotifierError
+from .client import BoundedClient
 from .faults import FIXES, TOKEN_FIX, explain
 
 
@@ -26,7 +26,7 @@ def who_am_i(token: str, base_url: str, channel: str, *, timeout_seconds: int = 
         NotifierError: Slack doesn't answer, or rejects the token.
     """
     base_url = base_url if base_url.endswith("/") else f"{base_url}/"
-    client = WebClient(token=token, base_url=base_url, timeout=timeout_seconds)
+    client = BoundedClient(token=token, base_url=base_url, timeout=timeout_seconds)
     client.proxy = None  # as in the notifier: left alone, urllib heeds the environment in full
     try:
         answer = client.auth_test()

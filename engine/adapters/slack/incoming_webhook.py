@@ -15,17 +15,19 @@ from typing import Any
 
 from slack_sdk.errors import SlackRequestError
 from slack_sdk.http_retry.builtin_handlers import RateLimitErrorRetryHandler
-from slack_sdk.webhook import WebhookClient, WebhookResponse
+from slack_sdk.webhook import WebhookResponse
 
 from ...model.errors import NotDelivered, NotifierError
+from ...model.logs import logger
 from ...model.message import AlertMessage, MessageKind
 from ...model.moments import utc_now
 from ...model.text import host_of
 from ...ports import Delivered
 from .blocks import body
+from .client import BoundedWebhook
 from .faults import cause_of, is_doubtful
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 FIX = (
     "Make a new incoming webhook in Slack, and set EVENKEEL_SLACK_WEBHOOK_URL or the password of the Airflow "
@@ -57,7 +59,7 @@ class SlackWebhook:
         # The client logs the address it calls: this logger has no reader.
         silent = logging.Logger("an incoming webhook", logging.CRITICAL)
         waits = RateLimitErrorRetryHandler(max_retry_count=1)
-        self._client = WebhookClient(url, timeout_seconds, logger=silent, retry_handlers=[waits])
+        self._client = BoundedWebhook(url, timeout_seconds, logger=silent, retry_handlers=[waits])
         self._client.proxy = None  # as in the notifier: left alone, urllib heeds the environment
 
     def __repr__(self) -> str:
@@ -121,7 +123,8 @@ class SlackWebhook:
     def _refused(self, answer: WebhookResponse) -> NotifierError:
         kind = NotifierError if answer.status_code >= 500 else NotDelivered
         passing = answer.status_code == 429 or answer.status_code >= 500
-        reason = f"HTTP status {answer.status_code}" if passing else answer.body[:100]
+        told = "" if passing else answer.body[:100]
+        reason = told or f"HTTP status {answer.status_code}"
         return kind(
             f"Slack at {self.host} refused the message: {reason}.", fix=LATER if passing else FIX
         )

@@ -10,7 +10,6 @@ again. A repeated `chat.update` changes nothing, so it is retried.
 from __future__ import annotations
 
 import http.client
-import logging
 import re
 import time
 from collections.abc import Callable
@@ -18,7 +17,6 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.http_retry import RetryHandler
 from slack_sdk.http_retry.builtin_handlers import (
@@ -27,12 +25,14 @@ from slack_sdk.http_retry.builtin_handlers import (
     ServerErrorRetryHandler,
 )
 
+from ...model.logs import logger
 from ...model.message import AlertMessage
 from ...ports import Delivered
 from .blocks import EVENT_TYPE, body
+from .client import BoundedClient
 from .faults import explain, is_doubtful
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 TRIES = 3
 """Times one call posts, looking for the message before each further try."""
@@ -112,8 +112,10 @@ class SlackNotifier:
     def __repr__(self) -> str:
         return f"SlackNotifier({self.base_url!r})"
 
-    def _client(self, token: str, timeout_seconds: int, handlers: list[RetryHandler]) -> WebClient:
-        client = WebClient(
+    def _client(
+        self, token: str, timeout_seconds: int, handlers: list[RetryHandler]
+    ) -> BoundedClient:
+        client = BoundedClient(
             token=token,
             base_url=self.base_url,
             timeout=timeout_seconds,
@@ -163,6 +165,8 @@ class SlackNotifier:
                 name: content[name] for name in content.keys() - {"thread_ts", "reply_broadcast"}
             }
             answer = self._writer.chat_postMessage(**alone)
+        if not answer.get("channel") or not answer.get("ts"):
+            raise OSError("its answer names no message")
         delivered = Delivered(channel=str(answer["channel"]), timestamp=str(answer["ts"]))
         self._ids[channel] = delivered.channel
         return delivered

@@ -7,13 +7,13 @@ https://healthchecks.io/docs/http_api/.
 
 from __future__ import annotations
 
-import logging
 from urllib.parse import quote
 
 from ...model.errors import NotifierError
+from ...model.logs import logger
 from .http_call import call
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 FIX = "Correct the Airflow connection evenkeel_heartbeat, or EVENKEEL_HEARTBEAT_URL."
 

@@ -12,11 +12,18 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from ...model.deadline import within
 from ...model.errors import NotDelivered, NotifierError
 from ...model.text import host_of, shortened
 
 TIMEOUT_SECONDS = 10.0
 """How long a connection, or the wait for the next bytes, may take."""
+
+WHOLE_SECONDS = 20.0
+"""How long a call may take, whatever bytes come meanwhile."""
+
+MOST_BYTES = 1_000_000
+"""Of an answer."""
 
 QUOTED = 200
 """Characters of an answer that an error quotes."""
@@ -56,7 +63,9 @@ def call(
     if host is None:
         wrong = f"the address of {what} doesn't begin with http:// or https://."
         raise NotDelivered(wrong, fix=fix)
-    headers = {"User-Agent": "evenkeel"} | ({"Authorization": f"Bearer {token}"} if token else {})
+    headers = {"User-Agent": "evenkeel", "Accept-Encoding": "identity"}
+    if token:
+        headers["Authorization"] = f"Bearer {token}"
     answer = _answer(f"{what} at {host}", fix, method, url, headers, json, params)
     if answer.is_success or any_answer:
         return answer
@@ -81,13 +90,10 @@ def _answer(
     params: Mapping[str, str] | None,
 ) -> httpx.Response:
     try:
-        with (
-            _unlogged(),
-            httpx.Client(timeout=TIMEOUT_SECONDS, headers=headers, verify=_trusted()) as client,
-        ):
-            return client.request(method, url, json=json, params=params)
-    except httpx.TimeoutException as problem:
-        late = f"{where} didn't answer within {TIMEOUT_SECONDS:.0f} s."
+        return within(WHOLE_SECONDS, lambda: _whole(method, url, headers, json, params))
+    except (httpx.TimeoutException, TimeoutError) as problem:
+        seconds = WHOLE_SECONDS if isinstance(problem, TimeoutError) else TIMEOUT_SECONDS
+        late = f"{where} didn't answer within {seconds:.0f} s."
         is_certain = isinstance(problem, httpx.ConnectTimeout | httpx.PoolTimeout)
         raise _kind(method, is_certain=is_certain)(late, fix=_LATER) from problem
     except (httpx.NetworkError, httpx.RemoteProtocolError) as problem:
@@ -98,6 +104,26 @@ def _answer(
     except (httpx.RequestError, httpx.InvalidURL, ValueError) as problem:
         wrong = f"{where} cannot be called: {type(problem).__name__}."
         raise NotDelivered(wrong, fix=fix) from None
+
+
+def _whole(
+    method: str, url: str, headers: Mapping[str, str], json: Any, params: Mapping[str, str] | None
+) -> httpx.Response:
+    """The answer, read to its end."""
+    with (
+        _unlogged(),
+        httpx.Client(timeout=TIMEOUT_SECONDS, headers=headers, verify=_trusted()) as client,
+        client.stream(method, url, json=json, params=params) as answer,
+    ):
+        content = b""
+        for part in answer.iter_bytes():
+            content += part
+            if len(content) > MOST_BYTES:
+                raise httpx.RemoteProtocolError("its answer is larger than 1 MB")
+        kind = {"Content-Type": answer.headers.get("Content-Type", "")}
+        return httpx.Response(
+            answer.status_code, headers=kind, content=content, request=answer.request
+        )
 
 
 def _kind(method: str, *, is_certain: bool) -> type[NotifierError]:

@@ -6,19 +6,19 @@ A repeated call changes nothing, because the receiver knows the key.
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 import httpx
 
 from ...config import Webhook
 from ...model.errors import NotDelivered
+from ...model.logs import logger
 from ...model.message import AlertMessage, Subject
 from ...ports import Delivered
 from . import alertmanager, pagerduty
 from .http_call import call
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 
 class WebhookNotifier:

@@ -15,6 +15,7 @@ from ..options import (
     ClusterName,
     Every,
     GroupPattern,
+    Raw,
     Samples,
     Stored,
     Strategies,
@@ -67,6 +68,7 @@ def advise(
     ] = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
+    raw: Raw = False,
 ) -> None:
     """Diagnose groups and recommend an assignment strategy."""
     from ...messages.wording import moment
@@ -95,7 +97,8 @@ def advise(
             f"at {moment(taken_at)}, from {several(looked_at, 'snapshot')}"
         )
     if as_json or as_csv:
-        (emit if as_json else emit_csv)(_objects(source, judged, tradeoff=tradeoff))
+        objects = _objects(source, judged, tradeoff=tradeoff)
+        emit(objects) if as_json else emit_csv(objects, raw=raw)
     elif is_fleet:
         fleet.show_fleet(
             fleet.Fleet(

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
+from ...model.command import command
 from ...model.text import and_more, listed, printable, several
 from ..command_end import complain
 from ..options import GroupPattern, epilog, option
@@ -74,8 +75,9 @@ def backfill(
         print(groups)
         known = {"cluster": cluster, "rules": plan.rules}
         known |= {"since": _iso(wanted.since), "until": _iso(wanted.until)}
-        given = " ".join(f"--param {name}={value}" for name, value in known.items())
-        print(f"all that differs: evenkeel query backfill_changes {given}")
+        given = " ".join(f"--param {name}={{}}" for name in known)
+        differing = command(f"evenkeel query backfill_changes {given}", *known.values())
+        print(f"all that differs: {differing}")
 
 
 def _iso(at: datetime) -> str:

@@ -12,6 +12,7 @@ from ..options import (
     Bootstrap,
     ClusterName,
     GroupPattern,
+    Raw,
     Stored,
     Wide,
     epilog,
@@ -82,6 +83,7 @@ def lag(
     wide: Wide = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
+    raw: Raw = False,
 ) -> None:
     """Show the lag of every partition and its owner."""
     from .. import sources
@@ -92,7 +94,7 @@ def lag(
     source = sources.open_source(bootstrap, cluster, stored)
     groups, rows = measured(source, sources.select(source, group))
     if as_json or as_csv:
-        (emit if as_json else emit_csv)(rows)
+        emit(rows) if as_json else emit_csv(rows, raw=raw)
     else:
         show_lags(source, groups, rows, overview=group == "*", every=every, wide=wide)
     tell_unreadable(source, groups)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ...model.errors import InputError
 from ..command_end import NothingFound, complain
-from ..options import AsCsv, AsJson, Wide, argument, epilog, one_format, option
+from ..options import AsCsv, AsJson, Raw, Wide, argument, epilog, one_format, option
 
 if TYPE_CHECKING:
     from evenkeel import sql
@@ -40,6 +40,7 @@ def query(
     wide: Wide = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
+    raw: Raw = False,
     plot: Annotated[
         Path | None,
         option(
@@ -63,7 +64,7 @@ def query(
             raise InputError("--plot needs a query.", fix="Name one, for example lag_history.")
         rows = questions.catalogue()
         if as_json or as_csv:
-            (emit if as_json else emit_csv)(rows)
+            emit(rows) if as_json else emit_csv(rows, raw=raw)
         else:
             answers.show_catalogue(rows)
         return
@@ -80,7 +81,7 @@ def query(
         figure = plots.query_figure(name, question, drawn, rows)
         complain(f"drawn: {plots.save(figure, plot, '--plot')}")
     if as_json or as_csv:
-        (emit if as_json else emit_csv)(rows)
+        emit(rows) if as_json else emit_csv(rows, raw=raw)
     else:
         named = answers.named_members(name, rows)
         members = wiring.history(settings).members_of_groups_with(named) if named else ()

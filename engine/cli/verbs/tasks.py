@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from ...model.command import command_in_text
 from ...model.errors import Infeasible
-from ...model.text import pasted, printable
+from ...model.text import printable
 from ..options import AsJson, Bootstrap, ClusterName, Stored, Wide, argument, epilog
 
 EPILOG = epilog(
@@ -52,7 +53,7 @@ def tasks(
         if not selection.group.places_tasks:
             raise Infeasible(
                 f"group {group} is no Kafka Streams application: its members are assigned partitions.",
-                fix=f"Look at it with `evenkeel advise --group {pasted(group)}`.",
+                fix=f"Look at it with `{command_in_text('evenkeel advise --group {}', group)}`.",
             )
         stuck = blocked(selection.group)
         why = selection.withheld or (stuck and words(stuck))

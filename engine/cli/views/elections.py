@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from ...advice.rolling_restarts import RestartPlan
 from ...assignors.kafka.election import REFUSED
 from ...messages.wording import how, member_names, several, why_elected, words
+from ...model.command import command_in_text
 from ...model.facts import note
 from ...model.formats import NOTHING, UNKNOWN, change, number
 from ...model.groups import Member
-from ...model.text import pasted, shortened
+from ...model.text import shortened
 from ..election_source import HeldElection
 from .columns import Shown, table
 from .fleet import MOST_NAME, cut_to
@@ -63,8 +64,8 @@ def _show_overview(elections: Sequence[HeldElection]) -> None:
     unknown = sum(_lists_unknown(held) for held in groups)
     if unknown:
         tell(["", f"{words(note('lists_untold'))} ({several(unknown, 'group')})"], width=width)
-    name = pasted(next((held.group for held in groups if held.elects), groups[0].group) or "")
-    restarts = f"evenkeel elect {name} --to STRATEGY adds the restarts"
+    name = next((held.group for held in groups if held.elects), groups[0].group) or ""
+    restarts = f"{command_in_text('evenkeel elect {} --to STRATEGY', name)} adds the restarts"
     tell_legend([overview], restarts, "--wide or --json has everything", width=width)
 
 

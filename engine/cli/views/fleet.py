@@ -14,9 +14,10 @@ from ...assignors.kafka.protocol_names import strategy_of
 from ...messages.wording.short_reasons import RACK_FINDINGS, gravity, notable, short_reason
 from ...metrics.observe import OBJECTIVE
 from ...model.assignments import Advice, AdviceState, Verdict
+from ...model.command import command_in_text
 from ...model.formats import NOTHING, UNKNOWN, brief, brief_duration, duration, minute, or_unknown
 from ...model.states import Diagnosis, GroupType, worst_first
-from ...model.text import and_more, cut, pasted, several
+from ...model.text import and_more, cut, several
 from ...records import GroupMetrics
 from ..local_mode import LOCAL_RUN
 from .columns import Shown, cell, pick, table
@@ -250,9 +251,8 @@ def cut_to(name: str, width: int) -> str:
 
 def _legend(groups: Sequence[JudgedGroup], rows: Table, width: int) -> list[str]:
     change = [one for one in groups if recommendation(one.advice).is_change]
-    name = pasted((change or groups)[0].advice.group)
-    name = name if len(name) <= MOST_NAME else "NAME"
-    details = f"Details and next step: evenkeel advise --group {name}"
+    name = (change or groups)[0].advice.group
+    details = f"Details and next step: {command_in_text('evenkeel advise --group {}', name)}"
     meant = [
         ("X-RACK", "partitions read across racks"),
         ("BEHIND", "time lag beyond the commit interval"),

@@ -13,6 +13,7 @@ from ...messages.wording.gains_and_losses import DAY
 from ...messages.wording.short_reasons import notable, says_nothing, short_reason
 from ...metrics.observe import NO_OFFSET_RESET
 from ...model.assignments import Advice
+from ...model.command import command, command_in_text
 from ...model.errors import EvenkeelError
 from ...model.facts import Fact, FactKind, of_kind
 from ...model.formats import (
@@ -24,7 +25,7 @@ from ...model.formats import (
     size,
 )
 from ...model.states import REBALANCING, Diagnosis
-from ...model.text import pasted, several
+from ...model.text import several
 from ...pipeline.rollout import SwitchCost, cost_of, runbook_of
 from .fleet import (
     Recommendation,
@@ -241,21 +242,21 @@ def _of_whom(one: JudgedGroup, cost: SwitchCost) -> str:
 
 def _next(one: JudgedGroup, width: int) -> str | None:
     """A command with the group's name, what it is for behind it where that fits."""
-    name = pasted(one.advice.group)
     odd = {fact.measure for fact in one.found}
     steps = "steps, checks and rollback"
     if recommendation(one.advice).is_change:
-        command, why = steps_to(one.advice.strategy or "", one.advice.group), steps
+        following, why = steps_to(one.advice.strategy or "", one.advice.group), steps
     elif one.metrics["state"] in REBALANCING:
-        command, why = f"evenkeel advise --group {name}", "again, once it is Stable"
+        following = command("evenkeel advise --group {}", one.advice.group)
+        why = "again, once it is Stable"
     elif NO_OFFSET_RESET in odd:
         return "Set auto_offset_reset of this group in a rule of evenkeel.toml."
     elif "lost_rack_awareness" in odd:
-        command, why = steps_to("racks-server", one.advice.group), steps
+        following, why = steps_to("racks-server", one.advice.group), steps
     else:
         return None
-    explained = f"{command}   # {why}"
-    return explained if len(explained) <= width else command
+    explained = f"{following}   # {why}"
+    return explained if len(explained) <= width else following
 
 
 def _legend(one: JudgedGroup, rows: Table | None, *, moves: bool) -> list[str]:
@@ -266,10 +267,7 @@ def _legend(one: JudgedGroup, rows: Table | None, *, moves: bool) -> list[str]:
     shown = f"({'; '.join([*([signs] if signs else []), ', '.join(more)])})"
     if rows is None:
         return [shown]
-    name = pasted(one.advice.group)
-    further = (
-        f"Task by task: evenkeel tasks {name}"
-        if is_application(one)
-        else f"The way to a strategy: evenkeel elect {name} --to STRATEGY"
-    )
-    return [shown, further]
+    is_one = is_application(one)
+    label = "Task by task" if is_one else "The way to a strategy"
+    words = "evenkeel tasks {}" if is_one else "evenkeel elect {} --to STRATEGY"
+    return [shown, f"{label}: {command_in_text(words, one.advice.group)}"]

@@ -21,9 +21,9 @@ from ...messages.wording import (
 from ...metrics.racks import CENT
 from ...model.assignments import Advice, Deployment, Move, Verdict
 from ...model.columns import ColumnSpec, Unit
+from ...model.command import command_in_text
 from ...model.facts import Fact, FactKind, of_kind
 from ...model.states import places_tasks
-from ...model.text import pasted
 from ...records import AdviceColumns, CandidateRow, GroupMetrics, record_of
 from .columns import head, pick, table
 from .fleet import Recommendation, recommendation
@@ -32,11 +32,11 @@ from .tables import Table, show, tell, text
 if TYPE_CHECKING:
     from ..local_mode import JudgedGroup
 
-HOW_TO_GET = (
-    "How to get a strategy: evenkeel elect {} --to STRATEGY (--json here has it in a sentence each)"
-)
+HOW_TO_GET = "How to get a strategy: {} (--json here has it in a sentence each)"
 
-TASKS = "What moves if one leaves or joins, or all restart: tasks, of whole instances. Task by task: evenkeel tasks {}"
+TASKS = (
+    "What moves if one leaves or joins, or all restart: tasks, of whole instances. Task by task: {}"
+)
 
 MOVES_SHOWN = 20
 """As many moves fit a screen; elsewhere all are printed."""
@@ -89,7 +89,9 @@ def print_group(judged: JudgedGroup) -> None:
     """One group in full: its numbers, every strategy, the advice and what would move."""
     numbers, _ = overview([judged]).split()
     show([numbers, strategies(judged)], wide=True)
-    further = TASKS if is_application(judged) else HOW_TO_GET
+    further, words = HOW_TO_GET, "evenkeel elect {} --to STRATEGY"
+    if is_application(judged):
+        further, words = TASKS, "evenkeel tasks {}"
     tell(
         [
             "",
@@ -98,7 +100,7 @@ def print_group(judged: JudgedGroup) -> None:
             *move_lines("Moves", judged.advice.moves, member_names(judged.members)),
             *past_lines(judged),
             "",
-            further.format(pasted(judged.advice.group)),
+            further.format(command_in_text(words, judged.advice.group)),
         ]
     )
 

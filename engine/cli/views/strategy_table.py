@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from ...advice.rollout import Restart
 from ...model.assignments import ABLE, Deployment, Feasibility
+from ...model.command import command
 from ...model.errors import EvenkeelError
 from ...model.facts import Fact, FactKind, of_kind
 from ...model.formats import NOTHING, UNKNOWN, brief, brief_duration, change, duration, or_unknown
-from ...model.text import cut, pasted, several
+from ...model.text import cut, several
 from ...pipeline.rollout import SwitchCost, cost_of, rollout_of
 from ...records import CandidateRow, record_of
 from .columns import Shown, short, table
@@ -207,4 +208,4 @@ def show_others(rows: Iterable[Row], group: str, width: int) -> None:
 
 def steps_to(strategy: str, group: str) -> str:
     """The command that prints how to get to a strategy."""
-    return f"evenkeel runbook {pasted(group)} --strategy {pasted(strategy)}"
+    return command("evenkeel runbook {} --strategy {}", group, strategy)

@@ -74,6 +74,13 @@ class Table:
     beside: int = 1
     spare: Sequence[str] = ()
 
+    def __post_init__(self) -> None:
+        """Cells and titles hold names of strangers."""
+        if not all(cell.isprintable() for row in self.rows for cell in row):
+            rows = [tuple(map(printable, row)) for row in self.rows]
+            object.__setattr__(self, "rows", rows)
+        object.__setattr__(self, "title", self.title and printable(self.title))
+
     def split(self) -> list[Table]:
         """The table without its last column, and that column beside the first ones, where it has a word."""
         first = Table(
@@ -137,6 +144,7 @@ def tell(lines: Sequence[str], hanging: int = 0, *, width: int | None = None) ->
         hanging: By how much more each line but the first is indented.
         width: Columns to wrap them to; None: those of a terminal, and no limit elsewhere.
     """
+    lines = list(map(printable, lines))
     if width is None and not sys.stdout.isatty():
         print("\n".join(lines))
         return
@@ -263,11 +271,12 @@ def emit(rows: Iterable[Mapping[str, Any]]) -> None:
         print(to_json(row))
 
 
-def emit_csv(rows: Iterable[Mapping[str, Any]]) -> None:
+def emit_csv(rows: Iterable[Mapping[str, Any]], *, raw: bool = False) -> None:
     r"""
     Print rows of the same keys as comma-separated values, the keys above them.
 
-    Values are as in JSON, but text unquoted, null as nothing, and lists and objects as JSON.
+    Values are as in JSON, but text unquoted, null as nothing, and lists and objects as JSON. Unless *raw*, text is
+    printable and no formula for a spreadsheet.
 
     >>> emit_csv([{"group": 'a,b', "lag": None, "findings": ["late"]}])
     group,lag,findings
@@ -277,8 +286,19 @@ def emit_csv(rows: Iterable[Mapping[str, Any]]) -> None:
     for place, row in enumerate(rows):
         if not place:
             writer.writerow(row)
-        values = map(_plain, row.values())
+        given = (v if raw or not isinstance(v, str) else _no_formula(v) for v in row.values())
+        values = map(_plain, given)
         writer.writerow([json.dumps(v) if isinstance(v, bool | list | dict) else v for v in values])
+
+
+def _no_formula(value: str) -> str:
+    """
+    >>> _no_formula("=1+1"), _no_formula("orders")
+    ("'=1+1", 'orders')
+    """
+    # before a tab and a carriage return are shown by their escapes
+    is_formula = value.startswith(("=", "+", "-", "@", "\t", "\r"))
+    return f"'{printable(value)}" if is_formula else printable(value)
 
 
 def to_json(row: Mapping[str, Any]) -> str:

@@ -118,7 +118,7 @@ def print_answer(answer: WhatIfAnswer, *, wide: bool = False) -> None:
     for row in [row for row in told if row["feasibility"] not in ABLE and not wide][:1]:
         why = why_not(row)
         steps = f": {steps_to(row['strategy'], group.group)}" if why == NEEDS_PLAN else ""
-        print(f"\n* {why}{steps}")
+        print(f"\n* {text(why)}{steps}")
     more = "" if wide else "--wide lists moves and members"
     tell_legend(tables, more, "--json has everything", width=width)
 

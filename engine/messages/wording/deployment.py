@@ -12,9 +12,9 @@ from ...assignors.kafka.protocol_names import (
     java_class,
     setting,
 )
+from ...model.command import command_in_text
 from ...model.facts import Fact
 from ...model.groups import GroupHeader
-from ...model.text import pasted
 from .clauses import Clause, count, filled
 
 _TASK_SETTING = "rack.aware.assignment.strategy"
@@ -177,10 +177,11 @@ def _restarting_one(fact: Fact) -> str:
 
 
 def _follow_plan(fact: Fact) -> str:
-    strategy, *group = map(pasted, fact.subjects)
-    command = f"`evenkeel plan {group[0]} --strategy {strategy}`" if group else "`evenkeel plan`"
+    strategy, *group = fact.subjects
+    words = "evenkeel plan {} --strategy {}" if group else "evenkeel plan"
+    command = command_in_text(words, *group, strategy)
     copy = "copy it to the path where the members read theirs"
-    return f"Write the plan with {command}, {copy}, then {_restarting_one(fact)}."
+    return f"Write the plan with `{command}`, {copy}, then {_restarting_one(fact)}."
 
 
 def _put_first(fact: Fact) -> str:
@@ -215,12 +216,13 @@ def _bring_to_brokers(fact: Fact) -> str:
     assignor, group = fact.subjects
     if assignor != BY_RACKS:
         return f"Add {assignor} to {BROKER_SETTING} of every broker first."
-    command = f"`evenkeel runbook {pasted(group)} --strategy racks-server`"
-    return f"Add evenkeel's assignor to the brokers first: {command} shows the steps."
+    command = command_in_text("evenkeel runbook {} --strategy racks-server", group)
+    return f"Add evenkeel's assignor to the brokers first: `{command}` shows the steps."
 
 
 def _needs_plan_follower(fact: Fact) -> str:
-    command = " ".join(["evenkeel elect", *map(pasted, fact.subjects), "--to evenkeel-plan"])
+    words = " ".join(["evenkeel elect", *("{}" for _ in fact.subjects), "--to evenkeel-plan"])
+    command = command_in_text(words, *fact.subjects)
     return f"Its members have to follow a stored plan: `{command}` shows the steps."
 
 

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import ceil, floor
 
 from ...assignors.kafka.protocol_names import BY_RACKS
+from ...model.command import command_in_text
 from ...model.facts import PROOF, Fact, FactKind, of_kind
 from ...model.formats import byte_rate, change, duration, offsets, percent
-from ...model.text import and_more, does, listed, pasted, plural
+from ...model.text import and_more, does, listed, plural
 from . import (
     assumptions,
     changes,
@@ -120,8 +121,9 @@ def _unowned(fact: Fact) -> str:
 def _lost_racks(fact: Fact) -> str:
     cure = "racks-server, which they list, does"
     if BY_RACKS not in fact.subjects[1:]:
-        command = f"evenkeel runbook {pasted(fact.subjects[0])} --strategy racks-server"
-        cure = f"evenkeel's assignor for brokers does: {command}"
+        words = "evenkeel runbook {} --strategy racks-server"
+        command = command_in_text(words, fact.subjects[0])
+        cure = f"evenkeel's assignor for brokers does: `{command}`"
     lost = (
         "lost rack awareness: {before:percent} of its partitions are read across racks, {after:percent} is possible;"
         " Kafka's assignors for brokers (KIP-848) don't use racks, although all members send theirs; "

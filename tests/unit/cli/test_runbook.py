@@ -73,12 +73,12 @@ engine/followers/java of evenkeel.
 BY_PLAN = """
 Step 1: Restart one member. … Write the plan with `evenkeel plan g --strategy lag-aware`
 … Effect: only moving partitions pause
-… evenkeel elect g --to lag-aware shows the steps.
+… `evenkeel elect g --to lag-aware` shows the steps.
 """
 """A group that follows plans needs no class, and no rolling restart."""
 
 NAMED = """
-Write the plan with `evenkeel plan 'x; rm $HOME' --strategy balanced`
+Write the plan with `evenkeel plan 'x;?rm?$HOME' --strategy balanced`
 … --describe --state --group 'x; rm $HOME'` shows Stable
 … Compare: evenkeel advise --group 'x; rm $HOME'
 """

@@ -11,6 +11,7 @@ from airflow.sdk.exceptions import AirflowException
 
 from evenkeel.dags import backfill_history, defaults, pool_priority, runtime, snapshot_offsets
 from evenkeel.engine.config import ClusterSettings
+from evenkeel.engine.model.text import printable
 from evenkeel.engine.pipeline.snapshot import READING_SHARE
 from tests.helpers import dagbag
 from tests.helpers.dagbag import DAGS
@@ -73,7 +74,7 @@ def test_every_task_is_given_up_at_last(loaded: dict[str, Any]) -> None:
 
 def test_a_failed_task_says_why_in_its_last_line(caplog: pytest.LogCaptureFixture) -> None:
     """The whole reason on one line, outside the group of lines that Airflow's pages fold; so does one tried again."""
-    reason = "cluster 'eu' did not answer.\n" + "Check its address. " * 60
+    reason = "cluster 'e\x1bu' did not answer.\n" + "Check its address. " * 60
     context = {"exception": AirflowException(reason), "task": SimpleNamespace(task_id="watch")}
     for callback in ("on_failure_callback", "on_retry_callback"):
         caplog.clear()
@@ -81,7 +82,7 @@ def test_a_failed_task_says_why_in_its_last_line(caplog: pytest.LogCaptureFixtur
             defaults.TASK[callback](context)
         before, last = (record.getMessage() for record in caplog.records)
         assert before == "::endgroup::"
-        assert last == f"watch failed: {' '.join(reason.split())}"
+        assert last == f"watch failed: {printable(' '.join(reason.split()))}"
 
 
 def test_every_task_says_why_it_failed(loaded: dict[str, Any]) -> None:

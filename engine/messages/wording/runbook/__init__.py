@@ -5,7 +5,7 @@ Templates of `evenkeel runbook`.
 `kafka-python.txt` are the settings of each client in a step. `members.txt`, `brokers.txt` and `streams.txt` have a
 sentence for each fact, as a block with the name of its measure.
 
-Names from the cluster are made printable, and `pasted` in commands.
+Names from the cluster are made printable; the filters `command` and `command_in_text` make commands.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from ....assignors.kafka.protocol_names import (
     CLIENT_SETTING,
     java_class,
 )
+from ....model.command import command, command_in_text
 from ....model.facts import Fact
-from ....model.text import pasted, printable, several
+from ....model.text import printable, several
 from ..clauses import subjects, whole
 
 if TYPE_CHECKING:
@@ -86,7 +87,12 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         finalize=lambda value: printable(value) if isinstance(value, str) else value,
     )
-    environment.filters |= {"pasted": pasted, "several": several, "java_class": java_class}
+    environment.filters |= {
+        "command": command,
+        "command_in_text": command_in_text,
+        "several": several,
+        "java_class": java_class,
+    }
     environment.globals |= {
         "BROKER_CLASS": BROKER_CLASS,
         "BROKER_SETTING": BROKER_SETTING,
