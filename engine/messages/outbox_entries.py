@@ -103,7 +103,7 @@ def advice_news(history: AdviceToTell, settings: Settings, snapshot_id: str) -> 
     snapshot = history.advised_snapshot(snapshot_id)
     if snapshot is None:
         raise HistoryError(
-            f"the history has no snapshot {snapshot_id}.",
+            f"the history database has no snapshot {snapshot_id}.",
             fix="Run the steps before `alert` for it: they write what is missing from the lake.",
         )
     # why its advice is outdated

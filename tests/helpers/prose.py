@@ -53,6 +53,8 @@ PROSE_TERMS: Mapping[str, str] = {
     r"\b(overtaken|yardstick|vanished)\b": "superseded, baseline, deleted",
     r"\bwithheld\b": "skipped by validation",
     r"\bwhose turn\b": "delivery order",
+    r"\b(not|be|is|are) judged\b": "evaluated",
+    r"\bgot by\b": "deployment, requires",
     r"\b(behaviour|colour|favour|licence|judgement|neighbour|honour|labour|artefact|centre|defence)\w*": _AMERICAN,
     r"\b(analys|catalogu|cancell|labell|modell|travell)(e|es|ed|ing)\b": _AMERICAN,
     r"\b\w+(?:al|ar|gan|gn|il|m|n|or|it)is(?:e|es|ed|ing|ations?)\b": _AMERICAN,

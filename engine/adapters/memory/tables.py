@@ -103,7 +103,7 @@ class Memory:
     def _known(self, snapshot_id: str) -> StoredSnapshot:
         if snapshot_id not in self.tables.snapshots:
             raise HistoryError(
-                f"the history has no snapshot {snapshot_id}.",
+                f"the history database has no snapshot {snapshot_id}.",
                 fix="Run `validate_snapshot` for it again, which stores it from the lake.",
             )
         return self.tables.snapshots[snapshot_id]

@@ -44,7 +44,7 @@ def engine_for(url: str) -> Engine:
         parsed = None  # the error quotes the URL, and with it the password
     if parsed is None or parsed.drivername.split("+")[0] not in ("postgresql", "postgres"):
         raise ConfigError(
-            "the history's database URL is not one of Postgres.",
+            "the URL of the history database is not one of Postgres.",
             fix="Write EVENKEEL_DATABASE_URL as postgresql://user:password@host:5432/evenkeel.",
         )
     defaults = {
@@ -107,10 +107,12 @@ def translated(url: URL, doing: str | None = None) -> Iterator[None]:
 def _ours(problem: BaseException, url: URL, doing: str | None) -> EvenkeelError:
     where, message = place(url), _first_line(problem, url)
     if isinstance(problem, _NOT_MIGRATED):
-        return HistoryError(f"the history ({where}) is not migrated: {message}.", fix=_MIGRATE)
+        return HistoryError(
+            f"the history database ({where}) is not migrated: {message}.", fix=_MIGRATE
+        )
     if isinstance(problem, errors.InsufficientPrivilege):
         return HistoryError(
-            f"the history ({where}) refuses: {message}.",
+            f"the history database ({where}) refuses: {message}.",
             fix="Connect as the role that owns the database, see sql/database.sql.",
         )
     if doing is not None and isinstance(problem, psycopg.DataError):
@@ -118,7 +120,7 @@ def _ours(problem: BaseException, url: URL, doing: str | None) -> EvenkeelError:
     if isinstance(problem, psycopg.OperationalError) and _lost(problem):
         return _unreachable(where, message)
     return HistoryError(
-        f"the history ({where}) could not do it: {message}.",
+        f"the history database ({where}) could not do it: {message}.",
         fix="See the server's log; nothing of this step was stored.",
     )
 
@@ -143,7 +145,7 @@ def _unreachable(where: str, message: str) -> HistoryUnreachable:
         fix = "See in pg_stat_activity what held it up, and try again."
     elif "permission denied" in message:
         fix = "Connect as the role that owns the database, see sql/database.sql."
-    return HistoryUnreachable(f"the history ({where}) did not answer: {message}.", fix=fix)
+    return HistoryUnreachable(f"the history database ({where}) did not answer: {message}.", fix=fix)
 
 
 def _first_line(problem: BaseException, url: URL) -> str:

@@ -148,7 +148,7 @@ class Database:
             rows = execute(connection, "lock_snapshot", snapshot_id=snapshot_id)
             if not rows:
                 raise HistoryError(
-                    f"the history ({place(self._engine.url)}) has no snapshot {snapshot_id}.",
+                    f"the history database ({place(self._engine.url)}) has no snapshot {snapshot_id}.",
                     fix="Run `validate_snapshot` for it again, which stores it from the lake.",
                 )
             yield connection, HeldSnapshot(**rows[0])

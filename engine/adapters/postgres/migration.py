@@ -99,7 +99,7 @@ def _migrate(
     major = _driver(connection).info.server_version // 10_000
     if major < OLDEST_SERVER:
         raise HistoryError(
-            f"the history ({where}) is on Postgres {major}.",
+            f"the history database ({where}) is on Postgres {major}.",
             fix=f"Use Postgres {OLDEST_SERVER} or newer.",
         )
     _take_turn(connection, blockers, tell)
@@ -116,7 +116,7 @@ def _migrate(
         if not isinstance(getattr(problem, "orig", problem), errors.LockNotAvailable):
             raise
         raise HistoryError(
-            f"the history ({where}) is not migrated: {_named(blockers)} did not let go of a table or view"
+            f"the history database ({where}) is not migrated: {_named(blockers)} did not let go of a table or view"
             f" within {LOCK_SECONDS} s.",
             fix="End that transaction, then run `evenkeel admin migrate` again; nothing was changed.",
         ) from problem
@@ -186,7 +186,7 @@ def _pending(connection: Connection) -> list[str]:
     applied = MigrationContext.configure(connection).get_current_heads()
     if unknown := sorted(set(applied) - known.keys()):
         raise HistoryError(
-            f"the history ({place(connection.engine.url)}) has migrations that are unknown here: {', '.join(unknown)}.",
+            f"the history database ({place(connection.engine.url)}) has unknown migrations: {', '.join(unknown)}.",
             fix="Install the newer evenkeel that applied them.",
         )
     done = {each.revision for each in scripts.iterate_revisions(applied, "base")}

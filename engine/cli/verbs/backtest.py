@@ -68,7 +68,7 @@ def backtest(
     history = wiring.scratch_history()
     events = list(walk.backtest(source.lake, history, source.settings, source.cluster, pattern))
     if not events:
-        raise NothingFound(f"no group of {stored} could be judged.")
+        raise NothingFound(f"no group of {stored} could be evaluated.")
     changes = [event for event in events if isinstance(event, walk.DiagnosisChange)]
     messages = [event for event in events if isinstance(event, walk.Said)]
     checks = [event for event in events if isinstance(event, walk.ForecastCheck)]

@@ -68,7 +68,7 @@ def report(
         raise InputError("--from and --database exclude each other.", fix="Give one of them.")
     if database and without_racks:
         raise InputError(
-            "--without-racks: the history in Postgres keeps no assignments to replay.",
+            "--without-racks: the history database keeps no assignments to replay.",
             fix="Give --from in place of --database.",
         )
     fleet = (

@@ -135,7 +135,7 @@ def _undelivered(known: Known) -> Sequence[str]:
     ]
 
 
-GAP = "The offsets of that time can't be read later: the history has a gap."
+GAP = "The offsets of that time can't be read later: the history database has a gap."
 
 PIPELINES: Mapping[IncidentKind, PipelineWords] = {
     IncidentKind.UNREACHABLE: PipelineWords(
@@ -155,7 +155,7 @@ PIPELINES: Mapping[IncidentKind, PipelineWords] = {
         what=(_late,),
         effect="Lag and advice of this cluster are outdated.",
         action="Check whether the DAG snapshot_offsets is paused, queued or still running.",
-        afterwards="The history has no snapshots of that time.",
+        afterwards="The history database has no snapshots of that time.",
         command="evenkeel query snapshot_health",
     ),
     IncidentKind.PARTIAL: PipelineWords(

@@ -98,7 +98,7 @@ def test_a_migration_that_is_unknown_here_is_refused(database_url: str) -> None:
     """A newer evenkeel has been at this database: nothing is done, and it is said what to install."""
     run(database_url, "UPDATE alembic_version SET version_num = '9999'")
     for ask in (migrate, pending):
-        with pytest.raises(HistoryError, match=r"unknown here: 9999.*newer evenkeel"):
+        with pytest.raises(HistoryError, match=r"unknown migrations: 9999.*newer evenkeel"):
             ask(database_url)
 
 
