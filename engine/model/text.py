@@ -160,12 +160,12 @@ def runbook_place(cause: str | None = None, *, of_pipeline: bool = False) -> str
 
 def slug(title: str) -> str:
     """
-    A title as part of an address.
+    A title as part of an address, as GitHub makes the anchor of a heading.
 
     >>> slug("Under-provisioned"), slug("History unreachable (Postgres)")
     ('under-provisioned', 'history-unreachable-postgres')
     """
-    return re.sub(r"\s+", "-", re.sub(r"[^\w\s-]", "", title).strip().lower())
+    return re.sub(r"[^\w\- ]", "", title).strip().lower().replace(" ", "-")
 
 
 def _quoted(name: str) -> str:

@@ -38,7 +38,7 @@ from .values import FleetReport, GroupReport, PromiseKept, Rehearsal
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-TEMPLATES = ("report.html", "group.html", "notice.html", "document.html", "racks.html")
+TEMPLATES = ("report.html", "group.html", "text.html", "racks.html")
 
 MEMBERS_SHOWN = 12
 MOVES_SHOWN = 12
@@ -143,11 +143,7 @@ def notice(title: str, lines: Sequence[str], ways: Mapping[str, str] | None = No
         lines: Details.
         ways: Links: text and URL.
     """
-    return (
-        _environment()
-        .get_template("notice.html")
-        .render(title=title, lines=lines, ways=ways or {}, style=_style(), policy=policy())
-    )
+    return _text(title, ways, lines=lines)
 
 
 def document(title: str, body: str, ways: Mapping[str, str] | None = None) -> str:
@@ -159,11 +155,15 @@ def document(title: str, body: str, ways: Mapping[str, str] | None = None) -> st
         body: Its text, as HTML that is safe.
         ways: Where to go from here: what that is called, and its address.
     """
-    return (
-        _environment()
-        .get_template("document.html")
-        .render(title=title, body=body, ways=ways or {}, style=_style(), policy=policy())
-    )
+    return _text(title, ways, body=body)
+
+
+def _text(
+    title: str, ways: Mapping[str, str] | None, *, lines: Sequence[str] = (), body: str = ""
+) -> str:
+    template = _environment().get_template("text.html")
+    filled = {"title": title, "lines": lines, "body": body, "ways": ways or {}}
+    return template.render(filled, style=_style(), policy=policy())
 
 
 def _racks(rehearsal: Rehearsal) -> str:

@@ -13,21 +13,11 @@ from evenkeel.engine.cli.verbs import FAMILIES, VERBS
 from evenkeel.engine.config import IncidentRules
 from evenkeel.engine.incidents.kinds import KINDS
 from evenkeel.engine.messages.wording import duration
-from evenkeel.engine.model.text import several
+from evenkeel.engine.model.text import several, slug
 from tests.helpers import site
 
 WIDTH = 100
 """Characters of a line of help."""
-
-
-def anchor(heading: str) -> str:
-    """
-    A heading as links name it.
-
-    >>> anchor("What is open, and since when?")
-    'what-is-open-and-since-when'
-    """
-    return re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-")
 
 
 def verbs() -> dict[str, str]:
@@ -84,7 +74,7 @@ def diagnoses() -> str:
         lasts = getattr(rules, kind.lasts) if kind.lasts else None
         looks = 1 if kind.at_once else rules.for_snapshots
         after = several(looks, "snapshot") if lasts is None else duration(lasts)
-        page = f"{cause.value.replace(' ', '-')}.md"
+        page = f"{slug(cause)}.md"
         severity = "critical" if cause.is_critical else "warning"
         lines.append(f"* [{title(f'diagnoses/{page}')}]({page}): {severity}, after {after}\n")
     return "".join(lines)

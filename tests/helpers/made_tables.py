@@ -40,6 +40,7 @@ from evenkeel.engine.config import (
     StreamsSettings,
     Webhook,
 )
+from evenkeel.engine.model.text import slug
 from evenkeel.engine.records.tables import METADATA
 from tests.helpers import cookbook, made_pages
 from tests.helpers.made_schema import schema
@@ -231,7 +232,7 @@ def _linked(query: sql.Statement) -> str:
     """The name of a query, as a link to its answer in the cookbook where it has one."""
     name = f"`{query.name}`"
     shown = any(each.query == query.name for each in cookbook.EXAMPLES)
-    return f"[{name}](#{made_pages.anchor(_question(query.summary))})" if shown else name
+    return f"[{name}](#{slug(_question(query.summary))})" if shown else name
 
 
 def _question(summary: str) -> str:
@@ -273,10 +274,7 @@ def _shown(text: str) -> str:
 
 
 def _verbs() -> str:
-    rows = [
-        (f"[`{words}`](#{made_pages.anchor(words)})", what)
-        for words, what in made_pages.verbs().items()
-    ]
+    rows = [(f"[`{words}`](#{slug(words)})", what) for words, what in made_pages.verbs().items()]
     return grid(("verb", "description"), rows)
 
 

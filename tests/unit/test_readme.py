@@ -14,8 +14,8 @@ from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.cli import app
 from evenkeel.engine.cli.verbs import VERBS
 from evenkeel.engine.config import Filter, Policy, Rule, load
+from evenkeel.engine.model.text import slug
 from tests.helpers import made_pages, made_tables, site
-from tests.helpers.made_pages import anchor
 from tests.helpers.made_schema import schema
 from tests.helpers.made_tables import MODELS, ROOT
 
@@ -49,7 +49,7 @@ def _blocks(name: str, language: str) -> list[str]:
 def _anchors(page: Path) -> set[str]:
     """The headings of a page as links name them."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    return set(map(anchor, headings))
+    return set(map(slug, headings))
 
 
 def test_the_front_door_is_short():

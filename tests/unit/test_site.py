@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.helpers.made_pages import anchor
+from evenkeel.engine.model.text import slug
 from tests.helpers.site import file_of, for_site
 
 
@@ -75,4 +75,4 @@ def test_a_page_at_the_top_has_its_place() -> None:
         "CHANGELOG.md",
         "docs/index.md",
     ]
-    assert anchor("`[[rules]]`: who is told?") == "rules-who-is-told"
+    assert slug("`[[rules]]`: who is told?") == "rules-who-is-told"

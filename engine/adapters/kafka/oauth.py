@@ -21,6 +21,7 @@ from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from ...model.deadline import within
 from ...model.errors import ClusterUnreachable, ConfigError
+from ...model.no_redirects import without_redirects
 from ...model.text import one_line
 
 _PREFIX = "sasl.oauthbearer."
@@ -36,13 +37,6 @@ _LIFETIME_SECONDS = 60.0
 _USED_SHARE = 0.8
 """The share of its lifetime after which a new one is asked for."""
 _LARGEST_ANSWER = 1_000_000
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """The secret goes to the configured address only."""
-
-    def redirect_request(self, *args: Any, **kwargs: Any) -> None:
-        return None
 
 
 class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]
@@ -124,9 +118,7 @@ class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]
             urlencode(form).encode(),
             {"Authorization": f"Basic {login}", "Accept": "application/json"},
         )
-        opener = urllib.request.build_opener(
-            _NoRedirect, urllib.request.HTTPSHandler(context=self._trust)
-        )
+        opener = without_redirects(self._trust)
 
         def call() -> bytes:
             with opener.open(request, timeout=_SECONDS) as response:

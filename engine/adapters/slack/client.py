@@ -12,21 +12,17 @@ from email.message import Message
 from http.client import HTTPResponse
 from typing import Any
 from urllib.error import HTTPError
-from urllib.request import HTTPRedirectHandler, HTTPSHandler, Request, build_opener
+from urllib.request import Request
 
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackRequestError
 from slack_sdk.webhook import WebhookClient, WebhookResponse
 
 from ...model.deadline import within
+from ...model.no_redirects import without_redirects
 
 MOST_BYTES = 1_000_000
 """Of an answer."""
-
-
-class _NoRedirect(HTTPRedirectHandler):
-    def redirect_request(self, *_: Any, **__: Any) -> None:
-        """None: a redirect is an error with its status."""
 
 
 class BoundedClient(WebClient):
@@ -51,7 +47,7 @@ def _answer(
     """Status, headers and text, also of an `HTTPError`."""
     if request.type not in ("http", "https"):
         raise SlackRequestError("the address begins with neither http:// nor https://")
-    opener = build_opener(_NoRedirect, HTTPSHandler(context=trusted))
+    opener = without_redirects(trusted)
 
     def call() -> tuple[int, Message, str]:
         try:

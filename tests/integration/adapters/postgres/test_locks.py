@@ -29,6 +29,7 @@ from evenkeel.engine.adapters.postgres import (
     pending,
 )
 from evenkeel.engine.adapters.postgres import timeouts as limits
+from evenkeel.engine.model.deadline import within
 from evenkeel.engine.model.environment import DOING
 from evenkeel.engine.model.errors import ClusterBusy, HistoryError
 from evenkeel.engine.model.message import AlertMessage, MessageKind, Severity
@@ -93,26 +94,6 @@ def hoarding(url: str) -> Iterator[set[str]]:
     with psycopg.connect(url) as reader:
         yield keep(reader)
         reader.rollback()
-
-
-def done(call: Callable[[], object]) -> None:
-    """Run it; what it raises, it raises here, and that it hangs is a failure."""
-    raised: list[BaseException | None] = []
-
-    def run() -> None:
-        try:
-            call()
-        except BaseException as problem:  # noqa: BLE001
-            raised.append(problem)
-        else:
-            raised.append(None)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(LONGEST)
-    assert raised, "it still waits"
-    if raised[0] is not None:
-        raise raised[0]
 
 
 def read_only(url: str) -> str:
@@ -185,7 +166,7 @@ def test_a_reader_that_keeps_every_lock_it_gets_holds_up_no_step(
     }
     with hoarding(reader_url) as kept:
         assert f"SELECT FROM {RULES}.latest_lag" in kept
-        done(steps[step])
+        within(LONGEST, steps[step])
 
 
 def test_a_schema_of_other_rules_that_was_read_goes_the_next_time(
@@ -193,7 +174,7 @@ def test_a_schema_of_other_rules_that_was_read_goes_the_next_time(
 ) -> None:
     """It stays while somebody reads it; its rows are gone already."""
     with hoarding(reader_url):
-        done(lambda: maintain(stocked))
+        within(LONGEST, lambda: maintain(stocked))
         assert stocked._shelves() == [RULES]
     stocked.expire(FIRST + timedelta(days=60))
     assert stocked._shelves() == []
@@ -216,7 +197,7 @@ def test_what_a_reader_sees_held_it_cannot_take_over(
             with pytest.raises(ClusterBusy):
                 stocked.lock("take_snapshot of demo").__enter__()
         thread.join(LONGEST)
-        done(lambda: snapshot(stocked))
+        within(LONGEST, lambda: snapshot(stocked))
 
 
 # Who holds a lock, and for how long

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.adapters.postgres import timeouts as limits
 from evenkeel.engine.adapters.postgres.database import Database
 from evenkeel.engine.adapters.postgres.timeouts import PatientConnection
+from evenkeel.engine.model.deadline import within
 from evenkeel.engine.model.errors import HistoryUnreachable
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
@@ -37,23 +37,9 @@ SMALL: dict[str, Callable[[PostgresHistory], object]] = {
 
 def given_up(call: Callable[[], object]) -> HistoryUnreachable:
     """What a call raises; one that hangs fails the test and is left behind."""
-    caught: list[BaseException | None] = []
-
-    def run() -> None:
-        try:
-            call()
-        except BaseException as problem:  # noqa: BLE001
-            caught.append(problem)
-        else:
-            caught.append(None)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(LONGEST)
-    assert caught, "it still waits"
-    (problem,) = caught
-    assert isinstance(problem, HistoryUnreachable), problem
-    return problem
+    with pytest.raises(HistoryUnreachable) as caught:
+        within(LONGEST, call)
+    return caught.value
 
 
 @contextmanager
