@@ -25,8 +25,8 @@ same under a cooperative one: 10 s each, and 5 s more for the third, which moves
 [10.0, 10.0, 15.0]
 
 Every member is restarted where a majority would do, and while one list holds an eager strategy, all partitions pause.
-The lag that this adds to the coming hour is computed by `metrics.forecast.forecasts`. It is low for groups that are
-behind: a member that restarts loses its capacity, not only what arrives.
+A member that is behind loses what it could have consumed meanwhile, another only catches up what arrived: the lag that
+this adds to the coming hour is computed by `metrics.forecast.forecasts`.
 
 Source: KIP-429 (cooperative rebalancing), KIP-345 (static members), KIP-848.
 
@@ -41,9 +41,10 @@ from dataclasses import dataclass
 
 from ..assignors.kafka.protocol_names import cooperative, wire_name
 from ..config import Policy
-from ..model.arrays import Flags, Floats, Indices
+from ..model.arrays import Flags, Indices
 from ..model.facts import Fact
 from ..model.groups import GroupSnapshot
+from ..model.pauses import Standstill
 from ..model.states import GroupType
 
 _ROLLS = {
@@ -61,18 +62,16 @@ _RESTART_ONE = frozenset({"restart_one", "follow_plan", "next_rebalance_brings_i
 """What takes the restart of one member, whichever."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Price:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Price(Standstill):
     """
     What a switch costs.
 
     Attributes:
         restarts: How many members, or instances of Kafka Streams, are restarted, one counted as often as it is.
-        held_up_seconds: (P) for how long each partition stands still in all.
     """
 
     restarts: int
-    held_up_seconds: Floats
 
 
 def price(
@@ -108,11 +107,11 @@ def price(
     else:
         return None
     stands_still = pauses.pauses(eager=eager)
+    held_up = stands_still.held_up_seconds(static, owner, new_owner, rolls=rolls, times=times)
     return Price(
         restarts=round(times * restarting),
-        held_up_seconds=stands_still.held_up_seconds(
-            static, owner, new_owner, rolls=rolls, times=times
-        ),
+        held_up_seconds=held_up,
+        lost_seconds=stands_still.lost_seconds(static, new_owner, held_up, times=times),
     )
 
 

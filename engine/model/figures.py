@@ -187,11 +187,17 @@ _DELAY = "time lag of the last member in one hour, beyond the commit interval"
 _DRAINED = "time until no member has a backlog; Infinity if not within one hour"
 _UTILIZATION = "incoming rate divided by capacity of the busiest member, over the next hour"
 _INTEGRAL = "lag integrated over the seconds of the next hour"
+_GAIN = (
+    "reduction of the lag integral of the next hour by the switch, restarts included, compared future by future; "
+    "null for the current assignment"
+)
 
 
-def _end(name: str, of: str, unit: Unit, *, none: bool = False) -> Any:
-    """A percentile of a forecast, as a column."""
+def _end(name: str, of: str, unit: Unit, *, none: bool = False, signed: bool = False) -> Any:
+    """A percentile of a forecast, as a column; a signed one is optional."""
     said = f"Forecast, {_ENDS[name]}: {of}."
+    if signed:
+        return column(said, unit=unit, default=None, none=True)
     infinite = "not in 1 h" if of is _DRAINED else "infinite"
     return column(said, unit=unit, at_least=0, none=none, infinite=infinite)
 
@@ -203,7 +209,7 @@ ENDS = tuple(_ENDS)
 @record
 class Forecast:
     """
-    Forecast of a group for the next hour with an assignment, and the cost of the switch.
+    Forecast of a group for the next hour with an assignment, the cost of the switch included, and that cost.
 
     The band from p10 (low) to p90 (high) holds 80% of cases. The utilization is None if no capacity is known, the cost
     if no switch is needed.
@@ -234,6 +240,10 @@ class Forecast:
     forecast_lag_integral_low: float = _end("low", _INTEGRAL, Unit.OFFSET_SECONDS)
     forecast_lag_integral_expected: float = _end("expected", _INTEGRAL, Unit.OFFSET_SECONDS)
     forecast_lag_integral_high: float = _end("high", _INTEGRAL, Unit.OFFSET_SECONDS)
+
+    forecast_gain_low: float | None = _end("low", _GAIN, Unit.OFFSET_SECONDS, signed=True)
+    forecast_gain_expected: float | None = _end("expected", _GAIN, Unit.OFFSET_SECONDS, signed=True)
+    forecast_gain_high: float | None = _end("high", _GAIN, Unit.OFFSET_SECONDS, signed=True)
 
     price_restarts: Int32 | None = column(
         "Number of member restarts that the switch needs; null if it needs none.",

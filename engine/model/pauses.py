@@ -9,6 +9,20 @@ if TYPE_CHECKING:
     from .arrays import Flags, Floats, Indices
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Standstill:
+    """
+    What pauses on the way to an assignment.
+
+    Attributes:
+        held_up_seconds: (P) for how long each partition stands still in all.
+        lost_seconds: (M) for how long each member consumes nothing.
+    """
+
+    held_up_seconds: Floats
+    lost_seconds: Floats
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pauses:
     """
@@ -16,7 +30,7 @@ class Pauses:
 
     Attributes:
         rebalance_seconds: Pause of a partition that is revoked in a rebalance.
-        restart_seconds: Pause of the partitions of a static member that restarts.
+        restart_seconds: For how long a member that restarts consumes nothing; the partitions of a static one pause.
         eager: Whether members revoke all partitions at a rebalance.
     """
 
@@ -60,6 +74,32 @@ class Pauses:
             own = np.where(owner == NONE, 0.0, np.where(waited_for, restart, 2 * rebalance))
             held_up = times * own + rebalance * ((owner != new_owner) & (owner != NONE))
         seconds: Floats = held_up.astype(np.float64)
+        return seconds
+
+    def lost_seconds(
+        self, static: Flags, new_owner: Indices, held_up_seconds: Floats, *, times: float
+    ) -> Floats:
+        """
+        (M) for how long each member consumes nothing: all that it gets stands still, or it restarts.
+
+        While a dynamic member restarts, others have its partitions, and the group consumes less by what it could.
+
+        Args:
+            static, times: As for `held_up_seconds`.
+            new_owner: (P) who gets each partition, NONE for nobody.
+            held_up_seconds: (P) for how long each stands still.
+
+        >>> import numpy as np
+        >>> dynamic, then = np.zeros(2, bool), np.array([0, 0, 1])
+        >>> Pauses().lost_seconds(dynamic, then, np.array([10.0, 15.0, 10.0]), times=1).tolist()
+        [40.0, 40.0]
+        """
+        import numpy as np
+
+        stands = np.full(len(static) + 1, np.inf)  # the last is nobody
+        np.minimum.at(stands, new_owner, held_up_seconds)
+        stands = np.where(np.isfinite(stands), stands, 0.0)[:-1]
+        seconds: Floats = stands + np.where(static, 0.0, times * self.restart_seconds)
         return seconds
 
 

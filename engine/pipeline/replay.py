@@ -412,11 +412,12 @@ def with_forecasts(
     prices = [
         price_of(each, placed[each.strategy]) for each in candidates if each.strategy in placed
     ]
-    held_up = [paid.held_up_seconds if paid else None for paid in prices]
+    names = [*placed]
+    live = next((c.strategy for c in candidates if c.deployment is Deployment.LIVE), None)
+    stays = names.index(live) if live in placed else None
+    ahead = forecasts(load, [*placed.values()], prices, stays)
     found = {
         strategy: replace(forecast, price_restarts=paid.restarts) if paid else forecast
-        for strategy, paid, forecast in zip(
-            placed, prices, forecasts(load, [*placed.values()], held_up), strict=True
-        )
+        for strategy, paid, forecast in zip(names, prices, ahead, strict=True)
     }
     return [replace(each, forecast=found.get(each.strategy)) for each in candidates]

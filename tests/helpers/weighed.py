@@ -51,6 +51,7 @@ def forecast(
     integral: float | None = None,
     drained: float = float("inf"),
     used: float | None = None,
+    gain_low: float | None = None,
     **price: float,
 ) -> Forecast:
     """
@@ -61,6 +62,7 @@ def forecast(
         integral: Offset-seconds, expected.
         drained: Seconds, expected.
         used: Share of what its busiest member can do, expected.
+        gain_low: Offset-seconds, the p10 of its gain; as expected unless given.
         price: `restarts`, `held_up_offsets` and `offset_seconds`.
     """
     middle = low if expected is None else expected
@@ -80,7 +82,8 @@ def forecast(
         for name, band in bands.items()
         for end, value in zip(ends, band, strict=True)
     }
-    return Forecast(**columns, **{f"price_{name}": value for name, value in price.items()})  # type: ignore[arg-type]
+    columns |= {f"price_{name}": value for name, value in price.items()}
+    return Forecast(**columns, forecast_gain_low=gain_low)
 
 
 def candidate(
@@ -117,5 +120,18 @@ def drains(seconds: float | None) -> Any:
 
 
 def decided(*candidates: Candidate, policy: Policy = ONCE, **more: Any) -> Advice:
-    """What a group of ten partitions is told."""
-    return decide(group="g", candidates=candidates, partitions=10, policy=policy, **more)
+    """What a group of ten partitions is told; the integrals of its candidates are without their price."""
+    stays = next((one.forecast for one in candidates if one.strategy == "live"), None)
+    held = [_gaining(stays, one) if one.strategy != "live" else one for one in candidates]
+    return decide(group="g", candidates=held, partitions=10, policy=policy, **more)
+
+
+def _gaining(stays: Forecast | None, one: Candidate) -> Candidate:
+    ahead = one.forecast
+    if stays is None or ahead is None:
+        return one
+    total, costs = ahead.forecast_lag_integral_expected, ahead.price_offset_seconds or 0.0
+    gain = stays.forecast_lag_integral_expected - total - costs
+    low = gain if ahead.forecast_gain_low is None else ahead.forecast_gain_low
+    found = {"forecast_gain_low": low, "forecast_gain_expected": gain, "forecast_gain_high": gain}
+    return replace(one, forecast=replace(ahead, **found))

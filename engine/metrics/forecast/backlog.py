@@ -3,8 +3,9 @@ The backlog of each member under some assignments, future by future: a queue tha
 
     backlog(t + 1) = max(0, backlog(t) + (arrivals(t) - capacity) x seconds)
 
-A partition that changes hands takes its backlog along. What a group shows as lag is this backlog and what arrived since
-its last commit. A member of unknown capacity is taken to keep up.
+A partition that changes hands takes its backlog along. A member that stands still does so at the beginning, and
+consumes nothing until it goes on. What a group shows as lag is this backlog and what arrived since its last commit. A
+member of unknown capacity is taken to keep up.
 
 Cost: 12 steps over (assignments x futures x members) numbers.
 """
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...model.arrays import NONE, Flags, Floats, Indices
+from ...model.pauses import Standstill
 from .futures import HORIZON_SECONDS, STEPS, Futures
 
 STEP_SECONDS = HORIZON_SECONDS / STEPS
@@ -60,6 +62,8 @@ class Outlooks:
         drained_seconds: (K, 3) until nobody has a backlog; infinity beyond the horizon.
         utilization: (K, 3) of the busiest member, over the horizon; nan where no capacity is known.
         lag_integral: (K, 3) offset-seconds of backlog over the horizon.
+        integrals: (K, R) the same, future by future: differences of assignments are taken before quantiles.
+        tail: The share of futures beyond either end of a band.
     """
 
     lag: Floats
@@ -67,17 +71,22 @@ class Outlooks:
     drained_seconds: Floats
     utilization: Floats
     lag_integral: Floats
+    integrals: Floats
+    tail: float
 
 
 def outlooks(
-    load: Load, owners: Sequence[Indices], futures: Futures, held_up: Sequence[Floats] | None = None
+    load: Load,
+    owners: Sequence[Indices],
+    futures: Futures,
+    standstills: Sequence[Standstill | None] | None = None,
 ) -> Outlooks:
     """
     Args:
         load: What the group has to do, and can.
         owners: K assignments: (n) a member, or NONE; what nobody owns is not consumed.
         futures: What may come.
-        held_up: K times (n) offsets of backlog beyond that of the load: what getting there held up; None: nothing.
+        standstills: K times what pauses on the way there; None: nothing.
     """
     members, count = len(load.capacity), len(owners)
     # one more member, who has what nobody owns and does nothing
@@ -86,54 +95,105 @@ def outlooks(
     factor = np.exp(futures.spread[:, None] * np.append(load.uncertainty, 0.0))
     can = np.where(np.isinf(capacity), np.inf, capacity * factor)  # (R, M + 1)
     arrivals = np.array([_sums(load.arrivals, o, members + 1) for o in placed])  # (K, I, M + 1)
-    more = np.zeros((count, len(load.backlog))) if held_up is None else np.array(held_up)
-    behind = (load.backlog + more)[:, None]
-    waiting = np.array([_sums(own, o, members + 1) for own, o in zip(behind, placed, strict=True)])
-    backlog, totals = _filled(waiting, arrivals, can, futures)
+    paused = [None] * count if standstills is None else standstills
+    waits = [_waiting(load, *each) for each in zip(placed, paused, strict=True)]
+    waiting, stands = (np.array(each)[:, None] for each in zip(*waits, strict=True))
+    backlog, totals, integrals = _filled(waiting, stands, arrivals, can, futures)
     comes = load.arrivals.sum(axis=1)[futures.interval] * futures.scale
-    waits = load.ages[(futures.wait * len(load.ages)).astype(np.int64)]
+    uncommitted = load.ages[(futures.wait * len(load.ages)).astype(np.int64)]
     # not by matrix multiplication, whose last digits hang on how many threads the process has
     mean = np.einsum("ri,kim->krm", _shares(futures, len(load.arrivals)), arrivals)
     late = _over(backlog, mean).max(axis=2)
     known = np.flatnonzero(np.isfinite(capacity[:-1]))
     used = _over(mean[..., known], can[:, known]).max(axis=2, initial=0.0 if len(known) else np.nan)
     share = tail(len(load.arrivals))
-    lag = totals[1:] + (comes * waits).T[:, None]  # (T, K, R)
+    lag = totals[1:] + (comes * uncommitted).T[:, None]  # (T, K, R)
     return Outlooks(
-        lag=np.stack([_band(each, share) for each in lag], axis=1),
-        delay_seconds=_band(late, share),
-        drained_seconds=_band(_drained(totals), share),
-        utilization=_band(used, share),
-        lag_integral=_band((totals[:-1] + totals[1:]).sum(axis=0) / 2 * STEP_SECONDS, share),
+        lag=np.stack([bands_of(each, share) for each in lag], axis=1),
+        delay_seconds=bands_of(late, share),
+        drained_seconds=bands_of(_drained(totals), share),
+        utilization=bands_of(used, share),
+        lag_integral=bands_of(integrals, share),
+        integrals=integrals,
+        tail=share,
     )
 
 
+def _waiting(load: Load, owner: Indices, paused: Standstill | None) -> tuple[Floats, Floats]:
+    """
+    (M + 1) offsets that members are behind at the beginning, and seconds until they go on; the last is nobody.
+
+    What of a member's partitions stands still for longer than the member does waits on top.
+    """
+    members = len(load.capacity)
+    if paused is None:
+        return _sums(load.backlog[None], owner, members + 1)[0], np.zeros(members + 1)
+    lost = np.append(paused.lost_seconds, 0.0)
+    longer = np.maximum(paused.held_up_seconds - lost[owner], 0.0) * load.arrivals.mean(axis=0)
+    return _sums((load.backlog + longer)[None], owner, members + 1)[0], lost
+
+
 def _filled(
-    waiting: Floats, arrivals: Floats, can: Floats, futures: Futures
-) -> tuple[Floats, Floats]:
+    waiting: Floats, stands: Floats, arrivals: Floats, can: Floats, futures: Futures
+) -> tuple[Floats, Floats, Floats]:
     """
     The queues of K assignments over all steps of R futures.
 
     Args:
         waiting: (K, 1, M) offsets at the beginning.
+        stands: (K, 1, M) seconds from then on in which nothing is done.
         arrivals: (K, I, M) offsets/s in past intervals.
         can: (R, M) offsets/s that are done at most.
         futures: Which intervals come.
 
     Returns:
-        (K, R, M) offsets at the end, and (T + 1, K, R) of all members at the beginning and after each step.
+        (K, R, M) offsets at the end, (T + 1, K, R) of all members at the beginning and after each step, and (K, R)
+        offset-seconds.
     """
     backlog = np.repeat(waiting, len(can), axis=1)
     comes, done, due = np.empty_like(backlog), can * STEP_SECONDS, arrivals * STEP_SECONDS
     totals = [np.einsum("krm->kr", backlog)]
+    integrals, longest = np.zeros(totals[0].shape), float(stands.max(initial=0.0))
     for step in range(STEPS):
         np.take(due, futures.interval[:, step], axis=1, out=comes, mode="clip")  # or it buffers
         comes *= futures.scale[:, step, None]
+        left = longest - step * STEP_SECONDS
+        if left > 0:
+            still = np.clip(stands - step * STEP_SECONDS, 0.0, STEP_SECONDS)
+            backlog, within = _stood_still(backlog, comes, done, still)
+            totals.append(np.einsum("krm->kr", backlog))
+            integrals += within
+            continue
         comes -= done
         backlog += comes
         np.maximum(backlog, 0.0, out=backlog)
         totals.append(np.einsum("krm->kr", backlog))
-    return backlog, np.array(totals)
+        integrals += (totals[-2] + totals[-1]) / 2 * STEP_SECONDS
+    return backlog, np.array(totals), integrals
+
+
+def _stood_still(
+    backlog: Floats, comes: Floats, done: Floats, still: Floats
+) -> tuple[Floats, Floats]:
+    """
+    A step at whose beginning members stand still: (K, R, M) offsets at its end, and (K, R) offset-seconds within it.
+
+    Args:
+        backlog: (K, R, M) offsets at its beginning.
+        comes: (K, R, M) offsets that arrive.
+        done: (R, M) offsets that are consumed at most if nobody stands still.
+        still: (K, 1, M) seconds in which nothing is.
+    """
+    arrives, goes = comes / STEP_SECONDS, STEP_SECONDS - still
+    waits = backlog + arrives * still
+    drains = done / STEP_SECONDS - arrives  # offsets/s, infinite where no capacity is known
+    with np.errstate(divide="ignore", invalid="ignore"):
+        until = np.where(drains > 0, waits / drains, np.inf)
+        after = np.where(until < goes, 0.0, waits - drains * goes)
+    # a member that stands still to the end of the step drains nothing
+    after = np.where(goes > 0, after, waits)
+    area = (backlog + waits) / 2 * still + (waits + after) / 2 * np.minimum(until, goes)
+    return after, np.einsum("krm->kr", area)
 
 
 def _over(values: Floats, by: Floats) -> Floats:
@@ -165,7 +225,7 @@ def _sums(values: Floats, owner: Indices, members: int) -> Floats:
     return sums.astype(np.float64).reshape(rows, members)
 
 
-def _band(values: Floats, share: float) -> Floats:
+def bands_of(values: Floats, share: float) -> Floats:
     """(K, 3) low, expected and high of (K, R) futures: *share* of them lie below the first and above the last."""
     ordered = np.sort(values, axis=1)
     places = [round(q * (values.shape[1] - 1)) for q in (share, 0.5, 1 - share)]

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ...model.arrays import Flags, Floats, Indices
+from ...model.arrays import NONE, Flags, Floats, Indices
 from ...model.figures import ENDS, Forecast
+from ...model.pauses import Standstill
 from ...model.states import CapacityBasis
 from ..observe import Observation
-from .backlog import Load, Outlooks, outlooks
+from .backlog import Load, Outlooks, bands_of, outlooks
 from .futures import futures, step_after
 
 UNCERTAIN = 0.05
@@ -98,51 +99,77 @@ SOON_SECONDS = 900.0
 
 
 def forecasts(
-    load: Load, owners: Sequence[Indices], held_up_seconds: Sequence[Floats | None]
+    load: Load,
+    owners: Sequence[Indices],
+    standstills: Sequence[Standstill | None],
+    live: int | None = None,
 ) -> list[Forecast]:
     """
-    (K) what becomes of a group under each assignment. All are held against the same futures; equal ones are worked out
-    once.
+    (K) what becomes of a group under each assignment, what getting there costs included. All are held against the same
+    futures; equal ones are worked out once.
 
     Args:
         load: What the group has to do, and can.
         owners: K assignments: (n) a member, or NONE.
-        held_up_seconds: K times (n) how long each partition stands still on the way there; None: it has no price.
+        standstills: K times what pauses on the way there; None: it has no price.
+        live: Which of them the group has; the others' gain over it is taken future by future. None: none of them.
     """
-    speed = load.arrivals.mean(axis=0)
-    worked_out: dict[tuple[bytes, bytes], int] = {}
+    worked_out: dict[tuple[bytes, ...], int] = {}
     placed: list[Indices] = []
-    added: list[Floats] = []
+    paused: list[Standstill | None] = []
 
-    def row_of(owner: Indices, offsets: Floats) -> int:
-        key = (owner.tobytes(), offsets.tobytes())
+    def row_of(owner: Indices, stands: Standstill | None) -> int:
+        pauses = () if stands is None else (stands.held_up_seconds, stands.lost_seconds)
+        key = (owner.tobytes(), *(each.tobytes() for each in pauses))
         if key not in worked_out:
             worked_out[key] = len(placed)
             placed.append(owner)
-            added.append(offsets)
+            paused.append(stands)
         return worked_out[key]
 
-    nothing = np.zeros(len(speed))
-    held_up = [None if seconds is None else seconds * speed for seconds in held_up_seconds]
-    plain = [row_of(owner, nothing) for owner in owners]
-    priced = [
-        None if offsets is None else row_of(owner, offsets)
-        for owner, offsets in zip(owners, held_up, strict=True)
-    ]
-    seen = outlooks(load, placed, futures(load.arrivals.sum(axis=1)), added)
-    totals = seen.lag_integral[:, 1].tolist()
+    plain = [row_of(owner, None) for owner in owners]
+    priced = [row_of(owner, stands) for owner, stands in zip(owners, standstills, strict=True)]
+    seen = outlooks(load, placed, futures(load.arrivals.sum(axis=1)), paused)
     bands = [_forecast(seen, row) for row in range(len(placed))]
+    stays = None if live is None else plain[live]
     return [
-        bands[row]
-        if with_price is None or offsets is None
-        else replace(
+        replace(
             bands[row],
-            price_held_up_offsets=float(offsets.sum()),
-            # no future is better for it, but sums of its numbers may round the other way
-            price_offset_seconds=max(totals[with_price] - totals[row], 0.0),
+            **({} if stays is None or number == live else _gain(seen, stays, row)),
+            **({} if stands is None else _price(load, seen, free, row, owner, stands)),
         )
-        for row, with_price, offsets in zip(plain, priced, held_up, strict=True)
+        for number, (owner, free, row, stands) in enumerate(
+            zip(owners, plain, priced, standstills, strict=True)
+        )
     ]
+
+
+def _gain(seen: Outlooks, stays: int, row: int) -> dict[str, Any]:
+    """By how much the lag integral falls, future by future."""
+    [band] = bands_of((seen.integrals[stays] - seen.integrals[row])[None], seen.tail).tolist()
+    return {f"forecast_gain_{end}": value for end, value in zip(ENDS, band, strict=True)}
+
+
+def _price(
+    load: Load, seen: Outlooks, free: int, row: int, owner: Indices, stands: Standstill
+) -> dict[str, Any]:
+    """
+    By how much the lag integral rises for what stands still, and how many offsets are consumed later for it: of a member
+    that is behind, what it could have consumed; else what arrives meanwhile.
+    """
+    rise = np.median(seen.integrals[row] - seen.integrals[free])
+    members = len(load.capacity)
+    of_member = np.where((owner == NONE) | load.stuck, members, owner)
+    arrived = stands.held_up_seconds * load.arrivals.mean(axis=0)
+    waits = np.bincount(of_member, arrived, members + 1)[:members]
+    behind = np.bincount(of_member, load.backlog, members + 1)[:members] > 0
+    could = np.where(behind, np.nan_to_num(load.capacity) * stands.lost_seconds, 0.0)
+    nobody = float(arrived.sum() - waits.sum())
+    return {
+        "price_held_up_offsets": float(np.maximum(waits, could).sum()) + nobody,
+        # no future is better for it, but sums of its numbers may round the other way
+        "price_offset_seconds": max(float(rise), 0.0),
+    }
 
 
 def _forecast(seen: Outlooks, row: int) -> Forecast:

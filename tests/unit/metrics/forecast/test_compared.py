@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 
 from evenkeel.engine.metrics.forecast import HORIZON_SECONDS, Load, forecasts, futures, outlooks
+from evenkeel.engine.model.pauses import Standstill
 
 TOGETHER, APART = np.array([0, 0], np.int32), np.array([0, 1], np.int32)
 
@@ -40,20 +41,66 @@ def test_each_assignment_gets_what_it_would_get_alone():
     assert apart.forecast_drained_seconds_expected == 600
 
 
-def test_what_is_held_up_is_worked_off_later():
-    """Thirty seconds of ten a second: 300 offsets more, for the whole hour where a member is full anyway."""
-    held_up = np.full(2, 30.0)
-    stays, goes = forecasts(_load(), [TOGETHER, TOGETHER], [None, held_up])
+def _stands(held_up, lost):
+    return Standstill(held_up_seconds=np.array(held_up), lost_seconds=np.array(lost))
+
+
+def test_a_member_that_is_behind_loses_what_it_could_have_consumed():
+    """Thirty seconds of 8 a second are never caught up within the hour; in them 300 arrive."""
+    stands = _stands((30.0, 30.0), (30.0, 0.0))
+    stays, goes = forecasts(_load(), [TOGETHER, TOGETHER], [None, stands], live=0)
+    lost = 8 * 30 * (HORIZON_SECONDS - 15)
 
     assert (stays.price_held_up_offsets, stays.price_offset_seconds) == (None, None)
     assert goes.price_held_up_offsets == 300
-    assert goes.price_offset_seconds == pytest.approx(300 * HORIZON_SECONDS)
-    assert goes.forecast_lag_integral_expected == stays.forecast_lag_integral_expected
+    assert goes.price_offset_seconds == pytest.approx(lost)
+    assert goes.forecast_lag_expected == pytest.approx(stays.forecast_lag_expected + 8 * 30)
+    assert stays.forecast_gain_expected is None
+    assert goes.forecast_gain_high == goes.forecast_gain_low == pytest.approx(-lost)
+
+
+def test_a_member_that_keeps_up_only_catches_up_what_arrived():
+    """It stands still for 60 s, in which 300 arrive, and has worked them off 100 s later."""
+    load = replace(_load(backlog=0.0), owner=APART)
+    stands = _stands((60.0, 0.0), (60.0, 0.0))
+    stays, goes = forecasts(load, [APART, APART], [None, stands], live=0)
+
+    assert goes.price_held_up_offsets == 300
+    assert goes.price_offset_seconds == pytest.approx(300 * (60 + 100) / 2)
+    assert goes.forecast_lag_expected == stays.forecast_lag_expected == 0
+
+
+def test_who_stands_still_for_longer_than_a_step_does_nothing_in_it():
+    """In 450 s 2,250 arrive; the member has them at the end of the second step but for what it did in the rest."""
+    load = replace(_load(backlog=0.0), owner=APART)
+    stands = _stands((450.0, 0.0), (450.0, 0.0))
+    seen = outlooks(load, [APART], futures(load.arrivals.sum(axis=1)), [stands])
+
+    assert seen.lag[0, :2, 1].tolist() == pytest.approx([5 * 300, 5 * 600 - 8 * 150])
+
+
+def test_a_gain_is_taken_future_by_future():
+    """Traffic that may double or not moves both assignments alike: their difference is narrower than either."""
+    random = np.random.default_rng(3)
+    arrivals = 5.0 * np.exp(random.normal(0, 0.5, 12))[:, None] * np.ones(2)
+    load = replace(_load(capacity=(6.0, 6.0)), arrivals=arrivals)
+    stays, goes = forecasts(load, [TOGETHER, APART], [None, None], live=0)
+    apart = stays.forecast_lag_integral_low - goes.forecast_lag_integral_high
+
+    assert goes.forecast_gain_low > max(apart, 0)
+
+
+def test_stuck_and_unowned_partitions_cost_what_arrives():
+    """Nobody consumes them before or after: they wait as long as they are held up."""
+    load = replace(_load(), stuck=np.array([True, False]))
+    [goes] = forecasts(load, [np.array([0, -1], np.int32)], [_stands((10.0, 10.0), (10.0, 0.0))])
+
+    assert goes.price_held_up_offsets == 100
 
 
 def test_what_costs_nothing_adds_nothing():
     """A price of 0 is not an unknown one."""
-    [free] = forecasts(_load(), [APART], [np.zeros(2)])
+    [free] = forecasts(_load(), [APART], [_stands((0.0, 0.0), (0.0, 0.0))])
 
     assert (free.price_held_up_offsets, free.price_offset_seconds) == (0, 0)
 
