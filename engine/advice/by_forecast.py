@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from ..metrics.forecast import HORIZON_SECONDS
+from ..model.assignments import Candidate
 from ..model.facts import Fact, FactKind, fact, remark
 from ..model.figures import Forecast
 from .live_and_candidate import Argument, LiveAndCandidate, compared
 
 
-def less_lag(standing: LiveAndCandidate, other: Forecast | None, ease: float) -> Argument:
+def less_lag(standing: LiveAndCandidate, candidate: Candidate, ease: float) -> Argument:
     """
     Whether a group falls behind less with a switch than without, restarts included.
 
@@ -19,11 +20,11 @@ def less_lag(standing: LiveAndCandidate, other: Forecast | None, ease: float) ->
 
     Args:
         standing: What the candidate is held against.
-        other: What becomes of the group with it; None unknown.
+        candidate: The candidate.
         ease: What the threshold is multiplied by.
     """
-    live = standing.forecast
-    if not standing.lag_speaks or live is None or other is None:
+    live, other = standing.forecast, candidate.forecast
+    if live is None or other is None or not (standing.lag_speaks and standing.may_mend(candidate)):
         return Argument()
     low, won = other.forecast_gain_low, other.forecast_gain_expected
     if low is None or won is None:
@@ -64,9 +65,10 @@ def outlook(kind: FactKind, live: Forecast, other: Forecast) -> tuple[Fact, ...]
     )
 
 
-def perhaps_less_lag(standing: LiveAndCandidate, other: Forecast | None) -> float:
+def perhaps_less_lag(standing: LiveAndCandidate, candidate: Candidate) -> float:
     """What is won if all comes as expected, in offset-seconds; 0 or less is nothing, as is what cannot be told."""
-    if not standing.lag_speaks or other is None:
+    other = candidate.forecast
+    if other is None or not (standing.lag_speaks and standing.may_mend(candidate)):
         return 0.0
     return other.forecast_gain_expected or 0.0
 

@@ -150,7 +150,7 @@ def weigh(
         kept: Whether the switch to it is confirmed already: then less has to be won, by the policy's hysteresis.
     """
     ease = standing.policy.hysteresis if kept else 1.0
-    lag = less_lag(standing, candidate.forecast, ease)
+    lag = less_lag(standing, candidate, ease)
     racks = less_across(standing, score, ease)
     fewer_unowned = score.unowned < standing.score.unowned
     if lag.loss and (racks.gain or fewer_unowned):

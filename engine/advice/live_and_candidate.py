@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..config import Policy
+from ..model.assignments import Candidate
 from ..model.columns import columns_of
 from ..model.facts import Fact, FactKind
 from ..model.figures import Forecast, Score
@@ -13,6 +14,12 @@ from ..model.states import Diagnosis
 
 LONG_SECONDS = 3600.0
 """A backlog that is gone sooner is no reason to restart anybody."""
+
+MENDED_IN_PART = (Diagnosis.UNDER_PROVISIONED, Diagnosis.HOT_PARTITION, Diagnosis.SLOW_MEMBER)
+"""Another assignment does not remove the cause; lag may grow more slowly with it, or stop to."""
+
+BY_CAPACITY = ("balanced", "drain")
+"""Strategies that give members what they can do."""
 
 _UNITS = {
     one.name: one.meaning.unit and one.meaning.unit.value
@@ -57,7 +64,28 @@ class LiveAndCandidate:
             told = Diagnosis.CATCHING_UP.measure
             left = [fact.after for fact in self.findings if fact.measure == told]
             return any(after is not None and after > LONG_SECONDS for after in left)
-        return self.diagnosis is Diagnosis.SKEWED_LOAD
+        return self.diagnosis in (Diagnosis.SKEWED_LOAD, *MENDED_IN_PART)
+
+    def may_mend(self, candidate: Candidate) -> bool:
+        """
+        Whether a candidate's lag may be held for it under the group's diagnosis.
+
+        Of too few members and of a hot partition it must grow slower at the end of the hour: else it only begins later.
+        A slow member stays slow: an assignment by capacity gives it less, any other does so by chance. Of a backlog that
+        is worked off anyway, an hour must be saved.
+        """
+        live, other = self.forecast, candidate.forecast
+        if live is None or other is None or candidate.score is None:
+            return False
+        if self.diagnosis in (Diagnosis.UNDER_PROVISIONED, Diagnosis.HOT_PARTITION):
+            now, then = live.forecast_growth_per_second, other.forecast_growth_per_second
+            return now is not None and then is not None and then < now
+        if self.diagnosis is Diagnosis.SLOW_MEMBER:
+            return candidate.strategy in BY_CAPACITY
+        if self.diagnosis is Diagnosis.CATCHING_UP:
+            now, then = self.score.drain_seconds, candidate.score.drain_seconds
+            return now is not None and then is not None and now - then >= LONG_SECONDS
+        return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

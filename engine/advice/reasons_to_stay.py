@@ -10,7 +10,7 @@ from ..model.facts import Fact, FactKind, finding, of_kind, reason, remark
 from ..model.states import Diagnosis
 from .by_forecast import outlook, perhaps_less_lag
 from .by_racks import nearer_by_too_little
-from .live_and_candidate import LiveAndCandidate, Weighing, compared
+from .live_and_candidate import MENDED_IN_PART, LiveAndCandidate, Weighing, compared
 
 BUSY = 0.5
 """Load is worth a remark where the busiest member gets at least this share of what it can do."""
@@ -64,10 +64,15 @@ def _instead(standing: LiveAndCandidate, able: Sequence[Candidate]) -> tuple[Fac
     if standing.forecast is None:
         return (reason("no_forecast"),)
     # what is expected to mend most, though it may turn out otherwise
-    best = max(able, key=lambda each: perhaps_less_lag(standing, each.forecast))
-    if perhaps_less_lag(standing, best.forecast) > 0 and best.forecast is not None:
+    best = max(able, key=lambda each: perhaps_less_lag(standing, each))
+    if perhaps_less_lag(standing, best) > 0 and best.forecast is not None:
         facts = outlook(FactKind.REMARK, standing.forecast, best.forecast)
         return (reason("gain_not_sure", [best.strategy]), *facts)
+    if diagnosis in MENDED_IN_PART:
+        return (
+            reason("no_strategy_helps", [diagnosis.value]),
+            *of_kind(standing.findings, FactKind.DIAGNOSIS),
+        )
     lag, floor = standing.score.largest_member_lag, standing.score.lag_lower_bound
     if diagnosis is not Diagnosis.CATCHING_UP or not lag or floor is None or standing.score.unowned:
         return ()

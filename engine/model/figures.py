@@ -241,6 +241,14 @@ class Forecast:
     forecast_lag_integral_expected: float = _end("expected", _INTEGRAL, Unit.OFFSET_SECONDS)
     forecast_lag_integral_high: float = _end("high", _INTEGRAL, Unit.OFFSET_SECONDS)
 
+    forecast_growth_per_second: float | None = column(
+        "Forecast, p50: growth of the lag at the end of the next hour, without what waits for a commit; negative if it "
+        "falls.",
+        unit=Unit.OFFSETS_PER_SECOND,
+        default=None,
+        none=True,
+    )
+
     forecast_gain_low: float | None = _end("low", _GAIN, Unit.OFFSET_SECONDS, signed=True)
     forecast_gain_expected: float | None = _end("expected", _GAIN, Unit.OFFSET_SECONDS, signed=True)
     forecast_gain_high: float | None = _end("high", _GAIN, Unit.OFFSET_SECONDS, signed=True)

@@ -58,7 +58,7 @@ def forecast(
     What becomes of a group: its lag in an hour, and on average half of that until then unless *integral* says more.
 
     Args:
-        low, expected, high: Offsets in an hour; all *low* unless given.
+        low, expected, high: Offsets in an hour, grown evenly from none; all *low* unless given.
         integral: Offset-seconds, expected.
         drained: Seconds, expected.
         used: Share of what its busiest member can do, expected.
@@ -82,6 +82,7 @@ def forecast(
         for name, band in bands.items()
         for end, value in zip(ends, band, strict=True)
     }
+    columns["forecast_growth_per_second"] = middle / 3600
     columns |= {f"price_{name}": value for name, value in price.items()}
     return Forecast(**columns, forecast_gain_low=gain_low)
 

@@ -118,6 +118,7 @@ _VERDICTS: Mapping[str, str] = {
     "nothing_to_gain": "no better strategy: {by} {verb} within the minimum gain of the policy",
     "unknown_lag": "{lag} is unknown, and no other gain is known",
     "assignment_not_to_blame": "{by}: no other assignment fixes this",
+    "no_strategy_helps": "{by}: no strategy that this group can deploy would help enough",
     "restarting_no_help": "{by}: a restart wouldn't help in time, or too little is known",
 }
 """

@@ -187,4 +187,4 @@ def _forecast(seen: Outlooks, row: int) -> Forecast:
         for name, band in ends_of.items()
         for end, value in zip(ENDS, band.tolist(), strict=True)
     }
-    return Forecast(**known)
+    return Forecast(**known, forecast_growth_per_second=float(seen.growth[row]))

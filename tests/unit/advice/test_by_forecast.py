@@ -11,7 +11,7 @@ from evenkeel.engine.messages.wording import because
 from evenkeel.engine.model.assignments import Verdict
 from evenkeel.engine.model.facts import FactKind, fact
 from evenkeel.engine.model.states import Diagnosis
-from tests.helpers.weighed import GB, SKEWED, candidate, decided, drains, forecast, live
+from tests.helpers.weighed import GB, SKEWED, candidate, decided, drains, forecast, live, undeployable
 
 STAYS = forecast(40_000, 45_000, 52_000)
 SWITCHES = forecast(
@@ -51,14 +51,55 @@ def test_a_gain_tells_both_forecasts_and_the_price():
         (Diagnosis.CATCHING_UP, (drains(None),), Verdict.STAY),
         (Diagnosis.HEALTHY, (), Verdict.STAY),
         (Diagnosis.SLOW_MEMBER, (), Verdict.STAY),
-        (Diagnosis.HOT_PARTITION, (), Verdict.STAY),
+        (Diagnosis.HOT_PARTITION, (), Verdict.SWITCH),
+        (Diagnosis.UNDER_PROVISIONED, (), Verdict.SWITCH),
+        (Diagnosis.STUCK_PARTITION, (), Verdict.STAY),
         (Diagnosis.UNKNOWN, (), Verdict.STAY),
         (None, (), Verdict.STAY),
     ],
 )
 def test_lag_speaks_for_a_switch_only_where_the_assignment_is_to_blame(diagnosis, facts, verdict):
     """What another assignment cannot mend, what is over soon, and what nobody knows restarts nobody."""
-    assert _told(diagnosis=diagnosis, findings=facts).verdict is verdict
+    told = decided(
+        live(ahead=STAYS, drain_seconds=9 * 3600.0),
+        candidate(ahead=SWITCHES, drain_seconds=8 * 3600.0),
+        diagnosis=diagnosis,
+        findings=facts,
+    )
+
+    assert told.verdict is verdict
+
+
+@pytest.mark.parametrize("diagnosis", [Diagnosis.HOT_PARTITION, Diagnosis.UNDER_PROVISIONED])
+def test_too_few_members_are_not_reassigned_for_lag_that_grows_as_fast_later(diagnosis):
+    """Less lag in the hour alone is lag that begins later."""
+    fast = replace(SWITCHES, forecast_growth_per_second=STAYS.forecast_growth_per_second)
+
+    told = _told(switches=fast, diagnosis=diagnosis)
+    assert told.verdict is Verdict.STAY
+    assert because(told.facts).startswith(f"{diagnosis}: no strategy that this group can deploy")
+
+
+def test_a_slow_member_gets_less_by_capacity_alone():
+    """Round robin would give it less by chance; `balanced` does because it is slow."""
+    slow = {"diagnosis": Diagnosis.SLOW_MEMBER}
+    told = decided(live(ahead=STAYS), undeployable("balanced", ahead=SWITCHES), **slow)
+
+    assert _told(**slow).verdict is Verdict.STAY
+    assert (told.verdict, told.best_undeployable) == (Verdict.STAY, "balanced")
+
+
+@pytest.mark.parametrize(("then", "verdict"), [(8.0, Verdict.SWITCH), (8.1, Verdict.STAY)])
+def test_a_backlog_that_drains_anyway_is_worth_a_switch_that_saves_an_hour(then, verdict):
+    """Nine hours until it is drained become eight."""
+    told = decided(
+        live(ahead=STAYS, drain_seconds=9 * 3600.0),
+        candidate(ahead=SWITCHES, drain_seconds=then * 3600.0),
+        diagnosis=Diagnosis.CATCHING_UP,
+        findings=(drains(9 * 3600.0),),
+    )
+
+    assert told.verdict is verdict
 
 
 @pytest.mark.parametrize(
@@ -241,7 +282,7 @@ def test_what_no_assignment_mends_is_said_with_its_names():
     slow = fact(FactKind.DIAGNOSIS, "slow_member", ["m-3"], before=2.0, after=0.6, bound=2.0)
 
     assert because(_told(diagnosis=Diagnosis.SLOW_MEMBER, findings=[slow]).facts) == (
-        "slow member: no other assignment fixes this; m-3 processes 0.6 records/s, its peers 2 records/s;"
+        "slow member: no strategy that this group can deploy would help enough; m-3 processes 0.6 records/s, its peers 2 records/s;"
         " 2 records/s incoming"
     )
 
