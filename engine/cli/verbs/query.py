@@ -20,12 +20,14 @@ EPILOG = epilog(
         "evenkeel query                                        # all queries and their parameters",
         "evenkeel query groups",
         "evenkeel query scoreboard --param 'group=orders-*'",
+        "evenkeel query before_after --param at=14:00          # what a deployment changed",
         "evenkeel query lag_history --param group=orders-app --csv --plot lag.png > lag.csv",
     ],
     [0, 1, 2, 5],
     "A group can be a shell pattern. evenkeel then answers for each matching group of the newest snapshot, and limits "
-    "apply per group. Tables are at most 120 columns wide; columns that don't fit are named below. --wide, --json and "
-    "--csv have all columns, with exact numbers.",
+    "apply per group. Times are in UTC: the last 14:00, 2h ago (2h), or 2026-03-01T14:00Z.",
+    "Tables are at most 120 columns wide and begin with the most important columns; those that don't fit are named "
+    "below. --wide, --json and --csv have all columns, with exact numbers.",
     "Uses EVENKEEL_DATABASE_URL, or else the database of a demo in this folder. Without rows the exit code is 1.",
 )
 

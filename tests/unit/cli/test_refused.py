@@ -41,7 +41,7 @@ REFUSED = {
         "snapshot_health --param limit=-1": "limit=-1 is not a whole number from 0 to ",
         "churn --param hours=abc": "hours=abc is not a number from 0 to 1,000,000 (double",
         "churn --param hours=inf": "Write for example --param hours=24.",
-        "churn --param until=tomorrow": "until=tomorrow is no moment in ISO form",
+        "churn --param until=tomorrow": "until=tomorrow is no moment",
         "groups --json --csv": "--json and --csv exclude each other",
         "groups --param nonsense=1": "has no parameter 'nonsense' (it has cluster",
         "groups --param cluster": "is not KEY=VALUE",
