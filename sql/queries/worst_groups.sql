@@ -39,6 +39,7 @@ bounds AS (
     FROM period
 ),
 
+-- subqueries instead of a join: the planner then reads only the period, by the index of its start
 counted AS (
     SELECT
         trend.cluster,
@@ -46,9 +47,11 @@ counted AS (
         trend.highest_lag,
         trend.highest_time_lag_seconds,
         trend.diagnosis_seconds
-    FROM bounds
-    INNER JOIN group_lag_trend AS trend
-        ON trend.per = 'day' AND trend.since >= bounds.first_day AND trend.since < bounds.last_day
+    FROM group_lag_trend AS trend
+    WHERE
+        trend.per = 'day'
+        AND trend.since >= (SELECT first_day FROM bounds)
+        AND trend.since < (SELECT last_day FROM bounds)
     UNION ALL
     SELECT
         trend.cluster,
@@ -56,13 +59,23 @@ counted AS (
         trend.highest_lag,
         trend.highest_time_lag_seconds,
         trend.diagnosis_seconds
-    FROM bounds
-    INNER JOIN group_lag_trend AS trend
-        ON
-            trend.per = 'hour'
-            AND trend.since >= bounds.first_hour
-            AND trend.since < bounds.until
-            AND (trend.since < bounds.first_day OR trend.since >= bounds.last_day)
+    FROM group_lag_trend AS trend
+    WHERE
+        trend.per = 'hour'
+        AND trend.since >= (SELECT first_hour FROM bounds)
+        AND trend.since < least((SELECT first_day FROM bounds), (SELECT until FROM bounds))
+    UNION ALL
+    SELECT
+        trend.cluster,
+        trend.group_id,
+        trend.highest_lag,
+        trend.highest_time_lag_seconds,
+        trend.diagnosis_seconds
+    FROM group_lag_trend AS trend
+    WHERE
+        trend.per = 'hour'
+        AND trend.since >= greatest((SELECT first_day FROM bounds), (SELECT last_day FROM bounds))
+        AND trend.since < (SELECT until FROM bounds)
 ),
 
 peaks AS (
