@@ -92,7 +92,8 @@ def test_who_only_reads_asks_every_named_query(run, filled, reader_url, database
     """Rows or none, never an error, and the same as for the owner of the history."""
     for name, query in sql.queries().items():
         needed = [p.name for p in query.parameters if p.required]
-        asked = ("query", name, *(f"--param={p}=orders-app" for p in needed))
+        given = {"at": "2026-03-01T14:00Z"}
+        asked = ("query", name, *(f"--param={p}={given.get(p, 'orders-app')}" for p in needed))
         monkeypatch.setenv("EVENKEEL_DATABASE_URL", database_url)
         owner = run(*asked)
         monkeypatch.setenv("EVENKEEL_DATABASE_URL", reader_url)
