@@ -9,7 +9,7 @@ from typing import Any
 from evenkeel import sql
 
 from ..model.errors import InputError
-from .patterns import meant
+from ..model.text import meant
 
 _LARGEST = 1_000_000
 """No number of rows or hours is larger; Postgres' dates and integers hold it."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from .. import wiring
 from ..messages.wording import several
+from ..model.text import meant
 from ..report import FleetReport
 from ..report import report as judging
 from ..report.from_history import SNAPSHOTS, stored_report
@@ -16,7 +17,7 @@ from . import sources
 from .command_end import NothingFound, complain
 from .database import database
 from .local_mode import look
-from .patterns import is_pattern, matching, meant
+from .patterns import is_pattern, matching
 
 JUDGED = 14_400
 """So many groups, snapshot by snapshot, are evaluated without being asked: some minutes at most."""

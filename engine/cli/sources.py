@@ -15,13 +15,13 @@ from .. import wiring
 from ..config import ClusterSettings, Filter, Settings
 from ..messages.wording import moment, words
 from ..model.errors import Infeasible, InputError
-from ..model.text import listed
+from ..model.text import listed, meant
 from ..ports import ALL, Lake, Manifest
 from ..snapshots import problems_of, split_snapshot_id
 from . import demo
 from .command_end import NothingFound, complain, spare_pandas
 from .configured_racks import RackedLake
-from .patterns import matching, meant
+from .patterns import matching
 
 if TYPE_CHECKING:
     from ..snapshots.groups_with_past import GroupWithPast

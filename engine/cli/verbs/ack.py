@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from ...model import moments
 from ...model.states import IncidentState
-from ...model.text import listed, printable, several
+from ...model.text import listed, meant, printable, several
 from ..command_end import NothingFound
 from ..options import epilog
-from ..patterns import meant
 from ..silence_options import By, Clusters, For, Group, Pattern, Reason, Until
 
 if TYPE_CHECKING:

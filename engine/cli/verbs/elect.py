@@ -51,11 +51,11 @@ def elect(
     """Show which strategy a group elects, and the restarts that lead to another."""
     from ...snapshots.groups_with_past import groups_at
     from .. import election_source, sources
-    from ..custom import name_of
+    from ..custom import is_place, name_of
     from ..views import elections
     from ..views.tables import emit
 
-    to = name_of(to)
+    to = name_of(to) if to and is_place(to) else to
     if member:
         if any((group, assignors, bootstrap, cluster, stored)):
             raise InputError(

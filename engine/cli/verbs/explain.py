@@ -57,7 +57,7 @@ def explain(
         raise InputError(
             f"{partition!r} is no partition.", fix="Name it as topic-number: orders-3."
         )
-    name = name_of(strategy) or strategy
+    name = name_of(strategy)
     source = sources.open_source(bootstrap, cluster, stored)
     only = sources.the_one(source, group, "an explanation")
     found = explain_group(source.settings, only, name, topic, int(number))

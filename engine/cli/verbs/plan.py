@@ -77,7 +77,7 @@ def plan(
     from ..silence_options import read
 
     lasts = read("--valid", span, valid)
-    name = name_of(strategy) or strategy
+    name = name_of(strategy)
     source = sources.open_source(bootstrap, cluster, stored)
     only = sources.the_one(source, group, "a plan")
     planned = plan_group(source.settings, only, name, lasts=lasts, fallback=fallback)

@@ -94,7 +94,8 @@ def _rows(
 ) -> list[dict[str, Any]]:
     """The rows of a query; for a pattern of groups those of one group after the other, each with its group."""
     from ... import wiring
-    from ..patterns import is_pattern, matching, meant
+    from ...model.text import meant
+    from ..patterns import is_pattern, matching
 
     history = wiring.history(settings)
     pattern = values.get("group")

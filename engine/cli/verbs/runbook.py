@@ -47,7 +47,7 @@ def runbook(
     from ..views.runbook import runbook_object, show_runbook
     from ..views.tables import emit
 
-    name = name_of(strategy)
+    name = name_of(strategy) if strategy else None
     source = sources.open_source(
         bootstrap, cluster, stored, samples=1 if name else 3, every=0 if name else 5
     )

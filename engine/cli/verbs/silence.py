@@ -8,10 +8,9 @@ from typing import Annotated
 
 from ...model import moments
 from ...model.errors import InputError
-from ...model.text import printable, several
+from ...model.text import meant, printable, several
 from ..command_end import NothingFound, complain
 from ..options import epilog, option
-from ..patterns import meant
 from ..silence_options import By, Clusters, For, Group, Pattern, Until
 
 EPILOG = epilog(

@@ -258,7 +258,7 @@ def test_without_a_strategy_it_is_what_is_advised(run, recording):
     ("columns", "strategy", "code", "told"),
     [
         ({}, "live", 2, "live is the current assignment, it cannot be deployed"),
-        ({}, "ballanced", 2, "there is no strategy 'ballanced'"),
+        ({}, "ballanced", 2, "there is no strategy 'ballanced'. Did you mean balanced?"),
         ({}, "random", 1, "is a baseline for comparison only"),
         ({"group_type": "consumer", "assignor": "uniform"}, "range", 1, "cannot be set to range"),
         ({"assignor": "stream"}, "range", 1, "takes no strategy: a Kafka Streams application"),
