@@ -245,7 +245,7 @@ def target(name: str, lists: Listed, group: str | None = None) -> str:
             f"--to: no group elects {name!r}: {RACK_SETTING} is a setting, not a strategy.",
             fix=f"Set {RACK_SETTING} on every member."
             if group is None
-            else f"See `{command_in_text('evenkeel runbook {} --strategy {}', group, name)}`.",
+            else f"See `{command_in_text('evenkeel runbook --group {} --strategy {}', group, name)}`.",
         )
     wire = wire_name(name)
     known = every()

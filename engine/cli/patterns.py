@@ -5,6 +5,9 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Collection
 
+from ..model.text import meant
+from .command_end import NothingFound
+
 
 def is_pattern(text: str) -> bool:
     """
@@ -24,3 +27,21 @@ def matching(pattern: str, groups: Collection[str]) -> list[str]:
     if pattern in groups:
         return [pattern]
     return sorted(group for group in groups if fnmatch.fnmatchcase(group, pattern))
+
+
+def no_group(
+    pattern: str, where: str, known: Collection[str], fix: str | None = None
+) -> NothingFound:
+    """
+    The error about groups that do not exist; its fix has the nearest names.
+
+    Args:
+        pattern: The name or shell pattern that was given.
+        where: What has no such group.
+        known: The groups that exist there.
+        fix: The fix where no name is near.
+
+    >>> str(no_group("orders", "in cluster eu", ["orders-app", "pay"]))
+    "no group 'orders' in cluster eu. Did you mean orders-app?"
+    """
+    return NothingFound(f"no group {pattern!r} {where}.", fix=meant(pattern, known) or fix)

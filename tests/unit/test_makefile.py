@@ -142,7 +142,9 @@ def test_what_is_installed_is_not_installed_again(checkout: Path) -> None:
     (checkout / ".venv" / "installed").touch()
     done = make(checkout, "install", "PYTHON=missingpython")
     assert done.returncode == 0
-    assert done.stdout.startswith("Installed in .venv; next: .venv/bin/evenkeel --help, or make demo")
+    assert done.stdout.startswith(
+        "Installed in .venv; next: .venv/bin/evenkeel --help, or make demo"
+    )
     os.utime(checkout / "constraints.txt", (2**32, 2**32))
     assert make(checkout, "install", "PYTHON=missingpython").returncode != 0
 

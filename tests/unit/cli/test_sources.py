@@ -187,10 +187,10 @@ def test_a_live_cluster_is_looked_at_as_often_as_the_answer_needs(run, kafka, li
     assert kafka["cluster"].closed
 
 
-@pytest.mark.parametrize("line", ["lag --group", "advise --group", "elect", "diff", "whatif"])
-def test_names_of_others_are_safe_to_print(run, recording, line):
+@pytest.mark.parametrize("verb", ["lag", "advise", "elect", "diff", "whatif"])
+def test_names_of_others_are_safe_to_print(run, recording, verb):
     """A group may be called anything: an escape sequence is printed as text, and JSON escapes it."""
-    given = [*line.split(), "bad\x1b[31m[red]name", "--from", recording]
+    given = [verb, "--group", "bad\x1b[31m[red]name", "--from", recording]
     shown, told = run(*given), run(*given, "--json")
     assert (shown.exit_code, told.exit_code) == (0, 0)
     assert "\x1b" not in shown.output + told.output
