@@ -127,7 +127,7 @@ def test_where_nothing_can_be_compared_the_fix_is_said(run, recording):
 
     assert (empty.exit_code, nobody.exit_code, nobody.stdout) == (1, 1, "")
     assert "holds no snapshot" in empty.stderr
-    assert "matches 'nobody'" in nobody.stderr
+    assert "no group 'nobody'" in nobody.stderr
 
 
 def test_a_group_that_came_or_went(run, kept):

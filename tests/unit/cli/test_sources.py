@@ -154,7 +154,7 @@ def test_a_recording_of_stored_snapshots_keeps_what_was_read(run, lake, tmp_path
     ("line", "told"),
     [
         ("lag --from lake", "Cluster prod: 7 groups"),
-        ("diff uneven", "uneven (prod): "),
+        ("diff --group uneven", "uneven (prod): "),
         ("backtest --from lake --group uneven", "uneven"),
         ("report --snapshots 2", "7 groups over 2 snapshots"),
     ],
@@ -173,10 +173,10 @@ def test_the_configured_lake_is_called_lake_and_the_default_of_what_asks_no_clus
     ("line", "looks"),
     [
         ("lag", 1),
-        ("elect uneven --assignors range", 1),
-        ("plan uneven --strategy range", 1),
-        ("runbook uneven --strategy sticky", 1),
-        ("whatif uneven --members +1", 3),
+        ("elect --group uneven --assignors range", 1),
+        ("plan --group uneven --strategy range", 1),
+        ("runbook --group uneven --strategy sticky", 1),
+        ("whatif --group uneven --members +1", 3),
     ],
 )
 def test_a_live_cluster_is_looked_at_as_often_as_the_answer_needs(run, kafka, line, looks):

@@ -102,7 +102,7 @@ def planned(run, kept):
         group("other", members=2, lag={"t": 0}),
     ]
     lake = kept(make_snapshot(topics=[topic("t", 6)], groups=own))
-    return lambda *options, **more: run("whatif", *options, "--from", lake, **more)
+    return lambda *options, **more: run("whatif", "--group", *options, "--from", lake, **more)
 
 
 def plan_file(folder, *, group="g", fallback="range"):
