@@ -229,8 +229,8 @@ def test_the_demos_database_is_the_default(run, history, tmp_path, monkeypatch):
         "query groups",
         "admin migrate",
         "report --database",
-        "silence orders-* --for 2h --reason why",
-        "ack orders-* --reason why",
+        "silence --group orders-* --for 2h --reason why",
+        "ack --group orders-* --reason why",
         "alerts",
     ],
 )
