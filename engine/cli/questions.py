@@ -10,7 +10,7 @@ from evenkeel import sql
 
 from ..config.times import past
 from ..model.errors import InputError
-from .patterns import meant
+from ..model.text import meant
 
 _LARGEST = 1_000_000
 """No number of rows or hours is larger; Postgres' dates and integers hold it."""

@@ -11,7 +11,7 @@ import typer
 from ...model.errors import InputError
 from ...model.text import does, several
 from ..command_end import complain
-from ..options import Bootstrap, ClusterName, Stored, argument, epilog, option
+from ..options import Bootstrap, ClusterName, Group, Stored, epilog, option
 
 if TYPE_CHECKING:
     from ...followers.plan import Plan
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 EPILOG = epilog(
     [
-        "evenkeel plan orders-app --from cluster.recording --strategy balanced --out plan.json",
-        "evenkeel plan orders-app --bootstrap broker1:9092 --strategy min_traffic --valid 2d > plan.json",
-        "evenkeel plan orders-app --cluster prod --strategy balanced --record | kafka-console-producer.sh "
+        "evenkeel plan --group orders-app --from cluster.recording --strategy balanced --out plan.json",
+        "evenkeel plan --group orders-app --bootstrap broker1:9092 --strategy min_traffic --valid 2d > plan.json",
+        "evenkeel plan --group orders-app --cluster prod --strategy balanced --record | kafka-console-producer.sh "
         "--bootstrap-server broker1:9092 --topic evenkeel-plans --property parse.key=true",
-        "evenkeel plan orders-app --cluster prod --strategy live      # keep the current assignment",
+        "evenkeel plan --group orders-app --cluster prod --strategy live      # keep the current assignment",
     ],
     [0, 1, 2, 3, 4],
     "Prints or writes the plan; changes nothing. Members of a classic group that list the assignor evenkeel-plan "
@@ -35,7 +35,7 @@ EPILOG = epilog(
 
 
 def plan(
-    group: Annotated[str, argument("GROUP", "A group id.")],
+    group: Group,
     strategy: Annotated[
         str,
         option(
@@ -77,7 +77,7 @@ def plan(
     from ..silence_options import read
 
     lasts = read("--valid", span, valid)
-    name = name_of(strategy) or strategy
+    name = name_of(strategy)
     source = sources.open_source(bootstrap, cluster, stored)
     only = sources.the_one(source, group, "a plan")
     planned = plan_group(source.settings, only, name, lasts=lasts, fallback=fallback)

@@ -96,7 +96,7 @@ def _rows(
 ) -> list[dict[str, Any]]:
     """The rows of a query; for a pattern of groups those of one group after the other, each with its group."""
     from ... import wiring
-    from ..patterns import is_pattern, matching, meant
+    from ..patterns import is_pattern, matching, no_group
 
     history = wiring.history(settings)
     pattern = values.get("group")
@@ -109,9 +109,7 @@ def _rows(
     known = {row["group_id"] for row in history.query("groups", **of_cluster)}
     groups = matching(pattern, known)
     if not groups:
-        raise NothingFound(
-            f"no group of the newest snapshots matches {pattern!r}.", fix=meant(pattern, known)
-        )
+        raise no_group(pattern, "in the newest snapshots", known)
     for group in groups:
         found = history.query(statement.name, **{**values, "group": group})
         rows += [{"group_id": group} | row for row in found]

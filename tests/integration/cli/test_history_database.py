@@ -112,7 +112,7 @@ def test_doctor_finds_the_history_up_to_date(run, filled):
 def test_a_silence_is_listed_until_it_is_over(run, filled):
     """From the verb to the table that people read, and back by its number."""
     why = ("--reason", "moving", "--by", "ana")
-    kept = run("silence", "orders-*", "--for", "2h", "--cluster", "pr?d", *why)
+    kept = run("silence", "--group", "orders-*", "--for", "2h", "--cluster", "pr?d", *why)
     assert kept.stdout.startswith("silence 1: no alerts about orders-* (1 group now) until ")
     (listed,) = objects(run("query", "silences", "--param", "cluster=prod", "--json"))
     assert (listed["state"], listed["groups"], listed["who"]) == ("holds", "orders-*", "ana")
@@ -121,7 +121,7 @@ def test_a_silence_is_listed_until_it_is_over(run, filled):
     assert run("silence", "--end", "1").stdout == "silence 1 for orders-* has ended\n"
     (listed,) = objects(run("query", "silences", "--json"))
     assert (listed["state"], listed["covered_groups"]) == ("over", None)
-    assert run("ack", "orders-*", *why).exit_code == 1
+    assert run("ack", "--group", "orders-*", *why).exit_code == 1
 
 
 def test_a_report_of_the_history(run, filled, tmp_path):

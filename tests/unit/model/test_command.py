@@ -66,7 +66,7 @@ COMMANDS: Mapping[str, Callable[[str], str]] = {
     "steps to a strategy": lambda group: steps_to("sticky", group),
     "steps to a listed strategy": lambda name: steps_to(name, "orders"),
     "runbook, compare": lambda group: command("evenkeel advise --group {}", group),
-    "elect": lambda group: command("evenkeel elect {} --to STRATEGY", group),
+    "elect": lambda group: command("evenkeel elect --group {} --to STRATEGY", group),
 }
 """Each place that shows a command on a line of its own."""
 
@@ -168,14 +168,14 @@ def test_a_command_in_a_sentence_is_split_into_the_words_that_are_meant(
 
 def test_a_name_within_a_sentence_is_cut_where_it_is_too_long() -> None:
     """The command of its own has all of it."""
-    assert command_in_text("evenkeel tasks {}", "x" * LONGEST_IN_TEXT).endswith("xx")
-    assert command_in_text("evenkeel tasks {}", "x" * 61) == "evenkeel tasks NAME"
+    assert command_in_text("evenkeel tasks --group {}", "x" * LONGEST_IN_TEXT).endswith("xx")
+    assert command_in_text("evenkeel tasks --group {}", "x" * 61) == "evenkeel tasks --group NAME"
 
 
 def test_the_middle_of_a_long_name_is_a_pattern_and_said_so() -> None:
     """Names often differ at an end."""
     name = "head-" + "x" * LONGEST + "-tail"
-    word, *_ = shlex.split(command("evenkeel tasks {}", name))[2:]
+    word, *_ = shlex.split(command("evenkeel tasks --group {}", name))[3:]
     assert fnmatch.fnmatchcase(name, word)
     assert len(word) == LONGEST
     assert command("kafka-topics.sh --topic {}", name).endswith("this tool needs all of it")
