@@ -71,6 +71,16 @@ def test_the_last_line_of_a_failure_is_the_error() -> None:
     assert str(raised.value) == "no such snapshot."
 
 
+def test_what_spark_prints_is_shown_as_text(caplog: pytest.LogCaptureFixture) -> None:
+    """Names in it are others'; the log of the task and its error hold no escape."""
+    step = running("print('\\tat a\\x1b[2J\\u202e'); raise SystemExit(4)")
+    with caplog.at_level("INFO"), pytest.raises(AirflowException) as raised:
+        step.execute(CONTEXT)
+    assert str(raised.value) == "at a\\x1b[2J\\u202e"
+    assert "\x1b" not in caplog.text
+    assert "\u202e" not in caplog.text
+
+
 @pytest.mark.parametrize("ending", ["os.kill(os.getpid(), 15)", "raise SystemExit(128 + 15)"])
 def test_being_killed_is_told_as_that(ending: str) -> None:
     """What was printed before has nothing to do with it."""
