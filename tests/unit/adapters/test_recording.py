@@ -370,14 +370,17 @@ def test_a_snapshot_that_is_there_twice_is_damage(file: Path, tmp_path: Path) ->
 
 
 def refused(path: Path) -> tuple[str, int]:
-    """Why a recording is not read, and how many bytes Arrow held at most while that was found out."""
-    before = pa.total_allocated_bytes()
+    """Why a recording is not read, and how many bytes more than ever before Arrow held while that was found out."""
+    pool = pa.default_memory_pool()
+    before = pool.max_memory()
     with pytest.raises(LakeError, match="is not read") as caught:
         open_recording(path)
-    return str(caught.value), pa.total_allocated_bytes() - before
+    return str(caught.value), pool.max_memory() - before
 
 
-def test_a_zip_of_zeros_is_not_unpacked(file: Path, tmp_path: Path) -> None:
+def test_a_zip_of_zeros_is_not_unpacked(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A part that is far larger than what it takes, or larger than any part may be, or all of them together."""
     parts = parts_of(file)
 
@@ -394,6 +397,11 @@ def test_a_zip_of_zeros_is_not_unpacked(file: Path, tmp_path: Path) -> None:
     large = packed(**{"groups.parquet": bytes(64_000_001)})
     assert large.stat().st_size < 120_000
     assert "groups.parquet has 64.0 MB, 64.0 MB at most are read" in refused(large)[0]
+    monkeypatch.setattr("evenkeel.engine.adapters.recording._WHOLE", 900_000)
+    several = packed(**{f"{number}.parquet": bytes(450_000) for number in range(2)})
+    assert "its parts have more than 900.0 kB together" in refused(several)[0]
+    several.write_bytes(bytes(900_001))
+    assert "it has more than 900.0 kB" in refused(several)[0]
 
 
 def crafted(file: Path, other: Path, rows: int, **columns: pa.Array) -> Path:
