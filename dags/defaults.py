@@ -24,6 +24,7 @@ SPARK_POOL = "spark"
 IN_TURN: dict[str, Any] = {"pool": SPARK_POOL, "weight_rule": "evenkeel.dags.pool_priority.InTurn"}
 """Arguments of tasks in the pool: manual runs go first, then the oldest run."""
 
+
 def tell_reason(context: Any) -> None:
     """
     Log the error of a failed task as the last line of its log.
@@ -51,7 +52,7 @@ def tell_failure(context: Any) -> None:
         from evenkeel.dags import outages
 
         outages.tell()
-    except Exception:
+    except Exception:  # noqa: BLE001
         from evenkeel.engine.model.logs import logger
 
         logger(__name__).exception("the failure could not be notified")

@@ -72,7 +72,7 @@ def ended(work: Callable[[Settings], object]) -> int:
     except EvenkeelError as problem:
         print(one_line(problem), file=sys.stderr, flush=True)
         return problem.exit_code
-    except Exception as problem:
+    except Exception as problem:  # noqa: BLE001
         traceback.print_exception(printable_error(problem))
         return 1
     return 0

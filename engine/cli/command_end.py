@@ -154,7 +154,7 @@ def _ended(run: Any) -> int:
         return _closed_pipe()
     except (KeyboardInterrupt, typer.Abort):
         return 130
-    except Exception as problem:
+    except Exception as problem:  # noqa: BLE001
         for line in _traceback(problem) if debugging() else explain(problem):
             complain(line)
         return exit_code(problem)

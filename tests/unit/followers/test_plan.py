@@ -44,7 +44,7 @@ def test_what_is_written_is_what_is_read() -> None:
     assert read_plan(json.dumps(more).encode()) == PLAN
 
 
-@given(st.text(alphabet="aß\x1b\x9b\u202e\u2028\n\0\U000e0001\"\\", max_size=9))
+@given(st.text(alphabet='aß\x1b\x9b\u202e\u2028\n\0\U000e0001"\\', max_size=9))
 def test_a_plan_can_be_shown(name: str) -> None:
     """No escape, no other end of a line, no sign that turns it; it is read as it was."""
     member = PlannedMember(instance_id=name, partitions={name: (0,)})

@@ -148,7 +148,13 @@ def test_a_traceback_shows_names_as_text(name: str) -> None:
     lines = out.getvalue().split("\n")
     assert all(line.isprintable() for line in lines)
     assert not any(line.startswith(("FATAL", "2026")) for line in lines)
-    for shown in ("ExceptionGroup: x", "KeyError: ", "OSError: [Errno 5]", "in raised", "a _Silent"):
+    for shown in (
+        "ExceptionGroup: x",
+        "KeyError: ",
+        "OSError: [Errno 5]",
+        "in raised",
+        "a _Silent",
+    ):
         assert shown in out.getvalue()
 
 
