@@ -415,7 +415,10 @@ def crafted(file: Path, other: Path, rows: int, **columns: pa.Array) -> Path:
         for name, kind in zip(SNAPSHOT["members"].names, SNAPSHOT["members"].types, strict=True)
     }
     sink = io.BytesIO()
-    pq.write_table(pa.table(whole), sink, compression="zstd", compression_level=19)
+    # without what Arrow keeps of its types, by which a reader would have each text once
+    pq.write_table(
+        pa.table(whole), sink, compression="zstd", compression_level=19, store_schema=False
+    )
     other.write_bytes(_zip(parts_of(file) | {"members.parquet": sink.getvalue()}))
     return other
 
