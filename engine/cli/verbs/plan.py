@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -98,7 +97,7 @@ def _record(plan: Plan) -> str:
             f"the id of group {plan.group!r} holds a tab or an end of line.",
             fix="Write the plan to a file, and have the members read that.",
         )
-    return f"{plan.group}\t{json.dumps(json.loads(plan.to_json()), ensure_ascii=False)}\n"
+    return f"{plan.group}\t{' '.join(map(str.strip, plan.to_json().splitlines()))}\n"
 
 
 def _remarks(planned: Planned, out: Path | None) -> list[str]:
