@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import kafka.errors as kafka_errors
 from kafka.net.manager import KafkaConnectionManager
@@ -25,7 +25,18 @@ from ...config import ClusterSettings
 from ...model.errors import ClusterUnreachable
 from .addresses import reachable
 from .properties import client_arguments
-from .refusals import LOGIN_REFUSED, brief, explain, is_lasting, speaks_tls
+from .refusals import (
+    LOGIN_REFUSED,
+    brief,
+    explain,
+    is_cut,
+    is_lasting,
+    is_outdated,
+    speaks_tls,
+)
+
+if TYPE_CHECKING:
+    from .validity import Certificate
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -339,8 +350,11 @@ class Connection:
             return f"{who} has left the cluster"
         if isinstance(problem, kafka_errors.NodeNotReadyError):
             problem = self._manager.failures.get(node, problem)
-        if is_lasting(problem) and (told := self._explain([problem])):
-            return f"{who} {told[0]}"
+        if is_lasting(problem):
+            host, port = self.brokers.get(node, ("", 0)) if node is not None else ("", 0)
+            told = self._dates([problem], f"{host}:{port}") or self._explain([problem])
+            if told:
+                return f"{who} {told[0]}"
         return f"{who} {'answered' if node is None else 'did not answer'}: {brief(problem)}"
 
     def _explain(
@@ -352,6 +366,27 @@ class Connection:
         mechanism = self._arguments.get("sasl_mechanism")
         return explain(causes, self._protocol, mechanism, tls_spoken=spoken)
 
+    def _dates(self, causes: list[BaseException], address: str) -> tuple[str, str] | None:
+        """The same where a certificate, ours or theirs, is not valid now."""
+        if "SSL" not in self._protocol or not (is_outdated(causes) or is_cut(causes)):
+            return None
+        from . import validity
+
+        properties = self._settings.properties
+        if is_outdated(causes):
+            return validity.of_broker(address, properties, self._arguments["ssl_context"])
+        return validity.of_client(properties)
+
+    def first_to_end(self) -> Certificate | None:
+        """The certificate to renew first; None without TLS. Each broker is connected to once more."""
+        if "SSL" not in self._protocol:
+            return None
+        from . import validity
+
+        addresses = [f"{host}:{port}" for host, port in self.brokers.values()]
+        properties, context = self._settings.properties, self._arguments["ssl_context"]
+        return validity.first_to_end(addresses, properties, context)
+
     @property
     def _protocol(self) -> str:
         return str(self._arguments.get("security_protocol", "PLAINTEXT"))
@@ -360,7 +395,7 @@ class Connection:
         """Something listens there, but it is no broker, or it does not let us in."""
         where = f"cluster {self.name!r} at {address}"
         causes = [problem, *self._manager.failures.values()]
-        told = self._explain(causes, address)
+        told = self._dates(causes, address) or self._explain(causes, address)
         if told is not None:
             return ClusterUnreachable(f"{where} {told[0]}.", fix=told[1])
         return ClusterUnreachable(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -18,7 +18,7 @@ from ...snapshots import SNAPSHOT
 from .configs import Configs, TopicConfig, read_configs
 from .connection import Connection
 from .groups import Commits, Group, describe_groups, error_text
-from .health import Health, check
+from .health import Health, certificates, check
 from .listing import list_groups
 from .log_dirs import LogSizes, read_log_sizes
 from .members import MemberReader, RackFor, topology_json, used_topics
@@ -104,7 +104,8 @@ class KafkaClusterReader:
             ClusterUnreachable: No broker answered, or the login was refused.
         """
         with Connection(self._name, self._settings) as connection:
-            return connection.run(check, connection, self._settings)
+            health = connection.run(check, connection, self._settings)
+            return replace(health, findings=(*health.findings, *certificates(connection)))
 
     def close(self) -> None:
         """Nothing is kept open between readings."""

@@ -54,6 +54,23 @@ def is_lasting(problem: BaseException | None) -> bool:
     return any(isinstance(link, ssl.SSLCertVerificationError) or _is_alert(link) for link in links)
 
 
+def is_outdated(causes: Sequence[BaseException]) -> bool:
+    """Whether a certificate of the broker's chain is not valid now."""
+    links = [link for cause in causes for link in _chain(cause)]
+    checked = [link for link in links if isinstance(link, ssl.SSLCertVerificationError)]
+    return any(link.verify_code in _EXPIRED for link in checked)
+
+
+def is_cut(causes: Sequence[BaseException]) -> bool:
+    """Whether the broker ended a conversation over TLS; the alert that says why may get lost on the way."""
+    links = [link for cause in causes for link in _chain(cause)]
+    ends = (ssl.SSLEOFError, ConnectionResetError, BrokenPipeError)
+    return any(
+        isinstance(link, ends) or (isinstance(link, ssl.SSLError) and _is_alert(link))
+        for link in links
+    )
+
+
 def explain(
     causes: Sequence[BaseException], protocol: str, mechanism: str | None, *, tls_spoken: bool
 ) -> tuple[str, str] | None:
@@ -148,8 +165,9 @@ def _handshake(links: Sequence[BaseException], protocol: str) -> tuple[str, str]
             f"Set security.protocol to {other}, or use the port for TLS.",
         )
     if reasons:
+        why = f" ({_words(reasons[0])})" if reasons[0] else ""
         return (
-            f"ended the TLS handshake ({_words(reasons[0])})",
+            f"ended the TLS handshake{why}",
             "Check that it takes TLS 1.2 or newer.",
         )
     return None
