@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -190,10 +191,13 @@ def _group_row(group: Group) -> dict[str, Any]:
 
 
 def _unread(reading: _Reading) -> Iterator[Fact]:
-    """The groups that could not be read as they should."""
+    """The groups that could not be read as they should, one fact per cause: a coordinator may have thousands."""
+    failed: dict[str, list[str]] = defaultdict(list)
     for group in reading.groups.values():
         for error in (*group.errors, *group.commit_errors):
-            yield finding("group_unread", [group.id], quote=error)
+            failed[error].append(group.id)
+    for error, names in failed.items():
+        yield finding("group_unread", names, quote=error)
     commits = reading.commits
     for group_id, topic, failure in dict.fromkeys(
         zip(commits.group, commits.topic, commits.error, strict=True)

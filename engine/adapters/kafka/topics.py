@@ -27,7 +27,7 @@ from ...config import Filter
 from ...model.errors import ClusterUnreachable
 from ...model.facts import Fact, finding
 from .connection import Connection, Unanswered
-from .groups import error_text, now_ms
+from .groups import error_text, now_ms, tried
 from .listing import OFFSETS_TOPIC
 
 _BATCH = 5_000
@@ -309,21 +309,25 @@ async def _ask_leaders(
             for row, code, offset in _answers(batch, response):
                 row.error = error_text(code) if code else None
                 if code in _PASSING:
-                    again[id(row)] = error_text(code)
+                    row.error = f"{connection.address(node)} answered {row.error}"
+                    again[id(row)] = row.error
                 elif not code and offset >= 0:
                     keep(row, offset, moment)
 
     attempt, left = 0, [row for row in partitions if row.error is None and row.askable]
+    began = time.monotonic()
     while left:
         since = time.monotonic()
         again.clear()
         await connection.on_each({row.leader for row in left if row.leader is not None}, ask_leader)
         left = [row for row in left if id(row) in again]
         if not left or not await connection.pause(attempt, since):
-            return
+            break
         attempt += 1
         await _find_leaders(connection, left)
         left = [row for row in left if row.askable]
+    for row in left:
+        row.error = tried(again[id(row)], attempt, began)
 
 
 def _request(batch: Iterable[Partition], timestamp: int, isolation: int) -> ListOffsetsRequest:
