@@ -22,7 +22,6 @@ from kafka.protocol.admin import (
     ListGroupsRequest,
     ListGroupsResponse,
 )
-from kafka.protocol.api_header import RequestHeader
 from kafka.protocol.consumer import (
     ListOffsetsRequest,
     ListOffsetsResponse,
@@ -261,7 +260,9 @@ class _Conversation(socketserver.StreamRequestHandler):
 
     def _reply(self, asked: bytes) -> None:
         key, version = struct.unpack(">hh", asked[:4])
-        kind = _BY_KEY[key]
+        kind = _BY_KEY.get(key)
+        if kind is None:  # what a client tries that got no answer
+            raise ConnectionAbortedError
         if version > _KNOWN[kind]:  # only of ApiVersions: whoever asks goes by what this one says
             self._send(asked, ApiVersionsResponse(error_code=35, api_keys=[]), 0, "ApiVersions")
             return

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import kafka.errors as kafka_errors
 
+from ...model.deadline import within
 from ...model.text import one_line
 
 LOGIN_REFUSED = (
@@ -180,17 +181,22 @@ def _is_alert(problem: ssl.SSLError) -> bool:
 
 def speaks_tls(address: str, seconds: float) -> bool:
     """Whether a server starts a TLS handshake, whatever comes of it. Nothing else is sent."""
+    try:
+        # what says nothing ends by itself first; this is for what says a byte now and then
+        return within(2 * seconds, lambda: _greets(address, seconds))
+    except OSError:
+        return False
+
+
+def _greets(address: str, seconds: float) -> bool:
     host, _, port = address.rpartition(":")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:
         with socket.create_connection((host.strip("[]"), int(port)), timeout=seconds) as plain:
-            plain.settimeout(seconds)
             context.wrap_socket(plain).close()
     except ssl.SSLError as problem:
         return "ALERT" in (problem.reason or "")
-    except OSError:
-        return False
     return True
 
 

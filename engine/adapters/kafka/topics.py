@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -307,10 +307,9 @@ async def _ask_leaders(
                     again.update({id(row): row.error} if problem.passing else {})
                 return
             for row, code, offset in _answers(batch, response):
-                row.error = error_text(code) if code else None
+                row.error = _refusal(connection.address(node), code)
                 if code in _PASSING:
-                    row.error = f"{connection.address(node)} answered {row.error}"
-                    again[id(row)] = row.error
+                    again[id(row)] = str(row.error)
                 elif not code and offset >= 0:
                     keep(row, offset, moment)
 
@@ -326,8 +325,21 @@ async def _ask_leaders(
         attempt += 1
         await _find_leaders(connection, left)
         left = [row for row in left if row.askable]
-    for row in left:
-        row.error = tried(again[id(row)], attempt, began)
+    _give_up(left, again, attempt, began)
+
+
+def _give_up(
+    rows: Iterable[Partition], causes: Mapping[int, str], attempt: int, began: float
+) -> None:
+    for row in rows:
+        row.error = tried(causes[id(row)], attempt, began)
+
+
+def _refusal(who: str, code: int) -> str | None:
+    """A partition's error code as text; of one that may pass, who told it."""
+    if not code:
+        return None
+    return f"{who} answered {error_text(code)}" if code in _PASSING else error_text(code)
 
 
 def _request(batch: Iterable[Partition], timestamp: int, isolation: int) -> ListOffsetsRequest:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from cryptography import x509
 
+from ...model.deadline import within
 from ...model.formats import minute
 from ...model.moments import utc_now
 from ...model.text import cut
@@ -128,19 +129,23 @@ def own(properties: Mapping[str, str]) -> Certificate | None:
 
 
 def shown(address: str, properties: Mapping[str, str]) -> Certificate | None:
-    """The certificate that a broker shows, whatever it is worth; None where it shows none."""
-    unchecked = {**properties, "enable.ssl.certificate.verification": "false"}
-    host, _, port = address.rpartition(":")
-    host = host.strip("[]")
+    """The certificate that a broker shows, whatever it is worth; None where it shows none in time."""
     try:
-        with (
-            socket.create_connection((host, int(port)), timeout=_SECONDS) as plain,
-            tls.context(unchecked, address).wrap_socket(plain, server_hostname=host) as spoken,
-        ):
-            der = spoken.getpeercert(binary_form=True)
+        der = within(2 * _SECONDS, lambda: _der(address, properties))
         return Certificate.of(x509.load_der_x509_certificate(der)) if der else None
     except (OSError, ValueError):
         return None
+
+
+def _der(address: str, properties: Mapping[str, str]) -> bytes | None:
+    unchecked = {**properties, "enable.ssl.certificate.verification": "false"}
+    host, _, port = address.rpartition(":")
+    host = host.strip("[]")
+    with (
+        socket.create_connection((host, int(port)), timeout=_SECONDS) as plain,
+        tls.context(unchecked, address).wrap_socket(plain, server_hostname=host) as spoken,
+    ):
+        return spoken.getpeercert(binary_form=True)
 
 
 def trusted(context: ssl.SSLContext) -> Iterator[Certificate]:
