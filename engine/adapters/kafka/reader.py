@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
 import pyarrow as pa
@@ -68,7 +70,7 @@ class KafkaClusterReader:
 
     def take_snapshot(self, snapshot_id: str) -> ClusterSnapshot:
         """What cannot be read has its cause in its row, and in *problems* one fact for each."""
-        started_at = utc_now()
+        started_at, began = utc_now(), time.monotonic()
         with Connection(self._name, self._settings) as connection:
             reading = connection.run(self._read, connection)
             requests = dict(sorted(connection.requests.items()))
@@ -88,7 +90,8 @@ class KafkaClusterReader:
             cluster=self._name,
             kafka_cluster_id=reading.kafka_cluster_id,
             started_at=started_at,
-            finished_at=utc_now(),
+            # a clock that is set meanwhile makes no reading of hours, or of less than nothing
+            finished_at=started_at + timedelta(seconds=time.monotonic() - began),
             tables={name: tables[name] for name in SNAPSHOT},
             problems=(*reading.problems, *_unread(reading), *reading.topics.problems),
             notes=tuple(reading.notes),

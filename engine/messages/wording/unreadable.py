@@ -51,6 +51,10 @@ CLAUSES: Mapping[str, Clause] = {
         f"commits were read up to {known(f.after):.0f} s before log ends, because brokers were slow: lag includes the"
         " records produced in between"
     ),
+    "clock_went_back": (
+        "the clock of this machine went back: snapshot {first} is {after:roughly} ahead, so rates and time lag may be"
+        " wrong"
+    ),
     "configs_not_served": "configurations: the brokers do not know DescribeConfigs",
     "topic_configs_unread": "configurations of {after:topic}: {quote}",
     "topic_configs_refused": f"configurations of {{after:topic}}: {_CONFIGS_REFUSED}",
