@@ -6,6 +6,7 @@ import math
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -89,16 +90,11 @@ def test_no_number_is_negative_or_endless_whatever_the_clock_did(samples: list[S
         assert min(values) >= 0, (name, values)
 
 
-@given(
-    st.lists(st.tuples(counts, counts), min_size=2, max_size=6),
-    st.integers(-LEAP, LEAP),
-)
-def test_a_clock_that_is_off_all_the_time_changes_nothing(
-    flows: list[tuple[list[int], list[int]]], off: int
-) -> None:
+@pytest.mark.parametrize("off", [-LEAP, LEAP])
+def test_a_clock_that_is_off_all_the_time_changes_nothing(off: int) -> None:
     """Only differences count: how far the clock here is from the brokers' is all the same."""
     right, wrong = (
-        numbers([(arrived, consumed, [by] * PARTITIONS) for arrived, consumed in flows])
-        for by in (0, off)
+        numbers([([300, 600], [300, 200], [by, by]) for _ in range(4)]) for by in (0, off)
     )
     assert wrong == right
+    assert right["group_metrics.time_lag_seconds"] == [800.0]
