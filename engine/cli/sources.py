@@ -238,11 +238,12 @@ def problems(source: SnapshotSource) -> list[str]:
     groups = source.lake.read("groups", [source.newest]).select(["group_id", "error"]).to_pylist()
     failed = {row["group_id"] for row in groups if row["error"] is not None}
     facts = source.manifest.facts
-    own = ("group_unread", "commits_unread")
+    about = {"group_unread": slice(None), "commits_unread": slice(1)}
     return [
         words(problem)
         for problem in problems_of(facts)
-        if not (problem.measure in own and problem.subjects[0] in failed)
+        if problem.measure not in about
+        or not failed.issuperset(problem.subjects[about[problem.measure]])
     ]
 
 

@@ -10,17 +10,18 @@ import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from ..config import Settings
 from ..messages.wording import words
 from ..model.errors import HistoryError
+from ..model.facts import note
 from ..model.logs import logger
 from ..model.moments import utc_now
 from ..ports import Cluster, Lake, Locks, SnapshotHistory, WaitingSnapshot
-from ..snapshots import facts_of, new_snapshot_id
+from ..snapshots import facts_of, new_snapshot_id, split_snapshot_id
 
 log = logger(__name__)
 
@@ -71,7 +72,13 @@ def take_snapshot(
         LakeError: The lake cannot be written; nothing is stored.
         HistoryUnreachable: The lake has the snapshot, the history database doesn't yet.
     """
-    taken = cluster.take_snapshot(new_snapshot_id(name, utc_now()))
+    now = utc_now()
+    newest = next(iter(lake.snapshots(name, limit=1)), None)
+    taken = cluster.take_snapshot(new_snapshot_id(name, now))
+    if newest is not None and (ahead := split_snapshot_id(newest)[1] - now) > timedelta(0):
+        back = note("clock_went_back", [newest], after=ahead.total_seconds())
+        log.warning("%s", words(back))
+        taken = replace(taken, notes=(*taken.notes, back))
     errors = taken.tables["groups"]["error"]
     noted = facts_of(taken) | {
         "problems": [words(problem) for problem in taken.problems],

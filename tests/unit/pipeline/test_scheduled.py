@@ -54,6 +54,21 @@ def taken(
     )
 
 
+def test_a_clock_that_went_back_is_noted_with_the_snapshot(
+    lake: FileLake,
+    history: MemoryHistory,
+    cluster: MemoryCluster,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The older snapshot looks newer; how far ahead it is stands in the notes of the one taken now."""
+    clock = iter([NOW, NOW - timedelta(hours=2)])
+    monkeypatch.setattr(snapshot, "utc_now", lambda: next(clock))
+    first, second = (taken(lake, history, cluster, f"scheduled__{n}") for n in (1, 2))
+    notes = [lake.manifest("snapshot", each).facts["notes"] for each in (first, second)]
+    told = f"the clock of this machine went back: snapshot {first} is 2 h ahead"
+    assert notes == [[], [f"{told}, so rates and time lag may be wrong"]]
+
+
 @pytest.mark.parametrize(("run", "count"), [("scheduled__1", 1), ("scheduled__2", 2)])
 def test_what_the_history_missed_is_noted_by_a_retry_and_by_the_next_run(
     lake: FileLake, history: MemoryHistory, cluster: MemoryCluster, run: str, count: int
