@@ -95,7 +95,7 @@ class Ports:
     @cached_property
     def history(self) -> History:
         """The configured history."""
-        return wiring.history(self.settings)
+        return wiring.pipeline_history(self.settings)
 
 
 @contextmanager

@@ -36,7 +36,7 @@ def history(monkeypatch: pytest.MonkeyPatch) -> MemoryHistory:
     """The history that every task gets."""
     found = MemoryHistory()
     monkeypatch.setattr(runtime, "settings", lambda: load(connections=CLUSTERS))
-    monkeypatch.setattr(runtime.wiring, "history", lambda settings: found)
+    monkeypatch.setattr(runtime.wiring, "pipeline_history", lambda settings: found)
     return found
 
 
