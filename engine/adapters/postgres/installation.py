@@ -41,7 +41,8 @@ def claim(engine: Engine, open_home: Callable[[], Home]) -> None:
             # another task of this installation may have been first
             own = home.identity()
     except (LakeError, TimeoutError) as problem:
-        log.warning("it is unknown whether this installation may write the history: %s", problem)
+        known = getattr(problem, "message", problem)
+        log.warning("whether this installation may write the history is unknown: %s", known)
         return
     if owner is not None and owner.installation_id != own:
         raise HistoryError(
