@@ -44,6 +44,20 @@ def claim(engine: Engine, open_home: Callable[[], Home]) -> None:
         known = getattr(problem, "message", problem)
         log.warning("whether this installation may write the history is unknown: %s", known)
         return
+    _refuse(engine, owner, home, own)
+
+
+def check(url: str, home: Home) -> None:
+    """
+    Claim nothing, but raise what `claim` would.
+
+    Raises:
+        LakeError: The lake cannot be read.
+    """
+    _refuse(engine_for(url), release(url, dry_run=True), home, home.identity())
+
+
+def _refuse(engine: Engine, owner: Installation | None, home: Home, own: str | None) -> None:
     if owner is not None and owner.installation_id != own:
         raise HistoryError(
             f"the history database ({place(engine.url)}) is written by another installation ({owner});"

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from evenkeel.engine.adapters.lake import FileLake
-from evenkeel.engine.adapters.postgres import PostgresHistory, migrate
+from evenkeel.engine.adapters.postgres import PostgresHistory, check, migrate
 from evenkeel.engine.cli import app
 from evenkeel.engine.config import ClusterSettings, Settings
 from evenkeel.engine.model.errors import HistoryError, LakeError
@@ -79,12 +79,14 @@ def test_a_second_installation_is_refused_and_writes_nothing(
         lambda: take_turn(two, writing(database_url, two), Settings(), turn, lambda one: True),
         lambda: writing(database_url, two).pending_alerts(),
         lambda: note(database_url, two),
+        lambda: check(database_url, two),
     ]
     for attempt in tries:
         with pytest.raises(HistoryError, match=f"another installation.*{one.path}.* since"):
             attempt()
     assert history_text(database_url) == before
     assert (len(two.snapshots(cluster)), two.identity()) == (1, None)
+    check(database_url, one)
     assert taken(database_url, one) == first
 
 
