@@ -95,7 +95,7 @@ class Ports:
     @cached_property
     def history(self) -> History:
         """The configured history."""
-        return wiring.history(self.settings)
+        return wiring.pipeline_history(self.settings)
 
 
 @contextmanager
@@ -212,7 +212,8 @@ def _go_on(note: Note, ports: Ports, groups: str) -> None:
 
 def _cluster_of(snapshot_id: str) -> str:
     try:
-        return split_snapshot_id(snapshot_id)[0]
+        # Airflow may hand on what another version left, or nothing
+        return split_snapshot_id(str(snapshot_id))[0]
     except InputError as problem:
         raise AirflowException(f"{problem} Trigger the DAG with snapshot_id set.") from None
 

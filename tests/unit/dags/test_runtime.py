@@ -36,7 +36,7 @@ def history(monkeypatch: pytest.MonkeyPatch) -> MemoryHistory:
     """The history that every task gets."""
     found = MemoryHistory()
     monkeypatch.setattr(runtime, "settings", lambda: load(connections=CLUSTERS))
-    monkeypatch.setattr(runtime.wiring, "history", lambda settings: found)
+    monkeypatch.setattr(runtime.wiring, "pipeline_history", lambda settings: found)
     return found
 
 
@@ -179,11 +179,12 @@ def test_a_history_that_is_down_hides_nothing(history: MemoryHistory) -> None:
         raise ClusterUnreachable("no broker answered.")
 
 
-def test_what_is_no_snapshot_id_is_told() -> None:
-    """A run by hand without a snapshot says what to set."""
+@pytest.mark.parametrize("handed_on", ["", None, {"snapshot_id": "eu"}])
+def test_what_is_no_snapshot_id_is_told(handed_on: Any) -> None:
+    """A run by hand without a snapshot says what to set, and so does one whose XCom is gone or another version's."""
     with (
         pytest.raises(AirflowException, match="Trigger the DAG with snapshot_id"),
-        runtime.of_snapshot("advise", ""),
+        runtime.of_snapshot("advise", handed_on),
     ):
         pass
 
