@@ -66,10 +66,10 @@ def no_strategy(name: str, known: Iterable[str], *, at: str = "", more: str = ""
         more: What else is right, after the names.
 
     >>> str(no_strategy("stickey", ["range", "sticky"], at="--to: "))
-    "--to: there is no strategy 'stickey'. Did you mean sticky? There are range, sticky."
+    "--to: there is no strategy 'stickey'. Did you mean sticky? Known: range, sticky."
     """
     names = list(known)
-    there = f"There are {', '.join(names)}{more}."
+    there = f"Known: {', '.join(names)}{more}."
     near = meant(name, names)
     fix = f"{near} {there}" if near else there
     return InputError(f"{at}there is no strategy {name!r}.", fix=fix)

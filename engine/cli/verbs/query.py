@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 EPILOG = epilog(
     [
         "evenkeel query                                        # all queries and their parameters",
-        "evenkeel query groups",
         "evenkeel query scoreboard --param 'group=orders-*'",
         "evenkeel query before_after --param at=14:00          # what a deployment changed",
         "evenkeel query lag_history --param group=orders-app --csv --plot lag.png > lag.csv",

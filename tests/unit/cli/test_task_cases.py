@@ -176,7 +176,7 @@ def test_an_initial_assignment_must_name_each_task_once(initial, said):
         (
             ["strategy"],
             "range",
-            "strategy: an application has tasks, there is no strategy 'range'. There are none,",
+            "strategy: an application has tasks, there is no strategy 'range'. Known: none,",
         ),
         (["strategy"], 3, "strategy: Input should be a valid string"),
         (["assignor"], "lazy", "assignor: 'lazy' is not emulated."),
