@@ -1,0 +1,1 @@
+"""A model of faults for the pipeline."""
