@@ -51,6 +51,8 @@ FROM incident WHERE group_id IS NOT NULL ORDER BY opened_at, group_id
 ADVICE = """
 SELECT DISTINCT ON (group_id) group_id, verdict, strategy, state
 FROM advice INNER JOIN snapshot USING (snapshot_id)
+-- none from the future, by a clock that was ahead
+WHERE snapshot.started_at <= %(until)s
 ORDER BY group_id, snapshot.started_at DESC
 """
 TWICE = """
@@ -85,7 +87,8 @@ def kept(run: Run, without_faults: Kept | None) -> Kept:
         ),
         open=frozenset((r["group_id"], r["kind"]) for r in incidents if r["closed_at"] is None),
         advice={
-            row["group_id"]: (row["verdict"], row["strategy"], row["state"]) for row in rows(ADVICE)
+            row["group_id"]: (row["verdict"], row["strategy"], row["state"])
+            for row in rows(ADVICE, until=run.clock.true)
         },
         snapshots=len(rows("SELECT FROM snapshot")),
         advised=len(rows("SELECT FROM advice")),
@@ -104,9 +107,9 @@ def kept(run: Run, without_faults: Kept | None) -> Kept:
     return Kept(**{**vars(found), "broken": {n: lines for n, lines in broken.items() if lines}})
 
 
-def _rows(url: str, statement: str) -> list[dict[str, Any]]:
+def _rows(url: str, statement: str, **values: Any) -> list[dict[str, Any]]:
     with psycopg.connect(url, row_factory=dict_row) as connection:
-        return connection.execute(statement.encode()).fetchall()
+        return connection.execute(statement.encode(), values or None).fetchall()
 
 
 def evidence_of(run: Run) -> chaos.Evidence:

@@ -27,6 +27,7 @@ from evenkeel.engine.model.errors import LakeError
 from tests.faults.clock import Clock, simulated_database, told_by
 from tests.faults.plan import Fault, Plan
 from tests.faults.ports import Watched
+from tests.faults.remembered import Remembered
 from tests.faults.scheduler import Scheduler, standing_in
 from tests.faults.world import CLUSTER, SETTINGS, World
 from tests.helpers.watching import HASTY_SECONDS, TOKEN
@@ -317,14 +318,16 @@ def carried_out(plan: Plan, of: Server, seed: int, look: Callable[[Run], Any]) -
         workspace = BadWorkspace(clock=lambda: clock.true.timestamp())
         with slack.running(workspace) as slack_server:
             lake = FillingLake(home / "mount" / "lake")
+            world = World(clock, plan.start, plan.count)
+            trusted = not any(fault.kind == "lake" for fault in plan.faults)
             run = Run(
                 plan=plan,
                 server=of,
                 url=postgres.url(name, ROLE),
                 lake=lake,
                 workspace=workspace,
-                scheduler=Scheduler(clock),
-                world=World(clock, plan.start, plan.count),
+                scheduler=Scheduler(clock, Remembered(world, trusted)),
+                world=world,
                 rng=random.Random(seed),
             )
             lake.check = run.write_checked  # type: ignore[method-assign]

@@ -75,6 +75,10 @@ Middle = dict[tuple[int, bool], Callable[[], object]]
 """What happens in the middle of a task, by the number of the call, and whether after it."""
 
 
+Make = Callable[[str, Lake, Settings, str], Mapping[str, pa.Table]]
+"""The rows of a step for a snapshot."""
+
+
 @dataclass
 class Scheduler:
     """
@@ -82,6 +86,7 @@ class Scheduler:
 
     Attributes:
         clock: What time it is.
+        made: Makes the rows that Spark makes.
         calls: The calls of the ports.
         middle: What happens in the middle of a task, by its name: for its next try only.
         twice: Tasks of which another try runs beside the first: in *threads* or *processes*.
@@ -93,6 +98,7 @@ class Scheduler:
     """
 
     clock: Clock
+    made: Make
     calls: Calls = field(default_factory=Calls)
     middle: dict[str, Middle] = field(default_factory=dict)
     twice: dict[str, str] = field(default_factory=dict)
@@ -133,7 +139,7 @@ class Scheduler:
         claimed = turn.value
         if claimed is not None:
             steps: Mapping[str, Callable[[], object]] = {
-                "measure_and_propose": lambda: measure_and_propose(claimed, run),
+                "measure_and_propose": lambda: measure_and_propose(claimed, run, self.made),
                 "validate_candidates": lambda: runtime.validate_candidates(claimed, run_id=run),
                 "advise": lambda: runtime.advise(claimed),
             }
@@ -246,34 +252,26 @@ class Scheduler:
         return ended
 
 
-def measure_and_propose(snapshot_id: str, run: str) -> None:
+def measure_and_propose(snapshot_id: str, run: str, made: Make) -> None:
     """What `SparkStep` does, with the computation in this process."""
     also = runtime.to_measure(snapshot_id, run_id=run)
     with runtime.computing(snapshot_id, "*") as ports:
         lake, settings = ports.lake, ports.settings
+
+        def make(step: str, one: str) -> None:
+            lake.write(step, one, made(step, lake, settings, one), pipeline.made_by(settings))
+
         lake.manifest("snapshot", snapshot_id)
-        for step in STEP_OF:
+        for step in ("metrics", "candidates"):
             if not pipeline.is_made(lake, settings, step, snapshot_id):
-                _make(lake, settings, step, snapshot_id)
+                make(step, snapshot_id)
         pipeline.on_the_way(
             [one for one in also if not pipeline.is_made(lake, settings, "metrics", one)],
-            lambda one: _make(lake, settings, "metrics", one),
+            partial(make, "metrics"),
             timedelta(minutes=3),
             lambda line: None,
             AirflowException,
         )
-
-
-STEP_OF: Mapping[str, Callable[[Lake, Settings, str], Mapping[str, pa.Table]]] = {
-    "metrics": pipeline.compute_metrics,
-    "candidates": partial(pipeline.propose_candidates, ask_next_change=False),
-}
-"""What makes the rows of a step."""
-
-
-def _make(lake: Lake, settings: Settings, step: str, snapshot_id: str) -> None:
-    made = STEP_OF[step](lake, settings, snapshot_id)
-    lake.write(step, snapshot_id, made, pipeline.made_by(settings))
 
 
 def _passing(step: str, datasets: Sequence[str]) -> Callable[..., pa.Table]:

@@ -113,6 +113,15 @@ def taken(count: int) -> tuple[Taken, ...]:
     return tuple(snapshots(simulate(GROUPS, snapshots=count), CLUSTER))
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Which snapshot of the simulation it was, in what ways it was damaged, and by how much its moments are later."""
+
+    number: int
+    faults: frozenset[str]
+    late: timedelta
+
+
 @dataclass
 class World:
     """
@@ -123,14 +132,14 @@ class World:
         start: When its first snapshot is due.
         count: Snapshots that there are.
         faults: Ways in which it cannot be read now (`plan.KAFKA`).
-        readings: Ids of the snapshots that were read, in order.
+        readings: What was read, by the ids of the snapshots.
     """
 
     clock: Clock
     start: datetime
     count: int
     faults: set[str] = field(default_factory=set)
-    readings: list[str] = field(default_factory=list)
+    readings: dict[str, Reading] = field(default_factory=dict)
 
     def take_snapshot(self, snapshot_id: str) -> ClusterSnapshot:
         """What a reading finds now, with the moments that the clock of the tasks says."""
@@ -141,13 +150,13 @@ class World:
         found = taken(self.count)[min(number, self.count - 1)]
         seconds = 100 if "slow" in self.faults else 2
         late = self.start - FIRST + self.clock.off
-        tables = {name: _of(table, snapshot_id, late) for name, table in found.tables.items()}
+        tables = {name: dated(table, snapshot_id, late) for name, table in found.tables.items()}
         problems = list[Fact]()
         for how, damage in DAMAGE.items():
             if how in self.faults:
                 tables, problem = damage(tables)
                 problems.append(problem)
-        self.readings.append(snapshot_id)
+        self.readings[snapshot_id] = Reading(number, frozenset(self.faults), late)
         return ClusterSnapshot(
             snapshot_id=snapshot_id,
             cluster=CLUSTER,
@@ -163,13 +172,13 @@ class World:
         """Nothing is open."""
 
 
-def _of(table: pa.Table, snapshot_id: str, late: timedelta) -> pa.Table:
+def dated(table: pa.Table, snapshot_id: str, late: timedelta) -> pa.Table:
     """The rows under another id, and at other moments."""
     for place, spec in enumerate(table.schema):
         if spec.name == "snapshot_id":
             table = table.set_column(place, spec, pa.repeat(pa.scalar(snapshot_id), len(table)))
         elif pa.types.is_timestamp(spec.type):
-            moved = pc.add(table[spec.name], pa.scalar(late, pa.duration("ms")))
+            moved = pc.add(table[spec.name], pa.scalar(late, pa.duration(spec.type.unit)))
             table = table.set_column(place, spec, moved.cast(spec.type))
     return table
 
