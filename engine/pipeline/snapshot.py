@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from ..config import Settings
 from ..messages.wording import words
-from ..model.errors import HistoryError, LakeError
+from ..model.errors import ClusterChanged, HistoryError, LakeError
 from ..model.logs import logger
 from ..model.moments import utc_now
 from ..ports import Cluster, Lake, Locks, SnapshotHistory, WaitingSnapshot
@@ -189,7 +189,12 @@ def note_missed(lake: Lake, history: SnapshotHistory, settings: Settings, name: 
         except LakeError as problem:
             log.warning("%s is not added to the history database: %s", snapshot_id, problem)
             continue
-        history.store_snapshot(manifest, settings.version)
+        try:
+            history.store_snapshot(manifest, settings.version)
+        except ClusterChanged as problem:
+            # read under this name while it led to another cluster: no reason to do without those of the right one
+            log.warning("%s is not added to the history database: %s", snapshot_id, problem)
+            continue
         log.info("added the missing %s to the history database", snapshot_id)
 
 

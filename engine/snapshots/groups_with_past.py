@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 from typing import TypeVar
 
 import pyarrow as pa
@@ -98,7 +97,9 @@ class Lookback:
 
 def lookback_ids(lake: Lake, settings: Settings, snapshot_id: str) -> list[str]:
     """
-    A snapshot and the earlier ones its metrics look back on, newest first; rejected ones are passed over.
+    A snapshot and the earlier ones its metrics look back on, newest first.
+
+    Rejected ones are passed over, and those of another Kafka cluster that answered under the same name.
 
     Raises:
         SnapshotNotFound: The lake does not hold the snapshot.
@@ -107,9 +108,18 @@ def lookback_ids(lake: Lake, settings: Settings, snapshot_id: str) -> list[str]:
     ids = lake.snapshots(cluster, until=snapshot_id, limit=settings.lookback + 1)
     if not ids or ids[0] != snapshot_id:
         raise SnapshotNotFound(f"the lake holds no snapshot {snapshot_id}.")
-    rejected = partial(rejected_as_a_whole, lake)
-    verdicts = of_the_past(ids[1:], lambda one: rejected(one, "snapshot"))
-    return [ids[0], *(one for one, why in verdicts if not why)]
+    own = _kafka_cluster_id(lake, ids[0])
+
+    def is_past(one: str) -> bool:
+        is_other = len({own, _kafka_cluster_id(lake, one)} - {None}) > 1
+        return not is_other and not rejected_as_a_whole(lake, one, "snapshot")
+
+    return [ids[0], *(one for one, trusted in of_the_past(ids[1:], is_past) if trusted)]
+
+
+def _kafka_cluster_id(lake: Lake, snapshot_id: str) -> str | None:
+    known: str | None = lake.manifest("snapshot", snapshot_id).facts.get("kafka_cluster_id")
+    return known
 
 
 def of_the_past(ids: Iterable[str], read: Callable[[str], T]) -> Iterator[tuple[str, T]]:

@@ -18,8 +18,8 @@ from tests.faults.world import CLUSTER, SETTINGS
 from tests.stage.chaos import promises as chaos
 from tests.stage.slack_workspace import Json
 
-NEAR = timedelta(minutes=20)
-"""So far apart may begin what is the same incident in two runs: some snapshots may be missing."""
+NEAR = timedelta(minutes=5)
+"""By so much an incident may begin earlier than without faults: later it may begin where snapshots are missing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +29,7 @@ class Kept:
 
     Attributes:
         incidents: Of groups: (group, kind), and when it began, since the start of the run; in order.
+        ills: What was ever wrong with a group: (group, kind).
         open: Groups with an open incident, and its kind.
         advice: Verdict, strategy and state of the newest advice of each group.
         snapshots, advised, messages: How many there are.
@@ -36,6 +37,7 @@ class Kept:
     """
 
     incidents: tuple[tuple[tuple[str, str], timedelta], ...]
+    ills: frozenset[tuple[str, str]]
     open: frozenset[tuple[str, str]]
     advice: Mapping[str, tuple[str | None, ...]]
     snapshots: int
@@ -47,6 +49,11 @@ class Kept:
 INCIDENTS = """
 SELECT group_id, kind, coalesce(began_at, opened_at) AS began_at, opened_at, closed_at, notified_at, alert_key
 FROM incident WHERE group_id IS NOT NULL ORDER BY opened_at, group_id
+"""
+ILLS = """
+SELECT group_id, kind FROM incident WHERE group_id IS NOT NULL
+UNION
+SELECT group_id, diagnosis FROM group_metrics
 """
 ADVICE = """
 SELECT DISTINCT ON (group_id) group_id, verdict, strategy, state
@@ -85,6 +92,7 @@ def kept(run: Run, without_faults: Kept | None) -> Kept:
         incidents=tuple(
             ((row["group_id"], row["kind"]), row["began_at"] - run.plan.start) for row in incidents
         ),
+        ills=frozenset((row["group_id"], row["kind"]) for row in rows(ILLS)),
         open=frozenset((r["group_id"], r["kind"]) for r in incidents if r["closed_at"] is None),
         advice={
             row["group_id"]: (row["verdict"], row["strategy"], row["state"])
@@ -200,20 +208,19 @@ OWN: Mapping[str, Callable[[Run], Iterator[str]]] = {
 
 
 def no_incident_is_false(run: Run, found: Kept, should: Kept) -> Iterator[str]:
-    """Incidents of groups are those of the run without faults, at about the same time."""
-    late = max([timedelta(), *(abs(off) for off in run.clocks)])
-    for what, began in found.incidents:
-        near = [
-            at for same, at in should.incidents if same == what and abs(at - began) <= NEAR + late
-        ]
-        if not near:
-            yield f"{what[0]}: {what[1]} at {began}"
-    counts = Counter(what for what, _ in found.incidents)
-    expected = Counter(what for what, _ in should.incidents)
+    """Incidents of groups are of what is wrong without faults, and begin no earlier."""
+    late = NEAR + max([timedelta(), *map(abs, run.clocks)])
+    first = {group: began for (group, _), began in reversed(should.incidents)}
+    for (group, kind), began in found.incidents:
+        if (group, kind) not in should.ills or group not in first:
+            yield f"{group}: {kind}"
+        elif began < first[group] - late:
+            yield f"{group}: {kind} at {began}, not at {first[group]}"
+    counts, expected = (
+        Counter(group for (group, _), _ in each.incidents) for each in (found, should)
+    )
     yield from (
-        f"{count} times {group}: {kind}"
-        for (group, kind), count in counts.items()
-        if count > expected[group, kind] > 0
+        f"{n} incidents of {group}" for group, n in counts.items() if n > expected[group] > 0
     )
 
 

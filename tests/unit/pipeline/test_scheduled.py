@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,12 +13,14 @@ from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import ClusterSettings, Settings
 from evenkeel.engine.model.errors import (
     ClusterBusy,
+    ClusterChanged,
     ClusterUnreachable,
     HistoryError,
     HistoryUnreachable,
 )
 from evenkeel.engine.pipeline import snapshot
 from evenkeel.engine.ports import WaitingSnapshot
+from evenkeel.engine.snapshots.groups_with_past import lookback_ids
 from tests.helpers.memory import MemoryCluster, MemoryHistory
 from tests.helpers.outbox import NOW, take
 from tests.helpers.snapshots import make_snapshot, topic
@@ -96,6 +99,20 @@ def test_a_retry_after_the_clock_leapt_back_takes_no_second_snapshot(
     monkeypatch.setattr(snapshot, "utc_now", lambda: NOW)
     first = taken(lake, history, cluster, "scheduled__back")
     assert taken(lake, history, cluster, "scheduled__back") == first
+
+
+def test_another_cluster_under_the_name_is_over_with_its_address(
+    lake: FileLake, history: MemoryHistory, cluster: MemoryCluster
+) -> None:
+    """What was read of the other stays out of the history, and keeps nothing of the right one from it."""
+    taken(lake, history, cluster)
+    other = MemoryCluster(replace(cluster.snapshot, kafka_cluster_id="kafka-of-another"))
+    with pytest.raises(ClusterChanged):
+        taken(lake, history, other, "scheduled__2")
+    newest = taken(lake, history, cluster, "scheduled__3")
+    assert newest in history.tables.snapshots
+    assert len(history.tables.snapshots) == 2
+    assert len(lookback_ids(lake, SETTINGS, newest)) == 2
 
 
 def test_a_damaged_manifest_costs_no_snapshot(
