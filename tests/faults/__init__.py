@@ -14,7 +14,7 @@ Time is simulated, for tasks, database and Slack (`clock`).
 - the clock of the tasks, of the database or of both leaps, and leaps back; runs begin in the nights of summer time
 - a task runs twice at once, in threads or processes, or is killed
 - Postgres is restarted (clean, as by a crash, or killed), or stays away
-- the cluster has an expired certificate, a coordinator that moves, unread groups or partitions, is slow, another or away
+- the cluster has an expired certificate, a coordinator that moves, unread groups; it is slow, another one, or away
 - a file or manifest of the lake is removed or cut, the disk is full, the folder is gone
 - Slack answers 429, 5xx, a redirect or a refusal, resets connections, or keeps a message and does not say so
 
@@ -22,7 +22,7 @@ Time is simulated, for tasks, database and Slack (`clock`).
 
 - each run left one snapshot in lake and history, with its end, or a line that says why not
 - advice, its events and incidents are there once; each message is in Slack once, and none is lost or pending
-- incidents of groups and the newest advice are those of the same run without faults
+- incidents of groups and the verdict on each are those of the same run without faults
 - incidents of the pipeline are over, and each error is one line
 
 **Left out:** processes of Airflow and Spark, which are too slow here, and the rules of validation (its tables are read,
