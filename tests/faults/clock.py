@@ -36,7 +36,13 @@ def simulated_database(administrator_url: str, database: str) -> None:
         server.execute(FUNCTIONS.format(pace=PACE).encode())
         server.execute("GRANT USAGE ON SCHEMA simulated TO PUBLIC")
         server.execute("GRANT SELECT ON simulated.clock TO PUBLIC")
-        path = f"ALTER DATABASE {database} SET search_path = public, simulated, pg_catalog"
+    ask_simulated(administrator_url, database)
+
+
+def ask_simulated(administrator_url: str, database: str) -> None:
+    """The same of a copy, which takes over the tables of a database, but no setting."""
+    path = f"ALTER DATABASE {database} SET search_path = public, simulated, pg_catalog"
+    with psycopg.connect(administrator_url, autocommit=True) as server:
         server.execute(path.encode())
 
 

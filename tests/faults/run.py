@@ -24,7 +24,7 @@ from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.postgres import PostgresHistory, migrate
 from evenkeel.engine.adapters.slack import SlackNotifier
 from evenkeel.engine.model.errors import LakeError
-from tests.faults.clock import Clock, simulated_database, told_by
+from tests.faults.clock import Clock, ask_simulated, simulated_database, told_by
 from tests.faults.plan import Fault, Plan
 from tests.faults.ports import Watched
 from tests.faults.remembered import Remembered
@@ -309,6 +309,7 @@ def carried_out(plan: Plan, of: Server, seed: int, look: Callable[[Run], Any]) -
     name = f"faults_{secrets.token_hex(4)}"
     postgres = of.postgres
     postgres.create_database(name, ROLE, template=TEMPLATE)
+    ask_simulated(postgres.administrator_url, name)
     with TemporaryDirectory(prefix="faults-") as folder:
         home = Path(folder)
         (home / "mount").mkdir()
