@@ -134,6 +134,9 @@ def take_scheduled_snapshot(
         snapshot_id = _of_run(lake, name, run)
         if snapshot_id is not None:
             log.info("an earlier try of this run stored %s", snapshot_id)
+            if history.missing_snapshots([snapshot_id]):
+                # of another cluster it is refused again
+                history.store_snapshot(lake.manifest("snapshot", snapshot_id), settings.version)
         else:
             if limit is not None:
                 settings = in_time(settings, name, limit, time.monotonic() - since)
@@ -151,7 +154,8 @@ def take_scheduled_snapshot(
 def _of_run(lake: Lake, name: str, run: str) -> str | None:
     """The snapshot that an earlier try of a run stored."""
     # after a clock that was ahead the newest ids are not those that were taken last
-    until_now = lake.snapshots(name, until=new_snapshot_id(name, utc_now()), limit=TRIED)
+    until = f"{new_snapshot_id(name, utc_now())[:-6]}ffffff"
+    until_now = lake.snapshots(name, until=until, limit=TRIED)
     for snapshot_id in {*lake.snapshots(name, limit=TRIED), *until_now}:
         try:
             if lake.manifest("snapshot", snapshot_id).facts.get("run") == run:

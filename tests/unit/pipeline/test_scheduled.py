@@ -107,8 +107,9 @@ def test_another_cluster_under_the_name_is_over_with_its_address(
     """What was read of the other stays out of the history, and keeps nothing of the right one from it."""
     taken(lake, history, cluster)
     other = MemoryCluster(replace(cluster.snapshot, kafka_cluster_id="kafka-of-another"))
-    with pytest.raises(ClusterChanged):
-        taken(lake, history, other, "scheduled__2")
+    for _ in range(2):
+        with pytest.raises(ClusterChanged):
+            taken(lake, history, other, "scheduled__2")
     newest = taken(lake, history, cluster, "scheduled__3")
     assert newest in history.tables.snapshots
     assert len(history.tables.snapshots) == 2
