@@ -218,7 +218,6 @@ class Run:
 
     def _clock(self, fault: Fault) -> None:
         leap = timedelta(seconds=float(fault.how.split()[0]))
-        before = self.clock.off, self.clock.database_off
         self.clocks.append(leap)
         if fault.kind != "clock of the database":
             self.clock.off = leap
@@ -227,7 +226,7 @@ class Run:
         self.clock.tell_database()
 
         def over() -> None:
-            self.clock.off, self.clock.database_off = before
+            self.clock.off = self.clock.database_off = timedelta()
             self.clock.tell_database()
 
         self._over(fault, over)
