@@ -230,9 +230,9 @@ def no_incident_is_false(run: Run, found: Kept, should: Kept) -> Iterator[str]:
 
 def no_incident_is_lost(run: Run, found: Kept, should: Kept) -> Iterator[str]:
     """What is open without faults is open; nothing else is."""
-    missing = run.plan.count - found.snapshots
+    longest = max((fault.lasts for fault in run.plan.faults), default=0)
     for group, kind in sorted(found.open ^ should.open):
-        if group == "deleted" and missing >= SETTINGS.lookback:
+        if group == "deleted" and longest >= SETTINGS.lookback:
             # nobody looks back so far as to a snapshot that has it
             continue
         yield f"{group}: {kind} is {'' if (group, kind) in found.open else 'not '}open"
