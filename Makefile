@@ -26,10 +26,10 @@ help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 .PHONY: install
-install: $(INSTALLED) ## Make .venv with everything the demo and the tests need
-	@echo "Installed in .venv; next: make demo"
+install: $(INSTALLED) ## Make .venv with everything but Java, which the command line does without
+	@echo "Installed in .venv; next: .venv/bin/evenkeel --help, or make demo (needs Java >= 17)"
 
-$(INSTALLED): pyproject.toml constraints.txt $(LOCKS)/installer.txt $(LOCKS)/build.txt $(LOCKS)/test.txt | java
+$(INSTALLED): pyproject.toml constraints.txt $(LOCKS)/installer.txt $(LOCKS)/build.txt $(LOCKS)/test.txt
 	@for each in $(PYTHON); do
 	  if "$$each" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then python=$$each; break; fi
 	done
@@ -75,7 +75,7 @@ stop: ## End everything the demo started
 	@if [ -x $(BIN)/python ]; then $(BIN)/python -m tests.stage stop; fi
 
 .PHONY: test
-test: $(INSTALLED) ## Run the tests, on real brokers, Postgres, Spark and Airflow; under 25 minutes
+test: java $(INSTALLED) ## Run the tests, on real brokers, Postgres, Spark and Airflow; under 25 minutes
 	@$(BIN)/python -m tests.tiers
 
 .PHONY: test-fast
@@ -120,7 +120,7 @@ oracle: java $(INSTALLED) ## Ask Kafka's own classes (needs a JDK) and ours abou
 	@$(BIN)/python -m tests.oracle
 
 .PHONY: bench
-bench: $(INSTALLED) ## Measure speed beside Kafka's own classes; under 15 minutes
+bench: java $(INSTALLED) ## Measure speed beside Kafka's own classes; under 15 minutes
 	@$(BIN)/python -m tests.benchmarks
 	$(BIN)/python -m tests.benchmarks.actives
 	$(BIN)/python -m tests.benchmarks.reading

@@ -8,7 +8,6 @@ schedules: a cron expression, or a number with `s`, `m` or `h`. Airflow reads th
 from __future__ import annotations
 
 import itertools
-import logging
 import os
 import re
 from datetime import UTC, datetime, timedelta
@@ -25,8 +24,6 @@ SPARK_POOL = "spark"
 IN_TURN: dict[str, Any] = {"pool": SPARK_POOL, "weight_rule": "evenkeel.dags.pool_priority.InTurn"}
 """Arguments of tasks in the pool: manual runs go first, then the oldest run."""
 
-log = logging.getLogger(__name__)
-
 
 def tell_reason(context: Any) -> None:
     """
@@ -37,10 +34,12 @@ def tell_reason(context: Any) -> None:
     """
     problem = context.get("exception")
     if problem is not None:
-        from evenkeel.engine.model.text import one_line, printable
+        from evenkeel.engine.model.logs import logger
+        from evenkeel.engine.model.text import one_line
 
+        log = logger(__name__)
         log.info("::endgroup::")
-        log.error("%s failed: %s", context["task"].task_id, printable(one_line(problem)))
+        log.error("%s failed: %s", context["task"].task_id, one_line(problem))
 
 
 def tell_failure(context: Any) -> None:
@@ -53,8 +52,10 @@ def tell_failure(context: Any) -> None:
         from evenkeel.dags import outages
 
         outages.tell()
-    except Exception:
-        log.exception("the failure could not be notified")
+    except Exception:  # noqa: BLE001
+        from evenkeel.engine.model.logs import logger
+
+        logger(__name__).exception("the failure could not be notified")
     tell_reason(context)
 
 

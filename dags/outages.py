@@ -66,7 +66,7 @@ def tell() -> None:
 def _is_over(outage: Outage) -> bool:
     """Whether the outage is over and its runs are recorded, so that the task failed for another reason."""
     try:
-        _settle(wiring.history(configured()), outage)
+        _settle(wiring.pipeline_history(configured()), outage)
     except Exception as problem:  # noqa: BLE001
         log.warning("%s: %s", outage.kind, problem)
         return False

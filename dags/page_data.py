@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from evenkeel.engine.report import FleetReport
-
-log = logging.getLogger(__name__)
 
 
 def page_of(cluster: str | None, group: str | None) -> tuple[int, str]:
@@ -21,8 +18,10 @@ def page_of(cluster: str | None, group: str | None) -> tuple[int, str]:
         An HTTP status, and the document.
     """
     from evenkeel.engine.model.errors import ConfigError, EvenkeelError
+    from evenkeel.engine.model.logs import logger
     from evenkeel.engine.report import notice
 
+    log = logger(__name__)
     try:
         return _page_of(cluster, group)
     except ConfigError as problem:

@@ -39,7 +39,7 @@ from evenkeel.engine.model.errors import (
 from evenkeel.engine.model.logs import logger
 from evenkeel.engine.model.moments import utc_now
 from evenkeel.engine.model.states import IncidentKind
-from evenkeel.engine.model.text import one_line
+from evenkeel.engine.model.text import one_line, printable
 from evenkeel.engine.ports import History, Lake
 from evenkeel.engine.records import Outcome, StepRun
 from evenkeel.engine.snapshots import split_snapshot_id
@@ -95,7 +95,7 @@ class Ports:
     @cached_property
     def history(self) -> History:
         """The configured history."""
-        return wiring.history(self.settings)
+        return wiring.pipeline_history(self.settings)
 
 
 @contextmanager
@@ -133,8 +133,13 @@ def _noted(note: Note) -> Iterator[Ports]:
         _record(ports, note.row(f"stopped after {seconds:.0f} s, the time limit of the task."))
         raise
     except BaseException as problem:
-        _record(ports, note.row(f"{type(problem).__name__}: {one_line(problem)}"))
-        raise
+        error = printable(f"{type(problem).__name__}: {one_line(problem)}")
+        _record(ports, note.row(error))
+        if isinstance(problem, AirflowException) or not isinstance(problem, Exception):
+            raise
+        # Airflow would log its traceback with names as they are
+        log.exception("%s failed", note.step)
+        raise AirflowException(error) from None
     _record(ports, note.row(None, Outcome.OK))
 
 
@@ -207,7 +212,8 @@ def _go_on(note: Note, ports: Ports, groups: str) -> None:
 
 def _cluster_of(snapshot_id: str) -> str:
     try:
-        return split_snapshot_id(snapshot_id)[0]
+        # Airflow may hand on what another version left, or nothing
+        return split_snapshot_id(str(snapshot_id))[0]
     except InputError as problem:
         raise AirflowException(f"{problem} Trigger the DAG with snapshot_id set.") from None
 

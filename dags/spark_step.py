@@ -68,6 +68,8 @@ class SparkStep(BaseOperator):
 
     def _run(self, command: list[str], environment: dict[str, str]) -> str | None:
         """Run it to its end; returns the error, None on success."""
+        from evenkeel.engine.model.text import printable
+
         self._process = process = subprocess.Popen(
             command,
             env={"PYSPARK_PYTHON": sys.executable, **os.environ, **environment},
@@ -82,8 +84,9 @@ class SparkStep(BaseOperator):
         last = ""
         with process.stdout as lines:
             for line in lines:
-                self.log.info("%s", line.rstrip())
-                last = line.strip() or last
+                shown = printable(line.expandtabs().rstrip())
+                self.log.info("%s", shown)
+                last = shown.strip() or last
         code = process.wait()
         return (ended_by(code) or last or f"It ended with exit code {code}.") if code else None
 

@@ -107,6 +107,19 @@ def history(settings: Settings) -> History:
     return PostgresHistory(_database_url(settings))
 
 
+def pipeline_history(settings: Settings) -> History:
+    """
+    The same for the pipeline: it refuses to be used if another installation's pipeline writes it.
+
+    Raises:
+        ConfigError: No database is configured.
+    """
+    from .adapters.lake import FileLake
+    from .adapters.postgres import PostgresHistory
+
+    return PostgresHistory(_database_url(settings), lambda: FileLake(settings.lake))
+
+
 def shelf(settings: Settings, rules: str) -> PostgresShelf:
     """
     The history of past days judged again, in the schema of some rules beside the configured history.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 
@@ -15,6 +16,7 @@ from pyspark.sql import SparkSession
 from evenkeel.engine import wiring
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.errors import EvenkeelError
+from evenkeel.engine.model.logs import printable_error
 from evenkeel.engine.model.text import one_line
 from evenkeel.engine.ports import Lake
 from evenkeel.spark_tasks import application, memory
@@ -70,6 +72,9 @@ def ended(work: Callable[[Settings], object]) -> int:
     except EvenkeelError as problem:
         print(one_line(problem), file=sys.stderr, flush=True)
         return problem.exit_code
+    except Exception as problem:  # noqa: BLE001
+        traceback.print_exception(printable_error(problem))
+        return 1
     return 0
 
 

@@ -20,6 +20,7 @@ from pyspark.sql import SparkSession
 
 from evenkeel.engine import pipeline, wiring
 from evenkeel.engine.config import Settings
+from evenkeel.engine.model.text import printable
 from evenkeel.engine.ports import Lake
 from evenkeel.spark_tasks import compute_metrics, propose_candidates
 from evenkeel.spark_tasks.job import Run, arguments_of, ended, opened
@@ -83,7 +84,7 @@ def _make(
 
 
 def _tell(line: str) -> None:
-    print(line, flush=True)
+    print(printable(line), flush=True)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -21,6 +21,12 @@ BEGIN
         name, first, first + interval '24 hours');
 END $$;
 
+-- Whether a moment is past, within the skew of clocks (`CLOCKS_APART`). A snapshot for which it isn't was taken while a
+-- clock was ahead.
+CREATE OR REPLACE FUNCTION has_come(moment timestamptz) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT moment <= now() + interval '10 minutes'
+$$;
+
 -- The next two need an exclusive lock, and other sessions queue behind a waiting one. They therefore return false if they
 -- don't get it before the server checks for deadlocks (deadlock_timeout, one second).
 

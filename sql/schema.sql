@@ -1297,3 +1297,19 @@ COMMENT ON COLUMN held_lock.name IS 'Name of the lock.';
 COMMENT ON COLUMN held_lock.pid IS 'Process id of the server process of the holder''s session.';
 COMMENT ON COLUMN held_lock.role IS 'Role of the holder''s session.';
 COMMENT ON COLUMN held_lock.since IS 'Start of the holder''s transaction.';
+
+CREATE TABLE installation (
+    installation_id TEXT NOT NULL,
+    lake TEXT NOT NULL,
+    host TEXT NOT NULL,
+    since TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT installation_pkey PRIMARY KEY (installation_id)
+);
+
+CREATE UNIQUE INDEX installation_only_one ON installation ((true));
+
+COMMENT ON TABLE installation IS 'At most one row: the installation whose pipeline writes the database, known by the id in its lake.';
+COMMENT ON COLUMN installation.installation_id IS 'Random id, kept in the lake.';
+COMMENT ON COLUMN installation.lake IS 'Path or URI of the lake.';
+COMMENT ON COLUMN installation.host IS 'Host that wrote first.';
+COMMENT ON COLUMN installation.since IS 'Time of the first write.';

@@ -46,7 +46,7 @@ DOCTESTS = (
     *(".src/evenkeel/engine", ".src/evenkeel/sql", "tests/helpers/snapshots.py"),
     *("tests/helpers/fleet", "tests/helpers/fluid", "tests/benchmarks/fleet/results.py"),
     *("tests/helpers/streams_groups.py", "tests/helpers/made_tables.py"),
-    *("tests/stage/chaos/plan.py", "tests/supply/licenses.py"),
+    *("tests/stage/chaos/plan.py", "tests/faults/plan.py", "tests/supply/licenses.py"),
 )
 AIRFLOW = "tests/unit/dags"
 SLOW_TO_IMPORT = (AIRFLOW, "tests/unit/expectations")
@@ -179,6 +179,11 @@ PROGRAMS = (
         "ten minutes of hangs and kills in a demo of its own, after which every promise holds",
         waits=True,
         program=(*_PYTHON, "tests.stage", "chaos", "--minutes", "10"),
+    ),
+    Tier(
+        "faults",
+        "100 runs of the pipeline with faults drawn by seed, compared with the run without",
+        program=(*_PYTHON, "tests.faults"),
     ),
     Tier(
         "clocks",

@@ -15,7 +15,7 @@ from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import cast
 
-from ..model.errors import InputError
+from ..model.errors import InputError, no_strategy
 from .balance_subtopology import BalanceSubtopology
 from .balanced import Balanced
 from .cooperative_sticky import CooperativeSticky
@@ -144,8 +144,8 @@ def by_name(name: str) -> Assignor:
     The strategy of that name.
 
     Raises:
-        InputError: There is none; the message lists those there are, and says why a custom one is
-            missing.
+        InputError: There is none; the message has the nearest and all that exist, and says why a custom one
+            is missing.
     """
     if name in ASSIGNORS:
         return ASSIGNORS[name]
@@ -161,8 +161,7 @@ def by_name(name: str) -> Assignor:
             f"the custom strategy {name!r} cannot be loaded: {theirs.broken[name]}.",
             fix=f"Correct its entry point in the group {ENTRY_POINTS}.",
         )
-    known = ", ".join(every())
-    raise InputError(f"there is no strategy {name!r}.", fix=f"Choose one of: {known}.")
+    raise no_strategy(name, every())
 
 
 @cache

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from functools import wraps
@@ -19,7 +20,7 @@ from typing import Any, ParamSpec
 from .. import wiring
 from ..config import Settings, Webhook, load
 from ..messages.wording import words
-from ..model.errors import ConfigError, EvenkeelError
+from ..model.errors import ConfigError, EvenkeelError, HistoryError, LakeError
 from ..model.text import listed
 from . import demo, sources
 from .database import database, secret_url
@@ -258,6 +259,7 @@ def lake(settings: Settings) -> Check:
 def history() -> Check:
     """Whether the history, or the demo's where none is configured, answers and has this version's schema."""
     from ..adapters import postgres
+    from ..adapters.lake import FileLake
 
     try:
         settings, where = database()
@@ -267,6 +269,12 @@ def history() -> Check:
     if waiting:
         found = f"{where}: {len(waiting):,} migrations are not applied ({', '.join(waiting)})."
         return Check("history", FAIL, found, "Run `evenkeel admin migrate`.")
+    # people may ask from where the lake is not
+    with suppress(LakeError):
+        try:
+            postgres.check(secret_url(settings), FileLake(settings.lake))
+        except HistoryError as problem:
+            return replace(failed("history", problem), outcome=WARN)
     return Check("history", OK, f"{where}; schema is this version's")
 
 

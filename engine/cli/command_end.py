@@ -20,6 +20,7 @@ from typer.core import TyperGroup
 
 from ..model.environment import DOING
 from ..model.errors import EvenkeelError, InputError
+from ..model.logs import PRINTABLE, printable_error
 from ..model.text import printable
 from .verbs import FAMILIES, GROUPS, PATHS, SHOWN, VERBS, command
 
@@ -153,10 +154,8 @@ def _ended(run: Any) -> int:
         return _closed_pipe()
     except (KeyboardInterrupt, typer.Abort):
         return 130
-    except Exception as problem:
-        if debugging():
-            raise
-        for line in explain(problem):
+    except Exception as problem:  # noqa: BLE001
+        for line in _traceback(problem) if debugging() else explain(problem):
             complain(line)
         return exit_code(problem)
 
@@ -193,6 +192,13 @@ def explain(problem: Exception) -> list[str]:
     ]
 
 
+def _traceback(problem: Exception) -> list[str]:
+    """The traceback, whatever a name in it holds."""
+    import traceback
+
+    return "".join(traceback.format_exception(printable_error(problem))).splitlines()
+
+
 def complain(line: str) -> None:
     """A line for people, on standard error, safe to show whatever a name in it holds."""
     print(printable(line), file=sys.stderr, flush=True)
@@ -214,6 +220,8 @@ def _prepare_streams() -> None:
 
     level = logging.INFO if debugging() else logging.CRITICAL + 1
     logging.basicConfig(level=level, format="%(asctime)s %(name)s %(message)s")
+    for handler in logging.root.handlers:
+        handler.addFilter(PRINTABLE)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

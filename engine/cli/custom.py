@@ -14,21 +14,22 @@ from typing import TypeVar, cast
 
 from ..assignors import RACKED, by_name, custom, every, include, is_ours
 from ..assignors.interface import Assignor, shape_problem
-from ..model.errors import InputError
-from .patterns import meant
+from ..model.errors import InputError, no_strategy
+from ..streams.settings import RackStrategy, StickyTasks
 
 T = TypeVar("T")
 
 _FIX = "Fix it, or install what it needs."
 
 
-def load(place: str) -> Assignor:
+def load(place: str, known: Iterable[str] = ()) -> Assignor:
     """
     The strategy of that name or place.
 
     Args:
         place: The name of a strategy of evenkeel or of an installed entry point, `module:Class`,
             `path/to/file.py:Class`, or `path/to/file.py` of one class; an object that is an assignor does as well.
+        known: The names that an unknown one is compared with; without them, those of all strategies of partitions.
 
     Raises:
         InputError: There is none; the message says where the way to it ends.
@@ -37,11 +38,8 @@ def load(place: str) -> Assignor:
         return by_name(place)
     where, _, name = (place, "", "") if place.endswith(".py") else place.rpartition(":")
     if not where or not (name or place.endswith(".py")):
-        there = meant(place, every()) or f"There are {', '.join(every())}."
-        raise InputError(
-            f"there is no strategy {place!r}.",
-            fix=f"{there} One of your own is module:Class or path/to/file.py:Class.",
-        )
+        own = ", or your own: module:Class or path/to/file.py:Class"
+        raise no_strategy(place, known or every(), more=own)
     module = _file(Path(where)) if where.endswith(".py") else _module(where)
     classes = [(n, c) for n, c in vars(module).items() if isinstance(c, type)]
     known = [n for n, c in classes if hasattr(c, "assign") and c.__module__ == module.__name__]
@@ -62,15 +60,20 @@ def load(place: str) -> Assignor:
     return cast(Assignor, assignor)
 
 
-def name_of(strategy: str | None) -> str | None:
+def is_place(strategy: str) -> bool:
+    """Whether this is `module:Class` or a file, not a name."""
+    return ":" in strategy or strategy.endswith(".py")
+
+
+def name_of(strategy: str) -> str:
     """
-    The name of a strategy given by name or by place; one given by place is known from then on.
+    The name of a strategy, of partitions or tasks, given by name or by place; one given by place is known from then on.
 
     Raises:
-        InputError: It cannot be loaded, or takes a name of evenkeel's.
+        InputError: There is none, it cannot be loaded, or it takes a name of evenkeel's.
     """
-    is_place = strategy is not None and (":" in strategy or strategy.endswith(".py"))
-    return include_all([strategy])[0] if strategy and is_place else strategy
+    of_tasks = [*RackStrategy, *StickyTasks]
+    return strategy if strategy in of_tasks else _included(strategy, of_tasks)
 
 
 def include_all(places: Iterable[str] | None) -> list[str]:
@@ -80,13 +83,14 @@ def include_all(places: Iterable[str] | None) -> list[str]:
     Raises:
         InputError: One cannot be loaded, or takes a name of evenkeel's.
     """
-    names = []
-    for place in places or ():
-        assignor = load(place)
-        if not is_ours(assignor):
-            include(assignor)
-        names.append(assignor.name)
-    return names
+    return [_included(place) for place in places or ()]
+
+
+def _included(place: str, of_tasks: Iterable[str] = ()) -> str:
+    assignor = load(place, dict.fromkeys([*every(), *of_tasks]))
+    if not is_ours(assignor):
+        include(assignor)
+    return assignor.name
 
 
 def _module(name: str) -> ModuleType:

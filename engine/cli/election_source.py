@@ -25,7 +25,7 @@ from ..config import Settings
 from ..messages.wording import how, why_elected, words
 from ..model.assignments import Deployment
 from ..model.command import command_in_text
-from ..model.errors import InputError
+from ..model.errors import InputError, no_strategy
 from ..model.facts import Fact, note, reason
 from ..model.groups import GroupSnapshot, Member
 from ..model.states import STREAMS_PROTOCOL, GroupType
@@ -245,7 +245,7 @@ def target(name: str, lists: Listed, group: str | None = None) -> str:
             f"--to: no group elects {name!r}: {RACK_SETTING} is a setting, not a strategy.",
             fix=f"Set {RACK_SETTING} on every member."
             if group is None
-            else f"See `{command_in_text('evenkeel runbook {} --strategy {}', group, name)}`.",
+            else f"See `{command_in_text('evenkeel runbook --group {} --strategy {}', group, name)}`.",
         )
     wire = wire_name(name)
     known = every()
@@ -253,11 +253,8 @@ def target(name: str, lists: Listed, group: str | None = None) -> str:
     if name in SERVER_SIDE or wire in CLIENT_SIDE or listed or "." in wire:
         return name
     if name not in known:
-        choices = ", ".join([*(one.strategy for one in CLIENT_SIDE.values()), *SERVER_SIDE])
-        raise InputError(
-            f"--to: there is no strategy {name!r}.",
-            fix=f"Choose one of {choices}, or give the class of your own.",
-        )
+        names = [*(one.strategy for one in CLIENT_SIDE.values()), *SERVER_SIDE]
+        raise no_strategy(name, names, at="--to: ", more=", or the class of your own")
     deployment = known[name].deployment
     if deployment in (Deployment.SETTING, Deployment.CLASS):
         return name

@@ -46,10 +46,9 @@ Stored = Annotated[
         "Read a recording, a lake folder, or `lake` for the configured lake, instead of Kafka.",
     ),
 ]
-GroupPattern = Annotated[
-    str,
-    option("--group PATTERN", "Only groups whose id matches this shell pattern, e.g. 'orders-*'."),
-]
+GROUP = option("--group NAME", "A group id, or a shell pattern of ids, e.g. 'orders-*'.")
+Group = Annotated[str, GROUP]
+"""Which groups; where it has no default, a verb does nothing without it."""
 Strategies = Annotated[
     list[str] | None,
     option(

@@ -1,10 +1,12 @@
-"""Groups by name or shell pattern, and the names that somebody may have meant."""
+"""Groups by name or shell pattern."""
 
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Collection, Iterable
-from difflib import get_close_matches
+from collections.abc import Collection
+
+from ..model.text import meant
+from .command_end import NothingFound
 
 
 def is_pattern(text: str) -> bool:
@@ -27,14 +29,19 @@ def matching(pattern: str, groups: Collection[str]) -> list[str]:
     return sorted(group for group in groups if fnmatch.fnmatchcase(group, pattern))
 
 
-def meant(name: str, known: Iterable[str]) -> str | None:
+def no_group(
+    pattern: str, where: str, known: Collection[str], fix: str | None = None
+) -> NothingFound:
     """
-    A question that offers the names nearest to a wrong one; None where none is near.
+    The error about groups that do not exist; its fix has the nearest names.
 
-    >>> meant("scorebord", ["groups", "scoreboard"]), meant("x", ["groups"])
-    ('Did you mean scoreboard?', None)
-    >>> meant("orders_ap", ["orders-app", "orders-api", "pay"])
-    'Did you mean orders-app or orders-api?'
+    Args:
+        pattern: The name or shell pattern that was given.
+        where: What has no such group.
+        known: The groups that exist there.
+        fix: The fix where no name is near.
+
+    >>> str(no_group("orders", "in cluster eu", ["orders-app", "pay"]))
+    "no group 'orders' in cluster eu. Did you mean orders-app?"
     """
-    near = get_close_matches(name, list(known))
-    return f"Did you mean {' or '.join(near)}?" if near else None
+    return NothingFound(f"no group {pattern!r} {where}.", fix=meant(pattern, known) or fix)

@@ -8,8 +8,9 @@ from typing import Any
 
 from evenkeel import sql
 
+from ..config.times import past
 from ..model.errors import InputError
-from .patterns import meant
+from ..model.text import meant
 
 _LARGEST = 1_000_000
 """No number of rows or hours is larger; Postgres' dates and integers hold it."""
@@ -107,16 +108,16 @@ def read_parameters(query: sql.Statement, given: Sequence[str]) -> dict[str, str
 
 
 def _checked(parameter: sql.Parameter, value: str) -> str:
-    """The text as the database takes it: a moment without a time zone is one in UTC."""
+    """The text as the database takes it: a moment without a time zone is one in UTC, and so is a time of day."""
     if parameter.type == "timestamptz":
         try:
-            moment = datetime.fromisoformat(value)
+            return past(value, datetime.now(UTC)).isoformat()
         except ValueError:
             raise InputError(
-                f"--param {parameter.name}={value} is no moment in ISO form.",
-                fix=f"Write for example --param {parameter.name}=2026-03-01T12:00Z; without a time zone it is UTC.",
+                f"--param {parameter.name}={value} is no moment.",
+                fix=f"Write {parameter.name}=14:00, {parameter.name}=2h (ago) or {parameter.name}=2026-03-01T12:00Z; "
+                "without a time zone it is UTC.",
             ) from None
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
     if parameter.type is None or parameter.type not in _TYPES:
         return value
     what, read, example = _TYPES[parameter.type]

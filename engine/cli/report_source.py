@@ -16,7 +16,7 @@ from . import sources
 from .command_end import NothingFound, complain
 from .database import database
 from .local_mode import look
-from .patterns import is_pattern, matching, meant
+from .patterns import is_pattern, matching, no_group
 
 JUDGED = 14_400
 """So many groups, snapshot by snapshot, are evaluated without being asked: some minutes at most."""
@@ -133,4 +133,4 @@ def from_database(cluster: str | None, pattern: str, limit: int | None) -> Fleet
     if not fleet.taken_at:
         raise NothingFound(f"the history of {name} has no snapshot with metrics yet.")
     known = {one.group_id for one in stored_report(history, name, snapshots=1).groups}
-    raise NothingFound(f"no group of {name} matches {pattern!r}.", fix=meant(pattern, known))
+    raise no_group(pattern, f"in cluster {name}", known)

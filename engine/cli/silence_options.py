@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from ..model.errors import InputError
-from .options import argument, option
+from .options import option
 from .patterns import is_pattern
 
 if TYPE_CHECKING:
@@ -18,11 +18,6 @@ if TYPE_CHECKING:
     from ..ports import History
     from ..records import SilenceKind
 
-Pattern = Annotated[
-    str | None,
-    argument("PATTERN", "A group id or shell pattern, e.g. 'orders-*'.", show_default=False),
-]
-Group = Annotated[str | None, option("--group PATTERN", "The same, as an option.")]
 Until = Annotated[
     str | None, option("--until MOMENT", "End time with time zone: 2026-11-23T06:00Z.")
 ]
@@ -77,21 +72,6 @@ def keep(
             who=by or os.environ.get("EVENKEEL_USER") or getpass.getuser(),
         )
     )
-
-
-def pattern_of(pattern: str | None, group: str | None) -> str:
-    """
-    The groups that are meant, named by the argument or by --group.
-
-    Raises:
-        InputError: By neither, or by both.
-    """
-    if pattern is not None and group is not None and pattern != group:
-        raise InputError("PATTERN and --group exclude each other.", fix="Give one of them.")
-    given = pattern or group
-    if not given:
-        raise InputError("no group is given.", fix="Name one, or a pattern in quotes: 'orders-*'.")
-    return given
 
 
 def given_reason(text: str | None) -> str:

@@ -15,13 +15,13 @@ from .. import wiring
 from ..config import ClusterSettings, Filter, Settings
 from ..messages.wording import moment, words
 from ..model.errors import Infeasible, InputError
-from ..model.text import listed
+from ..model.text import listed, several
 from ..ports import ALL, Lake, Manifest
 from ..snapshots import problems_of, split_snapshot_id
 from . import demo
 from .command_end import NothingFound, complain, spare_pandas
 from .configured_racks import RackedLake
-from .patterns import matching, meant
+from .patterns import matching, no_group
 
 if TYPE_CHECKING:
     from ..snapshots.groups_with_past import GroupWithPast
@@ -238,11 +238,12 @@ def problems(source: SnapshotSource) -> list[str]:
     groups = source.lake.read("groups", [source.newest]).select(["group_id", "error"]).to_pylist()
     failed = {row["group_id"] for row in groups if row["error"] is not None}
     facts = source.manifest.facts
-    own = ("group_unread", "commits_unread")
+    about = {"group_unread": slice(None), "commits_unread": slice(1)}
     return [
         words(problem)
         for problem in problems_of(facts)
-        if not (problem.measure in own and problem.subjects[0] in failed)
+        if problem.measure not in about
+        or not failed.issuperset(problem.subjects[about[problem.measure]])
     ]
 
 
@@ -287,18 +288,17 @@ def among(source: SnapshotSource, pattern: str, ids: Collection[str]) -> list[st
     if found := matching(pattern, ids):
         return found
     _, taken_at = split_snapshot_id(source.newest)
-    problem = (
-        f"no group of cluster {source.cluster} matches {pattern!r} "
-        f"({len(ids):,} groups at {moment(taken_at)})"
-    )
+    where = f"in cluster {source.cluster} ({several(len(ids), 'group')} at {moment(taken_at)})"
     denied = source.groups and source.groups.denying(pattern)
     if denied:
-        raise NothingFound(
-            f"{problem}: the cluster's filter leaves out {denied!r}.",
-            fix=f"`groups = {{deny = []}}` under [clusters.{source.cluster}] in evenkeel.toml admits all.",
+        raise no_group(
+            pattern,
+            f"{where}: the cluster's filter leaves out {denied!r}",
+            (),
+            f"`groups = {{deny = []}}` under [clusters.{source.cluster}] in evenkeel.toml admits all.",
         )
     listing = "`evenkeel lag` without --group lists them." if ids else None
-    raise NothingFound(f"{problem}.", fix=meant(pattern, ids) or listing)
+    raise no_group(pattern, where, ids, listing)
 
 
 def selected(source: SnapshotSource, pattern: str) -> list[GroupWithPast]:

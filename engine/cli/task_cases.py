@@ -30,7 +30,7 @@ from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr
 
 from ..messages.wording import words
 from ..model.arrays import NONE, Indices, Ints, ragged
-from ..model.errors import InputError
+from ..model.errors import InputError, no_strategy
 from ..streams.actives import optimize
 from ..streams.model import LAG_UNKNOWN, Application, ClientLine, Placement, TaskLine, application
 from ..streams.place import place
@@ -179,10 +179,8 @@ def read_tasks(case: ApplicationCase) -> tuple[Application, TaskConfig]:
         racked = case.strategy != StickyTasks.CLIENT
         strategy = RackStrategy(case.strategy) if racked else RackStrategy.NONE
     except ValueError:
-        raise InputError(
-            f"strategy: there is no task strategy {case.strategy!r}.",
-            fix=f"Name one of {', '.join([*RackStrategy, *StickyTasks])}.",
-        ) from None
+        names = [*RackStrategy, *StickyTasks]
+        raise no_strategy(case.strategy, names, at="strategy: an application has tasks, ") from None
     costs, settings = case.costs, dict(case.config)
     config = TaskConfig(
         **settings | {"tags": tuple(case.config.tags)},

@@ -19,7 +19,7 @@ from ..messages.wording import look_again, member_names, words
 from ..model.errors import Infeasible, InputError
 from ..model.groups import GroupSnapshot, Member
 from ..model.states import GroupType
-from ..model.text import listed, several
+from ..model.text import listed, meant, several
 from ..pipeline.whatif import (
     Can,
     Change,
@@ -37,8 +37,8 @@ from ..pipeline.whatif import (
     why_not,
 )
 from ..streams.settings import RackStrategy, StickyTasks
-from .custom import include_all
-from .patterns import is_pattern, meant
+from .custom import include_all, name_of
+from .patterns import is_pattern
 
 ALL_NEW = "new"
 """How --rack and --capacity name all members that join."""
@@ -336,8 +336,7 @@ def named_of(strategies: Sequence[str] | None) -> list[str]:
     Raises:
         InputError: One cannot be loaded.
     """
-    known = {PLAN, *RackStrategy, *StickyTasks}
-    return [one if one in known else include_all([one])[0] for one in strategies or ()]
+    return [one if one == PLAN else name_of(one) for one in strategies or ()]
 
 
 def plan_in(file: Path) -> Plan:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from ..model.errors import no_strategy
 from .base import Strict, Texts
 
 
@@ -33,10 +34,12 @@ class RackStrategy(enum.StrEnum):
 
 
 def _known_strategy(value: str | None) -> RackStrategy | None:
+    if value is None:
+        return None
     try:
-        return None if value is None else RackStrategy(value)
+        return RackStrategy(value)
     except ValueError:
-        raise ValueError(f"use {', '.join(RackStrategy)}") from None
+        raise ValueError(str(no_strategy(value, RackStrategy)).rstrip(".")) from None
 
 
 class StreamsSettings(Strict):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
 _SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _PART = re.compile(r"(\d+)\s*(min|[smhdw])(?![a-z])\s*")
+
+_CLOCK = re.compile(r"\d\d?:\d\d")
 
 
 def span(text: str) -> timedelta:
@@ -45,6 +47,28 @@ def moment(text: str) -> datetime:
     except ValueError:
         raise ValueError(f"{text!r} is no moment: write it like 2026-11-23T06:00Z") from None
     return aware(at)
+
+
+def past(text: str, now: datetime) -> datetime:
+    """
+    A past moment: in ISO 8601, as a time of day (the last one), or as a span of time ago; in UTC without a time zone.
+
+    >>> now = datetime(2026, 11, 23, 15, tzinfo=UTC)
+    >>> [past(text, now).isoformat()[5:16] for text in ("2026-11-22 06:00", "14:00", "16:30", "2h", "1d 1h ago")]
+    ['11-22T06:00', '11-23T14:00', '11-22T16:30', '11-23T13:00', '11-22T14:00']
+
+    Raises:
+        ValueError: It is none of these.
+    """
+    given = text.strip()
+    if _CLOCK.fullmatch(given):
+        at = datetime.combine(now.astimezone(UTC), time.fromisoformat(given.zfill(5)), UTC)
+        return at if at <= now else at - timedelta(days=1)
+    try:
+        at = datetime.fromisoformat(given)
+    except ValueError:
+        return now - span(given.removesuffix(" ago"))
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def aware(at: datetime) -> datetime:

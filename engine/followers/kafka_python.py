@@ -263,18 +263,18 @@ class PlanAssignor(AbstractPartitionAssignor):  # type: ignore[misc]
 
     def _tell(self, reasons: tuple[str, ...], plan: Plan | None) -> None:
         """Log what is not as planned, once until it changes."""
-        # names in it are others': no line of the log is theirs to write
-        plain = ("".join(c if c.isprintable() else " " for c in reason) for reason in reasons)
         longest = _LONGEST_REASON
-        reasons = tuple(one if len(one) <= longest else f"{one[:longest]}..." for one in plain)
+        reasons = tuple(
+            one if len(one) <= longest else f"{one[:longest]}..." for one in map(_plain, reasons)
+        )
         if reasons == self._logged:
             return
         self._logged = reasons
-        label = self._reading.source.label
+        group, label = _plain(self.group), _plain(self._reading.source.label)
         if reasons:
-            _log.warning("group %s, plan %s: %s", self.group, label, "; ".join(reasons))
+            _log.warning("group %s, plan %s: %s", group, label, "; ".join(reasons))
         elif plan is not None:
-            _log.info("group %s follows its plan of %s (%s)", self.group, plan.made_at, label)
+            _log.info("group %s follows its plan of %s (%s)", group, plan.made_at, label)
 
     def _addresses(self) -> list[str]:
         if self._address is not None:
@@ -310,6 +310,11 @@ def _whole(strategy: str, cluster: Any, seen: Sequence[Seen]) -> tuple[_Given, t
         for member, given in answer.items()
     }
     return whole, troubles
+
+
+def _plain(text: str) -> str:
+    """Text for a line of the log: names in it are others', and no line is theirs to write."""
+    return "".join(c if c.isprintable() else " " for c in text)
 
 
 def _cause(problem: Exception) -> str:

@@ -129,7 +129,9 @@ class Plan:
         told = json.dumps(whole, indent=2, ensure_ascii=False)
         # a line per member: people read a plan, and compare two
         lines = ",\n".join(f"    {json.dumps(one, ensure_ascii=False)}" for one in members)
-        return f'{told[:-2]},\n  "members": [\n{lines}\n  ]\n}}\n'
+        plan = f'{told[:-2]},\n  "members": [\n{lines}\n  ]\n}}\n'
+        # a name may hold what a terminal obeys, or what turns the direction of a line
+        return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in plan)
 
 
 def read_plan(text: str | bytes) -> Plan:

@@ -249,7 +249,9 @@ def _command(cluster: str, news: News) -> str:
     group, strategy = news.group_id, news.strategy
     if news.kind is not NewsKind.SWITCH:
         return next_command(cluster, group, Diagnosis.CATCHING_UP, None)
-    return command("evenkeel runbook {} --cluster {} --strategy {}", group, cluster, strategy)
+    return command(
+        "evenkeel runbook --group {} --cluster {} --strategy {}", group, cluster, strategy
+    )
 
 
 def _lines(news: News, moves: Sequence[Move]) -> list[tuple[str, str]]:

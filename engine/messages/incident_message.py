@@ -432,10 +432,10 @@ def next_command(cluster: str, group: str, cause: TroubleKind, good_snapshot_id:
         asked = "evenkeel query lag_history --param cluster={} --param group={}"
         return command(asked, cluster, group)
     if cause is Diagnosis.REBALANCING and good_snapshot_id is not None:
-        compared = "evenkeel diff --cluster {} --since {} -- {}"
+        compared = "evenkeel diff --cluster {} --since {} --group {}"
         return command(compared, cluster, good_snapshot_id, group)
     if cause is Diagnosis.STORE_IN_ONE_RACK:
-        return command("evenkeel tasks --from lake --cluster {} {}", cluster, group)
+        return command("evenkeel tasks --from lake --cluster {} --group {}", cluster, group)
     # with the capacity of members, and forecasts of other assignments
     verb = "advise --from lake" if cause in SECONDS_BEHIND else "lag"
     return command(f"evenkeel {verb} --cluster {{}} --group {{}}", cluster, group)

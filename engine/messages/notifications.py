@@ -3,10 +3,10 @@ Notifications about groups after a snapshot, and about a pipeline after a check:
 were resolved, one by one or, for groups, in a digest.
 
 An incident has one message per channel. evenkeel edits it when the incident gets worse, at a reminder and at its end,
-and adds a line to its thread each time. Many incidents at once, and pre-existing ones at the first check of a cluster,
-share a digest. A group that a digest doesn't name follows with the next snapshot. An incident in a digest has no
-message of its
-own: it gets one when it becomes worse, and its end is a line in the digest's thread.
+and adds a line to its thread each time. Many incidents at once share a digest. So do the pre-existing ones, the first
+time that several are known; those that need more snapshots are notified like any other. A group that a digest doesn't
+name follows with the next snapshot. An incident in a digest has no message of its own: it gets one when it becomes
+worse, and its end is a line in the digest's thread.
 """
 
 from __future__ import annotations
@@ -100,6 +100,7 @@ def round_of(
         changed=changed,
         link=link,
         courses=stepped(before, judgment, settings),
+        begun=_begun(before),
         postings=Postings(cluster=judgment.cluster, settings=settings),
     )
     telling.tell()
@@ -123,6 +124,7 @@ class _Telling:
     changed: Changed
     link: str | None
     courses: dict[str, IncidentCourse]
+    begun: frozenset[str]
     postings: Postings
     events: list[GroupEvent] = field(default_factory=list)
 
@@ -150,10 +152,10 @@ class _Telling:
             self._resolved(channel, some)
 
     def _opened(self, channel: str, courses: Sequence[IncidentCourse]) -> None:
-        """Pre-existing incidents of groups share a digest, and so do too many at once."""
+        """Pre-existing incidents of groups share a digest, once per channel, and so do too many at once."""
         rest = [course for course in courses if course.readers or not course.already_so]
         first = [course for course in courses if course.already_so and not course.readers]
-        if len(first) > 1:
+        if len(first) > 1 and channel not in self.begun:
             self._digest(channel, DigestKind.FIRST, first)
         else:
             rest += first
@@ -301,6 +303,12 @@ class _Telling:
 
     def _quiet(self, course: IncidentCourse) -> Quiet | None:
         return self.quiet(course.name, self.judgment.at)
+
+
+def _begun(before: IncidentWatch) -> frozenset[str]:
+    """The channels that had a digest of pre-existing incidents."""
+    known = (course.readers for course in before.courses if course.already_so)
+    return frozenset(readers.channel for readers in known if readers and readers.in_digest)
 
 
 def rule_of(settings: Settings, cluster: str, course: IncidentCourse) -> Rule:

@@ -129,7 +129,8 @@ def _gaps(samples: Samples) -> Floats:
         # while nobody is there nobody commits
         stood = samples.stood[older] & samples.stayed[newer] & (samples.arrived[older] > 0)
         gap = committed_at[newer] - committed_at[older]
-        longest = np.fmax(longest, np.where(came_back & stood, gap, np.nan))
+        # a clock that leapt back in between tells nothing of the time that passed
+        longest = np.fmax(longest, np.where(came_back & stood & (gap > 0), gap, np.nan))
     return longest
 
 

@@ -24,17 +24,17 @@ def command(template: str, *names: str) -> str:
     as a pattern. A comment at the end says that a name is cut, or altered for a tool that takes no patterns.
 
     Args:
-        template: Its words, with `{}` in the place of each name.
+        template: Its words, with `{}` in the place of each name, behind an option.
         names: Names of groups, clusters, topics and strategies.
 
     >>> command("evenkeel lag --cluster {} --group {}", "eu", "orders")
     'evenkeel lag --cluster eu --group orders'
-    >>> print(command("evenkeel tasks {} --cluster {}", "it's $(x)", "-v"))
-    evenkeel tasks 'it'"'"'s $(x)' --cluster=-v
-    >>> command("evenkeel plan {} --strategy {}", "--help", "balanced")
-    'evenkeel plan --strategy balanced -- --help'
-    >>> command("evenkeel diff {}", "a`b\n*")
-    "evenkeel diff 'a?b??'"
+    >>> print(command("evenkeel tasks --group {} --cluster {}", "it's $(x)", "-v"))
+    evenkeel tasks --group 'it'"'"'s $(x)' --cluster=-v
+    >>> command("evenkeel plan --group {} --strategy {}", "--help", "balanced")
+    'evenkeel plan --group=--help --strategy balanced'
+    >>> command("evenkeel diff --group {}", "a`b\n*")
+    "evenkeel diff --group 'a?b??'"
     """
     spelt = [_spelt(name) for name in names]
     line = _filled(template, spelt)
@@ -47,10 +47,10 @@ def command_in_text(template: str, *names: str) -> str:
     """
     The same within a sentence, which breaks lines and has bold parts: spaces and asterisks are `?`, too.
 
-    >>> command_in_text("evenkeel plan {}", "orders-app"), command_in_text("evenkeel plan {}", "-a b")
-    ('evenkeel plan orders-app', "evenkeel plan -- '-a?b'")
-    >>> command_in_text("evenkeel plan {}", "x" * 61)
-    'evenkeel plan NAME'
+    >>> command_in_text("evenkeel plan --group {}", "orders-app"), command_in_text("evenkeel plan --group {}", "-a b")
+    ('evenkeel plan --group orders-app', "evenkeel plan --group='-a?b'")
+    >>> command_in_text("evenkeel plan --group {}", "x" * 61)
+    'evenkeel plan --group NAME'
     """
     return _filled(template, map(_in_text, names))
 
@@ -63,19 +63,17 @@ def quoted(word: str) -> str:
 
 
 def _filled(template: str, names: Iterable[str]) -> str:
-    given, words, behind = iter(names), list[str](), list[str]()
+    given, words = iter(names), list[str]()
     for part in template.split():
         if "{}" not in part:
             words.append(part)
             continue
         word = part.replace("{}", next(given))
-        if part != "{}" or not word.startswith("-") or "--" in words:
-            words.append(quoted(word))
-        elif words[-1].startswith("--"):
+        if part == "{}" and word.startswith("-"):
             words[-1] += f"={quoted(word)}"
         else:
-            behind.append(quoted(word))
-    return " ".join([*words, *(["--", *behind] if behind else [])])
+            words.append(quoted(word))
+    return " ".join(words)
 
 
 def _spelt(name: str) -> str:

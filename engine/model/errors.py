@@ -8,10 +8,11 @@ causes, never shown to users directly.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .text import printable
+from .text import meant, printable
 
 if TYPE_CHECKING:
     from .facts import Fact
@@ -52,6 +53,26 @@ class InputError(EvenkeelError):
     """The input is not what this command reads."""
 
     exit_code = 2
+
+
+def no_strategy(name: str, known: Iterable[str], *, at: str = "", more: str = "") -> InputError:
+    """
+    The error about a strategy that does not exist: the nearest names, then all of them.
+
+    Args:
+        name: The wrong name.
+        known: The names that are right here.
+        at: Where it is given, such as an option.
+        more: What else is right, after the names.
+
+    >>> str(no_strategy("stickey", ["range", "sticky"], at="--to: "))
+    "--to: there is no strategy 'stickey'. Did you mean sticky? Known: range, sticky."
+    """
+    names = list(known)
+    there = f"Known: {', '.join(names)}{more}."
+    near = meant(name, names)
+    fix = f"{near} {there}" if near else there
+    return InputError(f"{at}there is no strategy {name!r}.", fix=fix)
 
 
 class ClusterUnreachable(EvenkeelError):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from urllib.parse import quote, urlsplit
 
 
@@ -56,6 +57,19 @@ def and_more(number: int) -> str:
     ('', ' and 1,200 more')
     """
     return f" and {number:,} more" if number > 0 else ""
+
+
+def meant(name: str, known: Iterable[str]) -> str | None:
+    """
+    A question that offers the names nearest to a wrong one; None where none is near.
+
+    >>> meant("scorebord", ["groups", "scoreboard"]), meant("x", ["groups"])
+    ('Did you mean scoreboard?', None)
+    >>> meant("orders_ap", ["orders-app", "orders-api", "pay"])
+    'Did you mean orders-app or orders-api?'
+    """
+    near = get_close_matches(name, list(known))
+    return f"Did you mean {' or '.join(near)}?" if near else None
 
 
 def named(names: Sequence[str], noun: str, for_one: str, for_many: str, limit: int = 3) -> str:

@@ -15,7 +15,7 @@ from ..messages.wording import how, look_again, proof, reasons, replay, words
 from ..model.arrays import NONE
 from ..model.assignments import Candidate, Deployment, Feasibility
 from ..model.columns import columns_of
-from ..model.errors import EvenkeelError, Infeasible, InputError
+from ..model.errors import EvenkeelError, Infeasible, no_strategy
 from ..model.facts import PROOF, Fact, FactKind, fact, of_kind
 from ..model.figures import Forecast, Score
 from ..model.groups import GroupHeader
@@ -68,7 +68,7 @@ def answer_of(
     """
     rows = {each.row.strategy: each for each in proposals}
     if strategy not in rows:
-        raise InputError(f"there is no strategy {strategy!r}.", fix=f"There are {', '.join(rows)}.")
+        raise no_strategy(strategy, rows)
     row, changed = rows[strategy].row, rows[strategy].moves
     if changed is None:
         why = row.reason.removesuffix(".")

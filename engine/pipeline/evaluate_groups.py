@@ -21,7 +21,7 @@ from ..incidents.evaluation import Judged, Judgment, Trouble
 from ..incidents.troubles import judged_of
 from ..metrics.observe import Observation
 from ..model.batch import GroupBatch
-from ..model.errors import EvenkeelError
+from ..model.errors import EvenkeelError, LakeError
 from ..model.facts import Fact, FactKind, fact
 from ..model.groups import can_be_kept
 from ..model.logs import logger
@@ -33,6 +33,7 @@ from ..snapshots.groups_with_past import (
     BatchWithPast,
     Lookback,
     lookback_of,
+    of_the_past,
     read_with_past,
     taken_at,
 )
@@ -136,6 +137,9 @@ def _plainly_well(lake: Lake, settings: Settings, lookback: Lookback) -> set[str
     """The quick check covers all groups at once; if a broken one fails it, each is evaluated alone."""
     try:
         return plainly_well(lake, settings, lookback)
+    except LakeError as problem:
+        _log.warning("the quick health check failed, every group is evaluated: %s", problem)
+        return set()
     except EvenkeelError:
         raise
     except Exception:  # noqa: BLE001
@@ -182,10 +186,17 @@ def _gone(
     """Groups that were there; one that nobody misses or that the configuration leaves out now has nothing any more."""
     newest, *before = lookback.ids
     cluster = split_snapshot_id(newest)[0]
+
+    def listed_in(one: str) -> pa.ChunkedArray:
+        return lake.read("groups", [one], columns=["group_id"])["group_id"]
+
+    lists = dict(of_the_past(before, listed_in))
+    lookback = replace(lookback, ids=(newest, *lists))
     read = settings.clusters[cluster].groups.admits if cluster in settings.clusters else None
     # any of them may have been the last that was looked at, or that could list all groups; nearly all groups are on
     # every list, so these are compared as columns
-    names = lake.read("groups", before, columns=["group_id"])["group_id"].unique()
+    chunks = [chunk for each in lists.values() for chunk in each.chunks]
+    names = pa.chunked_array(chunks, pa.string()).unique()
     known = pc.is_in(names, value_set=pa.array(list(listed), pa.string()))
     there = filter(can_be_kept, names.filter(pc.invert(known)).to_pylist())
     expected = {*watched, *there} - set(listed)

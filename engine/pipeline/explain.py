@@ -12,7 +12,7 @@ from ..assignors.live import Live
 from ..config import Settings
 from ..messages.wording import look_again, words
 from ..model.arrays import NONE
-from ..model.errors import Infeasible, InputError
+from ..model.errors import Infeasible, InputError, no_strategy
 from ..model.facts import MOST_SUBJECTS, Fact, reason
 from ..model.groups import GroupSnapshot
 from ..model.text import listed
@@ -113,10 +113,8 @@ def _task(
     live = running(group, settings.rule(group.cluster, group.group).streams)
     known = {each.value: each for each in live.strategies}
     if strategy not in (*known, Live.name):
-        raise InputError(
-            f"{strategy} doesn't assign tasks of {group.group}.",
-            fix=f"Choose one of: {', '.join((Live.name, *known))}.",
-        )
+        where = f"group {group.group} assigns tasks: "
+        raise no_strategy(strategy, (Live.name, *known), at=where)
     task = live.task_of.get((topic, number))
     if task is None:
         raise _no_such(group, topic, number, {one for one, _ in live.task_of})

@@ -9,13 +9,14 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 
 from ..advice import unfit
+from ..assignors import every
 from ..assignors.kafka.protocol_names import BY_RACKS, SERVER_SETTING, strategy_of
 from ..config import Settings
 from ..followers.plan import FALLBACKS, Plan, PlannedMember, PlannedTopic, by_topic
 from ..messages.wording import words
 from ..model.arrays import NONE
 from ..model.assignments import Assignment
-from ..model.errors import Infeasible, InputError
+from ..model.errors import Infeasible, InputError, no_strategy
 from ..model.groups import GroupSnapshot
 from ..model.states import GroupType
 from ..snapshots.groups_with_past import BatchWithPast, GroupWithPast
@@ -121,6 +122,8 @@ def plan_group(
 
 
 def _check(group: GroupSnapshot, lasts: timedelta, fallback: str | None) -> None:
+    if fallback is not None and fallback not in every():
+        raise no_strategy(fallback, FALLBACKS, at="--fallback: ")
     if fallback is not None and fallback not in FALLBACKS:
         raise InputError(
             f"{fallback!r} cannot be a fallback: not every client has it.",

@@ -281,7 +281,7 @@ def _check(group: GroupSnapshot, strategy: str) -> None:
     takes = {StickyTasks.SERVER} if by_broker else {*RackStrategy, StickyTasks.CLIENT}
     if group.places_tasks and strategy in takes:
         return
-    shown = f"evenkeel runbook {{}} --strategy {StickyTasks.SERVER}"
+    shown = f"evenkeel runbook --group {{}} --strategy {StickyTasks.SERVER}"
     fix = (
         f"`{command_in_text(shown, group.group)}` says what decides there."
         if by_broker

@@ -10,22 +10,29 @@ import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from ..config import Settings
 from ..messages.wording import words
-from ..model.errors import HistoryError
+from ..model.errors import ClusterChanged, HistoryError, LakeError
+from ..model.facts import note
 from ..model.logs import logger
 from ..model.moments import utc_now
 from ..ports import Cluster, Lake, Locks, SnapshotHistory, WaitingSnapshot
-from ..snapshots import facts_of, new_snapshot_id
+from ..snapshots import facts_of, new_snapshot_id, split_snapshot_id
 
 log = logger(__name__)
 
 READING_SHARE = 0.75
 """Share of a task's time limit for reading the cluster; the rest is for writing."""
+
+TRIED = 3
+"""Maximum number of snapshots, before now and in all, of which a retry looks for its own."""
+
+MISSED = 300
+"""Maximum number of snapshots that are added after an outage: a day with the default schedule."""
 
 REPEATS = 3
 """Maximum number of repeated runs of a snapshot."""
@@ -71,7 +78,13 @@ def take_snapshot(
         LakeError: The lake cannot be written; nothing is stored.
         HistoryUnreachable: The lake has the snapshot, the history database doesn't yet.
     """
-    taken = cluster.take_snapshot(new_snapshot_id(name, utc_now()))
+    now = utc_now()
+    newest = next(iter(lake.snapshots(name, limit=1)), None)
+    taken = cluster.take_snapshot(new_snapshot_id(name, now))
+    if newest is not None and (ahead := split_snapshot_id(newest)[1] - now) > timedelta(0):
+        back = note("clock_went_back", [newest], after=ahead.total_seconds())
+        log.warning("%s", words(back))
+        taken = replace(taken, notes=(*taken.notes, back))
     errors = taken.tables["groups"]["error"]
     noted = facts_of(taken) | {
         "problems": [words(problem) for problem in taken.problems],
@@ -125,10 +138,12 @@ def take_scheduled_snapshot(
         except HistoryError as problem:
             # unreachable or not migrated: the lake still takes the snapshot
             log.warning("no lock without the history database: %s", problem)
-        for snapshot_id in lake.snapshots(name, limit=3):
-            if lake.manifest("snapshot", snapshot_id).facts.get("run") == run:
-                log.info("an earlier try of this run stored %s", snapshot_id)
-                break
+        snapshot_id = _of_run(lake, name, run)
+        if snapshot_id is not None:
+            log.info("an earlier try of this run stored %s", snapshot_id)
+            if history.missing_snapshots([snapshot_id]):
+                # of another cluster it is refused again
+                history.store_snapshot(lake.manifest("snapshot", snapshot_id), settings.version)
         else:
             if limit is not None:
                 settings = in_time(settings, name, limit, time.monotonic() - since)
@@ -141,6 +156,20 @@ def take_scheduled_snapshot(
                 cluster.close()
         note_missed(lake, history, settings, name)
     return snapshot_id
+
+
+def _of_run(lake: Lake, name: str, run: str) -> str | None:
+    """The snapshot that an earlier try of a run stored."""
+    # after a clock that was ahead the newest ids are not those that were taken last
+    until = f"{new_snapshot_id(name, utc_now())[:-6]}ffffff"
+    until_now = lake.snapshots(name, until=until, limit=TRIED)
+    for snapshot_id in {*lake.snapshots(name, limit=TRIED), *until_now}:
+        try:
+            if lake.manifest("snapshot", snapshot_id).facts.get("run") == run:
+                return snapshot_id
+        except LakeError as problem:
+            log.warning("%s may be of this run: %s", snapshot_id, problem)
+    return None
 
 
 def in_time(settings: Settings, name: str, limit: timedelta, gone: float) -> Settings:
@@ -165,8 +194,18 @@ def in_time(settings: Settings, name: str, limit: timedelta, gone: float) -> Set
 
 def note_missed(lake: Lake, history: SnapshotHistory, settings: Settings, name: str) -> None:
     """Add the newest snapshots of a cluster that only the lake has to the history database."""
-    for snapshot_id in history.missing_snapshots(lake.snapshots(name, limit=settings.lookback)):
-        history.store_snapshot(lake.manifest("snapshot", snapshot_id), settings.version)
+    for snapshot_id in history.missing_snapshots(lake.snapshots(name, limit=MISSED)):
+        try:
+            manifest = lake.manifest("snapshot", snapshot_id)
+        except LakeError as problem:
+            log.warning("%s is not added to the history database: %s", snapshot_id, problem)
+            continue
+        try:
+            history.store_snapshot(manifest, settings.version)
+        except ClusterChanged as problem:
+            # read under this name while it led to another cluster: no reason to do without those of the right one
+            log.warning("%s is not added to the history database: %s", snapshot_id, problem)
+            continue
         log.info("added the missing %s to the history database", snapshot_id)
 
 

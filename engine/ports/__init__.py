@@ -32,7 +32,7 @@ from .history import (
     SnapshotHistory,
     WaitingSnapshot,
 )
-from .lake import ALL, Compacted, Lake, LakeDay, LakeFile, Manifest, WrittenPart
+from .lake import ALL, Compacted, Home, Lake, LakeDay, LakeFile, Manifest, WrittenPart
 from .operation import (
     ClusterFacts,
     FailingStep,
@@ -59,6 +59,7 @@ __all__ = [
     "Delivered",
     "FailingStep",
     "History",
+    "Home",
     "IncidentWatch",
     "Incidents",
     "Lake",

@@ -133,6 +133,30 @@ class Compacted:
     swept: int = 0
 
 
+class Home(Protocol):
+    """The lake of an installation, with the id that tells one installation from another."""
+
+    @property
+    def address(self) -> str:
+        """Absolute path or URI."""
+
+    def identity(self) -> str | None:
+        """
+        The id; None if the lake has none yet.
+
+        Raises:
+            LakeError: The folder cannot be read.
+        """
+
+    def identify(self, identity: str) -> None:
+        """
+        Give the lake its id.
+
+        Raises:
+            LakeError: The folder cannot be written.
+        """
+
+
 class Lake(Protocol):
     """A folder of Parquet files and manifests."""
 

@@ -7,9 +7,10 @@ derived from that (`derivation`), and so are the tables of the database (`tables
 SQLAlchemy is slow).
 
 `cluster_rows` (the five tables of a snapshot), `metrics`, `candidate`, `advice`, `lifecycle` (state of advice),
-`validation`, `incident`, `silence`, `alert`, `snapshot` (in the history database), `step_run`, `held_lock`, `rollup`
-(hours and days of a group), `candidate_rollup` (hours and days of candidates), `answers` (columns of views and named
-queries, from the headers of their files), `printed_rows` (rows that commands print without storing them).
+`validation`, `incident`, `silence`, `alert`, `snapshot` (in the history database), `step_run`, `held_lock`,
+`installation`, `rollup` (hours and days of a group), `candidate_rollup` (hours and days of candidates), `answers`
+(columns of views and named queries, from the headers of their files), `printed_rows` (rows that commands print without
+storing them).
 """
 
 from collections.abc import Mapping
@@ -33,6 +34,7 @@ from .derivation import (
 )
 from .held_lock import HeldLock
 from .incident import CauseSpan, CourseRow, IncidentCourse, IncidentRow, Readers, WatchRow
+from .installation import Installation
 from .keys import OfGroup, OfSnapshot, keys_of
 from .lifecycle import AdviceCheck, AdviceEvent, Course
 from .metrics import (
@@ -95,6 +97,7 @@ TABLES: Mapping[str, type] = {
     "diagnosis_span": DiagnosisSpan,
     "step_run": StepRun,
     "held_lock": HeldLock,
+    "installation": Installation,
 }
 """The record of each table of the database, each after those that it refers to."""
 
@@ -129,6 +132,7 @@ __all__ = [
     "HeldLock",
     "IncidentCourse",
     "IncidentRow",
+    "Installation",
     "MemberMetrics",
     "MemberRow",
     "MemberSpan",

@@ -358,3 +358,10 @@ STEP_RUN = _table(
 )
 
 HELD_LOCK = _table("held_lock", key=("name",))
+
+INSTALLATION = _table(
+    "installation",
+    # there is one at most
+    Index("installation_only_one", text("(true)"), unique=True),
+    key=("installation_id",),
+)

@@ -249,6 +249,8 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
+        # what is safe is markup
+        finalize=lambda value: printable(value) if type(value) is str else value,
     )
     environment.filters |= {
         "number": number,

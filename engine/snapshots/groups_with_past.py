@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from ..config import Settings
 from ..model.batch import GroupBatch, batch_of
-from ..model.errors import SnapshotNotFound
+from ..model.errors import LakeError, SnapshotNotFound
 from ..model.groups import GroupSnapshot
 from ..model.logs import logger
 from ..model.states import places_tasks
@@ -97,7 +97,9 @@ class Lookback:
 
 def lookback_ids(lake: Lake, settings: Settings, snapshot_id: str) -> list[str]:
     """
-    A snapshot and the earlier ones its metrics look back on, newest first; rejected ones are passed over.
+    A snapshot and the earlier ones its metrics look back on, newest first.
+
+    Rejected ones are passed over, and those of another Kafka cluster that answered under the same name.
 
     Raises:
         SnapshotNotFound: The lake does not hold the snapshot.
@@ -106,7 +108,29 @@ def lookback_ids(lake: Lake, settings: Settings, snapshot_id: str) -> list[str]:
     ids = lake.snapshots(cluster, until=snapshot_id, limit=settings.lookback + 1)
     if not ids or ids[0] != snapshot_id:
         raise SnapshotNotFound(f"the lake holds no snapshot {snapshot_id}.")
-    return [ids[0], *(one for one in ids[1:] if not rejected_as_a_whole(lake, one, "snapshot"))]
+    own = _kafka_cluster_id(lake, ids[0])
+
+    def is_past(one: str) -> bool:
+        is_other = len({own, _kafka_cluster_id(lake, one)} - {None}) > 1
+        return not is_other and not rejected_as_a_whole(lake, one, "snapshot")
+
+    return [ids[0], *(one for one, trusted in of_the_past(ids[1:], is_past) if trusted)]
+
+
+def _kafka_cluster_id(lake: Lake, snapshot_id: str) -> str | None:
+    known: str | None = lake.manifest("snapshot", snapshot_id).facts.get("kafka_cluster_id")
+    return known
+
+
+def of_the_past(ids: Iterable[str], read: Callable[[str], T]) -> Iterator[tuple[str, T]]:
+    """What is read of earlier snapshots; one that is damaged costs the newest nothing but a line."""
+    for snapshot_id in ids:
+        try:
+            found = read(snapshot_id)
+        except LakeError as problem:
+            _log.warning("%s is left out of the past: %s", snapshot_id, problem)
+        else:
+            yield snapshot_id, found
 
 
 def lookback_of(lake: Lake, settings: Settings, snapshot_id: str) -> Lookback:
@@ -241,10 +265,14 @@ def read_with_past(
     """Some groups of a snapshot, *whole* as for `read_batch`, with their earlier ones."""
     newest, *before = lookback.ids
     earlier: list[GroupBatch] = []
-    for one in before:
+
+    def read(one: str) -> GroupBatch:
         trusted = [name for name in names if (one, name) not in lookback.distrusted]
         like = earlier[-1] if earlier else None
-        earlier.append(read_batch(lake, settings, one, trusted, whole=False, like=like))
+        return read_batch(lake, settings, one, trusted, whole=False, like=like)
+
+    for _, batch in of_the_past(before, read):
+        earlier.append(batch)
     return BatchWithPast(
         batch=read_batch(lake, settings, newest, names, whole=whole),
         earlier=tuple(earlier),
@@ -259,7 +287,8 @@ _INTERVAL = ("group_id", "commit_interval_seconds")
 def learned_before(lake: Lake, before: Sequence[str], names: Sequence[str]) -> dict[str, float]:
     """The commit intervals of groups in the metrics of the newest earlier snapshot that has some."""
     for snapshot_id in before:
-        with suppress(SnapshotNotFound):
+        # without metrics, or with damaged ones
+        with suppress(LakeError):
             rows = lake.read("group_metrics", [snapshot_id], groups=names, columns=_INTERVAL)
             return intervals_of(rows)
     return {}

@@ -6,6 +6,7 @@
 -- Parameters:
 --   :cluster text = null           Configured name of the cluster; null for all clusters.
 --   :hours double precision = 1    Length of the period in hours.
+--   :until timestamptz = null      End of the period; null for now.
 --
 -- Plot: advised_after_seconds over started_at, a line per cluster.
 --
@@ -35,5 +36,7 @@ SELECT
 FROM snapshot_health AS health
 WHERE
     (CAST(:cluster AS text) IS NULL OR health.cluster = CAST(:cluster AS text))
-    AND health.started_at >= now() - make_interval(secs => 3600 * CAST(:hours AS double precision))
+    AND health.started_at <= coalesce(CAST(:until AS timestamptz), now())
+    AND health.started_at >= coalesce(CAST(:until AS timestamptz), now())
+    - make_interval(secs => 3600 * CAST(:hours AS double precision))
 ORDER BY health.started_at DESC, health.snapshot_id DESC;

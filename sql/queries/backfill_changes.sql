@@ -7,7 +7,7 @@
 --   :group text = null             Consumer group; null for all groups.
 --   :rules text = null             Schema of the re-evaluation, or the start of its name (`rules_<config_version>`); null for the newest.
 --   :since timestamptz = null      Start of the period; null for the first snapshot.
---   :until timestamptz = null      End of the period (exclusive); null for the last snapshot.
+--   :until timestamptz = null      End of the period (exclusive); null for now.
 --   :limit integer = 100           Maximum number of rows.
 --
 -- Columns as in: snapshot, group_metrics.

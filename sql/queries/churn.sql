@@ -129,21 +129,21 @@ movement AS (
 SELECT
     observed.cluster,
     observed.group_id,
-    observed.snapshots,
-    observed.unreadable,
     observed.rebalancing,
-    observed.rebalancing::double precision
-    / nullif(observed.snapshots - observed.unreadable, 0) AS rebalancing_share,
-    greatest(observed.compared, 0) AS compared,
+    CASE
+        WHEN observed.rebalancing > 0 THEN observed.held_up_offsets
+        WHEN movement.changed = 0 THEN 0
+    END AS held_up_offsets,
     movement.changed,
     movement.joins,
     movement.leaves,
     movement.restarts,
     observed.moved,
-    CASE
-        WHEN observed.rebalancing > 0 THEN observed.held_up_offsets
-        WHEN movement.changed = 0 THEN 0
-    END AS held_up_offsets,
+    observed.rebalancing::double precision
+    / nullif(observed.snapshots - observed.unreadable, 0) AS rebalancing_share,
+    greatest(observed.compared, 0) AS compared,
+    observed.snapshots,
+    observed.unreadable,
     movement.who_joined[1:20] AS who_joined,
     movement.who_left[1:20] AS who_left,
     movement.who_restarted[1:20] AS who_restarted,

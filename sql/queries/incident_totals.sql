@@ -7,6 +7,7 @@
 --   :cluster text = null            Configured name of the cluster; null for all clusters.
 --   :per text = group               group: a row per group and owner; owner: a row per owner.
 --   :hours double precision = 168   Length of the period in hours.
+--   :until timestamptz = null       End of the period; null for now.
 --
 -- Columns as in: incident.
 -- Its own columns:
@@ -19,7 +20,10 @@
 --   longest_seconds double precision  Longest duration of an incident.
 --   last_began_at timestamptz         Start of the newest incident.
 WITH period AS (
-    SELECT now() - make_interval(secs => 3600 * CAST(:hours AS double precision)) AS begins_at
+    SELECT
+        coalesce(CAST(:until AS timestamptz), now()) AS ends_at,
+        coalesce(CAST(:until AS timestamptz), now())
+        - make_interval(secs => 3600 * CAST(:hours AS double precision)) AS begins_at
 ),
 
 happened AS (
@@ -33,24 +37,26 @@ happened AS (
         coalesce(began_at, opened_at) AS began_at,
         extract(epoch FROM coalesce(closed_at, now()) - coalesce(began_at, opened_at)) AS seconds,
         extract(
-            epoch FROM coalesce(closed_at, now()) - greatest(coalesce(began_at, opened_at), period.begins_at)
+            epoch FROM least(closed_at, period.ends_at, now()) - greatest(coalesce(began_at, opened_at), period.begins_at)
         ) AS seconds_within
     FROM incident
     CROSS JOIN period
-    WHERE closed_at IS NULL OR closed_at >= period.begins_at
+    WHERE
+        coalesce(began_at, opened_at) <= period.ends_at
+        AND (closed_at IS NULL OR closed_at >= period.begins_at)
 )
 
 SELECT
     cluster,
     group_id,
-    owner,
     count(*) AS incidents,
-    count(*) FILTER (WHERE severity = 'critical') AS critical_incidents,
-    count(notified_at) AS notified_incidents,
-    count(*) FILTER (WHERE closed_at IS NULL) AS open_incidents,
     sum(seconds_within)::double precision AS wrong_seconds,
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds::double precision) AS median_seconds,
+    count(*) FILTER (WHERE closed_at IS NULL) AS open_incidents,
+    count(*) FILTER (WHERE severity = 'critical') AS critical_incidents,
     max(seconds)::double precision AS longest_seconds,
+    owner,
+    count(notified_at) AS notified_incidents,
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds::double precision) AS median_seconds,
     max(began_at) AS last_began_at
 FROM happened
 WHERE CAST(:cluster AS text) IS NULL OR cluster = CAST(:cluster AS text)

@@ -14,18 +14,18 @@
 SELECT
     history.cluster,
     history.taken_at,
-    history.status,
-    history.diagnosis,
-    history.state,
-    history.members,
     history.total_lag,
+    history.time_lag_seconds,
+    history.diagnosis,
+    history.members,
+    history.consumption_per_second,
+    history.production_per_second,
+    history.status,
+    history.state,
     history.largest_member_lag,
     history.lag_lower_bound,
     history.lag_skew,
     history.delay_seconds,
-    history.time_lag_seconds,
-    history.production_per_second,
-    history.consumption_per_second,
     snapshot.snapshot_id
 FROM lag_history AS history
 LEFT JOIN snapshot ON snapshot.cluster = history.cluster AND snapshot.started_at = history.taken_at

@@ -7,7 +7,8 @@
 -- Parameters:
 --   :cluster text = null             Configured name of the cluster; null for all clusters.
 --   :group text = null               Consumer group; null for all groups.
---   :hours double precision = 168    Length of the period in hours; its first hour counts completely.
+--   :hours double precision = 168    Length of the period in hours; its first and last hour count completely.
+--   :until timestamptz = null        End of the period; null for now.
 --
 -- Columns as in: group_metrics, candidate.
 -- Its own columns:
@@ -38,7 +39,9 @@ WITH hours AS (
         trend.per = 'hour'
         AND (CAST(:cluster AS text) IS NULL OR trend.cluster = CAST(:cluster AS text))
         AND (CAST(:group AS text) IS NULL OR trend.group_id = CAST(:group AS text))
-        AND trend.since > now() - make_interval(secs => 3600 * (CAST(:hours AS double precision) + 1))
+        AND trend.since <= coalesce(CAST(:until AS timestamptz), now())
+        AND trend.since > coalesce(CAST(:until AS timestamptz), now())
+        - make_interval(secs => 3600 * (CAST(:hours AS double precision) + 1))
         AND trend.compared_snapshots > 0
 ),
 
@@ -74,14 +77,14 @@ SELECT
     happened.cluster,
     happened.group_id,
     replayed.strategy,
-    happened.compared,
+    happened.moved,
+    replayed.would_have_moved,
+    replayed.replayed_of,
     happened.changed,
     happened.joins,
     happened.leaves,
     happened.restarts,
-    happened.moved,
-    replayed.would_have_moved,
-    replayed.replayed_of,
+    happened.compared,
     happened.since,
     happened.until
 FROM happened

@@ -1,6 +1,7 @@
 -- Which incidents are open now? One row per open incident of a group or of the pipeline (group_id is null), critical
--- ones first, then longest. causes are all causes, most severe first; kind is the most severe one so far. quiet is
--- the reason that notifications are muted: silence, ack or maintenance; null if they are not.
+-- ones first, then longest. total_lag and time_lag_seconds are those of the newest snapshot. causes are all causes,
+-- most severe first; kind is the most severe one so far. quiet is the reason that notifications are muted: silence, ack
+-- or maintenance; null if they are not.
 --
 -- Parameters:
 --   :cluster text = null  Configured name of the cluster; null for all clusters.
@@ -8,30 +9,34 @@
 --
 -- Columns as in: incident_history, group_status.
 -- Its own columns:
---   began_at timestamptz              Start of the incident, as far as known.
---   lasting_seconds double precision  Seconds since its start.
---   quiet text = none                 Reason that notifications are muted; null if they are not.
---   quiet_until timestamptz           End of the mute; null if it ends with the incident.
---   summary text = none               Description of the problem.
---   causes text[]                     All causes, most severe first.
+--   lasting_seconds double precision                         Seconds since its start.
+--   total_lag bigint = none where group_id                   Lag of the group in the newest snapshot.
+--   quiet text = none                                        Reason that notifications are muted; null if they are not.
+--   began_at timestamptz                                     Start of the incident, as far as known.
+--   time_lag_seconds double precision = none where group_id  Age of the oldest unconsumed record in that snapshot.
+--   summary text = none                                      Description of the problem.
+--   quiet_until timestamptz                                  End of the mute; null if it ends with the incident.
+--   causes text[]                                            All causes, most severe first.
 SELECT
     incident.cluster,
     incident.group_id,
     incident.kind,
-    incident.severity,
-    coalesce(incident.began_at, incident.opened_at) AS began_at,
     extract(
         epoch FROM now() - coalesce(incident.began_at, incident.opened_at)
     )::double precision AS lasting_seconds,
-    incident.opened_at,
-    incident.notified_at,
-    incident.last_seen_at,
-    incident.owner,
+    incident.severity,
+    lag.total_lag,
     quiet.kind AS quiet,
+    coalesce(incident.began_at, incident.opened_at) AS began_at,
+    lag.time_lag_seconds,
+    incident.owner,
+    incident.notified_at,
+    incident.summary,
+    incident.opened_at,
+    incident.last_seen_at,
     quiet.ends_at AS quiet_until,
     quiet.who AS quiet_by,
     quiet.reason AS quiet_reason,
-    incident.summary,
     CASE
         WHEN jsonb_array_length(incident.causes) = 0 THEN ARRAY[incident.kind]
         ELSE ARRAY(SELECT each ->> 'cause' FROM jsonb_array_elements(incident.causes) AS listed (each))
@@ -39,6 +44,7 @@ SELECT
     incident.good_snapshot_id,
     incident.facts
 FROM incident
+LEFT JOIN latest_lag AS lag ON lag.cluster = incident.cluster AND lag.group_id = incident.group_id
 LEFT JOIN LATERAL (
     -- as in `incidents.quiet`: the longest silence, an ack only without another one
     SELECT

@@ -1,9 +1,10 @@
 -- Which groups are silenced, and why? One row per silence, acknowledgement and maintenance window: active ones first,
--- then future ones, then recently ended ones.
+-- then future ones, then ended ones. With `until`, only those that were active in the period are listed.
 --
 -- Parameters:
 --   :cluster text = null           Configured name of a cluster that they cover; null for all clusters.
---   :hours double precision = 168  Number of hours to look back for ended ones.
+--   :hours double precision = 168  Length of the period in hours; those that ended before it are not listed.
+--   :until timestamptz = null      End of the period; null for now, with future ones.
 --
 -- Columns as in: silence.
 -- Its own columns:
@@ -16,11 +17,11 @@ SELECT
     course.state,
     silence.cluster,
     silence.groups,
-    silence.starts_at,
     silence.ends_at,
-    silence.ended_at,
     silence.who,
     silence.reason,
+    silence.starts_at,
+    silence.ended_at,
     CASE
         WHEN course.state <> 'over'
             THEN (
@@ -52,5 +53,7 @@ CROSS JOIN LATERAL (
 ) AS course
 WHERE
     (CAST(:cluster AS text) IS NULL OR CAST(:cluster AS text) ~ silence.cluster_regex)
-    AND course.over_at > now() - make_interval(secs => 3600 * CAST(:hours AS double precision))
+    AND (CAST(:until AS timestamptz) IS NULL OR silence.starts_at <= CAST(:until AS timestamptz))
+    AND course.over_at > coalesce(CAST(:until AS timestamptz), now())
+    - make_interval(secs => 3600 * CAST(:hours AS double precision))
 ORDER BY array_position(ARRAY['holds', 'to come', 'over'], course.state), silence.starts_at DESC, silence.silence_id DESC;

@@ -8,9 +8,9 @@
 SELECT
     validation.cluster,
     validation.group_id,
+    validation.reason,
     validation.stage,
     validation.expectation,
-    validation.reason,
     validation.unexpected_count,
     validation.checked_count,
     snapshot.started_at AS taken_at,

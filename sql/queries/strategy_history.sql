@@ -10,7 +10,7 @@
 --   :pattern text = null        SQL pattern (LIKE) of group ids; null for all groups.
 --   :cluster text = null        Configured name of the cluster; null for all clusters.
 --   :since timestamptz = null   Start of the period; null for the first stored day.
---   :until timestamptz = null   End of the period (exclusive); null for the last stored day.
+--   :until timestamptz = null   End of the period (exclusive); null for now.
 --   :per text = day             Unit of the medians: day or hour.
 --
 -- Columns as in: strategy_history.
@@ -51,24 +51,24 @@ SELECT
     own.cluster,
     own.group_id,
     own.strategy,
+    (percentile_disc(0.5) WITHIN GROUP (ORDER BY live.median_member_lag))::bigint AS live_member_lag,
+    (percentile_disc(0.5) WITHIN GROUP (ORDER BY own.median_member_lag))::bigint AS member_lag,
+    percentile_disc(0.5) WITHIN GROUP (ORDER BY live.median_forecast_lag) AS live_forecast_lag,
+    percentile_disc(0.5) WITHIN GROUP (ORDER BY own.median_forecast_lag) AS forecast_lag,
+    percentile_disc(0.5) WITHIN GROUP (ORDER BY own.median_moves) AS moves,
+    sum(own.won_snapshots)::bigint AS won_snapshots,
+    sum(own.switch_snapshots)::bigint AS switch_snapshots,
     count(*) AS days,
     sum(own.snapshots)::bigint AS snapshots,
     sum(own.runnable_snapshots)::bigint AS runnable_snapshots,
-    sum(own.won_snapshots)::bigint AS won_snapshots,
-    sum(own.switch_snapshots)::bigint AS switch_snapshots,
-    (percentile_disc(0.5) WITHIN GROUP (ORDER BY live.median_member_lag))::bigint AS live_member_lag,
-    (percentile_disc(0.5) WITHIN GROUP (ORDER BY own.median_member_lag))::bigint AS member_lag,
     max(live.worst_member_lag)::bigint AS live_worst_member_lag,
     max(own.worst_member_lag)::bigint AS worst_member_lag,
-    percentile_disc(0.5) WITHIN GROUP (ORDER BY live.median_forecast_lag) AS live_forecast_lag,
-    percentile_disc(0.5) WITHIN GROUP (ORDER BY own.median_forecast_lag) AS forecast_lag,
     max(live.worst_forecast_lag) AS live_worst_forecast_lag,
     max(own.worst_forecast_lag) AS worst_forecast_lag,
     percentile_disc(0.5) WITHIN GROUP (ORDER BY live.median_cross_rack_share) AS live_cross_rack_share,
     percentile_disc(0.5) WITHIN GROUP (ORDER BY own.median_cross_rack_share) AS cross_rack_share,
     avg(live.cross_rack_bytes_per_second) AS live_cross_rack_bytes_per_second,
     avg(own.cross_rack_bytes_per_second) AS cross_rack_bytes_per_second,
-    percentile_disc(0.5) WITHIN GROUP (ORDER BY own.median_moves) AS moves,
     max(own.worst_moves) AS worst_moves,
     min(own.since) AS first_at,
     max(own.since) AS last_at

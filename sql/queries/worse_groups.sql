@@ -22,22 +22,22 @@ WITH bounds AS (
     SELECT date_bin('1 day', coalesce(CAST(:until AS timestamptz), now()), '2000-01-01 00:00:00+00') AS last_day
 ),
 
+-- subqueries instead of a join: the planner then reads only the periods, by the index of their start
 counted AS (
     SELECT
         trend.cluster,
         trend.group_id,
-        trend.since > bounds.last_day - make_interval(days => CAST(:days AS integer)) AS is_now,
+        trend.since > (SELECT last_day FROM bounds) - make_interval(days => CAST(:days AS integer)) AS is_now,
         trend.mean_lag,
         trend.known_lag_snapshots,
         trend.highest_delay_seconds,
         trend.diagnosis_seconds
-    FROM bounds
-    INNER JOIN group_lag_trend AS trend
-        ON
-            trend.per = 'day'
-            AND trend.since > bounds.last_day - make_interval(days => 2 * CAST(:days AS integer))
-            AND trend.since <= bounds.last_day
-    WHERE CAST(:cluster AS text) IS NULL OR trend.cluster = CAST(:cluster AS text)
+    FROM group_lag_trend AS trend
+    WHERE
+        trend.per = 'day'
+        AND trend.since > (SELECT last_day FROM bounds) - make_interval(days => 2 * CAST(:days AS integer))
+        AND trend.since <= (SELECT last_day FROM bounds)
+        AND (CAST(:cluster AS text) IS NULL OR trend.cluster = CAST(:cluster AS text))
 ),
 
 means AS (

@@ -1,6 +1,6 @@
 -- Claims for a run the newest snapshot of a cluster that waits for advice, and marks all other waiting ones as
 -- superseded by it. A run gets its own claim again. Returns the snapshot; no row if none waits, or if another run has
--- it.
+-- it. A snapshot from the future, by a clock that was ahead, keeps no other from its advice.
 --
 -- Parameters:
 --   :cluster text   Configured name of the cluster.
@@ -29,13 +29,20 @@ WHERE
                     AND s.started_at > coalesce(
                         (
                             SELECT max(done.started_at) FROM snapshot AS done
-                            WHERE done.cluster = :cluster AND done.advised_at IS NOT NULL
+                            WHERE
+                                done.cluster = :cluster
+                                AND done.advised_at IS NOT NULL
+                                AND (has_come(done.started_at) OR NOT has_come(s.started_at))
                         ),
                         '-infinity'
                     )
                 )
             )
-        ORDER BY s.claimed_by IS NOT DISTINCT FROM CAST(:run AS text) DESC, s.started_at DESC, s.snapshot_id DESC
+        ORDER BY
+            s.claimed_by IS NOT DISTINCT FROM CAST(:run AS text) DESC,
+            has_come(s.started_at) DESC,
+            s.started_at DESC,
+            s.snapshot_id DESC
         LIMIT 1
     )
     AND (claimed_by IS NULL OR claimed_by = CAST(:run AS text) OR snapshot_id = CAST(:again AS text));
@@ -46,7 +53,7 @@ FROM (
     SELECT snapshot_id, started_at
     FROM snapshot
     WHERE cluster = :cluster AND rejected IS NOT TRUE AND (advised_at IS NOT NULL OR claimed_by IS NOT NULL)
-    ORDER BY started_at DESC, snapshot_id DESC
+    ORDER BY has_come(started_at) DESC, started_at DESC, snapshot_id DESC
     LIMIT 1
 ) AS newest
 WHERE
@@ -66,5 +73,5 @@ WHERE
     cluster = :cluster
     AND claimed_by = CAST(:run AS text)
     AND snapshot_id <> ALL(CAST(:passed AS text []))
-ORDER BY started_at DESC, snapshot_id DESC
+ORDER BY has_come(started_at) DESC, started_at DESC, snapshot_id DESC
 LIMIT 1;

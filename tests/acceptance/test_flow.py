@@ -334,7 +334,7 @@ def test_a_plan_brings_the_racks_home_and_the_next_snapshot_says_verified(
     """A plan and a restart of one member, as the demo says: from 83 % across racks to none."""
     group = f"{workload.prefix}racks-avoidable"
     plan = Path(workload.groups[group]["plan"])
-    asked = ["plan", group, "--strategy", "min_traffic", "--out", str(plan)]
+    asked = ["plan", "--group", group, "--strategy", "min_traffic", "--out", str(plan)]
     taken, before = len(flow.rows("select from snapshot")), flow.across(group)
     try:
         evenkeel(*asked, "--bootstrap", flow.state["bootstrap"])

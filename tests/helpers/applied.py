@@ -204,7 +204,9 @@ class Librdkafka(InThreads):
 
 def seen(members: Members) -> dict[str, Any]:
     """The group as `evenkeel elect` sees it."""
-    said = evenkeel("elect", members.name, "--bootstrap", members.stage.bootstrap, "--json")
+    said = evenkeel(
+        "elect", "--group", members.name, "--bootstrap", members.stage.bootstrap, "--json"
+    )
     return dict(json.loads(said))
 
 
@@ -284,7 +286,7 @@ def run_tool(stage: Stage, tool: str, *options: str) -> str:
 def runbook_of(members: Members, strategy: str) -> dict[str, Any]:
     """The runbook, as machines get it."""
     place = ("--bootstrap", members.stage.bootstrap)
-    said = evenkeel("runbook", members.name, *place, "--strategy", strategy, "--json")
+    said = evenkeel("runbook", "--group", members.name, *place, "--strategy", strategy, "--json")
     return dict(json.loads(said))
 
 

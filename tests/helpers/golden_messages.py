@@ -231,7 +231,7 @@ def _of_advice() -> Iterator[tuple[str, AlertMessage]]:
         "facts": (racks,),
         "live": live,
         "proposed": proposed,
-        "how": "Write the plan with `evenkeel plan payments --strategy sticky`",
+        "how": "Write the plan with `evenkeel plan --group payments --strategy sticky`",
         "best_undeployable": "balanced",
         "best_undeployable_reason": "partition spread 3 -> 0",
     }

@@ -477,12 +477,14 @@ def test_addresses_are_those_of_the_host(jvm: FollowerJvm) -> None:
 
 
 def test_nobody_writes_lines_into_the_log(jvm: FollowerJvm, tmp_path: Path) -> None:
-    """Names are others': a line feed in one begins no line, and a long list of them ends."""
+    """Names are others': none begins a line, turns its direction or is an escape, and a long list of them ends."""
     path, before = tmp_path / "plan.json", len(jvm.warned())
-    entries = [{"instance_id": f"{n:04}\nWARN Group x", "partitions": {}} for n in range(500)]
+    entries = [
+        {"instance_id": f"{n:04}\nWARN Group\u202e\u009bx", "partitions": {}} for n in range(500)
+    ]
     path.write_text(json.dumps(FITS | {"members": entries}))
     jvm.settle(settings(path), *group())
     warned = [line for line in jvm.warned()[before:] if "not here" in line]
     assert len(warned) == 1
-    assert "0001 WARN Group x, 0002" in warned[0]
+    assert "0001 WARN Group  x, 0002" in warned[0]
     assert len(warned[0]) < 1100

@@ -69,7 +69,7 @@ def test_a_plan_brings_all_partitions_home(stage: Stage, tmp_path: Path) -> None
             lambda: share_of(stage, group)[0] is not None, SECONDS, "the group", interval=0.5
         )
         given = ("--bootstrap", stage.bootstrap, "--out", str(plan))
-        evenkeel("plan", group, *given, "--strategy", "live")
+        evenkeel("plan", "--group", group, *given, "--strategy", "live")
         away = json.loads(plan.read_text())
         owned = {entry["client_id"]: entry for entry in away["members"]}
         assert len(owned) == len(NODES)
@@ -89,7 +89,7 @@ def test_a_plan_brings_all_partitions_home(stage: Stage, tmp_path: Path) -> None
             "83 % across",
             interval=0.5,
         )
-        evenkeel("plan", group, *given, "--strategy", "min_traffic")
+        evenkeel("plan", "--group", group, *given, "--strategy", "min_traffic")
         restart_first()
         wait_until(
             lambda: share_of(stage, group) == (0.0, ["min_traffic"]),

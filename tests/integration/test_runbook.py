@@ -182,7 +182,7 @@ def test_kafka_python_to_another_strategy_and_to_a_plan(stage: Stage, tmp_path: 
         )
         do(members, plan["rounds"][:-1])
         place = ("--bootstrap", stage.bootstrap, "--strategy", "balanced", "--out", members.plan)
-        evenkeel("plan", members.name, *place)
+        evenkeel("plan", "--group", members.name, *place)
         do(members, plan["rounds"][-1:])
         do(members, plan["back"])
 
@@ -202,7 +202,7 @@ def test_static_members_are_waited_for(stage: Stage, tmp_path: Path) -> None:
         to_plan = way_of(runbook_of(members, "balanced"), members)["rounds"]
         do(members, to_plan[:-1])
         place = ("--bootstrap", stage.bootstrap, "--strategy", "roundrobin", "--out", members.plan)
-        evenkeel("plan", members.name, *place)
+        evenkeel("plan", "--group", members.name, *place)
         assert "after its session.timeout.ms" in to_plan[-1]["why"]
         do(members, to_plan[-1:])
         assert runbook_of(members, "roundrobin")["then"]["is_running"] is True

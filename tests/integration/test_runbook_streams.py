@@ -132,7 +132,9 @@ def stores_now(app: Application, copies: int) -> dict[str, Any]:
     wait_until(
         lambda: copies_of(app) == copies, 180, f"{copies} copies of {app.name}", interval=0.2
     )
-    said = json.loads(evenkeel("tasks", app.name, "--bootstrap", app.stage.bootstrap, "--json"))
+    said = json.loads(
+        evenkeel("tasks", "--group", app.name, "--bootstrap", app.stage.bootstrap, "--json")
+    )
     return dict(said["strategies"][0])
 
 

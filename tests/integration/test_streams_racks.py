@@ -34,7 +34,9 @@ streams = {rack_aware_assignment_strategy = "min_traffic", num_standby_replicas 
 
 def tasks_of(app: Application) -> dict[str, Any]:
     """What `evenkeel tasks` says of it."""
-    (line,) = evenkeel("tasks", app.name, "--bootstrap", app.stage.bootstrap, "--json").splitlines()
+    (line,) = evenkeel(
+        "tasks", "--group", app.name, "--bootstrap", app.stage.bootstrap, "--json"
+    ).splitlines()
     return dict(json.loads(line))
 
 

@@ -36,12 +36,13 @@ START_TIMEOUT_SECONDS = 240
 MIGRATE_TIMEOUT_SECONDS = 240
 STOP_GRACE_SECONDS = 10
 # On a machine that is busy with more than this Airflow, its own limits are soon missed: a DAG file that takes too long
-# is taken for gone, a task that heard no answer for lost.
+# is taken for gone, a task that heard no answer for lost. The API server may be up long after the scheduler.
 _PATIENT = {
     "AIRFLOW__CORE__DAGBAG_IMPORT_TIMEOUT": "240",
     "AIRFLOW__CORE__TASK_SUCCESS_OVERTIME": "120",
     "AIRFLOW__DAG_PROCESSOR__DAG_FILE_PROCESSOR_TIMEOUT": "300",
     "AIRFLOW__DAG_PROCESSOR__STALE_DAG_THRESHOLD": "300",
+    "AIRFLOW__WORKERS__EXECUTION_API_RETRIES": "10",
     "AIRFLOW__WORKERS__EXECUTION_API_TIMEOUT": "30",
 }
 PARTS = ("scheduler", "dag-processor", "api-server")
@@ -105,7 +106,7 @@ class LocalAirflow:
 
     ``database`` is an SQLAlchemy URL for psycopg2; ``environment`` reaches every task; ``home``
     marks the processes for ``sweep``. Started again on the same folder it keeps its runs and, where
-    still free, its ports.
+    still free, its ports. ``programs`` is the folder with the command ``airflow`` of another version.
     """
 
     def __init__(
@@ -116,15 +117,18 @@ class LocalAirflow:
         environment: Mapping[str, str] | None = None,
         home: Path | None = None,
         dags: Path | None = None,
+        programs: Path | None = None,
     ) -> None:
         self.directory = directory.resolve()
         self.directory.mkdir(parents=True, exist_ok=True)
-        self._home = home
+        self._home, self._programs = home, programs or Path(sys.executable).parent
         self._parts: dict[str, Process] = {}
         self.port, *log_ports = kept_ports(self.directory / "ports.json", 3)
         dags = dags or show_dags(self.directory / "dags")
         self._environment = {
             **_settings(self.directory, database, self.port, log_ports, dags),
+            # it starts its parts by the name `airflow`
+            "PATH": f"{self._programs}{os.pathsep}{os.environ.get('PATH', '')}",
             **(environment or {}),
         }
 
@@ -178,7 +182,7 @@ class LocalAirflow:
         return _members({self._parts[name].pid})
 
     def _launch(self, name: str) -> None:
-        argv, log = [str(_bin() / "airflow"), name], self.directory / f"{name}.log"
+        argv, log = [str(self._programs / "airflow"), name], self.directory / f"{name}.log"
         title = f"Airflow's {name}"
         self._parts[name] = spawn(argv, self._environment, log, title, home=self._home)
 
@@ -220,7 +224,7 @@ class LocalAirflow:
 
     def _command(self, *arguments: str) -> None:
         log = self.directory / "commands.log"
-        argv = [str(_bin() / "airflow"), *arguments]
+        argv = [str(self._programs / "airflow"), *arguments]
         process = spawn(argv, self._environment, log, f"airflow {arguments[0]}", home=self._home)
         try:
             process.popen.wait(MIGRATE_TIMEOUT_SECONDS)
@@ -249,18 +253,12 @@ def _signal_all(processes: list[psutil.Process], number: signal.Signals) -> None
             process.send_signal(number)
 
 
-def _bin() -> Path:
-    return Path(sys.executable).parent
-
-
 def _settings(
     home: Path, database: str, port: int, log_ports: list[int], dags: Path
 ) -> dict[str, str]:
     """Airflow's settings; the API's address and the one tasks use must agree."""
     return {
         "AIRFLOW_HOME": str(home),
-        # it starts its parts by the name `airflow`
-        "PATH": f"{_bin()}{os.pathsep}{os.environ.get('PATH', '')}",
         "PYSPARK_PYTHON": sys.executable,
         "NO_PROXY": "127.0.0.1,localhost",
         "no_proxy": "127.0.0.1,localhost",

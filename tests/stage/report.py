@@ -196,7 +196,9 @@ def ways(demo: Demo, state: dict[str, Any]) -> str:
 def _home(demo: Demo) -> tuple[str, ...]:
     """Commands that remove the cross-rack traffic of the demo's racks group."""
     plan = plan_of(demo.workload, RACKS_GROUP)
-    write = f"evenkeel plan {RACKS_GROUP} --strategy min_traffic --out {shlex.quote(str(plan))}"
+    write = (
+        f"evenkeel plan --group {RACKS_GROUP} --strategy min_traffic --out {shlex.quote(str(plan))}"
+    )
     return (
         f"fix rack traffic   .venv/bin/{write}",
         f"                   .venv/bin/python -m tests.stage restart {RACKS_GROUP}",

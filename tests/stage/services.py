@@ -22,6 +22,7 @@ from evenkeel.engine.adapters.postgres import migrate
 from evenkeel.engine.adapters.postgres.reader import READER
 from tests.stage import slack
 from tests.stage.airflow import AirflowApi, LocalAirflow
+from tests.stage.clean_start import forget_history, forget_snapshots
 from tests.stage.kafka.brokers import KafkaCluster
 from tests.stage.kafka.jars import resolve_jars
 from tests.stage.postgres import EmbeddedPostgres
@@ -163,6 +164,8 @@ class Demo:
             server.create_reader()
             database_url = server.database(HISTORY)
             migrate(database_url)
+            if self.cluster is None:
+                forget_history(database_url, self.name)
             airflow = server.database("airflow")
             found = {"database_url": database_url, "reader_url": server.url(HISTORY, READER)}
             yield found | {"airflow_database": _psycopg2(airflow), "_postgres": server}
@@ -309,6 +312,9 @@ def _soon(condition: Callable[[], Any]) -> bool:
 def run(demo: Demo) -> None:
     """Own all services until SIGTERM; whatever is left of them then is ended, too."""
     state = StateFile(demo.state, cluster=demo.cluster, name=demo.name, config=str(demo.config))
+    if demo.cluster is None:
+        forget_snapshots(demo.home / "lake", demo.name)
+        demo.messages.unlink(missing_ok=True)
     supervisor = Supervisor(demo.services(), state)
     supervisor.asked_to_end = asked_to_end()
     try:

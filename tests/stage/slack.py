@@ -36,6 +36,9 @@ from tests.stage.slack_workspace import (
 __all__ = ["SlackServer", "Workspace", "as_seen", "main", "read_store", "running"]
 
 
+REDIRECTS = (301, 302, 303, 307, 308)
+
+
 class _Handler(Quiet, BaseHTTPRequestHandler):
     """One connection; the workspace hangs on the server."""
 
@@ -82,7 +85,8 @@ class _Handler(Quiet, BaseHTTPRequestHandler):
             status = fault.status or 500
             code = "ratelimited" if status == 429 else "internal_error"
             wait = {"Retry-After": str(fault.retry_after)} if status == 429 else {}
-            self._answer(status, {"ok": False, "error": code}, wait)
+            elsewhere = {"Location": self.path} if status in REDIRECTS else {}
+            self._answer(status, {"ok": False, "error": code}, wait | elsewhere)
 
     def _answer(self, status: int, answer: Json, headers: dict[str, str] | None = None) -> None:
         content = json.dumps(answer).encode()

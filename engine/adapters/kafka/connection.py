@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import kafka.errors as kafka_errors
 from kafka.net.manager import KafkaConnectionManager
@@ -25,7 +25,18 @@ from ...config import ClusterSettings
 from ...model.errors import ClusterUnreachable
 from .addresses import reachable
 from .properties import client_arguments
-from .refusals import LOGIN_REFUSED, brief, explain, is_lasting, speaks_tls
+from .refusals import (
+    LOGIN_REFUSED,
+    brief,
+    explain,
+    is_cut,
+    is_lasting,
+    is_outdated,
+    speaks_tls,
+)
+
+if TYPE_CHECKING:
+    from .validity import Certificate
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -36,6 +47,8 @@ RETRY_SECONDS = 15.0
 """How long one conversation waits in all for what passes: Kafka notices a dead broker after 9 s."""
 SILENT_SECONDS = 2.0
 """How long a broker may take that let a request run into its time limit; twice as long after each further time."""
+FOR_OTHERS = 0.125
+"""Share of a conversation's time that slow brokers may not use: then those that are well are read to the end."""
 _LARGEST_GREETING, _LARGEST_RESPONSE = 1_000_000, 500_000_000
 """Bytes of an answer at most: while nobody knows who answers, and once it is a broker that checked our login."""
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.1, 2.0
@@ -162,6 +175,7 @@ class Connection:
         self._deadline = time.monotonic() + settings.timeout_seconds
         self._given_up: dict[int, str] = {}
         self._silent: dict[int | None, float] = {}
+        self._slow: set[int | None] = set()
         _silence_library()
         arguments |= {
             "request_timeout_ms": round(self._request_seconds * 1000),
@@ -175,25 +189,35 @@ class Connection:
         self._connect(arguments)
 
     def _connect(self, arguments: dict[str, Any]) -> None:
-        """Learn the cluster's brokers from the first bootstrap address that tells them."""
+        """Learn the cluster's brokers from the first bootstrap address that tells them, however slowly."""
+        seconds = min(2 * CONNECT_SECONDS, self._request_seconds)
         shares = self._settings.bootstrap.count(",") + 1
-        seconds = min(CONNECT_SECONDS + 1, self._request_seconds / shares)
+        slow: list[str] = []
         error: ClusterUnreachable | None = None
         for address in reachable(self.name, self._settings.bootstrap, CONNECT_SECONDS):
-            self._net = NetworkSelector(**arguments)
-            self._manager = _Manager(
-                self._net, self.traffic, bootstrap_servers=address, **arguments
-            )
-            self._net.start()
-            try:
-                self._manager.bootstrap(round(seconds * 1000))
+            error = self._bootstrap(address, seconds / shares, arguments)
+            if error is None:
                 return
-            except Exception as problem:  # noqa: BLE001 - it raises whatever its sockets raise
-                self.close()
-                error = self._unreachable(address, problem)
-                error.__cause__ = problem
+            if isinstance(error.__cause__, _TIMED_OUT):
+                slow.append(address)
+        if shares > 1 and slow:
+            error = self._bootstrap(slow[0], seconds, arguments)
         if error is not None:
             raise error
+
+    def _bootstrap(
+        self, address: str, seconds: float, arguments: dict[str, Any]
+    ) -> ClusterUnreachable | None:
+        """Ask one address; why not, if it does not tell."""
+        self._net = NetworkSelector(**arguments)
+        self._manager = _Manager(self._net, self.traffic, bootstrap_servers=address, **arguments)
+        self._net.start()
+        try:
+            self._manager.bootstrap(round(seconds * 1000))
+        except Exception as problem:  # noqa: BLE001 - it raises whatever its sockets raise
+            self.close()
+            return self._unreachable(address, problem, seconds)
+        return None
 
     def __enter__(self) -> Connection:
         return self
@@ -254,26 +278,34 @@ class Connection:
             Unanswered: The broker did not answer, cannot be reached, does not know the request, or
                 the time for the whole conversation is up.
         """
-        left = self.seconds_left
+        left, whole = self.seconds_left, self._settings.timeout_seconds
         if left <= 0:
-            limit = self._settings.timeout_seconds
-            raise Unanswered(f"the time limit of {limit:g} s for a snapshot was reached")
+            raise Unanswered(f"the time limit of {whole:g} s for a snapshot was reached")
         if node in self._given_up:
             raise Unanswered(self._given_up[node])
+        if node is not None and node in self._slow:
+            left -= FOR_OTHERS * whole
+            if left <= 0:
+                who = self.address(node)
+                raise Unanswered(f"{who} was too slow for the time limit of {whole:g} s")
         self.requests[type(request).__name__.removesuffix("Request")] += 1
         limit = self._silent.get(node, self._request_seconds)
         milliseconds, since = round(min(limit, left) * 1000), time.monotonic()
         try:
             answer = await self._manager.send(request, node, request_timeout_ms=milliseconds)
         except kafka_errors.KafkaError as problem:
-            self.waited += time.monotonic() - since
+            took = time.monotonic() - since
+            self.waited += took
             if node is not None and isinstance(problem, _TIMED_OUT):
+                self._slow.add(node)
                 longer = 2 * self._silent.get(node, SILENT_SECONDS / 2)
                 self._silent[node] = min(longer, self._request_seconds)
             passing = not isinstance(problem, _LASTING)
-            raise Unanswered(self._why(node, problem), passing=passing) from problem
-        self.waited += max(time.monotonic() - since - SILENT_SECONDS, 0)
+            raise Unanswered(self._why(node, problem, took), passing=passing) from problem
+        took = time.monotonic() - since
+        self.waited += max(took - SILENT_SECONDS, 0)
         self._silent.pop(node, None)
+        (self._slow.add if took > SILENT_SECONDS else self._slow.discard)(node)
         return answer
 
     async def ask_any(self, request: Any) -> Any:
@@ -292,10 +324,10 @@ class Connection:
         raise last
 
     def _any(self) -> list[int]:
-        """All brokers, first the one with least to do, last those that were silent."""
+        """All brokers, first the one with least to do, last those that were slow, then silent."""
         idle = self._manager.least_loaded_node()
         nodes = dict.fromkeys(node for node in (idle, *self.brokers) if node is not None)
-        return sorted(nodes, key=self._silent.__contains__)
+        return sorted(nodes, key=lambda node: (node in self._silent, node in self._slow))
 
     async def on_each(self, keys: Iterable[K], work: Callable[[K], Awaitable[None]]) -> None:
         """Do the same for several keys at once and wait for all."""
@@ -330,18 +362,25 @@ class Connection:
         try:
             await self._manager.cluster.refresh_metadata(next(iter(self._any()), None))
         except kafka_errors.KafkaError as problem:
-            self.waited += time.monotonic() - since
-            raise Unanswered(self._why(None, problem)) from problem
+            took = time.monotonic() - since
+            self.waited += took
+            raise Unanswered(self._why(None, problem, took)) from problem
 
-    def _why(self, node: int | None, problem: BaseException) -> str:
+    def _why(self, node: int | None, problem: BaseException, took: float) -> str:
         who = "no broker" if node is None else self.address(node)
         if isinstance(problem, kafka_errors.UnknownBrokerIdError):
             return f"{who} has left the cluster"
         if isinstance(problem, kafka_errors.NodeNotReadyError):
             problem = self._manager.failures.get(node, problem)
-        if is_lasting(problem) and (told := self._explain([problem])):
-            return f"{who} {told[0]}"
-        return f"{who} {'answered' if node is None else 'did not answer'}: {brief(problem)}"
+        if is_lasting(problem):
+            host, port = self.brokers.get(node, ("", 0)) if node is not None else ("", 0)
+            told = self._dates([problem], f"{host}:{port}") or self._explain([problem])
+            if told:
+                return f"{who} {told[0]}"
+        what = "answered" if node is None else "did not answer"
+        if isinstance(problem, _TIMED_OUT):
+            return f"{who} {what} within {took:.0f} s"
+        return f"{who} {what}: {brief(problem)}"
 
     def _explain(
         self, causes: list[BaseException], address: str | None = None
@@ -352,22 +391,55 @@ class Connection:
         mechanism = self._arguments.get("sasl_mechanism")
         return explain(causes, self._protocol, mechanism, tls_spoken=spoken)
 
+    def _dates(self, causes: list[BaseException], address: str) -> tuple[str, str] | None:
+        """The same where a certificate, ours or theirs, is not valid now."""
+        if "SSL" not in self._protocol or not (is_outdated(causes) or is_cut(causes)):
+            return None
+        from . import validity
+
+        properties = self._settings.properties
+        if is_outdated(causes):
+            return validity.of_broker(address, properties, self._arguments["ssl_context"])
+        return validity.of_client(properties)
+
+    def first_to_end(self) -> Certificate | None:
+        """The certificate to renew first; None without TLS. Each broker is connected to once more."""
+        if "SSL" not in self._protocol:
+            return None
+        from . import validity
+
+        addresses = [f"{host}:{port}" for host, port in self.brokers.values()]
+        properties, context = self._settings.properties, self._arguments["ssl_context"]
+        return validity.first_to_end(addresses, properties, context)
+
     @property
     def _protocol(self) -> str:
         return str(self._arguments.get("security_protocol", "PLAINTEXT"))
 
-    def _unreachable(self, address: str, problem: BaseException) -> ClusterUnreachable:
-        """Something listens there, but it is no broker, or it does not let us in."""
+    def _unreachable(
+        self, address: str, problem: BaseException, seconds: float
+    ) -> ClusterUnreachable:
+        """Something listens there, but it is no broker, it does not let us in, or it is slow."""
         where = f"cluster {self.name!r} at {address}"
         causes = [problem, *self._manager.failures.values()]
-        told = self._explain(causes, address)
+        told = self._dates(causes, address) or self._explain(causes, address)
         if told is not None:
-            return ClusterUnreachable(f"{where} {told[0]}.", fix=told[1])
-        return ClusterUnreachable(
-            f"{where} accepts connections but does not answer as Kafka over "
-            f"{self._protocol}: {brief(causes[-1])}.",
-            fix="Check security.protocol and the port, and that it is a broker, not a controller.",
+            return _error(f"{where} {told[0]}.", told[1], problem)
+        late = isinstance(causes[-1], _TIMED_OUT)
+        why = f" within {seconds:.0f} s" if late else f": {brief(causes[-1])}"
+        kind = "that it is a broker, not a controller"
+        kind = f"{kind}, and that it is not overloaded" if late else f"and {kind}"
+        return _error(
+            f"{where} accepts connections but does not answer as Kafka over {self._protocol}{why}.",
+            f"Check security.protocol and the port, {kind}.",
+            causes[-1],
         )
+
+
+def _error(message: str, fix: str, cause: BaseException) -> ClusterUnreachable:
+    error = ClusterUnreachable(message, fix=fix)
+    error.__cause__ = cause
+    return error
 
 
 class _NoLogins(logging.Filter):

@@ -188,9 +188,11 @@ async def _of_coordinators(
                 return
             if asked_at is not None:
                 asked_at[node] = moment
-            again.update(_failed(keep(response, batch), what))
+            passing = _failed(keep(response, batch), what)
+            who = connection.address(node)
+            again.update({group: f"{who} answered {error}" for group, error in passing.items()})
 
-    attempt, left = 0, groups
+    attempt, left, began = 0, groups, time.monotonic()
     while left:
         since = time.monotonic()
         again.clear()
@@ -201,7 +203,7 @@ async def _of_coordinators(
         attempt += 1
         await _find_coordinators(connection, left)
     for group in left:
-        _note([group], what, again[group.id])
+        _note([group], what, tried(again[group.id], attempt, began))
 
 
 async def find_again(connection: Connection, groups: Mapping[str, Group]) -> None:
@@ -266,6 +268,20 @@ def error_text(code: int, message: str | None = None) -> str:
     name = known.message if known else f"error code {code}"
     words = _HINTS.get(code) or (message or "").rstrip(".")
     return f"{name} ({words})" if words else name
+
+
+def tried(cause: str, attempt: int, began: float) -> str:
+    """
+    What did not pass, with how often and for how long it was asked for.
+
+    Args:
+        cause: The last answer, or that there was none.
+        attempt: 0 for the first.
+        began: `time.monotonic()` at the first.
+    """
+    if not attempt:
+        return f"{cause} (no time left for another try)"
+    return f"{cause} ({attempt + 1} tries in {time.monotonic() - began:.0f} s)"
 
 
 def now_ms() -> int:

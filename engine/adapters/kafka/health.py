@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kafka.protocol.admin import DescribeClusterRequest, ListGroupsRequest
@@ -9,6 +10,7 @@ from kafka.protocol.consumer import OffsetFetchRequest
 
 from ...config import ClusterSettings
 from ...model.facts import Fact, finding
+from ...model.formats import minute
 from ...model.groups import Broker
 from .connection import Connection, Unanswered
 from .groups import describe_groups, fetch_commits
@@ -67,6 +69,15 @@ async def check(connection: Connection, settings: ClusterSettings) -> Health:
             await _topics(connection, settings),
         ),
     )
+
+
+def certificates(connection: Connection) -> Iterator[HealthCheck]:
+    """Which certificate expires first, where TLS is spoken."""
+    first = connection.first_to_end()
+    if first is not None:
+        fix = "Renew it before that day." if first.ends_soon else None
+        seen = f"the first to expire is {first}, on {minute(first.ends)}"
+        yield HealthCheck("certificates", not first.ends_soon, seen, fix)
 
 
 def _brokers(nodes: list[Node]) -> HealthCheck:

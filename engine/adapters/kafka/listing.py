@@ -22,12 +22,14 @@ from ...model.groups import can_be_kept, not_kept
 from ...model.states import GroupType
 from ...model.text import cut
 from .connection import Connection, Unanswered
-from .groups import PASSING, Group, error_text, refresh_quietly
+from .groups import PASSING, Group, error_text, refresh_quietly, tried
 
 OFFSETS_TOPIC = "__consumer_offsets"
 
 SHOWN = 60
 """Characters of a name that is too long to be kept."""
+
+_UNREACHABLE = "Check that the brokers' advertised.listeners can be reached from here."
 
 
 @dataclass(slots=True)
@@ -54,7 +56,7 @@ async def list_groups(
     """
     groups: dict[str, Group] = {}
     before: _Round | None = None
-    attempt, calm = 0, True
+    attempt, calm, began = 0, True, time.monotonic()
     while True:
         since = time.monotonic()
         now = await _ask_all(connection, admits)
@@ -67,6 +69,8 @@ async def list_groups(
             break
         attempt += 1
         await refresh_quietly(connection)
+    if now.passing:
+        now.failed = {node: tried(cause, attempt, began) for node, cause in now.failed.items()}
     _conclude(connection, now, problems)
     for name in sorted(groups):
         if not can_be_kept(name):
@@ -87,7 +91,9 @@ async def _ask_all(connection: Connection, admits: Filter) -> _Round:
             result.passing |= problem.passing
             return
         if response.error_code:
-            result.failed[node] = f"{connection.address(node)}: {error_text(response.error_code)}"
+            result.failed[node] = (
+                f"{connection.address(node)} answered {error_text(response.error_code)}"
+            )
             result.passing |= response.error_code in PASSING
         for entry in response.groups:
             if admits.admits(entry.group_id):
@@ -117,7 +123,7 @@ def _conclude(connection: Connection, last: _Round, problems: list[Fact]) -> Non
         raise ClusterUnreachable(
             f"cluster {connection.name!r}: no broker can be asked for its groups "
             f"({'; '.join(last.failed.values())}).",
-            fix="Check that the brokers' advertised.listeners can be reached from here.",
+            fix=_UNREACHABLE if last.silent else "Wait until a broker answers without an error.",
         )
     for node, cause in last.failed.items():
         problems.append(finding("coordinator_unread", quote=cause))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
 import pyarrow as pa
@@ -18,7 +21,7 @@ from ...snapshots import SNAPSHOT
 from .configs import Configs, TopicConfig, read_configs
 from .connection import Connection
 from .groups import Commits, Group, describe_groups, error_text
-from .health import Health, check
+from .health import Health, certificates, check
 from .listing import list_groups
 from .log_dirs import LogSizes, read_log_sizes
 from .members import MemberReader, RackFor, topology_json, used_topics
@@ -67,7 +70,7 @@ class KafkaClusterReader:
 
     def take_snapshot(self, snapshot_id: str) -> ClusterSnapshot:
         """What cannot be read has its cause in its row, and in *problems* one fact for each."""
-        started_at = utc_now()
+        started_at, began = utc_now(), time.monotonic()
         with Connection(self._name, self._settings) as connection:
             reading = connection.run(self._read, connection)
             requests = dict(sorted(connection.requests.items()))
@@ -87,7 +90,8 @@ class KafkaClusterReader:
             cluster=self._name,
             kafka_cluster_id=reading.kafka_cluster_id,
             started_at=started_at,
-            finished_at=utc_now(),
+            # a clock that is set meanwhile makes no reading of hours, or of less than nothing
+            finished_at=started_at + timedelta(seconds=time.monotonic() - began),
             tables={name: tables[name] for name in SNAPSHOT},
             problems=(*reading.problems, *_unread(reading), *reading.topics.problems),
             notes=tuple(reading.notes),
@@ -104,7 +108,8 @@ class KafkaClusterReader:
             ClusterUnreachable: No broker answered, or the login was refused.
         """
         with Connection(self._name, self._settings) as connection:
-            return connection.run(check, connection, self._settings)
+            health = connection.run(check, connection, self._settings)
+            return replace(health, findings=(*health.findings, *certificates(connection)))
 
     def close(self) -> None:
         """Nothing is kept open between readings."""
@@ -189,10 +194,13 @@ def _group_row(group: Group) -> dict[str, Any]:
 
 
 def _unread(reading: _Reading) -> Iterator[Fact]:
-    """The groups that could not be read as they should."""
+    """The groups that could not be read as they should, one fact per cause: a coordinator may have thousands."""
+    failed: dict[str, list[str]] = defaultdict(list)
     for group in reading.groups.values():
         for error in (*group.errors, *group.commit_errors):
-            yield finding("group_unread", [group.id], quote=error)
+            failed[error].append(group.id)
+    for error, names in failed.items():
+        yield finding("group_unread", names, quote=error)
     commits = reading.commits
     for group_id, topic, failure in dict.fromkeys(
         zip(commits.group, commits.topic, commits.error, strict=True)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import kafka.errors as kafka_errors
 
+from ...model.deadline import within
 from ...model.text import one_line
 
 LOGIN_REFUSED = (
@@ -52,6 +53,23 @@ def is_lasting(problem: BaseException | None) -> bool:
         return True
     links = [link for link in _chain(problem) if isinstance(link, ssl.SSLError)]
     return any(isinstance(link, ssl.SSLCertVerificationError) or _is_alert(link) for link in links)
+
+
+def is_outdated(causes: Sequence[BaseException]) -> bool:
+    """Whether a certificate of the broker's chain is not valid now."""
+    links = [link for cause in causes for link in _chain(cause)]
+    checked = [link for link in links if isinstance(link, ssl.SSLCertVerificationError)]
+    return any(link.verify_code in _EXPIRED for link in checked)
+
+
+def is_cut(causes: Sequence[BaseException]) -> bool:
+    """Whether the broker ended a conversation over TLS; the alert that says why may get lost on the way."""
+    links = [link for cause in causes for link in _chain(cause)]
+    ends = (ssl.SSLEOFError, ConnectionResetError, BrokenPipeError)
+    return any(
+        isinstance(link, ends) or (isinstance(link, ssl.SSLError) and _is_alert(link))
+        for link in links
+    )
 
 
 def explain(
@@ -148,8 +166,9 @@ def _handshake(links: Sequence[BaseException], protocol: str) -> tuple[str, str]
             f"Set security.protocol to {other}, or use the port for TLS.",
         )
     if reasons:
+        why = f" ({_words(reasons[0])})" if reasons[0] else ""
         return (
-            f"ended the TLS handshake ({_words(reasons[0])})",
+            f"ended the TLS handshake{why}",
             "Check that it takes TLS 1.2 or newer.",
         )
     return None
@@ -162,17 +181,22 @@ def _is_alert(problem: ssl.SSLError) -> bool:
 
 def speaks_tls(address: str, seconds: float) -> bool:
     """Whether a server starts a TLS handshake, whatever comes of it. Nothing else is sent."""
+    try:
+        # what says nothing ends by itself first; this is for what says a byte now and then
+        return within(2 * seconds, lambda: _greets(address, seconds))
+    except OSError:
+        return False
+
+
+def _greets(address: str, seconds: float) -> bool:
     host, _, port = address.rpartition(":")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:
         with socket.create_connection((host.strip("[]"), int(port)), timeout=seconds) as plain:
-            plain.settimeout(seconds)
             context.wrap_socket(plain).close()
     except ssl.SSLError as problem:
         return "ALERT" in (problem.reason or "")
-    except OSError:
-        return False
     return True
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,7 +27,7 @@ from ...config import Filter
 from ...model.errors import ClusterUnreachable
 from ...model.facts import Fact, finding
 from .connection import Connection, Unanswered
-from .groups import error_text, now_ms
+from .groups import error_text, now_ms, tried
 from .listing import OFFSETS_TOPIC
 
 _BATCH = 5_000
@@ -307,23 +307,39 @@ async def _ask_leaders(
                     again.update({id(row): row.error} if problem.passing else {})
                 return
             for row, code, offset in _answers(batch, response):
-                row.error = error_text(code) if code else None
+                row.error = _refusal(connection.address(node), code)
                 if code in _PASSING:
-                    again[id(row)] = error_text(code)
+                    again[id(row)] = str(row.error)
                 elif not code and offset >= 0:
                     keep(row, offset, moment)
 
     attempt, left = 0, [row for row in partitions if row.error is None and row.askable]
+    began = time.monotonic()
     while left:
         since = time.monotonic()
         again.clear()
         await connection.on_each({row.leader for row in left if row.leader is not None}, ask_leader)
         left = [row for row in left if id(row) in again]
         if not left or not await connection.pause(attempt, since):
-            return
+            break
         attempt += 1
         await _find_leaders(connection, left)
         left = [row for row in left if row.askable]
+    _give_up(left, again, attempt, began)
+
+
+def _give_up(
+    rows: Iterable[Partition], causes: Mapping[int, str], attempt: int, began: float
+) -> None:
+    for row in rows:
+        row.error = tried(causes[id(row)], attempt, began)
+
+
+def _refusal(who: str, code: int) -> str | None:
+    """A partition's error code as text; of one that may pass, who told it."""
+    if not code:
+        return None
+    return f"{who} answered {error_text(code)}" if code in _PASSING else error_text(code)
 
 
 def _request(batch: Iterable[Partition], timestamp: int, isolation: int) -> ListOffsetsRequest:

@@ -3,6 +3,7 @@ The lake: a folder of Parquet files, on this machine or anywhere pyarrow can wri
 
     <dataset>/cluster=<c>/day=<YYYY-MM-DD>/<snapshot_id>.<run>-<part>-<attempt>.parquet
     _manifests/<step>/cluster=<c>/day=<YYYY-MM-DD>/<snapshot_id>.json
+    _installation
 
 A manifest is written after the tables it speaks of and names their files; readers trust manifests only, so what a
 crash leaves behind does not exist for them. A file never changes and no two have one name: a run that replaces another

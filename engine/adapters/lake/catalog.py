@@ -127,17 +127,17 @@ def files_of(manifest: Manifest, dataset: str) -> Sequence[LakeFile]:
 
 def _parse(content: bytes, path: str) -> Manifest:
     try:
-        manifest = Manifest.from_json(json.loads(content))
+        found = json.loads(content)
+        # another version may have other keys
+        if (version := found["schema_version"]) == SCHEMA_VERSION:
+            return Manifest.from_json(found)
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
         fix = "Expire that snapshot, or restore the file."
         raise LakeError(f"manifest {path} is damaged: {problem!r}.", fix=fix) from problem
-    if manifest.schema_version != SCHEMA_VERSION:
-        raise LakeError(
-            f"manifest {path} has schema version {manifest.schema_version}; "
-            f"this evenkeel reads version {SCHEMA_VERSION}.",
-            fix="Use the evenkeel version that wrote it, or another lake folder.",
-        )
-    return manifest
+    raise LakeError(
+        f"manifest {path} has schema version {version}; this evenkeel reads version {SCHEMA_VERSION}.",
+        fix="Use the evenkeel version that wrote it, or another lake folder.",
+    )
 
 
 def id_in(name: str) -> str | None:

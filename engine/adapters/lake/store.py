@@ -31,13 +31,16 @@ from .catalog import (
 from .files import Files
 from .tables import FileReader, Pick, rows_per_group, writing
 
+IDENTITY = "_installation"
+"""The file with the id of the installation that the lake belongs to (port `Home`)."""
+
 _RUN = re.compile(r"[a-z0-9]{1,32}")
 _TRIES = 5
 """So often a reader begins again when what it reads is replaced meanwhile."""
 
 
 class FileLake:
-    """A lake in a folder (port `Lake`). It can be pickled, for workers that read and write the same folder."""
+    """A lake in a folder (ports `Lake`, `Home`). It can be pickled, for workers that read and write the same folder."""
 
     def __init__(self, path: str | Path) -> None:
         """
@@ -56,8 +59,27 @@ class FileLake:
 
     def __reduce__(self) -> tuple[object, ...]:
         """It is opened again where it is sent to: nothing that is open, cached or secret travels."""
-        # a path that is relative here would be another one there
-        return (FileLake, (self._files.root if "://" not in self.path else self.path,))
+        return (FileLake, (self.address,))
+
+    @property
+    def address(self) -> str:
+        """Its URI, or its absolute path: a relative one would be another one elsewhere."""
+        return self.path if "://" in self.path else self._files.root
+
+    def identity(self) -> str | None:
+        with self._files.explained("read"), suppress(FileNotFoundError):
+            return self._files.read(self._identity_file).decode(errors="replace").strip()
+        return None
+
+    def identify(self, identity: str) -> None:
+        with self._files.explained("written"):
+            self._files.check_parent()
+            self._files.put(self._identity_file, f"{identity}\n".encode())
+            self._files.settle([self._identity_file])
+
+    @property
+    def _identity_file(self) -> str:
+        return f"{self._files.root}/{IDENTITY}"
 
     @classmethod
     def around(cls, path: str | Path) -> FileLake | None:

@@ -79,23 +79,33 @@ class MemorySnapshots(Memory):
         self, cluster: str, run: str, *, passed: Sequence[str] = (), again: str | None = None
     ) -> str | None:
         own = self.tables.of_cluster(cluster)
-        done = [one.age for one in own if one.advised]
+
+        def age(one: StoredSnapshot) -> tuple[object, ...]:
+            return self._has_come(one), one.age
+
+        done = [one for one in own if one.advised]
         open_to = [
             one
             for one in own
             if one.snapshot_id not in passed
             and (
                 one.claimed_by == run
-                or not (one.advised or one.rejected or (done and one.age < done[-1]))
+                or not (
+                    one.advised
+                    or one.rejected
+                    or any(one.age < each.age and self._counts_for(one, each) for each in done)
+                )
             )
         ]
-        newest = max(open_to, key=lambda one: (one.claimed_by == run, one.age), default=None)
+        newest = max(open_to, key=lambda one: (one.claimed_by == run, age(one)), default=None)
         got = newest is not None and (
             newest.claimed_by in (None, run) or newest.snapshot_id == again
         )
         if newest is not None and got:
             newest.claimed_by, newest.superseded_by = run, None
-        worked_on = [one for one in own if not one.rejected and (one.advised or one.claimed_by)]
+        worked_on = sorted(
+            (one for one in own if not one.rejected and (one.advised or one.claimed_by)), key=age
+        )
         for one in own:
             behind = bool(worked_on) and one.age < worked_on[-1].age
             waits = not (one.advised or one.rejected or one.claimed_by == run)
@@ -255,7 +265,8 @@ class MemoryAdvice(Memory):
         stored = self.tables.snapshots.get(snapshot_id)
         if stored is None:
             return None
-        own = self.tables.of_cluster(stored.cluster)
+        every = self.tables.of_cluster(stored.cluster)
+        own = [one for one in every if self._counts_for(stored, one)]
         ids = [one.snapshot_id for one in own]
         advised = [one for one in ids if self._advice_of(one)]
         problems = list(stored.manifest.facts.get("problems", ()))

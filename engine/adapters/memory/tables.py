@@ -12,7 +12,7 @@ import pyarrow as pa
 from ...model.errors import HistoryError, HistoryUnreachable
 from ...model.groups import WatchOf
 from ...model.moments import utc_now
-from ...ports import IncidentWatch, Manifest
+from ...ports import CLOCKS_APART, IncidentWatch, Manifest
 from ...records import AdviceRow, AlertRow, IncidentRow, SilenceRow, StepRun, ValidationRow
 
 
@@ -107,3 +107,11 @@ class Memory:
                 fix="Run `validate_snapshot` for it again, which stores it from the lake.",
             )
         return self.tables.snapshots[snapshot_id]
+
+    def _has_come(self, one: StoredSnapshot) -> bool:
+        """Whether it is not from the future, by a clock that was ahead."""
+        return one.started_at <= self._clock() + CLOCKS_APART
+
+    def _counts_for(self, one: StoredSnapshot, other: StoredSnapshot) -> bool:
+        """Whether another snapshot may be newer than this: one from the future only than one of its own kind."""
+        return self._has_come(other) or not self._has_come(one)

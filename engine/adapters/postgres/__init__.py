@@ -6,7 +6,16 @@ tables that follow from the records (`records.tables`); many rows go through COP
 """
 
 from .history import PostgresHistory, PostgresShelf
+from .installation import check, release
 from .migration import migrate, pending
 from .reports import PostgresReports
 
-__all__ = ["PostgresHistory", "PostgresReports", "PostgresShelf", "migrate", "pending"]
+__all__ = [
+    "PostgresHistory",
+    "PostgresReports",
+    "PostgresShelf",
+    "check",
+    "migrate",
+    "pending",
+    "release",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,8 +12,10 @@ from sqlalchemy import Connection, Delete, Insert, Update, delete
 from sqlalchemy.exc import DBAPIError
 
 from ...model.errors import HistoryError
+from ...ports import Home
 from ...records.tables import HELD_LOCK
 from .connection import engine_for, place, translated
+from .installation import claim
 from .statements import Rows, execute, write
 from .timeouts import limit, take_time
 
@@ -67,15 +69,18 @@ class Database:
     Every use raises HistoryUnreachable when the server does not answer, and HistoryError when it is not migrated.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, home: Callable[[], Home] | None = None) -> None:
         """
         Args:
-            url: See `connecting.engine_for`. Nothing is connected yet.
+            url: See `connection.engine_for`. Nothing is connected yet.
+            home: Opens the lake of the installation, which claims the database before the first transaction; None for
+                people, who ask and silence from anywhere.
 
         Raises:
             ConfigError: It is not a URL of Postgres.
         """
         self._engine = engine_for(url)
+        self._unclaimed = home
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({place(self._engine.url)})"
@@ -127,9 +132,15 @@ class Database:
             with suppress(DBAPIError):
                 connection.close()
 
+    def _claim(self) -> None:
+        if self._unclaimed is not None:
+            claim(self._engine, self._unclaimed)
+            self._unclaimed = None
+
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
         """A transaction of statements that handle little."""
+        self._claim()
         with translated(self._engine.url), self._engine.begin() as connection:
             limit(connection)
             yield connection
@@ -137,6 +148,7 @@ class Database:
     @contextmanager
     def _long_transaction(self) -> Iterator[Connection]:
         """A transaction that may take its time."""
+        self._claim()
         with translated(self._engine.url), self._engine.begin() as connection:
             take_time(connection)
             yield connection

@@ -38,8 +38,8 @@ TRIES = 3
 """Times one call posts, looking for the message before each further try."""
 
 PAUSE_SECONDS = 1.0
-CLOCK_SKEW = timedelta(minutes=10)
-"""How far our clock may be ahead of Slack's."""
+CLOCK_SKEW = timedelta(hours=26)
+"""How far our clock may be ahead of Slack's: one that is wrong is often wrong by a time zone, or by a day."""
 
 PAGE = 200
 PAGES = 5

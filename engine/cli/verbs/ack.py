@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from ...model import moments
 from ...model.states import IncidentState
 from ...model.text import listed, printable, several
-from ..command_end import NothingFound
-from ..options import epilog
-from ..patterns import meant
-from ..silence_options import By, Clusters, For, Group, Pattern, Reason, Until
+from ..options import Group, epilog
+from ..patterns import no_group
+from ..silence_options import By, Clusters, For, Reason, Until
 
 if TYPE_CHECKING:
     from ...config import Settings
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
 
 EPILOG = epilog(
     [
-        "evenkeel ack orders-app --reason 'restarting the pods'",
-        "evenkeel ack 'orders-*' --cluster eu --for 4h --by ana --reason 'waiting for the broker team'",
+        "evenkeel ack --group orders-app --reason 'restarting the pods'",
+        "evenkeel ack --group 'orders-*' --cluster eu --for 4h --by ana --reason 'waiting for the broker team'",
         "evenkeel query open_incidents                         # open incidents, and who acknowledged them",
     ],
     [0, 1, 2, 5],
@@ -32,9 +31,8 @@ EPILOG = epilog(
 
 
 def ack(
+    group: Group,
     reason: Reason,
-    pattern: Pattern = None,
-    group: Group = None,
     until: Until = None,
     lasts: For = None,
     cluster: Clusters = "*",
@@ -45,10 +43,9 @@ def ack(
     from ...records import SilenceKind
     from .. import silence_options
 
-    wanted = silence_options.pattern_of(pattern, group)
     why = silence_options.given_reason(reason)
     settings, history = silence_options.history_at()
-    groups, incidents = _incidents(settings, history, cluster, wanted)
+    groups, incidents = _incidents(settings, history, cluster, group)
     # the clock that opened them may be ahead of ours: an ack covers what opened before it
     now = max(
         [moments.utc_now(), *(course.opened_at for _, course in incidents if course.opened_at)]
@@ -79,9 +76,6 @@ def _incidents(
     groups = silence_options.exactly(pattern, {"": sorted(names)})
     own = [each for each in opened if fnmatchcase(each[1].name, groups)]
     if not own:
-        raise NothingFound(
-            f"no group that matches {groups} has an open incident.",
-            fix=meant(groups, names)
-            or "See `evenkeel query open_incidents`. For future incidents, use `evenkeel silence`.",
-        )
+        fix = "See `evenkeel query open_incidents`. For future incidents, use `evenkeel silence`."
+        raise no_group(pattern, "with an open incident", names, fix)
     return groups, own

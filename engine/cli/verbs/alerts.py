@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ...model.text import printable, several
 from ..command_end import complain
-from ..options import AsJson, ClusterName, GroupPattern, epilog, option
+from ..options import AsJson, ClusterName, Group, epilog, option
 
 if TYPE_CHECKING:
     from ...pipeline.preview import Preview
@@ -35,7 +35,7 @@ def alerts(
         ),
     ] = None,
     cluster: ClusterName = None,
-    group: GroupPattern = "*",
+    group: Group = "*",
     as_json: AsJson = False,
 ) -> None:
     """Preview the messages that evenkeel would send."""

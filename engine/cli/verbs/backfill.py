@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from ...model.command import command
 from ...model.text import and_more, listed, printable, several
 from ..command_end import complain
-from ..options import GroupPattern, epilog, option
+from ..options import Group, epilog, option
 
 if TYPE_CHECKING:
     from ...pipeline.backfill import BackfillOutcome, BackfillPlan, Progress
@@ -39,7 +39,7 @@ def backfill(
     cluster: Annotated[str, option("--cluster NAME", "A cluster of evenkeel.toml.")],
     first: Annotated[str, option("--from DAY", "First day (UTC), or a timestamp.")],
     last: Annotated[str, option("--to DAY", "Last day (UTC, inclusive), or a timestamp.")],
-    group: GroupPattern = "*",
+    group: Group = "*",
     candidates_every: Annotated[
         str,
         option(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ...model.text import several
 from ..command_end import NothingFound, complain
-from ..options import AsJson, ClusterName, GroupPattern, Wide, epilog, option
+from ..options import AsJson, ClusterName, Group, Wide, epilog, option
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -43,7 +43,7 @@ def backtest(
         ),
     ],
     cluster: ClusterName = None,
-    group: GroupPattern = "*",
+    group: Group = "*",
     wide: Wide = False,
     as_json: AsJson = False,
     plot: Annotated[

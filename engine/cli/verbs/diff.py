@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 from ...model.errors import InputError
 from ...model.text import several
 from ..command_end import NothingFound
-from ..options import AsJson, ClusterName, argument, epilog, option
+from ..options import AsJson, ClusterName, Group, epilog, option
 
 if TYPE_CHECKING:
     from ..sources import SnapshotSource
 
 EPILOG = epilog(
     [
-        "evenkeel diff orders-app --from cluster.recording",
-        "evenkeel diff orders-app --since 12               # compared with 12 snapshots ago, in the configured lake",
-        "evenkeel diff orders-app --from lake --cluster prod --json",
+        "evenkeel diff --group orders-app --from cluster.recording",
+        "evenkeel diff --group orders-app --since 12       # compared with 12 snapshots ago, in the configured lake",
+        "evenkeel diff --group orders-app --from lake --cluster prod --json",
     ],
     [0, 1, 2, 4],
     "Members are matched by instance id, or else by client id and host. A changed member id means that the member "
@@ -28,7 +28,7 @@ EPILOG = epilog(
 
 
 def diff(
-    group: Annotated[str, argument("GROUP", "A group id or pattern.")],
+    group: Group,
     stored: Annotated[
         str | None,
         option(

@@ -6,13 +6,13 @@ from typing import Annotated
 
 from ...model.errors import InputError
 from ..command_end import complain
-from ..options import AsJson, Bootstrap, ClusterName, Stored, Wide, argument, epilog, option
+from ..options import AsJson, Bootstrap, ClusterName, Group, Stored, Wide, epilog, option
 
 EPILOG = epilog(
     [
         "evenkeel elect --member c1=range,cooperative-sticky --member c2=range",
-        "evenkeel elect orders-app --from cluster.recording --assignors range,cooperative-sticky",
-        "evenkeel elect orders-app --bootstrap broker1:9092 --to cooperative-sticky   # restart by restart",
+        "evenkeel elect --group orders-app --from cluster.recording --assignors range,cooperative-sticky",
+        "evenkeel elect --group orders-app --bootstrap broker1:9092 --to cooperative-sticky   # restart by restart",
     ],
     [0, 1, 2, 3, 4],
     "Kafka doesn't expose which strategies members list. They come from --assignors, or from assignors in "
@@ -22,9 +22,7 @@ EPILOG = epilog(
 
 
 def elect(
-    group: Annotated[
-        str | None, argument("GROUP", "A group id or pattern; without it, all groups.")
-    ] = None,
+    group: Group = "*",
     member: Annotated[
         list[str] | None,
         option(
@@ -51,20 +49,20 @@ def elect(
     """Show which strategy a group elects, and the restarts that lead to another."""
     from ...snapshots.groups_with_past import groups_at
     from .. import election_source, sources
-    from ..custom import name_of
+    from ..custom import is_place, name_of
     from ..views import elections
     from ..views.tables import emit
 
-    to = name_of(to)
+    to = name_of(to) if to and is_place(to) else to
     if member:
-        if any((group, assignors, bootstrap, cluster, stored)):
+        if any((group != "*", assignors, bootstrap, cluster, stored)):
             raise InputError(
                 "--member makes up a group of its own.", fix="Give it with --to and --json only."
             )
         held = [election_source.made_up(member, to)]
     else:
         source = sources.open_source(bootstrap, cluster, stored)
-        wanted = sources.select(source, group or "*")
+        wanted = sources.select(source, group)
         tell = sources.tell_left_out
         found = groups_at(source.lake, source.settings, source.newest, wanted, tell)
         for problem in sources.problems(source):

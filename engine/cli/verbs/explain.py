@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ...model.errors import InputError
 from ...model.text import printable
-from ..options import AsJson, Bootstrap, ClusterName, Stored, argument, epilog, option
+from ..options import AsJson, Bootstrap, ClusterName, Group, Stored, argument, epilog, option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 EPILOG = epilog(
     [
-        "evenkeel explain orders-app orders-3 --strategy sticky --bootstrap broker1:9092",
-        "evenkeel explain orders-app orders-3 --strategy balanced --from cluster.recording",
-        "evenkeel explain payments-app payments-0 --strategy min_traffic --from lake --cluster prod --json",
+        "evenkeel explain orders-3 --group orders-app --strategy sticky --bootstrap broker1:9092",
+        "evenkeel explain orders-3 --group orders-app --strategy balanced --from cluster.recording",
+        "evenkeel explain payments-0 --group payments-app --strategy min_traffic --from lake --cluster prod --json",
     ],
     [0, 1, 2, 3, 4],
     "The steps are those of the strategy, in its order: share, order, rack, lag. If a strategy keeps earlier owners, "
@@ -28,10 +28,10 @@ EPILOG = epilog(
 
 
 def explain(
-    group: Annotated[str, argument("GROUP", "A group id.")],
     partition: Annotated[
         str, argument("PARTITION", "A partition of a subscribed topic, as topic-number.")
     ],
+    group: Group,
     strategy: Annotated[
         str,
         option(
@@ -57,7 +57,7 @@ def explain(
         raise InputError(
             f"{partition!r} is no partition.", fix="Name it as topic-number: orders-3."
         )
-    name = name_of(strategy) or strategy
+    name = name_of(strategy)
     source = sources.open_source(bootstrap, cluster, stored)
     only = sources.the_one(source, group, "an explanation")
     found = explain_group(source.settings, only, name, topic, int(number))

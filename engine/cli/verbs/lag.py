@@ -11,7 +11,7 @@ from ..options import (
     AsJson,
     Bootstrap,
     ClusterName,
-    GroupPattern,
+    Group,
     Raw,
     Stored,
     Wide,
@@ -76,7 +76,7 @@ def lag(
     bootstrap: Bootstrap = None,
     cluster: ClusterName = None,
     stored: Stored = None,
-    group: GroupPattern = "*",
+    group: Group = "*",
     every: Annotated[
         bool, option("--all", "Also list healthy groups, and every partition.")
     ] = False,

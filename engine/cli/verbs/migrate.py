@@ -21,6 +21,13 @@ def migrate(
     dry_run: Annotated[
         bool, option("--dry-run", "List the migrations that would be applied.")
     ] = False,
+    release: Annotated[
+        bool,
+        option(
+            "--release",
+            "Let another installation write the database, once the one that writes it is gone.",
+        ),
+    ] = False,
 ) -> None:
     """Migrate the history database to the schema of this version."""
     from ...adapters import postgres
@@ -34,3 +41,11 @@ def migrate(
         print(f"{'would apply' if dry_run else 'applied'} {one}")
     if not names:
         print("nothing to apply: the schema is this version's")
+    if release:
+        owner = postgres.release(url, dry_run=dry_run)
+        done = "would release" if dry_run else "released"
+        print(
+            f"{done} it from the installation with {owner}"
+            if owner
+            else "nothing to release: no installation writes it"
+        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +10,7 @@ import typer
 from ...model.errors import InputError
 from ...model.text import does, several
 from ..command_end import complain
-from ..options import Bootstrap, ClusterName, Stored, argument, epilog, option
+from ..options import Bootstrap, ClusterName, Group, Stored, epilog, option
 
 if TYPE_CHECKING:
     from ...followers.plan import Plan
@@ -19,11 +18,11 @@ if TYPE_CHECKING:
 
 EPILOG = epilog(
     [
-        "evenkeel plan orders-app --from cluster.recording --strategy balanced --out plan.json",
-        "evenkeel plan orders-app --bootstrap broker1:9092 --strategy min_traffic --valid 2d > plan.json",
-        "evenkeel plan orders-app --cluster prod --strategy balanced --record | kafka-console-producer.sh "
+        "evenkeel plan --group orders-app --from cluster.recording --strategy balanced --out plan.json",
+        "evenkeel plan --group orders-app --bootstrap broker1:9092 --strategy min_traffic --valid 2d > plan.json",
+        "evenkeel plan --group orders-app --cluster prod --strategy balanced --record | kafka-console-producer.sh "
         "--bootstrap-server broker1:9092 --topic evenkeel-plans --property parse.key=true",
-        "evenkeel plan orders-app --cluster prod --strategy live      # keep the current assignment",
+        "evenkeel plan --group orders-app --cluster prod --strategy live      # keep the current assignment",
     ],
     [0, 1, 2, 3, 4],
     "Prints or writes the plan; changes nothing. Members of a classic group that list the assignor evenkeel-plan "
@@ -35,7 +34,7 @@ EPILOG = epilog(
 
 
 def plan(
-    group: Annotated[str, argument("GROUP", "A group id.")],
+    group: Group,
     strategy: Annotated[
         str,
         option(
@@ -77,7 +76,7 @@ def plan(
     from ..silence_options import read
 
     lasts = read("--valid", span, valid)
-    name = name_of(strategy) or strategy
+    name = name_of(strategy)
     source = sources.open_source(bootstrap, cluster, stored)
     only = sources.the_one(source, group, "a plan")
     planned = plan_group(source.settings, only, name, lasts=lasts, fallback=fallback)
@@ -98,7 +97,7 @@ def _record(plan: Plan) -> str:
             f"the id of group {plan.group!r} holds a tab or an end of line.",
             fix="Write the plan to a file, and have the members read that.",
         )
-    return f"{plan.group}\t{json.dumps(json.loads(plan.to_json()), ensure_ascii=False)}\n"
+    return f"{plan.group}\t{' '.join(map(str.strip, plan.to_json().splitlines()))}\n"
 
 
 def _remarks(planned: Planned, out: Path | None) -> list[str]:

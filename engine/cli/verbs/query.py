@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 EPILOG = epilog(
     [
         "evenkeel query                                        # all queries and their parameters",
-        "evenkeel query groups",
         "evenkeel query scoreboard --param 'group=orders-*'",
+        "evenkeel query before_after --param at=14:00          # what a deployment changed",
         "evenkeel query lag_history --param group=orders-app --csv --plot lag.png > lag.csv",
     ],
     [0, 1, 2, 5],
     "A group can be a shell pattern. evenkeel then answers for each matching group of the newest snapshot, and limits "
-    "apply per group. Tables are at most 120 columns wide; columns that don't fit are named below. --wide, --json and "
-    "--csv have all columns, with exact numbers.",
+    "apply per group. Times are in UTC: the last 14:00, 2h ago (2h), or 2026-03-01T14:00Z.",
+    "Tables are at most 120 columns wide and begin with the most important columns; those that don't fit are named "
+    "below. --wide, --json and --csv have all columns, with exact numbers.",
     "Uses EVENKEEL_DATABASE_URL, or else the database of a demo in this folder. Without rows the exit code is 1.",
 )
 
@@ -94,7 +95,7 @@ def _rows(
 ) -> list[dict[str, Any]]:
     """The rows of a query; for a pattern of groups those of one group after the other, each with its group."""
     from ... import wiring
-    from ..patterns import is_pattern, matching, meant
+    from ..patterns import is_pattern, matching, no_group
 
     history = wiring.history(settings)
     pattern = values.get("group")
@@ -107,9 +108,7 @@ def _rows(
     known = {row["group_id"] for row in history.query("groups", **of_cluster)}
     groups = matching(pattern, known)
     if not groups:
-        raise NothingFound(
-            f"no group of the newest snapshots matches {pattern!r}.", fix=meant(pattern, known)
-        )
+        raise no_group(pattern, "in the newest snapshots", known)
     for group in groups:
         found = history.query(statement.name, **{**values, "group": group})
         rows += [{"group_id": group} | row for row in found]

@@ -8,7 +8,7 @@ from typing import Annotated
 from ...model.errors import InputError
 from ...model.text import several
 from ..command_end import complain
-from ..options import ClusterName, GroupPattern, epilog, option
+from ..options import ClusterName, Group, epilog, option
 
 EPILOG = epilog(
     [
@@ -40,7 +40,7 @@ def report(
         bool, option("--database", "Read the history database (Postgres) instead of a lake.")
     ] = False,
     cluster: ClusterName = None,
-    group: GroupPattern = "*",
+    group: Group = "*",
     snapshots: Annotated[
         int | None,
         option(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ...model.errors import Infeasible
 from ..command_end import complain
-from ..options import AsJson, Bootstrap, ClusterName, Stored, argument, epilog, option
+from ..options import AsJson, Bootstrap, ClusterName, Group, Stored, epilog, option
 
 if TYPE_CHECKING:
     from ...snapshots.groups_with_past import GroupWithPast
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 EPILOG = epilog(
     [
-        "evenkeel runbook orders-app --from cluster.recording                       # the recommended strategy",
-        "evenkeel runbook orders-app --cluster prod --strategy cooperative-sticky",
-        "evenkeel runbook orders-app --bootstrap broker1:9092 --strategy uniform    # from classic to KIP-848",
-        "evenkeel runbook orders-app --cluster prod --strategy balanced --json",
+        "evenkeel runbook --group orders-app --from cluster.recording                       # the recommended strategy",
+        "evenkeel runbook --group orders-app --cluster prod --strategy cooperative-sticky",
+        "evenkeel runbook --group orders-app --bootstrap broker1:9092 --strategy uniform    # from classic to KIP-848",
+        "evenkeel runbook --group orders-app --cluster prod --strategy balanced --json",
     ],
     [0, 1, 2, 3, 4],
     "Prints only; changes nothing. It shows settings for Java, Spring, librdkafka (Python, Go, .NET, Node) and "
@@ -28,7 +28,7 @@ EPILOG = epilog(
 
 
 def runbook(
-    group: Annotated[str, argument("GROUP", "A group id.")],
+    group: Group,
     strategy: Annotated[
         str | None,
         option(
@@ -47,7 +47,7 @@ def runbook(
     from ..views.runbook import runbook_object, show_runbook
     from ..views.tables import emit
 
-    name = name_of(strategy)
+    name = name_of(strategy) if strategy else None
     source = sources.open_source(
         bootstrap, cluster, stored, samples=1 if name else 3, every=0 if name else 5
     )

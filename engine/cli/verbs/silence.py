@@ -8,16 +8,16 @@ from typing import Annotated
 
 from ...model import moments
 from ...model.errors import InputError
-from ...model.text import printable, several
+from ...model.text import meant, printable, several
 from ..command_end import NothingFound, complain
-from ..options import epilog, option
-from ..patterns import meant
-from ..silence_options import By, Clusters, For, Group, Pattern, Until
+from ..options import GROUP, epilog, option
+from ..patterns import no_group
+from ..silence_options import By, Clusters, For, Until
 
 EPILOG = epilog(
     [
-        "evenkeel silence 'orders-*' --for 2h --reason 'moving to the new brokers'",
-        "evenkeel silence billing --cluster eu --until 2026-11-23T06:00Z --reason 'known, fixed on Monday'",
+        "evenkeel silence --group 'orders-*' --for 2h --reason 'moving to the new brokers'",
+        "evenkeel silence --group billing --cluster eu --until 2026-11-23T06:00Z --reason 'known, fixed on Monday'",
         "evenkeel query silences                               # active, future and recent silences",
         "evenkeel silence --end 7                              # end silence (or ack) 7 now",
     ],
@@ -30,9 +30,8 @@ EPILOG = epilog(
 
 
 def silence(
-    pattern: Pattern = None,
+    group: Annotated[str | None, GROUP] = None,
     reason: Annotated[str | None, option("--reason TEXT", "The reason, shown in Slack.")] = None,
-    group: Group = None,
     until: Until = None,
     lasts: For = None,
     starts: Annotated[str | None, option("--from MOMENT", "Start time. Default: now.")] = None,
@@ -50,11 +49,12 @@ def silence(
     from .. import silence_options
 
     if end is not None:
-        if any((pattern, reason, group, until, lasts, starts, by)) or cluster != "*":
+        if any((group, reason, until, lasts, starts, by)) or cluster != "*":
             raise InputError("--end takes no other option.", fix="Remove the other options.")
         _end(end)
         return
-    wanted = silence_options.pattern_of(pattern, group)
+    if not group:
+        raise InputError("no group is given.", fix="Add --group NAME, or --group 'orders-*'.")
     starts_at = silence_options.read("--from", read_moment, starts) if starts else moments.utc_now()
     ends_at = silence_options.end_of(starts_at, until, lasts)
     if ends_at is None:
@@ -64,14 +64,14 @@ def silence(
     why = silence_options.given_reason(reason)
     _, history = silence_options.history_at()
     known = history.newest_groups()
-    groups = silence_options.exactly(wanted, known)
+    groups = silence_options.exactly(group, known)
     number = silence_options.keep(
         history, SilenceKind.SILENCE, cluster, groups, starts_at, ends_at, why, by
     )
     own = {name: held for name, held in known.items() if fnmatchcase(name, cluster)}
-    covered = sum(fnmatchcase(group, groups) for held in own.values() for group in held)
+    covered = sum(fnmatchcase(each, groups) for held in own.values() for each in held)
     if not covered:
-        complain(f"warning: {_why_none(cluster, groups, known, own)}")
+        complain(f"warning: {_why_none(cluster, group, known, own)}")
     span = duration((ends_at - starts_at).total_seconds())
     begin = f"from {moment(starts_at)} " if starts else ""
     print(
@@ -103,7 +103,7 @@ def _end(number: int) -> None:
 
 def _why_none(
     clusters: str,
-    groups: str,
+    group: str,
     known: Mapping[str, Sequence[str]],
     own: Mapping[str, Sequence[str]],
 ) -> str:
@@ -113,5 +113,5 @@ def _why_none(
     if not own:
         near = meant(clusters, known) or f"There is {', '.join(sorted(known))}."
         return f"--cluster {clusters} matches no cluster of the newest snapshots. {near}"
-    near = meant(groups, {name for names in own.values() for name in names}) or ""
-    return f"{groups} matches no group of the newest snapshots. {near}".strip()
+    names = {name for names in own.values() for name in names}
+    return str(no_group(group, "in the newest snapshots", names))

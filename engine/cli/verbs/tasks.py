@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from ...model.command import command_in_text
 from ...model.errors import Infeasible
 from ...model.text import printable
-from ..options import AsJson, Bootstrap, ClusterName, Stored, Wide, argument, epilog
+from ..options import AsJson, Bootstrap, ClusterName, Group, Stored, Wide, epilog
 
 EPILOG = epilog(
     [
-        "evenkeel tasks payments-app --bootstrap broker1:9092",
-        "evenkeel tasks streams-classic --from cluster.recording",
-        "evenkeel tasks payments-app --from lake --cluster prod --json",
+        "evenkeel tasks --group payments-app --bootstrap broker1:9092",
+        "evenkeel tasks --group streams-classic --from cluster.recording",
+        "evenkeel tasks --group payments-app --from lake --cluster prod --json",
     ],
     [0, 1, 2, 3, 4],
     "A Kafka Streams application assigns tasks to its clients, one client per process. The tables show the current "
@@ -24,7 +22,7 @@ EPILOG = epilog(
 
 
 def tasks(
-    group: Annotated[str, argument("GROUP", "A group id (the application.id) or pattern.")],
+    group: Group,
     bootstrap: Bootstrap = None,
     cluster: ClusterName = None,
     stored: Stored = None,

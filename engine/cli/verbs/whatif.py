@@ -11,20 +11,20 @@ from ..options import (
     Bootstrap,
     ClusterName,
     Every,
+    Group,
     Samples,
     Stored,
     Wide,
-    argument,
     epilog,
     option,
 )
 
 EPILOG = epilog(
     [
-        "evenkeel whatif orders-app --from cluster.recording --without app-3 --partitions a=24 --json | jq .assignment",
-        "evenkeel whatif orders-app --bootstrap broker1:9092 --members +2 --rack new=a,b --strategy sticky",
-        "evenkeel whatif orders-app --from lake --cluster prod --without-rack rack-a --capacity '*=300'",
-        "evenkeel whatif payments-app --from cluster.recording --members +1 --rack new=a --set num.standby.replicas=1",
+        "evenkeel whatif --group orders-app --from cluster.recording --without app-3 --partitions a=24",
+        "evenkeel whatif --group orders-app --bootstrap broker1:9092 --members +2 --rack new=a,b --strategy sticky",
+        "evenkeel whatif --group orders-app --from lake --cluster prod --without-rack rack-a --capacity '*=300'",
+        "evenkeel whatif --group payments-app --cluster prod --members +1 --rack new=a --set num.standby.replicas=1",
     ],
     [0, 1, 2, 3, 4],
     "Repeat and combine options. MEMBER is a member id, an instance id or a client id. --rack and --capacity also "
@@ -40,7 +40,7 @@ EPILOG = epilog(
 
 
 def whatif(
-    group: Annotated[str, argument("GROUP", "A group id or pattern.")],
+    group: Group,
     bootstrap: Bootstrap = None,
     cluster: ClusterName = None,
     stored: Stored = None,

@@ -13,7 +13,6 @@ from ...model.groups import Member
 from ...model.text import cut, shortened
 from ...records import MemberMetrics, columns_of_query
 from .columns import Shown, cell, head, table
-from .layout import FEW
 from .tables import Table, screen_width, tell
 
 
@@ -24,14 +23,17 @@ def question(summary: str) -> str:
 
 
 TEXT = 48
-"""As many characters of a text are shown where many rows are listed."""
+"""As many characters of a text are shown where several rows are listed."""
 
 _TOPICS: Mapping[str, tuple[str, ...]] = {
     "Now": (
         *("groups", "open_incidents", "open_switches", "worst_partitions", "members"),
         *("scoreboard", "advised_moves", "silences"),
     ),
-    "History": ("lag_history", "lag_trend", "worse_groups", "churn", "membership_changes"),
+    "History": (
+        *("worst_groups", "worse_groups", "before_after", "lag_history", "lag_trend", "churn"),
+        "membership_changes",
+    ),
     "Incidents": ("incident_history", "incident_totals"),
     "Advice": (
         *("advice_history", "advice_events", "advice_totals", "advice_scorecard"),
@@ -86,14 +88,14 @@ def result_table(
         name: The query.
         rows: Its rows, at least one.
         names: Short names of members, by id.
-        short: Whether numbers are rounded, and of many rows texts are cut.
+        short: Whether numbers are rounded, and of several rows texts are cut.
     """
     declared = columns_of_query(name)
     columns = [declared[column] for column in rows[0]]
     if not short:
         return table(columns, rows, names=names)
-    limit = TEXT if len(rows) > FEW else None
-    return table([_short(spec, names, limit) for spec in columns], rows)
+    limit = TEXT if len(rows) > 1 else None
+    return table([_short(spec, names, limit) for spec in columns], rows, is_list=True)
 
 
 def _short(spec: ColumnSpec, names: Mapping[str, str] | None, limit: int | None) -> Shown:

@@ -65,7 +65,9 @@ def _show_overview(elections: Sequence[HeldElection]) -> None:
     if unknown:
         tell(["", f"{words(note('lists_untold'))} ({several(unknown, 'group')})"], width=width)
     name = next((held.group for held in groups if held.elects), groups[0].group) or ""
-    restarts = f"{command_in_text('evenkeel elect {} --to STRATEGY', name)} adds the restarts"
+    restarts = (
+        f"{command_in_text('evenkeel elect --group {} --to STRATEGY', name)} adds the restarts"
+    )
     tell_legend([overview], restarts, "--wide or --json has everything", width=width)
 
 

@@ -2,8 +2,9 @@
 How a table fits a screen without cropping a number or a name.
 
 Text wraps between words only. Where that is not enough, columns that are the same in every row are named once above
-the table, and of the others as many stay as fit; those left out are named below it. A table of few rows becomes one
-block per row, which has room for all of its columns.
+the table, and of the others the first ones stay, as many as fit; those left out are named below it. A table of few
+rows becomes one block per row, which has room for all of its columns. A list has one line per row instead: its long
+texts are cut.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 
 if TYPE_CHECKING:
     from .tables import Table
@@ -69,10 +70,9 @@ def lay_out(table: Table, width: int) -> list[Line]:
     every = range(len(table.headings))
     if (widths := _widths(measures, width)) is not None:
         return title + _drawn(table, every, widths)
-    if len(table.rows) <= FEW:
+    if len(table.rows) <= (1 if table.is_list else FEW):
         return title + _blocks(table, width)
-    same = _same(table, measures, width)
-    kept = _kept(table, measures, [p for p in every if p not in same], width)
+    kept, same = _kept(table, measures, _same(table, measures, width), width)
     if len(kept) < min(MEANT, len(table.headings) - len(same)):
         return title + _blocks(table, width)
     widths = _widths([measures[p] for p in kept], width)
@@ -117,6 +117,10 @@ def _measure(table: Table, place: int) -> _Measure:
     natural = max([head, *map(cell_len, cells)])
     if heading.startswith(">"):
         return _Measure(natural=natural, longest=natural, wraps=False)
+    if table.is_list:
+        is_prose = all(" " in cell for cell in cells if cell_len(cell) > READABLE[0])
+        wraps = natural > READABLE[0] and is_prose
+        return _Measure(natural=natural, longest=READABLE[0] if wraps else natural, wraps=wraps)
     words = [cell_len(word) for cell in cells for word in cell.split(" ")]
     return _Measure(natural=natural, longest=max([head, *words]), wraps=True)
 
@@ -163,18 +167,26 @@ def _widths(measures: Sequence[_Measure], width: int) -> list[int] | None:
 
 
 def _kept(
-    table: Table, measures: Sequence[_Measure], places: Sequence[int], width: int
-) -> list[int]:
-    """The columns that fit, the ones the table can spare tried last."""
-    names = {plain_heading(table.headings[place]): place for place in places}
+    table: Table, measures: Sequence[_Measure], same: Sequence[int], width: int
+) -> tuple[list[int], list[int]]:
+    """
+    The columns that fit, and those named once: the first ones, and last those that the table can spare. In a list the
+    first column without room ends them, unless it is a long text.
+    """
+    every = range(len(table.headings))
+    names = {plain_heading(table.headings[place]): place for place in every}
     last = [names[name] for name in reversed([*map(plain_heading, table.spare)]) if name in names]
-    order = [*(place for place in places if place not in last), *last]
     kept: list[int] = []
-    for place in order:
+    once: list[int] = []
+    for place in (*(place for place in every if place not in last), *last):
         tried = [*kept, place]
-        if sum(measures[p].least(READABLE[-1]) for p in tried) + GAP * len(kept) <= width:
+        if place in same:
+            once.append(place)
+        elif sum(measures[p].least(READABLE[-1]) for p in tried) + GAP * len(kept) <= width:
             kept = tried
-    return sorted(kept)
+        elif table.is_list and not measures[place].wraps:
+            break
+    return sorted(kept), sorted(once)
 
 
 def _drawn(table: Table, places: Sequence[int], widths: Sequence[int]) -> list[Line]:
@@ -184,7 +196,8 @@ def _drawn(table: Table, places: Sequence[int], widths: Sequence[int]) -> list[L
     lines.append([Span(text="─" * (sum(widths) + GAP * (len(widths) - 1)), style="dim")])
     for row in table.rows:
         cells = [row[p] for p in places]
-        wrapped = [wrap(cell, w) for cell, w in zip(cells, widths, strict=True)]
+        fitted = _cut if table.is_list else wrap
+        wrapped = [fitted(cell, w) for cell, w in zip(cells, widths, strict=True)]
         lines += _row(wrapped, widths, right, ["cell"] * len(cells))
     return lines
 
@@ -234,6 +247,14 @@ def _blocks(table: Table, width: int) -> list[Line]:
 
 def _sentence(text: str, width: int, style: str = "dim") -> list[Line]:
     return [[Span(text=line, style=style)] for line in wrap(text, width)]
+
+
+def _cut(text: str, width: int) -> list[str]:
+    """
+    >>> _cut("one two three", 9), _cut("one two", 9)
+    (['one two …'], ['one two'])
+    """
+    return [text if cell_len(text) <= width else f"{set_cell_size(text, width - 1)}…"]
 
 
 def wrap(text: str, width: int) -> list[str]:

@@ -269,5 +269,5 @@ def _legend(one: JudgedGroup, rows: Table | None, *, moves: bool) -> list[str]:
         return [shown]
     is_one = is_application(one)
     label = "Task by task" if is_one else "The way to a strategy"
-    words = "evenkeel tasks {}" if is_one else "evenkeel elect {} --to STRATEGY"
+    words = "evenkeel tasks --group {}" if is_one else "evenkeel elect --group {} --to STRATEGY"
     return [shown, f"{label}: {command_in_text(words, one.advice.group)}"]

@@ -89,9 +89,9 @@ def print_group(judged: JudgedGroup) -> None:
     """One group in full: its numbers, every strategy, the advice and what would move."""
     numbers, _ = overview([judged]).split()
     show([numbers, strategies(judged)], wide=True)
-    further, words = HOW_TO_GET, "evenkeel elect {} --to STRATEGY"
+    further, words = HOW_TO_GET, "evenkeel elect --group {} --to STRATEGY"
     if is_application(judged):
-        further, words = TASKS, "evenkeel tasks {}"
+        further, words = TASKS, "evenkeel tasks --group {}"
     tell(
         [
             "",

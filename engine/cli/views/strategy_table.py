@@ -208,4 +208,4 @@ def show_others(rows: Iterable[Row], group: str, width: int) -> None:
 
 def steps_to(strategy: str, group: str) -> str:
     """The command that prints how to get to a strategy."""
-    return command("evenkeel runbook {} --strategy {}", group, strategy)
+    return command("evenkeel runbook --group {} --strategy {}", group, strategy)

@@ -65,6 +65,7 @@ class Table:
         apart: Whether the last column may become a table of its own where the screen is too narrow for both.
         beside: How many of the first columns are repeated beside it.
         spare: Headings of columns that a screen too narrow for all does without first, in this order.
+        is_list: Whether each of several rows has one line, and long texts are cut.
     """
 
     headings: Sequence[str]
@@ -73,6 +74,7 @@ class Table:
     apart: bool = False
     beside: int = 1
     spare: Sequence[str] = ()
+    is_list: bool = False
 
     def __post_init__(self) -> None:
         """Cells and titles hold names of strangers."""

@@ -153,7 +153,7 @@ public class EvenkeelLagAwareAssignor implements ConsumerPartitionAssignor, Conf
             return partitions.isEmpty() ? Collections.emptyMap() : lags(partitions);
         } catch (RuntimeException problem) { // nobody shall stand still for it
             LOG.warn("Group {}: lags cannot be read ({}); counts alone decide", configs.get("group.id"),
-                String.valueOf(problem).replaceAll("\\p{Cntrl}", " "));
+                String.valueOf(problem).replaceAll("\\p{C}|\\p{Zl}|\\p{Zp}", " "));
             return Collections.emptyMap();
         }
     }

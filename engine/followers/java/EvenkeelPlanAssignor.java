@@ -186,7 +186,7 @@ public class EvenkeelPlanAssignor implements ConsumerPartitionAssignor, Configur
                 ? Collections.emptyMap()
                 : Rule.anchors(plan, settings.group, Instant.now(), present);
         } catch (RuntimeException problem) { // an error of ours: what members claim does as well
-            LOG.debug("Group {}: no anchors", settings.group, problem);
+            LOG.debug("Group {}: no anchors: {}", settings.group, line(String.valueOf(problem)));
             return Collections.emptyMap();
         }
     }
@@ -204,7 +204,7 @@ public class EvenkeelPlanAssignor implements ConsumerPartitionAssignor, Configur
 
     /** Names in it are others': no line of the log is theirs to write, and none is endless. */
     private static String line(String reason) {
-        String line = reason.replaceAll("\\p{Cntrl}|\\p{Zl}|\\p{Zp}", " ");
+        String line = reason.replaceAll("\\p{C}|\\p{Zl}|\\p{Zp}", " ");
         return line.length() <= LONGEST_REASON ? line : line.substring(0, LONGEST_REASON) + "...";
     }
 

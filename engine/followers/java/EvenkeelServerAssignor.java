@@ -77,7 +77,8 @@ public class EvenkeelServerAssignor implements ConsumerGroupPartitionAssignor {
         } catch (PartitionAssignorException told) {
             throw told;
         } catch (RuntimeException problem) { // an error of ours: the group shall not stand still for it
-            LOG.warn("A group gets what uniform gives it: {} failed", NAME, problem);
+            LOG.warn("A group gets what uniform gives it: {} failed ({}) in {}", NAME,
+                String.valueOf(problem).replaceAll("\\p{C}|\\p{Zl}|\\p{Zp}", " "), problem.getStackTrace());
             return uniform.assign(group, topics);
         }
     }

@@ -178,7 +178,7 @@ def _restarting_one(fact: Fact) -> str:
 
 def _follow_plan(fact: Fact) -> str:
     strategy, *group = fact.subjects
-    words = "evenkeel plan {} --strategy {}" if group else "evenkeel plan"
+    words = "evenkeel plan --group {} --strategy {}" if group else "evenkeel plan"
     command = command_in_text(words, *group, strategy)
     copy = "copy it to the path where the members read theirs"
     return f"Write the plan with `{command}`, {copy}, then {_restarting_one(fact)}."
@@ -216,12 +216,14 @@ def _bring_to_brokers(fact: Fact) -> str:
     assignor, group = fact.subjects
     if assignor != BY_RACKS:
         return f"Add {assignor} to {BROKER_SETTING} of every broker first."
-    command = command_in_text("evenkeel runbook {} --strategy racks-server", group)
+    command = command_in_text("evenkeel runbook --group {} --strategy racks-server", group)
     return f"Add evenkeel's assignor to the brokers first: `{command}` shows the steps."
 
 
 def _needs_plan_follower(fact: Fact) -> str:
-    words = " ".join(["evenkeel elect", *("{}" for _ in fact.subjects), "--to evenkeel-plan"])
+    words = " ".join(
+        ["evenkeel elect", *("--group {}" for _ in fact.subjects), "--to evenkeel-plan"]
+    )
     command = command_in_text(words, *fact.subjects)
     return f"Its members have to follow a stored plan: `{command}` shows the steps."
 

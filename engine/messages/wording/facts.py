@@ -121,7 +121,7 @@ def _unowned(fact: Fact) -> str:
 def _lost_racks(fact: Fact) -> str:
     cure = "racks-server, which they list, does"
     if BY_RACKS not in fact.subjects[1:]:
-        words = "evenkeel runbook {} --strategy racks-server"
+        words = "evenkeel runbook --group {} --strategy racks-server"
         command = command_in_text(words, fact.subjects[0])
         cure = f"evenkeel's assignor for brokers does: `{command}`"
     lost = (

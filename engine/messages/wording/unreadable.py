@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from ...model.facts import Fact
-from ...model.text import and_more, does
-from .clauses import Clause, known
+from ...model.text import and_more, does, plural
+from .clauses import Clause, count, known
 
-_PARTITIONS = 5
-"""Partitions named of those that could not be read for one cause."""
+_NAMED = 5
+"""Partitions or groups named of those that could not be read for one cause."""
 
 
 def _leaderless(fact: Fact) -> str:
@@ -18,10 +19,10 @@ def _leaderless(fact: Fact) -> str:
     return f"{few} no leader: the groups there are missing"
 
 
-def _some(fact: Fact) -> str:
-    left = max(0, len(fact.subjects) - _PARTITIONS) + fact.more
-    names = ", ".join(fact.subjects[:_PARTITIONS])
-    return f"partition {names}{and_more(left)}: {fact.quote}"
+def _some(what: str, fact: Fact) -> str:
+    left = max(0, len(fact.subjects) - _NAMED) + fact.more
+    names = ", ".join(fact.subjects[:_NAMED])
+    return f"{plural(what, count(fact))} {names}{and_more(left)}: {fact.quote}"
 
 
 _OLD = "brokers of about Kafka {first} don't report "
@@ -31,12 +32,12 @@ _TOLD = " (reported from {second} on)"
 _CONFIGS_REFUSED = "not allowed (grant this client DESCRIBE_CONFIGS)"
 
 CLAUSES: Mapping[str, Clause] = {
-    "group_unread": "group {first}: {quote}",
+    "group_unread": partial(_some, "group"),
     "commits_unread": "group {first}: committed offsets of topic {second}: {quote}",
     "topic_unread": "topic {first}: {quote}",
     "topics_unread": "topics: {quote}",
-    "partitions_unread": _some,
-    "coordinator_unread": "{quote}; the groups it coordinates are missing",
+    "partitions_unread": partial(_some, "partition"),
+    "coordinator_unread": "{quote}; groups that it coordinates may be missing",
     "groups_kept_moving": "groups kept moving between brokers while listed; some may be missing",
     "groups_without_leader": _leaderless,
     "topic_ids_untold": (
@@ -49,6 +50,10 @@ CLAUSES: Mapping[str, Clause] = {
     "commits_before_ends": lambda f: (
         f"commits were read up to {known(f.after):.0f} s before log ends, because brokers were slow: lag includes the"
         " records produced in between"
+    ),
+    "clock_went_back": (
+        "the clock of this machine went back: snapshot {first} is {after:roughly} ahead, so rates and time lag may be"
+        " wrong"
     ),
     "configs_not_served": "configurations: the brokers do not know DescribeConfigs",
     "topic_configs_unread": "configurations of {after:topic}: {quote}",

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...config import StreamsSettings
 from ...model.arrays import Flags, Floats
-from ...model.errors import EvenkeelError, InputError
+from ...model.errors import EvenkeelError, InputError, no_strategy
 from ...model.facts import Fact, note, reason
 from ...model.groups import GroupSnapshot, Member, PartitionTable
 from ...streams.after_change import instances, joined, pinned, with_threads, without
@@ -172,10 +172,8 @@ def answer_of_tasks(
         application.own or (supposed.rack_aware_assignment_strategy if told else None) or seen.runs
     )
     if unknown := set(named) - {one.value for one in application.strategies}:
-        raise InputError(
-            f"--strategy {min(unknown)}: group {group.group} assigns tasks and doesn't have this strategy.",
-            fix=f"Choose {' or '.join(application.strategies)}.",
-        )
+        where = f"group {group.group} assigns tasks: "
+        raise no_strategy(min(unknown), application.strategies, at=where)
     could = application.strategies if application.own is None else (application.own,)
     chosen = [
         one for one in application.strategies if (one.value in named if named else one in could)

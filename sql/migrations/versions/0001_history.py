@@ -209,6 +209,15 @@ def upgrade() -> None:
     sa.PrimaryKeyConstraint('cluster', 'subject', name=op.f('incident_watch_pkey')),
     comment='One row per cluster and subject (groups or pipeline): its last evaluation for incidents.'
     )
+    op.create_table('installation',
+    sa.Column('installation_id', sa.Text(), nullable=False, comment='Random id, kept in the lake.'),
+    sa.Column('lake', sa.Text(), nullable=False, comment='Path or URI of the lake.'),
+    sa.Column('host', sa.Text(), nullable=False, comment='Host that wrote first.'),
+    sa.Column('since', sa.DateTime(timezone=True), nullable=False, comment='Time of the first write.'),
+    sa.PrimaryKeyConstraint('installation_id', name=op.f('installation_pkey')),
+    comment='At most one row: the installation whose pipeline writes the database, known by the id in its lake.'
+    )
+    op.create_index('installation_only_one', 'installation', [sa.text('(true)')], unique=True)
     op.create_table('silence',
     sa.Column('silence_id', sa.BigInteger(), sa.Identity(always=True), nullable=False, comment='Number of the silence.'),
     sa.Column('kind', sa.Text(), nullable=False, comment='Kind: silence, ack (of the incidents that were open at its start) or maintenance.'),

@@ -22,7 +22,7 @@ from evenkeel.engine.adapters.kafka import connection
 from evenkeel.engine.adapters.recording import write_recording
 from evenkeel.engine.model.errors import ClusterUnreachable, EvenkeelError
 from evenkeel.engine.pipeline.snapshot import take_snapshot
-from tests.helpers.certificates import Authority
+from tests.helpers.certificates import OVER, Authority
 from tests.helpers.facts import said
 from tests.helpers.searched import file_text, history_text
 from tests.helpers.secured_broker import (
@@ -147,7 +147,7 @@ def test_a_client_certificate_is_shown_where_one_is_asked_for(
 def test_without_a_trusted_client_certificate_the_fix_is_told(
     secured_broker: SecuredBroker, tmp_path: Path
 ) -> None:
-    """None at all, and one that another authority signed."""
+    """None at all, one that another authority signed, and one that expired."""
     certificate, key = Authority(tmp_path).issue("stranger")
     stranger = {"ssl.certificate.location": str(certificate), "ssl.key.location": str(key)}
     for how in ({}, stranger):
@@ -156,6 +156,13 @@ def test_without_a_trusted_client_certificate_the_fix_is_told(
         )
         assert "asks for a client certificate that it trusts" in line
         assert "Set ssl.certificate.location and ssl.key.location" in line
+    certificate, key = secured_broker.authority.issue("late", days=OVER)
+    late = {"ssl.certificate.location": str(certificate), "ssl.key.location": str(key)}
+    line = refusal(secured_broker.address("mutual"), secured_broker.trusting() | late)
+    assert "refuses the client certificate, which expired on 20" in line
+    assert line.endswith(
+        "Renew the certificate of ssl.certificate.location or ssl.certificate.pem."
+    )
 
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
@@ -252,7 +259,7 @@ def test_who_may_nothing_gets_an_empty_snapshot_and_doctor_says_what_to_grant(
 
 
 def test_doctor_tells_whether_groups_are_hidden(secured_broker: SecuredBroker) -> None:
-    """The reader may DESCRIBE the cluster and misses a right to one group."""
+    """The reader may DESCRIBE the cluster and misses a right to one group; over TLS a date is told, too."""
     login = secured_broker.by_password("SCRAM-SHA-512")
     findings = {f.what: f for f in reader(secured_broker.address("login"), login).ping().findings}
     assert findings["rights"].ok
@@ -260,6 +267,8 @@ def test_doctor_tells_whether_groups_are_hidden(secured_broker: SecuredBroker) -
     assert findings["groups"].seen == "3 seen, 2 not readable"
     assert said([findings["groups"].problem])[0].startswith("group secret: members:")
     assert findings["topics"].ok
+    assert findings["certificates"].ok
+    assert findings["certificates"].seen.startswith("the first to expire is CN=")
 
 
 def test_no_secret_is_written_anywhere(

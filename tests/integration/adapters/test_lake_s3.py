@@ -97,3 +97,11 @@ def test_a_lake_that_was_never_written_is_empty(lake: FileLake) -> None:
     assert lake.clusters() == []
     assert lake.snapshots("test") == []
     assert lake.expire(FIRST) == 0
+
+
+def test_the_id_of_the_installation_is_kept_in_the_lake(lake: FileLake) -> None:
+    """None at first, and then the one that was given, whoever opens the lake; snapshots beside it are found."""
+    assert lake.identity() is None
+    lake.identify("0a1b2c")
+    store(lake, make_snapshot(topics=[topic("orders", 1)], groups=[group("app")]))
+    assert (FileLake(lake.path).identity(), lake.clusters()) == ("0a1b2c", ["test"])

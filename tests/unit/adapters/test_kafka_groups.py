@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -115,7 +116,38 @@ def test_a_coordinator_that_died_keeps_the_cause_with_its_groups() -> None:
     both = groups("kept") | groups("lost", coordinator=2)
     run(describe_groups(ScriptedConnection(answer), both))
     assert both["kept"].errors == []
-    assert both["lost"].errors == ["members: broker 2 did not answer: connection refused"]
+    (error,) = both["lost"].errors
+    assert re.fullmatch(
+        r"members: broker 2 did not answer: connection refused \(4 tries in \d+ s\)", error
+    )
+
+
+def test_a_coordinator_that_moves_without_end_is_asked_so_often_and_no_more() -> None:
+    """Its groups say which broker said what, and how often they were asked for; the commits have no tries left."""
+
+    def answer(request: Any, node: int | None) -> Any:
+        if node is None:
+            return found(1 + len(connection.asked) % 2, "restless")
+        if hasattr(request, "groups") and isinstance(request.groups[0], str):
+            return described(*((name, codes.get(name, 0)) for name in request.groups))
+        return committed("restless", {}, error=NOT_COORDINATOR)
+
+    codes = {"restless": NOT_COORDINATOR}
+    both = groups("kept", coordinator=3) | groups("restless")
+    connection = ScriptedConnection(answer, nodes=(1, 2, 3))
+    run(describe_groups(connection, both))
+    run(fetch_commits(connection, groups("restless") | {"restless": both["restless"]}, ALL))
+
+    assert both["kept"].described is not None
+    (error,) = both["restless"].errors
+    assert re.fullmatch(
+        r"members: broker [12] answered NOT_COORDINATOR \(4 tries in \d+ s\)", error
+    )
+    (error,) = both["restless"].commit_errors
+    assert re.fullmatch(
+        r"committed offsets: broker [12] answered NOT_COORDINATOR \(no time left for another try\)",
+        error,
+    )
 
 
 def test_what_does_not_pass_is_not_asked_again() -> None:

@@ -469,10 +469,10 @@ def test_a_full_or_forbidden_folder_is_explained(
 
 
 def test_another_schema_version_is_refused(lake: FileLake) -> None:
-    """A manifest of a version this program does not know is not guessed at."""
+    """A manifest of a version this program does not know is not guessed at, nor called damaged for its keys."""
     (only,) = store(lake, one_snapshot())
     path = Path(lake._catalog.manifest_path("snapshot", only))
-    path.write_text(json.dumps({**json.loads(path.read_text()), "schema_version": 99}))
+    path.write_text(json.dumps({**json.loads(path.read_text()), "schema_version": 99, "new": 1}))
     with pytest.raises(LakeError, match="schema version 99"):
         lake.read("groups", [only])
 

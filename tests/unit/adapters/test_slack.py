@@ -79,6 +79,15 @@ def test_a_key_is_found_behind_many_messages(slack_server: SlackServer) -> None:
     assert notifier(slack_server).send(message(), channel="#kafka", key="advice 1") == first
 
 
+def test_a_clock_a_day_ahead_doubles_nothing(slack_server: SlackServer) -> None:
+    """The message is of tomorrow, by a clock that leapt; where its answer is lost it is found all the same."""
+    tomorrow = message().at.timestamp() - 86_400
+    slack_server.workspace.clock = lambda: tomorrow
+    slack_server.workspace.faults.append(Fault(drop=True, stored=True))
+    notifier(slack_server).send(message(), channel="#kafka", key="advice 1")
+    assert len(slack_server.workspace.messages) == 1
+
+
 def test_a_rate_limit_is_waited_out(slack_server: SlackServer) -> None:
     """After 429 the message is sent once the time Slack asked for has passed."""
     slack_server.workspace.faults.append(Fault(status=429, retry_after=0))

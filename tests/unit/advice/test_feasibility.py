@@ -220,7 +220,7 @@ ELECTED = "all 3 members list it, but range is elected (3 of 3 votes)"
             None,
             NOT_DEPLOYABLE,
             "needs a stored plan, and no member lists evenkeel-plan",
-            ["...`evenkeel elect g --to evenkeel-plan`..."],
+            ["...`evenkeel elect --group g --to evenkeel-plan`..."],
         ),
         (
             "range",
@@ -412,7 +412,7 @@ def test_a_group_that_follows_plans_can_run_what_a_plan_can_hold(strategy, deplo
     runs_it = strategy == "balanced"
     assert why_of(told) == ("the current strategy" if runs_it else "its members follow plans")
     assert how_of(told).startswith(
-        f"Write the plan with `evenkeel plan g --strategy {strategy}`, copy"
+        f"Write the plan with `evenkeel plan --group g --strategy {strategy}`, copy"
     )
     assert runs(following, strategy) is runs_it
     assert runs(following, "range") is False

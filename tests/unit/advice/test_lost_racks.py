@@ -77,7 +77,9 @@ def test_what_crosses_and_what_would_have_to_is_told():
     assert {name: said for name, said in findings.items() if said} == {"live": [words(told)]}
 
 
-COMMAND = "evenkeel's assignor for brokers does: `evenkeel runbook g --strategy racks-server`"
+COMMAND = (
+    "evenkeel's assignor for brokers does: `evenkeel runbook --group g --strategy racks-server`"
+)
 
 
 @pytest.mark.parametrize(

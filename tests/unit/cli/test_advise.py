@@ -134,7 +134,7 @@ def test_a_backlog_of_a_group_that_follows_plans_is_shared_out_by_a_plan(run, tm
     rows = {row["strategy"]: row for row in group["strategies"]}
 
     assert (group["verdict"], group["strategy"]) == ("switch", "drain")
-    assert "Write the plan with `evenkeel plan behind --strategy drain`" in group["how"]
+    assert "Write the plan with `evenkeel plan --group behind --strategy drain`" in group["how"]
     assert rows["lag-aware"]["deployment"] == rows["range"]["deployment"] == "plan"
     assert rows["lag-aware"]["price_restarts"] == 1
     for halved in ("lag-aware", "balanced", "drain"):

@@ -189,11 +189,11 @@ def test_one_group_is_told_from_its_problem_to_the_next_command(told):
     labels = [line.split()[0] for line in lines[2:7]]
     assert labels == ["Problem", "Advice", "Effect", "Cost", "Next"]
     assert "Lag in 1 h 15.6k -> 22 (p10-p90: 13.1k-17.2k -> 0-414), caught up in 10 min." in text
-    assert "evenkeel runbook skewed-load --strategy roundrobin" in lines[6]
+    assert "evenkeel runbook --group skewed-load --strategy roundrobin" in lines[6]
     table = lines.index("") and [line.split("  ")[0] for line in lines[9:15]]
     assert table[:2] == ["range (current)", "roundrobin"]
     place = lines.index("  balanced, drain: needs members that follow plans (evenkeel-plan)")
-    assert lines[place + 1] == "    evenkeel runbook skewed-load --strategy balanced"
+    assert lines[place + 1] == "    evenkeel runbook --group skewed-load --strategy balanced"
     assert max(map(len, lines)) <= WIDTH
     assert "payments-0" not in text
     moves = told("advise", "--from", RECORDED, "--group", "skewed-load", "--moves").stdout
@@ -211,7 +211,7 @@ def test_one_group_is_told_from_its_problem_to_the_next_command(told):
 )
 def test_advise_and_runbook_agree_on_restarts_and_cost(told, name, strategy, restarts):
     """The number of rolling restarts, of restarted members, and of the records that wait meanwhile."""
-    asked = ("runbook", name, "--strategy", strategy, "--from", RECORDED)
+    asked = ("runbook", "--group", name, "--strategy", strategy, "--from", RECORDED)
     [kit] = objects(told(*asked, "--json"))
     rounds = kit["ways"][0]["rounds"]
     assert {each["restart"] for each in rounds} == {"rolling"}
@@ -236,7 +236,7 @@ def test_advise_and_runbook_agree_on_restarts_and_cost(told, name, strategy, res
 def test_a_finding_names_the_group_in_its_command(told, more):
     """Whoever copies it gets the group that was asked about."""
     text = words_of(told("advise", "--from", RECORDED, "--group", "racks-ignored", *more).stdout)
-    assert "evenkeel runbook racks-ignored --strategy racks-server" in text
+    assert "evenkeel runbook --group racks-ignored --strategy racks-server" in text
     assert "GROUP" not in text
 
 
@@ -257,5 +257,5 @@ def test_a_long_name_is_cut_but_in_commands(run, kept):
 def test_a_name_is_quoted_where_it_is_copied(told, recording):
     """As one word of a shell, without what a terminal would act on."""
     text = told("advise", "--from", recording, "--group", "bad*").stdout
-    assert "evenkeel elect 'bad??31m?red?name' --to STRATEGY" in text
+    assert "evenkeel elect --group 'bad??31m?red?name' --to STRATEGY" in text
     assert "\x1b" not in text

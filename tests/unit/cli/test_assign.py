@@ -213,7 +213,7 @@ def test_a_strategy_by_place_is_known_to_the_other_verbs_too(run, recording, ver
         ("nowhere:X", "there is no module 'nowhere'."),
         (
             "rnage",
-            "there is no strategy 'rnage'. Did you mean range? One of your own is ",
+            "there is no strategy 'rnage'. Did you mean range? Known: live, ",
         ),
         (f"{WEIGHTED}:Heavy", "has no Heavy; it has Weighted."),
         ("twice.py", "twice.py has A, B. Name one class: twice.py:Class."),

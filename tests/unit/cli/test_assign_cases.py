@@ -131,7 +131,7 @@ def test_the_owner_is_the_newest_claim(situation, claims, expected):
     [
         (["strategy"], ..., "strategy: "),
         (["strategy"], 5, "strategy: "),
-        (["strategy"], "nope", "no strategy 'nope'. Choose one of: live, range, roundrobin"),
+        (["strategy"], "nope", "no strategy 'nope'. Known: live, range, roundrobin"),
         (["topics"], [], "topics: "),
         (["members"], {}, "members: "),
         (["members"], ..., "members: "),

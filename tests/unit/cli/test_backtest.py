@@ -111,7 +111,7 @@ def test_a_group_that_follows_plans_is_advised_one_and_held_to_it(run, follower,
     told, verified = (message["text"] for message in messages)
     assert told.startswith("racks-by-plan: switch evenkeel-plan -> min_traffic")
     assert "cross-rack share 100% -> 0%" in told
-    assert "`evenkeel plan racks-by-plan --strategy " in told
+    assert "`evenkeel plan --group racks-by-plan --strategy " in told
     assert "min_traffic met its forecast" in verified
     assert "Reads across racks 0% (100% before): forecast met." in verified
 

@@ -39,7 +39,7 @@ def test_a_verb_without_a_cluster_reads_that_of_the_demo(run, kafka, demo, verb)
 
 def test_diff_reads_the_snapshots_of_the_demo(run, demo):
     """Its lake is the configured one."""
-    assert "uneven (prod): " in run("diff", "uneven").stdout
+    assert "uneven (prod): " in run("diff", "--group", "uneven").stdout
 
 
 @pytest.mark.slow

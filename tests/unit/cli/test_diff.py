@@ -25,7 +25,7 @@ def shown(run, kept):
             for n, members in enumerate(each)
         ]
         kept(*taken)
-        return run("diff", "app", "--from", "lake", *arguments)
+        return run("diff", "--group", "app", "--from", "lake", *arguments)
 
     return show
 
@@ -56,7 +56,7 @@ def test_nothing_changed_is_said(run, shown):
     """One sentence, not an empty answer; for machines no line at all."""
     (line,) = _lines(shown(ONE, ONE))
     assert line.startswith("app (test): no change; ")
-    assert objects(run("diff", "app", "--from", "lake", "--json")) == []
+    assert objects(run("diff", "--group", "app", "--from", "lake", "--json")) == []
 
 
 def test_machines_get_an_object_per_change(shown):
@@ -84,7 +84,7 @@ def test_since_counts_snapshots_or_names_one(run, shown):
     plain = [row["change"] for row in objects(shown(TWO, ONE, ONE, arguments=["--json"]))]
     assert plain == []
     for since in ("2", snapshot_id(0)):
-        rows = objects(run("diff", "app", "--from", "lake", "--json", "--since", since))
+        rows = objects(run("diff", "--group", "app", "--from", "lake", "--json", "--since", since))
         assert {row["from"] for row in rows} == {snapshot_id(0)}
         assert [row["change"] for row in rows] == ["member_left"] + 3 * ["owner"]
 
@@ -104,7 +104,7 @@ def test_a_snapshot_that_cannot_be_meant_is_refused(run, shown):
     """Each with what is there instead."""
     shown(ONE, ONE)
     for since, code, told in REFUSED:
-        result = run("diff", "app", "--from", "lake", f"--since={since}")
+        result = run("diff", "--group", "app", "--from", "lake", f"--since={since}")
         assert (result.exit_code, result.stdout) == (code, ""), since
         assert told in result.stderr
 
@@ -120,11 +120,14 @@ def test_one_snapshot_cannot_be_compared(shown):
 
 def test_where_nothing_can_be_compared_the_fix_is_said(run, recording):
     """An empty lake, and a group that is in neither snapshot."""
-    empty, nobody = run("diff", "app"), run("diff", "nobody", "--from", recording)
+    empty, nobody = (
+        run("diff", "--group", "app"),
+        run("diff", "--group", "nobody", "--from", recording),
+    )
 
     assert (empty.exit_code, nobody.exit_code, nobody.stdout) == (1, 1, "")
     assert "holds no snapshot" in empty.stderr
-    assert "matches 'nobody'" in nobody.stderr
+    assert "no group 'nobody'" in nobody.stderr
 
 
 def test_a_group_that_came_or_went(run, kept):
@@ -135,21 +138,21 @@ def test_a_group_that_came_or_went(run, kept):
     ]
     kept(*taken)
 
-    came, went = (run("diff", name, "--from", "lake") for name in ("came", "went"))
+    came, went = (run("diff", "--group", name, "--from", "lake") for name in ("came", "went"))
     for result, where in ((came, "earlier"), (went, "later")):
         (line,) = _lines(result)
         assert f": not in the {where} snapshot; " in line
-    (row,) = objects(run("diff", "came", "--from", "lake", "--json"))
+    (row,) = objects(run("diff", "--group", "came", "--from", "lake", "--json"))
     assert (row["change"], row["before"], row["after"]) == ("group", False, True)
 
 
 def test_what_is_not_known_is_said_and_no_change(run, recording):
     """A group that rebalances tells no owners."""
-    result = run("diff", "moving", "--from", recording)
+    result = run("diff", "--group", "moving", "--from", recording)
 
     assert ": no change in what could be compared; " in _lines(result)[0]
     assert "Not compared: the group was rebalancing in the earlier" in result.stdout
-    rows = objects(run("diff", "moving", "--from", recording, "--json"))
+    rows = objects(run("diff", "--group", "moving", "--from", recording, "--json"))
     assert {row["change"] for row in rows} == {"not_compared"}
     assert "rebalancing" in rows[0]["reason"]
 
@@ -183,7 +186,7 @@ def test_topics_racks_and_subscriptions_read_plainly(run, kept):
         groups=[group("app", members=[joined])],
     )
     kept(before, after)
-    lines = _lines(run("diff", "app", "--from", "lake"))
+    lines = _lines(run("diff", "--group", "app", "--from", "lake"))
 
     told = {tuple(re.split("  +", line.strip())) for line in lines}
     assert told >= {
@@ -208,4 +211,4 @@ def test_long_lists_are_cut_and_say_so(run, shown):
     result = shown(ONE, [*ONE, *many])
     assert "  Joined    m000, m001," in result.stdout
     assert f"and {SHOWN + 10 - LISTED} more" in words_of(result.stdout)
-    assert len(objects(run("diff", "app", "--from", "lake", "--json"))) == SHOWN + 10
+    assert len(objects(run("diff", "--group", "app", "--from", "lake", "--json"))) == SHOWN + 10

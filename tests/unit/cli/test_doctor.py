@@ -12,7 +12,12 @@ from evenkeel.engine.adapters.kafka.health import HealthCheck
 from evenkeel.engine.adapters.slack import check
 from evenkeel.engine.adapters.webhook import check as pagers
 from evenkeel.engine.cli import checks
-from evenkeel.engine.model.errors import ClusterUnreachable, HistoryUnreachable, NotifierError
+from evenkeel.engine.model.errors import (
+    ClusterUnreachable,
+    HistoryError,
+    HistoryUnreachable,
+    NotifierError,
+)
 from evenkeel.engine.model.facts import finding
 from tests.unit.cli.conftest import objects
 
@@ -37,6 +42,7 @@ def healthy(monkeypatch):
     state = {
         "findings": [found("brokers"), found("racks"), found("groups"), found("topics")],
         "pending": [],
+        "written": None,
         "who": "keel in example",
         "heartbeat": "it answers",
     }
@@ -57,6 +63,7 @@ def healthy(monkeypatch):
 
     monkeypatch.setattr(wiring, "cluster", cluster)
     monkeypatch.setattr(postgres, "pending", ask("pending"))
+    monkeypatch.setattr(postgres, "check", ask("written"))
     monkeypatch.setattr(check, "who_am_i", ask("who"))
     monkeypatch.setattr(pagers, "host_of_heartbeat", ask("heartbeat"))
     monkeypatch.setenv("EVENKEEL_HEARTBEAT_URL", "https://hc.test/hunter2")
@@ -84,6 +91,7 @@ def test_everything_that_is_needed_is_tried(run, checked, healthy):
         ({"findings": [found("racks", False, "Set it.")]}, "racks", "WARN"),
         ({"pending": ["0001_history"]}, "history", "FAIL"),
         ({"pending": HistoryUnreachable("down.", fix="Start it.")}, "history", "FAIL"),
+        ({"written": HistoryError("by another.", fix="Start it.")}, "history", "WARN"),
         ({"who": NotifierError("no.", fix="Get a token.")}, "slack", "FAIL"),
         ({"who": ZeroDivisionError("x")}, "slack", "FAIL"),
         ({"heartbeat": NotifierError("gone.", fix="Start it.")}, "heartbeat", "FAIL"),

@@ -14,7 +14,7 @@ def asked(run):
     """What is printed of a group of the recording; the only object with `--json`."""
 
     def ask(*arguments):
-        given = ["elect", *arguments, "--from", RECORDED]
+        given = ["elect", "--group", *arguments, "--from", RECORDED]
         if "--json" not in arguments:
             return run(*given).stdout
         [row] = objects(run(*given))
@@ -214,6 +214,6 @@ def test_many_groups_are_a_row_each(run):
         "streams-classic",
         "streams-kip1071",
     ]
-    assert "evenkeel elect balanced --to STRATEGY" in lines[-1]
+    assert "evenkeel elect --group balanced --to STRATEGY" in " ".join(lines[-2:])
     wide = run("elect", "--from", RECORDED, "--wide").stdout
     assert wide.count("  Elected   ") == 14

@@ -46,13 +46,25 @@ pytestmark = pytest.mark.slow
 )
 def test_a_partition_is_explained(run, group, partition, strategy, told):
     """Who gets it, who has it now, and the steps of consumers and of tasks, by short names."""
-    shown = run("explain", group, partition, "--strategy", strategy, "--from", RECORDED).stdout
+    shown = run(
+        "explain", partition, "--group", group, "--strategy", strategy, "--from", RECORDED
+    ).stdout
     assert all(part in shown for part in told), shown
 
 
 def test_as_json_the_owner_has_its_id(run):
     """And the steps are a list."""
-    ask = ("explain", "balanced", "invoices-2", "--strategy", "fair", "--from", RECORDED, "--json")
+    ask = (
+        "explain",
+        "invoices-2",
+        "--group",
+        "balanced",
+        "--strategy",
+        "fair",
+        "--from",
+        RECORDED,
+        "--json",
+    )
     [found] = objects(run(*ask))
     assert found["owner"] != found["owner_now"]
     assert len(found["steps"]) == 2

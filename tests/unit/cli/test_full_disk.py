@@ -49,7 +49,16 @@ def full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("report.html", ["report", "--from", RECORDED, "--snapshots", "1", "--out"]),
         (
             "plan.json",
-            ["plan", "skewed-load", "--from", RECORDED, "--strategy", "balanced", "--out"],
+            [
+                "plan",
+                "--group",
+                "skewed-load",
+                "--from",
+                RECORDED,
+                "--strategy",
+                "balanced",
+                "--out",
+            ],
         ),
         ("lag.png", ["backtest", "--from", RECORDED, "--group", "skewed-load", "--plot"]),
         ("kept", ["snapshot", "record", "--lake", RECORDED, "--out"]),

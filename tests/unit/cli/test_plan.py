@@ -22,9 +22,13 @@ def test_a_plan_is_what_advise_says_a_strategy_would_give(run, told, recording):
     (row,) = objects(told(*asked))
     least = next(each for each in row["strategies"] if each["strategy"] == "min_traffic")
     moved = {(m["topic"], m["partition"]): m["to_member"] for m in least["moved"]}
-    now = owners(read_plan(run("plan", "uneven", "--from", recording, "--strategy", "live").stdout))
+    now = owners(
+        read_plan(
+            run("plan", "--group", "uneven", "--from", recording, "--strategy", "live").stdout
+        )
+    )
 
-    result = run("plan", "uneven", "--from", recording, "--strategy", "min_traffic")
+    result = run("plan", "--group", "uneven", "--from", recording, "--strategy", "min_traffic")
 
     assert result.exit_code == 0, result.output
     plan = read_plan(result.stdout)
@@ -41,7 +45,7 @@ def test_a_plan_is_what_advise_says_a_strategy_would_give(run, told, recording):
 def test_a_file_is_written_whole(run, recording, tmp_path):
     """Under its name there is the plan or what was there before; nothing else is left."""
     result = run(
-        *("plan", "uneven", "--from", recording, "--strategy", "balanced"),
+        *("plan", "--group", "uneven", "--from", recording, "--strategy", "balanced"),
         *("--out", "plan.json", "--valid", "36h", "--fallback", "roundrobin"),
     )
 
@@ -56,7 +60,7 @@ def test_a_file_is_written_whole(run, recording, tmp_path):
 
 def test_a_record_is_the_group_and_its_plan_on_one_line(run, recording):
     """As a console producer reads it from a pipe."""
-    result = run("plan", "uneven", "--from", recording, "--strategy", "live", "--record")
+    result = run("plan", "--group", "uneven", "--from", recording, "--strategy", "live", "--record")
     key, tab, value = result.stdout.partition("\t")
     assert (key, tab, value.count("\n")) == ("uneven", "\t", 1)
     assert read_plan(value).group == "uneven"
@@ -76,7 +80,7 @@ def planned(run, kept):
     def plan(*options, members=MEMBERS, **columns):
         made = group("g", members=members, **columns)
         kept(make_snapshot(topics=[topic("orders", 4)], groups=[made]))
-        return run("plan", "g", "--from", "lake", *options)
+        return run("plan", "--group", "g", "--from", "lake", *options)
 
     return plan
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -188,19 +188,26 @@ def test_a_pattern_or_name_without_a_group_is_told(run, history, pattern):
     history.query = lambda name, **given: answered(name, **given) if name == "groups" else []
     result = run("query", "lag_history", "--param", f"group={pattern}")
     assert result.exit_code == 1
-    assert f"no group of the newest snapshots matches '{pattern}'" in result.stderr
+    assert f"no group '{pattern}' in the newest snapshots" in result.stderr
     none = run("query", "lag_history", "--param", "group=a")
     assert (none.exit_code, none.stderr.endswith("query lag_history found no row.\n")) == (1, True)
 
 
 def test_parameters_go_to_the_query(run, history):
-    """key=value; the value may hold an equals sign, and a moment without a time zone is UTC whatever the database's."""
+    """
+    key=value; the value may hold an equals sign; a moment without a time zone is UTC whatever the database's, a span is
+    that long ago.
+    """
     run("query", "scoreboard", "--param", "group=a=b", "--param", "cluster=prod")
     assert history.asked == [("scoreboard", {"group": "a=b", "cluster": "prod"})]
     run("query", "churn", "--param", "until=2026-03-01 12:00")
     run("query", "churn", "--param", "until=2026-03-01T12:00+01:00")
     asked = [given["until"] for _, given in history.asked[1:]]
     assert asked == ["2026-03-01T12:00:00+00:00", "2026-03-01T12:00:00+01:00"]
+    run("query", "churn", "--param", "until=1h")
+    run("query", "churn", "--param", "until=1d")
+    later, earlier = (datetime.fromisoformat(given["until"]) for _, given in history.asked[3:])
+    assert timedelta(hours=22) < later - earlier <= timedelta(hours=23)
 
 
 def test_it_says_which_database_without_its_password(run, history):
@@ -229,8 +236,8 @@ def test_the_demos_database_is_the_default(run, history, tmp_path, monkeypatch):
         "query groups",
         "admin migrate",
         "report --database",
-        "silence orders-* --for 2h --reason why",
-        "ack orders-* --reason why",
+        "silence --group orders-* --for 2h --reason why",
+        "ack --group orders-* --reason why",
         "alerts",
     ],
 )

@@ -140,59 +140,50 @@ def test_what_the_documents_show_to_type_can_be_typed(command, monkeypatch, tmp_
     )
 
 
-VERBS = (
-    ("lag", "--group"),
-    ("advise", "--group"),
-    ("elect", None),
-    ("diff", None),
-    ("tasks", None),
-    ("whatif", None),
-    ("backtest", "--group"),
-    ("report", "--group"),
-)
+VERBS = ("lag", "advise", "elect", "diff", "tasks", "whatif", "backtest", "report")
 
 
-def call(verb: str, option: str | None, pattern: str) -> list[str]:
+def call(verb: str, pattern: str) -> list[str]:
     """The verb's arguments."""
-    return [verb, *([option] if option else []), pattern, "--from", RECORDED]
+    return [verb, "--group", pattern, "--from", RECORDED]
 
 
-@pytest.mark.parametrize(("verb", "option"), VERBS)
-def test_a_pattern_without_a_group_is_told(run, verb, option):
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_pattern_without_a_group_is_told(run, verb):
     """Exit code 1, nothing on standard output, and how many groups there are, or which name is nearly so."""
-    result = run(*call(verb, option, "nobody-*"))
+    result = run(*call(verb, "nobody-*"))
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "no group of cluster demo matches 'nobody-*' (14 groups at" in result.stderr
-    assert "Did you mean slow-member" in run(*call(verb, option, "slowmember")).stderr
+    assert "no group 'nobody-*' in cluster demo (14 groups at" in result.stderr
+    assert "Did you mean slow-member" in run(*call(verb, "slowmember")).stderr
 
 
 @pytest.mark.parametrize(
-    ("verb", "option", "pattern", "groups"),
+    ("verb", "pattern", "groups"),
     [
-        ("lag", "--group", "racks-*", ["racks-avoidable", "racks-ignored"]),
-        ("advise", "--group", "racks-*", ["racks-avoidable", "racks-ignored"]),
+        ("lag", "racks-*", ["racks-avoidable", "racks-ignored"]),
+        ("advise", "racks-*", ["racks-avoidable", "racks-ignored"]),
         (
-            *("elect", None, "s*"),
+            *("elect", "s*"),
             ["skewed-load", "slow-member", "static-members", "streams-classic", "streams-kip1071"],
         ),
-        ("diff", None, "s*", ["slow-member", "static-members"]),
-        ("tasks", None, "streams-*", ["streams-classic", "streams-kip1071"]),
-        ("whatif", None, "racks-*", ["racks-avoidable", "racks-ignored"]),
+        ("diff", "s*", ["slow-member", "static-members"]),
+        ("tasks", "streams-*", ["streams-classic", "streams-kip1071"]),
+        ("whatif", "racks-*", ["racks-avoidable", "racks-ignored"]),
     ],
 )
-def test_a_pattern_means_every_group_that_matches(run, verb, option, pattern, groups):
+def test_a_pattern_means_every_group_that_matches(run, verb, pattern, groups):
     """Each of them is in the answer."""
-    rows = objects(run(*call(verb, option, pattern), "--json"))
+    rows = objects(run(*call(verb, pattern), "--json"))
     told = list(dict.fromkeys(row["group"] for row in rows))
     assert told == sorted(told)
     assert told == groups if verb != "diff" else {*told} <= {*groups, "streams-classic"}
-    shown = run(*call(verb, option, pattern)).stdout
+    shown = run(*call(verb, pattern)).stdout
     assert all(name in shown for name in groups)
 
 
 def test_a_group_of_a_pattern_that_cannot_be_shown_is_told_beside_the_others(run):
     """Of several groups those that have tasks are shown."""
-    result = run(*call("tasks", None, "s*"))
+    result = run(*call("tasks", "s*"))
     assert result.exit_code == 0
     assert "left out: group slow-member is no Kafka Streams application" in result.stderr
     assert "streams-classic: 12 tasks on 2 clients" in result.stdout
@@ -200,6 +191,6 @@ def test_a_group_of_a_pattern_that_cannot_be_shown_is_told_beside_the_others(run
 
 def test_a_pattern_of_which_no_group_can_be_shown_fails(run):
     """Exit code 1, each with its reason and then how many there were."""
-    result = run(*call("tasks", None, "r*"))
+    result = run(*call("tasks", "r*"))
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.endswith("evenkeel: none of 2 matching groups could be shown.\n")

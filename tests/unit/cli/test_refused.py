@@ -41,7 +41,7 @@ REFUSED = {
         "snapshot_health --param limit=-1": "limit=-1 is not a whole number from 0 to ",
         "churn --param hours=abc": "hours=abc is not a number from 0 to 1,000,000 (double",
         "churn --param hours=inf": "Write for example --param hours=24.",
-        "churn --param until=tomorrow": "until=tomorrow is no moment in ISO form",
+        "churn --param until=tomorrow": "until=tomorrow is no moment",
         "groups --json --csv": "--json and --csv exclude each other",
         "groups --param nonsense=1": "has no parameter 'nonsense' (it has cluster",
         "groups --param cluster": "is not KEY=VALUE",
@@ -56,26 +56,27 @@ REFUSED = {
         "--member a=range --member a=sticky": "--member a is there twice",
         "--member a=range,range": "--member a: 'range' is listed twice",
         "--member a=range --assignors range": "--member makes up a group of its own",
-        "--member a=range --to stiky": "there is no strategy 'stiky'",
+        "--member a=range --to stiky": "--to: there is no strategy 'stiky'. Did you mean sticky? Known: range, ",
         "--member a=range --to live": "no member can be set to live",
         "--member a=range --to uniform": "cannot list 'uniform'",
         "--member a=range --to range+client.rack": "client.rack is a setting, not a strategy",
-        "slow-member @ --assignors ,": "--assignors: a list of strategies",
-        "slow-member @ --to stiky": "there is no strategy 'stiky'",
+        "--group slow-member @ --assignors ,": "--assignors: a list of strategies",
+        "--group slow-member @ --to stiky": "there is no strategy 'stiky'. Did you mean sticky? Known: range, ",
     },
-    "explain balanced @": {
+    "explain --group balanced @": {
         "x --strategy range": "'x' is no partition. Name it as topic-number",
         "invoices-9 --strategy range": "group balanced doesn't read partition invoices-9. Choose a partition",
-        "invoices-1 --strategy ballanced": "there is no strategy 'ballanced'",
+        "invoices-1 --strategy ballanced": "there is no strategy 'ballanced'. Did you mean balanced? Known: live, ",
     },
-    "plan balanced @": {
-        "--strategy ballanced": "there is no strategy 'ballanced'. There are live, range",
+    "plan --group balanced @": {
+        "--strategy ballanced": "there is no strategy 'ballanced'. Did you mean balanced? Known: live, ",
         "--strategy range --valid soon": "--valid: 'soon' is no span of time",
         "--strategy range --valid 30s": "a plan for 30 s ends before",
         "--strategy range --fallback fair": "Choose one of: cooperative-sticky",
+        "--strategy range --fallback stickey": "--fallback: there is no strategy 'stickey'. Did you mean sticky",
         "--strategy range --out no/such/folder": "no/such/folder cannot be written",
     },
-    "plan * @": {"--strategy range": "a plan is for one group, '*' matches 14. Name one: "},
+    "plan --group * @": {"--strategy range": "a plan is for one group, '*' matches 14. Name one: "},
     "advise @": {"--tradeoff": "--tradeoff is for one group, here are 14."},
     "backtest @ --group slow-member": {
         "--plot x.txt": "--plot x.txt is no picture",
@@ -88,7 +89,7 @@ REFUSED = {
         "--out gone/x.html": "--out",
         "--database": "--from and --database exclude each other. Give one of them.",
     },
-    "whatif balanced @": {
+    "whatif --group balanced @": {
         "--without balnced-1": "--without balnced-1: the group has no such member. Did you mean balanced-1",
         "--without zzz": "The members are balanced-1, balanced-2, balanced-3.",
         "--members 3": "Write for example +2 or -1.",
@@ -119,7 +120,7 @@ REFUSED = {
         "--threads balanced-1=2": "group balanced is no Kafka Streams application",
         "--set num.standby.replicas=1": "group balanced is no Kafka Streams application",
     },
-    "whatif streams-classic @": {
+    "whatif --group streams-classic @": {
         "--without streams-clasic-1": "Did you mean streams-classic-1",
         "--members -2": "without 2 no member would be left",
         "--capacity *=5": "what instances of streams-classic can do decides nothing of its tasks",
@@ -127,16 +128,17 @@ REFUSED = {
         "--threads new=2": "Let members join with --members +N",
         "--set num.standby.replica=1": "no such setting, the nearest is num_standby_replicas.",
         "--set num.standby.replicas=x": "valid integer",
-        "--set rack.aware.assignment.strategy=near": "use none, min_traffic, balance_subtopology",
+        "--set rack.aware.assignment.strategy=near": "strategy 'near'. Known: none, min_traffic",
         "--set acceptable.recovery.lag": "is not SETTING=VALUE",
         "--partitions streams-classic-counts-repartition=9": "keeps stores of what it reads there",
-        "--strategy range": "assigns tasks and doesn't have this strategy. Choose none or min_traffic",
+        "--strategy range": "assigns tasks: there is no strategy 'range'. Known: none, min_traffic",
+        "--strategy min_trafic": "there is no strategy 'min_trafic'. Did you mean min_traffic? Known: live, ",
     },
-    "whatif streams-kip1071 @": {
+    "whatif --group streams-kip1071 @": {
         "--set rack.aware.assignment.strategy=none": "set streams.num.standby.replicas of the group.",
     },
     "check-assignor": {
-        "Weighted": "there is no strategy 'Weighted'. There are live, range, ",
+        "Weighted": "there is no strategy 'Weighted'. Known: live, range, ",
         "nowhere.at_all:Weighted": "there is no module 'nowhere'",
         "nowhere.py:Weighted": "there is no file nowhere.py",
         "math:Weighted": "math has no Weighted; it has no class with a method assign.",
@@ -157,8 +159,8 @@ REFUSED = {
 
 NO_ANSWER = {
     "whatif --members +1 @": {
-        "keeps-rebalancing": "rebalancing (CompletingRebalance)",
-        "empty-with-commits": "no members (Empty)",
+        "--group keeps-rebalancing": "rebalancing (CompletingRebalance)",
+        "--group empty-with-commits": "no members (Empty)",
     },
 }
 """The same of what is typed rightly, of groups of which nothing can be said: exit code 1."""

@@ -36,7 +36,7 @@ def asked(run, kept):
         topics = [topic("orders", 4)]
         lake = kept(make_snapshot(topics=topics, groups=[made], group_assignors=group_assignors))
         given = ["--strategy", strategy] if strategy else []
-        return run("runbook", name, "--from", lake, *given, *options)
+        return run("runbook", "--group", name, "--from", lake, *given, *options)
 
     return ask
 
@@ -71,14 +71,14 @@ engine/followers/java of evenkeel.
 """The published class of KIP-49 fails with today's clients; ours does not."""
 
 BY_PLAN = """
-Step 1: Restart one member. … Write the plan with `evenkeel plan g --strategy lag-aware`
+Step 1: Restart one member. … Write the plan with `evenkeel plan --group g --strategy lag-aware`
 … Effect: only moving partitions pause
-… `evenkeel elect g --to lag-aware` shows the steps.
+… `evenkeel elect --group g --to lag-aware` shows the steps.
 """
 """A group that follows plans needs no class, and no rolling restart."""
 
 NAMED = """
-Write the plan with `evenkeel plan 'x;?rm?$HOME' --strategy balanced`
+Write the plan with `evenkeel plan --group 'x;?rm?$HOME' --strategy balanced`
 … --describe --state --group 'x; rm $HOME'` shows Stable
 … Compare: evenkeel advise --group 'x; rm $HOME'
 """
@@ -134,7 +134,7 @@ def test_a_way_that_needs_racks_begins_with_client_rack_of_each_member(run, kept
     topics = [topic("t", 4, replicas=[[0], [1], [0], [1]])]
     made = group("g", members=members, assignor=running)
     lake = kept(make_snapshot(topics=topics, groups=[made], follower_fetching=True))
-    given = ["runbook", "g", "--from", lake, "--strategy", "range+client.rack"]
+    given = ["runbook", "--group", "g", "--from", lake, "--strategy", "range+client.rack"]
 
     assert lacking(run(*given).stdout, RACKS) is None
     [kit] = objects(run(*given, "--json"))
@@ -219,18 +219,20 @@ def test_what_is_printed_for_kafka_python_runs_as_it_stands(asked):
     exec(f"{imports}\n{argument}", names)
     follower, beside = names["partition_assignment_strategy"]
     assert (follower.name, beside.name) == ("evenkeel-plan", "range")
-    assert "Write the plan with `evenkeel plan g --strategy balanced`" in told
+    assert "Write the plan with `evenkeel plan --group g --strategy balanced`" in told
 
 
 def test_a_group_that_has_what_its_strategy_gives_needs_nothing(run, recording):
     """Nobody is told to restart anything."""
-    told = run("runbook", "fine", "--from", recording, "--strategy", "range").stdout
+    told = run("runbook", "--group", "fine", "--from", recording, "--strategy", "range").stdout
     assert "with this assignment: no step is needed.\n\nExpected result\n" in told
 
 
 def test_tasks_of_streams_are_placed_by_a_setting(run):
     """A Streams application of the classic protocol gets its kit, too."""
-    result = run("runbook", "streams-classic", "--from", RECORDED, "--strategy", "min_traffic")
+    result = run(
+        "runbook", "--group", "streams-classic", "--from", RECORDED, "--strategy", "min_traffic"
+    )
     assert result.exit_code == 0, result.output
     assert "    rack.aware.assignment.strategy=min_traffic\n" in result.stdout
     told = """
@@ -243,12 +245,12 @@ def test_tasks_of_streams_are_placed_by_a_setting(run):
 @pytest.mark.slow
 def test_without_a_strategy_it_is_what_is_advised(run, recording):
     """Of the recording's uneven group; of one that is well nothing is, and that is said with the reason."""
-    result = run("runbook", "uneven", "--from", recording)
+    result = run("runbook", "--group", "uneven", "--from", recording)
     assert result.exit_code == 0, result.output
     advised = result.stderr.strip().removeprefix("evenkeel: advised: ").removeprefix("advised: ")
     assert result.stdout.startswith(f"uneven: range -> {advised}, 2 members")
 
-    result = run("runbook", "fine", "--from", recording)
+    result = run("runbook", "--group", "fine", "--from", recording)
     assert result.exit_code == 1
     assert "nothing is advised for group fine: " in result.stderr
     assert "Name a strategy with --strategy." in result.stderr
@@ -258,7 +260,7 @@ def test_without_a_strategy_it_is_what_is_advised(run, recording):
     ("columns", "strategy", "code", "told"),
     [
         ({}, "live", 2, "live is the current assignment, it cannot be deployed"),
-        ({}, "ballanced", 2, "there is no strategy 'ballanced'"),
+        ({}, "ballanced", 2, "there is no strategy 'ballanced'. Did you mean balanced?"),
         ({}, "random", 1, "is a baseline for comparison only"),
         ({"group_type": "consumer", "assignor": "uniform"}, "range", 1, "cannot be set to range"),
         ({"assignor": "stream"}, "range", 1, "takes no strategy: a Kafka Streams application"),
@@ -292,7 +294,7 @@ def application(run, kept, tmp_path):
         (tmp_path / "evenkeel.toml").write_text(
             f'[[rules]]\ngroups = "app"\nstreams = {{{streams}}}\n{rule}\n'
         )
-        return run("runbook", "app", "--from", lake, "--strategy", strategy, *options)
+        return run("runbook", "--group", "app", "--from", lake, "--strategy", strategy, *options)
 
     return ask
 
@@ -394,5 +396,6 @@ def test_a_kip_1071_group_is_told_what_decides_there(application):
     stderr = words_of(refused.stderr)
     assert "a Streams group (KIP-1071): the broker assigns tasks" in stderr
     assert (
-        "`evenkeel runbook app --strategy sticky-tasks-server` says what decides there." in stderr
+        "`evenkeel runbook --group app --strategy sticky-tasks-server` says what decides there."
+        in stderr
     )

@@ -80,11 +80,19 @@ def test_an_unexpected_error_is_named_without_a_traceback(run, monkeypatch):
 
 
 def test_debugging_shows_the_traceback(run, monkeypatch):
-    """EVENKEEL_DEBUG=1 lets the error through as it is."""
+    """EVENKEEL_DEBUG=1 shows where an error arose, and its names as text; the exit code stays."""
     monkeypatch.setenv("EVENKEEL_DEBUG", "1")
-    problem = RuntimeError("first")
-    monkeypatch.setattr(wiring, "recorded", failing(problem))
-    assert run("lag", "--from", "x").exception is problem
+    monkeypatch.setattr(wiring, "recorded", failing(InputError("odd.", fix="b\x1b[31m\nFATAL")))
+    result = run("lag", "--from", "x")
+    assert result.exit_code == 2
+    first, *_, last = result.stderr.splitlines()
+    assert first == "Traceback (most recent call last):"
+    assert last == "evenkeel.engine.model.errors.InputError: odd. b\\x1b[31m FATAL"
+    monkeypatch.setattr(wiring, "recorded", failing(RuntimeError("b\x1b[31m\nFATAL")))
+    assert run("lag", "--from", "x").stderr.splitlines()[-2:] == [
+        "RuntimeError: b\\x1b[31m",
+        "  | FATAL",
+    ]
 
 
 def test_a_wrong_configuration_is_named_by_key(run, tmp_path, recording):

@@ -154,7 +154,7 @@ def test_a_recording_of_stored_snapshots_keeps_what_was_read(run, lake, tmp_path
     ("line", "told"),
     [
         ("lag --from lake", "Cluster prod: 7 groups"),
-        ("diff uneven", "uneven (prod): "),
+        ("diff --group uneven", "uneven (prod): "),
         ("backtest --from lake --group uneven", "uneven"),
         ("report --snapshots 2", "7 groups over 2 snapshots"),
     ],
@@ -173,10 +173,10 @@ def test_the_configured_lake_is_called_lake_and_the_default_of_what_asks_no_clus
     ("line", "looks"),
     [
         ("lag", 1),
-        ("elect uneven --assignors range", 1),
-        ("plan uneven --strategy range", 1),
-        ("runbook uneven --strategy sticky", 1),
-        ("whatif uneven --members +1", 3),
+        ("elect --group uneven --assignors range", 1),
+        ("plan --group uneven --strategy range", 1),
+        ("runbook --group uneven --strategy sticky", 1),
+        ("whatif --group uneven --members +1", 3),
     ],
 )
 def test_a_live_cluster_is_looked_at_as_often_as_the_answer_needs(run, kafka, line, looks):
@@ -187,10 +187,10 @@ def test_a_live_cluster_is_looked_at_as_often_as_the_answer_needs(run, kafka, li
     assert kafka["cluster"].closed
 
 
-@pytest.mark.parametrize("line", ["lag --group", "advise --group", "elect", "diff", "whatif"])
-def test_names_of_others_are_safe_to_print(run, recording, line):
+@pytest.mark.parametrize("verb", ["lag", "advise", "elect", "diff", "whatif"])
+def test_names_of_others_are_safe_to_print(run, recording, verb):
     """A group may be called anything: an escape sequence is printed as text, and JSON escapes it."""
-    given = [*line.split(), "bad\x1b[31m[red]name", "--from", recording]
+    given = [verb, "--group", "bad\x1b[31m[red]name", "--from", recording]
     shown, told = run(*given), run(*given, "--json")
     assert (shown.exit_code, told.exit_code) == (0, 0)
     assert "\x1b" not in shown.output + told.output

@@ -219,6 +219,27 @@ def test_a_few_rows_become_blocks():
     ]
 
 
+@pytest.mark.parametrize(
+    ("width", "longest", "shown"),
+    [
+        (120, 50, ["cluster", "group_id", "lag", "why", "member", "moves"]),
+        (80, 50, ["group_id", "lag", "why"]),
+        (40, 16, ["group_id", "lag", "member", "moves"]),
+    ],
+)
+def test_a_list_has_one_line_per_row_and_keeps_its_first_columns(width, longest, shown):
+    """A long text is cut, or left out for what follows it; behind another column without room there is none."""
+    headings = ["cluster", "group_id", ">lag", "why", "member", ">moves"]
+    rows = [
+        ["prod", f"g{n}", f"{n}", f"{n} reasons " * 9, f"{n}" * longest, f"{n}"] for n in range(3)
+    ]
+    lines = on_screen(Table(headings=headings, rows=rows, is_list=True), width)
+    head = next(line for line in lines if "lag" in line.split())
+    assert head.split() == shown
+    assert sum(" 0 " in f"{line} " for line in lines) == 1
+    assert all(cell_len(line.rstrip()) <= width for line in lines)
+
+
 @pytest.mark.parametrize("width", [80, 200])
 def test_a_long_heading_breaks_behind_an_underscore(width):
     """A number of five digits needs no column of 23."""

@@ -173,7 +173,11 @@ def test_an_initial_assignment_must_name_each_task_once(initial, said):
 @pytest.mark.parametrize(
     ("path", "value", "said"),
     [
-        (["strategy"], "range", "strategy: there is no task strategy 'range'. Name one of none,"),
+        (
+            ["strategy"],
+            "range",
+            "strategy: an application has tasks, there is no strategy 'range'. Known: none,",
+        ),
         (["strategy"], 3, "strategy: Input should be a valid string"),
         (["assignor"], "lazy", "assignor: 'lazy' is not emulated."),
         (["clients"], ..., "clients: Field required"),

@@ -32,7 +32,7 @@ def shown(run, tmp_path, kept):
         (tmp_path / "evenkeel.toml").write_text(toml)
         more = {"replicas": REPLICAS} | more
         lake = kept(live_snapshot(threads, subs, **more))
-        return run("tasks", name, *(arguments or ["--wide"]), "--from", lake)
+        return run("tasks", "--group", name, *(arguments or ["--wide"]), "--from", lake)
 
     return show
 
@@ -270,7 +270,7 @@ def test_stores_with_all_copies_in_one_rack_stand_out(shown):
 def test_a_plain_group_is_sent_elsewhere(run, kept):
     """Exit code 1, one line, and the command that shows it."""
     plain = make_snapshot(topics=[topic("t")], groups=[group("web", members=1, lag={"t": 1})])
-    result = run("tasks", "web", "--from", kept(plain))
+    result = run("tasks", "--group", "web", "--from", kept(plain))
 
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == (
@@ -289,7 +289,7 @@ REBALANCES = (
 @pytest.mark.parametrize(
     ("threads", "subs", "more", "told"),
     [
-        (THREADS, SUBS, {"name": "nobody"}, "no group of cluster test matches 'nobody' (1 groups"),
+        (THREADS, SUBS, {"name": "nobody"}, "no group 'nobody' in cluster test (1 group"),
         (THREADS, SUBS, MOVING, REBALANCES),
         (THREADS, SUBS, MOVING | {"kip_1071": True}, REBALANCES),
         ([], SUBS, {}, "the tasks of group app cannot be shown: no members (Empty)"),

@@ -16,7 +16,9 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def asked(run):
     """Ask about a recorded group."""
-    return lambda *arguments, **more: run("whatif", *arguments, "--from", RECORDED, **more)
+    return lambda *arguments, **more: run(
+        "whatif", "--group", *arguments, "--from", RECORDED, **more
+    )
 
 
 @pytest.fixture
@@ -83,7 +85,7 @@ def test_what_the_group_runs_is_said_where_it_is_not_asked(asked, run, kept):
     assert "  The strategy of the group, range, is not replayed here.\n" in shown
     own = group("g", members=2, lag={"t": 0}, assignor="acme")
     lake = kept(make_snapshot(topics=[topic("t", 6)], groups=[own]))
-    shown = run("whatif", "g", "--from", lake, "--members", "+1").stdout
+    shown = run("whatif", "--group", "g", "--from", lake, "--members", "+1").stdout
     assert "(rebalanced)" not in shown
     assert "  The strategy of the group, acme, is not replayed here.\n" in shown
 
@@ -100,7 +102,7 @@ def planned(run, kept):
         group("other", members=2, lag={"t": 0}),
     ]
     lake = kept(make_snapshot(topics=[topic("t", 6)], groups=own))
-    return lambda *options, **more: run("whatif", *options, "--from", lake, **more)
+    return lambda *options, **more: run("whatif", "--group", *options, "--from", lake, **more)
 
 
 def plan_file(folder, *, group="g", fallback="range"):
@@ -234,13 +236,15 @@ def test_a_broker_is_asked_with_the_target_it_has(asked):
 def test_a_member_has_three_names(run, made):
     """Its id, the short name that is shown, and a client id that is its own."""
     for name in ("app-0", "app at h1"):
-        _, first, *_ = objects(run("whatif", "g", "--from", made, "--without", name, "--json"))
+        _, first, *_ = objects(
+            run("whatif", "--group", "g", "--from", made, "--without", name, "--json")
+        )
         assert set(first["assignment"]) == {"app-1", "app-2"}
 
 
 def test_a_client_id_that_several_have_is_no_name(run, made):
     """All of them are listed with their ids."""
-    result = run("whatif", "g", "--from", made, "--without", "app")
+    result = run("whatif", "--group", "g", "--from", made, "--without", "app")
     told = """
     --without app means 3 members: app at h1 (app-0), app at h2 #1 (app-1), app at h2 #2 (app-2). Name one by its
     member id.
@@ -250,7 +254,9 @@ def test_a_client_id_that_several_have_is_no_name(run, made):
 
 def test_one_snapshot_tells_no_rate_and_so_no_future(run, made):
     """The assignment is known, what comes of it is not."""
-    _, first, *_ = objects(run("whatif", "g", "--from", made, "--members", "-1", "--json"))
+    _, first, *_ = objects(
+        run("whatif", "--group", "g", "--from", made, "--members", "-1", "--json")
+    )
     assert first["assignment"]["app-0"][:2] == [["t", 0], ["t", 1]]
     assert (first["forecast_lag_expected"], first["diagnosis"]) == (None, "unknown")
     assert (first["fewest_members"], first["most_members"]) == (None, 6)

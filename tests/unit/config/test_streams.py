@@ -76,7 +76,7 @@ def test_every_admitted_rack_strategy_is_one(name):
     [
         (
             '{rack_aware_assignment_strategy = "nearest"}',
-            "rack_aware_assignment_strategy: use none,",
+            "rack_aware_assignment_strategy: there is no strategy 'nearest'. Known: none,",
         ),
         ('{task_assignor = "lazy"}', "task_assignor: "),
         ('{overlap = "both"}', "overlap: "),

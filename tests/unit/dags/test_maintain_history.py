@@ -24,7 +24,7 @@ def test_a_turn_is_not_the_last_while_something_is_left(
     store(lake, *(make_snapshot(topics=[topic("t")], number=number) for number in (0, 1)))
     settings = Settings(lake=str(tmp_path / "lake"), keep_days=36_500)
     monkeypatch.setattr(runtime, "settings", lambda: settings)
-    monkeypatch.setattr(runtime.wiring, "history", lambda settings: history)
+    monkeypatch.setattr(runtime.wiring, "pipeline_history", lambda settings: history)
     monkeypatch.setattr(maintain_history, "BUDGET", timedelta(0))
     task = maintain_history.DAG.get_task("maintain")
     assert task.reschedule

@@ -76,7 +76,7 @@ def history(
     monkeypatch.setenv("EVENKEEL_CONFIG", str(file))
     monkeypatch.setattr(airflow_connections, "_connection", lambda name: None)
     found = MemoryHistory()
-    monkeypatch.setattr(runtime.wiring, "history", lambda settings: found)
+    monkeypatch.setattr(runtime.wiring, "pipeline_history", lambda settings: found)
     return found
 
 

@@ -36,7 +36,7 @@ def history(monkeypatch: pytest.MonkeyPatch) -> MemoryHistory:
     """The history that every task gets."""
     found = MemoryHistory()
     monkeypatch.setattr(runtime, "settings", lambda: load(connections=CLUSTERS))
-    monkeypatch.setattr(runtime.wiring, "history", lambda settings: found)
+    monkeypatch.setattr(runtime.wiring, "pipeline_history", lambda settings: found)
     return found
 
 
@@ -86,11 +86,23 @@ def test_tries_of_a_run_have_one_place(
     assert (runtime.link() is None) is not told
 
 
-def test_a_fault_of_ours_keeps_its_traceback(history: MemoryHistory) -> None:
-    """What is no error of the engine is noted and raised as it is."""
-    with pytest.raises(ZeroDivisionError), runtime.running("advise", cluster="eu"):
-        _ = 1 / 0
-    assert history.tables.steps[0].error == "ZeroDivisionError: division by zero"
+def test_a_fault_of_ours_keeps_its_traceback(
+    history: MemoryHistory, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is logged and noted with names as text, and Airflow gets one line."""
+    with pytest.raises(AirflowException) as raised, runtime.running("advise", cluster="eu"):
+        raise ZeroDivisionError("of a\x1b[31m\nFATAL")
+    assert str(raised.value) == "ZeroDivisionError: of a\\x1b[31m FATAL"
+    assert raised.value.__suppress_context__
+    assert history.tables.steps[0].error == str(raised.value)
+    assert "\nZeroDivisionError: of a\\x1b[31m\n  | FATAL" in caplog.text
+    assert "in test_a_fault_of_ours" in caplog.text
+
+
+def test_what_airflow_raises_is_raised_as_it_is(history: MemoryHistory) -> None:
+    """A skip stays a skip."""
+    with pytest.raises(AirflowSkipException), runtime.running("advise", cluster="eu"):
+        raise AirflowSkipException("Rejected.")
 
 
 def test_a_step_that_takes_too_long_is_noted_as_such(history: MemoryHistory) -> None:
@@ -167,11 +179,12 @@ def test_a_history_that_is_down_hides_nothing(history: MemoryHistory) -> None:
         raise ClusterUnreachable("no broker answered.")
 
 
-def test_what_is_no_snapshot_id_is_told() -> None:
-    """A run by hand without a snapshot says what to set."""
+@pytest.mark.parametrize("handed_on", ["", None, {"snapshot_id": "eu"}])
+def test_what_is_no_snapshot_id_is_told(handed_on: Any) -> None:
+    """A run by hand without a snapshot says what to set, and so does one whose XCom is gone or another version's."""
     with (
         pytest.raises(AirflowException, match="Trigger the DAG with snapshot_id"),
-        runtime.of_snapshot("advise", ""),
+        runtime.of_snapshot("advise", handed_on),
     ):
         pass
 

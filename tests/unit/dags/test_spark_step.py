@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -69,6 +70,18 @@ def test_the_last_line_of_a_failure_is_the_error() -> None:
     with pytest.raises(AirflowException) as raised:
         step.execute(CONTEXT)
     assert str(raised.value) == "no such snapshot."
+
+
+def test_what_spark_prints_is_shown_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names in it are others'; the log of the task and its error hold no escape."""
+    lines: list[str] = []
+    log = SimpleNamespace(info=lambda _, line: lines.append(line), warning=lambda _: None)
+    monkeypatch.setattr(Running, "log", log)
+    step = running("print('\\tat a\\x1b[2J\\u202e'); raise SystemExit(4)")
+    with pytest.raises(AirflowException) as raised:
+        step.execute(CONTEXT)
+    assert lines == ["        at a\\x1b[2J\\u202e"]
+    assert str(raised.value) == "at a\\x1b[2J\\u202e"
 
 
 @pytest.mark.parametrize("ending", ["os.kill(os.getpid(), 15)", "raise SystemExit(128 + 15)"])

@@ -510,13 +510,17 @@ class TestLog:
         assert [level for level, _ in said.take()] == ["INFO", "WARNING"]
 
     def test_names_of_others_write_no_lines(self, place: Place, said: Any) -> None:
-        """A client id is anything, and as long as anyone likes."""
+        """A client id is anything, and as long as anyone likes; the group's own id is anything, too."""
         group = Group(Topics(t=4))
-        group.add("a", place.follower())
-        group.add("x\nWARNING all is lost\x1b[31m" + "y" * 5000, place.follower(), static=False)
+        name = "g\x1b[2J\u202e"
+        place.put(replace(plan(a=(0,), b=(1, 2, 3)), group=name))
+        group.add("a", place.follower(group=name))
+        client_id = "x\nWARNING all is lost\x1b[31m" + "y" * 5000
+        group.add(client_id, place.follower(group=name), static=False)
         group.settle()
         ((_, text), *_) = said.take()
         assert text.isprintable()
+        assert "WARNING all is lost" in text
         assert len(text) < 2500
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evenkeel.engine.followers.plan import Plan, PlanError, PlannedMember, PlannedTopic, read_plan
 from evenkeel.engine.followers.rule import Present, anchors, follow
@@ -40,6 +42,15 @@ def test_what_is_written_is_what_is_read() -> None:
     assert read_plan(PLAN.to_json()) == PLAN
     more = json.loads(PLAN.to_json()) | {"later": 1}
     assert read_plan(json.dumps(more).encode()) == PLAN
+
+
+@given(st.text(alphabet='aß\x1b\x9b\u202e\u2028\n\0\U000e0001"\\', max_size=9))
+def test_a_plan_can_be_shown(name: str) -> None:
+    """No escape, no other end of a line, no sign that turns it; it is read as it was."""
+    member = PlannedMember(instance_id=name, partitions={name: (0,)})
+    plan = replace(PLAN, group=name, members=(member,))
+    assert all(line.isprintable() for line in plan.to_json().split("\n"))
+    assert read_plan(plan.to_json()) == plan
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ Skewed load: c-0 gets 720 records/s and does 600 records/s. Set partition.assign
 
 Cost: 6 restarts, ~3,600 records delayed, 4 of 12 partitions move
 Confidence: best strategy in 7 snapshots since 2026-03-01 08:30 UTC · p10-p90 90k-150k -> 220-380 · all lags known
-Next: evenkeel runbook payments --cluster test --strategy sticky
+Next: evenkeel runbook --group payments --cluster test --strategy sticky
 
 -- 1 group in the cluster: 1 switch"""
     )
@@ -359,12 +359,15 @@ def test_a_command_names_the_group_whatever_it_is_called() -> None:
     """Instructions hold the group's name; a shell takes it for one word."""
     odd = news(group="it's; $(x)", how=how([step("follow_plan", ["drain", "it's; $(x)"])]))
     text = plain_text(digest(odd))
-    assert f"evenkeel plan {shlex.quote(odd.group_id.replace(' ', '?'))} --strategy drain" in text
+    assert (
+        f"evenkeel plan --group {shlex.quote(odd.group_id.replace(' ', '?'))} --strategy drain"
+        in text
+    )
     for group in (odd.group_id, "--help"):
         code = digest(news(group=group)).sections[-1].code[0]
         program, *arguments = shlex.split(code)
-        assert (program, group in arguments) == ("evenkeel", True)
-        assert "--" in arguments or not group.startswith("-")
+        named = group in arguments or f"--group={group}" in arguments
+        assert (program, named) == ("evenkeel", True)
     hostile = digest(news(group="a`$(x)`b"))
     assert "`$(x)`" not in plain_text(replace(hostile, title=""))
     assert "a?$(x)?b" in shlex.split(hostile.sections[-1].code[0])

@@ -223,7 +223,7 @@ SAID = {
         incident_of(Diagnosis.CATCHING_UP, Diagnosis.REBALANCING),
         [
             "Find the members that join and leave.",
-            f"evenkeel diff --cluster prod --since {GOOD} -- ",
+            f"evenkeel diff --cluster prod --since {GOOD} --group ",
         ],
     ),
     "as many members as partitions keep busy": (

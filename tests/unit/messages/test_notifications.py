@@ -197,6 +197,21 @@ def test_day_one_is_a_digest():
     assert (event.kind, event.groups) == (EventKind.DIGEST, ("g001", "g002"))
 
 
+def test_what_needs_more_snapshots_on_day_one_is_no_second_digest_of_the_first_look() -> None:
+    """It is told like any incident: a few one by one, more than a few together."""
+    later = dict.fromkeys([f"g{n:03}" for n in range(10, 20)], BEHIND)
+
+    def day(*names: str) -> list[str]:
+        wrong = {"g001": NOBODY, "g002": NOBODY} | {name: later[name] for name in names}
+        return keys(Watcher().looks(*(wrong,) * 6))
+
+    assert day("g010", "g011") == [
+        "digest s1 #kafka first",
+        *(f"incident c/g{n:03}/s0 opened" for n in (10, 11)),
+    ]
+    assert day(*later)[:2] == ["digest s1 #kafka first", "digest s3 #kafka opened"]
+
+
 @pytest.mark.parametrize(
     ("opened", "then"),
     [

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import fnmatch
 import html
 import re
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -66,7 +68,7 @@ COMMANDS: Mapping[str, Callable[[str], str]] = {
     "steps to a strategy": lambda group: steps_to("sticky", group),
     "steps to a listed strategy": lambda name: steps_to(name, "orders"),
     "runbook, compare": lambda group: command("evenkeel advise --group {}", group),
-    "elect": lambda group: command("evenkeel elect {} --to STRATEGY", group),
+    "elect": lambda group: command("evenkeel elect --group {} --to STRATEGY", group),
 }
 """Each place that shows a command on a line of its own."""
 
@@ -168,14 +170,55 @@ def test_a_command_in_a_sentence_is_split_into_the_words_that_are_meant(
 
 def test_a_name_within_a_sentence_is_cut_where_it_is_too_long() -> None:
     """The command of its own has all of it."""
-    assert command_in_text("evenkeel tasks {}", "x" * LONGEST_IN_TEXT).endswith("xx")
-    assert command_in_text("evenkeel tasks {}", "x" * 61) == "evenkeel tasks NAME"
+    assert command_in_text("evenkeel tasks --group {}", "x" * LONGEST_IN_TEXT).endswith("xx")
+    assert command_in_text("evenkeel tasks --group {}", "x" * 61) == "evenkeel tasks --group NAME"
 
 
 def test_the_middle_of_a_long_name_is_a_pattern_and_said_so() -> None:
     """Names often differ at an end."""
     name = "head-" + "x" * LONGEST + "-tail"
-    word, *_ = shlex.split(command("evenkeel tasks {}", name))[2:]
+    word, *_ = shlex.split(command("evenkeel tasks --group {}", name))[3:]
     assert fnmatch.fnmatchcase(name, word)
     assert len(word) == LONGEST
     assert command("kafka-topics.sh --topic {}", name).endswith("this tool needs all of it")
+
+
+ROOT = Path(__file__).parents[3]
+COMMAND = re.compile(r"(?:evenkeel [a-z]+|kafka-[a-z-]+\.sh)\b[^`.;]*$")
+OURS = {
+    ("engine/adapters/lake/catalog.py", "SCHEMA_VERSION"),
+    ("engine/cli/questions.py", "showing[0]"),
+    ("engine/cli/verbs/ack.py", "number"),
+    ("engine/cli/verbs/backfill.py", "given"),
+    ("engine/cli/verbs/silence.py", "number"),
+    ("engine/messages/incident_message.py", "command(what, kept.subjects[0])"),
+    ("engine/messages/incident_message.py", "kafka"),
+    ("engine/messages/silence_messages.py", "number"),
+    ("engine/messages/wording/troubles.py", "fact.quote"),
+    ("engine/pipeline/rollout.py", "StickyTasks.SERVER"),
+}
+"""Numbers, names of queries and what the configuration says: no names of strangers (the quote is in no command)."""
+
+
+def test_no_name_gets_into_a_command_by_another_way() -> None:
+    """What is put into one by an f-string is ours, and whoever has a template of one formats it by `command`."""
+    found, formatted = set(), set()
+    for path in (ROOT / "engine").rglob("*.py"):
+        place, tree = str(path.relative_to(ROOT)), ast.parse(path.read_text())
+        nodes = [*ast.walk(tree)]
+        for node in nodes:
+            before = ""
+            for part in node.values if isinstance(node, ast.JoinedStr) else ():
+                if isinstance(part, ast.Constant):
+                    before += part.value
+                elif COMMAND.search(before):
+                    found.add((place, ast.unparse(part.value)))
+        texts = [str(node.value) for node in nodes if isinstance(node, ast.Constant)]
+        if any(re.match("evenkeel [a-z].*{}", text) for text in texts):
+            formatted |= {
+                (place, ast.unparse(node))
+                for node in nodes
+                if isinstance(node, ast.Attribute) and node.attr == "format"
+            }
+    assert found == OURS
+    assert formatted == {("engine/cli/views/scoreboard.py", "further.format")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import csv
 import io
@@ -9,6 +10,7 @@ import json
 import logging
 import re
 from datetime import UTC, datetime
+from pathlib import Path
 
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -108,3 +110,79 @@ def test_an_error_shows_a_name_as_text(name: str) -> None:
     """Airflow logs it as it is."""
     error = EvenkeelError(f"group {name} is odd.", fix=f"See {name}.")
     assert str(error).isprintable()
+
+
+def raised(error: BaseException, cause: BaseException | None = None) -> BaseException:
+    """An error with a traceback of its own."""
+    try:
+        raise error from cause
+    except BaseException as problem:  # noqa: BLE001
+        return problem
+
+
+class _Silent(ValueError):
+    """An error that cannot say what it is."""
+
+    def __str__(self) -> str:
+        raise KeyError("silent")
+
+
+@given(name=NAMES)
+@example(name="a\n2026-03-01 FATAL forged\x1b[31m")
+def test_a_traceback_shows_names_as_text(name: str) -> None:
+    """In the error, its notes, causes in a circle and the parts of a group; the frames are there."""
+    first = raised(ValueError(f"x{name}"))
+    error = raised(KeyError(f"x{name}"), raised(OSError(5, f"x{name}"), first))
+    first.__context__ = error
+    error.add_note(f"x{name}")
+    group = raised(ExceptionGroup(f"x{name}", [error, _Silent(), SyntaxError(f"x{name}")]))
+    out = io.StringIO()
+    handler = logging.StreamHandler(out)
+    told = logger("evenkeel.tests.printable")
+    told.addHandler(handler)
+    try:
+        told.error("%s", {"group": name}, exc_info=group)
+        told.error("%(group)s", {"group": name})
+    finally:
+        told.removeHandler(handler)
+    lines = out.getvalue().split("\n")
+    assert all(line.isprintable() for line in lines)
+    assert not any(line.startswith(("FATAL", "2026")) for line in lines)
+    for shown in (
+        "ExceptionGroup: x",
+        "KeyError: ",
+        "OSError: [Errno 5]",
+        "in raised",
+        "a _Silent",
+    ):
+        assert shown in out.getvalue()
+
+
+ROOT = Path(__file__).parents[3]
+LOGGERS = {
+    ("engine/model/logs.py", "name"),
+    ("engine/followers/kafka_python.py", "'evenkeel.followers'"),
+    ("engine/adapters/kafka/connection.py", "'kafka'"),
+    ("engine/adapters/kafka/connection.py", "name"),
+    ("engine/adapters/webhook/http_call.py", "'httpx'"),
+    ("expectations/__init__.py", "'great_expectations'"),
+}
+"""The maker of printable loggers, the follower's own, and those of libraries, which are told to be quiet."""
+
+LEVELS = {"debug", "info", "warning", "error", "exception", "critical", "log"}
+
+
+def test_every_logger_is_a_printable_one() -> None:
+    """No module of ours logs by another."""
+    found = set()
+    for room in ("engine", "dags", "spark_tasks", "expectations", "sql"):
+        for path in (ROOT / room).rglob("*.py"):
+            place = str(path.relative_to(ROOT))
+            for node in ast.walk(ast.parse(path.read_text())):
+                if not isinstance(node, ast.Call):
+                    continue
+                called = ast.unparse(node.func)
+                if called.endswith("getLogger"):
+                    found.add((place, ", ".join(map(ast.unparse, node.args))))
+                assert called not in {f"logging.{level}" for level in LEVELS}, place
+    assert found == LOGGERS

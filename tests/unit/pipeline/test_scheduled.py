@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,12 +13,14 @@ from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import ClusterSettings, Settings
 from evenkeel.engine.model.errors import (
     ClusterBusy,
+    ClusterChanged,
     ClusterUnreachable,
     HistoryError,
     HistoryUnreachable,
 )
 from evenkeel.engine.pipeline import snapshot
 from evenkeel.engine.ports import WaitingSnapshot
+from evenkeel.engine.snapshots.groups_with_past import lookback_ids
 from tests.helpers.memory import MemoryCluster, MemoryHistory
 from tests.helpers.outbox import NOW, take
 from tests.helpers.snapshots import make_snapshot, topic
@@ -54,6 +57,21 @@ def taken(
     )
 
 
+def test_a_clock_that_went_back_is_noted_with_the_snapshot(
+    lake: FileLake,
+    history: MemoryHistory,
+    cluster: MemoryCluster,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The older snapshot looks newer; how far ahead it is stands in the notes of the one taken now."""
+    clock = iter([NOW, NOW - timedelta(hours=2)])
+    monkeypatch.setattr(snapshot, "utc_now", lambda: next(clock))
+    first, second = (taken(lake, history, cluster, f"scheduled__{n}") for n in (1, 2))
+    notes = [lake.manifest("snapshot", each).facts["notes"] for each in (first, second)]
+    told = f"the clock of this machine went back: snapshot {first} is 2 h ahead"
+    assert notes == [[], [f"{told}, so rates and time lag may be wrong"]]
+
+
 @pytest.mark.parametrize(("run", "count"), [("scheduled__1", 1), ("scheduled__2", 2)])
 def test_what_the_history_missed_is_noted_by_a_retry_and_by_the_next_run(
     lake: FileLake, history: MemoryHistory, cluster: MemoryCluster, run: str, count: int
@@ -68,6 +86,67 @@ def test_what_the_history_missed_is_noted_by_a_retry_and_by_the_next_run(
     assert (len(stored), lake.manifest("snapshot", found).facts["run"]) == (count, run)
     assert {*history.tables.snapshots} == {*stored}
     assert {s.config_version for s in history.tables.snapshots.values()} == {SETTINGS.version}
+
+
+def test_a_long_outage_leaves_no_gap(
+    lake: FileLake, history: MemoryHistory, cluster: MemoryCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All snapshots of an outage come into the history, also those on which no step looks back any more."""
+    history.down = True
+    for number in range(SETTINGS.lookback + 3):
+        now = NOW + number * timedelta(minutes=5)
+        monkeypatch.setattr(snapshot, "utc_now", lambda now=now: now)
+        with pytest.raises(HistoryUnreachable):
+            taken(lake, history, cluster, f"scheduled__{number}")
+    history.down = False
+    taken(lake, history, cluster, "scheduled__again")
+    assert {*history.tables.snapshots} == {*lake.snapshots("eu", limit=99)}
+
+
+def test_a_retry_after_the_clock_leapt_back_takes_no_second_snapshot(
+    lake: FileLake, history: MemoryHistory, cluster: MemoryCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the clock was ahead more were taken than a retry looks at: it finds its own all the same."""
+    for number in range(5):
+        ahead = NOW + timedelta(hours=1, minutes=5 * number)
+        monkeypatch.setattr(snapshot, "utc_now", lambda ahead=ahead: ahead)
+        taken(lake, history, cluster, f"scheduled__{number}")
+    monkeypatch.setattr(snapshot, "utc_now", lambda: NOW)
+    first = taken(lake, history, cluster, "scheduled__back")
+    assert taken(lake, history, cluster, "scheduled__back") == first
+
+
+def test_another_cluster_under_the_name_is_over_with_its_address(
+    lake: FileLake, history: MemoryHistory, cluster: MemoryCluster
+) -> None:
+    """What was read of the other stays out of the history, and keeps nothing of the right one from it."""
+    taken(lake, history, cluster)
+    other = MemoryCluster(replace(cluster.snapshot, kafka_cluster_id="kafka-of-another"))
+    for _ in range(2):
+        with pytest.raises(ClusterChanged):
+            taken(lake, history, other, "scheduled__2")
+    newest = taken(lake, history, cluster, "scheduled__3")
+    assert newest in history.tables.snapshots
+    assert len(history.tables.snapshots) == 2
+    assert len(lookback_ids(lake, SETTINGS, newest)) == 2
+
+
+def test_a_damaged_manifest_costs_no_snapshot(
+    lake: FileLake,
+    history: MemoryHistory,
+    cluster: MemoryCluster,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The next run takes its snapshot, and says in a line what is damaged."""
+    damaged = taken(lake, history, cluster)
+    history.tables.snapshots.clear()
+    (manifest,) = (tmp_path / "_manifests").rglob(f"{damaged}.json")
+    manifest.write_text("{")
+    assert taken(lake, history, cluster, "scheduled__2") in history.tables.snapshots
+    told = [record.getMessage() for record in caplog.records if damaged in record.getMessage()]
+    assert told
+    assert all("is damaged" in line and "\n" not in line for line in told)
 
 
 def test_a_history_without_locks_costs_no_snapshot(

@@ -221,7 +221,7 @@ def test_stores_that_would_be_lost_with_one_rack_are_a_warning_for_as_long_as_th
     assert {message.kind for _, message in after} == {MessageKind.INCIDENT_CLOSED}
     assert opened.severity is Severity.WARNING
     assert "2 of 2 state stores in one rack" in plain_text(opened)
-    assert "evenkeel tasks --from lake --cluster test app" in plain_text(opened)
+    assert "evenkeel tasks --from lake --cluster test --group app" in plain_text(opened)
     (found,) = history.tables.incidents
     assert (found.kind, found.severity) == ("store in one rack", "warning")
     assert found.closed_at is not None

@@ -134,6 +134,25 @@ def taken(history: History, *numbers: int, cluster: str = "demo") -> list[str]:
     return [each.snapshot_id for each in found]
 
 
+AHEAD = 60 * 24 * 365 * 70
+"""A snapshot of this minute was taken by a clock that was ahead, whenever this runs."""
+
+
+def test_a_snapshot_from_the_future_keeps_no_other_from_its_advice(history: History) -> None:
+    """It was advised while the clock was ahead: those taken by the right one are taken up and told all the same."""
+    ahead, older = taken(history, AHEAD, 0)
+    assert history.take_up("demo", "run ahead", passed=[older]) == ahead
+    history.store_advice(ahead, [advice(ahead, "orders-app")])
+    assert history.take_up("demo", "run 1") == older
+    history.store_advice(older, [advice(older, "orders-app")])
+    (newest,) = taken(history, 1)
+    assert history.take_up("demo", "run 2") == newest
+    told = history.advised_snapshot(older)
+    assert told is not None
+    assert told.newest_advised_id == older
+    assert told.newest_started_at == FIRST + timedelta(minutes=1)
+
+
 def waiting(history: History) -> list[tuple[str, str | None]]:
     """The snapshots without advice, and which run is at them."""
     found = history.snapshots_without_advice(timedelta(0))

@@ -13,6 +13,8 @@ from html.parser import HTMLParser
 from typing import Any, get_args, get_type_hints
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from evenkeel.engine.model.assignments import Move, Verdict
 from evenkeel.engine.model.states import Diagnosis
@@ -189,9 +191,28 @@ def test_a_name_in_the_data_of_the_charts_ends_no_script():
     assert drawn(page)["groups"][0]["marks"] == [[int(NOW.timestamp()), happening.kind, "info"]]
 
 
-def test_a_name_is_shown_without_signs_that_are_not_for_readers():
-    """Control characters are written out."""
-    assert r"a\x1bb" in Elements(render(fleet(group("a\x1bb")))).text
+@settings(max_examples=max(5, settings().max_examples // 5))
+@given(
+    name=st.text(alphabet="<>\"'&`=/!- a\x1b\x85\u2028\u202e\u2066\n\0", max_size=12).map(
+        "x{}".format
+    )
+)
+@example(name="a\x1bb")
+@example(name='</textarea><script>"\u202e')
+def test_a_name_is_shown_without_signs_that_are_not_for_readers(name: str) -> None:
+    """Control characters and signs that turn the direction are written out wherever it stands, and it adds nothing."""
+    page, plain = (
+        Elements(
+            render(stored(fleet(full(each, 3), cluster=each), each), Served(clusters=(each, "b")))
+        )
+        for each in (name, "x")
+    )
+    assert [
+        line for line in page.text.split("\n") if not line.replace("\t", "").isprintable()
+    ] == []
+    assert [(tag, {*a}) for tag, a in page.elements] == [(tag, {*a}) for tag, a in plain.elements]
+    values = [value for _, own in page.elements for value in own.values() if value]
+    assert [value for value in values if not value.isprintable()] == []
 
 
 def test_the_file_asks_for_nothing():

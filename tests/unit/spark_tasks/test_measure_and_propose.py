@@ -13,6 +13,7 @@ from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.errors import LakeError, SnapshotNotFound
+from evenkeel.spark_tasks import job as mains
 from evenkeel.spark_tasks import measure_and_propose as job
 from tests.helpers.snapshots import group, make_snapshot, snapshot_id, store, topic
 
@@ -128,3 +129,16 @@ def test_an_overtaken_snapshot_that_fails_holds_nobody_up(did, capsys):
     job.measure_and_propose(SETTINGS, snapshot_id(2), also=[snapshot_id(9), snapshot_id(0)])
     assert did.told[-1:] == of(0, "metrics")
     assert f"superseded snapshot {snapshot_id(9)}: " in capsys.readouterr().out
+
+
+def test_what_nobody_expected_shows_names_as_text(monkeypatch, capsys):
+    """A traceback and a line about a failure hold no escape, and no line of a name."""
+
+    def fails(*_):
+        raise RuntimeError("group a\x1b[31m\nFATAL b")
+
+    monkeypatch.setattr(mains.signal, "signal", lambda *_: None)
+    assert mains.ended(fails) == 1
+    assert capsys.readouterr().err.endswith("RuntimeError: group a\\x1b[31m\n  | FATAL b\n")
+    job._tell("group a\x1b[31m\nFATAL b")
+    assert capsys.readouterr().out == "group a\\x1b[31m\\nFATAL b\n"

@@ -145,10 +145,16 @@ def test_each_question_of_the_cookbook_is_answered_by_one_query() -> None:
     assert len(set(questions)) == len(questions)
 
 
-def test_a_query_of_a_period_says_when_the_period_ends_and_begins() -> None:
-    """Whoever can name the end of a period can say how long it is, or when it begins."""
+def test_a_query_of_a_period_takes_its_end() -> None:
+    """Whoever can say how long a period is, or when it begins, can say when it ends; without it, it ends now."""
+    periods = {"hours", "days", "since"}
     for name, query in sql.queries().items():
         parameters = {p.name: p for p in query.parameters}
-        if "until" in parameters:
-            assert {"hours", "days", "since"} & parameters.keys(), name
-            assert parameters["until"].type == "timestamptz"
+        moments = [p for p in parameters.values() if p.name in ("since", "until", "at")]
+        assert {p.type for p in moments} <= {"timestamptz"}, name
+        ends = parameters.keys() & {"until", "at"}
+        assert bool(ends) == bool(periods & parameters.keys()), name
+        for until in ends - {"at"}:
+            assert parameters[until].default is None, name
+            assert not parameters[until].required, name
+            assert "null for now" in (parameters[until].meaning or ""), name

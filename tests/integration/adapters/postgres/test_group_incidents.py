@@ -18,6 +18,7 @@ from evenkeel.engine.model.message import AlertMessage, MessageKind, Severity
 from evenkeel.engine.model.states import Diagnosis, IncidentKind, IncidentState
 from evenkeel.engine.ports import Delivered
 from evenkeel.engine.records import IncidentCourse
+from tests.helpers.history_rows import manifest, metrics
 from tests.helpers.incidents import BEGAN, CLUSTER, at, course, posting, row
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
@@ -69,6 +70,21 @@ def test_what_is_wrong_now_is_shown_with_its_causes(history: PostgresHistory) ->
     )
     assert [one["group_id"] for one in history.query("open_incidents", group="late")] == ["late"]
     assert history.query("open_incidents", cluster="eu") == []
+
+
+def test_an_open_incident_tells_the_lag_of_its_group_now(history: PostgresHistory) -> None:
+    """That of the newest snapshot; of a group that is not in it, the lag is unknown."""
+    store(history, 5, course("late"), course("gone"))
+    for number, lag in ((0, 3), (1, 70)):
+        taken = manifest(number, CLUSTER)
+        history.store_snapshot(taken)
+        history.store_metrics(
+            taken.snapshot_id,
+            metrics(taken.snapshot_id, {"late": [lag], "other": [9]}, time_lag_seconds=lag * 2.0),
+        )
+    names = ("group_id", "total_lag", "time_lag_seconds")
+    told = [tuple(one[name] for name in names) for one in history.query("open_incidents")]
+    assert sorted(told) == [("gone", None, None), ("late", 70, 140)]
 
 
 def test_an_incident_is_one_row_from_its_beginning_to_its_end(history: PostgresHistory) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
 import pytest
+
+from evenkeel import sql
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
 pytestmark = [pytest.mark.nightly, pytest.mark.postgres]
@@ -175,12 +178,29 @@ def test_days_that_are_not_asked_for_are_not_opened(seeded: str) -> None:
     assert 1 <= len(days) <= 2
 
 
+@pytest.mark.parametrize("name", ["worst_groups", "worse_groups"])
+def test_a_query_of_a_week_reads_no_older_hours_or_days(seeded: str, name: str) -> None:
+    """Of the rolled-up rows of all groups only those of its period, by the index of their start."""
+    (code,) = sql.queries()[name].parts
+    given = {p.name: p.default or "null" for p in sql.queries()[name].parameters}
+    for parameter, value in given.items():
+        code = re.sub(rf"(?<![:\w]):{parameter}\b", value, code)
+    scans = {table for table, kind in explained(seeded, code) if kind == "Seq Scan"}
+    assert scans & {"group_hour", "group_day"} == set()
+
+
 def read(url: str, view: str, where: str) -> list[tuple[str, str]]:
     """The tables that a view is answered from, each with how it is read."""
+    return explained(url, f"SELECT * FROM {view} WHERE {where}")
+
+
+def explained(url: str, question: str) -> list[tuple[str, str]]:
+    """The tables that a question is answered from, each with how it is read."""
     with psycopg.connect(url) as connection:
-        lately = where.replace("now()", LATELY)
-        question = f"EXPLAIN (ANALYZE, FORMAT JSON) SELECT * FROM {view} WHERE {lately}"
-        (found,) = connection.execute(question.encode()).fetchall()
+        lately = question.replace("now()", LATELY)
+        (found,) = connection.execute(
+            f"EXPLAIN (ANALYZE, FORMAT JSON) {lately}".encode()
+        ).fetchall()
     return [
         (each["Relation Name"], each["Node Type"])
         for each in nodes(found[0][0]["Plan"])

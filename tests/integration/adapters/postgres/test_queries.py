@@ -22,7 +22,7 @@ from tests.helpers.silenced import silence
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
 pytestmark = pytest.mark.postgres
 
-WIDE = {"hours": 10**7}
+WIDE: dict[str, Any] = {"hours": 10**7}
 """Looks back to the fixed moments of the test data."""
 
 YESTERDAY = {"days": 1, "until": FIRST - timedelta(days=1)}
@@ -32,10 +32,11 @@ YESTERDAY = {"days": 1, "until": FIRST - timedelta(days=1)}
 def ask(history: PostgresHistory, name: str, **given: object) -> list[dict[str, Any]]:
     """A query with its defaults, about the group or strategy of the test data where one is needed."""
     parameters = {p.name for p in sql.queries()[name].parameters}
-    wide = YESTERDAY if name == "worse_groups" else WIDE | {"days": 10**5}
+    early = {"days": 10**5, "since": FIRST - timedelta(days=30)}
+    wide = YESTERDAY if name == "worse_groups" else WIDE | early
     given |= {k: v for k, v in wide.items() if k in parameters}
     required = [p.name for p in sql.queries()[name].parameters if p.required]
-    about = {"group": "orders-app", "strategy": "range"}
+    about = {"group": "orders-app", "strategy": "range", "at": FIRST}
     return history.query(name, **given, **{one: about[one] for one in required})
 
 
@@ -134,8 +135,13 @@ def test_every_statement_fits_the_schema(module_database_url: str, name: str) ->
             assert connection.execute(f"EXPLAIN (GENERIC_PLAN) {numbered}".encode()).fetchall()
 
 
-def test_groups_are_sorted_with_the_worst_first(history: PostgresHistory) -> None:
-    """Trouble, then what could not be read or judged, then what is fine; the larger lag first; a pattern selects."""
+def test_groups_are_sorted_with_the_worst_first(
+    history: PostgresHistory, database_url: str
+) -> None:
+    """
+    Incidents, critical ones first, then trouble, then what could not be read or judged, then what is fine; the larger
+    lag first; a pattern selects.
+    """
     taken = manifest()
     history.store_snapshot(taken)
     told: dict[str, tuple[str, int | None]] = {
@@ -164,6 +170,19 @@ def test_groups_are_sorted_with_the_worst_first(history: PostgresHistory) -> Non
         *("busy", "idle"),
     ]
     assert [row["group_id"] for row in history.query("groups", pattern="%u%y")] == ["busy"]
+
+    with psycopg.connect(database_url) as connection:
+        for name, severity in (("busy", "warning"), ("idle", "critical"), ("halted", "warning")):
+            connection.execute(
+                "INSERT INTO incident (cluster, group_id, kind, severity, began_at, opened_at, last_seen_at)"
+                " VALUES ('demo', %s, 'slow member', %s, now() - interval '1 hour', now(), now())",
+                [name, severity],
+            )
+    rows = history.query("groups")
+    assert [row["group_id"] for row in rows][:5] == ["idle", "halted", "busy", "rewound", "stuck"]
+    assert {row["incident"] for row in rows[:3]} == {"slow member"}
+    assert all(row["lasting_seconds"] == pytest.approx(3600, abs=1) for row in rows[:3])
+    assert (rows[3]["incident"], rows[3]["lasting_seconds"]) == (None, None)
 
 
 def test_groups_tell_what_is_found_about_racks_of_the_live_assignment(

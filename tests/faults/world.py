@@ -1,0 +1,240 @@
+"""The cluster that is watched: groups of different fate, and how it answers, or does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import cache
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from evenkeel.engine.config import ClusterSettings, MaintenanceWindow, Rule, Settings
+from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
+from evenkeel.engine.model.errors import ClusterUnreachable
+from evenkeel.engine.model.facts import Fact, finding
+from tests.faults.clock import Clock
+from tests.helpers.fluid import FIRST, Group, at, simulate, snapshots
+from tests.helpers.fluid.plan import (
+    Capacity,
+    Join,
+    Leave,
+    Restart,
+    Stick,
+    Switch,
+    Traffic,
+    Vanish,
+    members,
+    topics,
+)
+from tests.helpers.lake_snapshots import Taken
+
+CLUSTER = "faulty"
+ALL = (0, 1)
+QUIET = Traffic(wander=0.02)
+
+STORIES = {
+    "healthy": (),
+    "without-members": (Leave(at=at(3) - 100, members=ALL), Join(at=at(8) - 100, members=ALL)),
+    "stuck": (Stick(at=at(3) - 100, partition=("t0", 3), until=at(8) - 100),),
+    "silent": (Capacity(at=at(4) - 100, members=(1,), factor=0), Restart(at=at(9) - 100, member=1)),
+    "deleted": (Leave(at=at(5) - 100, members=ALL), Vanish(at=at(5) - 60)),
+}
+"""What happens to groups of two members that share four partitions."""
+
+GROUPS = (
+    *(
+        Group(
+            name=name,
+            topics=topics(1, 4, 50),
+            members=members(2, 400),
+            lists=("range", "roundrobin"),
+            traffic=QUIET,
+            events=events,
+        )
+        for name, events in STORIES.items()
+    ),
+    # range gives all partitions to two of the three, until it is told better
+    Group(
+        name="skewed",
+        topics=topics(3, 2, 120),
+        members=members(3, 330),
+        lists=("range", "roundrobin"),
+        traffic=QUIET,
+        events=(Switch(at=at(9) - 100, to="roundrobin"),),
+    ),
+)
+"""One is well, five are ill for a while or for good, and one of these takes up what it is advised."""
+
+SETTINGS = Settings(
+    clusters={CLUSTER: ClusterSettings(bootstrap="b:9092", timeout_seconds=60)},
+    lookback=3,
+    slack_token="xoxb-test",
+    slack_channel="#kafka",
+    rules=(
+        Rule(
+            owner="team-a",
+            commit_interval_seconds=60,
+            incidents={"behind_seconds": 600, "flap_window_seconds": 900},
+            policy={"confirm_seconds": 300},
+        ),
+        Rule(groups="stuck", channel="#team-orders"),
+    ),
+    maintenance=(
+        # where clocks go forward this half hour is not there, where they go back it is there twice
+        MaintenanceWindow(
+            groups="silent",
+            weekly="Sun 02:30",
+            **{"for": "30m"},
+            timezone="Europe/Berlin",
+            reason="patches",
+        ),
+    ),
+)
+
+UNANSWERED = {
+    "certificate expired": ClusterUnreachable(
+        "cluster 'faulty' at b:9092 has a certificate that expired on 2026-03-01.",
+        fix="Renew the broker's certificate.",
+    ),
+    "nobody answers": ClusterUnreachable(
+        "cluster 'faulty': none of b:9092 answers within 60 s (timed out).",
+        fix="Check brokers, listener and firewall.",
+    ),
+}
+"""Errors of the real reader."""
+
+OTHER = "kafka-id-of-another"
+
+
+@cache
+def taken(count: int) -> tuple[Taken, ...]:
+    """What so many snapshots find."""
+    return tuple(snapshots(simulate(GROUPS, snapshots=count), CLUSTER))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Which snapshot of the simulation it was, in what ways it was damaged, and by how much its moments are later."""
+
+    number: int
+    faults: frozenset[str]
+    late: timedelta
+
+
+@dataclass
+class World:
+    """
+    A cluster at the moment of a clock (port `Cluster`).
+
+    Attributes:
+        clock: Says when.
+        start: When its first snapshot is due.
+        count: Snapshots that there are.
+        faults: Ways in which it cannot be read now (`plan.KAFKA`).
+        readings: What was read, by the ids of the snapshots.
+    """
+
+    clock: Clock
+    start: datetime
+    count: int
+    faults: set[str] = field(default_factory=set)
+    readings: dict[str, Reading] = field(default_factory=dict)
+
+    def take_snapshot(self, snapshot_id: str) -> ClusterSnapshot:
+        """What a reading finds now, with the moments that the clock of the tasks says."""
+        for how, problem in UNANSWERED.items():
+            if how in self.faults:
+                raise ClusterUnreachable(problem.message, fix=problem.fix)
+        number = int((self.clock.true - self.start).total_seconds() // 300)
+        found = taken(self.count)[min(number, self.count - 1)]
+        seconds = 100 if "slow" in self.faults else 2
+        late = self.start - FIRST + self.clock.off
+        tables = {name: dated(table, snapshot_id, late) for name, table in found.tables.items()}
+        problems = list[Fact]()
+        for how, damage in DAMAGE.items():
+            if how in self.faults:
+                tables, problem = damage(tables)
+                problems.append(problem)
+        self.readings[snapshot_id] = Reading(number, frozenset(self.faults), late)
+        return ClusterSnapshot(
+            snapshot_id=snapshot_id,
+            cluster=CLUSTER,
+            kafka_cluster_id=OTHER if "another cluster answers" in self.faults else "kafka-id",
+            started_at=found.started_at + late,
+            finished_at=found.started_at + late + timedelta(seconds=seconds),
+            tables=tables,
+            problems=tuple(problems),
+            requests={"ListGroups": 1},
+        )
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def dated(table: pa.Table, snapshot_id: str, late: timedelta) -> pa.Table:
+    """The rows under another id, and at other moments."""
+    for place, spec in enumerate(table.schema):
+        if spec.name == "snapshot_id":
+            table = table.set_column(place, spec, pa.repeat(pa.scalar(snapshot_id), len(table)))
+        elif pa.types.is_timestamp(spec.type):
+            moved = pc.add(table[spec.name], pa.scalar(late, pa.duration(spec.type.unit)))
+            table = table.set_column(place, spec, moved.cast(spec.type))
+    return table
+
+
+Tables = dict[str, pa.Table]
+
+
+def _coordinator(tables: Tables) -> tuple[Tables, Fact]:
+    """The groups of a coordinator that moves without end are on no broker's list."""
+    gone = pc.equal(tables["groups"]["coordinator"], 1)
+    names = tables["groups"].filter(gone)["group_id"]
+    left = {
+        name: tables[name].filter(pc.invert(pc.is_in(tables[name]["group_id"], names)))
+        for name in ("groups", "members", "commits")
+    }
+    return tables | left, finding("groups_kept_moving")
+
+
+def _group(tables: Tables) -> tuple[Tables, Fact]:
+    """A group whose coordinator does not describe it."""
+    error = "members: NOT_COORDINATOR (15)"
+    groups, name = tables["groups"], "stuck"
+    own = pc.equal(groups["group_id"], name)
+    place = groups.schema.get_field_index("error")
+    errors = pc.if_else(own, error, groups["error"])
+    members_left = tables["members"].filter(pc.not_equal(tables["members"]["group_id"], name))
+    changed = groups.set_column(place, groups.schema.field(place), errors)
+    return (
+        tables | {"groups": changed, "members": members_left},
+        finding("group_unread", [name], quote=error),
+    )
+
+
+def _partitions(tables: Tables) -> tuple[Tables, Fact]:
+    """Ends of which the leader does not answer."""
+    error = "the broker did not answer within 10 s"
+    partitions = tables["partitions"]
+    own = pc.equal(partitions["leader"], 2)
+    for name in ("begin_offset", "end_offset", "last_stable_offset", "begin_at", "end_at"):
+        place = partitions.schema.get_field_index(name)
+        spec = partitions.schema.field(place)
+        nothing = pa.scalar(None, spec.type)
+        partitions = partitions.set_column(place, spec, pc.if_else(own, nothing, partitions[name]))
+    place = partitions.schema.get_field_index("error")
+    errors = pc.if_else(own, error, partitions["error"])
+    partitions = partitions.set_column(place, partitions.schema.field(place), errors)
+    names = sorted(set(partitions.filter(own)["topic"].to_pylist()))
+    return (
+        tables | {"partitions": partitions},
+        finding("partitions_unread", names, quote=error, partitions=int(pc.sum(own).as_py())),
+    )
+
+
+DAMAGE = {
+    "coordinator moves": _coordinator,
+    "group cannot be read": _group,
+    "partitions cannot be read": _partitions,
+}
+"""What a reading lacks, and what it says of that."""
