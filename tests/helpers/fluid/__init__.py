@@ -47,8 +47,11 @@ whether or not a member is there: the position moves on, the commit follows with
 **Snapshots** read commits 0.2 s after they begin, log starts at 0.6 s, ends at 1.0 s (within a step all flows evenly).
 Offsets are rounded down. Partition p of every topic is led by broker p mod 3, in rack p mod 3.
 
-What it does not do: fetch sizes and batches (consumption is fluid), Kafka Streams and share groups, transactions,
-compaction, replicas out of sync.
+**Transactions.** One that stays open (`Hang`) holds the last stable offset of its partition, and the group, which then
+reads committed records only, reads up to it.
+
+What it does not do: fetch sizes and batches (consumption is fluid), Kafka Streams and share groups, the holes that
+compaction leaves, replicas out of sync.
 """
 
 from tests.helpers.fluid.fork import Fork, Outcome, fork, lateness, moved
