@@ -9,7 +9,8 @@ A physics oracle: consumer groups simulated as flows, so that what is said of th
 `plan` (what there is to choose), `arrivals`, `world` (offsets, one step), `life` (members, rebalances, resets), `run`
 (simulate), `tables` (snapshots, recordings), `fork` (with and without a switch), `truth` (what is true, what may be
 said), `situations`, `curves` (real arrivals). `python -m tests.helpers.fluid SITUATION|--all --out FILE` writes
-recordings.
+recordings. `python -m tests.helpers.fluid.score` tells how good all that is said is: `ways` (what each switch brings,
+told or not), `calibration` (how often forecasts hold), `naive` (plain ones beside them).
 
 **Time** goes in steps of 5 s. Snapshot k is taken at 300 k seconds; the simulation begins two hours before snapshot 0,
 with everything read and committed but what a group's `backlog` says.
