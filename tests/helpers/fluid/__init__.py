@@ -9,7 +9,8 @@ A physics oracle: consumer groups simulated as flows, so that what is said of th
 `plan` (what there is to choose), `arrivals`, `world` (offsets, one step), `life` (members, rebalances, resets), `run`
 (simulate), `tables` (snapshots, recordings), `fork` (with and without a switch), `truth` (what is true, what may be
 said), `situations`, `curves` (real arrivals). `python -m tests.helpers.fluid SITUATION|--all --out FILE` writes
-recordings.
+recordings. `python -m tests.helpers.fluid.score` tells how good all that is said is: `ways` (what each switch brings,
+told or not), `calibration` (how often forecasts hold), `naive` (plain ones beside them).
 
 **Time** goes in steps of 5 s. Snapshot k is taken at 300 k seconds; the simulation begins two hours before snapshot 0,
 with everything read and committed but what a group's `backlog` says.
@@ -47,8 +48,11 @@ whether or not a member is there: the position moves on, the commit follows with
 **Snapshots** read commits 0.2 s after they begin, log starts at 0.6 s, ends at 1.0 s (within a step all flows evenly).
 Offsets are rounded down. Partition p of every topic is led by broker p mod 3, in rack p mod 3.
 
-What it does not do: fetch sizes and batches (consumption is fluid), Kafka Streams and share groups, transactions,
-compaction, replicas out of sync.
+**Transactions.** One that stays open (`Hang`) holds the last stable offset of its partition, and the group, which then
+reads committed records only, reads up to it.
+
+What it does not do: fetch sizes and batches (consumption is fluid), Kafka Streams and share groups, the holes that
+compaction leaves, replicas out of sync.
 """
 
 from tests.helpers.fluid.fork import Fork, Outcome, fork, lateness, moved

@@ -72,6 +72,9 @@ def _traffic(traffic: Traffic, moments: Floats, rng: np.random.Generator) -> Flo
     """(S) what all rates are multiplied by."""
     of_day = (moments + FIRST.hour * 3600 - traffic.peak) / DAY
     shape = 1 - traffic.depth * (1 - np.cos(2 * np.pi * of_day)) / 2
+    if traffic.week:
+        days = np.floor((moments - traffic.monday) / DAY).astype(np.int64)
+        shape = shape * np.array(traffic.week)[days % len(traffic.week)]
     for start, seconds, factor in traffic.bursts:
         shape = np.where((moments >= start) & (moments < start + seconds), shape * factor, shape)
     kept = np.exp(-STEP / traffic.wander_over)
@@ -90,11 +93,13 @@ def _begins(group: Group, end: Floats, rates: Floats, start: Floats) -> Floats:
     first = 0
     for topic in group.topics:
         span = slice(first, first + len(topic.rates))
+        first = span.stop
+        if topic.compacted:
+            continue
         # halfway between snapshots, where these are as far apart as the cuts
         cut = np.floor(boundary / topic.cut_every - 0.5) + 0.5
         then = np.floor(cut * topic.cut_every - topic.keeps + WARM)
         at = np.clip(np.floor(then / STEP).astype(np.int64), 0, None)
         before = start[span] + rates[span] * then[:, None]
         begins[:, span] = np.where(then[:, None] < 0, np.floor(before), end[at, span])
-        first = span.stop
     return np.maximum(begins, 0)

@@ -153,6 +153,13 @@ class Life:
         self.world.blocked[row] = NEVER if event.until == float("inf") else step_of(event.until)
 
     @happen.register
+    def _(self, event: plan.Hang, step: int) -> None:
+        place = self.group.partitions.index(event.partition)
+        self.world.stable[self.rows.start + place] = self.end[step, place]
+        if event.until < float("inf"):
+            self.schedule(step_of(event.until), partial(self._decided, place))
+
+    @happen.register
     def _(self, event: plan.Reset, step: int) -> None:
         names = self.group.partitions
         which = np.array([names.index(p) for p in event.partitions or names])
@@ -192,6 +199,11 @@ class Life:
                 moment += event.gap
 
     @happen.register
+    def _(self, event: plan.Swap, step: int) -> None:
+        self._take_up(event.to, step)
+        self._set(self.answer(step))
+
+    @happen.register
     def _(self, event: plan.Follow, step: int) -> None:
         self.strategy, self.follows = event.owners, event.by
         self.happen(plan.Restart(at=event.at, member=self.present[0], down=event.down), step)
@@ -199,6 +211,9 @@ class Life:
     def _take_up(self, to: str | Owners, step: int) -> None:
         self.strategy = to
         self.elected = to if isinstance(to, str) else self.elected
+
+    def _decided(self, place: int, step: int) -> None:
+        self.world.stable[self.rows.start + place] = np.inf
 
     def _stop(self, member: int, clean: bool) -> None:
         held = np.flatnonzero(self._owner == member) + self.rows.start

@@ -45,6 +45,7 @@ class Topic:
         record_bytes: What a record takes on disk.
         replicas: Copies of each partition, in as many racks.
         born: Number of the first partition that exists only from `born_at` on.
+        compacted: Whether the log is compacted (cleanup.policy): its start never moves, whatever `keeps` says.
         counts: Of each partition, how many records arrive in one `EVERY` after the other, from `WARM` before snapshot 0
             to the end at least, in place of what rates and traffic say. None: what these say.
     """
@@ -57,6 +58,7 @@ class Topic:
     replicas: int = 3
     born: int | None = None
     born_at: float = 0
+    compacted: bool = False
     counts: tuple[tuple[int, ...], ...] | None = None
 
 
@@ -71,6 +73,7 @@ class Member:
         topics: What it subscribes to; None: all topics of the group.
         static: Whether it has a group.instance.id: it restarts without a rebalance.
         here: Whether it is there from the beginning; else it joins by an event.
+        host: Number of the host it runs on; None: one of its own.
     """
 
     capacity: float
@@ -78,6 +81,7 @@ class Member:
     topics: tuple[str, ...] | None = None
     static: bool = False
     here: bool = True
+    host: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +106,8 @@ class Traffic:
     Attributes:
         depth: How far below the peak the trough of the day lies, as a share; 0: every hour is the same.
         peak: Second of the day at which most arrives.
+        week: Factors of the seven days, from Monday on; empty: every day is the same.
+        monday: When a week begins.
         wander: Spread of a slow noise that all partitions share (standard deviation of its logarithm).
         wander_over: Seconds over which that noise forgets.
         bursts: (start, seconds, factor) each.
@@ -110,6 +116,8 @@ class Traffic:
 
     depth: float = 0.0
     peak: float = 14 * 3600
+    week: tuple[float, ...] = ()
+    monday: float = 0.0
     wander: float = 0.05
     wander_over: float = 900
     bursts: tuple[tuple[float, float, float], ...] = ()
@@ -172,6 +180,14 @@ class Stick(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Hang(Event):
+    """A transaction stays open until *until*: the last stable offset of its partition stays, where it is read to."""
+
+    partition: Partition
+    until: float = float("inf")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Reset(Event):
     """Somebody sets the committed offsets: to the end, or so many seconds of records back. Stop the group before."""
 
@@ -215,6 +231,13 @@ class Switch(Event):
     bounces: int = 1
     down: float = 10
     gap: float = 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class Swap(Event):
+    """Partitions change hands and nobody stops: what a `Switch` would bring if it had no price. No group can do it."""
+
+    to: str | Owners
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,6 +22,7 @@ class Moment:
     Attributes:
         views: (G) what coordinators say; None of a group that is gone.
         committed, has_commit: (P).
+        stable: (P) last stable offset where a transaction is open, else infinity.
         capacity: (M) records/s that each member of the groups could consume; 0 for one that is away.
         unread_ends, unread_commits: (G) what cannot be read.
     """
@@ -29,6 +30,7 @@ class Moment:
     views: tuple[View | None, ...]
     committed: Floats
     has_commit: Flags
+    stable: Floats
     capacity: Floats
     unread_ends: tuple[bool, ...]
     unread_commits: tuple[bool, ...]
@@ -94,20 +96,29 @@ class History:
 
 
 def simulate(
-    groups: Sequence[Group], snapshots: int = 120, seed: int = 7, every: int = EVERY
+    groups: Sequence[Group],
+    snapshots: int = 120,
+    seed: int = 7,
+    every: int = EVERY,
+    of: int | None = None,
 ) -> History:
     """
     Simulate groups side by side; none knows of the others, and each does the same alone.
 
     Args:
-        groups: With different names.
+        groups: Those of one name are one group that goes different ways: to all of them the same arrives.
         snapshots: How many are taken, the first at 0 s.
         seed: Of what arrives.
         every: Seconds from one to the next, a multiple of `STEP`.
+        of: The same arrives as in a simulation of so many snapshots, of which this one is the beginning; None: of none.
     """
     steps = (WARM + (snapshots - 1) * every) // STEP + 1  # ends are read a moment after the last
-    logs = [logs_of(group, seed, steps) for group in groups]
-    end, begin = (np.hstack([getattr(one, name) for one in logs]) for name in ("end", "begin"))
+    whole = steps if of is None else (WARM + (of - 1) * every) // STEP + 1
+    drawn = {group.name: logs_of(group, seed, whole) for group in groups}
+    logs = [drawn[group.name] for group in groups]
+    end, begin = (
+        np.hstack([getattr(one, name)[: steps + 1] for one in logs]) for name in ("end", "begin")
+    )
     start = np.concatenate([[0], np.cumsum([len(one.born) for one in logs])])
     world = _world(groups, end[0])
     bases = np.concatenate([[0], np.cumsum([len(group.members) for group in groups])])
@@ -174,6 +185,7 @@ def _moment(world: World, lives: Sequence[Life], step: int) -> Moment:
         views=tuple(life.view() for life in lives),
         committed=world.committed.copy(),
         has_commit=world.has_commit.copy(),
+        stable=world.stable.copy(),
         capacity=world.capacity.copy(),
         unread_ends=tuple(step < life.unread_ends for life in lives),
         unread_commits=tuple(step < life.unread_commits for life in lives),

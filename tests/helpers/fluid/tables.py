@@ -107,7 +107,7 @@ class _Tables:
             "leader": np.array([each[0] for each in placed], np.int32),
             "replicas": replicas,
             "in_sync": replicas,
-            "cleanup_policy": np.full(len(placed), "delete", object),
+            "cleanup_policy": np.array(["compact" if t.compacted else "delete" for t in topics]),
             "retention_ms": np.array([round(t.keeps * 1000) for t in topics], np.int64),
             "record_bytes": np.array([t.record_bytes for t in topics]),
         }
@@ -131,10 +131,11 @@ class _Tables:
         steady = {name: column[rows] for name, column in self.steady.items()}
         log_bytes = np.round((end - begin) * steady.pop("record_bytes"))
         ends = pa.array(end.astype(np.int64), mask=unread)
+        stable = np.floor(np.minimum(end, moment.stable[rows])).astype(np.int64)
         return {name: column.tolist() for name, column in steady.items()} | {
             "begin_offset": pa.array(begin.astype(np.int64), mask=unread),
             "end_offset": ends,
-            "last_stable_offset": ends,
+            "last_stable_offset": pa.array(stable, mask=unread),
             "begin_at": _moments(taken_at, BEGINS_READ, unread),
             "end_at": _moments(taken_at, ENDS_READ, unread),
             "log_bytes": pa.array(log_bytes.astype(np.int64), mask=unread),
@@ -194,7 +195,7 @@ def _member_rows(group: Group, view: View) -> Iterator[_Columns]:
             "position": position,
             "member_id": member_id,
             "client_id": group.client(number),
-            "client_host": f"/10.0.0.{number + 1}",
+            "client_host": f"/10.0.0.{(number if member.host is None else member.host) + 1}",
             "instance_id": group.client(number) if member.static else None,
             "kind": _kind(group),
         }

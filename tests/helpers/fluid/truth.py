@@ -88,6 +88,8 @@ class Situation:
         allowed: Kinds that may come as well; no others may.
         begins: The snapshot at which trouble begins; before it nothing may be said.
         cures: Of the strategies that its members list, those that mend it.
+        season: Seconds after which what arrives repeats itself; None: it does not.
+        not_yet: Diagnoses and kinds of messages that are wrong or missing today; see `not_yet`.
     """
 
     says: str
@@ -97,6 +99,8 @@ class Situation:
     allowed: frozenset[Kind] = frozenset()
     begins: int = 0
     cures: frozenset[str] = frozenset()
+    season: float | None = None
+    not_yet: frozenset[Diagnosis | Kind] = frozenset()
 
     @property
     def name(self) -> str:
@@ -121,6 +125,15 @@ def contradictions(situation: Situation, events: Sequence[Mapping[str, Any]]) ->
     diagnoses = [e for e in own if e["event"] == "diagnosis"]
     messages = [e for e in own if e["event"] == "message"]
     return [*_of_diagnoses(situation, diagnoses), *_of_messages(situation, messages)]
+
+
+def not_yet(situation: Situation, contradiction: str) -> bool:
+    """Whether a contradiction is one of those known: a test lets it pass, the score counts it."""
+    said = contradiction.removeprefix(f"{situation.name}: ")
+    return any(
+        f"'{one}'" in said if isinstance(one, Kind) else said.startswith(f"{one} ")
+        for one in situation.not_yet
+    )
 
 
 def snapshot_at(moment: str) -> int:

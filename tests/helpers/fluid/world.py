@@ -25,6 +25,7 @@ class World:
         owner: (P) member, NONE for nobody.
         ready: (P) step from which the owner may read: rebalances put it off.
         blocked: (P) until which step nothing is consumed, because of a record on which its consumer fails.
+        stable: (P) last stable offset while a transaction is open, up to which is read; infinity while none is.
         capacity: (M) records/s.
         every, phase: (M) a member commits at each step s with `(s - phase) % every == 0`.
         consumed, lost, skipped, rewound: (P) what moved the position, in all: read; cut off by retention before it was
@@ -38,6 +39,7 @@ class World:
     owner: Ints
     ready: Ints
     blocked: Ints
+    stable: Floats
     capacity: Floats
     every: Ints
     phase: Ints
@@ -58,6 +60,7 @@ class World:
             "owner": np.full(rows, NONE),
             "ready": np.zeros(rows, np.int64),
             "blocked": np.zeros(rows, np.int64),
+            "stable": np.full(rows, np.inf),
             "every": np.ones(members, np.int64),
             "phase": np.zeros(members, np.int64),
             **told,
@@ -74,9 +77,8 @@ class World:
         self.lost += cut
         self.position += cut
         reads = (self.owner != NONE) & (self.ready <= step) & (self.blocked <= step)
-        taken = shared(
-            np.where(reads, end - self.position, 0), self.owner, self.capacity * self.seconds
-        )
+        there = np.maximum(np.minimum(end, self.stable) - self.position, 0)
+        taken = shared(np.where(reads, there, 0), self.owner, self.capacity * self.seconds)
         self.consumed += taken
         self.position += taken
         due = (step + 1 - self.phase) % self.every == 0

@@ -26,11 +26,16 @@ from tests.helpers.fluid import (
     fork,
 )
 from tests.helpers.fluid.lake import situations_lake
+from tests.helpers.fluid.truth import not_yet
 
 pytestmark = pytest.mark.slow
 
 HOUR = 3600
-SWITCHED = [name for name, each in SITUATIONS.items() if Kind.SWITCH in each.required]
+SWITCHED = [
+    name
+    for name, each in SITUATIONS.items()
+    if Kind.SWITCH in each.required and Kind.SWITCH not in each.not_yet
+]
 
 ENDS_AFTER = 1
 """Seconds after which a snapshot reads the ends."""
@@ -56,7 +61,8 @@ def test_what_is_said_is_true(name: str) -> None:
         json.loads(tables.to_json(to_json(event))) for event in events()[name]
     ]
 
-    assert contradictions(situation, printed) == []
+    found = contradictions(situation, printed)
+    assert [one for one in found if not not_yet(situation, one)] == []
 
 
 @cache
