@@ -483,6 +483,10 @@ CREATE TABLE candidate (
     forecast_lag_integral_low DOUBLE PRECISION,
     forecast_lag_integral_expected DOUBLE PRECISION,
     forecast_lag_integral_high DOUBLE PRECISION,
+    overload_per_second DOUBLE PRECISION,
+    forecast_gain_low DOUBLE PRECISION,
+    forecast_gain_expected DOUBLE PRECISION,
+    forecast_gain_high DOUBLE PRECISION,
     price_restarts INTEGER,
     price_held_up_offsets DOUBLE PRECISION,
     price_offset_seconds DOUBLE PRECISION,
@@ -553,6 +557,10 @@ COMMENT ON COLUMN candidate.forecast_utilization_high IS 'Forecast, p90: incomin
 COMMENT ON COLUMN candidate.forecast_lag_integral_low IS 'Forecast, p10: lag integrated over the seconds of the next hour.';
 COMMENT ON COLUMN candidate.forecast_lag_integral_expected IS 'Forecast, p50: lag integrated over the seconds of the next hour.';
 COMMENT ON COLUMN candidate.forecast_lag_integral_high IS 'Forecast, p90: lag integrated over the seconds of the next hour.';
+COMMENT ON COLUMN candidate.overload_per_second IS 'Offsets per second that arrived since the snapshot before beyond the capacity of their members.';
+COMMENT ON COLUMN candidate.forecast_gain_low IS 'Forecast, p10: reduction of the lag integral of the next hour by the switch, restarts included, compared future by future; null for the current assignment.';
+COMMENT ON COLUMN candidate.forecast_gain_expected IS 'Forecast, p50: reduction of the lag integral of the next hour by the switch, restarts included, compared future by future; null for the current assignment.';
+COMMENT ON COLUMN candidate.forecast_gain_high IS 'Forecast, p90: reduction of the lag integral of the next hour by the switch, restarts included, compared future by future; null for the current assignment.';
 COMMENT ON COLUMN candidate.price_restarts IS 'Number of member restarts that the switch needs; null if it needs none.';
 COMMENT ON COLUMN candidate.price_held_up_offsets IS 'Number of offsets that the restarts delay; null if the switch needs none.';
 COMMENT ON COLUMN candidate.price_offset_seconds IS 'Increase of the p50 lag integral of the next hour by the restarts; null if the switch needs none.';

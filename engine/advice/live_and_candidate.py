@@ -68,24 +68,22 @@ class LiveAndCandidate:
 
     def may_mend(self, candidate: Candidate) -> bool:
         """
-        Whether a candidate's lag may be held for it under the group's diagnosis.
+        Whether less lag may speak for a candidate under the group's diagnosis.
 
-        Of too few members and of a hot partition it must grow slower at the end of the hour: else it only begins later.
-        A slow member stays slow: an assignment by capacity gives it less, any other does so by chance. Of a backlog that
-        is worked off anyway, an hour must be saved.
+        What arrived since the snapshot before must overload its members by less, so that each snapshot says something
+        new. A slow member stays slow: an assignment by capacity gives it less, any other by chance. Where a backlog is
+        worked off anyway, an hour must be saved.
         """
         live, other = self.forecast, candidate.forecast
         if live is None or other is None or candidate.score is None:
             return False
-        if self.diagnosis in (Diagnosis.UNDER_PROVISIONED, Diagnosis.HOT_PARTITION):
-            now, then = live.forecast_growth_per_second, other.forecast_growth_per_second
-            return now is not None and then is not None and then < now
-        if self.diagnosis is Diagnosis.SLOW_MEMBER:
-            return candidate.strategy in BY_CAPACITY
         if self.diagnosis is Diagnosis.CATCHING_UP:
             now, then = self.score.drain_seconds, candidate.score.drain_seconds
             return now is not None and then is not None and now - then >= LONG_SECONDS
-        return True
+        if self.diagnosis is Diagnosis.SLOW_MEMBER and candidate.strategy not in BY_CAPACITY:
+            return False
+        now, then = live.overload_per_second, other.overload_per_second
+        return now is not None and then is not None and then < now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,8 +34,8 @@ class Policy(Strict):
     Attributes:
         deployment: The kinds of deployment that evenkeel may recommend. A plan is always allowed if the group follows
             plans.
-        lag_gain: The least relative reduction of lag in one hour, from the p10 of staying to the p90 of the switch. If
-            the hour changes the lag by less than the lag itself, the share is of that change.
+        lag_gain: The least share of the lag over the next hour that a switch saves (p50, restarts included). If the
+            hour changes the lag by less than the lag itself, the share is of that change.
         least_saving_bytes_per_day: The least saving of cross-rack bytes.
         least_saving_records_per_day: The least saving of cross-rack records, if record sizes are unknown.
         cost_gain: The least saving per month, in the rule's currency. If costs are known, it replaces the two above.

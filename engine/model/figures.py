@@ -241,11 +241,10 @@ class Forecast:
     forecast_lag_integral_expected: float = _end("expected", _INTEGRAL, Unit.OFFSET_SECONDS)
     forecast_lag_integral_high: float = _end("high", _INTEGRAL, Unit.OFFSET_SECONDS)
 
-    forecast_growth_per_second: float | None = column(
-        "Forecast, p50: growth of the lag at the end of the next hour, without what waits for a commit; negative if it "
-        "falls.",
-        unit=Unit.OFFSETS_PER_SECOND,
+    overload_per_second: float | None = column(
+        "Offsets per second that arrived since the snapshot before beyond the capacity of their members.",
         default=None,
+        at_least=0,
         none=True,
     )
 

@@ -63,6 +63,7 @@ def replay_group(
     coming: Collection[str] = frozenset(),
     named: str | None = None,
     also: Sequence[Assignor] = (),
+    priced: bool = True,
 ) -> Replayed:
     """
     Simulate strategies for a measured group of consumers that is not blocked.
@@ -76,6 +77,7 @@ def replay_group(
         coming: Ids of members that join now, without owned partitions.
         named: As for `propose_group`.
         also: Additional strategies for this group.
+        priced: Whether forecasts include what the switch costs.
     """
     group, measured = measured_group.group, measured_group.measured
     assert measured is not None, "who asks has looked"
@@ -109,7 +111,7 @@ def replay_group(
 
     def price_of(candidate: Candidate, owner: Indices) -> Price | None:
         could = candidate.feasibility in ABLE
-        if candidate.deployment is Deployment.LIVE or not could:
+        if candidate.deployment is Deployment.LIVE or not (could and priced):
             return None
         # who follows a plan lists the follower, whoever made the plan
         lists = PLAN if candidate.deployment is Deployment.PLAN else candidate.strategy

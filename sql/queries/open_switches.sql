@@ -12,7 +12,7 @@
 --   strategy text = none                     Advised strategy; null in a total.
 --   switches bigint (groups)                 Number of groups in the row.
 --   saved_lag double precision               Reduction of the p50 lag in one hour.
---   saved_offset_seconds double precision    Reduction of the lag integral over one hour, minus the cost of the restarts.
+--   saved_offset_seconds double precision    Reduction of the lag integral over one hour, restarts included (p50).
 --   saved_bytes_per_second double precision  Reduction of the cross-rack bytes per second.
 --   saved_per_month double precision         Reduction of the cross-rack cost in 30 days; null also with several currencies.
 --   advised_since timestamptz                Time since which a switch is advised.
@@ -24,8 +24,7 @@ WITH open AS (
         advice.state_since AS advised_since,
         advice.moves,
         live.forecast_lag_expected - other.forecast_lag_expected AS saved_lag,
-        live.forecast_lag_integral_expected - other.forecast_lag_integral_expected
-        - other.price_offset_seconds AS saved_offset_seconds,
+        other.forecast_gain_expected AS saved_offset_seconds,
         live.cross_rack_bytes_per_second - other.cross_rack_bytes_per_second AS saved_bytes_per_second,
         live.cross_rack_cost_per_month - other.cross_rack_cost_per_month AS saved_per_month,
         live.currency,

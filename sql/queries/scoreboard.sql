@@ -6,8 +6,8 @@
 -- setting can deploy. last_week_: membership changes of the last seven days that were replayed with the strategy, the
 -- partitions that they moved, and the partitions that the strategy would have moved; null without changes. forecast_:
 -- the group in the next hour with each strategy, p10 (low) to p90 (high); null if the group is healthy and has little
--- cross-rack traffic. All percentiles are in the view strategy_scoreboard. price_: the cost of the switch; compare
--- price_offset_seconds with the reduction of forecast_lag_integral_expected. stores_in_one_rack: the number of the
+-- cross-rack traffic. All percentiles are in the view strategy_scoreboard. Forecasts include the cost of the switch;
+-- price_ is that cost alone, forecast_gain_expected what the switch saves. stores_in_one_rack: the number of the
 -- stores_judged of a Kafka Streams application with all copies in one rack. proof is the proven quality of an
 -- assignment, findings its problems, notes assumptions and remarks; most rows have none.
 --
@@ -75,6 +75,7 @@ SELECT
     board.forecast_drained_seconds_expected,
     board.forecast_utilization_expected,
     board.forecast_lag_integral_expected,
+    board.forecast_gain_expected,
     board.price_held_up_offsets,
     board.price_offset_seconds,
     board.replay,

@@ -59,16 +59,13 @@ def _group(partitions: int, members: int) -> tuple[Load, list[Any]]:
 def _forecasts(group: tuple[Load, list[Any]]) -> object:
     load, owners = group
     dynamic, way = np.zeros(len(load.capacity), np.bool_), [step("two_restarts")]
-    held_up = [
-        paid and paid.held_up_seconds
-        for paid in (
-            price(way, dynamic, load.owner, owner, eager=True, pauses=Policy())
-            if 0 < number <= PRICED
-            else None
-            for number, owner in enumerate(owners)
-        )
+    prices = [
+        price(way, dynamic, load.owner, owner, eager=True, pauses=Policy())
+        if 0 < number <= PRICED
+        else None
+        for number, owner in enumerate(owners)
     ]
-    return forecasts(load, owners, held_up)
+    return forecasts(load, owners, prices, 0)
 
 
 def main() -> int:

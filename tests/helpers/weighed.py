@@ -82,7 +82,7 @@ def forecast(
         for name, band in bands.items()
         for end, value in zip(ends, band, strict=True)
     }
-    columns["forecast_growth_per_second"] = middle / 3600
+    columns["overload_per_second"] = middle / 3600
     columns |= {f"price_{name}": value for name, value in price.items()}
     return Forecast(**columns, forecast_gain_low=gain_low)
 

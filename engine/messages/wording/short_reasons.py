@@ -353,6 +353,7 @@ REASONS: Mapping[str, Short] = {
     "diagnosis_unknown": _blame("too little known yet"),
     "restarting_no_help": _blame("catching up"),
     "assignment_not_to_blame": _blame("not caused by the assignment"),
+    "no_strategy_helps": _blame("no strategy helps enough"),
     "nothing_deployable": "no strategy can be deployed",
     "policy_forbids": _named("policy.deployment excludes {}"),
     # it is not evaluated

@@ -61,7 +61,7 @@ class Outlooks:
         delay_seconds: (K, 3) how far behind the member is that is behind most, at the horizon.
         drained_seconds: (K, 3) until nobody has a backlog; infinity beyond the horizon.
         utilization: (K, 3) of the busiest member, over the horizon; nan where no capacity is known.
-        growth: (K) offsets/s by which the backlog grows at the horizon, in half of the futures less.
+        overload: (K) offsets/s that arrived in the newest interval beyond what their members can do.
         lag_integral: (K, 3) offset-seconds of backlog over the horizon.
         integrals: (K, R) the same, future by future: differences of assignments are taken before quantiles.
         tail: The share of futures beyond either end of a band.
@@ -71,7 +71,7 @@ class Outlooks:
     delay_seconds: Floats
     drained_seconds: Floats
     utilization: Floats
-    growth: Floats
+    overload: Floats
     lag_integral: Floats
     integrals: Floats
     tail: float
@@ -115,7 +115,7 @@ def outlooks(
         delay_seconds=bands_of(late, share),
         drained_seconds=bands_of(_drained(totals), share),
         utilization=bands_of(used, share),
-        growth=np.median(totals[-1] - totals[-2], axis=1) / STEP_SECONDS,
+        overload=np.maximum(arrivals[:, 0] - capacity, 0.0).sum(axis=1),
         lag_integral=bands_of(integrals, share),
         integrals=integrals,
         tail=share,

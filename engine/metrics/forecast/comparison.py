@@ -154,8 +154,8 @@ def _price(
     load: Load, seen: Outlooks, free: int, row: int, owner: Indices, stands: Standstill
 ) -> dict[str, Any]:
     """
-    By how much the lag integral rises for what stands still, and how many offsets are consumed later for it: of a member
-    that is behind, what it could have consumed; else what arrives meanwhile.
+    By how much the lag integral rises for what stands still, and how many offsets are consumed later for it: of a
+    member that is behind, what it could have consumed; else what arrives meanwhile.
     """
     rise = np.median(seen.integrals[row] - seen.integrals[free])
     members = len(load.capacity)
@@ -187,4 +187,4 @@ def _forecast(seen: Outlooks, row: int) -> Forecast:
         for name, band in ends_of.items()
         for end, value in zip(ENDS, band.tolist(), strict=True)
     }
-    return Forecast(**known, forecast_growth_per_second=float(seen.growth[row]))
+    return Forecast(**known, overload_per_second=float(seen.overload[row]))

@@ -80,6 +80,7 @@ def outcomes(
         only=only,
         coming=supposed.layout.coming,
         also=() if following is None else (following,),
+        priced=False,
     )
     strategies = [one for one in replayed.candidates if one.deployment is not Deployment.LIVE]
     if following is not None:
@@ -94,13 +95,9 @@ def _of(spec: GroupSpec, candidate: Candidate, supposed: Supposed) -> WhatIfOutc
     if assignment is None or score is None:
         return _outcome(spec, candidate, None, ())
     owners, forecast = supposed.owners(assignment.owner), candidate.forecast
-    if forecast is not None:
-        # a price is one of getting to a strategy; nothing is forecast that has to guess what members can do
-        forecast = replace(
-            forecast, price_restarts=None, price_held_up_offsets=None, price_offset_seconds=None
-        )
-        if supposed.is_changed and supposed.condition.doubtful(owners).any():
-            forecast = None
+    # nothing is forecast that has to guess what members can do
+    if supposed.is_changed and supposed.condition.doubtful(owners).any():
+        forecast = None
     # what was somebody's who leaves changes hands as well
     was = supposed.owned_today
     gone = (supposed.layout.renumbered(was) == NONE) & (was != NONE)

@@ -35,7 +35,7 @@ FORECAST = Forecast(
     **{
         one.name: {"low": 50.0, "expected": 100.0, "high": 200.0}[one.name.rpartition("_")[2]]
         for one in fields(Forecast)
-        if one.name.startswith("forecast_") and one.name != "forecast_growth_per_second"
+        if one.name.startswith("forecast_")
     }
 )
 LESS_BYTES = Fact(kind=FactKind.GAIN, measure="cross_rack_bytes_per_second", before=60_000, after=0)

@@ -46,7 +46,12 @@ def told():
     ("group", "verdict", "strategy", "words"),
     [
         ("balanced", "stay", None, "no better strategy"),
-        ("slow-member", "stay", None, "slow member: no other assignment fixes this"),
+        (
+            "slow-member",
+            "stay",
+            None,
+            "slow member: no strategy that this group can deploy would help enough",
+        ),
         ("hot-partition", "stay", None, "sensors-0 receives 4 records/s"),
         ("skewed-load", "stay", "roundrobin", "lag in an hour"),
         (

@@ -184,7 +184,12 @@ def test_every_measure_that_is_made_has_words():
     """None is shown by its name only, because somebody forgot to word it."""
     of_a_verdict = {
         *("nothing_deployable", "no_live_assignment", "nothing_to_gain", "unknown_lag"),
-        *("assignment_not_to_blame", "could_be_more_even", "restarting_no_help"),
+        *(
+            "assignment_not_to_blame",
+            "no_strategy_helps",
+            "could_be_more_even",
+            "restarting_no_help",
+        ),
         *(
             "diagnosis_unknown",
             "no_forecast",

@@ -125,8 +125,7 @@ def test_the_forecast_of_a_candidate_is_what_then_comes(name):
         for row, way in ((rows["live"], ways.stays), (rows[strategy], ways.switches)):
             came = way.lag(3600)
             assert row["forecast_lag_low"] - slack <= came <= row["forecast_lag_high"] + slack
-        worth = [rows[n]["forecast_lag_integral_expected"] for n in ("live", strategy)]
-        gain = worth[0] - worth[1] - rows[strategy]["price_offset_seconds"]
+        gain = rows[strategy]["forecast_gain_expected"]
         assert ways.gain(3600) == pytest.approx(gain, rel=0.25)
 
 

@@ -163,6 +163,7 @@ LOPSIDED = (
         truths=(fine(3, 10), fine(36)),
         allowed=OPENED,
         begins=10,
+        not_yet=frozenset({Kind.SWITCH, Kind.WITHDRAWN}),
     ),
     Situation(
         says="Skewed for an hour, in order for another, and so on: whatever is said of it, it is not said every hour.",

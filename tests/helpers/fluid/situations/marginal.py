@@ -36,7 +36,6 @@ MARGINAL = (
         allowed=OPENED,
         begins=10,
         cures=ROUNDROBIN,
-        not_yet=frozenset({Kind.SWITCH}),
     ),
     Situation(
         says="Three of 42 members are a little behind, for two hours; a switch would cost twice what it gains.",
@@ -57,7 +56,6 @@ MARGINAL = (
         required={Kind.OPENED: 36, Kind.SWITCH: 46},
         allowed=TOLD,
         begins=20,
-        not_yet=frozenset({Kind.SWITCH}),
     ),
     Situation(
         says="Too few members, and range gives all to two of the four: round robin halves what it falls behind.",
@@ -71,7 +69,6 @@ MARGINAL = (
         allowed=TOLD,
         begins=10,
         cures=ROUNDROBIN,
-        not_yet=frozenset({Kind.SWITCH}),
     ),
     Situation(
         says="A hot partition is too much for any member; round robin would free the neighbor that suffers with it.",
@@ -85,7 +82,6 @@ MARGINAL = (
         allowed=TOLD,
         begins=10,
         cures=ROUNDROBIN,
-        not_yet=frozenset({Kind.SWITCH}),
     ),
     Situation(
         says="A hot partition, and what is left is too much for the other members as well.",
