@@ -1,0 +1,160 @@
+"""Members and R-score of whoever assigns, over all measurements; as a table and as a picture."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import NamedTuple
+
+import numpy as np
+
+from evenkeel.engine.model.arrays import NONE, Ints
+from tests.benchmarks.landau.heuristics import Heuristic
+from tests.benchmarks.landau.priced import priced
+from tests.benchmarks.landau.sequences import CAPACITY
+
+HERE = Path(__file__).parent
+RESULTS, PICTURE = HERE / "results.json", HERE.with_suffix(".png")
+
+HARD_TO_BEAT = ("MWF", "MBF", "BFD")
+"""The heuristics of which none is worse than another one in both figures, at most deltas."""
+
+
+class Point(NamedTuple):
+    """Mean number of members, and mean R-score."""
+
+    members: float
+    r_score: float
+
+    def beats(self, other: Point) -> bool:
+        """Whether it takes no more members, nor moves more."""
+        return self.members <= other.members and self.r_score <= other.r_score
+
+    def __str__(self) -> str:
+        return f"{self.members:.1f} / {self.r_score:.1f}"
+
+
+Points = Mapping[int, Mapping[str, Point]]
+"""By delta, then by who assigns."""
+
+
+def of_heuristic(heuristic: Heuristic, rates: Ints) -> Point:
+    """What a heuristic comes to on (T, P) rates."""
+    random = np.random.default_rng(0)
+    owner, found = np.full(rates.shape[1], NONE), list[tuple[int, float]]()
+    for rate in rates:
+        then = heuristic(rate, owner, random)
+        moved = rate[(owner != NONE) & (then != owner)].sum() / CAPACITY
+        found.append((len(np.unique(then)), float(moved)))
+        owner = then
+    return _mean(found)
+
+
+def of_balanced(price: float, rates: Ints) -> Point:
+    """What ours comes to on (T, P) rates, at some price of a member."""
+    owner, found = np.full(rates.shape[1], NONE), list[tuple[int, float]]()
+    for rate in rates:
+        choice = priced(price, rate, owner)
+        owner = choice.owner
+        found.append((len(np.unique(owner)), choice.r_score))
+    return _mean(found)
+
+
+def _mean(found: Iterable[tuple[int, float]]) -> Point:
+    return Point(*map(fmean, zip(*found, strict=True)))
+
+
+def published(path: Path) -> Points:
+    """What one of the tables in `Reassign Algorithm` of landaudiogo/thesis_data says, over its iterations."""
+    found = defaultdict[tuple[int, str], list[tuple[int, float]]](list)
+    with path.open(newline="") as file:
+        for row in csv.DictReader(file):
+            key = int(row["file"].removeprefix("measurements_")), row["algorithm"].upper()
+            figures = int(row["Number of Consumers"]), float(row["Rscore_Algorithm_Capacity"])
+            found[key].append(figures)
+    points: dict[int, dict[str, Point]] = {}
+    for delta, name in sorted(found):
+        points.setdefault(delta, {})[name] = _mean(found[delta, name])
+    return points
+
+
+def save(points: Points, path: Path = RESULTS) -> None:
+    """Keep them, for the documentation and the picture."""
+    rounded = {
+        delta: {name: [round(n, 3) for n in point] for name, point in own.items()}
+        for delta, own in points.items()
+    }
+    path.write_text(json.dumps(rounded, indent=1) + "\n")
+
+
+def load(path: Path = RESULTS) -> Points:
+    """What `save` kept."""
+    return {
+        int(delta): {name: Point(*figures) for name, figures in own.items()}
+        for delta, own in json.loads(path.read_text()).items()
+    }
+
+
+def ours(price: float) -> str:
+    """How `balanced` at a price is called."""
+    return f"balanced, {price:g}"
+
+
+def table(points: Points, prices: Sequence[float]) -> Iterator[str]:
+    """The lines of a Markdown table: members / R-score by delta."""
+    names = [*HARD_TO_BEAT, *map(ours, prices)]
+    yield f"| delta | {' | '.join(names)} |"
+    yield f"| ---: |{' ---: |' * len(names)}"
+    for delta, own in points.items():
+        yield f"| {delta} | {' | '.join(str(own[name]) for name in names)} |"
+
+
+def unbeaten(points: Points, prices: Sequence[float]) -> list[str]:
+    """Every heuristic, by delta, that beats ours at all prices in one figure or the other."""
+    mine = [ours(price) for price in prices]
+    return [
+        f"{name} at delta {delta}"
+        for delta, own in points.items()
+        for name, point in own.items()
+        if name not in mine and not any(own[one].beats(point) for one in mine)
+    ]
+
+
+def picture(points: Points, prices: Sequence[float], path: Path = PICTURE) -> None:
+    """Members over R-score, one plot per delta above 0; further left and down is better."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    moving = [delta for delta in points if delta]
+    figure, rows = plt.subplots(
+        2, 3, figsize=(11, 6), layout="constrained", sharex=True, sharey=True
+    )
+    for axes in rows.flat[len(moving) :]:
+        axes.axis("off")
+    for axes, delta in zip(rows.flat, moving, strict=False):
+        own = points[delta]
+        mine = [own[ours(price)] for price in prices]
+        theirs = {name: point for name, point in own.items() if not name.startswith("balanced")}
+        axes.plot(*zip(*theirs.values(), strict=True), "o", color="tab:grey", markersize=4)
+        axes.plot(*zip(*mine, strict=True), "ko-", markersize=5)
+        named = {**{n: p for n, p in theirs.items() if n in HARD_TO_BEAT}}
+        named |= {f"{price:g}": point for price, point in zip(prices, mine, strict=True)}
+        for name, point in named.items():
+            axes.annotate(name, point, xytext=(4, 4), textcoords="offset points", fontsize="small")
+        axes.set(title=f"delta {delta}", xlabel="members", ylabel="R-score", ylim=(0, None))
+        axes.grid(visible=True, alpha=0.2)
+    figure.legend(
+        handles=[*rows.flat[0].lines],
+        labels=["published heuristics", "balanced, by the price of a member"],
+        fontsize="small",
+        loc="lower right",
+    )
+    # the date of the file is all that would differ between two pictures of the same points
+    figure.savefig(path, dpi=100, metadata={"Software": None})
+    plt.close(figure)
