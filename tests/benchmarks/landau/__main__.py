@@ -15,30 +15,31 @@ from pathlib import Path
 from tests.benchmarks.landau import results
 from tests.benchmarks.landau.heuristics import HEURISTICS
 from tests.benchmarks.landau.priced import PRICES
-from tests.benchmarks.landau.sequences import DELTAS, MEASUREMENTS, STARTS, sequence
+from tests.benchmarks.landau.sequences import DELTAS, STARTS, sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Play all sequences, print, keep and draw."""
+    """Play the sequences; print, keep and draw what came of all of them so far."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.landau", description=__doc__)
-    parser.add_argument("--measurements", type=int, default=MEASUREMENTS, metavar="N")
-    parser.add_argument("--published", type=Path, metavar="FOLDER", help="compare only, with his")
+    parser.add_argument(
+        "--delta", type=int, action="append", choices=DELTAS, help="play this one only; repeatable"
+    )
+    parser.add_argument("--shown", action="store_true", help="play nothing; show what was kept")
+    parser.add_argument("--published", type=Path, metavar="FOLDER", help="compare with his figures")
     options = parser.parse_args(arguments)
     if options.published:
         sys.stdout.write("".join(f"{line}\n" for line in compared(options.published)))
         return 0
-    points = {}
-    for delta in DELTAS:
+    for delta in () if options.shown else options.delta or DELTAS:
         print(f"delta {delta} ...", file=sys.stderr, flush=True)
-        rates = sequence(delta, measurements=options.measurements)
-        points[delta] = {
-            name: results.of_heuristic(heuristic, rates) for name, heuristic in HEURISTICS.items()
-        } | {results.ours(price): results.of_balanced(price, rates) for price in PRICES}
-    sys.stdout.write("".join(f"{line}\n" for line in results.table(points, PRICES)))
-    if options.measurements == MEASUREMENTS:
-        results.save(points)
-        results.picture(points, PRICES)
-    unbeaten = results.unbeaten(points, PRICES)
+        rates = sequence(delta)
+        points = {n: results.of_heuristic(h, rates) for n, h in HEURISTICS.items()}
+        points |= {results.ours(price): results.of_balanced(price, rates) for price in PRICES}
+        results.save({**results.load(), delta: points})
+    kept = results.load()
+    sys.stdout.write("".join(f"{line}\n" for line in results.table(kept)))
+    results.picture(kept)
+    unbeaten = results.unbeaten(kept)
     for each in unbeaten:
         print(f"not beaten: {each}", file=sys.stderr)
     return int(bool(unbeaten))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
@@ -14,8 +14,8 @@ import numpy as np
 
 from evenkeel.engine.model.arrays import NONE, Ints
 from tests.benchmarks.landau.heuristics import Heuristic
-from tests.benchmarks.landau.priced import priced
-from tests.benchmarks.landau.sequences import CAPACITY
+from tests.benchmarks.landau.priced import PRICES, priced
+from tests.benchmarks.landau.sequences import CAPACITY, MEASUREMENTS, PARTITIONS
 
 HERE = Path(__file__).parent
 RESULTS, PICTURE = HERE / "results.json", HERE.with_suffix(".png")
@@ -86,13 +86,15 @@ def save(points: Points, path: Path = RESULTS) -> None:
     """Keep them, for the documentation and the picture."""
     rounded = {
         delta: {name: [round(n, 3) for n in point] for name, point in own.items()}
-        for delta, own in points.items()
+        for delta, own in sorted(points.items())
     }
     path.write_text(json.dumps(rounded, indent=1) + "\n")
 
 
 def load(path: Path = RESULTS) -> Points:
-    """What `save` kept."""
+    """What `save` kept, by delta; nothing where it kept nothing."""
+    if not path.exists():
+        return {}
     return {
         int(delta): {name: Point(*figures) for name, figures in own.items()}
         for delta, own in json.loads(path.read_text()).items()
@@ -104,18 +106,29 @@ def ours(price: float) -> str:
     return f"balanced, {price:g}"
 
 
-def table(points: Points, prices: Sequence[float]) -> Iterator[str]:
+def section() -> str:
+    """What the documentation has of the figures that were kept."""
+    lines = [
+        f"Mean members / mean R-score (moved rate / capacity) of {PARTITIONS} partitions over {MEASUREMENTS} measurements. "
+        "With `balanced, 3` a member leaves if that adds at most 3 to the R-score.",
+        "",
+        *table(load()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def table(points: Points) -> Iterator[str]:
     """The lines of a Markdown table: members / R-score by delta."""
-    names = [*HARD_TO_BEAT, *map(ours, prices)]
+    names = [*HARD_TO_BEAT, *map(ours, PRICES)]
     yield f"| delta | {' | '.join(names)} |"
     yield f"| ---: |{' ---: |' * len(names)}"
     for delta, own in points.items():
         yield f"| {delta} | {' | '.join(str(own[name]) for name in names)} |"
 
 
-def unbeaten(points: Points, prices: Sequence[float]) -> list[str]:
+def unbeaten(points: Points) -> list[str]:
     """Every heuristic, by delta, that beats ours at all prices in one figure or the other."""
-    mine = [ours(price) for price in prices]
+    mine = [ours(price) for price in PRICES]
     return [
         f"{name} at delta {delta}"
         for delta, own in points.items()
@@ -124,7 +137,7 @@ def unbeaten(points: Points, prices: Sequence[float]) -> list[str]:
     ]
 
 
-def picture(points: Points, prices: Sequence[float], path: Path = PICTURE) -> None:
+def picture(points: Points, path: Path = PICTURE) -> None:
     """Members over R-score, one plot per delta above 0; further left and down is better."""
     import matplotlib
 
@@ -139,12 +152,12 @@ def picture(points: Points, prices: Sequence[float], path: Path = PICTURE) -> No
         axes.axis("off")
     for axes, delta in zip(rows.flat, moving, strict=False):
         own = points[delta]
-        mine = [own[ours(price)] for price in prices]
+        mine = [own[ours(price)] for price in PRICES]
         theirs = {name: point for name, point in own.items() if not name.startswith("balanced")}
         axes.plot(*zip(*theirs.values(), strict=True), "o", color="tab:grey", markersize=4)
         axes.plot(*zip(*mine, strict=True), "ko-", markersize=5)
         named = {**{n: p for n, p in theirs.items() if n in HARD_TO_BEAT}}
-        named |= {f"{price:g}": point for price, point in zip(prices, mine, strict=True)}
+        named |= {f"{price:g}": point for price, point in zip(PRICES, mine, strict=True)}
         for name, point in named.items():
             axes.annotate(name, point, xytext=(4, 4), textcoords="offset points", fontsize="small")
         axes.set(title=f"delta {delta}", xlabel="members", ylabel="R-score", ylim=(0, None))
