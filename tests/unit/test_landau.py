@@ -75,7 +75,7 @@ def test_a_sequence_is_a_walk_that_comes_again_the_same() -> None:
 
 def test_balanced_needs_no_more_members_and_moves_no_more_than_published_heuristics() -> None:
     """Each of the three hardest to beat is beaten in both figures at one price of a member."""
-    rates = sequence(10, measurements=12)
+    rates = sequence(5, measurements=5)
     ours = [of_balanced(price, rates) for price in PRICES]
     for name in HARD_TO_BEAT:
         theirs = of_heuristic(HEURISTICS[name], rates)

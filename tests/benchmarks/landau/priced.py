@@ -1,9 +1,10 @@
 """
 `balanced` with a priced number of members: as many as are worth what they cost, then the fewest moves.
 
-A member costs *price* for as long as a measurement holds, and a move the rate that moves, both in what one member can
-take. So at a price of 3 a member may go where that moves no more than three can take. From the present number on, ever
-fewer members are tried, then ever more, for as long as that costs less. Who has least leaves.
+Of the numbers of members that keep up, the one is taken at which *price* times members plus the R-score is least. So at
+a price of 1 a member is worth having for one measurement where doing without moves more than it can process. From the
+present number on, ever fewer members are tried, then ever more, for as long as the sum gets less. Those with least to
+do leave.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from evenkeel.engine.assignors.interface.build import build_spec
 from evenkeel.engine.model.arrays import NONE, Column, Ints
 from tests.benchmarks.landau.sequences import CAPACITY
 
-PRICES = (1.0, 3.0, 25.0)
-"""From few moves to few members; 25 is more than any of his heuristics moves on average but one."""
+PRICES = (0.5, 1.0, 3.0, 25.0)
+"""From few moves to few members; at 25 a member leaves whenever the others can do without it."""
 
 _STRATEGY = Balanced(enough=1.0)
 

@@ -109,7 +109,9 @@ def ours(price: float) -> str:
 def section() -> str:
     """What the documentation has of the figures that were kept."""
     lines = [
-        f"Mean members / mean R-score (moved rate / capacity) of {PARTITIONS} partitions over {MEASUREMENTS} measurements. "
+        "`landau` plays the random walks of [arXiv 2402.06085](https://arxiv.org/abs/2402.06085) "
+        f"({PARTITIONS} partitions, {MEASUREMENTS} measurements) and draws `tests/benchmarks/landau.png`.",
+        "The table has mean members / mean R-score (moved rate / capacity). "
         "With `balanced, 3` a member leaves if that adds at most 3 to the R-score.",
         "",
         *table(load()),
