@@ -140,12 +140,13 @@ def unbeaten(points: Points) -> list[str]:
 
 
 def picture(points: Points, path: Path = PICTURE) -> None:
-    """Members over R-score, one plot per delta above 0; further left and down is better."""
+    """R-score over members, one plot per delta above 0; further left and down is better."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
+    mine = [ours(price) for price in PRICES]
     moving = [delta for delta in points if delta]
     figure, rows = plt.subplots(
         2, 3, figsize=(11, 6), layout="constrained", sharex=True, sharey=True
@@ -154,15 +155,18 @@ def picture(points: Points, path: Path = PICTURE) -> None:
         axes.axis("off")
     for axes, delta in zip(rows.flat, moving, strict=False):
         own = points[delta]
-        mine = [own[ours(price)] for price in PRICES]
-        theirs = {name: point for name, point in own.items() if not name.startswith("balanced")}
-        axes.plot(*zip(*theirs.values(), strict=True), "o", color="tab:grey", markersize=4)
-        axes.plot(*zip(*mine, strict=True), "ko-", markersize=5)
-        named = {**{n: p for n, p in theirs.items() if n in HARD_TO_BEAT}}
-        named |= {f"{price:g}": point for price, point in zip(PRICES, mine, strict=True)}
-        for name, point in named.items():
-            axes.annotate(name, point, xytext=(4, 4), textcoords="offset points", fontsize="small")
-        axes.set(title=f"delta {delta}", xlabel="members", ylabel="R-score", ylim=(0, None))
+        theirs = [point for name, point in own.items() if name not in mine]
+        axes.plot(*zip(*theirs, strict=True), "o", color="tab:grey", markersize=4)
+        axes.plot(*zip(*(own[name] for name in mine), strict=True), "ko-", markersize=5)
+        named = [(name, own[name], (4, 4)) for name in HARD_TO_BEAT]
+        priced_so = zip(PRICES, mine, strict=True)
+        named += [(f"{price:g}", own[name], (-16, -9)) for price, name in priced_so]
+        for name, point, offset in named:
+            axes.annotate(name, point, offset, textcoords="offset points", fontsize="small")
+        axes.set(
+            title=f"delta {delta}", xlabel="members", ylabel="R-score", ylim=(0, 35), xlim=(98, 135)
+        )
+        axes.tick_params(labelbottom=True, labelleft=True)
         axes.grid(visible=True, alpha=0.2)
     figure.legend(
         handles=[*rows.flat[0].lines],
