@@ -49,9 +49,9 @@ def test_where_no_capacity_is_known_nothing_is_enough() -> None:
     assert (then.owner.tolist(), then.proof) == (ever.owner.tolist(), ever.proof)
 
 
-@times(25)
+@times(15)
 @given(
-    st.lists(st.integers(0, 9), min_size=1, max_size=6).filter(any),
+    st.lists(st.integers(0, 9), min_size=1, max_size=5).filter(any),
     st.data(),
     st.sampled_from([0.4, 0.7, 1.0]),
 )
