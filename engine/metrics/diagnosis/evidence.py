@@ -99,6 +99,8 @@ class OneGroup:
         )
         self.header: GroupHeader = batch.headers[group]
         self.names = names_of(batch, own)
+        self.nobody = not (self.names or self.header.rebalancing or self.header.members_unread)
+        """Whether it has no members; not where they could not be read."""
         self.hosts = batch.members.hosts[own]
         table = batch.partitions
         self.topics = [table.topics[topic] for topic in table.topic[rows].tolist()]

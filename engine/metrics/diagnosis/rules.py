@@ -37,7 +37,7 @@ def _unreadable(group: OneGroup) -> Iterator[Fact]:
 
 
 def _no_members(group: OneGroup) -> Iterator[Fact]:
-    if not group.names and not group.header.rebalancing:
+    if group.nobody:
         yield _stated(
             Diagnosis.NO_MEMBERS,
             after=float(group.arrivals[group.counted].sum()) if group.has_past else None,
