@@ -12,6 +12,7 @@ from evenkeel.engine.messages import notifications
 from evenkeel.engine.messages.length import plain_text
 from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
 from evenkeel.engine.model.errors import NotifierError
+from evenkeel.engine.model.errors import HistoryError
 from evenkeel.engine.model.message import AlertMessage, MessageKind, Severity
 from evenkeel.engine.pipeline import watch, watch_groups
 from evenkeel.engine.records import IncidentRow
@@ -159,6 +160,19 @@ def test_a_snapshot_from_the_future_silences_nobody() -> None:
         taken = one.take(members=0)
         watch_groups(one.lake, one.history, one.slack, SETTINGS, taken, now=now)
     assert [message.kind for _, _, message in one.slack.sent] == [MessageKind.INCIDENT_OPENED]
+
+
+def test_a_clock_that_fell_behind_is_told() -> None:
+    """What was evaluated by the right clock blocks all that is taken by one that is behind, and no run passes over it."""
+    late, right = FIRST + EVERY, FIRST + 37 * EVERY
+    one = Watch()
+    one.history = MemoryHistory(clock=lambda: right)
+    (newest,) = store(one.lake, _taken(36, 3000, 2, 3000))
+    watch_groups(one.lake, one.history, one.slack, SETTINGS, newest, now=right)
+
+    with pytest.raises(HistoryError, match="clock is behind: .* of 'test' is 2 h 55 min ahead of it"):
+        watch_groups(one.lake, one.history, one.slack, SETTINGS, one.take(members=2), now=late)
+    assert one.history.incident_watch("test").snapshot_id == newest
 
 
 def silenced(cluster: Watch, *, looks: int) -> None:
