@@ -18,7 +18,7 @@ SETTLED = timedelta(hours=3)
 """Age after which the snapshots of a past day are no longer used."""
 
 AHEAD = timedelta(hours=1)
-"""By more the clocks of this machine and of the history database may not differ: the one that is wrong would expire all."""
+"""No more may this machine's clock be ahead of the history database's: one that is wrong would expire everything."""
 
 Tell = Callable[[str], object]
 """Callback for lines of progress."""

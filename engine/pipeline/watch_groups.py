@@ -16,7 +16,7 @@ from ..incidents.silences import quieting
 from ..messages.notifications import ToldRound, round_of
 from ..messages.outbox import DeliveryReport, deliver
 from ..metrics.observe import Observation
-from ..model.errors import HistoryError
+from ..model.errors import HistoryError, LakeError
 from ..model.facts import Fact
 from ..model.formats import duration
 from ..model.logs import logger
@@ -198,6 +198,9 @@ def look_at(
         good = course.good_snapshot_id
         try:
             return changed_since(lake, settings, good, snapshot_id, course.name)
+        except LakeError as problem:
+            log.warning("the changes of group %s are unknown: %s", course.name, problem)
+            return None
         except Exception:
             log.exception("the changes of group %s are unknown", course.name)
             return None
