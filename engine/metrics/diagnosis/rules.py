@@ -82,7 +82,10 @@ def _too_fast(group: OneGroup) -> bool:
     known = group.seen_speed if group.was_empty else group.saturated
     if not group.jumped.any() or np.isnan(known).all():
         return False
-    speed = np.nan_to_num(group.consumed / group.seconds)[:, group.jumped].sum(axis=1).max()
+    # in the intervals in which they jumped: before, they may have been consumed at full speed
+    speed = (
+        np.where(group.jumps, np.nan_to_num(group.consumed / group.seconds), 0).sum(axis=1).max()
+    )
     return bool(speed > JUMP * np.nanmax(known) * len(known))
 
 
