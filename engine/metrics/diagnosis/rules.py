@@ -86,7 +86,8 @@ def _too_fast(group: OneGroup) -> bool:
     speed = (
         np.where(group.jumps, np.nan_to_num(group.consumed / group.seconds), 0).sum(axis=1).max()
     )
-    return bool(speed > JUMP * np.nanmax(known) * len(known))
+    # a member that was back only for the end of an interval looks slow: what others keep up with counts as well
+    return bool(speed > JUMP * np.nanmax(group.seen_speed) * len(known))
 
 
 def _loss_ahead(group: OneGroup) -> Iterator[Fact]:
