@@ -123,12 +123,7 @@ class Circumstances:
     @cached_property
     def lacks_members(self) -> bool:
         """Whether something is there to read, and nobody is there to read it."""
-        return self.nobody and self.something_to_read and not self.consumes_alone
-
-    @cached_property
-    def nobody(self) -> bool:
-        """Whether the group has no members."""
-        return not self.group.names and not self.header.rebalancing
+        return self.group.nobody and self.something_to_read and not self.consumes_alone
 
     @property
     def something_to_read(self) -> bool:
@@ -183,7 +178,7 @@ class Circumstances:
     def delay(self, rows: Flags) -> float | None:
         """By how many seconds the worst of some partitions is behind; None unknown."""
         # where nobody is there, no commit is to be waited for
-        delays = (self.group.age if self.nobody else self.group.delay)[rows]
+        delays = (self.group.age if self.group.nobody else self.group.delay)[rows]
         return None if np.isnan(delays).all() else float(np.nanmax(delays))
 
     def since(self, flags: Iterable[bool]) -> datetime | None:
@@ -270,7 +265,7 @@ def _rebalancing(look: Circumstances, kind: Diagnosis, facts: Facts) -> Trouble:
 
 
 def _losing_records(look: Circumstances, kind: Diagnosis, facts: Facts) -> Trouble | None:
-    if look.nobody and not look.something_to_read:
+    if look.group.nobody and not look.something_to_read:
         return None
     samples, rows = look.seen.samples, look.rows
     lost = (samples.begin[:, rows] > samples.committed[:, rows]) & look.group.counted

@@ -180,7 +180,7 @@ def queue_incidents(history: PipelineToTell, settings: Settings, now: datetime) 
     """
     ended = end_unwatched(history, settings, now)
     silences = history.silences(now)
-    facts = history.cluster_facts(sorted(settings.clusters))
+    facts = history.cluster_facts(sorted(settings.clusters), now)
     return ended + sum(_watch_pipeline(history, settings, each, silences, now) for each in facts)
 
 

@@ -14,6 +14,7 @@ from .arrays import Column, Flags, Indices, Ints
 from .moments import check_aware
 from .states import (
     REBALANCING,
+    WITHOUT_MEMBERS,
     GroupType,
     places_tasks,
 )
@@ -222,6 +223,11 @@ class GroupHeader:
     def rebalancing(self) -> bool:
         """Whether the group was rebalancing when the snapshot was taken."""
         return self.state in REBALANCING
+
+    @property
+    def members_unread(self) -> bool:
+        """Whether members that it does not have here may be there: unless its state says that there are none."""
+        return self.error is not None and self.state not in WITHOUT_MEMBERS
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

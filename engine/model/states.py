@@ -26,6 +26,10 @@ REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance", "Assigning
 """Group states in which ownership is changing."""
 
 
+WITHOUT_MEMBERS = frozenset({"Empty", "Dead"})
+"""Group states without members."""
+
+
 STREAMS_PROTOCOL = "stream"
 """Name of the assignor of Kafka Streams in groups of the classic protocol."""
 

@@ -9,12 +9,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from ..config import Settings
-from ..model.errors import LakeError
+from ..model.errors import HistoryError, LakeError
+from ..model.formats import duration
 from ..model.text import several
 from ..ports import ClusterDay, Compacted, Lake, LakeDay, RollupHistory, SnapshotHistory
 
 SETTLED = timedelta(hours=3)
 """Age after which the snapshots of a past day are no longer used."""
+
+AHEAD = timedelta(hours=1)
+"""No more may this machine's clock be ahead of the history database's: one that is wrong would expire everything."""
 
 Tell = Callable[[str], object]
 """Callback for lines of progress."""
@@ -71,8 +75,15 @@ def maintain(
 
     Raises:
         LakeError: The lake cannot be changed, or a day cannot be compacted; all other work is done.
+        HistoryError: *now* is more than `AHEAD` after the present of the history database; nothing is done.
         HistoryUnreachable: The history database cannot be reached; nothing is done.
     """
+    if history is not None and (ahead := now - history.now()) > AHEAD:
+        raise HistoryError(
+            f"this machine's clock is {duration(ahead.total_seconds())} ahead of the history database's:"
+            " nothing is rolled up, deleted or compacted.",
+            fix="Set the clock that is wrong.",
+        )
     before = now - timedelta(days=settings.keep_days)
     began = time.monotonic()
     days, made = _roll_up(history, settings, now, budget, tell) if history else ([], 0)

@@ -16,11 +16,12 @@ from typing import Any, Protocol
 
 from ..config import Settings
 from ..messages.wording import words
-from ..model.errors import ClusterChanged, HistoryError, LakeError
+from ..model.errors import ClusterChanged, EvenkeelError, HistoryError, LakeError
 from ..model.facts import note
+from ..model.formats import duration
 from ..model.logs import logger
 from ..model.moments import utc_now
-from ..ports import Cluster, Lake, Locks, SnapshotHistory, WaitingSnapshot
+from ..ports import CLOCKS_APART, Cluster, Lake, Locks, SnapshotHistory, WaitingSnapshot
 from ..snapshots import facts_of, new_snapshot_id, split_snapshot_id
 
 log = logger(__name__)
@@ -75,12 +76,14 @@ def take_snapshot(
 
     Raises:
         ClusterUnreachable: No broker answered.
+        EvenkeelError: The clock of this machine leapt meanwhile; nothing is stored.
         LakeError: The lake cannot be written; nothing is stored.
         HistoryUnreachable: The lake has the snapshot, the history database doesn't yet.
     """
-    now = utc_now()
+    now, began = utc_now(), time.monotonic()
     newest = next(iter(lake.snapshots(name, limit=1)), None)
     taken = cluster.take_snapshot(new_snapshot_id(name, now))
+    _check_clock(name, utc_now() - now - timedelta(seconds=time.monotonic() - began))
     if newest is not None and (ahead := split_snapshot_id(newest)[1] - now) > timedelta(0):
         back = note("clock_went_back", [newest], after=ahead.total_seconds())
         log.warning("%s", words(back))
@@ -97,6 +100,21 @@ def take_snapshot(
     if history is not None:
         history.store_snapshot(manifest, settings.version)
     return taken.snapshot_id
+
+
+def _check_clock(name: str, leap: timedelta) -> None:
+    """
+    Raises:
+        EvenkeelError: The clock leapt, so that the moments of a snapshot are not those of its id.
+    """
+    if abs(leap) > CLOCKS_APART:
+        span = duration(abs(leap).total_seconds())
+        way = "back" if leap < timedelta(0) else "forward"
+        raise EvenkeelError(
+            f"the clock of this machine went {span} {way} while cluster {name!r} was read;"
+            " the snapshot is discarded.",
+            fix="Take another one.",
+        )
 
 
 def take_scheduled_snapshot(

@@ -16,7 +16,9 @@ from ..incidents.silences import quieting
 from ..messages.notifications import ToldRound, round_of
 from ..messages.outbox import DeliveryReport, deliver
 from ..metrics.observe import Observation
+from ..model.errors import HistoryError, LakeError
 from ..model.facts import Fact
+from ..model.formats import duration
 from ..model.logs import logger
 from ..model.moments import utc_now
 from ..ports import CLOCKS_APART, Incidents, IncidentWatch, Lake, Notifier, Outbox, Silences
@@ -64,6 +66,7 @@ def watch_groups(
         now: The current time; None for the clock.
 
     Raises:
+        HistoryError: The newest evaluation is in the future: the clock of this machine is behind.
         HistoryUnreachable: The history database doesn't answer; nothing was sent, and a retry does it all.
         NotifierError: A delivery for this cluster failed; the alert stays in the outbox and a retry sends it. Failures
         for
@@ -105,7 +108,22 @@ def queue_groups(
         done = _watch(lake, history, settings, snapshot_id, watched, link, seen)
         if done is not None:
             return done
+    _check_clock(watched, now or utc_now())
     return None
+
+
+def _check_clock(watched: IncidentWatch, now: datetime) -> None:
+    """
+    Raises:
+        HistoryError: The evaluation that blocks the others is in the future.
+    """
+    if watched.at is not None and watched.at > now + CLOCKS_APART:
+        behind = duration((watched.at - now).total_seconds())
+        raise HistoryError(
+            f"this machine's clock is behind: the newest evaluation of the groups of {watched.cluster!r}"
+            f" is {behind} ahead of it, so no snapshot is evaluated.",
+            fix="Set the clock that is wrong, of this machine or of the history database.",
+        )
 
 
 def _watch(
@@ -180,6 +198,9 @@ def look_at(
         good = course.good_snapshot_id
         try:
             return changed_since(lake, settings, good, snapshot_id, course.name)
+        except LakeError as problem:
+            log.warning("the changes of group %s are unknown: %s", course.name, problem)
+            return None
         except Exception:
             log.exception("the changes of group %s are unknown", course.name)
             return None

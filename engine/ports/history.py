@@ -43,6 +43,9 @@ class LeftBehind:
 class SnapshotHistory(Protocol):
     """Snapshots."""
 
+    def now(self) -> datetime:
+        """The present by the clock of the history database."""
+
     def store_snapshot(self, manifest: Manifest, config_version: str | None = None) -> None:
         """
         Store a snapshot and its cluster; results of later steps are kept.

@@ -130,8 +130,16 @@ class ClusterFacts:
 class PipelineHistory(Protocol):
     """Health of the pipeline of each cluster."""
 
-    def cluster_facts(self, clusters: Sequence[str]) -> list[ClusterFacts]:
-        """The health of these clusters, in their order; empty for an unknown one."""
+    def cluster_facts(
+        self, clusters: Sequence[str], now: datetime | None = None
+    ) -> list[ClusterFacts]:
+        """
+        The health of these clusters, in their order; empty for an unknown one.
+
+        Args:
+            clusters: Configured names of clusters.
+            now: Snapshots more than `CLOCKS_APART` after it are left out; None leaves out none.
+        """
 
 
 class Locks(Protocol):

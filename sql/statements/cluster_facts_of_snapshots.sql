@@ -9,7 +9,8 @@
 -- of the last ten snapshots.
 --
 -- Parameters:
---   :clusters text[]  Configured names of clusters.
+--   :clusters text[]    Configured names of clusters.
+--   :until timestamptz  Snapshots that began later are left out: a clock was ahead.
 SELECT
     c.cluster,
     (SELECT min(r.started_at) FROM step_run AS r) AS watched_since,
@@ -38,7 +39,7 @@ FROM unnest(CAST(:clusters AS text[])) AS c (cluster)
 LEFT JOIN LATERAL (
     SELECT s.snapshot_id, s.finished_at, s.partial, s.problems
     FROM snapshot AS s
-    WHERE s.cluster = c.cluster
+    WHERE s.cluster = c.cluster AND s.started_at <= CAST(:until AS timestamptz)
     ORDER BY s.started_at DESC
     LIMIT 1
 ) AS newest ON TRUE
@@ -46,11 +47,14 @@ CROSS JOIN LATERAL (
     SELECT count(*) AS partial_snapshots, min(s.finished_at) AS partial_since
     FROM snapshot AS s
     WHERE s.cluster = c.cluster
+        AND s.started_at <= CAST(:until AS timestamptz)
         AND s.started_at > coalesce(
             (
                 SELECT max(whole.started_at)
                 FROM snapshot AS whole
-                WHERE whole.cluster = c.cluster AND NOT whole.partial
+                WHERE whole.cluster = c.cluster
+                    AND NOT whole.partial
+                    AND whole.started_at <= CAST(:until AS timestamptz)
             ),
             '-infinity'
         )
@@ -60,7 +64,7 @@ CROSS JOIN LATERAL (
     FROM (
         SELECT s.partial
         FROM snapshot AS s
-        WHERE s.cluster = c.cluster
+        WHERE s.cluster = c.cluster AND s.started_at <= CAST(:until AS timestamptz)
         ORDER BY s.started_at DESC
         LIMIT 2
     ) AS two
@@ -79,7 +83,7 @@ LEFT JOIN LATERAL (
                 AND NOT v.success
         ) AS rejection
     FROM snapshot AS s
-    WHERE s.cluster = c.cluster AND s.validated_at IS NOT NULL
+    WHERE s.cluster = c.cluster AND s.validated_at IS NOT NULL AND s.started_at <= CAST(:until AS timestamptz)
     ORDER BY s.started_at DESC
     LIMIT 1
 ) AS judged ON TRUE
@@ -92,11 +96,14 @@ CROSS JOIN LATERAL (
     WHERE s.cluster = c.cluster
         AND s.advised_at IS NULL
         AND s.rejected IS NOT TRUE
+        AND s.started_at <= CAST(:until AS timestamptz)
         AND s.started_at > coalesce(
             (
                 SELECT max(done.started_at)
                 FROM snapshot AS done
-                WHERE done.cluster = c.cluster AND done.advised_at IS NOT NULL
+                WHERE done.cluster = c.cluster
+                    AND done.advised_at IS NOT NULL
+                    AND done.started_at <= CAST(:until AS timestamptz)
             ),
             '-infinity'
         )
@@ -106,7 +113,7 @@ CROSS JOIN LATERAL (
     FROM (
         SELECT extract(epoch FROM s.advised_at - s.adopted_at)::double precision AS seconds
         FROM snapshot AS s
-        WHERE s.cluster = c.cluster AND s.advised_at > s.adopted_at
+        WHERE s.cluster = c.cluster AND s.advised_at > s.adopted_at AND s.started_at <= CAST(:until AS timestamptz)
         ORDER BY s.started_at DESC
         LIMIT 5
     ) AS last
@@ -118,7 +125,7 @@ CROSS JOIN LATERAL (
     FROM (
         SELECT s.started_at
         FROM snapshot AS s
-        WHERE s.cluster = c.cluster
+        WHERE s.cluster = c.cluster AND s.started_at <= CAST(:until AS timestamptz)
         ORDER BY s.started_at DESC
         LIMIT 10
     ) AS last

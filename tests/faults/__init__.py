@@ -14,7 +14,7 @@ Time is simulated, for tasks, database and Slack (`clock`).
 - the clock of the tasks, of the database or of both leaps, and leaps back; runs begin in the nights of summer time
 - a task runs twice at once, in threads or processes, or is killed
 - Postgres is restarted (clean, as by a crash, or killed), or stays away
-- the cluster has an expired certificate, a coordinator that moves, unread groups; it is slow, another one, or away
+- the cluster has an expired certificate, a coordinator that moves, an unread group; it is slow, another one, or away
 - a file or manifest of the lake is removed or cut, the disk is full, the folder is gone
 - Slack answers 429, 5xx, a redirect or a refusal, resets connections, or keeps a message and does not say so
 
@@ -26,5 +26,6 @@ Time is simulated, for tasks, database and Slack (`clock`).
 - incidents of the pipeline are over, and each error is one line
 
 **Left out:** processes of Airflow and Spark, which are too slow here, and the rules of validation (its tables are read,
-and pass). `tests.stage chaos` has them. Kafka's errors are raised as its reader raises them, not by brokers.
+and pass): `tests.stage chaos` has them. Simulating membership changes is off (`ask_next_change`), so what is advised of
+the next change is left out, too. Kafka's errors are raised as its reader raises them, not by brokers.
 """

@@ -361,7 +361,9 @@ def _tasks_of(run: Run, slack_url: str) -> Iterator[None]:
     with standing_in(
         SETTINGS,
         lake=lambda settings: Watched(run.lake, calls),
-        history=lambda settings: Watched(PostgresHistory(run.url), calls),
+        pipeline_history=lambda settings: Watched(
+            PostgresHistory(run.url, lambda: run.lake), calls
+        ),
         notifier=lambda settings: Watched(notifier, calls),
         cluster=lambda settings, name: Watched(run.world, calls),
         heartbeat=lambda settings: None,

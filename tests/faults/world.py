@@ -198,12 +198,15 @@ def _coordinator(tables: Tables) -> tuple[Tables, Fact]:
 
 
 def _group(tables: Tables) -> tuple[Tables, Fact]:
-    """A group whose coordinator does not describe it."""
+    """A group whose coordinator does not describe it: its state is that of the list, its commits are read."""
     error = "members: NOT_COORDINATOR (15)"
     groups, name = tables["groups"], "stuck"
     own = pc.equal(groups["group_id"], name)
     place = groups.schema.get_field_index("error")
     errors = pc.if_else(own, error, groups["error"])
+    described = groups.schema.get_field_index("assignor")
+    assignors = pc.if_else(own, pa.scalar(None, pa.string()), groups["assignor"])
+    groups = groups.set_column(described, groups.schema.field(described), assignors)
     members_left = tables["members"].filter(pc.not_equal(tables["members"]["group_id"], name))
     changed = groups.set_column(place, groups.schema.field(place), errors)
     return (

@@ -42,6 +42,7 @@ from evenkeel.engine.config import (
 )
 from evenkeel.engine.model.text import slug
 from evenkeel.engine.records.tables import METADATA
+from tests.benchmarks.landau import results as landau
 from tests.helpers import cookbook, made_pages
 from tests.helpers.made_schema import schema
 from tests.helpers.view_samples import page as columns_page
@@ -305,6 +306,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "diagnoses": made_pages.diagnoses,
     "cookbook": cookbook.chapter,
     "exit codes": made_pages.exit_codes,
+    "landau": landau.section,
     "pages": made_pages.pages,
     "queries": _queries,
     "tables": _relations,

@@ -29,6 +29,7 @@ def series(
     *,
     changed: Mapping[int, Any] | None = None,
     begins: Sequence[Sequence[int]] | None = None,
+    late: int = 0,
     **header: Any,
 ) -> list[GroupSnapshot]:
     """
@@ -38,14 +39,16 @@ def series(
         members: Its members' rows.
         ends, committed, begins: Of each snapshot, one offset per partition of topic t.
         changed: Its members from a snapshot on, by number, where they change.
+        late: By how many steps the newest snapshot is later than the next one would be.
         header: Columns of the group's row in the newest snapshot.
     """
     taken, now = [], members
     for number, (end, commit) in enumerate(zip(ends, committed, strict=True)):
         now = (changed or {}).get(number, now)
-        own = header if number == len(ends) - 1 else {}
+        is_newest = number == len(ends) - 1
+        own = header if is_newest else {}
         snapshot = make_snapshot(
-            number=number,
+            number=number + late * is_newest,
             topics=[topic("t", len(end), end=end, begin=begins[number] if begins else 0)],
             groups=[group("g", members=now, committed={"t": commit}, **own)],
         )

@@ -13,8 +13,8 @@ pytestmark = pytest.mark.postgres
 
 
 def test_a_short_run_with_faults_keeps_its_promises() -> None:
-    """Seven snapshots of a seed, in a process of its own as the nightly tier has it."""
-    command = [sys.executable, "-m", "tests.faults", "--seed", "7", "--snapshots", "7"]
+    """Five snapshots of a seed, in a process of its own as the nightly tier has it."""
+    command = [sys.executable, "-m", "tests.faults", "--seed", "7", "--snapshots", "5"]
     ended = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "lost 0, doubled 0, false incidents 0" in ended.stdout

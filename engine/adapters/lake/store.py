@@ -67,6 +67,8 @@ class FileLake:
         return self.path if "://" in self.path else self._files.root
 
     def identity(self) -> str | None:
+        # of a mount that is not there nothing is known, not that it has no id
+        self._files.check_parent()
         with self._files.explained("read"), suppress(FileNotFoundError):
             return self._files.read(self._identity_file).decode(errors="replace").strip()
         return None

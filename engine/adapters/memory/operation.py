@@ -11,7 +11,7 @@ from typing import Any
 from ...model.errors import ClusterBusy
 from ...model.groups import WatchOf
 from ...model.states import IncidentKind
-from ...ports import ClusterFacts, FailingStep, ToldOutage
+from ...ports import CLOCKS_APART, ClusterFacts, FailingStep, ToldOutage
 from ...records import StepRun
 from .alerts import MemoryIncidents
 from .results import MemoryResults
@@ -41,7 +41,9 @@ class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryResults):
         self.tables.steps.extend(runs)
         return True
 
-    def cluster_facts(self, clusters: Sequence[str]) -> list[ClusterFacts]:
+    def cluster_facts(
+        self, clusters: Sequence[str], now: datetime | None = None
+    ) -> list[ClusterFacts]:
         began = min((run.started_at for run in self.tables.steps), default=None)
         over = (i.closed_at for i in self.tables.incidents if i.cluster == "*" and i.closed_at)
         until = max(over, default=None)
@@ -52,7 +54,7 @@ class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryResults):
                 outage_until=until,
                 unwatched_since=self._unwatched_since(name),
                 failing=self._failing(name, first=name == clusters[0]),
-                **self._snapshots(name),
+                **self._snapshots(name, now),
                 **self._unsent(name),
             )
             for name in clusters
@@ -106,8 +108,12 @@ class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryResults):
                 )
         return tuple(sorted(found, key=lambda one: (one.failing_since, one.step)))
 
-    def _snapshots(self, cluster: str) -> dict[str, Any]:
-        own = self.tables.of_cluster(cluster)
+    def _snapshots(self, cluster: str, now: datetime | None) -> dict[str, Any]:
+        own = [
+            one
+            for one in self.tables.of_cluster(cluster)
+            if now is None or one.started_at <= now + CLOCKS_APART
+        ]
         judged = [one for one in own if one.rejected is not None]
         rejected = judged[-1] if judged and judged[-1].rejected else None
         advised = [one.started_at for one in own if one.advised]

@@ -39,6 +39,9 @@ from .tables import Memory, StoredSnapshot
 class MemorySnapshots(Memory):
     """The port `SnapshotHistory`."""
 
+    def now(self) -> datetime:
+        return self._clock()
+
     def store_snapshot(self, manifest: Manifest, config_version: str | None = None) -> None:
         known = self.tables.clusters.get(manifest.cluster)
         given = manifest.facts.get("kafka_cluster_id")

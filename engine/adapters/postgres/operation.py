@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, update
@@ -12,7 +13,7 @@ from sqlalchemy.dialects.postgresql import insert
 from evenkeel import sql
 
 from ...model.errors import ClusterBusy
-from ...ports import ClusterFacts, FailingStep, ToldOutage
+from ...ports import CLOCKS_APART, ClusterFacts, FailingStep, ToldOutage
 from ...records import AlertState, IncidentRow, MemberMetrics, StepRun, record_of, row_of
 from ...records.tables import ALERT, INCIDENT, STEP_RUN
 from .alerts import enqueue
@@ -36,12 +37,16 @@ class StepTables(Database):
                 write(connection, insert(STEP_RUN), [_row(run, "step_run_id") for run in runs])
         return True
 
-    def cluster_facts(self, clusters: Sequence[str]) -> list[ClusterFacts]:
-        names = list(clusters)
+    def cluster_facts(
+        self, clusters: Sequence[str], now: datetime | None = None
+    ) -> list[ClusterFacts]:
+        names, until = list(clusters), "infinity" if now is None else now + CLOCKS_APART
         with self._transaction() as connection:
             steps = execute(connection, "cluster_facts_of_steps", clusters=names)
             waiting = execute(connection, "cluster_facts_of_alerts", clusters=names)
-            snapshots = execute(connection, "cluster_facts_of_snapshots", clusters=names)
+            snapshots = execute(
+                connection, "cluster_facts_of_snapshots", clusters=names, until=until
+            )
         failing: dict[str, list[FailingStep]] = {}
         for row in steps:
             failing.setdefault(row.pop("cluster"), []).append(FailingStep(**row))

@@ -32,6 +32,11 @@ PACKED_AT_ONCE = 7
 class SnapshotTables(Database):
     """The port `SnapshotHistory`."""
 
+    def now(self) -> datetime:
+        with self._transaction() as connection:
+            moment: datetime = connection.exec_driver_sql("SELECT now()").scalar_one()
+        return moment
+
     def store_snapshot(self, manifest: Manifest, config_version: str | None = None) -> None:
         facts = manifest.facts
         kafka_id = facts.get("kafka_cluster_id")

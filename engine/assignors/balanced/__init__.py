@@ -101,12 +101,13 @@ class Balanced:
     )
     promises: ClassVar[frozenset[Promise]] = USUAL_PROMISES
 
-    def __init__(self, work: int = WORK) -> None:
+    def __init__(self, work: int = WORK, enough: float = 0.0) -> None:
         """
         Args:
             work: Elementary steps the searches may take; with 0 the answer is quick, and its gap larger.
+            enough: Utilization that needs no relief: peaks up to it count as least, so that less moves.
         """
-        self.work = work
+        self.work, self.enough = work, enough
 
     def assign(self, group: GroupSpec) -> Assignment:
         """
@@ -114,7 +115,7 @@ class Balanced:
             An owner for each partition of a subscribed topic, and in *proof* what is proven of them.
         """
         problem = problem_of(group)
-        load = load_of(group, problem)
+        load = load_of(group, problem, self.enough)
         places, answer, idle_moves = solve(problem, load, self.work)
         owner = np.full(group.partition_count, NONE, np.int32)
         owner[problem.partition] = problem.member[places]
@@ -123,7 +124,7 @@ class Balanced:
     def explain(self, group: GroupSpec, partition: int) -> Steps:
         """What its owner takes with it, who would be next, then its racks and whether it moves."""
         problem = problem_of(group)
-        load = load_of(group, problem)
+        load = load_of(group, problem, self.enough)
         places, _, _ = solve(problem, load, self.work)
         at = np.flatnonzero(problem.partition == partition)
         if not len(at):

@@ -132,8 +132,49 @@ def placed_by_load(rules: Any, places: Any, order: Any, near: bool) -> None:
 
 
 @kernel
+def placed_tightly(rules: Any, places: Any, order: Any, cap: float) -> bool:
+    """
+    Give each partition that nobody owns to the busiest member that stays within *cap* with it.
+
+    Args:
+        rules, places: `Rules`, `Places`.
+        order: (n) partitions, the heaviest first.
+        cap: Utilization that nobody may come above.
+
+    Returns:
+        Whether every partition found a member.
+    """
+    weight, capacity, may = rules.weight, rules.capacity, rules.may
+    load, members = places.load, len(rules.capacity)
+    for p in order:
+        if places.owner[p] >= 0:
+            continue
+        row, mine = rules.topic_class[p] * members, weight[p]
+        taker, most, dear = -1, 0.0, 0
+        for m in range(members):
+            share = (load[m] + mine) / capacity[m]
+            if share > cap or share < most or not may[row + m]:
+                continue
+            cost = cost_of(rules, p, m)
+            if taker < 0 or share > most or cost < dear:
+                taker, most, dear = m, share, cost
+        if taker < 0:
+            return False
+        put(rules, places, p, taker)
+    return True
+
+
+@kernel
 def tried(
-    rules: Any, order: Any, rest: Any, squares: int, peak: float, cost: int, owner: Any, left: int
+    rules: Any,
+    order: Any,
+    rest: Any,
+    squares: int,
+    enough: float,
+    peak: float,
+    cost: int,
+    owner: Any,
+    left: int,
 ) -> tuple[float, int, int]:
     """
     The best assignment there is: of least peak utilization, then of least cost.
@@ -143,6 +184,7 @@ def tried(
         order: (n) partitions, the heaviest first.
         rest: (n + 1) what the partitions from each place of *order* on cost at least.
         squares: What the squares of everybody's number of partitions add up to at most.
+        enough: A peak that counts as least.
         peak, cost: Of the best known assignment.
         owner: (n) that assignment; changed to a better one.
         left: Work left.
@@ -158,7 +200,7 @@ def tried(
     )
     count, members = len(order), len(capacity)
     load, owns, member = [0] * members, [0] * members, [-1] * count
-    peaks, costs = [0.0] * (count + 1), [0] * (count + 1)
+    peaks, costs = [enough] * (count + 1), [0] * (count + 1)
     depth = 0
     while depth >= 0 and left >= 0:
         p = order[depth]

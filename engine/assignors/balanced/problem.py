@@ -200,6 +200,7 @@ class LoadProblem:
         toll_unit: How much of that is one unit of toll.
         guessed: Partitions of unknown rate, taken as the mean of the known.
         behind: Partitions with a backlog that counts.
+        enough: A peak that counts as least.
     """
 
     rules: Rules
@@ -211,18 +212,19 @@ class LoadProblem:
     toll_unit: float
     guessed: int
     behind: int = 0
+    enough: float = 0.0
 
 
 HORIZON_SECONDS = 3600.0
 """Within which a backlog is to be worked off: that of forecasts."""
 
 
-def load_of(group: GroupSpec, problem: Problem) -> LoadProblem:
+def load_of(group: GroupSpec, problem: Problem, enough: float = 0.0) -> LoadProblem:
     """
     What arrives, for whom; where no arrivals are known, or none above 0, what lags.
 
     A backlog counts as if it arrived over the coming hour. Unknown rates count as the mean of the known ones, unknown
-    capacities and record sizes as their medians.
+    capacities and record sizes as their medians. Where no capacity is known there is no utilization that is *enough*.
 
     >>> from evenkeel.engine.assignors.interface import spec
     >>> from evenkeel.engine.assignors.balanced.problem import problem_of
@@ -245,7 +247,8 @@ def load_of(group: GroupSpec, problem: Problem) -> LoadProblem:
     capacity, capacities_known = _filled(group.capacity[problem.member])
     size, sizes_known = _filled(group.bytes_per_record[problem.partition][busy])
     toll, of_a_toll, toll_unit = _tolls(rate * size)
-    alike = all((values == values[0]).all() for values in (load, capacity, toll))
+    enough = enough if capacities_known else 0.0
+    alike = not enough and all((values == values[0]).all() for values in (load, capacity, toll))
     return LoadProblem(
         rules=_rules(
             problem,
@@ -263,6 +266,7 @@ def load_of(group: GroupSpec, problem: Problem) -> LoadProblem:
         toll_unit=toll_unit,
         guessed=int((~known).sum()),
         behind=int((backlog > 0).sum()),
+        enough=enough,
     )
 
 

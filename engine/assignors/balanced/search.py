@@ -28,8 +28,8 @@ from .lower_bounds import (
     moved,
     peak_floor,
 )
-from .places import Places, placed_by_load, tried
-from .problem import LoadProblem, Problem, Rules, peak_of
+from .places import Places, placed_by_load, placed_tightly, tried
+from .problem import LoadProblem, Problem, Rules, loads_of, peak_of
 from .relief import cheapened, relieved
 
 NEAR_ENOUGH = 0.01
@@ -69,7 +69,7 @@ class Solution:
 
 def solve(problem: Problem, load: LoadProblem, steps: int) -> tuple[Ints, Solution, int]:
     """(N) who owns what, as places in the problem's order of members; the answer; and how many idle ones move."""
-    answer = _evenly(problem, load, steps) if load.rules.even else _by_weight(problem, load, steps)
+    answer = _evenly(problem, load, steps) if load.rules.even else _by_weight(load, steps)
     owner = np.full(problem.partitions, NONE, np.int64)
     owner[load.partition] = answer.owner
     idle_moves = 0
@@ -88,26 +88,28 @@ def _evenly(problem: Problem, load: LoadProblem, steps: int) -> Solution:
     if (rules.weight == rules.weight[:1]).all():
         peak = peak_of(rules, owner)
         return Solution(owner=owner, peak=peak, floor=peak, proven=True)
-    search = _Search(load.rules, steps)
+    search = _Search(load, steps)
     answer = search.best([search.lowered(owner, search.target, near=True)])
     return replace(answer, least=cost_of_all(rules, owner))
 
 
-def _by_weight(problem: Problem, load: LoadProblem, steps: int) -> Solution:
+def _by_weight(load: LoadProblem, steps: int) -> Solution:
     """
     The partitions with arrivals.
 
     From where they are, and from there without what crosses racks, until nobody is too busy; else from the heaviest on.
-    Nobody gets busier than the busiest is now.
+    Nobody gets busier than the busiest is now, or than is enough.
     """
-    rules, search = load.rules, _Search(load.rules, steps)
+    rules, search = load.rules, _Search(load, steps)
     held, target = rules.holder != NONE, search.target
     near = held & ~(holder_crosses(rules) & (rules.toll > 0))
     if held.all():
-        target = search.target = min(target, max(search.floor, peak_of(rules, rules.holder)))
+        target = search.target = min(target, max(search.least, peak_of(rules, rules.holder)))
     starts = [search.lowered(np.where(near, rules.holder, NONE), target, near=True)]
     if held.all() and not near.all() and not _clean(rules, starts[0].owner, target):
         starts.append(search.lowered(rules.holder, target, near=True))
+    if load.enough and min(peak_of(rules, places.owner) for places in starts) > target:
+        starts += search.packed(target)
     if min(peak_of(rules, places.owner) for places in starts) > target:
         starts.append(search.lowered(np.full(len(held), NONE), target, near=False))
     return search.best(starts)
@@ -116,16 +118,18 @@ def _by_weight(problem: Problem, load: LoadProblem, steps: int) -> Solution:
 class _Search:
     """The loops over one group, in the form that suits the work."""
 
-    def __init__(self, rules: Rules, steps: int) -> None:
-        self.rules, self.steps = rules, steps
+    def __init__(self, load: LoadProblem, steps: int) -> None:
+        rules = self.rules = load.rules
+        self.steps, self.enough = steps, load.enough
         self.order = np.lexsort((-rules.toll, -rules.weight))
         self.members, self.partitions = rules.members, len(rules.weight)
         self.work = steps * (1_000 + 3 * self.partitions) // 3_000
         choices = rules.may.reshape(-1, self.members).sum(axis=1)[rules.topic_class]
         self.complete = float(np.log2(choices).sum()) <= np.log2(COMPLETE)
         self.floor = ceil(peak_floor(rules)) if rules.even else peak_floor(rules)  # lags are whole
-        exact = self.complete or rules.even
-        self.target = self.floor if exact else self.floor * (1 + NEAR_ENOUGH)
+        self.least = max(self.floor, load.enough)
+        exact = self.complete or rules.even or load.enough >= self.floor
+        self.target = self.least if exact else self.least * (1 + NEAR_ENOUGH)
 
     @cached_property
     def lists(self) -> Rules:
@@ -145,6 +149,27 @@ class _Search:
                 break
             left, steps = left - share + unspent, _SLICE
         return places
+
+    def packed(self, cap: float) -> list[Places]:
+        """
+        Everybody within *cap*, by dealing out anew what the busy own, and as few of the idlest as will do.
+
+        Nothing where even all of it, the heaviest first, does not fit.
+        """
+        rules, count = self.rules, 0
+        share = loads_of(rules, rules.holder) / rules.capacity
+        busy, calm = share > cap, np.argsort(share, kind="stable")
+        freed = busy.copy()
+        while True:
+            freed[calm[:count]] = True
+            owner = np.where((rules.holder != NONE) & ~freed[rules.holder], rules.holder, NONE)
+            places = Places.of(rules, owner)
+            steps = int((owner == NONE).sum()) * self.members
+            if self._run(placed_tightly, steps, places, self.order, cap):
+                return [places]
+            if freed.all():
+                return []
+            count = min(2 * count + 1, self.members)
 
     def best(self, starts: list[Places]) -> Solution:
         """The cheapest of least peak: what costs more than it must is taken back, and a few assignments all tried."""
@@ -181,7 +206,7 @@ class _Search:
         cost = cost_of_all(rules, owner)
         rest = least_costs(rules)[self.order]
         rest = np.concatenate([np.cumsum(rest[::-1])[::-1], np.zeros(1, np.int64)])
-        if answer.peak <= answer.floor and cost <= rest[0]:
+        if answer.peak <= self.least and cost <= rest[0]:
             return replace(answer, proven=True)
         owns = np.bincount(owner, minlength=self.members)
         squares = int((owns * owns).sum()) if rules.even else self.partitions**2
@@ -191,8 +216,10 @@ class _Search:
         if run is tried:
             arrays = [array.tolist() for array in arrays]
             rules = self.lists
-        peak, _, left = run(rules, *arrays[:2], squares, answer.peak, cost, arrays[2], left)
+        start = self.enough, max(answer.peak, self.enough)
+        _, _, left = run(rules, *arrays[:2], squares, *start, cost, arrays[2], left)
         owner = np.array(arrays[2], np.int64)
+        peak = peak_of(self.rules, owner)
         return Solution(owner=owner, peak=peak, floor=answer.floor, proven=left >= 0)
 
 
@@ -212,17 +239,19 @@ def proof(
     """
     rules, owner = load.rules, answer.owner
     toll, moves = crossing_toll(rules, owner), moved(rules, owner)
+    cap = max(answer.peak, load.enough)
     if answer.proven:
         least_toll, least_moves = toll, moves
     elif answer.least is not None:
         least_toll, least_moves = divmod(answer.least, load.of_a_toll)
         least_toll *= load.of_a_toll
     else:
-        least_toll = least_toll_under(rules, answer.peak)
-        least_moves = fewest_moves(rules, answer.peak)
+        least_toll = least_toll_under(rules, cap)
+        least_moves = fewest_moves(rules, cap)
     by_counts = load.peak == "largest_member_lag"
     counts = Fact(kind=FactKind.EXACT, measure="partition_counts")
-    floor = answer.peak if answer.proven else min(answer.floor, answer.peak)
+    proven = answer.proven and answer.peak >= load.enough
+    floor = answer.peak if proven else min(answer.floor, answer.peak)
     peak = _claim(load.peak, answer.peak, floor)
     parts = np.array([toll, least_toll]) / load.of_a_toll * load.toll_unit
     if by_counts:

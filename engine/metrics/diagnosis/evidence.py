@@ -70,11 +70,17 @@ class Evidence:
         return found
 
     @cached_property
-    def jumped(self) -> Flags:
-        """(n) commits that went from far behind to the end within an interval, of late."""
+    def jumps(self) -> Flags:
+        """(`RECENT`, n) commits that went from far behind to the end within an interval, the newest first."""
         samples = self.samples
         went = samples.moved[:RECENT] & samples.current[:RECENT] & self.behind[1 : RECENT + 1]
-        found: Flags = went.any(axis=0) & self.counted
+        found: Flags = went & self.counted
+        return found
+
+    @cached_property
+    def jumped(self) -> Flags:
+        """(n) partitions whose commits did."""
+        found: Flags = np.any(self.jumps, axis=0)
         return found
 
     @cached_property
@@ -99,6 +105,8 @@ class OneGroup:
         )
         self.header: GroupHeader = batch.headers[group]
         self.names = names_of(batch, own)
+        self.nobody = not (self.names or self.header.rebalancing or self.header.members_unread)
+        """Whether it has no members; not where they could not be read."""
         self.hosts = batch.members.hosts[own]
         table = batch.partitions
         self.topics = [table.topics[topic] for topic in table.topic[rows].tolist()]
@@ -117,7 +125,8 @@ class OneGroup:
         self.time_to_loss = evidence.time_to_loss[rows]
         soon = self.time_to_loss < evidence.loss_within[group]
         self.lost_soon: Flags = self.behind & ~(self.lost > 0) & soon
-        self.jumped, self.over_lost = evidence.jumped[rows], evidence.over_lost[rows]
+        self.jumps, self.jumped = evidence.jumps[:, rows], evidence.jumped[rows]
+        self.over_lost = evidence.over_lost[rows]
         self.interval = float(evidence.interval[group])
         samples = evidence.samples
         there = ~np.isnan(samples.at[1:, rows])

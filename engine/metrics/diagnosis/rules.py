@@ -37,7 +37,7 @@ def _unreadable(group: OneGroup) -> Iterator[Fact]:
 
 
 def _no_members(group: OneGroup) -> Iterator[Fact]:
-    if not group.names and not group.header.rebalancing:
+    if group.nobody:
         yield _stated(
             Diagnosis.NO_MEMBERS,
             after=float(group.arrivals[group.counted].sum()) if group.has_past else None,
@@ -82,8 +82,12 @@ def _too_fast(group: OneGroup) -> bool:
     known = group.seen_speed if group.was_empty else group.saturated
     if not group.jumped.any() or np.isnan(known).all():
         return False
-    speed = np.nan_to_num(group.consumed / group.seconds)[:, group.jumped].sum(axis=1).max()
-    return bool(speed > JUMP * np.nanmax(known) * len(known))
+    # in the intervals in which they jumped: before, they may have been consumed at full speed
+    speed = (
+        np.where(group.jumps, np.nan_to_num(group.consumed / group.seconds), 0).sum(axis=1).max()
+    )
+    # a member that was back only for the end of an interval looks slow: what others keep up with counts as well
+    return bool(speed > JUMP * np.nanmax(group.seen_speed) * len(known))
 
 
 def _loss_ahead(group: OneGroup) -> Iterator[Fact]:

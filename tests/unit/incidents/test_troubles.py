@@ -24,6 +24,7 @@ from evenkeel.engine.pipeline.measure import observed_of
 from evenkeel.engine.snapshots.groups_with_past import BatchWithPast, read_batch
 from tests.helpers.fluid import EVERY, FIRST, SITUATIONS, Kind
 from tests.helpers.fluid.lake import situations_lake
+from tests.helpers.series import members_of, observed_series, series, steadily
 
 pytestmark = pytest.mark.slow
 
@@ -245,6 +246,39 @@ def test_all_members_silent_is_a_group_that_stopped() -> None:
     ]
 
     assert causes == [Diagnosis.GROUP_NOT_COMMITTING, Diagnosis.CATCHING_UP]
+
+
+MEMBERS_UNREAD = "members: NOT_COORDINATOR (15)"
+"""What a group's row says where its coordinator did not describe it; it has no members then."""
+
+
+@pytest.mark.parametrize(
+    ("state", "error", "kinds"),
+    [
+        ("Empty", None, {Diagnosis.NO_MEMBERS}),
+        ("Stable", MEMBERS_UNREAD, {Diagnosis.UNKNOWN, Diagnosis.CATCHING_UP}),
+        ("", MEMBERS_UNREAD, {Diagnosis.UNKNOWN, Diagnosis.CATCHING_UP}),
+        (
+            "Empty",
+            "committed offsets: NOT_COORDINATOR (15)",
+            {Diagnosis.UNKNOWN, Diagnosis.NO_MEMBERS},
+        ),
+    ],
+)
+def test_members_that_could_not_be_read_are_not_gone(
+    state: str, error: str | None, kinds: set[Diagnosis]
+) -> None:
+    """Of a group without members in its row nobody is there to consume, unless its members could not be read."""
+    commits = steadily([0, 10, 10], 5, [0, 9000, 9000])
+    ends = steadily([10, 10, 10], 5, [9000, 9000, 9000])
+    taken = series(
+        members_of([0], [1], [2]), ends, commits, changed={4: []}, state=state, error=error
+    )
+
+    [judged_now] = judged_of(observed_series(taken), [IncidentRules()])
+
+    assert {each.kind for each in judged_now.troubles} == kinds
+    assert judged_now.known == (error is None)
 
 
 def test_what_is_withheld_cannot_be_judged() -> None:

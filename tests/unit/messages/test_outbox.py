@@ -43,7 +43,9 @@ class FaredHistory(MemoryHistory):
         super().__init__()
         self.facts: dict[str, ClusterFacts] = {}
 
-    def cluster_facts(self, clusters: Sequence[str]) -> list[ClusterFacts]:
+    def cluster_facts(
+        self, clusters: Sequence[str], now: datetime | None = None
+    ) -> list[ClusterFacts]:
         """What the test says, in the order asked for."""
         return [self.facts.get(name, ClusterFacts(cluster=name)) for name in clusters]
 

@@ -138,6 +138,33 @@ def test_a_commit_that_was_set_to_the_end():
     assert text.startswith("its commits skipped 46,200 records of 3 partitions (t-0, t-1, t-2)")
 
 
+def test_a_clock_that_leaps_ahead_makes_no_jump_of_catching_up():
+    """What a partition caught up before, at full speed, is not held against members that look slow by that clock."""
+    arrived = [90_000 + 15_000 * number for number in range(4)]
+    commits = [
+        *(
+            [end] * 3 + [stuck]
+            for end, stuck in zip(arrived, (40_000, 40_000, 75_000), strict=False)
+        ),
+        [arrived[-1] - 200] * 4,
+    ]
+    diagnosis, _ = _diagnosed(
+        members_of([0, 1], [2, 3]), [[end] * 4 for end in arrived], commits, late=288
+    )
+
+    assert diagnosis is Diagnosis.CATCHING_UP
+
+
+def test_a_member_that_is_back_late_in_an_interval_skips_nothing():
+    """It moved little by then, so it looks slow; that it catches up within the next is no more than others can do."""
+    arrived = [90_000 + 15_000 * number for number in range(5)]
+    silent = (90_000, 90_000, 90_000, 92_000, arrived[-1])
+    commits = [[end] * 2 + [one] * 2 for end, one in zip(arrived, silent, strict=True)]
+    diagnosis, _ = _diagnosed(members_of([0, 1], [2, 3]), [[end] * 4 for end in arrived], commits)
+
+    assert diagnosis is Diagnosis.HEALTHY
+
+
 def test_more_members_are_asked_for_than_there_are():
     """Even where as many as there are would do, were all of them as fast as most."""
     ends = steadily([8, 8, 8], 5, [9000] * 3)

@@ -9,7 +9,7 @@ import pytest
 
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import Settings
-from evenkeel.engine.model.errors import LakeError
+from evenkeel.engine.model.errors import HistoryError, LakeError
 from evenkeel.engine.pipeline.maintain import MaintenanceReport, expire_candidates, maintain
 from tests.helpers.memory import MemoryHistory
 from tests.helpers.snapshots import EVERY, FIRST, group, make_snapshot, snapshot_id, store, topic
@@ -32,6 +32,21 @@ def test_what_is_old_goes_and_what_is_over_is_compacted(tmp_path: Path) -> None:
     did = maintain(lake, None, settings, midnight + timedelta(days=9))
     assert did == MaintenanceReport(lake=2)
     assert not list(tmp_path.rglob("*.parquet"))
+
+
+def test_a_clock_that_is_ahead_expires_nothing(tmp_path: Path) -> None:
+    """An hour after what the history's clock says is close enough; a month is a clock that is wrong."""
+    lake, history = FileLake(tmp_path / "lake"), MemoryHistory(lambda: FIRST + EVERY)
+    store(lake, taken := make_snapshot(topics=[topic("t")]))
+    history.store_snapshot(lake.manifest("snapshot", taken.snapshot_id))
+    settings = Settings(keep_days=2)
+
+    with pytest.raises(HistoryError, match="30 d ahead of the history database's: nothing is "):
+        maintain(lake, history, settings, FIRST + EVERY + timedelta(days=30))
+    maintain(lake, history, settings, FIRST + EVERY + timedelta(hours=1))
+
+    assert lake.snapshots(taken.cluster) == [taken.snapshot_id]
+    assert history.missing_snapshots([taken.snapshot_id]) == []
 
 
 def test_what_strategies_would_have_given_goes_by_settings_of_its_own() -> None:

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import ClusterSettings, Settings
+from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
 from evenkeel.engine.model.errors import (
     ClusterBusy,
     ClusterChanged,
     ClusterUnreachable,
+    EvenkeelError,
     HistoryError,
     HistoryUnreachable,
 )
@@ -64,9 +67,11 @@ def test_a_clock_that_went_back_is_noted_with_the_snapshot(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The older snapshot looks newer; how far ahead it is stands in the notes of the one taken now."""
-    clock = iter([NOW, NOW - timedelta(hours=2)])
-    monkeypatch.setattr(snapshot, "utc_now", lambda: next(clock))
-    first, second = (taken(lake, history, cluster, f"scheduled__{n}") for n in (1, 2))
+    ids = []
+    for now in (NOW, NOW - timedelta(hours=2)):
+        monkeypatch.setattr(snapshot, "utc_now", lambda now=now: now)
+        ids.append(taken(lake, history, cluster, f"scheduled__{now}"))
+    first, second = ids
     notes = [lake.manifest("snapshot", each).facts["notes"] for each in (first, second)]
     told = f"the clock of this machine went back: snapshot {first} is 2 h ahead"
     assert notes == [[], [f"{told}, so rates and time lag may be wrong"]]
@@ -116,10 +121,30 @@ def test_a_retry_after_the_clock_leapt_back_takes_no_second_snapshot(
     assert taken(lake, history, cluster, "scheduled__back") == first
 
 
+def test_a_clock_that_leaps_during_a_reading_leaves_no_snapshot(
+    lake: FileLake, history: MemoryHistory, cluster: MemoryCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its id would be of one clock and its moments of the other; a retry takes it by the clock as it is then."""
+    now = [NOW]
+    monkeypatch.setattr(snapshot, "utc_now", lambda: now[0])
+
+    class Leaping(MemoryCluster):
+        def take_snapshot(self, snapshot_id: str) -> ClusterSnapshot:
+            now[0] -= timedelta(hours=2)
+            return super().take_snapshot(snapshot_id)
+
+    with pytest.raises(EvenkeelError, match="went 2 h back while cluster 'eu' was read"):
+        taken(lake, history, Leaping(cluster.snapshot))
+    assert lake.snapshots("eu") == []
+    assert taken(lake, history, cluster) == lake.snapshots("eu")[0]
+
+
 def test_another_cluster_under_the_name_is_over_with_its_address(
-    lake: FileLake, history: MemoryHistory, cluster: MemoryCluster
+    lake: FileLake, history: MemoryHistory, cluster: MemoryCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was read of the other stays out of the history, and keeps nothing of the right one from it."""
+    seconds = count()
+    monkeypatch.setattr(snapshot, "utc_now", lambda: NOW + timedelta(seconds=next(seconds)))
     taken(lake, history, cluster)
     other = MemoryCluster(replace(cluster.snapshot, kafka_cluster_id="kafka-of-another"))
     for _ in range(2):

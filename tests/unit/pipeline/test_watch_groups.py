@@ -11,7 +11,7 @@ from evenkeel.engine.config import ClusterSettings, Settings
 from evenkeel.engine.messages import notifications
 from evenkeel.engine.messages.length import plain_text
 from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
-from evenkeel.engine.model.errors import NotifierError
+from evenkeel.engine.model.errors import HistoryError, LakeError, NotifierError
 from evenkeel.engine.model.message import AlertMessage, MessageKind, Severity
 from evenkeel.engine.pipeline import watch, watch_groups
 from evenkeel.engine.records import IncidentRow
@@ -159,6 +159,37 @@ def test_a_snapshot_from_the_future_silences_nobody() -> None:
         taken = one.take(members=0)
         watch_groups(one.lake, one.history, one.slack, SETTINGS, taken, now=now)
     assert [message.kind for _, _, message in one.slack.sent] == [MessageKind.INCIDENT_OPENED]
+
+
+def test_a_clock_that_fell_behind_is_told() -> None:
+    """What was evaluated by the right clock blocks what is taken by one that is behind, so the run fails."""
+    late, right = FIRST + EVERY, FIRST + 37 * EVERY
+    one = Watch()
+    one.history = MemoryHistory(clock=lambda: right)
+    (newest,) = store(one.lake, _taken(36, 3000, 2, 3000))
+    watch_groups(one.lake, one.history, one.slack, SETTINGS, newest, now=right)
+
+    with pytest.raises(
+        HistoryError, match=r"clock is behind: .* of 'test' is 2 h 55 min ahead of it"
+    ):
+        watch_groups(one.lake, one.history, one.slack, SETTINGS, one.take(members=2), now=late)
+    assert one.history.incident_watch("test").snapshot_id == newest
+
+
+def test_a_damaged_lake_hides_what_changed_in_one_line(
+    cluster: Watch, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The incident is told without what changed since the group was well, and the log has no traceback."""
+
+    def damaged(*of: object) -> None:
+        raise LakeError("manifest m.json is damaged.")
+
+    monkeypatch.setattr(sys.modules[watch_groups.__module__], "changed_since", damaged)
+    told = [cluster.look(members=members) for members in (2, 2, 0, 0)]
+    assert told[-1] == [MessageKind.INCIDENT_OPENED]
+    (line,) = [each for each in caplog.records if "changes of group" in each.getMessage()]
+    assert line.getMessage().endswith("are unknown: manifest m.json is damaged.")
+    assert line.exc_info is None
 
 
 def silenced(cluster: Watch, *, looks: int) -> None:

@@ -209,6 +209,19 @@ def test_snapshots_newer_than_the_newest_advice_wait(history: History) -> None:
     assert facts.newest_finished_at == facts.rejected_at == later(3) + timedelta(seconds=3)
 
 
+def test_a_snapshot_from_the_future_is_not_the_newest(history: History) -> None:
+    """A clock was ahead when it was taken: that there is none since, and what waits, is seen all the same."""
+    taken = [manifest(number) for number in (0, 1)]
+    for one in taken:
+        history.store_snapshot(one)
+    fill(history, 300)
+    (blind,) = history.cluster_facts(["demo"])
+    (facts,) = history.cluster_facts(["demo"], later(2))
+    assert blind.unadvised == 0
+    assert (facts.newest_snapshot_id, facts.unadvised) == (taken[1].snapshot_id, 2)
+    assert facts.gap_seconds == (later(1) - later(0)).total_seconds()
+
+
 def test_snapshots_are_counted_whose_groups_nobody_looked_at(history: History) -> None:
     """From the first after the one that was watched last; where none ever was, nothing is known."""
     taken = [manifest(number=number) for number in range(3)]

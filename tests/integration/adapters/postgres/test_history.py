@@ -14,6 +14,7 @@ from psycopg.rows import dict_row
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.model.errors import HistoryError
 from evenkeel.engine.model.facts import Fact, FactKind
+from evenkeel.engine.model.moments import utc_now
 from evenkeel.engine.records import Outcome, StepRun, row_of
 from tests.helpers.history_rows import (
     FIRST,
@@ -309,3 +310,22 @@ def test_partition_worst_has_the_columns_of_partition_latest(database_url: str) 
             for table in ("partition_latest", "partition_worst")
         ]
     assert {*columns[0], "place"} == {*columns[1]}
+
+
+def test_views_take_no_snapshot_from_the_future_for_the_newest(database_url: str) -> None:
+    """A clock was ahead when it was taken; where all are from the future, the database's clock is behind instead."""
+    history = PostgresHistory(database_url)
+    ahead = (utc_now() + timedelta(days=1) - FIRST) // timedelta(minutes=1)
+    for cluster, numbers in (("demo", (0, 1, ahead)), ("behind", (ahead, ahead + 1))):
+        for number in numbers:
+            history.store_snapshot(manifest(number, cluster))
+    newest = ask(
+        database_url, "SELECT cluster, left(right(taken, 23), 13) AS at FROM newest_snapshot"
+    )
+    expected = {
+        "demo": FIRST + timedelta(minutes=1),
+        "behind": FIRST + timedelta(minutes=ahead + 1),
+    }
+    assert {row["cluster"]: row["at"] for row in newest} == {
+        cluster: f"{at:%Y%m%dT%H%M}" for cluster, at in expected.items()
+    }

@@ -179,3 +179,17 @@ def test_the_pipeline_is_watched_while_the_lake_is_down(database_url: str, tmp_p
     note(database_url, lake)
     assert owner(database_url) is None
     assert "watch" in history_text(database_url)
+
+
+def test_a_lake_whose_mount_is_away_is_not_another_one(database_url: str, tmp_path: Path) -> None:
+    """While the folder of the lake is not mounted its installation still writes the history."""
+    (tmp_path / "mount").mkdir()
+    lake = FileLake(tmp_path / "mount" / "lake")
+    note(database_url, lake)
+    claimed = owner(database_url)
+    (tmp_path / "mount").rename(tmp_path / "away")
+
+    note(database_url, lake)
+
+    assert history_text(database_url).count("watch") == 2
+    assert owner(database_url) == claimed
