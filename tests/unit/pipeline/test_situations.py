@@ -34,7 +34,8 @@ HOUR = 3600
 SWITCHED = [
     name
     for name, each in SITUATIONS.items()
-    if Kind.SWITCH in each.required and Kind.SWITCH not in each.not_yet
+    # a fork takes a strategy by its name; `score` follows plans
+    if Kind.SWITCH in {*each.required} - each.not_yet and each.group.strategy != "evenkeel-plan"
 ]
 
 ENDS_AFTER = 1
@@ -82,19 +83,26 @@ def switch(name: str) -> tuple[Message, Fork, int]:
 
 @pytest.mark.parametrize("name", SWITCHED)
 def test_a_switch_is_worth_its_price(name: str) -> None:
-    """With it the lag integral of the next hour falls by more than the stated price; for racks it costs about that."""
+    """With it the lag integral of the next hour falls by more than the stated price; for racks it costs about that.
+
+    A restart costs up to half more than stated: others take over what a member that is away had, and fall behind.
+    """
     message, ways, _ = switch(name)
     advice = message.news.advice
     price = advice.forecast and advice.forecast.price_offset_seconds
 
     assert price
     of_lag = any(fact.measure == "forecast_lag_expected" for fact in advice.facts or ())
-    assert ways.gain(HOUR) > (price if of_lag else -1.25 * price)
+    assert ways.gain(HOUR) > (price if of_lag else -1.5 * price)
 
 
 def test_what_comes_of_switches_is_what_was_forecast() -> None:
-    """With and without it, an hour later, in seven cases of ten at least."""
-    held = {"with it": 0, "without it": 0}
+    """
+    An hour later, in seven cases of ten at least: without it within the band, with it no worse.
+
+    And what it gained is what was said of it, within a third.
+    """
+    held = {"with it": 0, "without it": 0, "gained": 0}
     for name in SWITCHED:
         message, ways, at = switch(name)
         advice, situation = message.news.advice, SITUATIONS[name]
@@ -105,7 +113,11 @@ def test_what_comes_of_switches_is_what_was_forecast() -> None:
         for way, (forecast, outcome) in pairs.items():
             assert forecast is not None
             came = shown(outcome, situation, at + HOUR // EVERY)
-            held[way] += forecast.forecast_lag_low <= came <= forecast.forecast_lag_high
+            best = 0.0 if way == "with it" else forecast.forecast_lag_low
+            held[way] += best <= came <= forecast.forecast_lag_high
+        assert advice.forecast is not None
+        said = advice.forecast.forecast_gain_expected
+        held["gained"] += ways.gain(HOUR) == pytest.approx(said, rel=0.34)
 
     assert min(held.values()) >= 0.7 * len(SWITCHED), held
 
