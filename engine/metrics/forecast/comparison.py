@@ -154,16 +154,18 @@ def _price(
     load: Load, seen: Outlooks, free: int, row: int, owner: Indices, stands: Standstill
 ) -> dict[str, Any]:
     """
-    By how much the lag integral rises for what stands still, and how many offsets are consumed later for it: of a
-    member that is behind, what it could have consumed; else what arrives meanwhile.
+    By how much the lag integral rises for what stands still, and how many offsets are consumed later for it: what
+    arrives while its partitions stand still, or if that is more, what a member could have consumed of its backlog and
+    of what arrives.
     """
     rise = np.median(seen.integrals[row] - seen.integrals[free])
     members = len(load.capacity)
     of_member = np.where((owner == NONE) | load.stuck, members, owner)
     arrived = stands.held_up_seconds * load.arrivals.mean(axis=0)
-    waits = np.bincount(of_member, arrived, members + 1)[:members]
-    behind = np.bincount(of_member, load.backlog, members + 1)[:members] > 0
-    could = np.where(behind, np.nan_to_num(load.capacity) * stands.lost_seconds, 0.0)
+    sums = [load.arrivals.mean(axis=0), load.backlog, arrived]
+    comes, behind, waits = (np.bincount(of_member, own, members + 1)[:members] for own in sums)
+    there = np.where(behind > 0, behind + comes * stands.lost_seconds, 0.0)
+    could = np.minimum(np.nan_to_num(load.capacity) * stands.lost_seconds, there)
     nobody = float(arrived.sum() - waits.sum())
     return {
         "price_held_up_offsets": float(np.maximum(waits, could).sum()) + nobody,
