@@ -72,16 +72,16 @@ SELECT
     candidate.forecast_lag_integral_low,
     candidate.forecast_lag_integral_expected,
     candidate.forecast_lag_integral_high,
-    candidate.overload_per_second,
-    candidate.forecast_gain_low,
-    candidate.forecast_gain_expected,
-    candidate.forecast_gain_high,
     candidate.price_restarts,
     candidate.price_held_up_offsets,
     candidate.price_offset_seconds,
     extract(epoch FROM now() - snapshot.started_at)::double precision AS age_seconds,
     candidate.stores_in_one_rack,
-    candidate.stores_judged
+    candidate.stores_judged,
+    candidate.overload_per_second,
+    candidate.forecast_gain_low,
+    candidate.forecast_gain_expected,
+    candidate.forecast_gain_high
 FROM newest_snapshot AS newest
 INNER JOIN snapshot ON snapshot.snapshot_id = newest.proposed
 INNER JOIN candidate ON candidate.snapshot_id = newest.proposed

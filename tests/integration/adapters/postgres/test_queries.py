@@ -465,23 +465,21 @@ def test_advice_is_counted_by_group_and_owner(history: PostgresHistory) -> None:
 
 
 def test_open_switches_are_summed_without_what_is_unknown(history: PostgresHistory) -> None:
-    """What each saves, less the price of getting there; a group that is advised to stay saves nothing."""
+    """What each saves, restarts included; a group that is advised to stay saves nothing."""
     taken = manifest()
     history.store_snapshot(taken)
-    numbers: dict[str, tuple[float | None, float | None]] = {"a": (100.0, 30.0), "b": (None, 5.0)}
     tables = []
-    for group, (live, then) in numbers.items():
+    for group, gain in {"a": 50.0, "b": None}.items():
         rows = candidates(taken.snapshot_id, group).to_pylist()
         for row in rows:
             is_live = row["strategy"] == "live"
-            row["forecast_lag_integral_expected"] = live if is_live else then
-            row["price_offset_seconds"] = None if is_live else 20.0
+            row["forecast_gain_expected"] = None if is_live else gain
             row["cross_rack_cost_per_month"], row["currency"] = (9.0 if is_live else 4.0), "EUR"
         tables += rows
     history.store_candidates(
         taken.snapshot_id, rows_to_table(tables, arrow_schema(CandidateColumns))
     )
-    told = [advice(taken.snapshot_id, group) for group in numbers]
+    told = [advice(taken.snapshot_id, group) for group in ("a", "b")]
     told.append(advice(taken.snapshot_id, "c", verdict="stay", strategy=None))
     history.store_advice(taken.snapshot_id, told)
 
