@@ -84,7 +84,7 @@ class LiveGroup:
     def leave(self) -> None:
         """The member that has been there longest leaves."""
         self.subscriptions.pop(0)
-        self.members.pop(0).close()
+        close(self.members.pop(0))
 
     def settled(self) -> GroupSnapshot:
         """

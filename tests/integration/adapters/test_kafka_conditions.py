@@ -236,7 +236,7 @@ def test_an_unsubscribed_topic(stage: Stage) -> None:
     assert seen.totals["findings"] == [
         "commits on 1 partition without subscriber, left out of totals"
     ]
-    member.close()
+    close(member)
     empty = watch.until(lambda seen: seen.group.state == "Empty", "the member to have left")
     assert empty["old", 0] == Row(**left, status="STOP")
     assert totals(empty, "total_lag", "status", "partitions", "unsubscribed_partitions") == (
@@ -395,7 +395,7 @@ def test_a_static_member_that_is_gone(stage: Stage) -> None:
     commit(member, topic, 4)
     watch = Watch(stage, "app")
     watch.looks(2)
-    member.close()  # a static member does not leave when it ends
+    close(member)  # a static member does not leave when it ends
     stays = watch.look()
     found = {"begin": 0, "end": 10, "committed": 4, "lag": 6, "basis": "committed"}
     assert [one.instance_id for one in stays.group.members] == ["one"]
