@@ -24,6 +24,7 @@ from evenkeel.engine.model.errors import ClusterUnreachable, EvenkeelError
 from evenkeel.engine.pipeline.snapshot import take_snapshot
 from tests.helpers.certificates import OVER, Authority
 from tests.helpers.facts import said
+from tests.helpers.kafka_stage import close
 from tests.helpers.searched import file_text, history_text
 from tests.helpers.secured_broker import (
     NOBODY,
@@ -225,7 +226,7 @@ def test_a_topic_that_may_not_be_read_is_told_with_its_group(
             secured_broker.address("login"), secured_broker.by_password("SCRAM-SHA-512")
         )
     finally:
-        consumer.close()
+        close(consumer)
         with secured_broker.admin() as admin:
             wait_until(lambda: _gone(admin, group), 120, "the group to be gone", interval=0.2)
     missing = {
