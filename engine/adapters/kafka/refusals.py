@@ -57,18 +57,16 @@ def is_lasting(problem: BaseException | None) -> bool:
 
 def is_outdated(causes: Sequence[BaseException]) -> bool:
     """Whether a certificate of the broker's chain is not valid now."""
-    links = [link for cause in causes for link in _chain(cause)]
-    checked = [link for link in links if isinstance(link, ssl.SSLCertVerificationError)]
+    checked = [link for link in _links(causes) if isinstance(link, ssl.SSLCertVerificationError)]
     return any(link.verify_code in _EXPIRED for link in checked)
 
 
 def is_cut(causes: Sequence[BaseException]) -> bool:
     """Whether the broker ended a conversation over TLS; the alert that says why may get lost on the way."""
-    links = [link for cause in causes for link in _chain(cause)]
     ends = (ssl.SSLEOFError, ConnectionResetError, BrokenPipeError)
     return any(
         isinstance(link, ends) or (isinstance(link, ssl.SSLError) and _is_alert(link))
-        for link in links
+        for link in _links(causes)
     )
 
 
@@ -95,7 +93,7 @@ def explain(
         fix = _HERE.get(mechanism or "", "Check the sasl properties of its connection.")
         missing = "no AWS credentials are found" if isinstance(ours, AttributeError) else None
         return f"asks for a login that cannot be made here: {missing or brief(ours)}", fix
-    links = [link for cause in causes for link in _chain(cause)]
+    links = _links(causes)
     for link in links:
         if isinstance(link, ssl.SSLCertVerificationError):
             return _certificate(link)
@@ -212,6 +210,11 @@ def brief(problem: BaseException) -> str:
 
 def _words(reason: str) -> str:
     return reason.lower().replace("_", " ")
+
+
+def _links(causes: Sequence[BaseException]) -> list[BaseException]:
+    """The causes, each with what led to it."""
+    return [link for cause in causes for link in _chain(cause)]
 
 
 def _chain(problem: BaseException | None) -> Iterator[BaseException]:

@@ -91,8 +91,7 @@ def outlooks(
         standstills: K times what pauses on the way there; None: nothing.
     """
     members, count = len(load.capacity), len(owners)
-    # one more member, who has what nobody owns and does nothing
-    placed = [np.where((owner == NONE) | load.stuck, members, owner) for owner in owners]
+    placed = [queue_of(load, owner) for owner in owners]
     capacity = np.append(np.where(np.isnan(load.capacity), np.inf, load.capacity), 0.0)
     factor = np.exp(futures.spread[:, None] * np.append(load.uncertainty, 0.0))
     can = np.where(np.isinf(capacity), np.inf, capacity * factor)  # (R, M + 1)
@@ -120,6 +119,11 @@ def outlooks(
         integrals=integrals,
         tail=share,
     )
+
+
+def queue_of(load: Load, owner: Indices) -> Indices:
+    """(n) the member in whose queue each partition is; one more member has what nobody gets on with."""
+    return np.where((owner == NONE) | load.stuck, len(load.capacity), owner)
 
 
 def _waiting(load: Load, owner: Indices, paused: Standstill | None) -> tuple[Floats, Floats]:
@@ -160,18 +164,17 @@ def _filled(
     for step in range(STEPS):
         np.take(due, futures.interval[:, step], axis=1, out=comes, mode="clip")  # or it buffers
         comes *= futures.scale[:, step, None]
-        left = longest - step * STEP_SECONDS
-        if left > 0:
+        if longest > step * STEP_SECONDS:
             still = np.clip(stands - step * STEP_SECONDS, 0.0, STEP_SECONDS)
             backlog, within = _stood_still(backlog, comes, done, still)
             totals.append(np.einsum("krm->kr", backlog))
-            integrals += within
-            continue
-        comes -= done
-        backlog += comes
-        np.maximum(backlog, 0.0, out=backlog)
-        totals.append(np.einsum("krm->kr", backlog))
-        integrals += (totals[-2] + totals[-1]) / 2 * STEP_SECONDS
+        else:
+            comes -= done
+            backlog += comes
+            np.maximum(backlog, 0.0, out=backlog)
+            totals.append(np.einsum("krm->kr", backlog))
+            within = (totals[-2] + totals[-1]) / 2 * STEP_SECONDS
+        integrals += within
     return backlog, np.array(totals), integrals
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ...model.arrays import NONE, Flags, Floats, Indices
+from ...model.arrays import Flags, Floats, Indices
 from ...model.figures import ENDS, Forecast
 from ...model.pauses import Standstill
 from ...model.states import CapacityBasis
 from ..observe import Observation
-from .backlog import Load, Outlooks, bands_of, outlooks
+from .backlog import Load, Outlooks, bands_of, outlooks, queue_of
 from .futures import futures, step_after
 
 UNCERTAIN = 0.05
@@ -159,8 +159,7 @@ def _price(
     of what arrives.
     """
     rise = np.median(seen.integrals[row] - seen.integrals[free])
-    members = len(load.capacity)
-    of_member = np.where((owner == NONE) | load.stuck, members, owner)
+    members, of_member = len(load.capacity), queue_of(load, owner)
     arrived = stands.held_up_seconds * load.arrivals.mean(axis=0)
     sums = [load.arrivals.mean(axis=0), load.backlog, arrived]
     comes, behind, waits = (np.bincount(of_member, own, members + 1)[:members] for own in sums)
