@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.helpers.dying import Between
+
 
 @dataclass
 class Calls:
@@ -28,22 +30,8 @@ class Calls:
                 what()
 
 
-class Watched:
+class Watched(Between):
     """A port whose calls are counted."""
 
     def __init__(self, port: Any, calls: Calls) -> None:
-        self._port, self._calls = port, calls
-
-    def __getattr__(self, name: str) -> Any:
-        """A method of the port."""
-        method = getattr(self._port, name)
-        if not callable(method):
-            return method
-
-        def called(*values: Any, **named: Any) -> Any:
-            self._calls.passed(after=False)
-            answer = method(*values, **named)
-            self._calls.passed(after=True)
-            return answer
-
-        return called
+        super().__init__(port, lambda _, after: calls.passed(after))

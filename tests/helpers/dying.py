@@ -25,6 +25,16 @@ class Deaths:
         self.look = look
         self.counts.clear()
 
+    def at(self, name: str, after: bool) -> None:
+        """
+        Something is asked for, or that is over.
+
+        Raises:
+            Killed: The caller had not died here.
+        """
+        self.counts[name] += not after
+        self.maybe("after" if after else "before", name)
+
     def maybe(self, when: str, name: str) -> None:
         """
         Die, unless that has happened here.
@@ -38,21 +48,29 @@ class Deaths:
             raise Killed(*place)
 
 
-class Dying:
-    """A port that stands before another."""
+class Between:
+    """A port that stands before another, and tells of each call: its name, and whether it is over."""
 
-    def __init__(self, port: Any, deaths: Deaths) -> None:
-        self._port, self._deaths = port, deaths
+    def __init__(self, port: Any, tell: Callable[[str, bool], object]) -> None:
+        self._port, self._tell = port, tell
 
     def __getattr__(self, name: str) -> Any:
-        """A method of the port, with death before and after it."""
-        method: Callable[..., Any] = getattr(self._port, name)
+        """What the port has of that name; a method tells before and after."""
+        method = getattr(self._port, name)
+        if not callable(method):
+            return method
 
         def called(*values: Any, **named: Any) -> Any:
-            self._deaths.counts[name] += 1
-            self._deaths.maybe("before", name)
+            self._tell(name, False)
             answer = method(*values, **named)
-            self._deaths.maybe("after", name)
+            self._tell(name, True)
             return answer
 
         return called
+
+
+class Dying(Between):
+    """A port whose caller dies before and after each call."""
+
+    def __init__(self, port: Any, deaths: Deaths) -> None:
+        super().__init__(port, deaths.at)
