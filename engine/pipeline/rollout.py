@@ -35,12 +35,14 @@ from ..assignors.live import Live
 from ..config import Rule, Settings, StreamsSettings
 from ..followers.plan import NAME as PLAN
 from ..messages.wording import words
-from ..model.arrays import Flags
+from ..metrics.forecast import delayed_offsets
+from ..model.arrays import Flags, Indices
 from ..model.assignments import Deployment, Feasibility
 from ..model.command import command_in_text
 from ..model.errors import Infeasible, InputError
 from ..model.facts import note, reason, step
 from ..model.groups import GroupSnapshot
+from ..model.pauses import Standstill
 from ..model.states import GroupType
 from ..records import CandidateRow
 from ..snapshots.groups_with_past import BatchWithPast, GroupWithPast
@@ -60,7 +62,7 @@ class HeldUp:
 
     Attributes:
         seconds: Longest total pause of a partition.
-        offsets: Number of offsets that arrive during pauses; None if rates are unknown.
+        offsets: Number of offsets that are consumed later for it; None if rates are unknown.
     """
 
     seconds: float
@@ -111,8 +113,8 @@ class SwitchCost:
 def cost_of(
     group: GroupSnapshot,
     rollout: Rollout,
-    held: Sequence[Sequence[HeldUp | None]] = (),
     *,
+    offsets: float | None = None,
     there: bool = False,
 ) -> SwitchCost | None:
     """
@@ -121,18 +123,16 @@ def cost_of(
     Args:
         group: The group.
         rollout: The ways.
-        held: Delay of each round of each way, if known.
+        offsets: Number of delayed offsets by the candidate's forecast.
         there: Whether the group already runs the strategy, so that one restart applies its assignment.
     """
     if not rollout.ways:
-        return SwitchCost(rounds=(Restart.ONE,), restarts=1, offsets=None) if there else None
+        return SwitchCost(rounds=(Restart.ONE,), restarts=1, offsets=offsets) if there else None
     rounds = rollout.ways[0].rounds
-    each = held[0] if held else [None] * len(rounds)
-    waits = [one.offsets for one in each if one is not None and one.offsets is not None]
     return SwitchCost(
         rounds=tuple(this.restart for this in rounds),
         restarts=sum(_restarts(group, this) for this in rounds),
-        offsets=sum(waits) if len(waits) == len(rounds) else None,
+        offsets=offsets,
     )
 
 
@@ -337,16 +337,28 @@ def _held(
     )
     if paid is None:
         return None
-    seconds = np.where(_restarting(group, spec, this), paid.held_up_seconds, 0.0)
-    longest = float(seconds.max(initial=0.0))
-    arrivals = measured.measured.production[group.partitions.assignable]
-    waits = float((arrivals * seconds).sum())
-    return HeldUp(seconds=longest, offsets=None if np.isnan(waits) else waits)
+    restarts = _restarting(group, spec, this)
+    seconds = np.where(restarts[spec.owner], paid.held_up_seconds, 0.0)
+    stands = Standstill(
+        held_up_seconds=seconds, lost_seconds=np.where(restarts[:-1], paid.lost_seconds, 0.0)
+    )
+    return HeldUp(seconds=float(seconds.max(initial=0.0)), offsets=_delayed(measured, then, stands))
 
 
 def _restarting(group: GroupSnapshot, spec: GroupSpec, this: Round) -> Flags:
-    """(P) whether a round restarts the instance that owns a partition."""
+    """(M + 1) whether a round restarts the instance that a member is of; the last is nobody."""
     names = {m.id: {m.process_id, instance_of(m)} for m in group.members}
     own = [not this.only or not names[name].isdisjoint(this.only) for name in spec.members]
-    restarting: Flags = np.array([*own, not this.only], np.bool_)[spec.owner]
-    return restarting
+    return np.array([*own, not this.only], np.bool_)
+
+
+def _delayed(measured: MeasuredGroup, owner: Indices, stands: Standstill) -> float | None:
+    """How many offsets are consumed later; of a group without a forecast, which keeps up, what arrives meanwhile."""
+    numbers = measured.measured
+    if numbers is None:
+        return None
+    if numbers.load is not None:
+        return delayed_offsets(numbers.load, owner, stands)
+    arrivals = numbers.production[measured.group.partitions.assignable]
+    waits = float((arrivals * stands.held_up_seconds).sum())
+    return None if np.isnan(waits) else waits

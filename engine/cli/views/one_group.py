@@ -214,7 +214,9 @@ def _cost_of_advised(
         runbook = runbook_of(settings, selection, one.advice.strategy or "")
     except EvenkeelError:
         return None
-    return cost_of(runbook.group, runbook.rollout, runbook.held, there=runbook.there)
+    ahead = runbook.then.forecast
+    delayed = ahead.price_held_up_offsets if ahead else None
+    return cost_of(runbook.group, runbook.rollout, offsets=delayed, there=runbook.there)
 
 
 def _cost(one: JudgedGroup, cost: SwitchCost | None) -> str | None:

@@ -6,7 +6,7 @@ and high), `comparison` (what a group has to do and can, and all its assignments
 """
 
 from .backlog import Load, Outlooks, outlooks
-from .comparison import SOON_SECONDS, UNCERTAIN, capacity_of, forecasts, load_of
+from .comparison import SOON_SECONDS, UNCERTAIN, capacity_of, delayed_offsets, forecasts, load_of
 from .futures import HORIZON_SECONDS, PATHS, STEPS, Futures, futures, step_after
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Load",
     "Outlooks",
     "capacity_of",
+    "delayed_offsets",
     "forecasts",
     "futures",
     "load_of",

@@ -153,12 +153,27 @@ def _gain(seen: Outlooks, stays: int, row: int) -> dict[str, Any]:
 def _price(
     load: Load, seen: Outlooks, free: int, row: int, owner: Indices, stands: Standstill
 ) -> dict[str, Any]:
-    """
-    By how much the lag integral rises for what stands still, and how many offsets are consumed later for it: what
-    arrives while its partitions stand still, or if that is more, what a member could have consumed of its backlog and
-    of what arrives.
-    """
+    """By how much the lag integral rises for what stands still, and how many offsets are consumed later for it."""
     rise = np.median(seen.integrals[row] - seen.integrals[free])
+    return {
+        "price_held_up_offsets": delayed_offsets(load, owner, stands),
+        # no future is better for it, but sums of its numbers may round the other way
+        "price_offset_seconds": max(float(rise), 0.0),
+    }
+
+
+def delayed_offsets(load: Load, owner: Indices, stands: Standstill) -> float:
+    """
+    How many offsets are consumed later because members stand still.
+
+    It is what arrives while its partitions stand still, or if that is more, what a member could have consumed of its
+    backlog and of what arrives.
+
+    Args:
+        load: What the group has to do, and can.
+        owner: (n) who gets each partition, NONE for nobody.
+        stands: What pauses.
+    """
     members, of_member = len(load.capacity), queue_of(load, owner)
     arrived = stands.held_up_seconds * load.arrivals.mean(axis=0)
     sums = [load.arrivals.mean(axis=0), load.backlog, arrived]
@@ -166,11 +181,7 @@ def _price(
     there = np.where(behind > 0, behind + comes * stands.lost_seconds, 0.0)
     could = np.minimum(np.nan_to_num(load.capacity) * stands.lost_seconds, there)
     nobody = float(arrived.sum() - waits.sum())
-    return {
-        "price_held_up_offsets": float(np.maximum(waits, could).sum()) + nobody,
-        # no future is better for it, but sums of its numbers may round the other way
-        "price_offset_seconds": max(float(rise), 0.0),
-    }
+    return float(np.maximum(waits, could).sum()) + nobody
 
 
 def _forecast(seen: Outlooks, row: int) -> Forecast:
