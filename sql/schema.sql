@@ -148,6 +148,7 @@ CREATE TABLE group_metrics (
     diagnosis TEXT,
     diagnosis_reason TEXT,
     commit_interval_seconds DOUBLE PRECISION,
+    rebalance_seconds DOUBLE PRECISION,
     delay_seconds DOUBLE PRECISION,
     commit_ages_seconds DOUBLE PRECISION[],
     assignment TEXT,
@@ -209,6 +210,7 @@ COMMENT ON COLUMN group_metrics.facts IS 'Findings as a list of {kind, measure, 
 COMMENT ON COLUMN group_metrics.diagnosis IS 'Diagnosis: healthy, catching up, skewed load, slow member, no members, ... or unknown.';
 COMMENT ON COLUMN group_metrics.diagnosis_reason IS 'Diagnosis with names and numbers; null if healthy.';
 COMMENT ON COLUMN group_metrics.commit_interval_seconds IS 'Commit interval in seconds, learned or configured; null until a commit is observed.';
+COMMENT ON COLUMN group_metrics.rebalance_seconds IS 'Pause of its members in a rebalance, in seconds; null until rebalances took a tenth of an interval in which members were behind.';
 COMMENT ON COLUMN group_metrics.delay_seconds IS 'Time lag of its worst partition beyond the commit interval, in seconds.';
 COMMENT ON COLUMN group_metrics.commit_ages_seconds IS 'Commit age in seconds at each sample without backlog, as input of the forecast.';
 COMMENT ON COLUMN group_metrics.assignment IS 'Fingerprint of the assignment, by identities of members; null during a rebalance.';

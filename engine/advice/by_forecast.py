@@ -36,6 +36,7 @@ def less_lag(standing: LiveAndCandidate, candidate: Candidate, ease: float) -> A
         return Argument()
     gain = (
         *outlook(FactKind.GAIN, live, other),
+        *standing.mended(candidate),
         compared(FactKind.REMARK, "forecast_drained_seconds_expected", live, other),
         compared(FactKind.REMARK, "forecast_lag_integral_expected", live, other),
         *price(other),

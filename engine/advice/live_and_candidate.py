@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..config import Policy
 from ..model.assignments import Candidate
 from ..model.columns import columns_of
-from ..model.facts import Fact, FactKind
+from ..model.facts import Fact, FactKind, remark
 from ..model.figures import Forecast, Score
 from ..model.states import Diagnosis
 
@@ -84,6 +84,20 @@ class LiveAndCandidate:
             return False
         now, then = live.overload_per_second, other.overload_per_second
         return now is not None and then is not None and then < now
+
+    def mended(self, candidate: Candidate) -> tuple[Fact, ...]:
+        """What of the diagnosis a candidate mends, as remarks: what leaves the slow member, or this backlog alone."""
+        if self.diagnosis is Diagnosis.CATCHING_UP and candidate.score is not None:
+            now, then = self.score.drain_seconds, candidate.score.drain_seconds
+            return (remark("for_this_backlog", before=now, after=then),)
+        if self.diagnosis is not Diagnosis.SLOW_MEMBER:
+            return ()
+        slow = {n for f in self.findings if f.measure == self.diagnosis.measure for n in f.subjects}
+        return tuple(
+            replace(each, kind=FactKind.REMARK)
+            for each in candidate.notes
+            if each.measure == "relieved_member" and slow.intersection(each.subjects)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -172,7 +172,8 @@ def _measured(source: SnapshotSource, pattern: str) -> WalkedLake:
     for chunk in chunks_of(lake, newest) if unknown else ():
         learned |= _learned(lake, settings, newest, [one for one in chunk.groups if one in unknown])
     if learned:
-        lake.learn(lookback_ids(lake, settings, newest)[1], learned)
+        shown = {name: {"commit_interval_seconds": own} for name, own in learned.items()}
+        lake.learn(lookback_ids(lake, settings, newest)[1], shown)
         record_metrics(lake, newest, compute_metrics(lake, settings, newest, every=True))
     return lake
 

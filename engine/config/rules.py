@@ -43,7 +43,8 @@ class Policy(Strict):
         hysteresis: The share of each threshold that is enough to keep a switch advised.
         near_lower_bound: If lag is within this share above its lower bound, the assignment isn't the cause.
         repeat_interval_seconds: The time between two messages about the advice of a group with the same diagnosis.
-        rebalance_seconds: How long partitions pause in a rebalance that revokes them.
+        rebalance_seconds: How long partitions pause in a rebalance that revokes them. Without it, evenkeel uses what it
+            measured of the group, else 5 s.
         restart_seconds: How long the partitions of a static member pause while it restarts.
         confirm_wins: A strategy must win this many of the last `confirm_of` evaluated snapshots to be advised. It must
             lose as many to be withdrawn.

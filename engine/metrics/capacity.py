@@ -57,13 +57,15 @@ class Capacity:
 
 
 def capacities(
-    samples: Samples, behind: Flags, lumpy: Flags, configured: Floats, start: Ints
+    samples: Samples, behind: Flags, lumpy: Flags, moved: Flags, configured: Floats, start: Ints
 ) -> Capacity:
     """
     Args:
         samples: The partitions of a batch.
         behind: (S, n) whether each was behind at each sample.
         lumpy: (n) whether the group commits more rarely than it is looked at, so that an interval may see none.
+        moved: (S - 1, M) whether members of its group came or went in each interval: it stood still for that, so
+            other intervals count if there are any.
         configured: (M) offsets/s; nan where nothing is configured.
         start: (G + 1) where each group's members begin.
     """
@@ -72,6 +74,8 @@ def capacities(
     consumed = stack_of([each.consumed for each in seen], members, np.float64)
     seconds = stack_of([each.seconds for each in seen], members, np.float64)
     busy = stack_of([each.busy for each in seen], members, np.bool_)
+    calm = busy & ~moved
+    busy = np.where(calm.any(axis=0), calm, busy)
     kept_up = stack_of([each.kept_up for each in seen], members, np.bool_)
     rare = any_of_owner(lumpy, samples.owner[0], members)
     newest = busy & ((np.cumsum(busy, axis=0) <= NEWEST) | rare)

@@ -23,6 +23,7 @@ from .history import Rate, TimeLag, deviation, rate, time_lag, time_to_loss
 from .lag import Lag, OffsetReset, measure_lag
 from .past import Past, owners_before
 from .racks import RecordSize, record_size
+from .rebalances import Rebalances
 from .samples import Samples, silent_members
 from .status import WINDOW, statuses
 from .subscriptions import unequal_subscriptions
@@ -50,6 +51,7 @@ class Known:
         objective: (G) seconds that a group may be behind beyond its commit interval.
         commit_interval: (G) seconds between two commits, nan when not configured.
         learned_interval: (G) the same as learned after the preceding snapshot, nan when nothing was.
+        learned_pause: (G) seconds that members stand still in a rebalance, as learned by then; nan when nothing was.
         loss_within: (G) seconds: retention that would reach unread records sooner is a loss ahead.
     """
 
@@ -59,6 +61,7 @@ class Known:
     objective: Floats
     commit_interval: Floats
     learned_interval: Floats
+    learned_pause: Floats
     loss_within: Floats
 
     @classmethod
@@ -72,6 +75,7 @@ class Known:
             objective=np.full(groups, OBJECTIVE),
             commit_interval=unknown,
             learned_interval=unknown,
+            learned_pause=unknown,
             loss_within=unknown,
         )
 
@@ -95,6 +99,7 @@ class Observation:
         past: The earlier snapshots.
         lags: Now and before, newest first, (n) the lags as people see them.
         known: What the configuration knows of the groups.
+        rebalances: Those that members brought who came or went.
     """
 
     batch: GroupBatch
@@ -114,6 +119,7 @@ class Observation:
     past: Past
     lags: Sequence[Column]
     known: Known
+    rebalances: Rebalances
 
     @property
     def delay(self) -> Floats:
@@ -153,6 +159,12 @@ class Observation:
         """(n) how large a record is."""
         sizes = self.known.bytes_per_record[self.batch.group]
         return record_size(self.batch.partitions, sizes)
+
+    @cached_property
+    def rebalance_seconds(self) -> Floats:
+        """(G) for how long members stand still in a rebalance; nan unknown."""
+        speed, before = self.capacity.saturated, self.known.learned_pause
+        return self.rebalances.pauses(self.samples, self.evidence.behind, speed, before)
 
     @cached_property
     def findings(self) -> tuple[tuple[Fact, ...], ...]:
@@ -200,7 +212,8 @@ def observe(batch: GroupBatch, earlier: Sequence[GroupBatch], known: Known) -> O
     )
     delays = delay(samples, interval, batch.group, ASSUMED_INTERVAL)
     behind = np.nan_to_num(delays) > known.objective[batch.group]
-    capacity = _capacity(samples, behind, interval, known, batch)
+    rebalances = Rebalances.of(past)
+    capacity = _capacity(samples, behind, interval, rebalances, known)
     evidence = Evidence(
         batch=batch,
         samples=samples,
@@ -234,6 +247,7 @@ def observe(batch: GroupBatch, earlier: Sequence[GroupBatch], known: Known) -> O
         past=past,
         lags=lags,
         known=known,
+        rebalances=rebalances,
     )
 
 
@@ -242,13 +256,19 @@ def _rebalancing(header: GroupHeader) -> bool:
 
 
 def _capacity(
-    samples: Samples, behind: Flags, interval: CommitInterval, known: Known, batch: GroupBatch
+    samples: Samples,
+    behind: Flags,
+    interval: CommitInterval,
+    rebalances: Rebalances,
+    known: Known,
 ) -> Capacity:
+    batch = rebalances.past.now
     shortest = np.nanmin(samples.seconds, axis=0, initial=np.inf)
     return capacities(
         samples,
         behind,
         interval.of_group[batch.group] > shortest,
+        rebalances.number[:, batch.members.group] > 0,
         known.capacity_per_second[batch.members.group],
         batch.members.start,
     )

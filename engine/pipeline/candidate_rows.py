@@ -186,11 +186,12 @@ def scored(candidates: pa.Table) -> dict[str, list[Candidate]]:
     """
     The candidates of each group, in order of their position.
 
-    What a reader is told of a candidate (reason, how, notes, proof, replay) is left out, but for a live assignment
+    What a reader is told of a candidate (reason, how, proof, replay) is left out, but for a live assignment
     without a score, whose reason is the group's.
     """
     table = candidates.select(NEEDED).sort_by("position").combine_chunks()
-    flaws, counts = (_facts(table, kind) for kind in (FactKind.FINDING, FactKind.COUNTS))
+    kinds = (FactKind.FINDING, FactKind.COUNTS, FactKind.NOTE)
+    flaws, counts, notes = (_facts(table, kind) for kind in kinds)
     # of a fleet few have a forecast
     ahead = pc.indices_nonzero(table["forecast_lag_expected"].is_valid())
     some = table.select([spec.name for spec in columns_of(Forecast)]).take(ahead)
@@ -219,6 +220,7 @@ def scored(candidates: pa.Table) -> dict[str, list[Candidate]]:
             score=Score(**dict(zip(_SCORE, numbers, strict=True))) if known else None,
             forecast=forecasts.get(row),
             findings=flaws.get(row, ()),
+            notes=notes.get(row, ()),
             counts=counts.get(row, ()),
         )
         found.setdefault(group, []).append(candidate)

@@ -272,6 +272,7 @@ def _numbers_of(seen: Observation) -> dict[str, list[Any]]:
         ),
         "rates_since": [from_ms(each) for each in Column(first, first != never).tolist()],
         "commit_interval_seconds": _numbers(seen.commit_interval),
+        "rebalance_seconds": _numbers(seen.rebalance_seconds),
         "delay_seconds": _numbers(np.where(guessed, np.nan, max_by(delays, start, -np.inf))),
     }
 

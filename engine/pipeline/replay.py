@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 
 from ..advice import SERVER_SIDE, Feasibilities, FeasibilityJudgment, runs
+from ..advice.live_and_candidate import BY_CAPACITY
 from ..advice.lost_racks import leaders_only, lost_rack_awareness, strays, unpriced
 from ..advice.next_change import Changes, silent_members
 from ..advice.scoring import Judge
@@ -22,12 +23,13 @@ from ..assignors.kit.settle import Settled, settle
 from ..assignors.promises.ask import NoAnswer
 from ..config import Policy, Rule, Settings
 from ..followers.plan import NAME as PLAN
-from ..messages.wording import counts
+from ..messages.wording import counts, member_names
 from ..metrics.forecast import Load, forecasts
+from ..metrics.samples import sums_by_owner
 from ..model.arrays import Floats, Indices
 from ..model.assignments import ABLE, Assignment, Candidate, Deployment, Feasibility
 from ..model.errors import Infeasible
-from ..model.facts import Fact, FactKind, fact, of_kind, reason
+from ..model.facts import Fact, FactKind, fact, note, of_kind, reason
 from ..model.figures import NextChange
 from ..model.groups import GroupSnapshot
 from ..model.states import GroupType
@@ -84,7 +86,7 @@ def replay_group(
     rule = settings.rule(group.cluster, group.group)
     spec = spec_of_measured(group, measured, rule)
     judge = judge_of_measured(group, measured, spec, rule)
-    pauses = settings.policy(group.cluster, group.group)
+    pauses = measured.pauses(settings.policy(group.cluster, group.group))
     joining = _joining(spec, group, measured, coming, pauses)
     feasibilities = Feasibilities(group, rule.assignors, rule.client)
     changes = Changes(joining(False, frozenset())) if ask_next_change else None
@@ -119,6 +121,9 @@ def replay_group(
         return price(candidate.how, spec.static, spec.owner, owner, eager=eager, pauses=pauses)
 
     candidates = with_forecasts(measured.load, candidates, price_of)
+    if measured.load is not None:
+        relief = _reliefs(group, measured.load)
+        candidates = [replace(c, notes=(*c.notes, *relief(c))) for c in candidates]
     if measured.live is not None and measured.live.balanced is False:
         candidates = [_with_counts(candidate, judge) for candidate in candidates]
     # what is found about racks and subscriptions is said of what the group has now
@@ -190,6 +195,26 @@ def _with_counts(candidate: Candidate, judge: Judge) -> Candidate:
         return candidate
     named = counts(judge.counts(candidate.assignment))
     return replace(candidate, counts=(fact(FactKind.COUNTS, "member_counts", [named]),))
+
+
+def _reliefs(group: GroupSnapshot, load: Load) -> Callable[[Candidate], tuple[Fact, ...]]:
+    """How many partitions an assignment by capacity takes from the member that gets most beyond what it can do."""
+    everything = np.ones(len(load.owner), np.bool_)
+    comes = sums_by_owner(load.arrivals[0], load.owner, everything, len(load.capacity))
+    over = np.nan_to_num(comes - load.capacity)
+    most = int(np.argmax(over))
+    had = (load.owner == most) & (over[most] > 0)
+
+    def relief(candidate: Candidate) -> tuple[Fact, ...]:
+        if candidate.strategy not in BY_CAPACITY or candidate.assignment is None:
+            return ()
+        left = int((had & (candidate.assignment.owner != most)).sum())
+        if not left:
+            return ()
+        name = [*member_names(group.members).values()][most]
+        return (note("relieved_member", [name], after=left, partitions=int(had.sum())),)
+
+    return relief
 
 
 def _about_racks(
@@ -286,7 +311,7 @@ def asked(
         Infeasible: The strategy cannot run on this group.
     """
     rule = settings.rule(group.cluster, group.group)
-    pauses = settings.policy(group.cluster, group.group)
+    pauses = measured.pauses(settings.policy(group.cluster, group.group))
     spec = spec_of_measured(group, measured, rule)
     joining = _joining(spec, group, measured, coming, pauses)
     feasibilities = Feasibilities(group, rule.assignors, rule.client)

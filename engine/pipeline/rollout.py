@@ -322,7 +322,7 @@ def _held(
     this, group = rounds[place], measured.group
     if this.restart is Restart.ALL or measured.measured is None:
         return None
-    pauses = settings.policy(group.cluster, group.group)
+    pauses = measured.measured.pauses(settings.policy(group.cluster, group.group))
     spec = changed.group
     then = changed.owner_after if place == len(rounds) - 1 else spec.owner
     way = step("restart_one" if this.restart is Restart.ONE else "list_alone")

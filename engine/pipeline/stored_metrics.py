@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from ..advice.scoring import Judge
 from ..assignors.interface import GroupSpec
-from ..config import Rule, Settings
+from ..config import Policy, Rule, Settings
 from ..metrics.forecast import Load, capacity_of
 from ..metrics.observe import Observation
 from ..model.arrays import NONE, Column, Flags, Floats, Ints
@@ -56,6 +56,7 @@ class Measured:
             that says how the group is dealt out, not what its members can do.
         live: What the judge said of the present assignment; None where there is none to judge.
         load: What its forecast is made from, over the partitions that count; None where it needs or can have none.
+        rebalance_seconds: For how long its members stand still in a rebalance, as seen; None unknown.
     """
 
     lag: Column
@@ -66,6 +67,14 @@ class Measured:
     weights: Floats
     live: Figures | None
     load: Load | None
+    rebalance_seconds: float | None
+
+    def pauses(self, policy: Policy) -> Policy:
+        """A policy with the pause of a rebalance as it was seen, unless somebody configured one."""
+        seen, configured = self.rebalance_seconds, "rebalance_seconds" in policy.model_fields_set
+        if seen is None or configured:
+            return policy
+        return policy.model_copy(update={"rebalance_seconds": seen})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -192,6 +201,7 @@ class _Arrays:
             weights=sure if np.isnan(sure).all() else capacity,
             live=group.live,
             load=load,
+            rebalance_seconds=group.rebalance_seconds,
         )
 
 

@@ -136,6 +136,12 @@ class GroupMetrics(OfGroup):
         default=None,
         at_least=0,
     )
+    rebalance_seconds: float | None = column(
+        "Pause of its members in a rebalance, in seconds; null until rebalances took a tenth of an interval in which "
+        "members were behind.",
+        default=None,
+        at_least=0,
+    )
     delay_seconds: float | None = column(
         "Time lag of its worst partition beyond the commit interval, in seconds.",
         default=None,

@@ -38,6 +38,23 @@ T = TypeVar("T")
 _log = logger(__name__)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learned:
+    """
+    What the metrics of earlier snapshots learned of a group, by columns of `group_metrics`; None: nothing.
+
+    Attributes:
+        commit_interval_seconds: Seconds between its commits.
+        rebalance_seconds: For how long its members stand still in a rebalance.
+    """
+
+    commit_interval_seconds: float | None = None
+    rebalance_seconds: float | None = None
+
+
+LEARNED = ("commit_interval_seconds", "rebalance_seconds")
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BatchWithPast:
     """
@@ -47,13 +64,13 @@ class BatchWithPast:
         batch: The groups.
         earlier: Their earlier snapshots, newest first; each has those of the groups that it can be trusted with.
         withheld: Why a group is withheld from judgment, by group id.
-        learned: Seconds between the commits of a group as the newest metrics before had it, by group id.
+        learned: What the newest metrics before had learned of a group, by group id.
     """
 
     batch: GroupBatch
     earlier: tuple[GroupBatch, ...]
     withheld: Mapping[str, str]
-    learned: Mapping[str, float] = field(default_factory=dict)
+    learned: Mapping[str, Learned] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -281,23 +298,26 @@ def read_with_past(
     )
 
 
-_INTERVAL = ("group_id", "commit_interval_seconds")
-
-
-def learned_before(lake: Lake, before: Sequence[str], names: Sequence[str]) -> dict[str, float]:
-    """The commit intervals of groups in the metrics of the newest earlier snapshot that has some."""
+def learned_before(lake: Lake, before: Sequence[str], names: Sequence[str]) -> dict[str, Learned]:
+    """What the metrics of the newest earlier snapshot that has some had learned of groups."""
+    columns = ("group_id", *LEARNED)
     for snapshot_id in before:
         # without metrics, or with damaged ones
         with suppress(LakeError):
-            rows = lake.read("group_metrics", [snapshot_id], groups=names, columns=_INTERVAL)
-            return intervals_of(rows)
+            return learned_of(
+                lake.read("group_metrics", [snapshot_id], groups=names, columns=columns)
+            )
     return {}
 
 
-def intervals_of(groups: pa.Table) -> dict[str, float]:
-    """Seconds between the commits of groups, by their ids, as far as their rows of `group_metrics` know it."""
-    pairs = zip(*(groups[column].to_pylist() for column in _INTERVAL), strict=True)
-    return {name: seconds for name, seconds in pairs if seconds is not None}
+def learned_of(groups: pa.Table) -> dict[str, Learned]:
+    """What rows of `group_metrics` have learned of groups, by their ids, where that is anything."""
+    columns = (groups[column].to_pylist() for column in ("group_id", *LEARNED))
+    return {
+        name: Learned(**dict(zip(LEARNED, values, strict=True)))
+        for name, *values in zip(*columns, strict=True)
+        if any(value is not None for value in values)
+    }
 
 
 def left_out(name: str, problem: Exception) -> None:

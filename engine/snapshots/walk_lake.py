@@ -190,11 +190,11 @@ class WalkedLake(OverLake):
             ]
         return self._names[snapshot_id]
 
-    def learn(self, snapshot_id: str, intervals: Mapping[str, float | None]) -> None:
-        """Take how often groups commit for what metrics of a snapshot say; nothing else of them is known."""
+    def learn(self, snapshot_id: str, learned: Mapping[str, Mapping[str, Any]]) -> None:
+        """Take columns of groups for what metrics of a snapshot say; nothing else of them is known."""
         rows = [
-            {"snapshot_id": snapshot_id, "group_id": name, "commit_interval_seconds": seconds}
-            for name, seconds in intervals.items()
+            {"snapshot_id": snapshot_id, "group_id": name, **columns}
+            for name, columns in learned.items()
         ]
         table = rows_to_table(rows, METRICS["group_metrics"])
         self.write("metrics", snapshot_id, {"group_metrics": table}, {})

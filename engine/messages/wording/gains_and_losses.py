@@ -92,10 +92,28 @@ def _cost(fact: Fact) -> str:
     return f"{money(saved, fact.unit or '')} a month {'saved' if less == 'less' else less}"
 
 
+def _for_this_backlog(fact: Fact) -> str:
+    ends = [duration(known(end)) for end in (fact.before, fact.after)]
+    return f"for this backlog only: drained in {change(*ends)}"
+
+
+def _relieved(fact: Fact) -> str:
+    """
+    >>> _relieved(Fact(kind=FactKind.NOTE, measure="relieved_member", subjects=("m-3",), after=2, partitions=4))
+    '2 of the 4 partitions of m-3 on other members would do'
+    """
+    moved, had = whole(fact.after), fact.partitions or 0
+    every = f"the {several(had, 'partition')}"
+    share = every if moved == had else f"{moved:,} of {every}"
+    return f"{share} of {fact.subjects[0]} on other members would do"
+
+
 CLAUSES: Mapping[str, Clause] = {
     "forecast_lag_expected": lag("lag in an hour"),
     "forecast_lag_low": "p10 {before:,} -> {after:,}",
     "forecast_lag_high": "p90 {before:,} -> {after:,}",
+    "for_this_backlog": _for_this_backlog,
+    "relieved_member": _relieved,
     "forecast_drained_seconds_expected": _drained,
     "forecast_lag_integral_expected": _integral,
     "forecast_utilization_expected": _busiest,

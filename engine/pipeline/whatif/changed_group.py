@@ -188,6 +188,7 @@ def suppose(seen: SeenGroup, changes: Sequence[Change]) -> Supposed:
         weights=made.able(measured.weights, peer),
         live=None,
         load=None if measured.load is None else _load(measured.load, group, then, made, of_new),
+        rebalance_seconds=measured.rebalance_seconds,
     )
     return Supposed(seen=seen, layout=made, group=then, measured=foreseen)
 

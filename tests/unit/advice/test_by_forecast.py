@@ -9,7 +9,7 @@ import pytest
 from evenkeel.engine.config import Policy
 from evenkeel.engine.messages.wording import because
 from evenkeel.engine.model.assignments import Verdict
-from evenkeel.engine.model.facts import FactKind, fact
+from evenkeel.engine.model.facts import FactKind, fact, note
 from evenkeel.engine.model.states import Diagnosis
 from tests.helpers.weighed import (
     GB,
@@ -100,6 +100,23 @@ def test_a_slow_member_gets_less_by_capacity_alone():
     assert (told.verdict, told.best_undeployable) == (Verdict.STAY, "balanced")
 
 
+def test_how_many_partitions_of_the_slow_member_would_do_elsewhere_is_told():
+    """Of the member that the diagnosis names, and of no other."""
+    other = replace(
+        undeployable("balanced", ahead=SWITCHES),
+        notes=(note("relieved_member", ["c-1"], after=2, partitions=4),),
+    )
+    names = {name: [fact(FactKind.DIAGNOSIS, "slow_member", [name])] for name in ("c-1", "c-2")}
+    named, unnamed = (
+        decided(live(ahead=STAYS), other, diagnosis=Diagnosis.SLOW_MEMBER, findings=names[name])
+        for name in names
+    )
+
+    told = because(named.best_undeployable_facts)
+    assert "2 of the 4 partitions of c-1 on other members would do" in told
+    assert "would do" not in because(unnamed.best_undeployable_facts)
+
+
 @pytest.mark.parametrize(("then", "verdict"), [(8.0, Verdict.SWITCH), (8.1, Verdict.STAY)])
 def test_a_backlog_that_drains_anyway_is_worth_a_switch_that_saves_an_hour(then, verdict):
     """Nine hours until it is drained become eight."""
@@ -111,6 +128,8 @@ def test_a_backlog_that_drains_anyway_is_worth_a_switch_that_saves_an_hour(then,
     )
 
     assert told.verdict is verdict
+    only = "for this backlog only: drained in 9 h -> 8 h"
+    assert (only in because(told.facts)) is (verdict is Verdict.SWITCH)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -150,6 +151,42 @@ def test_only_what_the_group_could_run_has_a_price():
     assert rows["roundrobin"]["price_restarts"] == members
     assert rows["roundrobin"]["price_held_up_offsets"] > 0
     assert rows["roundrobin"]["price_offset_seconds"] > 0
+
+
+@pytest.mark.parametrize(
+    ("policy", "dearer"),
+    [({}, True), ({"rebalance_seconds": 5}, False)],
+    ids=["seen", "configured"],
+)
+def test_a_price_has_the_pauses_that_were_seen(policy, dearer):
+    """Rebalances of 15 s delay twice the records of 5 s, unless somebody configured that they last 5 s."""
+    lake, group, _ = _stored("skewed-load", 34)
+    settings = Settings(rules=(Rule(policy=Policy(**policy)),))
+    _, [found] = measured_at_once(settings, _with_past(lake, group))
+    seen = replace(found, measured=replace(found.measured, rebalance_seconds=15.0))
+
+    usual, slower = (
+        next(
+            row.row.forecast.price_held_up_offsets
+            for row in propose_group(settings, one, ask_next_change=False)
+            if row.row.strategy == "roundrobin"
+        )
+        for one in (found, seen)
+    )
+    assert (slower > 2 * usual, slower == usual) == (dearer, not dearer)
+
+
+def test_an_assignment_by_capacity_says_how_many_partitions_leave_the_slow_member():
+    """Some of those that it has, never more; of what goes by counts nothing is said."""
+    rows = _candidates("slow-member", 34)
+    told = {
+        name: [each for each in candidate_of(row).notes if each.measure == "relieved_member"]
+        for name, row in rows.items()
+    }
+
+    [relieved] = told["balanced"]
+    assert 0 < relieved.after <= relieved.partitions
+    assert told["roundrobin"] == []
 
 
 def test_a_forecast_survives_the_lake_and_json():
