@@ -199,3 +199,22 @@ def test_a_pattern_of_which_no_group_can_be_shown_fails(run):
     result = run(*call("tasks", "r*"))
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.endswith("evenkeel: none of 2 matching groups could be shown.\n")
+
+
+def test_advice_runbook_and_election_give_one_price():
+    """The records that are delayed, and how many members are restarted, are the same whoever is asked."""
+
+    def asked(*words):
+        return CliRunner().invoke(app, [*words, "--group", "skewed-load", "--from", RECORDED])
+
+    [advice] = objects(asked("advise", "--json"))
+    [price] = [row for row in advice["strategies"] if row["strategy"] == "roundrobin"]
+    [runbook] = objects(asked("runbook", "--strategy", "roundrobin", "--json"))
+    [election] = objects(asked("elect", "--to", "roundrobin", "--json"))
+
+    [round_] = runbook["ways"][0]["rounds"]
+    assert round_["waiting_offsets"] == price["price_held_up_offsets"]
+    assert price["price_restarts"] == runbook["members"] == election["plan"]["members"]
+    assert f"{price['price_restarts']} restarts delay about 1,080 records" in advice["reason"]
+    assert "~1,100 records delayed" in asked("advise").stdout
+    assert "about 1,100 records are delayed" in asked("runbook", "--strategy", "roundrobin").stdout
