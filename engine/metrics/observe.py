@@ -15,6 +15,7 @@ from ..model.facts import Fact, finding
 from ..model.groups import GroupHeader
 from ..model.labels import Labels
 from ..model.states import LagBasis, Status
+from ..records.forecast_course import ForecastCourse
 from .balance import member_counts
 from .capacity import NEWEST, Capacity, capacities
 from .commit_interval import CommitInterval, commit_intervals, delay
@@ -51,6 +52,7 @@ class Known:
         commit_interval: (G) seconds between two commits, nan when not configured.
         learned_interval: (G) the same as learned after the preceding snapshot, nan when nothing was.
         loss_within: (G) seconds: retention that would reach unread records sooner is a loss ahead.
+        forecasts: (G) the state of its forecasts after the preceding snapshot; None without earlier forecasts.
     """
 
     auto_offset_reset: Sequence[str | None]
@@ -60,6 +62,7 @@ class Known:
     commit_interval: Floats
     learned_interval: Floats
     loss_within: Floats
+    forecasts: Sequence[ForecastCourse | None]
 
     @classmethod
     def nothing(cls, groups: int) -> Known:
@@ -73,6 +76,7 @@ class Known:
             commit_interval=unknown,
             learned_interval=unknown,
             loss_within=unknown,
+            forecasts=[None] * groups,
         )
 
 

@@ -28,6 +28,7 @@ from ..model.errors import ClusterBusy, InputError, SnapshotNotFound
 from ..ports import ALL, Lake, Locks, Queries
 from ..snapshots import split_snapshot_id
 from ..snapshots.groups_with_past import learned_before, lookback_ids
+from ..snapshots.learned import Learned
 from ..snapshots.walk_lake import WalkedLake
 from .pipeline import WholeHistory, read_at_once, run_pipeline
 
@@ -53,8 +54,8 @@ class Shelf(WholeHistory, Locks, Protocol):
     def done(self, cluster: str, since: datetime, until: datetime) -> dict[str, bool]:
         """Completed snapshots of a period by id, and whether they have advice."""
 
-    def commit_intervals(self, snapshot_id: str) -> dict[str, float | None]:
-        """Seconds between the commits of each group that it has metrics of in a snapshot, as learned by then."""
+    def learned(self, snapshot_id: str) -> dict[str, Learned]:
+        """What was learned by then of each group that it has metrics of in a snapshot."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -315,10 +316,10 @@ def _walked(lake: Lake, shelf: Shelf, settings: Settings, plan: BackfillPlan) ->
         walked.stand(snapshot_id, settings.lookback)
         before = lookback_ids(walked, settings, snapshot_id)[1:]
         if before and not walked.has_made("metrics", before[0]):
-            # this walk did not make the metrics of the snapshot before: how often groups commit, shelf or lake says
+            # this walk did not make the metrics of the snapshot before: what they learned, shelf or lake says
             groups = walked.read("groups", before[:1], columns=["group_id"])["group_id"].to_pylist()
-            learned: dict[str, float | None] = {**learned_before(lake, before, groups)}
-            walked.learn(before[0], learned | shelf.commit_intervals(before[0]))
+            learned = learned_before(lake, before, groups)
+            walked.learn(before[0], learned | shelf.learned(before[0]))
         run_pipeline(
             walked,
             shelf,

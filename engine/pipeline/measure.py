@@ -27,6 +27,7 @@ from ..snapshots.groups_with_past import (
     read_with_past,
     with_others,
 )
+from ..snapshots.learned import Learned
 from ..snapshots.validation import silent_group
 from .metric_rows import MetricRows
 
@@ -98,7 +99,7 @@ def observe_group(
 
 
 def known_of(
-    settings: Settings, batch: GroupBatch, learned: Mapping[str, float] = MappingProxyType({})
+    settings: Settings, batch: GroupBatch, learned: Mapping[str, Learned] = MappingProxyType({})
 ) -> Known:
     """
     Known properties of each group of a batch, from the configuration and earlier snapshots.
@@ -106,8 +107,9 @@ def known_of(
     Args:
         settings: The configuration.
         batch: The groups.
-        learned: Commit intervals in seconds by group id, as learned by `compute_metrics` in the previous snapshot.
+        learned: What `compute_metrics` learned in the previous snapshot, by group id.
     """
+    own = [learned.get(header.group, Learned()) for header in batch.headers]
     rules = [settings.rule(header.cluster, header.group) for header in batch.headers]
     return Known(
         auto_offset_reset=[rule.auto_offset_reset for rule in rules],
@@ -115,10 +117,11 @@ def known_of(
         bytes_per_record=_configured([rule.bytes_per_record for rule in rules]),
         objective=_configured([rule.lag_slo_seconds or OBJECTIVE for rule in rules]),
         commit_interval=_configured([rule.commit_interval_seconds for rule in rules]),
-        learned_interval=_configured([learned.get(header.group) for header in batch.headers]),
+        learned_interval=_configured([each.commit_interval for each in own]),
         loss_within=_configured(
             [(rule.incidents or INCIDENTS).loss_within_seconds for rule in rules]
         ),
+        forecasts=[each.forecasts for each in own],
     )
 
 

@@ -30,6 +30,7 @@ from . import (
     with_nulls,
 )
 from .chunks import chunks_of, in_halves
+from .learned import LEARNED, Learned, learned_in
 from .validation import distrusted, rejected_as_a_whole, skipped_groups
 from .walk_lake import WalkedLake
 
@@ -47,13 +48,13 @@ class BatchWithPast:
         batch: The groups.
         earlier: Their earlier snapshots, newest first; each has those of the groups that it can be trusted with.
         withheld: Why a group is withheld from judgment, by group id.
-        learned: Seconds between the commits of a group as the newest metrics before had it, by group id.
+        learned: What the newest metrics before had learned of a group, by group id.
     """
 
     batch: GroupBatch
     earlier: tuple[GroupBatch, ...]
     withheld: Mapping[str, str]
-    learned: Mapping[str, float] = field(default_factory=dict)
+    learned: Mapping[str, Learned] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -281,23 +282,14 @@ def read_with_past(
     )
 
 
-_INTERVAL = ("group_id", "commit_interval_seconds")
-
-
-def learned_before(lake: Lake, before: Sequence[str], names: Sequence[str]) -> dict[str, float]:
-    """The commit intervals of groups in the metrics of the newest earlier snapshot that has some."""
+def learned_before(lake: Lake, before: Sequence[str], names: Sequence[str]) -> dict[str, Learned]:
+    """What the metrics of the newest earlier snapshot that has some had learned of groups, by their ids."""
     for snapshot_id in before:
         # without metrics, or with damaged ones
         with suppress(LakeError):
-            rows = lake.read("group_metrics", [snapshot_id], groups=names, columns=_INTERVAL)
-            return intervals_of(rows)
+            rows = lake.read("group_metrics", [snapshot_id], groups=names, columns=LEARNED)
+            return learned_in(rows)
     return {}
-
-
-def intervals_of(groups: pa.Table) -> dict[str, float]:
-    """Seconds between the commits of groups, by their ids, as far as their rows of `group_metrics` know it."""
-    pairs = zip(*(groups[column].to_pylist() for column in _INTERVAL), strict=True)
-    return {name: seconds for name, seconds in pairs if seconds is not None}
 
 
 def left_out(name: str, problem: Exception) -> None:

@@ -18,6 +18,7 @@ from evenkeel.engine.model.message import AlertMessage
 from evenkeel.engine.model.moments import utc_now
 from evenkeel.engine.ports import Delivered
 from evenkeel.engine.records import MemberMetrics, records_of
+from evenkeel.engine.snapshots.learned import Learned, learned_in
 
 __all__ = ["MemoryCluster", "MemoryHistory", "MemoryNotifier", "MemoryShelf", "SlowNotifier"]
 
@@ -100,11 +101,10 @@ class MemoryShelf(memory.MemoryHistory):
             if since <= one.started_at < until and (one.measured or one.rejected)
         }
 
-    def commit_intervals(self, snapshot_id: str) -> dict[str, float | None]:
-        """As the rows of its groups have them."""
+    def learned(self, snapshot_id: str) -> dict[str, Learned]:
+        """As the rows of its groups have it."""
         tables = self.tables.metrics.get(snapshot_id)
-        rows = tables["group_metrics"].to_pylist() if tables else []
-        return {row["group_id"]: row["commit_interval_seconds"] for row in rows}
+        return learned_in(tables["group_metrics"]) if tables else {}
 
 
 class SlowNotifier(MemoryNotifier):

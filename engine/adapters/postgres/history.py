@@ -19,6 +19,7 @@ from ...ports import PreviousAdvice
 from ...records import Course, record_of
 from ...records.tables import ADVICE, GROUP_METRICS, SNAPSHOT
 from ...snapshots import split_snapshot_id
+from ...snapshots.learned import LEARNED, Learned, learned_of
 from .advice import AdviceTables
 from .alerts import IncidentTables, OutboxTables
 from .migration import migrate
@@ -127,18 +128,17 @@ class PostgresShelf(PostgresHistory):
             there = connection.exec_driver_sql("SELECT to_regclass('snapshot')").scalar()
             return {row[0]: row[1] for row in connection.execute(own)} if there else {}
 
-    def commit_intervals(self, snapshot_id: str) -> dict[str, float | None]:
-        """As the rows of its groups have them."""
-        metrics = GROUP_METRICS.c
-        own = select(metrics.group_id, metrics.commit_interval_seconds)
+    def learned(self, snapshot_id: str) -> dict[str, Learned]:
+        """As the rows of its groups have it."""
+        own = select(*(GROUP_METRICS.c[name] for name in LEARNED))
         with self._transaction() as connection:
-            rows = connection.execute(own.where(metrics.snapshot_id == snapshot_id))
-            return {row[0]: row[1] for row in rows}
+            rows = connection.execute(own.where(GROUP_METRICS.c.snapshot_id == snapshot_id))
+            return learned_of(tuple(row) for row in rows)
 
     def previous_advice(self, snapshot_id: str) -> list[PreviousAdvice]:
         """Its own; of a group of the snapshot that it has none of, that of the history as of then."""
         own = super().previous_advice(snapshot_id)
-        left = self.commit_intervals(snapshot_id).keys() - {one.group_id for one in own}
+        left = self.learned(snapshot_id).keys() - {one.group_id for one in own}
         if not left:
             return own
         cluster, _ = split_snapshot_id(snapshot_id)

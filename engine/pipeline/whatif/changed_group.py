@@ -261,6 +261,7 @@ def _load(
         capacity=made.able(load.capacity, of_new),
         uncertainty=np.full(len(made.members), UNCERTAIN),
         ages=load.ages,
+        stretch=load.stretch,
         owner=then.partitions.owner[after],
         stuck=(made.of_rows(every(load.stuck, False), False) | made.dead)[after],
     )

@@ -8,10 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from evenkeel.engine.metrics.forecast import HORIZON_SECONDS, STEPS, futures, load_of, outlooks
+from evenkeel.engine.metrics.forecast import (
+    AHEAD,
+    HORIZON_SECONDS,
+    STEPS,
+    futures,
+    load_of,
+    outlooks,
+)
 from evenkeel.engine.metrics.observe import Observation
 from evenkeel.engine.model.arrays import Floats
-from evenkeel.engine.pipeline.backtest import AHEAD, ForecastCheck
+from evenkeel.engine.pipeline.backtest import ForecastCheck
 from tests.helpers.fluid import naive
 from tests.helpers.fluid.fork import lateness
 from tests.helpers.fluid.plan import EVERY

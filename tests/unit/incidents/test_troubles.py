@@ -22,6 +22,7 @@ from evenkeel.engine.model.facts import Fact
 from evenkeel.engine.model.states import ALARMS, Diagnosis
 from evenkeel.engine.pipeline.measure import observed_of
 from evenkeel.engine.snapshots.groups_with_past import BatchWithPast, read_batch
+from evenkeel.engine.snapshots.learned import Learned
 from tests.helpers.fluid import EVERY, FIRST, SITUATIONS, Kind
 from tests.helpers.fluid.lake import situations_lake
 from tests.helpers.series import members_of, observed_series, series, steadily
@@ -69,7 +70,7 @@ def seen() -> list[tuple[Observation, tuple[GroupBatch, ...]]]:
     """What is observed of all situations at each snapshot, and the snapshots before."""
     (lake, ids), settings = situations_lake(), Settings()
     earlier: tuple[GroupBatch, ...] = ()
-    learned: dict[str, float] = {}
+    learned: dict[str, Learned] = {}
     observations = []
     for snapshot_id in ids:
         batch = read_batch(lake, settings, snapshot_id, list(SITUATIONS))
@@ -77,7 +78,11 @@ def seen() -> list[tuple[Observation, tuple[GroupBatch, ...]]]:
         observed = observed_of(settings, groups)
         observations.append((observed, earlier))
         intervals = zip(batch.headers, observed.commit_interval.tolist(), strict=True)
-        learned = {each.group: seconds for each, seconds in intervals if not np.isnan(seconds)}
+        learned = {
+            each.group: Learned(commit_interval=seconds)
+            for each, seconds in intervals
+            if not np.isnan(seconds)
+        }
         earlier = (batch, *earlier)[:LOOKBACK]
     return observations
 

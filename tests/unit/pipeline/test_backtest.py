@@ -7,8 +7,8 @@ import pytest
 from evenkeel.engine.adapters.memory import MemoryHistory
 from evenkeel.engine.adapters.recording import Recording, open_recording
 from evenkeel.engine.config import Settings
+from evenkeel.engine.metrics.forecast import AHEAD
 from evenkeel.engine.pipeline.backtest import (
-    AHEAD,
     DiagnosisChange,
     ForecastCheck,
     backtest,
