@@ -62,7 +62,8 @@ class Outlooks:
     Attributes:
         lag: (K, T, 3) offsets at each step, as a snapshot would show them.
         delay_seconds: (K, 3) how far behind the member is that is behind most, at the horizon.
-        drained_seconds: (K, 3) until nobody has a backlog; infinity beyond the horizon.
+        drained_seconds: (K, 3) until nobody has a backlog; infinity beyond the horizon, nan where somebody who has one
+            is of unknown capacity.
         utilization: (K, 3) of the busiest member, over the horizon; nan where no capacity is known.
         overload: (K) offsets/s that arrived in the newest interval beyond what their members can do.
         lag_integral: (K, 3) offset-seconds of backlog over the horizon.
@@ -115,7 +116,7 @@ def outlooks(
     return Outlooks(
         lag=stretched(np.stack([bands_of(each, share) for each in lag], axis=1), load.stretch),
         delay_seconds=bands_of(late, share),
-        drained_seconds=bands_of(drained, share),
+        drained_seconds=bands_of(np.where(_unknown(load, placed), np.nan, drained), share),
         utilization=bands_of(used, share),
         overload=np.maximum(arrivals[:, 0] - capacity, 0.0).sum(axis=1),
         lag_integral=bands_of(integrals, share),
@@ -127,6 +128,14 @@ def outlooks(
 def queue_of(load: Load, owner: Indices) -> Indices:
     """(n) the member in whose queue each partition is; one more member has what nobody gets on with."""
     return np.where((owner == NONE) | load.stuck, len(load.capacity), owner)
+
+
+def _unknown(load: Load, placed: Sequence[Indices]) -> Flags:
+    """(K, 1) whether a member of unknown capacity is behind, so that nobody knows how long it will be."""
+    members = len(load.capacity)
+    behind = np.array([_sums(load.backlog[None], owner, members + 1)[0] for owner in placed])
+    unknown = (behind[:, :-1] > 0) & np.isnan(load.capacity)
+    return np.asarray(unknown.any(axis=1, keepdims=True))
 
 
 def _waiting(load: Load, owner: Indices, paused: Standstill | None) -> tuple[Floats, Floats]:
