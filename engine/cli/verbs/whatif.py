@@ -94,7 +94,14 @@ def whatif(
 ) -> None:
     """Forecast a group with other members, partitions, racks or capacities."""
     from ...messages.wording import member_names
-    from ...pipeline.whatif import SeenGroup, answer, answer_of_tasks, arriving, by_instances
+    from ...pipeline.whatif import (
+        SeenGroup,
+        answer,
+        answer_of_tasks,
+        arriving,
+        by_instances,
+        day_of,
+    )
     from .. import sources, whatif_options
     from ..local_mode import LOCAL_RUN, look
     from ..views import whatif as view
@@ -141,7 +148,8 @@ def whatif(
         if seen.group.places_tasks:
             return tell_tasks(seen)
         changes = whatif_options.changes_of(seen.group, options)
-        reply = answer(source.settings, seen, changes, named, follows)
+        day = day_of(source.lake, source.newest, seen.group)
+        reply = answer(source.settings, seen, changes, named, follows, day)
         complain(f"{LOCAL_RUN}; cluster {source.cluster}, snapshot {source.newest}")
         if as_json:
             emit(view.objects(reply))

@@ -113,9 +113,7 @@ def test_forecasts_and_prices_read_as_clauses(fact, told):
 
 def test_a_fact_of_what_never_ends_survives_its_json():
     """A group that is not caught up within the hour has a fact that says so."""
-    never = Fact(
-        kind=REMARK, measure="forecast_drained_seconds", after=9.0, bound=float("inf")
-    )
+    never = Fact(kind=REMARK, measure="forecast_drained_seconds", after=9.0, bound=float("inf"))
 
     assert record_of(Fact, to_json(never)) == never
     assert record_of(Fact, row_of(never)) == never

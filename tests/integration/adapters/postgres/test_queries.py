@@ -436,7 +436,15 @@ def test_a_group_got_worse_that_kept_up_less_of_its_time(history: PostgresHistor
 
 def test_the_coming_hour_is_shown_as_it_went_a_day_and_a_week_ago(history: PostgresHistory) -> None:
     """Its highest lag, and nothing of the hour before it; a week without snapshots is unknown."""
-    for number, lag in ((-1441, 900), (-1440, 800), (-1439, 12), (-1400, 70), (-1380, 50), (-1379, 900), (0, 5)):
+    for number, lag in (
+        (-1441, 900),
+        (-1440, 800),
+        (-1439, 12),
+        (-1400, 70),
+        (-1380, 50),
+        (-1379, 900),
+        (0, 5),
+    ):
         measured(history, number, lag=lag, production_per_second=lag / 10)
 
     (row,) = history.query("same_hour")
