@@ -72,10 +72,10 @@ def course_of(seen: Observation, group: int) -> ForecastCourse | None:
     rows = seen.batch.rows(group)
     lag = seen.lag.for_people.take(rows).take(seen.counted[rows]).total()
     assignment = None if header.rebalancing else fingerprint(seen.batch, group)
-    return _after(before, header.taken_at, assignment, lag)
+    return after(before, header.taken_at, assignment, lag)
 
 
-def _after(
+def after(
     before: ForecastCourse, at: datetime, assignment: str | None, lag: int | None
 ) -> ForecastCourse:
     """Take note of the forecasts that are due; with another assignment none of them is of use."""
