@@ -49,6 +49,8 @@ _log = logger(__name__)
 
 LOCAL_RUN = "local run: not validated, not stored"
 
+WITH_FORECASTS = f"{LOCAL_RUN}, forecasts not corrected by earlier ones"
+
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedGroup:

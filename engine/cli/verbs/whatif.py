@@ -103,7 +103,7 @@ def whatif(
         day_of,
     )
     from .. import sources, whatif_options
-    from ..local_mode import LOCAL_RUN, look
+    from ..local_mode import WITH_FORECASTS, look
     from ..views import whatif as view
     from ..views import whatif_tasks as of_tasks
     from ..views.tables import emit
@@ -136,7 +136,7 @@ def whatif(
             {} if measured is None else arriving(group, measured.production),
             named,
         )
-        complain(f"{LOCAL_RUN}; cluster {source.cluster}, snapshot {source.newest}")
+        complain(f"{WITH_FORECASTS}; cluster {source.cluster}, snapshot {source.newest}")
         if as_json:
             emit(of_tasks.objects(reply))
         else:
@@ -150,7 +150,7 @@ def whatif(
         changes = whatif_options.changes_of(seen.group, options)
         day = day_of(source.lake, source.newest, seen.group)
         reply = answer(source.settings, seen, changes, named, follows, day)
-        complain(f"{LOCAL_RUN}; cluster {source.cluster}, snapshot {source.newest}")
+        complain(f"{WITH_FORECASTS}; cluster {source.cluster}, snapshot {source.newest}")
         if as_json:
             emit(view.objects(reply))
         else:

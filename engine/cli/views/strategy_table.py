@@ -123,7 +123,7 @@ def lag_change(now: Row, then: Row) -> str | None:
     if all(known):
         told += f" (p10-p90: {before_and_after(*map(lag_band, rows))})"
     low, high = (then[f"forecast_drained_seconds_{end}"] for end in ("low", "high"))
-    return f"{told}, caught up {forecasts.caught_up(low, high)}" if high else told
+    return f"{told}, {forecasts.caught_up(low, high)}" if high else told
 
 
 def before_and_after(before: str, after: str) -> str:

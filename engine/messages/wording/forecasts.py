@@ -75,21 +75,25 @@ def caught_up(low: float, high: float) -> str:
 
     >>> never = float("inf")
     >>> caught_up(725, 1208), caught_up(40, 130), caught_up(725, 728), caught_up(0, 0)
-    ('in 12 to 20 min', 'in 40 s to 2 min', 'in 12 min', 'already')
-    >>> caught_up(2400, never), caught_up(never, never), caught_up(0, never)
-    ('not before 40 min', 'not within the hour', 'perhaps not within the hour')
+    ('caught up in 12 to 20 min', 'caught up in 40 s to 2 min', 'caught up in 12 min', 'already caught up')
+    >>> caught_up(2400, never), caught_up(never, never)
+    ('not caught up before 40 min', 'not caught up within the hour')
+    >>> caught_up(0, never)
+    'perhaps not caught up within the hour'
     """
     if math.isinf(low):
-        return "not within the hour"
+        return "not caught up within the hour"
     first, last = map(_moment, (low, high))
     if math.isinf(high):
-        return f"not before {first}" if low > 0 else "perhaps not within the hour"
+        return (
+            f"not caught up before {first}" if low > 0 else "perhaps not caught up within the hour"
+        )
     if high == 0:
-        return "already"
+        return "already caught up"
     if first == last:
-        return f"in {first}"
+        return f"caught up in {first}"
     number, unit = first.split()
-    return f"in {number if last.endswith(f' {unit}') else first} to {last}"
+    return f"caught up in {number if last.endswith(f' {unit}') else first} to {last}"
 
 
 def _moment(seconds: float) -> str:

@@ -87,7 +87,7 @@ CLAUSES: Mapping[str, Clause] = {
     "forecast_lag_expected": lag("lag in an hour"),
     "forecast_lag_low": "p10 {before:,} -> {after:,}",
     "forecast_lag_high": "p90 {before:,} -> {after:,}",
-    "forecast_drained_seconds": lambda f: f"caught up {_drained(f)}",
+    "forecast_drained_seconds": _drained,
     "forecast_drained_seconds_staying": lambda f: f"with the current assignment {_drained(f)}",
     "forecast_lag_integral_expected": _integral,
     "forecast_utilization_expected": _busiest,

@@ -92,7 +92,7 @@ def test_what_belongs_to_a_gain_stands_closer_than_the_next_gain():
                 after=2400.0,
                 bound=float("inf"),
             ),
-            "with the current assignment not before 40 min",
+            "with the current assignment not caught up before 40 min",
         ),
         (
             Fact(
