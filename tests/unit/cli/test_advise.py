@@ -99,7 +99,10 @@ def test_the_scoreboard_says_what_becomes_of_the_group(run, tmp_path):
     rows = {row["strategy"]: row for row in group["strategies"]}
 
     heads = words_of(by_strategy["Strategy"])
-    assert "lag p50 (offsets) Forecast lag p90 (offsets) Forecast drained p10 Forecast drained p90 Restarts" in heads
+    assert (
+        "lag p50 (offsets) Forecast lag p90 (offsets) Forecast drained p10 Forecast drained p90 Restarts"
+        in heads
+    )
     live = rows["live"]
     ends = " ".join(f"{live[f'forecast_lag_{end}']:,.2f}" for end in ENDS)
     assert f" {ends} not in 1 h not in 1 h - " in words_of(by_strategy["live"])
