@@ -152,6 +152,7 @@ CREATE TABLE group_metrics (
     delay_seconds DOUBLE PRECISION,
     commit_ages_seconds DOUBLE PRECISION[],
     assignment TEXT,
+    forecast_course JSONB,
     partition_spread INTEGER,
     balanced BOOLEAN,
     most_partitions INTEGER,
@@ -214,6 +215,7 @@ COMMENT ON COLUMN group_metrics.rebalance_seconds IS 'Pause of its members in a 
 COMMENT ON COLUMN group_metrics.delay_seconds IS 'Time lag of its worst partition beyond the commit interval, in seconds.';
 COMMENT ON COLUMN group_metrics.commit_ages_seconds IS 'Commit age in seconds at each sample without backlog, as input of the forecast.';
 COMMENT ON COLUMN group_metrics.assignment IS 'Fingerprint of the assignment, by identities of members; null during a rebalance.';
+COMMENT ON COLUMN group_metrics.forecast_course IS 'State of its forecasts: factors of their width and forecasts that are not due yet; null without any.';
 COMMENT ON COLUMN group_metrics.partition_spread IS 'Largest minus smallest number of partitions among members with the same subscription.';
 COMMENT ON COLUMN group_metrics.balanced IS 'True if no member could take a partition from a member that has at least two more (KIP-54).';
 COMMENT ON COLUMN group_metrics.most_partitions IS 'Largest number of partitions of a member.';
@@ -550,9 +552,9 @@ COMMENT ON COLUMN candidate.forecast_lag_high IS 'Forecast, p90: lag in one hour
 COMMENT ON COLUMN candidate.forecast_delay_seconds_low IS 'Forecast, p10: time lag of the last member in one hour, beyond the commit interval.';
 COMMENT ON COLUMN candidate.forecast_delay_seconds_expected IS 'Forecast, p50: time lag of the last member in one hour, beyond the commit interval.';
 COMMENT ON COLUMN candidate.forecast_delay_seconds_high IS 'Forecast, p90: time lag of the last member in one hour, beyond the commit interval.';
-COMMENT ON COLUMN candidate.forecast_drained_seconds_low IS 'Forecast, p10: time until no member has a backlog; Infinity if not within one hour.';
-COMMENT ON COLUMN candidate.forecast_drained_seconds_expected IS 'Forecast, p50: time until no member has a backlog; Infinity if not within one hour.';
-COMMENT ON COLUMN candidate.forecast_drained_seconds_high IS 'Forecast, p90: time until no member has a backlog; Infinity if not within one hour.';
+COMMENT ON COLUMN candidate.forecast_drained_seconds_low IS 'Forecast, p10: time until no member has a backlog; Infinity if not within one hour, null if a member with a backlog has no known capacity.';
+COMMENT ON COLUMN candidate.forecast_drained_seconds_expected IS 'Forecast, p50: time until no member has a backlog; Infinity if not within one hour, null if a member with a backlog has no known capacity.';
+COMMENT ON COLUMN candidate.forecast_drained_seconds_high IS 'Forecast, p90: time until no member has a backlog; Infinity if not within one hour, null if a member with a backlog has no known capacity.';
 COMMENT ON COLUMN candidate.forecast_utilization_low IS 'Forecast, p10: incoming rate divided by capacity of the busiest member, over the next hour.';
 COMMENT ON COLUMN candidate.forecast_utilization_expected IS 'Forecast, p50: incoming rate divided by capacity of the busiest member, over the next hour.';
 COMMENT ON COLUMN candidate.forecast_utilization_high IS 'Forecast, p90: incoming rate divided by capacity of the busiest member, over the next hour.';

@@ -37,7 +37,7 @@ def less_lag(standing: LiveAndCandidate, candidate: Candidate, ease: float) -> A
     gain = (
         *outlook(FactKind.GAIN, live, other),
         *standing.mended(candidate),
-        compared(FactKind.REMARK, "forecast_drained_seconds_expected", live, other),
+        *caught_up(live, other),
         compared(FactKind.REMARK, "forecast_lag_integral_expected", live, other),
         *price(other),
     )
@@ -64,6 +64,20 @@ def outlook(kind: FactKind, live: Forecast, other: Forecast) -> tuple[Fact, ...]
         compared(FactKind.REMARK, "forecast_lag_low", live, other),
         compared(FactKind.REMARK, "forecast_lag_high", live, other),
     )
+
+
+def caught_up(live: Forecast, other: Forecast) -> tuple[Fact, ...]:
+    """When a group has caught up with a switch, from p10 to p90, and without it where that differs, as remarks."""
+    low, _, high = other.band("drained_seconds")
+    stays_low, _, stays_high = live.band("drained_seconds")
+    told = []
+    if low is not None:
+        told.append(remark("forecast_drained_seconds", after=low, bound=high, unit="s"))
+    if stays_low is not None and (stays_low, stays_high) != (low, high):
+        told.append(
+            remark("forecast_drained_seconds_staying", after=stays_low, bound=stays_high, unit="s")
+        )
+    return tuple(told)
 
 
 def perhaps_less_lag(standing: LiveAndCandidate, candidate: Candidate) -> float:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 
 from ..config import Policy
-from ..metrics.forecast import SOON_SECONDS
+from ..metrics.forecast import SOON_SECONDS, within
 from ..model.assignments import AdviceState, Candidate
 from ..model.facts import Fact, reason
 from ..model.states import Diagnosis
@@ -29,9 +29,6 @@ Promises are checked as soon as the nearer forecast is due, an hour after an adv
 those for an hour must still hold. What is won across racks alone shows at once,
 and an hour later whether lag came as stated with it.
 """
-
-NEAR = 0.1
-"""A snapshot tells what came when it is off the moment by no more than this share of the time till then."""
 
 SHARE_BAND = 0.05
 """A cross-rack share is promised to within so many points of 1."""
@@ -188,17 +185,6 @@ def seen_at_once(course: Course, at: datetime, live: LiveFigures) -> Checked:
                 left = tuple(other for other in uptake.promises if other is not promise)
                 return _closed(course, uptake, at, left, (check,), _at_once(uptake, check))
     return Checked(course=course)
-
-
-def within(ahead: float, every: float) -> float:
-    """
-    By how many seconds a snapshot may be off the moment of which it tells what came.
-
-    Args:
-        ahead: Seconds from when that was promised or forecast to the moment.
-        every: Seconds since the snapshot before; off by more than half of that, another is nearer.
-    """
-    return min(NEAR * ahead, every / 2)
 
 
 def _due(

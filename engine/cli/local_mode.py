@@ -41,12 +41,15 @@ from ..snapshots.groups_with_past import (
     of_each,
     read_with_past,
 )
+from ..snapshots.learned import Learned
 from ..snapshots.walk_lake import WalkedLake
 from .sources import SnapshotSource, tell_left_out
 
 _log = logger(__name__)
 
 LOCAL_RUN = "local run: not validated, not stored"
+
+WITH_FORECASTS = f"{LOCAL_RUN}, forecasts not corrected by earlier ones"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,25 +171,30 @@ def _measured(source: SnapshotSource, pattern: str) -> WalkedLake:
         for row in rows
         if row["commit_interval_seconds"] is None and row["error"] is None
     }
-    learned: dict[str, float] = {}
+    learned: dict[str, Learned] = {}
     for chunk in chunks_of(lake, newest) if unknown else ():
         learned |= _learned(lake, settings, newest, [one for one in chunk.groups if one in unknown])
     if learned:
-        shown = {name: {"commit_interval_seconds": own} for name, own in learned.items()}
-        lake.learn(lookback_ids(lake, settings, newest)[1], shown)
+        lake.learn(lookback_ids(lake, settings, newest)[1], learned)
         record_metrics(lake, newest, compute_metrics(lake, settings, newest, every=True))
     return lake
 
 
-def _learned(lake: Lake, settings: Settings, newest: str, names: Sequence[str]) -> dict[str, float]:
+def _learned(
+    lake: Lake, settings: Settings, newest: str, names: Sequence[str]
+) -> dict[str, Learned]:
     """How often some groups commit, as the pipeline would remember it from the snapshots before."""
-    learned: dict[str, float] = {}
+    learned: dict[str, Learned] = {}
     for snapshot_id in lookback_ids(lake, settings, newest)[1:]:
         if not names:
             break
         seen = _intervals(lake, settings, lookback_of(lake, settings, snapshot_id), names)
         names = [name for name, seconds in seen.items() if math.isnan(seconds)]
-        learned |= {name: seconds for name, seconds in seen.items() if not math.isnan(seconds)}
+        learned |= {
+            name: Learned(commit_interval=seconds)
+            for name, seconds in seen.items()
+            if not math.isnan(seconds)
+        }
     return learned
 
 

@@ -15,6 +15,7 @@ from ..model.facts import Fact, finding
 from ..model.groups import GroupHeader
 from ..model.labels import Labels
 from ..model.states import LagBasis, Status
+from ..records.forecast_course import ForecastCourse
 from .balance import member_counts
 from .capacity import NEWEST, Capacity, capacities
 from .commit_interval import CommitInterval, commit_intervals, delay
@@ -53,6 +54,7 @@ class Known:
         learned_interval: (G) the same as learned after the preceding snapshot, nan when nothing was.
         learned_pause: (G) seconds that members stand still in a rebalance, as learned by then; nan when nothing was.
         loss_within: (G) seconds: retention that would reach unread records sooner is a loss ahead.
+        forecasts: (G) the state of its forecasts after the preceding snapshot; None without earlier forecasts.
     """
 
     auto_offset_reset: Sequence[str | None]
@@ -63,6 +65,7 @@ class Known:
     learned_interval: Floats
     learned_pause: Floats
     loss_within: Floats
+    forecasts: Sequence[ForecastCourse | None]
 
     @classmethod
     def nothing(cls, groups: int) -> Known:
@@ -77,6 +80,7 @@ class Known:
             learned_interval=unknown,
             learned_pause=unknown,
             loss_within=unknown,
+            forecasts=[None] * groups,
         )
 
 

@@ -184,7 +184,10 @@ _ENDS = {
 _SOON_LAG = "lag in 15 minutes"
 _LAG = "lag in one hour"
 _DELAY = "time lag of the last member in one hour, beyond the commit interval"
-_DRAINED = "time until no member has a backlog; Infinity if not within one hour"
+_DRAINED = (
+    "time until no member has a backlog; Infinity if not within one hour, null if a member with a backlog has no known "
+    "capacity"
+)
 _UTILIZATION = "incoming rate divided by capacity of the busiest member, over the next hour"
 _INTEGRAL = "lag integrated over the seconds of the next hour"
 _GAIN = (
@@ -227,9 +230,9 @@ class Forecast:
     forecast_delay_seconds_expected: float = _end("expected", _DELAY, Unit.SECONDS)
     forecast_delay_seconds_high: float = _end("high", _DELAY, Unit.SECONDS)
 
-    forecast_drained_seconds_low: float = _end("low", _DRAINED, Unit.SECONDS)
-    forecast_drained_seconds_expected: float = _end("expected", _DRAINED, Unit.SECONDS)
-    forecast_drained_seconds_high: float = _end("high", _DRAINED, Unit.SECONDS)
+    forecast_drained_seconds_low: float | None = _end("low", _DRAINED, Unit.SECONDS)
+    forecast_drained_seconds_expected: float | None = _end("expected", _DRAINED, Unit.SECONDS)
+    forecast_drained_seconds_high: float | None = _end("high", _DRAINED, Unit.SECONDS)
 
     forecast_utilization_low: float | None = _end("low", _UTILIZATION, Unit.SHARE, none=True)
     forecast_utilization_expected: float | None = _end(

@@ -14,7 +14,7 @@ import re
 import time as clock
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from importlib.metadata import version
 from typing import Any, Protocol
@@ -27,7 +27,8 @@ from ..messages.wording import moment as worded
 from ..model.errors import ClusterBusy, InputError, SnapshotNotFound
 from ..ports import ALL, Lake, Locks, Queries
 from ..snapshots import split_snapshot_id
-from ..snapshots.groups_with_past import Learned, learned_before, lookback_ids
+from ..snapshots.groups_with_past import learned_before, lookback_ids
+from ..snapshots.learned import Learned
 from ..snapshots.walk_lake import WalkedLake
 from .pipeline import WholeHistory, read_at_once, run_pipeline
 
@@ -54,7 +55,7 @@ class Shelf(WholeHistory, Locks, Protocol):
         """Completed snapshots of a period by id, and whether they have advice."""
 
     def learned(self, snapshot_id: str) -> dict[str, Learned]:
-        """What is learned by then of each group that it has metrics of in a snapshot."""
+        """What was learned by then of each group that it has metrics of in a snapshot."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -317,8 +318,8 @@ def _walked(lake: Lake, shelf: Shelf, settings: Settings, plan: BackfillPlan) ->
         if before and not walked.has_made("metrics", before[0]):
             # this walk did not make the metrics of the snapshot before: what they learned, shelf or lake says
             groups = walked.read("groups", before[:1], columns=["group_id"])["group_id"].to_pylist()
-            learned = learned_before(lake, before, groups) | shelf.learned(before[0])
-            walked.learn(before[0], {name: asdict(own) for name, own in learned.items()})
+            learned = learned_before(lake, before, groups)
+            walked.learn(before[0], learned | shelf.learned(before[0]))
         run_pipeline(
             walked,
             shelf,

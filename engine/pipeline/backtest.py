@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from ..advice.verification import within
 from ..config import Settings
 from ..messages.advice_news import News
 from ..messages.digest import MOVES, section, told_of
 from ..messages.events import GroupEvent
 from ..messages.outbox_entries import owners_of
-from ..metrics.forecast import HORIZON_SECONDS, SOON_SECONDS, futures, load_of, outlooks, step_after
+from ..metrics.forecast import AHEAD, futures, load_of, outlooks, step_after, within
 from ..metrics.observe import Observation
 from ..model.facts import Fact
 from ..model.message import NewsKind, Section
@@ -20,9 +19,6 @@ from ..model.states import Diagnosis
 from ..ports import Lake
 from ..snapshots.groups_with_past import left_out
 from .pipeline import Ran, WholeHistory, walk
-
-AHEAD = (SOON_SECONDS, HORIZON_SECONDS)
-"""Horizons of checked forecasts, in seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)

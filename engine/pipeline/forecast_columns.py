@@ -6,7 +6,7 @@ They are stored only for groups that may be advised to switch, because most grou
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -90,7 +90,9 @@ class PastColumns:
         self._backlog = floats_of(partitions["backlog"])
         self._stuck: Flags = partitions["stuck"].fill_null(False).to_numpy()
 
-    def load_of(self, rows: slice, owner: Indices, capacity: Floats, ages: Floats) -> Load | None:
+    def load_of(
+        self, rows: slice, owner: Indices, capacity: Floats, ages: Floats, stretch: Sequence[float]
+    ) -> Load | None:
         """
         The forecast input of a group; None if it was not stored.
 
@@ -99,6 +101,7 @@ class PastColumns:
             owner: (n) owner of each partition.
             capacity: (M) capacity of members in offsets/s, nan unknown.
             ages: (A) commit ages in seconds.
+            stretch: By how much earlier forecasts were too narrow or too wide.
         """
         counted = self._has[rows]
         if not bool(counted.any()):
@@ -112,4 +115,5 @@ class PastColumns:
             ages=ages,
             owner=owner[counted],
             stuck=self._stuck[rows][counted],
+            stretch=np.array(stretch),
         )

@@ -22,12 +22,12 @@ from ..snapshots import METRICS
 from ..snapshots.chunks import chunks_of, in_halves
 from ..snapshots.groups_with_past import (
     BatchWithPast,
-    Learned,
     Lookback,
     lookback_of,
     read_with_past,
     with_others,
 )
+from ..snapshots.learned import Learned
 from ..snapshots.validation import silent_group
 from .metric_rows import MetricRows
 
@@ -109,19 +109,20 @@ def known_of(
         batch: The groups.
         learned: What `compute_metrics` learned in the previous snapshot, by group id.
     """
+    own = [learned.get(header.group, Learned()) for header in batch.headers]
     rules = [settings.rule(header.cluster, header.group) for header in batch.headers]
-    before = [learned.get(header.group, Learned()) for header in batch.headers]
     return Known(
         auto_offset_reset=[rule.auto_offset_reset for rule in rules],
         capacity_per_second=_configured([rule.capacity_per_second for rule in rules]),
         bytes_per_record=_configured([rule.bytes_per_record for rule in rules]),
         objective=_configured([rule.lag_slo_seconds or OBJECTIVE for rule in rules]),
         commit_interval=_configured([rule.commit_interval_seconds for rule in rules]),
-        learned_interval=_configured([each.commit_interval_seconds for each in before]),
-        learned_pause=_configured([each.rebalance_seconds for each in before]),
+        learned_interval=_configured([each.commit_interval for each in own]),
+        learned_pause=_configured([each.rebalance_pause for each in own]),
         loss_within=_configured(
             [(rule.incidents or INCIDENTS).loss_within_seconds for rule in rules]
         ),
+        forecasts=[each.forecasts for each in own],
     )
 
 

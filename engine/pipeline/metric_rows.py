@@ -15,7 +15,7 @@ from ..assignors.interface import GroupSpec, spec_of
 from ..config import Rule, Settings
 from ..messages.wording import because, each_with_remarks
 from ..metrics.balance import member_counts, member_sums
-from ..metrics.forecast import Load, load_of
+from ..metrics.forecast import Load, course_of, futures, load_of, outlooks, with_forecast
 from ..metrics.observe import Observation
 from ..metrics.ownership import fingerprint
 from ..metrics.racks import batch_crossing, known_racks, tariff
@@ -67,12 +67,21 @@ class MetricRows:
         """One row per group."""
         return table_of(
             GroupMetrics,
-            (
-                replace(row, commit_ages_seconds=tuple(self.loads[group].ages.tolist()))
-                if group in self.loads
-                else row
-                for group, row in enumerate(self.rows)
-            ),
+            (self._with_forecast(group, row) for group, row in enumerate(self.rows)),
+        )
+
+    def _with_forecast(self, group: int, row: GroupMetrics) -> GroupMetrics:
+        """The row with what forecasts need, the state of earlier ones included."""
+        wrong, load = self.errors[group], self.loads.get(group)
+        course = self.seen.known.forecasts[group] if wrong else course_of(self.seen, group)
+        if load is None:
+            return row if course is None else replace(row, forecast_course=course)
+        ahead = outlooks(load, [load.owner], futures(load.arrivals.sum(axis=1)))
+        at = self.batch.headers[group].taken_at
+        return replace(
+            row,
+            commit_ages_seconds=tuple(load.ages.tolist()),
+            forecast_course=with_forecast(course, at, row.assignment, ahead.lag[0]),
         )
 
     @cached_property

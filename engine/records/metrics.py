@@ -16,6 +16,7 @@ from ..model.states import (
     Status,
     TimeLagBasis,
 )
+from .forecast_course import ForecastCourse
 from .keys import OfGroup
 
 RACK_SOURCES = ("subscription", "describe", "configured")
@@ -156,6 +157,11 @@ class GroupMetrics(OfGroup):
     assignment: str | None = column(
         "Fingerprint of the assignment, by identities of members; null during a rebalance.",
         default=None,
+    )
+    forecast_course: ForecastCourse | None = column(
+        "State of its forecasts: factors of their width and forecasts that are not due yet; null without any.",
+        default=None,
+        none=True,
     )
     live: Figures | None = None
     change: MembershipChange | None = missing_where("members_joined", default=None)

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from ..advice.verification import within
-from ..metrics.forecast import HORIZON_SECONDS, SOON_SECONDS
+from ..metrics.forecast import HORIZON_SECONDS, SOON_SECONDS, within
 from .values import ForecastBand, Standing
 
 Standings = Mapping[str, Sequence[Standing | None]]

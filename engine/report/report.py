@@ -10,7 +10,8 @@ from typing import Protocol
 
 from ..config import Settings
 from ..messages.events import EventKind, GroupEvent
-from ..pipeline.backtest import AHEAD, Event, Events, ForecastCheck, Message
+from ..metrics.forecast import AHEAD
+from ..pipeline.backtest import Event, Events, ForecastCheck, Message
 from ..pipeline.pipeline import WholeHistory, walk
 from ..ports import ALL, Lake, ReportedGroups, ReportHistory
 from ..snapshots.groups_with_past import groups_at

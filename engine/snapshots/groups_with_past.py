@@ -30,29 +30,13 @@ from . import (
     with_nulls,
 )
 from .chunks import chunks_of, in_halves
+from .learned import LEARNED, Learned, learned_in
 from .validation import distrusted, rejected_as_a_whole, skipped_groups
 from .walk_lake import WalkedLake
 
 T = TypeVar("T")
 
 _log = logger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Learned:
-    """
-    What the metrics of earlier snapshots learned of a group, by columns of `group_metrics`; None: nothing.
-
-    Attributes:
-        commit_interval_seconds: Seconds between its commits.
-        rebalance_seconds: For how long its members stand still in a rebalance.
-    """
-
-    commit_interval_seconds: float | None = None
-    rebalance_seconds: float | None = None
-
-
-LEARNED = ("commit_interval_seconds", "rebalance_seconds")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -299,25 +283,13 @@ def read_with_past(
 
 
 def learned_before(lake: Lake, before: Sequence[str], names: Sequence[str]) -> dict[str, Learned]:
-    """What the metrics of the newest earlier snapshot that has some had learned of groups."""
-    columns = ("group_id", *LEARNED)
+    """What the metrics of the newest earlier snapshot that has some had learned of groups, by their ids."""
     for snapshot_id in before:
         # without metrics, or with damaged ones
         with suppress(LakeError):
-            return learned_of(
-                lake.read("group_metrics", [snapshot_id], groups=names, columns=columns)
-            )
+            rows = lake.read("group_metrics", [snapshot_id], groups=names, columns=LEARNED)
+            return learned_in(rows)
     return {}
-
-
-def learned_of(groups: pa.Table) -> dict[str, Learned]:
-    """What rows of `group_metrics` have learned of groups, by their ids, where that is anything."""
-    columns = (groups[column].to_pylist() for column in ("group_id", *LEARNED))
-    return {
-        name: Learned(**dict(zip(LEARNED, values, strict=True)))
-        for name, *values in zip(*columns, strict=True)
-        if any(value is not None for value in values)
-    }
 
 
 def left_out(name: str, problem: Exception) -> None:

@@ -12,6 +12,7 @@ from ..model.batch import GroupBatch
 from ..model.errors import SnapshotNotFound
 from ..ports import Compacted, Lake, LakeDay, Manifest, WrittenPart
 from . import METRICS, SNAPSHOT, STEPS, new_manifest, picked, rows_to_table, split_snapshot_id
+from .learned import Learned, rows_of
 
 
 class OverLake:
@@ -92,7 +93,7 @@ MADE = ("metrics", "candidates")
 """The steps whose results a walk makes anew, whatever lies below."""
 
 KEPT = 2
-"""Of so many snapshots what was made is kept: the newest, and the one before, which says how often groups commit."""
+"""Of so many snapshots what was made is kept: the newest, and the one before, from which metrics learn."""
 
 _OF_GROUPS = frozenset(name for name, schema in SNAPSHOT.items() if "group_id" in schema.names)
 _STEP_OF = {dataset: step for step, datasets in STEPS.items() for dataset in datasets}
@@ -190,12 +191,9 @@ class WalkedLake(OverLake):
             ]
         return self._names[snapshot_id]
 
-    def learn(self, snapshot_id: str, learned: Mapping[str, Mapping[str, Any]]) -> None:
-        """Take columns of groups for what metrics of a snapshot say; nothing else of them is known."""
-        rows = [
-            {"snapshot_id": snapshot_id, "group_id": name, **columns}
-            for name, columns in learned.items()
-        ]
+    def learn(self, snapshot_id: str, learned: Mapping[str, Learned]) -> None:
+        """Take what was learned of groups for what metrics of a snapshot say; nothing else of them is known."""
+        rows = [{"snapshot_id": snapshot_id} | row for row in rows_of(learned)]
         table = rows_to_table(rows, METRICS["group_metrics"])
         self.write("metrics", snapshot_id, {"group_metrics": table}, {})
 

@@ -19,7 +19,8 @@ import numpy as np
 from evenkeel.engine.adapters.memory import MemoryHistory
 from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import Settings
-from evenkeel.engine.pipeline.backtest import AHEAD, ForecastCheck, backtest
+from evenkeel.engine.metrics.forecast import AHEAD
+from evenkeel.engine.pipeline.backtest import ForecastCheck, backtest
 from tests.helpers.fluid import CLUSTER, simulate, snapshots
 from tests.helpers.fluid.curves import SHARES, Replay, read_curve, replays
 from tests.helpers.lake_snapshots import write_taken

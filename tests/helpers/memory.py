@@ -18,7 +18,7 @@ from evenkeel.engine.model.message import AlertMessage
 from evenkeel.engine.model.moments import utc_now
 from evenkeel.engine.ports import Delivered
 from evenkeel.engine.records import MemberMetrics, records_of
-from evenkeel.engine.snapshots.groups_with_past import Learned, learned_of
+from evenkeel.engine.snapshots.learned import Learned, learned_in
 
 __all__ = ["MemoryCluster", "MemoryHistory", "MemoryNotifier", "MemoryShelf", "SlowNotifier"]
 
@@ -104,7 +104,7 @@ class MemoryShelf(memory.MemoryHistory):
     def learned(self, snapshot_id: str) -> dict[str, Learned]:
         """As the rows of its groups have it."""
         tables = self.tables.metrics.get(snapshot_id)
-        return learned_of(tables["group_metrics"]) if tables else {}
+        return learned_in(tables["group_metrics"]) if tables else {}
 
 
 class SlowNotifier(MemoryNotifier):

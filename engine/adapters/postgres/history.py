@@ -19,7 +19,7 @@ from ...ports import PreviousAdvice
 from ...records import Course, record_of
 from ...records.tables import ADVICE, GROUP_METRICS, SNAPSHOT
 from ...snapshots import split_snapshot_id
-from ...snapshots.groups_with_past import LEARNED, Learned
+from ...snapshots.learned import LEARNED, Learned, learned_of
 from .advice import AdviceTables
 from .alerts import IncidentTables, OutboxTables
 from .migration import migrate
@@ -130,13 +130,10 @@ class PostgresShelf(PostgresHistory):
 
     def learned(self, snapshot_id: str) -> dict[str, Learned]:
         """As the rows of its groups have it."""
-        metrics = GROUP_METRICS.c
-        own = select(metrics.group_id, *(metrics[column] for column in LEARNED))
+        own = select(*(GROUP_METRICS.c[name] for name in LEARNED))
         with self._transaction() as connection:
-            rows = connection.execute(own.where(metrics.snapshot_id == snapshot_id))
-            return {
-                name: Learned(**dict(zip(LEARNED, values, strict=True))) for name, *values in rows
-            }
+            rows = connection.execute(own.where(GROUP_METRICS.c.snapshot_id == snapshot_id))
+            return learned_of(tuple(row) for row in rows)
 
     def previous_advice(self, snapshot_id: str) -> list[PreviousAdvice]:
         """Its own; of a group of the snapshot that it has none of, that of the history as of then."""

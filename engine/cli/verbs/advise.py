@@ -75,7 +75,7 @@ def advise(
     from ...snapshots import split_snapshot_id
     from .. import sources
     from ..custom import include_all
-    from ..local_mode import LOCAL_RUN, judge
+    from ..local_mode import WITH_FORECASTS, judge
     from ..views import fleet, scoreboard
     from ..views.tables import emit, emit_csv, show
     from .lag import tell_unreadable
@@ -93,7 +93,7 @@ def advise(
     is_fleet = len(judged) != 1 and not (wide or as_json or as_csv)
     if not is_fleet:
         complain(
-            f"{LOCAL_RUN}; cluster {source.cluster}, {several(len(judged), 'group')} "
+            f"{WITH_FORECASTS}; cluster {source.cluster}, {several(len(judged), 'group')} "
             f"at {moment(taken_at)}, from {several(looked_at, 'snapshot')}"
         )
     if as_json or as_csv:

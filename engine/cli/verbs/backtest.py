@@ -56,6 +56,7 @@ def backtest(
 ) -> None:
     """Compare past diagnoses, forecasts and advice with what happened."""
     from ... import wiring
+    from ...metrics.forecast import AHEAD
     from ...pipeline import backtest as walk
     from .. import sources
     from ..views import plots
@@ -73,12 +74,12 @@ def backtest(
     messages = [event for event in events if isinstance(event, walk.Said)]
     checks = [event for event in events if isinstance(event, walk.ForecastCheck)]
     if plot is not None:
-        complain(f"drawn: {plots.draw_backtest(changes, messages, checks, walk.AHEAD[0], plot)}")
+        complain(f"drawn: {plots.draw_backtest(changes, messages, checks, AHEAD[0], plot)}")
     if as_json:
         emit(to_json(event) for event in sorted(events, key=lambda e: (e.at, e.group or "")))
         return
     counts = [several(len(changes), "diagnosis change"), several(len(messages), "message")]
-    tell([", ".join(counts), *(held(checks, seconds) for seconds in walk.AHEAD), ""])
+    tell([", ".join(counts), *(held(checks, seconds) for seconds in AHEAD), ""])
     show([table(changes, messages, wide=wide)], wide=wide)
 
 

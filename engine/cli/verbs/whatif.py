@@ -94,9 +94,16 @@ def whatif(
 ) -> None:
     """Forecast a group with other members, partitions, racks or capacities."""
     from ...messages.wording import member_names
-    from ...pipeline.whatif import SeenGroup, answer, answer_of_tasks, arriving, by_instances
+    from ...pipeline.whatif import (
+        SeenGroup,
+        answer,
+        answer_of_tasks,
+        arriving,
+        by_instances,
+        day_of,
+    )
     from .. import sources, whatif_options
-    from ..local_mode import LOCAL_RUN, look
+    from ..local_mode import WITH_FORECASTS, look
     from ..views import whatif as view
     from ..views import whatif_tasks as of_tasks
     from ..views.tables import emit
@@ -129,7 +136,7 @@ def whatif(
             {} if measured is None else arriving(group, measured.production),
             named,
         )
-        complain(f"{LOCAL_RUN}; cluster {source.cluster}, snapshot {source.newest}")
+        complain(f"{WITH_FORECASTS}; cluster {source.cluster}, snapshot {source.newest}")
         if as_json:
             emit(of_tasks.objects(reply))
         else:
@@ -141,8 +148,9 @@ def whatif(
         if seen.group.places_tasks:
             return tell_tasks(seen)
         changes = whatif_options.changes_of(seen.group, options)
-        reply = answer(source.settings, seen, changes, named, follows)
-        complain(f"{LOCAL_RUN}; cluster {source.cluster}, snapshot {source.newest}")
+        day = day_of(source.lake, source.newest, seen.group)
+        reply = answer(source.settings, seen, changes, named, follows, day)
+        complain(f"{WITH_FORECASTS}; cluster {source.cluster}, snapshot {source.newest}")
         if as_json:
             emit(view.objects(reply))
         else:

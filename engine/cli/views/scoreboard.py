@@ -56,7 +56,7 @@ _STRATEGY = pick(
 )
 _FORECAST = (
     *("forecast_lag_low", "forecast_lag_expected", "forecast_lag_high"),
-    *("forecast_drained_seconds_expected", "price_restarts"),
+    *("forecast_drained_seconds_low", "forecast_drained_seconds_high", "price_restarts"),
 )
 
 

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...advice.rollout import Restart
+from ...messages.wording import forecasts
 from ...model.assignments import ABLE, Deployment, Feasibility
 from ...model.command import command
 from ...model.errors import EvenkeelError
 from ...model.facts import Fact, FactKind, of_kind
-from ...model.formats import NOTHING, UNKNOWN, brief, brief_duration, change, duration, or_unknown
+from ...model.formats import NOTHING, UNKNOWN, brief, change, or_unknown
 from ...model.text import cut, several
 from ...pipeline.rollout import SwitchCost, cost_of, rollout_of
 from ...records import CandidateRow, record_of
@@ -121,11 +122,8 @@ def lag_change(now: Row, then: Row) -> str | None:
     told = f"lag in 1 h {before_and_after(*ends)}"
     if all(known):
         told += f" (p10-p90: {before_and_after(*map(lag_band, rows))})"
-    drained = then["forecast_drained_seconds_expected"]
-    if not drained:
-        return told
-    late = math.isinf(drained)
-    return f"{told}, {'not caught up in 1 h' if late else f'caught up in {duration(drained)}'}"
+    low, high = (then[f"forecast_drained_seconds_{end}"] for end in ("low", "high"))
+    return f"{told}, {forecasts.caught_up(low, high)}" if high else told
 
 
 def before_and_after(before: str, after: str) -> str:
@@ -137,11 +135,26 @@ def before_and_after(before: str, after: str) -> str:
 
 
 def caught_up(row: Row) -> str:
-    """When no lag is left."""
-    seconds = row["forecast_drained_seconds_expected"]
-    if seconds is None:
+    """
+    When no backlog is left, from p10 to p90.
+
+    >>> ends = ((725, 1208), (2400, math.inf), (math.inf, math.inf), (0, math.inf), (0, 0), (None, None))
+    >>> names = ("forecast_drained_seconds_low", "forecast_drained_seconds_high")
+    >>> [caught_up(dict(zip(names, each))) for each in ends]
+    ['12-20m', '> 40m', '> 1h', '?', '0s', '?']
+    """
+    low, high = (row[f"forecast_drained_seconds_{end}"] for end in ("low", "high"))
+    if low is None or (low == 0 and math.isinf(high)):
         return UNKNOWN
-    return "> 1h" if math.isinf(seconds) else brief_duration(seconds)
+    if math.isinf(high):
+        return f"> {'1h' if math.isinf(low) else _brief_moment(low)}"
+    first, last = map(_brief_moment, (low, high))
+    short = first[:-1] if first[-1] == last[-1] else first
+    return first if first == last else f"{short}-{last}"
+
+
+def _brief_moment(seconds: float) -> str:
+    return f"{seconds:.0f}s" if seconds < 60 else f"{seconds / 60:.0f}m"
 
 
 def _way(settings: Settings, selection: GroupWithPast, row: Row) -> SwitchCost | None:

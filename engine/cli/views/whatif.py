@@ -186,7 +186,8 @@ def _busiest(answer: WhatIfAnswer, now: Row, then: Row) -> str | None:
 _WIDE = (
     *("strategy", "is_running", "feasibility", "members", "idle_members", "partitions", "moves"),
     *("forecast_utilization_expected", "forecast_lag_low", "forecast_lag_expected"),
-    *("forecast_lag_high", "forecast_drained_seconds_expected", "cross_rack_share"),
+    *("forecast_lag_high", "forecast_drained_seconds_low", "forecast_drained_seconds_high"),
+    "cross_rack_share",
     *("largest_member_lag", "fewest_members", "most_members", "diagnosis", "diagnosis_reason"),
     *("reason", "replay"),
 )

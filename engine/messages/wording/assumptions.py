@@ -135,6 +135,10 @@ CLAUSES: Mapping[str, Clause] = {
         "all changes apply at once: forecasts leave out the time of a rebalance or a session"
     ),
     "best_do_too_little": _best,
+    "day_unknown": (
+        "fewer than {bound:member} must keep up with the peak of 24 h, and snapshots cover {after:roughly}"
+    ),
+    "day_peak": "{after:rate} incoming at the peak (p99) of 24 h",
     "too_large_to_try": "{after:member} on {partitions} are too many to replay",
     "tried_in_vain": "no number up to {after:member} suffices, and more take too long to replay",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from math import floor, log10
 
@@ -66,6 +67,40 @@ def spread(forecast: Forecast) -> str:
     """
     low, high = map(in_short, (forecast.forecast_lag_low, forecast.forecast_lag_high))
     return low if low == high else f"{low}-{high}"
+
+
+def caught_up(low: float, high: float) -> str:
+    """
+    When no backlog is left, from its p10 to its p90; infinity is beyond the hour.
+
+    >>> never = float("inf")
+    >>> caught_up(725, 1208), caught_up(40, 130), caught_up(725, 728), caught_up(0, 0)
+    ('caught up in 12 to 20 min', 'caught up in 40 s to 2 min', 'caught up in 12 min', 'already caught up')
+    >>> caught_up(2400, never), caught_up(never, never)
+    ('not caught up before 40 min', 'not caught up within the hour')
+    >>> caught_up(0, never)
+    'perhaps not caught up within the hour'
+    """
+    if math.isinf(low):
+        return "not caught up within the hour"
+    first, last = map(_moment, (low, high))
+    if math.isinf(high):
+        return (
+            f"not caught up before {first}" if low > 0 else "perhaps not caught up within the hour"
+        )
+    if high == 0:
+        return "already caught up"
+    if first == last:
+        return f"caught up in {first}"
+    number, unit = first.split()
+    return f"caught up in {number if last.endswith(f' {unit}') else first} to {last}"
+
+
+def _moment(seconds: float) -> str:
+    """A span of time in its largest unit up to the hour, whose forecast is no more exact."""
+    if math.isinf(seconds) or seconds < 60:
+        return duration(round(seconds) if math.isfinite(seconds) else seconds)
+    return f"{seconds / 60:.0f} min"
 
 
 def price(forecast: Forecast) -> str | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 from ...model.facts import Fact, FactKind
 from ...model.formats import change, duration, money, offsets, percent, size
 from ...model.text import several
 from .clauses import Clause, known, whole
+from .forecasts import caught_up
 
 HOUR = 3600
 DAY = 24 * HOUR
@@ -26,16 +26,7 @@ def lag(name: str) -> Clause:
 
 
 def _drained(fact: Fact) -> str:
-    before, after = known(fact.before), known(fact.after)
-    if math.isinf(before) and math.isinf(after):
-        return "not caught up within the hour either way"
-    return f"caught up {change(_when(before), _when(after))}"
-
-
-def _when(seconds: float) -> str:
-    if math.isinf(seconds):
-        return "not within the hour"
-    return f"in {duration(seconds)}" if seconds > 0 else "already"
+    return caught_up(known(fact.after), known(fact.bound))
 
 
 def _saved(fact: Fact) -> tuple[float, str]:
@@ -114,7 +105,8 @@ CLAUSES: Mapping[str, Clause] = {
     "forecast_lag_high": "p90 {before:,} -> {after:,}",
     "for_this_backlog": _for_this_backlog,
     "relieved_member": _relieved,
-    "forecast_drained_seconds_expected": _drained,
+    "forecast_drained_seconds": _drained,
+    "forecast_drained_seconds_staying": lambda f: f"with the current assignment {_drained(f)}",
     "forecast_lag_integral_expected": _integral,
     "forecast_utilization_expected": _busiest,
     "price_held_up_offsets": _held_up,

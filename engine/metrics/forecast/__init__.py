@@ -2,15 +2,28 @@
 What becomes of a group: its backlog over a horizon, under the assignment it has and under others.
 
 `futures` (which of its past intervals a future is made of), `backlog` (what that does to each member: low, expected
-and high), `comparison` (what a group has to do and can, and all its assignments side by side).
+and high), `correction` (what came of earlier forecasts), `comparison` (what a group has to do and can, and all its
+assignments side by side).
 """
 
 from .backlog import Load, Outlooks, outlooks
-from .comparison import SOON_SECONDS, UNCERTAIN, capacity_of, delayed_offsets, forecasts, load_of
-from .futures import HORIZON_SECONDS, PATHS, STEPS, Futures, futures, step_after
+from .comparison import UNCERTAIN, capacity_of, delayed_offsets, forecasts, load_of
+from .correction import NO_STRETCH, course_of, with_forecast, within
+from .futures import (
+    AHEAD,
+    HORIZON_SECONDS,
+    PATHS,
+    SOON_SECONDS,
+    STEPS,
+    Futures,
+    futures,
+    step_after,
+)
 
 __all__ = [
+    "AHEAD",
     "HORIZON_SECONDS",
+    "NO_STRETCH",
     "PATHS",
     "SOON_SECONDS",
     "STEPS",
@@ -19,10 +32,13 @@ __all__ = [
     "Load",
     "Outlooks",
     "capacity_of",
+    "course_of",
     "delayed_offsets",
     "forecasts",
     "futures",
     "load_of",
     "outlooks",
     "step_after",
+    "with_forecast",
+    "within",
 ]

@@ -13,12 +13,13 @@ Cost: 12 steps over (assignments x futures x members) numbers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ...model.arrays import NONE, Flags, Floats, Indices
 from ...model.pauses import Standstill
+from .correction import NO_STRETCH, stretched
 from .futures import HORIZON_SECONDS, STEPS, Futures
 
 STEP_SECONDS = HORIZON_SECONDS / STEPS
@@ -40,6 +41,7 @@ class Load:
         ages: (A) seconds since the last commit, as they were seen, at least one.
         owner: (n) the member who has each partition now; NONE for nobody.
         stuck: (n) partitions that nobody gets on with, whoever has them.
+        stretch: By how much earlier forecasts were too narrow or too wide, see `correction`.
     """
 
     arrivals: Floats
@@ -49,6 +51,7 @@ class Load:
     ages: Floats
     owner: Indices
     stuck: Flags
+    stretch: Floats = field(default_factory=lambda: np.array(NO_STRETCH))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,7 +62,8 @@ class Outlooks:
     Attributes:
         lag: (K, T, 3) offsets at each step, as a snapshot would show them.
         delay_seconds: (K, 3) how far behind the member is that is behind most, at the horizon.
-        drained_seconds: (K, 3) until nobody has a backlog; infinity beyond the horizon.
+        drained_seconds: (K, 3) until nobody has a backlog; infinity beyond the horizon, nan where somebody who has one
+            is of unknown capacity.
         utilization: (K, 3) of the busiest member, over the horizon; nan where no capacity is known.
         overload: (K) offsets/s that arrived in the newest interval beyond what their members can do.
         lag_integral: (K, 3) offset-seconds of backlog over the horizon.
@@ -99,7 +103,7 @@ def outlooks(
     paused = [None] * count if standstills is None else standstills
     waits = [_waiting(load, *each) for each in zip(placed, paused, strict=True)]
     waiting, stands = (np.array(each)[:, None] for each in zip(*waits, strict=True))
-    backlog, totals, integrals = _filled(waiting, stands, arrivals, can, futures)
+    backlog, totals, integrals, drained = _filled(waiting, stands, arrivals, can, futures)
     comes = load.arrivals.sum(axis=1)[futures.interval] * futures.scale
     uncommitted = load.ages[(futures.wait * len(load.ages)).astype(np.int64)]
     # not by matrix multiplication, whose last digits hang on how many threads the process has
@@ -110,9 +114,9 @@ def outlooks(
     share = tail(len(load.arrivals))
     lag = totals[1:] + (comes * uncommitted).T[:, None]  # (T, K, R)
     return Outlooks(
-        lag=np.stack([bands_of(each, share) for each in lag], axis=1),
+        lag=stretched(np.stack([bands_of(each, share) for each in lag], axis=1), load.stretch),
         delay_seconds=bands_of(late, share),
-        drained_seconds=bands_of(_drained(totals), share),
+        drained_seconds=bands_of(np.where(_unknown(load, placed), np.nan, drained), share),
         utilization=bands_of(used, share),
         overload=np.maximum(arrivals[:, 0] - capacity, 0.0).sum(axis=1),
         lag_integral=bands_of(integrals, share),
@@ -124,6 +128,14 @@ def outlooks(
 def queue_of(load: Load, owner: Indices) -> Indices:
     """(n) the member in whose queue each partition is; one more member has what nobody gets on with."""
     return np.where((owner == NONE) | load.stuck, len(load.capacity), owner)
+
+
+def _unknown(load: Load, placed: Sequence[Indices]) -> Flags:
+    """(K, 1) whether a member of unknown capacity is behind, so that nobody knows how long it will be."""
+    members = len(load.capacity)
+    behind = np.array([_sums(load.backlog[None], owner, members + 1)[0] for owner in placed])
+    unknown = (behind[:, :-1] > 0) & np.isnan(load.capacity)
+    return np.asarray(unknown.any(axis=1, keepdims=True))
 
 
 def _waiting(load: Load, owner: Indices, paused: Standstill | None) -> tuple[Floats, Floats]:
@@ -142,7 +154,7 @@ def _waiting(load: Load, owner: Indices, paused: Standstill | None) -> tuple[Flo
 
 def _filled(
     waiting: Floats, stands: Floats, arrivals: Floats, can: Floats, futures: Futures
-) -> tuple[Floats, Floats, Floats]:
+) -> tuple[Floats, Floats, Floats, Floats]:
     """
     The queues of K assignments over all steps of R futures.
 
@@ -154,41 +166,50 @@ def _filled(
         futures: Which intervals come.
 
     Returns:
-        (K, R, M) offsets at the end, (T + 1, K, R) of all members at the beginning and after each step, and (K, R)
-        offset-seconds.
+        (K, R, M) offsets at the end, (T + 1, K, R) of all members at the beginning and after each step, (K, R)
+        offset-seconds, and (K, R) seconds until nothing is left and nothing comes again, infinity beyond the horizon.
     """
     backlog = np.repeat(waiting, len(can), axis=1)
     comes, done, due = np.empty_like(backlog), can * STEP_SECONDS, arrivals * STEP_SECONDS
-    totals = [np.einsum("krm->kr", backlog)]
+    totals, before = [np.einsum("krm->kr", backlog)], np.empty_like(backlog)
+    drained = np.zeros(totals[0].shape)
     integrals, longest = np.zeros(totals[0].shape), float(stands.max(initial=0.0))
     for step in range(STEPS):
         np.take(due, futures.interval[:, step], axis=1, out=comes, mode="clip")  # or it buffers
         comes *= futures.scale[:, step, None]
         if longest > step * STEP_SECONDS:
             still = np.clip(stands - step * STEP_SECONDS, 0.0, STEP_SECONDS)
-            backlog, within = _stood_still(backlog, comes, done, still)
+            backlog, within, until = _stood_still(backlog, comes, done, still)
             totals.append(np.einsum("krm->kr", backlog))
+            ends = np.nonzero((totals[-1] == 0) & (until > 0))
+            until = until[ends]
         else:
             comes -= done
-            backlog += comes
+            backlog, before = np.add(backlog, comes, out=before), backlog
             np.maximum(backlog, 0.0, out=backlog)
             totals.append(np.einsum("krm->kr", backlog))
             within = (totals[-2] + totals[-1]) / 2 * STEP_SECONDS
+            ends = np.nonzero((totals[-1] == 0) & (totals[-2] > 0))
+            until = _over(before[ends], -comes[ends]).max(axis=1, initial=0.0) * STEP_SECONDS
+        drained[ends] = step * STEP_SECONDS + until
         integrals += within
-    return backlog, np.array(totals), integrals
+    return backlog, np.array(totals), integrals, np.where(totals[-1] > 0, np.inf, drained)
 
 
 def _stood_still(
     backlog: Floats, comes: Floats, done: Floats, still: Floats
-) -> tuple[Floats, Floats]:
+) -> tuple[Floats, Floats, Floats]:
     """
-    A step at whose beginning members stand still: (K, R, M) offsets at its end, and (K, R) offset-seconds within it.
+    A step at whose beginning members stand still.
 
     Args:
         backlog: (K, R, M) offsets at its beginning.
         comes: (K, R, M) offsets that arrive.
         done: (R, M) offsets that are consumed at most if nobody stands still.
         still: (K, 1, M) seconds in which nothing is.
+
+    Returns:
+        (K, R, M) offsets at its end, (K, R) offset-seconds within it, and (K, R) seconds until all that waits is done.
     """
     arrives, goes = comes / STEP_SECONDS, STEP_SECONDS - still
     waits = backlog + arrives * still
@@ -199,7 +220,8 @@ def _stood_still(
     # a member that stands still to the end of the step drains nothing
     after = np.where(goes > 0, after, waits)
     area = (backlog + waits) / 2 * still + (waits + after) / 2 * np.minimum(until, goes)
-    return after, np.einsum("krm->kr", area)
+    busy = np.where(waits > 0, still + until, 0.0).max(axis=2, initial=0.0)
+    return after, np.einsum("krm->kr", area), busy
 
 
 def _over(values: Floats, by: Floats) -> Floats:
@@ -213,14 +235,6 @@ def _shares(futures: Futures, intervals: int) -> Floats:
     own = np.arange(len(futures.scale))[:, None] * intervals + futures.interval
     sums = np.bincount(own.ravel(), futures.scale.ravel(), minlength=len(own) * intervals)
     return sums.reshape(len(own), intervals) / STEPS
-
-
-def _drained(totals: Floats) -> Floats:
-    """(K, R) seconds until nothing is left and nothing comes again; infinity beyond the horizon."""
-    left = totals > 0
-    steps = len(totals) - np.argmax(left[::-1], axis=0)  # after the last step with a backlog
-    found = np.where(left.any(axis=0), steps * STEP_SECONDS, 0.0)
-    return np.where(left[-1], np.inf, found)
 
 
 def _sums(values: Floats, owner: Indices, members: int) -> Floats:

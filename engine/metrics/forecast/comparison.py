@@ -15,7 +15,8 @@ from ...model.pauses import Standstill
 from ...model.states import CapacityBasis
 from ..observe import Observation
 from .backlog import Load, Outlooks, bands_of, outlooks, queue_of
-from .futures import futures, step_after
+from .correction import NO_STRETCH, course_of
+from .futures import SOON_SECONDS, futures, step_after
 
 UNCERTAIN = 0.05
 """By which share of itself a capacity may be off."""
@@ -49,6 +50,7 @@ def load_of(seen: Observation, group: int) -> Load | None:
     owner = seen.batch.owners_of(group)[seen.counted[rows]]
     at_least = seen.capacity.basis.take(own).equal(CapacityBasis.AT_LEAST)
     capacity = capacity_of(seen.capacity.per_second[own], at_least, seen.silent[own])
+    course = course_of(seen, group)
     return Load(
         arrivals=arrivals,
         backlog=np.where(behind, backlog, 0.0),
@@ -57,6 +59,7 @@ def load_of(seen: Observation, group: int) -> Load | None:
         uncertainty=np.full(len(capacity), UNCERTAIN),
         ages=ages,
         owner=owner,
+        stretch=np.array(NO_STRETCH if course is None else course.stretch),
     )
 
 
@@ -92,10 +95,6 @@ def _ages(seen: Observation, chosen: Indices, arrivals: Floats) -> Floats:
     speeds = np.where(usable, speed, 0).sum(axis=1)
     ages: Floats = waits[speeds > 0] / speeds[speeds > 0]
     return ages
-
-
-SOON_SECONDS = 900.0
-"""How far ahead the nearer forecast looks."""
 
 
 def forecasts(

@@ -26,6 +26,12 @@ from ...model.arrays import Floats, Ints
 HORIZON_SECONDS = 3600.0
 """How far a forecast looks ahead."""
 
+SOON_SECONDS = 900.0
+"""How far ahead the nearer forecast looks."""
+
+AHEAD = (SOON_SECONDS, HORIZON_SECONDS)
+"""Horizons of forecasts of lag, in seconds."""
+
 STEPS = 12
 """Steps of a forecast."""
 

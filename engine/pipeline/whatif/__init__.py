@@ -5,8 +5,9 @@ What would become of a group whose members, partitions, racks or capacities were
 partitions), `changed_group` (the group after them, measured as far as what is known now goes), `condition` (what is the
 matter with it then, by the rules of every diagnosis), `plan_followers` (the plan that a group follows, asked like a
 strategy), `outcome` (what strategies would make of it, by the judge and forecast of today), `sizes` (how many members
-it needs, and how many have something to do), `answer` (all of it side by side, and what was assumed for it); `tasks`
-(the same of applications of Kafka Streams), `rack_end` (the end of a rack as changes).
+it needs, and how many have something to do), `day` (whether fewer keep up with the peak of a
+day), `answer` (all of it side by side, and what was assumed for it); `tasks` (the same of applications of Kafka
+Streams), `rack_end` (the end of a rack as changes).
 """
 
 from .answer import WhatIfAnswer, answer
@@ -23,6 +24,7 @@ from .changes import (
     last_by_name,
     new_names,
 )
+from .day import PastDay, day_of
 from .outcome import WhatIfOutcome, outcomes
 from .plan_followers import following_of
 from .rack_end import end_of_rack, members_in, outcome_running, racks_of, why_not
@@ -36,6 +38,7 @@ __all__ = [
     "HasThreads",
     "Joins",
     "Leaves",
+    "PastDay",
     "SeenGroup",
     "Sizes",
     "Stands",
@@ -49,6 +52,7 @@ __all__ = [
     "answer_of_tasks",
     "arriving",
     "by_instances",
+    "day_of",
     "end_of_rack",
     "following_of",
     "last_by_name",

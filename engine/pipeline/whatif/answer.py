@@ -16,10 +16,11 @@ from ...model.assignments import ABLE, Deployment
 from ...model.facts import Fact, note
 from .changed_group import SeenGroup, Supposed, SupposedLoad, suppose
 from .changes import Can, Change, Grows, Joins, Leaves, Stands, usual_subscription
+from .day import PastDay, sizes_for_a_day
 from .lost_racks import assumed_of
 from .outcome import WhatIfOutcome, outcomes, today
 from .plan_followers import Following, following_of, of_following
-from .sizes import BUDGET, BUDGET_OF_PLANS, Sizes, sizes_of
+from .sizes import BUDGET, BUDGET_OF_PLANS, Sizes
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -52,6 +53,7 @@ def answer(
     changes: tuple[Change, ...],
     named: Collection[str] = (),
     plan: Plan | None = None,
+    day: PastDay = PastDay(),  # noqa: B008 frozen
 ) -> WhatIfAnswer:
     """
     What would become of a group.
@@ -62,6 +64,7 @@ def answer(
         changes: What is different.
         named: Names of the strategies that are asked; none: those that it could run, and those that follow a plan.
         plan: What a group that follows plans follows; None: what its members own now.
+        day: What arrived in 24 hours; nothing is known without one.
     """
     supposed = suppose(seen, changes)
     following = following_of(seen.group, plan)
@@ -86,12 +89,13 @@ def answer(
         today=now,
         outcomes=chosen,
         sizes={
-            name: sizes_of(
+            name: sizes_for_a_day(
                 settings,
                 seen,
                 changes,
                 strategies[name],
                 BUDGET_OF_PLANS if strategies[name] is following else BUDGET,
+                day,
             )
             for name in (
                 outcome.candidate.strategy

@@ -34,6 +34,7 @@ class SeenGroup:
         observation: What the numbers say of the batch it is in.
         number: Its number there.
         diagnosis, facts: What is the matter with it.
+        busier: By what the incoming rate is multiplied where members are compared with it.
     """
 
     measured_group: MeasuredGroup
@@ -41,6 +42,7 @@ class SeenGroup:
     number: int
     diagnosis: Diagnosis
     facts: tuple[Fact, ...]
+    busier: float = 1.0
 
     @property
     def group(self) -> GroupSnapshot:
@@ -121,7 +123,7 @@ class Supposed:
             self.group,
             self.layout,
             [self.names[member.id] for member in self.layout.members],
-            self.layout.spread(evidence.arrivals[evidence.batch.rows(number)]),
+            self.layout.spread(evidence.arrivals[evidence.batch.rows(number)]) * self.seen.busier,
         )
 
     def owners(self, owner: Indices) -> Indices:
@@ -262,6 +264,7 @@ def _load(
         capacity=made.able(load.capacity, of_new),
         uncertainty=np.full(len(made.members), UNCERTAIN),
         ages=load.ages,
+        stretch=load.stretch,
         owner=then.partitions.owner[after],
         stuck=(made.of_rows(every(load.stuck, False), False) | made.dead)[after],
     )

@@ -13,6 +13,19 @@ from tests.helpers.fluid.life import Life, View, step_of
 from tests.helpers.fluid.plan import EVERY, STEP, WARM, Group
 from tests.helpers.fluid.world import World
 
+COMMITS_READ, BEGINS_READ, ENDS_READ = 0.2, 0.6, 1.0
+"""Seconds after a snapshot begins at which each is read: commits first, so that no lag is below 0."""
+
+
+def between(offsets: Floats, step: int, seconds: float) -> Floats:
+    """(P) some seconds after a step boundary; within a step all flows evenly."""
+    return np.asarray(offsets[step] + (offsets[step + 1] - offsets[step]) * seconds / STEP)
+
+
+def committed_offsets(positions: Floats) -> Floats:
+    """Whole records up to some positions."""
+    return np.floor(positions + 1e-6)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Moment:
@@ -71,10 +84,16 @@ class History:
         return self.end - self.position
 
     def lag(self, group: str) -> Floats:
-        """(K) offsets from a group's commits to the ends, as its snapshots tell: what lies between commits included."""
-        rows, steps = self.rows(group), [self.step(k) for k in range(len(self.moments))]
-        committed = np.array([moment.committed[rows] for moment in self.moments])
-        return np.asarray((self.end[steps, rows] - committed).sum(axis=1))
+        """(K) offsets that a group lags, as its snapshots tell: what lies between commits included."""
+        rows, told = self.rows(group), []
+        for number, moment in enumerate(self.moments):
+            ends, begins = (
+                np.floor(between(offsets, self.step(number), after)[rows])
+                for offsets, after in ((self.end, ENDS_READ), (self.begin, BEGINS_READ))
+            )
+            read = np.maximum(committed_offsets(moment.committed[rows]), begins)
+            told.append(float((ends - read).sum()))
+        return np.array(told)
 
     def place(self, group: str) -> int:
         """Which of the groups has this name."""

@@ -13,10 +13,17 @@ import numpy as np
 import pyarrow as pa
 
 from evenkeel.engine.adapters.recording import Recording, write_recording
-from evenkeel.engine.model.arrays import Floats
 from tests.helpers.fluid.life import View
-from tests.helpers.fluid.plan import FIRST, RACKS, STEP, Group, brokers_of
-from tests.helpers.fluid.run import History, Moment
+from tests.helpers.fluid.plan import FIRST, RACKS, Group, brokers_of
+from tests.helpers.fluid.run import (
+    BEGINS_READ,
+    COMMITS_READ,
+    ENDS_READ,
+    History,
+    Moment,
+    between,
+    committed_offsets,
+)
 from tests.helpers.lake_snapshots import (
     Taken,
     assignment_bytes,
@@ -27,9 +34,6 @@ from tests.helpers.lake_snapshots import (
 )
 
 CLUSTER = "fluid"
-
-COMMITS_READ, BEGINS_READ, ENDS_READ = 0.2, 0.6, 1.0
-"""Seconds after a snapshot begins at which each is read: commits first, so that no lag is below 0."""
 
 UNREADABLE = "LEADER_NOT_AVAILABLE (the broker does not answer)"
 
@@ -126,8 +130,8 @@ class _Tables:
         history, step = self.history, self.history.step(number)
         rows = self.sorted[history.born[self.sorted] <= step]
         unread = np.array(moment.unread_ends)[self.of_group[rows]]
-        begin = np.floor(_between(history.begin, step, BEGINS_READ)[rows])
-        end = np.floor(_between(history.end, step, ENDS_READ)[rows])
+        begin = np.floor(between(history.begin, step, BEGINS_READ)[rows])
+        end = np.floor(between(history.end, step, ENDS_READ)[rows])
         steady = {name: column[rows] for name, column in self.steady.items()}
         log_bytes = np.round((end - begin) * steady.pop("record_bytes"))
         ends = pa.array(end.astype(np.int64), mask=unread)
@@ -146,7 +150,7 @@ class _Tables:
         gone = np.array([view is None for view in moment.views])
         rows = np.flatnonzero(moment.has_commit & ~gone[self.of_group])
         unread = np.array(moment.unread_commits)[self.of_group[rows]]
-        committed = np.floor(moment.committed[rows] + 1e-6).astype(np.int64)
+        committed = committed_offsets(moment.committed[rows]).astype(np.int64)
         return {
             "group_id": [self.history.groups[g].name for g in self.of_group[rows].tolist()],
             "topic": [self.names[row][0] for row in rows.tolist()],
@@ -231,11 +235,6 @@ def _columns(rows: Sequence[_Columns]) -> _Columns:
     """Rows as columns; None where a row says nothing."""
     names: Iterable[str] = dict.fromkeys(name for row in rows for name in row) or ["group_id"]
     return {name: [row.get(name) for row in rows] for name in names}
-
-
-def _between(offsets: Floats, step: int, seconds: float) -> Floats:
-    """(P) some seconds after a step boundary; within a step all flows evenly."""
-    return offsets[step] + (offsets[step + 1] - offsets[step]) * seconds / STEP
 
 
 def _moments(taken_at: datetime, after: float, unread: np.ndarray) -> pa.Array:

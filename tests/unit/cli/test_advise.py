@@ -99,10 +99,13 @@ def test_the_scoreboard_says_what_becomes_of_the_group(run, tmp_path):
     rows = {row["strategy"]: row for row in group["strategies"]}
 
     heads = words_of(by_strategy["Strategy"])
-    assert "lag p50 (offsets) Forecast lag p90 (offsets) Forecast drained p50 Restarts" in heads
+    assert (
+        "lag p50 (offsets) Forecast lag p90 (offsets) Forecast drained p10 Forecast drained p90 Restarts"
+        in heads
+    )
     live = rows["live"]
     ends = " ".join(f"{live[f'forecast_lag_{end}']:,.2f}" for end in ENDS)
-    assert f" {ends} not in 1 h - " in words_of(by_strategy["live"])
+    assert f" {ends} not in 1 h not in 1 h - " in words_of(by_strategy["live"])
     assert live["forecast_drained_seconds_expected"] == "Infinity"
     switched = rows["roundrobin"]
     assert switched["forecast_lag_expected"] < live["forecast_lag_low"]
@@ -237,7 +240,7 @@ def judged(source):
 def test_the_metrics_are_those_of_the_step(source, judged):
     """The command line measures as `compute_metrics` does, row by row; only forecasts are made of more groups."""
     told = compute_metrics(source.lake, source.settings, source.newest)["group_metrics"].to_pylist()
-    of_forecasts = {"commit_ages_seconds": None}
+    of_forecasts = {"commit_ages_seconds": None, "forecast_course": None}
     assert [{**one.metrics, **of_forecasts} for one in judged] == [
         {**row, **of_forecasts} for row in sorted(told, key=lambda row: row["group_id"])
     ]

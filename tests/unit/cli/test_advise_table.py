@@ -188,7 +188,9 @@ def test_one_group_is_told_from_its_problem_to_the_next_command(told):
     assert lines[0] == head
     labels = [line.split()[0] for line in lines[2:7]]
     assert labels == ["Problem", "Advice", "Effect", "Cost", "Next"]
-    assert "Lag in 1 h 15.6k -> 22 (p10-p90: 13.1k-17.2k -> 0-414), caught up in 10 min." in text
+    assert (
+        "Lag in 1 h 15.6k -> 22 (p10-p90: 13.1k-17.2k -> 0-414), caught up in 6 to 10 min." in text
+    )
     assert "evenkeel runbook --group skewed-load --strategy roundrobin" in lines[6]
     table = lines.index("") and [line.split("  ")[0] for line in lines[9:15]]
     assert table[:2] == ["range (current)", "roundrobin"]

@@ -44,7 +44,9 @@ def test_what_becomes_of_the_group_comes_first_then_its_strategies(asked):
     )
     told = dict(re.split(" {2,}", line.strip(), maxsplit=1) for line in lines[2:7])
     assert list(told) == ["Health", "Effect", "Busiest", "Moves", "Size"]
-    assert told["Effect"] == "Lag in 1 h 15.6k (p10-p90: 13.1k-17.2k), not caught up in 1 h."
+    assert (
+        told["Effect"] == "Lag in 1 h 15.6k (p10-p90: 13.1k-17.2k), not caught up within the hour."
+    )
     (at,) = [place for place, line in enumerate(lines) if line.startswith("STRATEGY ")]
     assert lines[at + 1].startswith("range (current) ")
     assert lines[at + 2].startswith("range (rebalanced) ")
@@ -165,8 +167,8 @@ def test_a_broker_keeps_the_target_whatever_assignor_comes_next(asked):
 def test_sizes_are_said_with_their_reason(asked):
     """What is enough, and from when on more are idle; unknown with the reason."""
     told = """
-    Size 2 members needed (with range, 3 now): with fewer, 3 records/s incoming, the best member
-    processes 2 records/s
+    Size members needed unknown (with range, 3 now): fewer than 3 members must keep up with the peak
+    of 24 h, and snapshots cover 9 min 10 s
     up to 6 members can be active
     """
     assert lacking(asked("balanced", "--capacity", "*=2").stdout, told) is None

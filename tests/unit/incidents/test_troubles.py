@@ -21,7 +21,8 @@ from evenkeel.engine.model.batch import GroupBatch
 from evenkeel.engine.model.facts import Fact
 from evenkeel.engine.model.states import ALARMS, Diagnosis
 from evenkeel.engine.pipeline.measure import observed_of
-from evenkeel.engine.snapshots.groups_with_past import BatchWithPast, Learned, read_batch
+from evenkeel.engine.snapshots.groups_with_past import BatchWithPast, read_batch
+from evenkeel.engine.snapshots.learned import Learned
 from tests.helpers.fluid import EVERY, FIRST, SITUATIONS, Kind
 from tests.helpers.fluid.lake import situations_lake
 from tests.helpers.series import members_of, observed_series, series, steadily
@@ -78,7 +79,7 @@ def seen() -> list[tuple[Observation, tuple[GroupBatch, ...]]]:
         observations.append((observed, earlier))
         intervals = zip(batch.headers, observed.commit_interval.tolist(), strict=True)
         learned = {
-            each.group: Learned(commit_interval_seconds=seconds)
+            each.group: Learned(commit_interval=seconds)
             for each, seconds in intervals
             if not np.isnan(seconds)
         }

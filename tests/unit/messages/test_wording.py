@@ -82,17 +82,17 @@ def test_what_belongs_to_a_gain_stands_closer_than_the_next_gain():
             "reassigning delays about 1 record",
         ),
         (
-            Fact(kind=REMARK, measure="forecast_drained_seconds_expected", before=60.0, after=0.0),
-            "caught up in 1 min -> already",
+            Fact(kind=REMARK, measure="forecast_drained_seconds", after=725.0, bound=1208.0),
+            "caught up in 12 to 20 min",
         ),
         (
             Fact(
                 kind=REMARK,
-                measure="forecast_drained_seconds_expected",
-                before=float("inf"),
-                after=float("inf"),
+                measure="forecast_drained_seconds_staying",
+                after=2400.0,
+                bound=float("inf"),
             ),
-            "not caught up within the hour either way",
+            "with the current assignment not caught up before 40 min",
         ),
         (
             Fact(
@@ -113,9 +113,7 @@ def test_forecasts_and_prices_read_as_clauses(fact, told):
 
 def test_a_fact_of_what_never_ends_survives_its_json():
     """A group that is not caught up within the hour has a fact that says so."""
-    never = Fact(
-        kind=REMARK, measure="forecast_drained_seconds_expected", before=float("inf"), after=9.0
-    )
+    never = Fact(kind=REMARK, measure="forecast_drained_seconds", after=9.0, bound=float("inf"))
 
     assert record_of(Fact, to_json(never)) == never
     assert record_of(Fact, row_of(never)) == never

@@ -18,7 +18,7 @@ from evenkeel.engine.pipeline import measure
 from evenkeel.engine.pipeline.backtest import Message, backtest
 from evenkeel.engine.pipeline.measure import compute_metrics
 from evenkeel.engine.pipeline.pipeline import run_pipeline, walk
-from evenkeel.engine.snapshots.groups_with_past import learned_of
+from evenkeel.engine.snapshots.learned import learned_in
 from tests.helpers.fluid import CLUSTER, SITUATIONS, simulate, snapshots
 from tests.helpers.lake_snapshots import Taken, write_taken
 
@@ -132,9 +132,11 @@ def test_how_often_a_group_commits_is_known_longer_than_metrics_look_back() -> N
     ids = write_taken(lake, taken(["skewed-withdrawn"], 24))
     through(lake, history, settings)
 
-    [seconds] = learned_of(history.tables.metrics[ids[-1]]["group_metrics"]).values()
-    assert [seconds] == [*learned_of(history.tables.metrics[ids[-6]]["group_metrics"]).values()]
-    assert learned_of(compute_metrics(lake, settings, ids[-1])["group_metrics"]) == {}
+    [now] = learned_in(history.tables.metrics[ids[-1]]["group_metrics"]).values()
+    [then] = learned_in(history.tables.metrics[ids[-6]]["group_metrics"]).values()
+    [alone] = learned_in(compute_metrics(lake, settings, ids[-1])["group_metrics"]).values()
+    assert now.commit_interval is not None
+    assert (now.commit_interval, alone.commit_interval) == (then.commit_interval, None)
 
 
 def test_a_group_that_cannot_be_worked_on_costs_the_others_nothing(

@@ -15,7 +15,8 @@ from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.model.errors import HistoryError
 from evenkeel.engine.model.facts import Fact, FactKind
 from evenkeel.engine.model.moments import utc_now
-from evenkeel.engine.records import Outcome, StepRun, row_of
+from evenkeel.engine.records import Outcome, StepRun, record_of, row_of
+from evenkeel.engine.records.forecast_course import ForecastCourse, PendingForecast
 from tests.helpers.history_rows import (
     FIRST,
     advice,
@@ -127,6 +128,26 @@ def test_sql_finds_groups_by_a_fact(history: PostgresHistory, database_url: str)
     ):
         assert ask(database_url, finds.format(table, fact)) == [{"group_id": "orders-app"}], table
         assert ask(database_url, finds.format(table, '[{"measure": "other"}]')) == [], table
+
+
+def test_forecasts_go_on_where_the_stored_ones_were(
+    history: PostgresHistory, database_url: str
+) -> None:
+    """Factors and what is not due yet come back to the digit, for a re-evaluation that goes on from them."""
+    course = ForecastCourse(
+        at=FIRST,
+        assignment="a",
+        stretch=(1 / 3, 1.0, 2.5, 20.0),
+        pending=(PendingForecast(due_at=FIRST, after_seconds=900, low=0.1, high=7.0),),
+    )
+    taken = manifest()
+    history.store_snapshot(taken)
+    stored = metrics(taken.snapshot_id, {"orders-app": [5]}, forecast_course=row_of(course))
+    history.store_metrics(taken.snapshot_id, stored)
+
+    (row,) = ask(database_url, "SELECT forecast_course FROM group_metrics")
+
+    assert record_of(ForecastCourse, row["forecast_course"]) == course
 
 
 def test_values_come_back_as_they_went_in(history: PostgresHistory, database_url: str) -> None:

@@ -434,6 +434,26 @@ def test_a_group_got_worse_that_kept_up_less_of_its_time(history: PostgresHistor
     assert history.query("worse_groups", days=1, until=FIRST - timedelta(days=2)) == []
 
 
+def test_the_coming_hour_is_shown_as_it_went_a_day_and_a_week_ago(history: PostgresHistory) -> None:
+    """Its highest lag, and nothing of the hour before it; a week without snapshots is unknown."""
+    for number, lag in (
+        (-1441, 900),
+        (-1440, 800),
+        (-1439, 12),
+        (-1400, 70),
+        (-1380, 50),
+        (-1379, 900),
+        (0, 5),
+    ):
+        measured(history, number, lag=lag, production_per_second=lag / 10)
+
+    (row,) = history.query("same_hour")
+
+    assert (row["total_lag"], row["yesterday_highest_lag"]) == (5, 70)
+    assert row["yesterday_production_per_second"] == pytest.approx((1.2 + 7 + 5) / 3)
+    assert row["last_week_highest_lag"] is row["last_week_production_per_second"] is None
+
+
 def test_what_crossed_racks_is_summed_by_day_or_cluster(history: PostgresHistory) -> None:
     """The time of which it is not known is left out and told: it is not taken for 0."""
     measured(history, 0)

@@ -38,7 +38,7 @@ def test_each_assignment_gets_what_it_would_get_alone():
     assert together.forecast_drained_seconds_expected == float("inf")
     assert together.forecast_utilization_high == pytest.approx(10 / 8)
     assert apart.forecast_lag_integral_expected == alone.lag_integral[0, 1]
-    assert apart.forecast_drained_seconds_expected == 600
+    assert apart.forecast_drained_seconds_expected == pytest.approx(1000 / 3)
 
 
 def _stands(held_up, lost):

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from evenkeel.engine.pipeline.backtest import AHEAD
+from evenkeel.engine.metrics.forecast import AHEAD
 from tests.benchmarks import curves as benchmark
 from tests.helpers.fluid.curves import (
     RATE,

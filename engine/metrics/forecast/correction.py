@@ -1,0 +1,144 @@
+"""
+What came of a group's earlier forecasts, and how much wider or narrower that makes the next one.
+
+Each end of a band has a factor of its own, for each horizon. It is multiplied by the distance of the end from the
+middle. Every forecast that comes due moves it:
+
+    factor = factor x exp(RATE x (1 if the lag lies beyond the end else 0 - share that may))
+
+So it rests where one lag in ten lies beyond the end, whatever the arrivals do. This is quantile tracking (Angelopoulos,
+Candes and Tibshirani, 2023), a form of adaptive conformal inference (Gibbs and Candes, 2021). The factor has no unit,
+so one rate fits all groups. The middle stays, and so do the futures and the differences of assignments.
+
+Factors and forecasts that are not due yet are stored with a group's metrics. The next snapshot reads them there, so a
+retry, a backtest and a backfill find the same. Only stored forecasts count: those of groups that may need a switch. A
+group without earlier forecasts has factors of 1.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from ...model.arrays import Floats
+from ...records.forecast_course import ForecastCourse, PendingForecast
+from ..observe import Observation
+from ..ownership import fingerprint
+from .futures import AHEAD, HORIZON_SECONDS, STEPS, step_after
+
+RATE = 0.1
+"""How far one outcome moves the logarithm of a factor."""
+
+MAY_MISS = 0.1
+"""The share of lags that may lie beyond an end."""
+
+LEAST_STRETCH, MOST_STRETCH = 0.5, 20.0
+"""The limits of a factor."""
+
+NO_STRETCH = (1.0,) * (2 * len(AHEAD))
+"""The factors of a group without earlier forecasts: low and high for each horizon."""
+
+LEAST_APART = HORIZON_SECONDS / STEPS / 2
+"""Seconds between two forecasts that are kept until they are due: those of a snapshot each minute say the same."""
+
+NEAR = 0.1
+"""A snapshot shows what came if it is off the time by no more than this share of the time until then."""
+
+
+def within(ahead: float, every: float) -> float:
+    """
+    By how many seconds a snapshot may be off the time of which it shows what came.
+
+    Args:
+        ahead: Seconds from the forecast to that time.
+        every: Seconds since the snapshot before; off by more than half of that, another is nearer.
+    """
+    return min(NEAR * ahead, every / 2)
+
+
+def course_of(seen: Observation, group: int) -> ForecastCourse | None:
+    """
+    The state of a group's forecasts after what a snapshot shows came of them; None without earlier forecasts.
+
+    Args:
+        seen: What the numbers say of the batch.
+        group: The number of the group in it.
+    """
+    before, header = seen.known.forecasts[group], seen.batch.headers[group]
+    if before is None or header.error is not None:  # nothing is known, so nothing is due
+        return before
+    rows = seen.batch.rows(group)
+    lag = seen.lag.for_people.take(rows).take(seen.counted[rows]).total()
+    assignment = None if header.rebalancing else fingerprint(seen.batch, group)
+    return after(before, header.taken_at, assignment, lag)
+
+
+def after(
+    before: ForecastCourse, at: datetime, assignment: str | None, lag: int | None
+) -> ForecastCourse:
+    """Take note of the forecasts that are due; with another assignment none of them is of use."""
+    every = (at - before.at).total_seconds()
+    stretch, left = [*before.stretch], list[PendingForecast]()
+    for forecast in before.pending if assignment == before.assignment else ():
+        late = (at - forecast.due_at).total_seconds()
+        near = within(forecast.after_seconds, every)
+        if late < -near:
+            left.append(forecast)
+        elif late <= near and lag is not None:
+            own = 2 * AHEAD.index(forecast.after_seconds)
+            for end, missed in enumerate((lag < forecast.low, lag > forecast.high), start=own):
+                moved = stretch[end] * math.exp(RATE * (missed - MAY_MISS))
+                stretch[end] = min(max(moved, LEAST_STRETCH), MOST_STRETCH)
+    return ForecastCourse(at=at, assignment=assignment, stretch=tuple(stretch), pending=tuple(left))
+
+
+def with_forecast(
+    course: ForecastCourse | None, at: datetime, assignment: str | None, lag: Floats
+) -> ForecastCourse:
+    """
+    The state of a group's forecasts with a new one.
+
+    Args:
+        course: The state before; None without earlier forecasts.
+        at: Start of the snapshot.
+        assignment: Fingerprint of the assignment.
+        lag: (T, 3) forecast with the current assignment, low, expected and high at each step.
+    """
+    pending = list(course.pending) if course else []
+    for seconds in AHEAD:
+        due = at + timedelta(seconds=seconds)
+        others = [one.due_at for one in pending if one.after_seconds == seconds]
+        if not others or (due - others[-1]).total_seconds() >= LEAST_APART:
+            low, _, high = lag[step_after(seconds)].tolist()
+            pending.append(
+                PendingForecast(due_at=due, after_seconds=round(seconds), low=low, high=high)
+            )
+    return ForecastCourse(
+        at=at,
+        assignment=assignment,
+        stretch=course.stretch if course else NO_STRETCH,
+        pending=tuple(pending),
+    )
+
+
+def stretched(lag: Floats, stretch: Floats) -> Floats:
+    """
+    Bands with their ends moved away from the middle, or towards it.
+
+    Args:
+        lag: (K, T, 3) low, expected and high at each step.
+        stretch: (2 x horizons) factors, see `ForecastCourse`; between horizons they change evenly.
+    """
+    moments = np.arange(1, STEPS + 1) * HORIZON_SECONDS / STEPS
+    low, high = (np.interp(moments, AHEAD, stretch[end::2]) for end in (0, 1))
+    middle = lag[..., 1]
+    return np.stack(
+        [
+            np.maximum(middle - low * (middle - lag[..., 0]), 0.0),
+            middle,
+            middle + high * (lag[..., 2] - middle),
+        ],
+        axis=-1,
+    )

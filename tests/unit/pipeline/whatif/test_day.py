@@ -1,0 +1,80 @@
+"""Fewer members are advised only if they keep up with the peak of a day."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from evenkeel.engine.adapters.recording import Recording
+from evenkeel.engine.assignors import ASSIGNORS
+from evenkeel.engine.config import Rule, Settings
+from evenkeel.engine.messages.wording import words
+from evenkeel.engine.pipeline import lookback_of
+from evenkeel.engine.pipeline.whatif import day_of, seen_of
+from evenkeel.engine.pipeline.whatif.day import sizes_for_a_day
+from evenkeel.engine.pipeline.whatif.sizes import BUDGET
+from evenkeel.engine.snapshots.groups_with_past import read_with_past
+from tests.helpers.fluid import simulate, snapshots
+from tests.helpers.fluid.plan import DAY, EVERY, Traffic, at, members, steady, topics
+from tests.helpers.lake_snapshots import write_taken
+
+pytestmark = pytest.mark.slow
+
+SETTINGS = Settings(rules=(Rule(capacity_per_second=100.0, commit_interval_seconds=5),))
+
+SNAPSHOTS = int(DAY / EVERY) + 1
+
+ROOMY = steady(topics=topics(1, 8, 20), members=members(4, 100))
+"""160 records/s arrive; of members that do 100 it takes two."""
+
+NOON = (at(SNAPSHOTS // 2), 3600.0, 1.5)
+"""An hour of 240 records/s, of which it takes three."""
+
+
+@cache
+def _of(group, count):
+    """What is seen of a group after some snapshots, what arrived in a day, and the numbers of members."""
+    lake = Recording()
+    newest = list(write_taken(lake, snapshots(simulate([group], count))))[-1]
+    lookback = lookback_of(lake, SETTINGS, newest)
+    [seen] = seen_of(SETTINGS, read_with_past(lake, SETTINGS, lookback, [group.name]))
+    day = day_of(lake, newest, seen.group)
+    return day, sizes_for_a_day(SETTINGS, seen, (), ASSIGNORS["range"], BUDGET, day)
+
+
+def test_two_hours_say_nothing_of_a_day():
+    """Two members do what arrives now, but nobody knows of noon: fewer than four are not advised, and it says why."""
+    day, found = _of(ROOMY, 25)
+
+    assert day.covered_seconds == 2 * 3600
+    assert (found.fewest, found.enough, found.keeps_up) == (None, None, True)
+    assert [words(why) for why in found.why] == [
+        "fewer than 4 members must keep up with the peak of 24 h, and snapshots cover 2 h"
+    ]
+
+
+def test_a_day_without_a_peak_takes_no_more_than_now():
+    """The same all day."""
+    day, found = _of(ROOMY, SNAPSHOTS)
+
+    assert day.covered_seconds == DAY
+    assert found.fewest == found.enough == 2
+
+
+def test_an_hour_of_the_day_decides():
+    """Three for noon, though two would do now."""
+    day, found = _of(replace(ROOMY, traffic=Traffic(wander=0, bursts=(NOON,))), SNAPSHOTS)
+
+    assert day.peak_per_second == pytest.approx(240, rel=0.05)
+    assert found.fewest == 3
+    assert "at the peak (p99) of 24 h" in words(found.why[0])
+
+
+def test_a_peak_beyond_what_there_is_lets_nobody_go():
+    """Noon would take more than four, so all four stay; more are not advised by it."""
+    traffic = Traffic(wander=0, bursts=((NOON[0], NOON[1], 3.0),))
+    _, found = _of(replace(ROOMY, traffic=traffic), SNAPSHOTS)
+
+    assert found.fewest == found.enough == 4
