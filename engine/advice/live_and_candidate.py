@@ -77,13 +77,29 @@ class LiveAndCandidate:
         live, other = self.forecast, candidate.forecast
         if live is None or other is None or candidate.score is None:
             return False
-        if self.diagnosis is Diagnosis.CATCHING_UP:
-            now, then = self.score.drain_seconds, candidate.score.drain_seconds
-            return now is not None and then is not None and now - then >= LONG_SECONDS
         if self.diagnosis is Diagnosis.SLOW_MEMBER and candidate.strategy not in BY_CAPACITY:
             return False
-        now, then = live.overload_per_second, other.overload_per_second
+        now, then = self._at_stake(candidate)
+        if self.diagnosis is Diagnosis.CATCHING_UP:
+            return now is not None and then is not None and now - then >= LONG_SECONDS
         return now is not None and then is not None and then < now
+
+    def cut(self, candidate: Candidate) -> float:
+        """By what share a candidate that may mend the lag cuts what is new in the snapshot, from 0 to 1."""
+        now, then = self._at_stake(candidate)
+        return 0.0 if now is None or then is None or then >= now else 1 - then / now
+
+    def _at_stake(self, candidate: Candidate) -> tuple[float | None, float | None]:
+        """With the live assignment and with the candidate's: overload since the snapshot before, or time to drain."""
+        if self.diagnosis is Diagnosis.CATCHING_UP:
+            ends = (
+                score.drain_seconds if score else None for score in (self.score, candidate.score)
+            )
+        else:
+            ahead = (self.forecast, candidate.forecast)
+            ends = (each.overload_per_second if each else None for each in ahead)
+        now, then = ends
+        return now, then
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +132,8 @@ class Weighing:
             offset-seconds; 0 where lag is no gain.
         lag_fall: The same without the price.
         racks_won: What is saved across racks, in multiples of the least that counts; 0 where that is no gain.
+        says: How much what is new in the snapshot speaks for it, from 0 to 1: the share of what arrived that would no
+            longer overload members; 1 where something else than lag gets better.
     """
 
     gains: tuple[Fact, ...]
@@ -123,6 +141,7 @@ class Weighing:
     lag_won: float
     lag_fall: float
     racks_won: float
+    says: float
 
     @property
     def pays(self) -> bool:

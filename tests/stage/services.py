@@ -66,9 +66,7 @@ bootstrap = "{bootstrap}"
 # slow member is worth a message: leave this out of yours.
 [[rules]]
 [rules.policy]
-confirm_seconds = 15
-confirm_wins = 2
-confirm_of = 3
+confirm_evidence = 1.02
 [rules.incidents]
 capacity_seconds = 60
 not_committing_seconds = 60
