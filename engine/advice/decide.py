@@ -86,7 +86,7 @@ def decide(
         verdict=Verdict.STAY if best is None else Verdict.SWITCH,
         strategy=best,
         facts=facts,
-        says={name: weighed[name].says for name in able if weighed[name].pays},
+        says={name: weighed[name].evidence for name in able},
         best_undeployable=undeployable,
         best_undeployable_facts=_of_undeployable(named[undeployable], weighed[undeployable])
         if undeployable

@@ -4,22 +4,23 @@ The course of one group's advice: from snapshot to snapshot, steady, and held to
 What pays in one snapshot (`decide`) need not pay in the next. So a group is advised to switch only while an advice is
 *confirmed*, and what became of it is written down. Each snapshot leads to at most one other state, but for racks:
 
-                     wins in 3 of 4 and for 30 min            runs it, and its assignment is another
+                            enough evidence                   runs it, and its assignment is another
         (nothing) ──> PROPOSED ──────────────> CONFIRMED ──────────────> TAKEN UP
-            first win    │  ^                   │  │  ^                    │
-                         │  │ the next win      │  │  │ another strategy   │ an hour later, lag and racks
-          not in 3 of 4  │  │ of whatever       │  └──┘ is confirmed       ├─> VERIFIED  as promised or better
-                         v  │ state is over     │                         ├─> MISSED    worse
+             it pays     │  ^                   │  │  ^                    │
+                         │  │ whatever pays     │  │  │ another strategy   │ an hour later, lag and racks
+         enough evidence │  │ next, if this     │  └──┘ is confirmed       ├─> VERIFIED  as promised or better
+              against it v  │ state is over     │                         ├─> MISSED    worse
                       WITHDRAWN <───────────────┘                         └─> EXPIRED   nobody knows
-                              not in 3 of 4 and for 30 min
+                              enough evidence against it
         PROPOSED, CONFIRMED ──> EXPIRED   nobody took it up in 7 days, or the group cannot run it any more, or is gone
 
 * What is won across racks alone is VERIFIED as soon as a snapshot shows it, be it the one that shows that it was TAKEN
   UP: the only case in which one snapshot leads to two states. It is MISSED with the next one if as much crosses as
   before. If lag comes worse than stated an hour later, it is MISSED after all, unless something else is proposed then.
+* `evidence` says how much is enough, and that what a snapshot says anew counts, not how often one looks.
 * A snapshot that could not be judged (group unread or withheld, rebalancing) counts neither for nor against.
 * While an advice is adopted and not held against its promise yet, nothing else is proposed.
-* The reverse of what was adopted (a strategy or the assignment that the group came from) does not win for 7 days,
+* The reverse of what was adopted (a strategy or the assignment that the group came from) does not count for 7 days,
   unless something else is the matter by now than when it was proposed; that it is well now is no such reason.
 * A strategy that was missed twice in a row is muted: proposed, never confirmed. What is adopted all the same is
   checked as well, and when it is verified it is not muted any more.
@@ -137,7 +138,7 @@ class _Walk:
     def look(self) -> None:
         """Count what this snapshot says, and renew what is proposed by it."""
         winner = self.winner
-        says = self.sight.decided.says if winner else {}
+        says = {} if self.refused else self.sight.decided.says
         self.course = counted(self.course, self.before, winner, says, self.policy)
         if (proposal := self.course.proposal) is None:
             return

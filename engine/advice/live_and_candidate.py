@@ -85,9 +85,10 @@ class LiveAndCandidate:
         return now is not None and then is not None and then < now
 
     def cut(self, candidate: Candidate) -> float:
-        """By what share a candidate that may mend the lag cuts what is new in the snapshot, from 0 to 1."""
+        """By what share a candidate cuts what is new in the snapshot, above 0; -1 where it may not mend the lag."""
         now, then = self._at_stake(candidate)
-        return 0.0 if now is None or then is None or then >= now else 1 - then / now
+        mends = self.lag_speaks and self.may_mend(candidate)
+        return 1 - then / now if mends and now and then is not None else -1.0
 
     def _at_stake(self, candidate: Candidate) -> tuple[float | None, float | None]:
         """With the live assignment and with the candidate's: overload since the snapshot before, or time to drain."""
@@ -132,8 +133,8 @@ class Weighing:
             offset-seconds; 0 where lag is no gain.
         lag_fall: The same without the price.
         racks_won: What is saved across racks, in multiples of the least that counts; 0 where that is no gain.
-        says: How much what is new in the snapshot speaks for it, from 0 to 1: the share of what arrived that would no
-            longer overload members; 1 where something else than lag gets better.
+        says: What is new in the snapshot says of it, from -1 to 1: the share of what arrived that would no longer
+            overload members, -1 where that is nothing; 1 where something else than lag gets better.
     """
 
     gains: tuple[Fact, ...]
@@ -147,6 +148,11 @@ class Weighing:
     def pays(self) -> bool:
         """A switch needs a gain and no loss."""
         return bool(self.gains) and not self.losses
+
+    @property
+    def evidence(self) -> float:
+        """What is new in the snapshot as evidence; nothing where it speaks for what does not pay by its forecast."""
+        return self.says if self.pays else min(self.says, 0.0)
 
     @property
     def value(self) -> tuple[float, float]:

@@ -64,6 +64,7 @@ class Story:
     gains: tuple[Fact, ...] = (GAIN,)
     says: float = 1.0
     also_pays: str = ""
+    unsure: str = ""
     course: Course | None = None
     last: FollowedPlan | None = None
     told: list[tuple[float, str, str]] = field(default_factory=list)
@@ -95,7 +96,8 @@ class Story:
                 verdict=verdict,
                 strategy=NAMES[winner],
                 facts=facts,
-                says=dict.fromkeys(paying, self.says),
+                says=dict.fromkeys([str(NAMES[one]) for one in self.unsure], 0.0)
+                | dict.fromkeys(paying, self.says),
             ),
             diagnosis=self.diagnosis,
             candidates={name: self.candidate(name) for name in ("range", "sticky", "uniform")},
@@ -274,6 +276,14 @@ def test_another_strategy_is_proposed_where_the_first_is_not_confirmed():
     story = Story().goes_on("ssuuuuuuuu")
 
     assert story.told == [(0, "sticky", P), (10, "uniform", P), (35, "uniform", C)]
+
+
+def test_a_forecast_that_is_not_sure_takes_no_evidence_away():
+    """What is new speaks for the switch all along: two looks in between that tell nothing cost two looks."""
+    story = Story().goes_on("sss").goes_on("..", unsure="s").goes_on("sss")
+
+    assert story.told == [(0, "sticky", P), (35, "sticky", C)]
+    assert [s for *_, s in story.goes_on("." * 6).told[2:]] == [W]
 
 
 def test_two_that_pay_alike_do_not_take_evidence_from_each_other():
