@@ -80,11 +80,7 @@ def advice(
         "seen": 7 if switch else 0,
         "state": state and AdviceState(state),
         "state_since": state and NOW,
-        "course": _claimed(strategy)
-        if switch
-        else course(AdviceState(state), strategy)
-        if state in FOLLOWED
-        else None,
+        "course": _told(strategy) if switch else _followed(state, strategy),
         "created_at": NOW,
         "live": score(cross_rack_share=0.5),
         "proposed": score(cross_rack_share=0.5, moves=4) if switch else None,
@@ -96,7 +92,11 @@ def advice(
     return ScoredAdvice(**row | more)
 
 
-def _claimed(strategy: str) -> Course:
+def _followed(state: str | None, strategy: str) -> Course | None:
+    return course(AdviceState(state), strategy) if state in FOLLOWED else None
+
+
+def _told(strategy: str) -> Course:
     """How far an advice has come that is told."""
     since = NOW - timedelta(minutes=30)
     claim = Claim(strategy=strategy, since=since, evidence=20, snapshots=7)

@@ -62,7 +62,7 @@ stale_after_seconds = 600
 [clusters.{name}]
 bootstrap = "{bootstrap}"
 
-# Who watches a demo does not wait the usual half hour until advice is sure enough, nor a quarter of an hour until a
+# Who watches a demo does not wait the usual 25 minutes until advice is sure enough, nor a quarter of an hour until a
 # slow member is worth a message: leave this out of yours.
 [[rules]]
 [rules.policy]

@@ -300,8 +300,8 @@ def test_weak_evidence_takes_longer():
     assert minutes == [25, 45, 175]
 
 
-@pytest.mark.parametrize("says", [1.0, 0.5])
-def test_looking_five_times_as_often_says_it_at_about_the_same_time(says):
+@pytest.mark.parametrize(("says", "confirmed_at"), [(1.0, 25), (0.5, 45)])
+def test_looking_five_times_as_often_says_it_at_about_the_same_time(says, confirmed_at):
     """And takes it back at about the same time."""
     told = [
         Story(says=says, every=every).goes_on("s" * (60 // every) + "." * (60 // every)).told
@@ -309,7 +309,7 @@ def test_looking_five_times_as_often_says_it_at_about_the_same_time(says):
     ]
 
     rare, often = ([minute for minute, *_ in events] for events in told)
-    assert [len(rare), len(often)] == [3, 3]
+    assert rare == [0, confirmed_at, 85]
     assert often == pytest.approx(rare, abs=5)
 
 
@@ -720,12 +720,11 @@ def test_whatever_comes_it_is_steady(story_of):
         winners += [] if winner == "?" else [NAMES[winner]]
         for event in story.last.events:
             if event.state is AdviceState.CONFIRMED:
-                assert winners[-4:].count(event.strategy) >= 3
-                assert winners[-1] == event.strategy
+                assert winners[-4:] == [event.strategy] * 4
         advice = story.last.advice
         if advice.verdict is Verdict.SWITCH:
             assert advice.state is AdviceState.CONFIRMED
-            assert story.minute - story.every - first_won[str(advice.strategy)] >= 30
+            assert story.minute - story.every - first_won[str(advice.strategy)] >= 23
         if story.course is not None:
             assert advice.state is story.course.state
             text = json.dumps(to_json(story.course))
