@@ -45,8 +45,8 @@ class Policy(Strict):
         repeat_interval_seconds: The time between two messages about the advice of a group with the same diagnosis.
         rebalance_seconds: How long partitions pause in a rebalance that revokes them.
         restart_seconds: How long the partitions of a static member pause while it restarts.
-        confirm_evidence: The evidence that a switch needs to be advised, and to be withdrawn. 1: the first snapshot is
-            enough. At 20, at most one in 20 switches without benefit is advised.
+        confirm_evidence: The evidence that a switch needs to be advised, and to be withdrawn. 20 takes 25 minutes or more,
+            5 takes 15, and 1 only one snapshot. Of so many switches without a gain, at most one is advised.
         revert_cooldown_seconds: How long after a switch evenkeel doesn't advise the reverse, unless the diagnosis
             changed.
         expires_seconds: How long evenkeel waits for an advised switch to be adopted.
