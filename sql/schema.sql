@@ -732,7 +732,7 @@ COMMENT ON COLUMN advice.reason IS 'Reason.';
 COMMENT ON COLUMN advice.how IS 'Steps that deploy the strategy.';
 COMMENT ON COLUMN advice.best_undeployable IS 'Best strategy that cannot be deployed on this group.';
 COMMENT ON COLUMN advice.best_undeployable_reason IS 'Gain of that strategy, and the reason that it cannot be deployed.';
-COMMENT ON COLUMN advice.seen IS 'Number of consecutive snapshots that the strategy won, including this one.';
+COMMENT ON COLUMN advice.seen IS 'Number of snapshots in which the strategy would help, since it began to.';
 COMMENT ON COLUMN advice.facts IS 'Reason as a list of {kind, measure, ...} (kinds gain, loss, reason ...); query it with @>.';
 COMMENT ON COLUMN advice.best_undeployable_facts IS 'Gain of that strategy, in the same form.';
 COMMENT ON COLUMN advice.state IS 'State of its newest advice: proposed, confirmed, adopted, verified, missed, withdrawn, expired.';

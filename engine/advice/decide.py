@@ -86,6 +86,7 @@ def decide(
         verdict=Verdict.STAY if best is None else Verdict.SWITCH,
         strategy=best,
         facts=facts,
+        says={name: weighed[name].evidence for name in able},
         best_undeployable=undeployable,
         best_undeployable_facts=_of_undeployable(named[undeployable], weighed[undeployable])
         if undeployable
@@ -178,6 +179,7 @@ def weigh(
         lag_won=lag.won,
         lag_fall=lag.won + lag.costs,
         racks_won=racks.won,
+        says=1.0 if racks.gain or fewer_unowned else standing.cut(candidate),
     )
 
 

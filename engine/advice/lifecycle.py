@@ -4,22 +4,23 @@ The course of one group's advice: from snapshot to snapshot, steady, and held to
 What pays in one snapshot (`decide`) need not pay in the next. So a group is advised to switch only while an advice is
 *confirmed*, and what became of it is written down. Each snapshot leads to at most one other state, but for racks:
 
-                     wins in 3 of 4 and for 30 min            runs it, and its assignment is another
+                            enough evidence                   runs it, and its assignment is another
         (nothing) ──> PROPOSED ──────────────> CONFIRMED ──────────────> TAKEN UP
-            first win    │  ^                   │  │  ^                    │
-                         │  │ the next win      │  │  │ another strategy   │ an hour later, lag and racks
-          not in 3 of 4  │  │ of whatever       │  └──┘ is confirmed       ├─> VERIFIED  as promised or better
-                         v  │ state is over     │                         ├─> MISSED    worse
+             it pays     │  ^                   │  │  ^                    │
+                         │  │ whatever pays     │  │  │ another strategy   │ an hour later, lag and racks
+         enough evidence │  │ next, if this     │  └──┘ is confirmed       ├─> VERIFIED  as promised or better
+              against it v  │ state is over     │                         ├─> MISSED    worse
                       WITHDRAWN <───────────────┘                         └─> EXPIRED   nobody knows
-                              not in 3 of 4 and for 30 min
+                              enough evidence against it
         PROPOSED, CONFIRMED ──> EXPIRED   nobody took it up in 7 days, or the group cannot run it any more, or is gone
 
 * What is won across racks alone is VERIFIED as soon as a snapshot shows it, be it the one that shows that it was TAKEN
   UP: the only case in which one snapshot leads to two states. It is MISSED with the next one if as much crosses as
   before. If lag comes worse than stated an hour later, it is MISSED after all, unless something else is proposed then.
+* `evidence` says how much is enough, and that what a snapshot says anew counts, not how often one looks.
 * A snapshot that could not be judged (group unread or withheld, rebalancing) counts neither for nor against.
 * While an advice is adopted and not held against its promise yet, nothing else is proposed.
-* The reverse of what was adopted (a strategy or the assignment that the group came from) does not win for 7 days,
+* The reverse of what was adopted (a strategy or the assignment that the group came from) does not count for 7 days,
   unless something else is the matter by now than when it was proposed; that it is well now is no such reason.
 * A strategy that was missed twice in a row is muted: proposed, never confirmed. What is adopted all the same is
   checked as well, and when it is verified it is not muted any more.
@@ -38,6 +39,7 @@ from ..model.assignments import ABLE, Advice, AdviceState, Verdict
 from ..model.facts import Fact, reason
 from ..records.lifecycle import AdviceCheck, AdviceEvent, AdviceProposal, Course, Uptake
 from .by_racks import racks_alone
+from .evidence import advised, claim_of, counted, is_sure, moment_of
 from .inputs import FollowedPlan, Sight
 from .verification import (
     UptakeOutcome,
@@ -49,7 +51,6 @@ from .verification import (
     seen_at_once,
     with_racks_as_said,
 )
-from .wins import advised, claim_of, counted, has_lost, has_won, losses, lost_since, won
 
 
 def follow(course: Course | None, sight: Sight, policy: Policy) -> FollowedPlan:
@@ -105,9 +106,7 @@ def gone(course: Course, group: str, at: datetime) -> FollowedPlan | None:
         replace(u, outcome=u.outcome or over, outcome_at=u.outcome_at or at, promises=())
         for u in course.uptakes
     )
-    ended = replace(
-        course, at=at, state=over, since=at, winners=(), claims=(), proposal=None, uptakes=uptakes
-    )
+    ended = replace(course, at=at, state=over, since=at, claims=(), proposal=None, uptakes=uptakes)
     return FollowedPlan(
         advice=Advice(
             group=group,
@@ -128,7 +127,8 @@ class _Walk:
     """One step of a course: `look`, then `move`."""
 
     def __init__(self, course: Course, sight: Sight, policy: Policy) -> None:
-        self.course, self.sight, self.policy = course, sight, policy
+        self.before, self.course = course.at, replace(course, at=sight.at)
+        self.sight, self.policy = sight, policy
         self.events: list[AdviceEvent] = []
         self.checks: tuple[AdviceCheck, ...] = ()
         self.mutes = {mute.strategy: mute for mute in muted(course, sight.at, policy)}
@@ -136,9 +136,10 @@ class _Walk:
         self.winner = None if self.refused or not sight.judged else sight.winner
 
     def look(self) -> None:
-        """Count this snapshot, and renew what is proposed by it."""
-        at, winner, policy = self.sight.at, self.winner, self.policy
-        self.course = counted(self.course, at, winner, policy)
+        """Count what this snapshot says, and renew what is proposed by it."""
+        winner = self.winner
+        says = {} if self.refused else self.sight.decided.says
+        self.course = counted(self.course, self.before, winner, says, self.policy)
         if (proposal := self.course.proposal) is None:
             return
         facts = self.sight.decided.facts if winner == proposal.strategy else proposal.facts
@@ -147,7 +148,6 @@ class _Walk:
             promises = with_racks_as_said(promises, proposal.promises)
         proposal = replace(
             proposal,
-            lost_since=lost_since(self.course, at, winner, policy),
             facts=facts,
             assignment=proposal.assignment or self.sight.assignment,
             promises=promises or proposal.promises,
@@ -158,8 +158,8 @@ class _Walk:
         """Go to the next state, if there is one."""
         course, at, policy = self.course, self.sight.at, self.policy
         proposal, winner = course.proposal, self.winner
-        may_be_told = winner not in self.mutes and has_won(course, at, winner or "", policy)
-        told = winner if may_be_told else None
+        sure = is_sure(claim_of(course, winner), policy)
+        told = winner if sure and winner not in self.mutes else None
         if proposal is None:
             if winner is not None and course.state is not AdviceState.ADOPTED:
                 # confirmed at once where the policy asks for no more
@@ -173,20 +173,15 @@ class _Walk:
             self._judged(proposal, told)
 
     def _judged(self, proposal: AdviceProposal, told: str | None) -> None:
-        """Confirm who has won; withdraw what has lost, or what is not confirmed and does not win any more."""
-        course, winner = self.course, self.winner
-        is_confirmed = course.state is AdviceState.CONFIRMED
+        """Confirm what surely pays, withdraw what surely does not, propose what pays in place of what may not."""
+        is_confirmed = self.course.state is AdviceState.CONFIRMED
         if told is not None:
             if told != proposal.strategy or not is_confirmed:
                 self._confirmed(told)
-        elif is_confirmed:
-            if winner != proposal.strategy and has_lost(course, self.sight.at, self.policy):
-                self._withdrawn(proposal)
-        elif claim_of(course, proposal.strategy) is None:
-            if winner is not None:
-                self._proposed(winner)
-            else:
-                self._withdrawn(proposal)
+        elif not is_confirmed and self.winner and not claim_of(self.course, proposal.strategy):
+            self._proposed(self.winner)
+        elif is_sure(proposal.against, self.policy):
+            self._withdrawn(proposal)
 
     def _is_taken_up(self, proposal: AdviceProposal) -> bool:
         """Whether the group runs what it was told to, or what is muted, with another assignment than it had."""
@@ -201,10 +196,9 @@ class _Walk:
         self.becomes(AdviceState.PROPOSED, strategy, *proposal.facts)
 
     def _proposal(self, strategy: str) -> AdviceProposal:
-        sight, claim = self.sight, claim_of(self.course, strategy)
+        sight = self.sight
         return AdviceProposal(
             strategy=strategy,
-            first_won_at=claim.since if claim else sight.at,
             diagnosis=sight.diagnosis,
             facts=sight.decided.facts,
             ran=sight.running,
@@ -216,9 +210,11 @@ class _Walk:
         before, proposal = self.course.proposal, self._proposal(strategy)
         if before is not None and before.strategy == strategy:
             proposal = replace(proposal, diagnosis=before.diagnosis)
-        self.course = replace(self.course, proposal=proposal)
-        since = won(self.course, strategy)
-        self.becomes(AdviceState.CONFIRMED, strategy, *since, *proposal.facts)
+        claim = claim_of(self.course, strategy)
+        self.course = replace(self.course, proposal=proposal, claims=(claim,) if claim else ())
+        since = claim.since if claim else self.sight.at
+        why = (reason("is_confirmed", [strategy]), moment_of("claimed_since", since))
+        self.becomes(AdviceState.CONFIRMED, strategy, *why, *proposal.facts)
 
     def _taken_up(self, proposal: AdviceProposal) -> None:
         at, assignment = self.sight.at, self.sight.assignment
@@ -247,15 +243,12 @@ class _Walk:
             # of a strategy `with_racks` there is a row only where sending them changes what it answers
             alike = candidate is None and base_of(proposal.strategy) in self.sight.candidates
             measure = "racks_change_nothing" if alike else "can_no_longer_run_it"
-            why = reason(measure, [proposal.strategy])
-            self._over(AdviceState.EXPIRED, why, *(candidate.reason if candidate else ()))
+            over = reason(measure, [proposal.strategy])
+            self._over(AdviceState.EXPIRED, over, *(candidate.reason if candidate else ()))
             return
-        since = proposal.lost_since or proposal.first_won_at
-        lost = losses(self.course, proposal.strategy, since)
-        why = reason(
-            "no_longer_wins", [proposal.strategy], after=lost, bound=len(self.course.winners)
-        )
-        self._over(AdviceState.WITHDRAWN, why, *self.sight.decided.facts)
+        since = proposal.against.since if proposal.against else self.sight.at
+        why = (reason("no_longer_pays", [proposal.strategy]), moment_of("claimed_since", since))
+        self._over(AdviceState.WITHDRAWN, *why, *self.sight.decided.facts)
 
     def _over(self, state: AdviceState, *facts: Fact) -> None:
         """Let what is proposed go; but for one that was withdrawn, all is counted anew."""
@@ -263,7 +256,7 @@ class _Walk:
         strategy = self.course.proposal.strategy
         self.course = replace(self.course, proposal=None)
         if state is not AdviceState.WITHDRAWN:
-            self.course = replace(self.course, winners=(), claims=())
+            self.course = replace(self.course, claims=())
         self.becomes(state, strategy, *facts)
 
     def comes_out(self, outcome: UptakeOutcome | None) -> None:
@@ -281,7 +274,5 @@ class _Walk:
 
     def kept(self) -> Course | None:
         """What the next snapshot has to know; None where that is nothing."""
-        course = replace(self.course, at=self.sight.at, mutes=tuple(self.mutes.values()))
-        if course.proposal is None and not course.claims:
-            course = replace(course, winners=())
-        return course if course.state or course.winners or course.uptakes else None
+        course = replace(self.course, mutes=tuple(self.mutes.values()))
+        return course if course.state or course.claims or course.uptakes else None

@@ -77,18 +77,17 @@ class LiveAndCandidate:
         live, other = self.forecast, candidate.forecast
         if live is None or other is None or candidate.score is None:
             return False
-        if self.diagnosis is Diagnosis.CATCHING_UP:
-            now, then = self.score.drain_seconds, candidate.score.drain_seconds
-            return now is not None and then is not None and now - then >= LONG_SECONDS
         if self.diagnosis is Diagnosis.SLOW_MEMBER and candidate.strategy not in BY_CAPACITY:
             return False
-        now, then = live.overload_per_second, other.overload_per_second
+        now, then = self._at_stake(candidate)
+        if self.diagnosis is Diagnosis.CATCHING_UP:
+            return now is not None and then is not None and now - then >= LONG_SECONDS
         return now is not None and then is not None and then < now
 
     def mended(self, candidate: Candidate) -> tuple[Fact, ...]:
         """What of the diagnosis a candidate mends, as remarks: what leaves the slow member, or this backlog alone."""
-        if self.diagnosis is Diagnosis.CATCHING_UP and candidate.score is not None:
-            now, then = self.score.drain_seconds, candidate.score.drain_seconds
+        if self.diagnosis is Diagnosis.CATCHING_UP:
+            now, then = self._at_stake(candidate)
             return (remark("for_this_backlog", before=now, after=then),)
         if self.diagnosis is not Diagnosis.SLOW_MEMBER:
             return ()
@@ -98,6 +97,24 @@ class LiveAndCandidate:
             for each in candidate.notes
             if each.measure == "relieved_member" and slow.intersection(each.subjects)
         )
+
+    def cut(self, candidate: Candidate) -> float:
+        """By what share a candidate cuts what is new in the snapshot, above 0; -1 where it may not mend the lag."""
+        now, then = self._at_stake(candidate)
+        mends = self.lag_speaks and self.may_mend(candidate)
+        return 1 - then / now if mends and now and then is not None else -1.0
+
+    def _at_stake(self, candidate: Candidate) -> tuple[float | None, float | None]:
+        """With the live assignment and with the candidate's: overload since the snapshot before, or time to drain."""
+        if self.diagnosis is Diagnosis.CATCHING_UP:
+            ends = (
+                score.drain_seconds if score else None for score in (self.score, candidate.score)
+            )
+        else:
+            ahead = (self.forecast, candidate.forecast)
+            ends = (each.overload_per_second if each else None for each in ahead)
+        now, then = ends
+        return now, then
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +147,8 @@ class Weighing:
             offset-seconds; 0 where lag is no gain.
         lag_fall: The same without the price.
         racks_won: What is saved across racks, in multiples of the least that counts; 0 where that is no gain.
+        says: What is new in the snapshot says of it, from -1 to 1: the share of what arrived that would no longer
+            overload members, -1 where that is nothing; 1 where something else than lag gets better.
     """
 
     gains: tuple[Fact, ...]
@@ -137,11 +156,17 @@ class Weighing:
     lag_won: float
     lag_fall: float
     racks_won: float
+    says: float
 
     @property
     def pays(self) -> bool:
         """A switch needs a gain and no loss."""
         return bool(self.gains) and not self.losses
+
+    @property
+    def evidence(self) -> float:
+        """What is new in the snapshot as evidence; nothing where it speaks for what does not pay by its forecast."""
+        return self.says if self.pays else min(self.says, 0.0)
 
     @property
     def value(self) -> tuple[float, float]:

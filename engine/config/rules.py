@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from ipaddress import ip_address, ip_network
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from ..model.pauses import USUAL, Pauses
 from .base import Share, Strict, as_list
@@ -46,10 +46,8 @@ class Policy(Strict):
         rebalance_seconds: How long partitions pause in a rebalance that revokes them. Without it, evenkeel uses what it
             measured of the group, else 5 s.
         restart_seconds: How long the partitions of a static member pause while it restarts.
-        confirm_wins: A strategy must win this many of the last `confirm_of` evaluated snapshots to be advised. It must
-            lose as many to be withdrawn.
-        confirm_of: The number of evaluated snapshots to look back on.
-        confirm_seconds: The least time since the strategy first won, or since it last won.
+        confirm_evidence: The evidence that a switch needs to be advised, and to be withdrawn. 20 takes 25 minutes or more,
+            5 takes 15, and 1 only one snapshot. Of so many switches without a gain, at most one is advised.
         revert_cooldown_seconds: How long after a switch evenkeel doesn't advise the reverse, unless the diagnosis
             changed.
         expires_seconds: How long evenkeel waits for an advised switch to be adopted.
@@ -70,21 +68,11 @@ class Policy(Strict):
     repeat_interval_seconds: float = Field(default=86_400, ge=0, allow_inf_nan=False)
     rebalance_seconds: float = Field(default=USUAL.rebalance_seconds, ge=0, allow_inf_nan=False)
     restart_seconds: float = Field(default=USUAL.restart_seconds, ge=0, allow_inf_nan=False)
-    confirm_wins: int = Field(default=3, ge=1)
-    confirm_of: int = Field(default=4, ge=1)
-    confirm_seconds: float = Field(default=1800, ge=0, allow_inf_nan=False)
+    confirm_evidence: float = Field(default=20, ge=1, allow_inf_nan=False)
     revert_cooldown_seconds: float = Field(default=604_800, ge=0, allow_inf_nan=False)
     expires_seconds: float = Field(default=604_800, gt=0, allow_inf_nan=False)
     mute_misses: int = Field(default=2, ge=1)
     mute_seconds: float = Field(default=2_592_000, ge=0, allow_inf_nan=False)
-
-    @model_validator(mode="after")
-    def _can_be_confirmed(self) -> Policy:
-        if self.confirm_wins > self.confirm_of:
-            raise ValueError(
-                f"confirm_wins ({self.confirm_wins}) is more than confirm_of ({self.confirm_of}): nothing could win"
-            )
-        return self
 
     def pauses(self, *, eager: bool) -> Pauses:
         """For how long partitions stand still in a group whose members give up everything at a rebalance, or not."""

@@ -378,10 +378,10 @@ def _cost(advice: ScoredAdvice) -> str:
 
 
 def _certainty(advice: ScoredAdvice) -> list[str]:
-    """Snapshots in which it was best, p10 and p90 of the lag, and unknown values of its reason."""
+    """Snapshots in which it would help, p10 and p90 of the lag, and unknown values of its reason."""
     times = advice.seen
-    won = f"best strategy in {several(times, 'snapshot')}"
-    sure = [f"{won} since {minute(advice.seen_since)}" if advice.seen_since else won]
+    pays = f"would help in {several(times, 'snapshot')}"
+    sure = [f"{pays} since {minute(advice.claim.since)}" if advice.claim else pays]
     if advice.live_forecast is not None and advice.forecast is not None:
         before, after = spread(advice.live_forecast), spread(advice.forecast)
         sure.append(f"p10-p90 {before if before == after else change(before, after)}")

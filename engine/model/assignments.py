@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -117,9 +118,9 @@ class AdviceState(enum.StrEnum):
     """State of an advice."""
 
     PROPOSED = "proposed"
-    """It won a snapshot and waits for more wins."""
+    """It pays, and waits for more evidence."""
     CONFIRMED = "confirmed"
-    """It won for long enough: the group is advised to switch."""
+    """There is enough evidence that it pays: the group is advised to switch."""
     ADOPTED = "adopted"
     """The group runs the advised strategy; the forecast is not checked yet."""
     VERIFIED = "verified"
@@ -127,7 +128,7 @@ class AdviceState(enum.StrEnum):
     MISSED = "missed"
     """The actual values are worse than forecast."""
     WITHDRAWN = "withdrawn"
-    """The strategy no longer wins, for as long as it had to win before."""
+    """There is enough evidence that it no longer pays."""
     EXPIRED = "expired"
     """The group didn't adopt it in time, or can no longer."""
 
@@ -158,8 +159,10 @@ class Advice:
     The advice for a group after a snapshot, with its reason.
 
     *best_undeployable* is the best strategy that cannot be deployed on this group, *withheld* whether the data did not
-    allow an evaluation. *seen* counts the consecutive snapshots, including this one, that the strategy won. *state* is
-    the state of the group's newest advice and *state_since* its start; None if there was none recently.
+    allow an evaluation. *says* is what is new in the snapshot for each strategy that the group could deploy, from -1 to
+    1: above 0 it pays, at 0 its forecast alone is not sure. *seen* counts the snapshots in which the strategy pays,
+    since it began to. *state* is the state of the group's newest advice and *state_since* its start; None if there was
+    none recently.
     """
 
     group: str
@@ -169,6 +172,7 @@ class Advice:
     how: tuple[Fact, ...] = ()
     best_undeployable: str | None = None
     best_undeployable_facts: tuple[Fact, ...] = ()
+    says: Mapping[str, float] = field(default_factory=dict)
     seen: int = 0
     state: AdviceState | None = None
     state_since: datetime | None = None

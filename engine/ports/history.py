@@ -18,7 +18,7 @@ from ..model.assignments import Move
 from ..model.figures import Forecast, Score
 from ..model.groups import Member
 from ..records import AdviceCheck, AdviceColumns, AdviceRow, Course, GroupMetrics
-from ..records.lifecycle import Uptake
+from ..records.lifecycle import Claim, Uptake
 from .lake import Manifest
 
 
@@ -161,7 +161,6 @@ class ScoredAdvice(AdviceColumns):
     The advice of a group with its scores.
 
     Attributes:
-        seen_since: Start of the first of the `seen` consecutive snapshots that the strategy won; None if none.
         live: Score of the current assignment; None if not scored or deleted.
         proposed: Score of the advised strategy; None if not scored or deleted.
         metrics: Metrics of the group; None if deleted.
@@ -173,7 +172,6 @@ class ScoredAdvice(AdviceColumns):
         checks: Due forecast checks of the last adopted advice.
     """
 
-    seen_since: datetime | None
     live: Score | None
     proposed: Score | None
     metrics: GroupMetrics | None
@@ -183,6 +181,12 @@ class ScoredAdvice(AdviceColumns):
     live_forecast: Forecast | None = None
     forecast: Forecast | None = None
     checks: tuple[AdviceCheck, ...] = ()
+
+    @property
+    def claim(self) -> Claim | None:
+        """Since when the strategy would help, and how much speaks for that."""
+        claims = self.course.claims if self.course else ()
+        return next((one for one in claims if one.strategy == self.strategy), None)
 
     @property
     def uptake(self) -> Uptake | None:

@@ -50,7 +50,7 @@ class AdviceColumns(OfGroup):
         "Gain of that strategy, and the reason that it cannot be deployed.", default=None, none=True
     )
     seen: Int32 = column(
-        "Number of consecutive snapshots that the strategy won, including this one.",
+        "Number of snapshots in which the strategy would help, since it began to.",
         default=0,
         unit=Unit.SNAPSHOTS,
         at_least=0,

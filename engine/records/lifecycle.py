@@ -21,21 +21,16 @@ AT_ONCE = 0
 
 
 @record
-class SnapshotWinner:
-    """An evaluated snapshot and its winner."""
-
-    at: datetime = column("Start of the snapshot.")
-    strategy: str | None = column("Winning strategy; null if there was none.", none=True)
-
-
-@record
 class Claim:
-    """A strategy that won recent snapshots."""
+    """A claim that a strategy would help, or that it would not."""
 
     strategy: str = column("Name of the strategy.")
-    since: datetime = column("Time of its first win.")
-    in_a_row: Int32 = column(
-        "Number of consecutive evaluated snapshots that it won.", unit=Unit.SNAPSHOTS, at_least=0
+    since: datetime = column("Time of the first snapshot that speaks for it.")
+    evidence: float = column(
+        "Evidence for it, from 1 to `confirm_evidence`, which is enough.", at_least=1
+    )
+    snapshots: Int32 = column(
+        "Number of evaluated snapshots that speak for it.", unit=Unit.SNAPSHOTS, at_least=0
     )
 
 
@@ -88,12 +83,13 @@ class AdviceProposal:
     """A strategy that is proposed or confirmed."""
 
     strategy: str = column("Name of the strategy.")
-    first_won_at: datetime = column("Time of its first win.")
-    lost_since: datetime | None = column(
-        "Time since which a confirmed strategy no longer wins; null while it wins.", default=None
+    against: Claim | None = column(
+        "Claim that it would not help; null while nothing speaks for that.", default=None
     )
     diagnosis: Diagnosis | None = column("Diagnosis of the group when it was proposed.")
-    facts: tuple[Fact, ...] = column("Reason of its last win as a list of {kind, measure, ...}.")
+    facts: tuple[Fact, ...] = column(
+        "Reason as of the last snapshot in which it was best, as a list of {kind, measure, ...}."
+    )
     ran: tuple[str, ...] = column("Strategies that the group ran at that time.")
     assignment: str | None = column("Fingerprint of the assignment when it was confirmed.")
     promises: tuple[AdvicePromise, ...] = column("Values of its newest forecast.")
@@ -144,10 +140,9 @@ class Course:
         "State of its newest advice; null if there was none.", default=None
     )
     since: datetime | None = column("Start of that state.", default=None)
-    winners: tuple[SnapshotWinner, ...] = column(
-        "Evaluated snapshots that still count, oldest first.", default=()
+    claims: tuple[Claim, ...] = column(
+        "Claims that strategies would help, with the evidence for each.", default=()
     )
-    claims: tuple[Claim, ...] = column("Strategies that won recent snapshots.", default=())
     proposal: AdviceProposal | None = column(
         "Proposed or confirmed strategy; null if there is none.", default=None
     )

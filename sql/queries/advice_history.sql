@@ -1,6 +1,6 @@
 -- What was each group advised, and why? One row per group and period with the same advice, newest first. The period
--- starts at `since` and ends at `until`, which is null while the advice is current. Reason and `seen` (consecutive
--- wins) are those of its first snapshot. `state` is the state of the advice since `state_since`.
+-- starts at `since` and ends at `until`, which is null while the advice is current. Reason and `seen` are
+-- those of its first snapshot. `state` is the state of the advice since `state_since`.
 --
 -- Parameters:
 --   :cluster text = null   Configured name of the cluster; null for all clusters.

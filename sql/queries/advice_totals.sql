@@ -1,6 +1,6 @@
 -- How often was advice given, adopted, verified or withdrawn? One row per group and owner, or per owner, with an
--- event in the period, most advised first. `confirmed` counts advised switches, `proposed` strategies that won but
--- had not won long enough yet. `owner` is the owner at the time of the advice; null if none was configured.
+-- event in the period, most advised first. `confirmed` counts advised switches, `proposed` strategies without
+-- enough evidence yet. `owner` is the owner at the time of the advice; null if none was configured.
 --
 -- Parameters:
 --   :cluster text = null            Configured name of the cluster; null for all clusters.
@@ -15,7 +15,7 @@
 --   adopted bigint            Number of adoptions.
 --   verified bigint            Number of adoptions that met their forecast.
 --   missed bigint              Number of adoptions that missed their forecast.
---   withdrawn bigint           Number of advised switches that were withdrawn, because the strategy no longer won.
+--   withdrawn bigint           Number of advised switches that were withdrawn, because the strategy would no longer help.
 --   expired bigint             Number of advised switches that were not adopted in time.
 --   last_event_at timestamptz  Time of the last of these events.
 SELECT

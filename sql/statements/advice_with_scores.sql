@@ -1,15 +1,12 @@
--- The advice of a snapshot with its scores, one row per group. seen_since: start of the first of the `seen`
--- consecutive snapshots that the strategy won; null if seen is 0. running: whether the group runs each strategy, as
--- JSON; null if unknown. live, proposed: candidate rows of the live and of the advised assignment as JSON. metrics:
--- metrics of the group. checks: forecast checks of the last adopted advice, as a JSON list of the columns of
--- advice_check. members: for a switch, the members as a JSON list of {id, client_id, host, instance_id}; otherwise
--- null.
+-- The advice of a snapshot with its scores, one row per group. running: whether the group runs each strategy, as JSON;
+-- null if unknown. live, proposed: candidate rows of the live and of the advised assignment as JSON. metrics: metrics
+-- of the group. checks: forecast checks of the last adopted advice, as a JSON list of the columns of advice_check.
+-- members: for a switch, the members as a JSON list of {id, client_id, host, instance_id}; otherwise null.
 --
 -- Parameters:
 --   :snapshot_id text  Id of the snapshot.
 SELECT
     a.*,
-    began.started_at AS seen_since,
     to_jsonb(live) AS live,
     to_jsonb(proposed) AS proposed,
     to_jsonb(m) AS metrics,
@@ -50,27 +47,5 @@ LEFT JOIN candidate AS proposed
     AND proposed.group_id = a.group_id
     AND proposed.strategy = a.strategy
 LEFT JOIN group_metrics AS m ON m.snapshot_id = a.snapshot_id AND m.group_id = a.group_id
-LEFT JOIN LATERAL (
-    SELECT min(same.since) AS started_at
-    FROM advice AS same
-    WHERE same.cluster = a.cluster
-        AND same.group_id = a.group_id
-        AND NOT same.repeats
-        AND same.strategy = a.strategy
-        AND same.since <= a.since
-        AND same.since > coalesce(
-            (
-                SELECT max(other.since)
-                FROM advice AS other
-                WHERE other.cluster = a.cluster
-                    AND other.group_id = a.group_id
-                    AND NOT other.repeats
-                    AND other.since <= a.since
-                    AND other.strategy IS DISTINCT FROM a.strategy
-                    AND other.verdict <> 'not evaluated'
-            ),
-            '-infinity'
-        )
-) AS began ON a.seen > 0
 WHERE a.snapshot_id = CAST(:snapshot_id AS text)
 ORDER BY a.group_id;

@@ -76,7 +76,7 @@ SETTINGS = Settings(
             owner="team-a",
             commit_interval_seconds=60,
             incidents={"behind_seconds": 600, "flap_window_seconds": 900},
-            policy={"confirm_seconds": 300},
+            policy={"confirm_evidence": 3},
         ),
         Rule(groups="stuck", channel="#team-orders"),
     ),

@@ -114,7 +114,7 @@ def kind(field: FieldInfo) -> str:
     """
     The type of a key and its range, in words.
 
-    >>> kind(Policy.model_fields["confirm_wins"]), kind(Policy.model_fields["lag_gain"])
+    >>> kind(Policy.model_fields["mute_misses"]), kind(Policy.model_fields["lag_gain"])
     ('whole number, at least 1', 'number, at least 0, at most 1')
     """
     said = [_word(field.annotation)]

@@ -24,7 +24,7 @@ from evenkeel.engine.records import (
     blank,
     table_of,
 )
-from evenkeel.engine.records.lifecycle import AdviceCheck, AdvicePromise, Course, Uptake
+from evenkeel.engine.records.lifecycle import AdviceCheck, AdvicePromise, Claim, Course, Uptake
 from evenkeel.engine.snapshots import METRICS
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
@@ -78,10 +78,9 @@ def advice(
         "facts": (gain,) if switch else (well,),
         "how": "set partition.assignment.strategy",
         "seen": 7 if switch else 0,
-        "seen_since": NOW - timedelta(minutes=30) if switch else None,
         "state": state and AdviceState(state),
         "state_since": state and NOW,
-        "course": course(AdviceState(state), strategy) if state in FOLLOWED else None,
+        "course": _told(strategy) if switch else _followed(state, strategy),
         "created_at": NOW,
         "live": score(cross_rack_share=0.5),
         "proposed": score(cross_rack_share=0.5, moves=4) if switch else None,
@@ -91,6 +90,17 @@ def advice(
         "running": {"live": False, "range": True, "sticky": False, "fair": False},
     }
     return ScoredAdvice(**row | more)
+
+
+def _followed(state: str | None, strategy: str) -> Course | None:
+    return course(AdviceState(state), strategy) if state in FOLLOWED else None
+
+
+def _told(strategy: str) -> Course:
+    """How far an advice has come that is told."""
+    since = NOW - timedelta(minutes=30)
+    claim = Claim(strategy=strategy, since=since, evidence=20, snapshots=7)
+    return Course(at=NOW, state=AdviceState.CONFIRMED, since=NOW, claims=(claim,))
 
 
 def course(state: AdviceState, strategy: str) -> Course:

@@ -227,7 +227,7 @@ class Scene:
 def scene(kafka_cluster: ClusterInUse) -> Iterator[Scene]:
     """Ten records a second come to a member that does six; two to one that does one, where its peers do six."""
     prefix = f"{kafka_cluster.prefix}advised-"
-    quick = Policy(confirm_seconds=EVERY_SECONDS, confirm_wins=2, confirm_of=3)
+    quick = Policy(confirm_evidence=1.001)
     listed = tuple(LOPSIDED.assignor.split(","))
     settings = Settings(
         rules=(

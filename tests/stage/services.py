@@ -62,13 +62,11 @@ stale_after_seconds = 600
 [clusters.{name}]
 bootstrap = "{bootstrap}"
 
-# Who watches a demo does not wait the usual half hour until advice is sure enough, nor a quarter of an hour until a
+# Who watches a demo does not wait the usual 25 minutes until advice is sure enough, nor a quarter of an hour until a
 # slow member is worth a message: leave this out of yours.
 [[rules]]
 [rules.policy]
-confirm_seconds = 15
-confirm_wins = 2
-confirm_of = 3
+confirm_evidence = 1.02
 [rules.incidents]
 capacity_seconds = 60
 not_committing_seconds = 60

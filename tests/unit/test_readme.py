@@ -89,9 +89,9 @@ def test_every_configuration_key_is_documented(name: str):
 
 def test_a_key_is_told_with_its_type_range_default_and_meaning():
     """As they stand in the model and in its docstring."""
-    assert made_tables.kind(Policy.model_fields["confirm_wins"]) == "whole number, at least 1"
+    assert made_tables.kind(Policy.model_fields["mute_misses"]) == "whole number, at least 1"
     assert made_tables.kind(Rule.model_fields["racks"]) == "table of texts"
-    assert made_tables.default(Policy.model_fields["confirm_wins"]) == "`3`"
+    assert made_tables.default(Policy.model_fields["confirm_evidence"]) == "`20`"
     assert made_tables.default(Rule.model_fields["racks"]) == "none"
     assert made_tables.meanings(Filter)["deny"].endswith("it overrides `allow`.")
 
@@ -107,7 +107,7 @@ def test_the_configuration_examples_are_valid(tmp_path, monkeypatch):
     file.write_text(_blocks(CONFIGURATION, "toml")[0], encoding="utf-8")
     settings = load(file)
     assert settings.cluster("eu").groups.deny == ("console-consumer-*",)
-    assert settings.policy("eu", "payments-app").confirm_of == 6
+    assert settings.policy("eu", "payments-app").confirm_evidence == 40
 
 
 def test_the_cases_it_shows_are_answered_so(monkeypatch):

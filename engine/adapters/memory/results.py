@@ -299,7 +299,6 @@ class MemoryAdvice(Memory):
             now, then = live.get(name), advised.get(name)
             scored = ScoredAdvice(
                 **{spec.name: getattr(row, spec.name) for spec in columns_of(AdviceColumns)},
-                seen_since=self._seen_since(row),
                 live=now.score if now else None,
                 proposed=then.score if then else None,
                 metrics=metrics.get(name),
@@ -360,18 +359,6 @@ class MemoryAdvice(Memory):
         ]
         by_measure = sorted(found, key=lambda check: check.measure, reverse=True)
         return tuple(sorted(by_measure, key=lambda check: check.after_seconds))
-
-    def _seen_since(self, row: AdviceRow) -> datetime | None:
-        if row.seen <= 0:
-            return None
-        this = self.tables.snapshots[row.snapshot_id]
-        began = [
-            one.started_at
-            for one in self.tables.of_cluster(this.cluster)
-            if one.started_at <= this.started_at
-            and row.group_id in self.tables.advice.get(one.snapshot_id, ())
-        ]
-        return began[-row.seen] if row.seen <= len(began) else None
 
     def first_moves(self, advice_ids: Sequence[int], most: int) -> dict[int, list[Move]]:
         wanted = set(advice_ids)

@@ -117,7 +117,6 @@ def _scored(row: dict[str, Any]) -> ScoredAdvice:
     live, proposed = (record_of(_Scored, row[name] or {}) for name in ("live", "proposed"))
     return ScoredAdvice(
         **{spec.name: getattr(advice, spec.name) for spec in columns_of(AdviceColumns)},
-        seen_since=row["seen_since"],
         live=live.score,
         proposed=proposed.score,
         live_forecast=live.forecast,

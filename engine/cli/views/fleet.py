@@ -15,7 +15,7 @@ from ...messages.wording.short_reasons import RACK_FINDINGS, gravity, notable, s
 from ...metrics.observe import OBJECTIVE
 from ...model.assignments import Advice, AdviceState, Verdict
 from ...model.command import command_in_text
-from ...model.formats import NOTHING, UNKNOWN, brief, brief_duration, duration, minute, or_unknown
+from ...model.formats import NOTHING, UNKNOWN, brief, brief_duration, minute, or_unknown
 from ...model.states import Diagnosis, GroupType, worst_first
 from ...model.text import and_more, cut, several
 from ...records import GroupMetrics
@@ -53,6 +53,8 @@ class Recommendation(enum.Enum):
         """Whether another assignment is advised, or about to be."""
         return self in (Recommendation.ADVISED, Recommendation.PENDING)
 
+
+PENDING = "pending: would help, but there is not enough evidence yet."
 
 _TOO_LITTLE_KNOWN = ("unknown_lag", "no_forecast", "diagnosis_unknown")
 """Reasons that only name what is unknown."""
@@ -262,24 +264,9 @@ def _legend(groups: Sequence[JudgedGroup], rows: Table, width: int) -> list[str]
         place = [each.strip(">") for each in rows.headings].index(heading)
         if any(row[place] not in (UNKNOWN, NOTHING) for row in rows.rows):
             shown.append(f"{heading}: {meaning}")
-    together = " ".join([*_pending(groups), details])
+    waits = Recommendation.PENDING in [recommendation(one.advice) for one in groups]
+    notes = [*([PENDING] if waits else []), details]
+    together = " ".join(notes)
     # a command is not broken where that can be helped
-    lines = [together] if cell_len(together) <= width else [*_pending(groups), details]
+    lines = [together] if cell_len(together) <= width else notes
     return [*lines, *(["; ".join(shown)] if shown else [])]
-
-
-def _pending(groups: Sequence[JudgedGroup]) -> list[str]:
-    """What a pending switch waits for; without numbers where the rules differ."""
-    pending = [one.advice for one in groups if recommendation(one.advice) is Recommendation.PENDING]
-    waits = {
-        (fact.before or 0, round(fact.after or 0), round(fact.bound or 0))
-        for advice in pending
-        for fact in advice.facts
-        if fact.measure == "told_after"
-    }
-    if len(waits) != 1:
-        return ["pending: not yet best for long enough."] if pending else []
-    ((seconds, wins, of),) = waits
-    return [
-        f"pending: advised once best in {wins} of {several(of, 'snapshot')} and for {duration(seconds)}."
-    ]

@@ -67,7 +67,7 @@ def show_group(
     cost = _cost_of_advised(one, settings, selection)
     lines = [
         ("Problem", _problem(one)),
-        ("Advice", _advice(one, selection.group.taken_at)),
+        ("Advice", _advice(one)),
         ("Effect", _effect(one)),
         ("Cost", _cost(one, cost)),
         ("Next", _next(one, width - INDENT)),
@@ -122,13 +122,13 @@ def _sentence(clause: str) -> str:
     return f"{clause[0].upper()}{clause[1:]}." if clause else ""
 
 
-def _advice(one: JudgedGroup, now: datetime) -> str:
+def _advice(one: JudgedGroup) -> str:
     advice, what = one.advice, recommendation(one.advice)
     to = "Rebalance under" if advice.strategy == current(one) else "Switch to"
     if what is Recommendation.PENDING:
-        return f"{to} {advice.strategy} (pending: {_pending(advice, now)})"
+        return f"{to} {advice.strategy} (pending: {_pending(advice)})"
     if what is Recommendation.ADVISED:
-        seen = f": best in {several(advice.seen, 'snapshot')} in a row" if advice.seen else ""
+        seen = f": would help in {several(advice.seen, 'snapshot')}" if advice.seen else ""
         return f"{to} {advice.strategy} (advised{seen})"
     kept = (
         f"Keep {current(one) or 'the assignment'}"
@@ -141,21 +141,15 @@ def _advice(one: JudgedGroup, now: datetime) -> str:
     return f"{kept}: {because(advice.facts)}"
 
 
-def _pending(advice: Advice, now: datetime) -> str:
-    of = {fact.measure: fact for fact in of_kind(advice.facts, FactKind.REASON)}
-    wins, since, wait = (of.get(name) for name in ("to_be_confirmed", "first_won", "told_after"))
-    told = (
-        f"best in {wins.after:.0f} of the last {several(round(wins.bound or 0), 'snapshot')}"
-        if wins and wins.after
-        else ""
+def _pending(advice: Advice) -> str:
+    first, *others = of_kind(advice.facts, FactKind.REASON)
+    of = {fact.measure: fact.after for fact in others}
+    since, due = (
+        f"{datetime.fromtimestamp(of.get(name) or 0, UTC):%H:%M} UTC"
+        for name in ("claimed_since", "told_after")
     )
-    if since is None or wait is None or since.after is None:
-        return told
-    due = datetime.fromtimestamp(since.after + (wait.before or 0), UTC)
-    if due > now and wins and (wins.after or 0) >= (wait.after or 0):
-        return f"{told}; advised from {due:%H:%M} UTC if it stays best"
-    often = f"{wait.after:.0f} of {several(round(wait.bound or 0), 'snapshot')}"
-    return f"{told}; advised once best in {often} and for {duration(wait.before or 0)}"
+    evidence = f"evidence {first.after or 0:.0f} of {first.bound or 0:.0f} since {since}"
+    return f"{evidence}; advised {due} at the earliest"
 
 
 def _effect(one: JudgedGroup) -> str | None:

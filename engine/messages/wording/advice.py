@@ -8,7 +8,6 @@ from itertools import takewhile
 from ...model.facts import Fact, FactKind, of_kind
 from .clauses import filled, partitions
 from .facts import joined, strategies, words
-from .lifecycle import LAST_SNAPSHOTS
 
 
 def because(facts: Sequence[Fact]) -> str:
@@ -18,8 +17,8 @@ def because(facts: Sequence[Fact]) -> str:
     >>> gain = Fact(kind=FactKind.GAIN, measure="unowned", before=5, after=0)
     >>> because([gain])
     '5 unowned partitions get an owner'
-    >>> because([Fact(kind=FactKind.REASON, measure="to_be_confirmed", subjects=("range",), after=1, bound=2), gain])
-    'range would help (5 unowned partitions get an owner); pending: best in 1 of the last 2 snapshots'
+    >>> because([Fact(kind=FactKind.REASON, measure="to_be_confirmed", subjects=("range",), after=8, bound=20), gain])
+    'range would help (5 unowned partitions get an owner); pending: evidence 8 of 20'
     """
     reasons = of_kind(facts, FactKind.REASON)
     found = of_kind(facts, FactKind.FINDING, FactKind.DIAGNOSIS)
@@ -44,7 +43,7 @@ _AFTER = {"racks_play_no_part": ": "}
 _BEFORE = {
     "shipping_class": ", ",
     "after_racks_told": ", ",
-    "first_won": ", ",
+    "claimed_since": ", ",
     "adopted_at": ", ",
     "missed_at": ", ",
 }
@@ -112,9 +111,9 @@ _VERDICTS: Mapping[str, str] = {
         "{by} would read fewer partitions across racks ({how}), but their traffic is not known yet"
     ),
     "gain_with_loss": "{by} has gains ({gains}) and losses ({losses})",
-    "to_be_confirmed": "{by} would help{why}; pending: best in {last}",
-    "has_won": "{by} was best in {last}{why}",
-    "still_advised": "{by} would help, by earlier snapshots{why}: best in {last}",
+    "to_be_confirmed": "{by} would help{why}; pending: evidence {evidence}",
+    "is_confirmed": "{by} would help{why}",
+    "still_advised": "{by} would help{why}, by earlier snapshots",
     "nothing_to_gain": "no better strategy: {by} {verb} within the minimum gain of the policy",
     "unknown_lag": "{lag} is unknown, and no other gain is known",
     "assignment_not_to_blame": "{by}: no other assignment fixes this",
@@ -123,7 +122,7 @@ _VERDICTS: Mapping[str, str] = {
 }
 """
 Reasons that include other facts: *by*, the strategies; *how*, the remarks after it; *gains* and *losses*; *names*, the
-subjects; *why*, the gains in brackets; *last*, in how many of the last snapshots it was best.
+subjects; *why*, the gains in brackets; *evidence*, how much of what is needed.
 """
 
 
@@ -138,7 +137,7 @@ def _reason(fact: Fact, gains: str, losses: str, facts: Sequence[Fact]) -> str:
         gains=gains,
         losses=losses,
         why=f" ({gains})" if gains else "",
-        last=filled(LAST_SNAPSHOTS, fact) if "{last}" in template else "",
+        evidence=filled("{after} of {bound}", fact) if "{evidence}" in template else "",
         lag=f"the lag of {partitions(fact)}" if fact.partitions else "its lag",
         verb="is" if len(fact.subjects) == 1 else "are",
     )

@@ -29,12 +29,9 @@ def _promised(measure: str) -> Clause:
     return clause
 
 
-LAST_SNAPSHOTS = "{after} of the last {bound:snapshot}"
-
-
 CLAUSES: Mapping[str, Clause] = {
-    "first_won": "since {after:moment}",
-    "told_after": "advised after {before:duration} and {after} of {bound}",
+    "claimed_since": "since {after:moment}",
+    "told_after": "advised {after:moment} at the earliest",
     "the_way_back": (
         "{first} would revert the switch to {second}: not advised for {bound:duration} unless another problem occurs"
     ),
@@ -47,7 +44,7 @@ CLAUSES: Mapping[str, Clause] = {
     "runs_it_now": "the group runs {names} now, with another assignment",
     "can_no_longer_run_it": "the group can no longer run {names}",
     "racks_change_nothing": "{names} now gives the same assignment as without client.rack",
-    "no_longer_wins": f"{{names}} was not best in {LAST_SNAPSHOTS}",
+    "no_longer_pays": "{names} would no longer help",
     "assignment_changed_again": (
         "the assignment changed again before the effect of {names} was measured"
     ),

@@ -27,7 +27,7 @@ def short_reason(facts: Sequence[Fact], found: Sequence[Fact] = ()) -> str:
 
     >>> from evenkeel.engine.model.facts import finding, reason
     >>> lag = Fact(kind=FactKind.GAIN, measure="forecast_lag_expected", before=15557.7, after=22.1)
-    >>> short_reason([reason("to_be_confirmed", ["roundrobin"], after=4, bound=4), lag])
+    >>> short_reason([reason("to_be_confirmed", ["roundrobin"], after=8, bound=20), lag])
     'lag in 1 h: 15.6k -> 22'
     >>> lost = finding("lost_rack_awareness", before=1 / 3, after=0)
     >>> short_reason([reason("nothing_to_gain", ["uniform"])], [lost])
@@ -331,9 +331,9 @@ def _muted(fact: Fact, facts: Sequence[Fact]) -> str:
 
 
 REASONS: Mapping[str, Short] = {
-    # it wins, or would
+    # it pays
     "to_be_confirmed": _gain,
-    "has_won": _gain,
+    "is_confirmed": _gain,
     "still_advised": _gain,
     "the_way_back": _the_way_back,
     "outcome_awaited": _awaited,

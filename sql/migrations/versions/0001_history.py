@@ -328,7 +328,7 @@ def upgrade() -> None:
     sa.Column('how', sa.Text(), nullable=True, comment='Steps that deploy the strategy.'),
     sa.Column('best_undeployable', sa.Text(), nullable=True, comment='Best strategy that cannot be deployed on this group.'),
     sa.Column('best_undeployable_reason', sa.Text(), nullable=True, comment='Gain of that strategy, and the reason that it cannot be deployed.'),
-    sa.Column('seen', sa.Integer(), server_default=sa.text('0'), nullable=False, comment='Number of consecutive snapshots that the strategy won, including this one.'),
+    sa.Column('seen', sa.Integer(), server_default=sa.text('0'), nullable=False, comment='Number of snapshots in which the strategy would help, since it began to.'),
     sa.Column('facts', postgresql.JSONB(none_as_null=True, astext_type=sa.Text()), nullable=True, comment='Reason as a list of {kind, measure, ...} (kinds gain, loss, reason ...); query it with @>.'),
     sa.Column('best_undeployable_facts', postgresql.JSONB(none_as_null=True, astext_type=sa.Text()), nullable=True, comment='Gain of that strategy, in the same form.'),
     sa.Column('state', sa.Text(), nullable=True, comment='State of its newest advice: proposed, confirmed, adopted, verified, missed, withdrawn, expired.'),

@@ -23,7 +23,7 @@ def test_advice_for_one_sick_group_now(run, workload, tmp_path):
     """Less across racks is found, confirmed by the samples, with its moves; the first of them knows no rates."""
     group = named(workload, "racks-avoidable")
     least = "least_saving_bytes_per_day = 1000, least_saving_records_per_day = 1000"
-    soon = "confirm_wins = 2, confirm_seconds = 1"
+    soon = "confirm_evidence = 1.001"
     late = "lag_slo_seconds = 86400"  # members that a busy machine holds up are no reason here
     (tmp_path / "evenkeel.toml").write_text(f"[[rules]]\n{late}\npolicy = {{{least}, {soon}}}\n")
     sampled = ("--samples", "3", "--every", "5")  # enough is produced in between on a busy machine

@@ -92,6 +92,28 @@ def test_what_arrived_last_must_overload_members_by_less(diagnosis):
     assert "would" not in because(told.facts).replace("would help enough", "")
 
 
+@pytest.mark.parametrize(
+    ("overloads", "gain_low", "more", "verdict", "says"),
+    [
+        (0.0, 1.0, {}, Verdict.SWITCH, 1.0),
+        (0.75, 1.0, {}, Verdict.SWITCH, 0.25),
+        (0.75, -1.0, {}, Verdict.STAY, 0.0),
+        (1.0, 1.0, {}, Verdict.STAY, -1.0),
+        (0.0, 1.0, {"diagnosis": Diagnosis.HEALTHY}, Verdict.STAY, -1.0),
+    ],
+)
+def test_how_much_speaks_for_a_switch_is_what_would_overload_no_more(
+    overloads, gain_low, more, verdict, says
+):
+    """Of what arrived last, as a share; a forecast that is not sure says nothing, what mends nothing speaks against."""
+    rate = STAYS.overload_per_second * overloads
+    told = _told(
+        switches=replace(SWITCHES, overload_per_second=rate, forecast_gain_low=gain_low), **more
+    )
+
+    assert (told.verdict, told.says) == (verdict, {"roundrobin": says})
+
+
 def test_a_slow_member_gets_less_by_capacity_alone():
     """Round robin would give it less by chance; `balanced` does because it is slow."""
     slow = {"diagnosis": Diagnosis.SLOW_MEMBER}

@@ -39,6 +39,7 @@ def test_bytes_saved_are_told_with_the_price():
     """By day, with the share of partitions and what the restarts cost."""
     told = _told(_bytes(0.8, 4.2), _bytes(0.1, 1.0))
 
+    assert told.says == {"roundrobin": 1.0}
     assert (told.verdict, because(told.facts)) == (
         Verdict.SWITCH,
         "3.2 GB a day less across racks, cross-rack share 80% -> 10%, 6 restarts delay about 3,600 records, a cost"

@@ -30,7 +30,7 @@ ENDS = ("low", "expected", "high")
 @pytest.fixture
 def soon(tmp_path):
     """A policy by which fifteen minutes are enough to be sure."""
-    (tmp_path / "evenkeel.toml").write_text("[[rules]]\npolicy = {confirm_seconds = 600}\n")
+    (tmp_path / "evenkeel.toml").write_text("[[rules]]\npolicy = {confirm_evidence = 3}\n")
 
 
 @pytest.mark.usefixtures("soon")
@@ -131,7 +131,7 @@ def test_a_backlog_of_a_group_that_follows_plans_is_shared_out_by_a_plan(run, tm
     )
     file = tmp_path / "fluid.evenkeel"
     record(file, simulate([following], 14))
-    policy = "[[rules]]\npolicy = {deployment = ['setting'], confirm_seconds = 600}\n"
+    policy = "[[rules]]\npolicy = {deployment = ['setting'], confirm_evidence = 3}\n"
     (tmp_path / "evenkeel.toml").write_text(policy)
     [group] = objects(run("advise", "--from", str(file), "--json"))
     rows = {row["strategy"]: row for row in group["strategies"]}
@@ -176,20 +176,17 @@ def test_one_snapshot_alone_knows_nothing_of_what_comes(run, kafka):
 
 
 def test_two_snapshots_confirm_nothing(run, kafka):
-    """The default policy wants to see it pay for half an hour; the reason says so, and what would be to do is shown."""
+    """The default policy wants to see it pay for 25 minutes; the reason says so, and what would be to do is shown."""
     asked = ["advise", "--bootstrap", "h:1", "--group", "uneven", "--samples", "2"]
     [row] = objects(run(*asked, "--json"))
     assert (row["verdict"], row["advice_state"], row["strategy"]) == ("stay", "proposed", "range")
     assert row["state"] == "Stable"  # what the broker says of the group
-    assert "pending: best in 1 of the last 1 snapshot" in row["reason"]
-    assert row["reason"].endswith("advised after 30 min and 3 of 4")
+    assert "pending: evidence 1 of 20" in row["reason"]
+    assert row["reason"].endswith(" at the earliest")
     assert row["moves"]
     assert len(kafka["slept"]) == 1
     text = run(*asked).stdout
-    assert (
-        "Rebalance under range (pending: best in 1 of the last 1 snapshot; advised once best"
-        in text
-    )
+    assert "Rebalance under range (pending: evidence 1 of 20 since" in text
     assert re.search(r"Cost +1 restart, .* 2 of 6 partitions move\.", text)
     wide = run(*asked, "--wide").stdout
     assert "Advice: switch to range (pending)\n" in wide

@@ -145,7 +145,7 @@ def test_the_legend_explains_what_there_is(few, monkeypatch):
     assert "pending" not in told
     assert "X-RACK:" not in told
     assert "? unknown; BEHIND: time lag beyond the commit interval" in told
-    assert "pending: advised once best in 3 of 4 snapshots" in words_of(
+    assert "pending: would help, but there is not enough evidence yet" in words_of(
         " ".join(shown(few, monkeypatch, None))
     )
 

@@ -60,7 +60,7 @@ def told():
             None,
             "no better strategy: uniform, range-server are within the minimum gain",
         ),
-        ("racks-avoidable", "stay", "sticky", "pending: best in 4 of the last 4"),
+        ("racks-avoidable", "stay", "sticky", "pending: evidence "),
         ("idle-members", "stay", None, "no better strategy"),
         ("empty-with-commits", "not evaluated", None, "no members (Empty)"),
         ("never-committed", "stay", None, "set auto_offset_reset in a rule"),

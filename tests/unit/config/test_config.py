@@ -167,7 +167,7 @@ def test_what_is_known_of_groups_is_worked_out_once(write, monkeypatch):
     for _ in range(3):
         for number in range(1000):
             assert settings.rule("eu", f"pay-{number}").owner == "payments"
-            assert settings.policy("us", f"orders-{number}").confirm_wins == 3
+            assert settings.policy("us", f"orders-{number}").confirm_evidence == 20
 
     assert len(built) == 2
 
@@ -251,12 +251,12 @@ def test_a_value_where_a_table_belongs_is_named(write, text, named):
 def test_a_later_policy_overrides_an_earlier_one_key_by_key(write):
     """What a special rule does not mention stays as the general one has it."""
     write(
-        "[[rules]]\npolicy = {lag_gain = 0.5, confirm_wins = 4}\n"
-        '[[rules]]\ngroups = "pay-*"\npolicy = {confirm_wins = 1}\n'
+        "[[rules]]\npolicy = {lag_gain = 0.5, confirm_evidence = 40}\n"
+        '[[rules]]\ngroups = "pay-*"\npolicy = {confirm_evidence = 1}\n'
     )
     policy = load().policy("eu", "pay-app")
 
-    assert (policy.lag_gain, policy.confirm_wins) == (0.5, 1)
+    assert (policy.lag_gain, policy.confirm_evidence) == (0.5, 1)
 
 
 def test_what_makes_an_incident_is_merged_key_by_key_and_shapes_no_result(write):
@@ -448,7 +448,9 @@ def test_a_rack_comes_from_the_first_pattern_or_network_that_fits():
     assert rule.rack_of("c", "192.168.0.1") is None
 
 
-def test_what_nothing_could_win_is_refused():
-    """More wins than snapshots are looked at: the error names both keys."""
-    with pytest.raises(ValueError, match=r"confirm_wins \(5\) is more than confirm_of \(4\)"):
-        Policy(confirm_wins=5)
+@pytest.mark.parametrize("evidence", ["0.9", "inf", "nan"])
+def test_evidence_that_no_snapshot_gives_is_refused(write, evidence):
+    """A switch begins with 1, and never gets to infinity."""
+    write(f"[[rules]]\npolicy = {{confirm_evidence = {evidence}}}\n")
+    with pytest.raises(ConfigError, match="confirm_evidence"):
+        load()

@@ -83,7 +83,7 @@ def test_a_switch_says_what_comes_what_it_costs_how_and_how_sure() -> None:
 Skewed load: c-0 gets 720 records/s and does 600 records/s. Set partition.assignment.strategy.
 
 Cost: 6 restarts, ~3,600 records delayed, 4 of 12 partitions move
-Confidence: best strategy in 7 snapshots since 2026-03-01 08:30 UTC · p10-p90 90k-150k -> 220-380 · all lags known
+Confidence: would help in 7 snapshots since 2026-03-01 08:30 UTC · p10-p90 90k-150k -> 220-380 · all lags known
 Next: evenkeel runbook --group payments --cluster test --strategy sticky
 
 -- 1 group in the cluster: 1 switch"""
@@ -108,13 +108,13 @@ def test_unknown_numbers_are_called_unknown() -> None:
         "live": score(),
         "proposed": score(racks_left_out=3),
         "metrics": group_metrics("payments", unknown_lag_partitions=2, partitions=None),
-        "seen_since": None,
+        "course": None,
         "seen": 1,
     }
     assert "racks of" not in plain_text(digest(news(**row)))
     text = plain_text(digest(news(**row, facts=(racks,))))
     assert "0 partitions move\n" in text
-    assert "Confidence: best strategy in 1 snapshot · " in text
+    assert "Confidence: would help in 1 snapshot · " in text
     assert " · lag of 2 partitions unknown · racks of 3 partitions unknown\n" in text
     assert "Also" not in text
 

@@ -52,7 +52,9 @@ def cases():
     """Each reason with what can stand beside it."""
     for measure in REASONS:
         yield [large(FactKind.REASON, measure), *BESIDE.get(measure, ())]
-    for first, gain in itertools.product(("to_be_confirmed", "has_won", "still_advised"), GAINS):
+    for first, gain in itertools.product(
+        ("to_be_confirmed", "is_confirmed", "still_advised"), GAINS
+    ):
         yield [large(FactKind.REASON, first), large(FactKind.GAIN, gain), SHARES]
     for gain in (*GAINS, "largest_member_lag", "of_a_stranger"):
         yield [large(FactKind.GAIN, gain), SHARES]
@@ -95,12 +97,12 @@ def written(path: str, until: str | None = None) -> set[str]:
 
 def test_every_reason_of_an_advice_has_one():
     """What is decided, what it waits for, and why a group is not evaluated: a new reason needs its short form."""
-    beside = {"told_after", "first_won", "missed_at"}
+    beside = {"told_after", "claimed_since", "missed_at"}
     of_strategies = {"runs_it", "no_plan_follower"}
     given = {
         *written("advice/decide.py"),
         *written("advice/reasons_to_stay.py"),
-        *written("advice/wins.py"),
+        *written("advice/evidence.py"),
         *written("advice/feasibility.py", "class Feasibilities"),
         *written("pipeline/stored_metrics.py"),
         *written("pipeline/measure.py"),

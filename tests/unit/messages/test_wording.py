@@ -199,7 +199,7 @@ def test_every_measure_that_is_made_has_words():
     of_a_verdict |= {
         "gain_with_loss",
         "to_be_confirmed",
-        "has_won",
+        "is_confirmed",
         "still_advised",
         "policy_forbids",
     }

@@ -25,9 +25,7 @@ from tests.helpers.measuring import of_tables
 from tests.helpers.snapshots import group, make_snapshot, member, store, topic
 
 SETTINGS = Settings(
-    rules=(
-        Rule(policy=Policy(confirm_wins=1, confirm_seconds=0, least_saving_records_per_day=10_000)),
-    )
+    rules=(Rule(policy=Policy(confirm_evidence=1, least_saving_records_per_day=10_000)),)
 )
 CROSSED = {"a": [0, 1], "b": [2, 3]}
 

@@ -26,9 +26,7 @@ FEW = 10_000
 """Records a day that count as a saving: little arrives at small groups."""
 
 SETTINGS = Settings(
-    rules=(
-        Rule(policy=Policy(confirm_wins=1, confirm_seconds=0, least_saving_records_per_day=FEW)),
-    )
+    rules=(Rule(policy=Policy(confirm_evidence=1, least_saving_records_per_day=FEW)),)
 )
 
 
@@ -354,10 +352,8 @@ def test_what_is_rejected_as_a_whole_is_no_ground_for_advice(lake, stage):
 
 
 def test_advice_remembers_what_came_before(lake):
-    """With two wins asked for, what the preceding snapshot left counts."""
-    policy = Policy(
-        confirm_wins=2, confirm_of=2, confirm_seconds=0, least_saving_records_per_day=FEW
-    )
+    """With more evidence asked for than one snapshot gives, what the preceding one left counts."""
+    policy = Policy(confirm_evidence=1.1, least_saving_records_per_day=FEW)
     settings = Settings(rules=(Rule(policy=policy),))
     _measure(lake, snapshot_id(1), settings=settings)
     metrics = {name: lake.read(name, [snapshot_id(1)]) for name in METRICS}
@@ -384,7 +380,7 @@ def test_what_became_of_advice_is_kept_with_it(lake):
     assert (second["crossing"].state, second["empty"].course) == ("confirmed", None)
     (event,) = second["crossing"].events
     assert (event.state, event.strategy) == ("confirmed", second["crossing"].strategy)
-    assert event.cause.startswith(f"{event.strategy} was best in 1 of the last 1 snapshot")
+    assert event.cause.startswith(f"{event.strategy} would help (")
     assert second["crossing"].state_since == event.at
     without = {"topics": [topic("orders", 4)], "groups": [group("other")]}
     unread = finding("group_unread", ["crossing"], quote="no answer")

@@ -19,7 +19,6 @@ from evenkeel.engine.records.lifecycle import (
     AdviceProposal,
     Claim,
     Mute,
-    SnapshotWinner,
     Uptake,
 )
 from tests.helpers.history_rows import (
@@ -86,7 +85,7 @@ def test_the_course_of_advice_is_read_back_as_it_was(history: History) -> None:
     )
     proposal = AdviceProposal(
         strategy="fair",
-        first_won_at=FIRST,
+        against=Claim(strategy="fair", since=at, evidence=3.61, snapshots=3),
         diagnosis=None,
         facts=(gain,),
         ran=(),
@@ -97,8 +96,7 @@ def test_the_course_of_advice_is_read_back_as_it_was(history: History) -> None:
         at=at,
         state=AdviceState.PROPOSED,
         since=FIRST,
-        winners=(SnapshotWinner(at=FIRST, strategy=None), SnapshotWinner(at=at, strategy="fair")),
-        claims=(Claim(strategy="fair", since=at, in_a_row=1),),
+        claims=(Claim(strategy="range", since=at, evidence=1.9, snapshots=1),),
         proposal=proposal,
         uptakes=(uptake,),
         mutes=(Mute(strategy="sticky", until=at, missed=(FIRST, at)),),
@@ -172,18 +170,8 @@ def test_advice_comes_with_the_scores_it_rests_on(history: History) -> None:
     history.store_advice(bare.snapshot_id, [stay, advice(bare.snapshot_id, "a")])
     first, second = history.advice_with_scores(bare.snapshot_id)
     assert (first.group_id, second.group_id) == ("a", "b")
-    assert (second.live, second.proposed, second.metrics, second.seen_since) == (None,) * 4
+    assert (second.live, second.proposed, second.metrics, second.claim) == (None,) * 4
     assert (second.running, second.notes, second.members) == ({}, (), ())
-
-
-def test_a_streak_began_with_its_first_snapshot(history: History) -> None:
-    """Seen so many times in a row: since the snapshot that many back with advice for the group."""
-    for number, seen in enumerate((1, 2, 3)):
-        taken = manifest(number)
-        history.store_snapshot(taken)
-        history.store_advice(taken.snapshot_id, [advice(taken.snapshot_id, "a", seen=seen)])
-        (row,) = history.advice_with_scores(taken.snapshot_id)
-        assert row.seen_since == FIRST
 
 
 def test_the_first_moves_stand_in_order(history: History) -> None:

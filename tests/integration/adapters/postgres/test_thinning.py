@@ -102,18 +102,6 @@ def test_advice_is_a_span_from_when_to_when_it_was_told(
     ], "those of the newest three snapshots, and the last of a group: how far its advice had come"
 
 
-def test_since_when_a_strategy_wins_is_known_without_the_rows_between(
-    history: PostgresHistory,
-) -> None:
-    """As many snapshots as it was seen, whether their rows are there or not."""
-    for number in range(6):
-        own = said("stay", "range", seen=number, state="proposed") if number else said()
-        newest = told(history, number, {"app": own})
-        history.thin("demo", 0)
-    (row,) = history.advice_with_scores(newest)
-    assert (row.seen, row.seen_since) == (5, at(1))
-
-
 def test_what_every_snapshot_said_of_groups_is_kept_and_their_rows_are_not(
     history: PostgresHistory, database_url: str
 ) -> None:
