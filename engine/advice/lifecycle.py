@@ -36,8 +36,16 @@ from ..assignors.kafka.protocol_names import base_of
 from ..config import Policy
 from ..model.assignments import ABLE, Advice, AdviceState, Verdict
 from ..model.facts import Fact, reason
-from ..records.lifecycle import AdviceCheck, AdviceEvent, AdviceProposal, Course, Uptake
+from ..records.lifecycle import (
+    AdviceCheck,
+    AdviceEvent,
+    AdviceProposal,
+    Counterfactual,
+    Course,
+    Uptake,
+)
 from .by_racks import racks_alone
+from .counterfactual import begun, followed, replayed, with_own
 from .inputs import FollowedPlan, Sight
 from .verification import (
     UptakeOutcome,
@@ -62,8 +70,11 @@ def follow(course: Course | None, sight: Sight, policy: Policy) -> FollowedPlan:
         policy: The numbers.
     """
     known = remembered(course or Course(at=sight.at), sight.at, policy)
+    present = sight.present if sight.judged else None
+    best, regret = followed(known, present, sight.best, sight.at)
+    known = replace(replayed(known, present, sight.at), best=best)
     held = checked(
-        known, sight.at, sight.live if sight.judged else None, sight.assignment, sight.runs
+        known, sight.at, sight.live if sight.judged else None, sight.assignment, sight.runs, present
     )
     walk = _Walk(held.course, sight, policy)
     walk.comes_out(held.outcome)
@@ -76,6 +87,7 @@ def follow(course: Course | None, sight: Sight, policy: Policy) -> FollowedPlan:
         course=walk.kept(),
         events=tuple(walk.events),
         checks=(*held.checks, *walk.checks),
+        regrets=() if regret is None else (regret,),
     )
 
 
@@ -102,11 +114,21 @@ def gone(course: Course, group: str, at: datetime) -> FollowedPlan | None:
     over = AdviceState.EXPIRED
     why = (reason("group_gone", [open_to.strategy]),)
     uptakes = tuple(
-        replace(u, outcome=u.outcome or over, outcome_at=u.outcome_at or at, promises=())
+        replace(
+            u, outcome=u.outcome or over, outcome_at=u.outcome_at or at, promises=(), stays=None
+        )
         for u in course.uptakes
     )
     ended = replace(
-        course, at=at, state=over, since=at, winners=(), claims=(), proposal=None, uptakes=uptakes
+        course,
+        at=at,
+        state=over,
+        since=at,
+        winners=(),
+        claims=(),
+        proposal=None,
+        uptakes=uptakes,
+        best=None,
     )
     return FollowedPlan(
         advice=Advice(
@@ -151,8 +173,16 @@ class _Walk:
             facts=facts,
             assignment=proposal.assignment or self.sight.assignment,
             promises=promises or proposal.promises,
+            stays=self._stays(proposal),
         )
         self.course = replace(self.course, proposal=proposal)
+
+    def _stays(self, proposal: AdviceProposal) -> Counterfactual | None:
+        """What is followed should the group switch: its assignment, from the last snapshot that shows it."""
+        present, before = self.sight.present, proposal.assignment
+        if present is not None and before in (None, self.sight.assignment):
+            return begun(present, present.owner, self.sight.at)
+        return proposal.stays
 
     def move(self) -> None:
         """Go to the next state, if there is one."""
@@ -210,6 +240,9 @@ class _Walk:
             ran=sight.running,
             assignment=sight.assignment,
             promises=promises_of(sight.candidates.get(strategy), sight.decided.facts),
+            stays=None
+            if sight.present is None
+            else begun(sight.present, sight.present.owner, sight.at),
         )
 
     def _confirmed(self, strategy: str) -> None:
@@ -234,6 +267,7 @@ class _Walk:
             came_from=proposal.assignment,
             crossed=across.before if across else None,
             promises=proposal.promises,
+            stays=with_own(proposal.stays, self.sight.present),
         )
         self.course = replace(self.course, uptakes=(*self.course.uptakes, uptake))
         self._over(AdviceState.ADOPTED, reason("runs_it_now", [proposal.strategy]))
@@ -284,4 +318,5 @@ class _Walk:
         course = replace(self.course, at=self.sight.at, mutes=tuple(self.mutes.values()))
         if course.proposal is None and not course.claims:
             course = replace(course, winners=())
-        return course if course.state or course.winners or course.uptakes else None
+        kept = course.state or course.winners or course.uptakes or course.best
+        return course if kept else None

@@ -1,4 +1,9 @@
-"""What an advice promises, what came of it, and what follows: a verdict, no way back for a while, a strategy muted."""
+"""
+What an advice promises, what came of it, and what follows: a verdict, no way back for a while, a strategy muted.
+
+What was promised is checked, and stored, whatever else is known: it says how good forecasts are. The verdict is another
+matter: it is the difference to what staying would have brought (`counterfactual`).
+"""
 
 from __future__ import annotations
 
@@ -21,6 +26,7 @@ from ..records.lifecycle import (
     Uptake,
 )
 from .by_racks import racks_alone
+from .counterfactual import Present, Stayed, stayed, with_own
 from .inputs import LiveFigures, Sight
 
 DAY_SECONDS = 86_400
@@ -43,6 +49,9 @@ LONGEST_SECONDS = 3600
 """But not for longer than this since the first."""
 
 ACROSS_RACKS = "cross_rack_share"
+
+REPLAYED = ("lag", "delay_seconds")
+"""What the assignment before would have brought of these is known."""
 
 DECISIVE = ("lag", ACROSS_RACKS)
 """The measures that say whether an advice kept what it promised."""
@@ -133,6 +142,7 @@ def checked(
     live: LiveFigures | None,
     assignment: str | None,
     runs: Callable[[str], bool],
+    present: Present | None = None,
 ) -> Checked:
     """
     Hold what was adopted last against its promises, as far as they are due.
@@ -143,6 +153,7 @@ def checked(
         live: What it shows; None where it does not count.
         assignment: Fingerprint of who owns what; None where that is in motion or unknown.
         runs: Whether the group runs a strategy.
+        present: What replays need of the snapshot; None where that is unknown.
     """
     uptake = course.uptakes[-1] if course.uptakes else None
     if uptake is None or (uptake.outcome is not None and not uptake.promises):
@@ -155,14 +166,17 @@ def checked(
             and (at - uptake.first_at).total_seconds() <= LONGEST_SECONDS
         )
         if settles:
-            moved = _with(course, replace(uptake, at=at, assignment=assignment))
+            stays = with_own(uptake.stays, present)
+            moved = _with(course, replace(uptake, at=at, assignment=assignment, stays=stays))
             return seen_at_once(moved, at, live) if live else Checked(course=moved)
         checks = tuple(_check(uptake, promise, None) for promise in uptake.promises)
         again = reason("assignment_changed_again", [uptake.strategy])
         return _closed(course, uptake, at, (), checks, _unknown(uptake, again))
     late_by = (at - uptake.at).total_seconds()
     every = (at - course.at).total_seconds()
-    left, checks = _due(uptake, live, late_by, every)
+    would = stayed(uptake.stays, present, at)
+    left, due = _due(uptake, live, late_by, every)
+    checks = tuple(_beside(check, would) for check in due)
     outcome = next((_at_once(uptake, c) for c in checks if c.after_seconds == AT_ONCE), None)
     if all(p.after_seconds == AT_ONCE or p.after_seconds > VERDICT_SECONDS for p in left):
         outcome = _outcome(uptake, checks)
@@ -225,6 +239,18 @@ def _check(uptake: Uptake, promise: AdvicePromise, actual: float | None) -> Advi
     return AdviceCheck(**known, strategy=uptake.strategy, adopted_at=uptake.at, actual=actual)
 
 
+def _beside(check: AdviceCheck, would: Stayed | None) -> AdviceCheck:
+    """A check with what the assignment before would have brought."""
+    if would is None or check.actual is None or check.measure not in REPLAYED:
+        return check
+    low, expected, high = getattr(would, check.measure).tolist()
+    check = replace(check, if_stayed_low=low, if_stayed=expected, if_stayed_high=high)
+    if check.measure != "lag":
+        return check
+    low, expected, high = would.saved.tolist()
+    return replace(check, saved_low=low, saved=expected, saved_high=high)
+
+
 def _closed(
     course: Course,
     uptake: Uptake,
@@ -233,7 +259,7 @@ def _closed(
     checks: tuple[AdviceCheck, ...],
     outcome: UptakeOutcome | None,
 ) -> Checked:
-    after = replace(uptake, promises=left)
+    after = replace(uptake, promises=left, stays=uptake.stays if left else None)
     if outcome is not None and uptake.outcome is not None:
         # it may revoke what was verified at once, but not while something else is proposed
         revokes = uptake.outcome is AdviceState.VERIFIED and outcome.state is AdviceState.MISSED
@@ -253,10 +279,11 @@ def _unknown(uptake: Uptake, why: Fact) -> UptakeOutcome:
 
 def _outcome(uptake: Uptake, checks: Sequence[AdviceCheck]) -> UptakeOutcome:
     """
-    What the checks of an hour say: worse than promised in what decides, or not; all of that must be known.
+    What the checks of an hour say; all that decides must be known.
 
-    More lag is worse only where the group is later than promised as well: what lies between its commits is no backlog,
-    and a group that was behind for long does not show how much that is.
+    A switch for less lag is held against what staying would have brought, where that can be replayed: traffic that fell
+    or rose meanwhile would have done so as well. Else, and where racks are what it was for, it is held against its
+    promise.
     """
     hour = [check for check in checks if check.after_seconds == VERDICT_SECONDS]
     decisive = [check for check in hour if check.measure in DECISIVE]
@@ -264,9 +291,53 @@ def _outcome(uptake: Uptake, checks: Sequence[AdviceCheck]) -> UptakeOutcome:
         return _unknown(uptake, reason("nothing_promised", [uptake.strategy]))
     if any(check.actual is None for check in decisive):
         return _unknown(uptake, reason("outcome_unknown", [uptake.strategy]))
+    lag = next((check for check in decisive if check.saved is not None), None)
+    if lag is not None and uptake.crossed is None:
+        return _by_difference(uptake, lag, [c for c in hour if c.measure in REPLAYED])
+    return _by_promise(uptake, hour, decisive)
+
+
+def _by_difference(
+    uptake: Uptake, lag: AdviceCheck, replayed: Sequence[AdviceCheck]
+) -> UptakeOutcome:
+    """By the lag that was saved since the switch began, its cost included; none of both where the interval holds 0."""
+    low, high = lag.saved_low, lag.saved_high
+    assert low is not None
+    assert high is not None
+    facts = tuple(
+        reason(
+            f"if_stayed_{check.measure}",
+            before=check.if_stayed,
+            after=check.actual,
+            unit=check.unit,
+        )
+        for check in sorted(replayed, key=lambda check: check.measure)
+        if check.if_stayed is not None
+    )
+    if low <= 0 <= high:
+        facts = (reason("no_difference", [uptake.strategy]), *facts)
+        return UptakeOutcome(strategy=uptake.strategy, state=AdviceState.EXPIRED, facts=facts)
+    state = AdviceState.VERIFIED if low > 0 else AdviceState.MISSED
+    return UptakeOutcome(strategy=uptake.strategy, state=state, facts=facts)
+
+
+def _by_promise(
+    uptake: Uptake, hour: Sequence[AdviceCheck], decisive: Sequence[AdviceCheck]
+) -> UptakeOutcome:
+    """
+    By what was promised: worse in what decides, or not.
+
+    More lag is worse only where the group is later than promised as well: what lies between its commits is no backlog,
+    and a group that was behind for long does not show how much that is. Nor is it where staying would have brought as
+    much.
+    """
     in_time = [c for c in hour if c.measure == "delay_seconds" and _is_kept(c)]
     broken = [check for check in decisive if not _is_kept(check)]
-    worse = [check for check in broken if not (check.measure == "lag" and in_time)]
+    worse = [
+        check
+        for check in broken
+        if not (check.measure == "lag" and (in_time or _is_no_worse(check)))
+    ]
     state = AdviceState.MISSED if worse else AdviceState.VERIFIED
     facts = tuple(
         reason(
@@ -279,6 +350,12 @@ def _outcome(uptake: Uptake, checks: Sequence[AdviceCheck]) -> UptakeOutcome:
         for check in worse or (*decisive, *(in_time if broken else ()))
     )
     return UptakeOutcome(strategy=uptake.strategy, state=state, facts=facts)
+
+
+def _is_no_worse(check: AdviceCheck) -> bool:
+    """Whether staying may have brought as much."""
+    most, came = check.if_stayed_high, check.actual
+    return most is not None and came is not None and came <= most
 
 
 def _at_once(uptake: Uptake, check: AdviceCheck) -> UptakeOutcome | None:

@@ -29,6 +29,16 @@ def _promised(measure: str) -> Clause:
     return clause
 
 
+def _if_stayed(before: str, after: str) -> Clause:
+    """What staying would have brought an hour after an advice was adopted, and what came."""
+
+    def clause(fact: Fact) -> str:
+        value = _VALUES[fact.unit]
+        return f"{value(known(fact.before))} {before}, {value(known(fact.after))} {after}"
+
+    return clause
+
+
 LAST_SNAPSHOTS = "{after} of the last {bound:snapshot}"
 
 
@@ -54,6 +64,9 @@ CLAUSES: Mapping[str, Clause] = {
     "nothing_promised": "no forecast of {names} to compare with",
     "outcome_unknown": ("the outcome of {names} is not known: no snapshot shows it an hour later"),
     "group_gone": "the group no longer exists",
+    "if_stayed_lag": _if_stayed("lag without the switch", "with it"),
+    "if_stayed_delay_seconds": _if_stayed("late without the switch", "with it"),
+    "no_difference": "{names} made no clear difference to the lag",
     "promised_lag": _promised("lag"),
     "promised_delay_seconds": _promised("time behind"),
     "promised_cross_rack_share": _promised("cross-rack share"),
