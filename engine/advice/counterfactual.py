@@ -28,6 +28,9 @@ from ..records.lifecycle import Counterfactual, Course, Regret, ReplayedQueues
 PERIOD_SECONDS = 3600.0
 """Over so long the best strategy is followed; then another begins."""
 
+MORE = 0.1
+"""A member that is known to keep up with so much may be given more by this share."""
+
 GIVEN_UP_SECONDS = 3600.0
 """Who has other members or partitions for longer is another group."""
 
@@ -84,6 +87,8 @@ class BestWay:
 class Stayed:
     """
     What another assignment would have brought; (3) low, expected, high.
+
+    What is expected is nan, unknown, where a member would have been given more than it is known to do.
 
     Attributes:
         lag: (3) offsets, as a snapshot would show them.
@@ -196,6 +201,7 @@ def stayed(way: Counterfactual | None, present: Present | None, at: datetime) ->
     lag, late_seconds = _behind(way.other)
     own_lag, own_late = _behind(way.own)
     delay = present.delay_seconds
+    lag[1], late_seconds[1] = _where_known(way, lag[1]), _where_known(way, late_seconds[1])
     return Stayed(
         lag=widened(lag, float(own_lag[1]), present.waits) + present.uncommitted,
         delay_seconds=late_seconds
@@ -207,7 +213,9 @@ def stayed(way: Counterfactual | None, present: Present | None, at: datetime) ->
 
 def regret(way: Counterfactual) -> Regret:
     """What the best strategy would have saved since its replay began, its price taken off."""
-    low, expected, high = (-_saved(way)[::-1] - way.price).tolist()
+    low, expected, high = map(number, -_saved(way)[::-1] - way.price)
+    assert low is not None
+    assert high is not None
     assert way.strategy is not None, "the group's own"
     return Regret(
         since=way.since,
@@ -271,7 +279,20 @@ def _fits(way: Counterfactual, present: Present) -> bool:
 
 def _saved(way: Counterfactual) -> Floats:
     would = widened(np.array(way.other.offset_seconds), way.own.offset_seconds[1], way.own.came)
+    would[1] = _where_known(way, would[1])
     return would - way.other.came
+
+
+def number(value: float) -> float | None:
+    """A number, None where it is nan."""
+    return None if np.isnan(value) else float(value)
+
+
+def _where_known(way: Counterfactual, value: float) -> float:
+    """What is expected of the other assignment, nan where a member would do more than it is known to."""
+    known, arrived = np.array(way.high), np.array(way.other.arrived)[:-1]
+    more = arrived > known * max(way.other.seconds, 1.0) * (1 + MORE)
+    return np.nan if bool((np.isinf(way.expected) & more).any()) else float(value)
 
 
 def _queues(present: Present, owner: Indices) -> ReplayedQueues:

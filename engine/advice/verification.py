@@ -26,7 +26,7 @@ from ..records.lifecycle import (
     Uptake,
 )
 from .by_racks import racks_alone
-from .counterfactual import Present, Stayed, stayed, with_own
+from .counterfactual import Present, Stayed, number, stayed, with_own
 from .inputs import LiveFigures, Sight
 
 DAY_SECONDS = 86_400
@@ -243,11 +243,11 @@ def _beside(check: AdviceCheck, would: Stayed | None) -> AdviceCheck:
     """A check with what the assignment before would have brought."""
     if would is None or check.actual is None or check.measure not in REPLAYED:
         return check
-    low, expected, high = getattr(would, check.measure).tolist()
+    low, expected, high = map(number, getattr(would, check.measure))
     check = replace(check, if_stayed_low=low, if_stayed=expected, if_stayed_high=high)
     if check.measure != "lag":
         return check
-    low, expected, high = would.saved.tolist()
+    low, expected, high = map(number, would.saved)
     return replace(check, saved_low=low, saved=expected, saved_high=high)
 
 
@@ -291,9 +291,9 @@ def _outcome(uptake: Uptake, checks: Sequence[AdviceCheck]) -> UptakeOutcome:
         return _unknown(uptake, reason("nothing_promised", [uptake.strategy]))
     if any(check.actual is None for check in decisive):
         return _unknown(uptake, reason("outcome_unknown", [uptake.strategy]))
-    lag = next((check for check in decisive if check.saved is not None), None)
+    lag = next((check for check in decisive if check.saved_low is not None), None)
     if lag is not None and uptake.crossed is None:
-        return _by_difference(uptake, lag, [c for c in hour if c.measure in REPLAYED])
+        return _by_difference(uptake, lag, [c for c in hour if c.if_stayed_low is not None])
     return _by_promise(uptake, hour, decisive)
 
 
@@ -304,21 +304,20 @@ def _by_difference(
     low, high = lag.saved_low, lag.saved_high
     assert low is not None
     assert high is not None
-    facts = tuple(
-        reason(
-            f"if_stayed_{check.measure}",
-            before=check.if_stayed,
-            after=check.actual,
-            unit=check.unit,
-        )
-        for check in sorted(replayed, key=lambda check: check.measure)
-        if check.if_stayed is not None
-    )
+    facts = tuple(_if_stayed(check) for check in sorted(replayed, key=lambda check: check.measure))
     if low <= 0 <= high:
         facts = (reason("no_difference", [uptake.strategy]), *facts)
         return UptakeOutcome(strategy=uptake.strategy, state=AdviceState.EXPIRED, facts=facts)
     state = AdviceState.VERIFIED if low > 0 else AdviceState.MISSED
     return UptakeOutcome(strategy=uptake.strategy, state=state, facts=facts)
+
+
+def _if_stayed(check: AdviceCheck) -> Fact:
+    """What staying would have brought, if that is not known at least so much, beside what came."""
+    expected = check.if_stayed
+    measure = f"if_stayed_{check.measure}" if expected is not None else f"at_least_{check.measure}"
+    before = check.if_stayed_low if expected is None else expected
+    return reason(measure, before=before, after=check.actual, unit=check.unit)
 
 
 def _by_promise(

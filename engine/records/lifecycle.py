@@ -71,14 +71,19 @@ class AdviceCheck(AdvicePromise):
         "Value with the assignment before, replayed with the records that arrived: lower end; null if unknown.",
         default=None,
     )
-    if_stayed: float | None = column("The same, expected.", default=None)
+    if_stayed: float | None = column(
+        "The same, expected; null if a member would have received more than it is known to process.",
+        default=None,
+    )
     if_stayed_high: float | None = column("The same, upper end.", default=None)
     saved_low: float | None = column(
         "Lag saved since the switch began, cost included: lower end; null if unknown, or for other measures.",
         default=None,
         unit=Unit.OFFSET_SECONDS,
     )
-    saved: float | None = column("The same, expected.", default=None, unit=Unit.OFFSET_SECONDS)
+    saved: float | None = column(
+        "The same, expected; null as above.", default=None, unit=Unit.OFFSET_SECONDS
+    )
     saved_high: float | None = column(
         "The same, upper end.", default=None, unit=Unit.OFFSET_SECONDS
     )
@@ -101,7 +106,11 @@ class Regret:
         "What the strategy would have saved of it, cost included: lower end.",
         unit=Unit.OFFSET_SECONDS,
     )
-    saved: float = column("The same, expected.", unit=Unit.OFFSET_SECONDS)
+    saved: float | None = column(
+        "The same, expected; null if a member would have received more than it is known to process.",
+        default=None,
+        unit=Unit.OFFSET_SECONDS,
+    )
     saved_high: float = column("The same, upper end.", unit=Unit.OFFSET_SECONDS)
 
 

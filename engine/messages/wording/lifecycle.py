@@ -29,12 +29,13 @@ def _promised(measure: str) -> Clause:
     return clause
 
 
-def _if_stayed(before: str, after: str) -> Clause:
+def _if_stayed(before: str, after: str, *, least: bool = False) -> Clause:
     """What staying would have brought an hour after an advice was adopted, and what came."""
 
     def clause(fact: Fact) -> str:
         value = _VALUES[fact.unit]
-        return f"{value(known(fact.before))} {before}, {value(known(fact.after))} {after}"
+        without = f"{'at least ' if least else ''}{value(known(fact.before))}"
+        return f"{without} {before}, {value(known(fact.after))} {after}"
 
     return clause
 
@@ -66,6 +67,8 @@ CLAUSES: Mapping[str, Clause] = {
     "group_gone": "the group no longer exists",
     "if_stayed_lag": _if_stayed("lag without the switch", "with it"),
     "if_stayed_delay_seconds": _if_stayed("late without the switch", "with it"),
+    "at_least_lag": _if_stayed("lag without the switch", "with it", least=True),
+    "at_least_delay_seconds": _if_stayed("late without the switch", "with it", least=True),
     "no_difference": "{names} made no clear difference to the lag",
     "promised_lag": _promised("lag"),
     "promised_delay_seconds": _promised("time behind"),
