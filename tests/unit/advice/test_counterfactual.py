@@ -188,6 +188,7 @@ def test_a_switch_that_makes_it_worse_is_missed():
 
 
 def test_the_verdict_says_what_came_and_what_would_have():
+    """How late first, then the lag."""
     life = told()
     life.owner = EVEN
     life.goes_on(13, runs="sticky")
@@ -234,6 +235,7 @@ def test_who_was_given_more_than_it_is_known_to_do_makes_it_unknown():
 
 
 def test_with_other_members_a_switch_is_held_against_its_promise():
+    """What other members would have done nobody knows."""
     life = told()
     life.owner, life.members = EVEN, ("a", "c")
     life.goes_on(14, runs="sticky")
@@ -255,6 +257,7 @@ def test_what_the_best_strategy_would_have_saved_is_told_after_an_hour():
 
 
 def test_a_period_ends_where_the_assignment_became_another():
+    """What came before it counts."""
     life = Life(best=BestWay(strategy="sticky", owner=EVEN, price=0.0))
     life.goes_on(4)
     life.owner, life.best = EVEN, None
@@ -265,6 +268,7 @@ def test_a_period_ends_where_the_assignment_became_another():
 
 
 def test_nothing_is_followed_where_nothing_would_help():
+    """A healthy group has no course for it."""
     life = Life().goes_on(14)
     assert life.regrets == []
     assert life.course is None
@@ -285,6 +289,7 @@ def test_a_snapshot_with_a_member_less_is_passed_over():
 
 
 def test_the_same_snapshot_twice_says_the_same():
+    """A step that is repeated writes the same."""
     life = told()
     life.owner = EVEN
     life.goes_on(5, runs="sticky")

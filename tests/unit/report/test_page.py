@@ -117,8 +117,16 @@ def stored(ours: FleetReport, name: str) -> FleetReport:
     """The same with some of everything that only a history knows, under that name wherever somebody chose one."""
     lag = {"measure": "lag", "unit": "offsets", "after_seconds": 3600, "checks": 3, "known": 2}
     promise = filled(PromiseKept, name, error=-1234.0, no_worse_share=1.0, **lag)
-    late = replace(promise, measure="delay_seconds", unit="s", error=95.0)
-    share = replace(promise, measure="utilization", unit="ratio", error=0.123, muted_until=None)
+    without = {"if_stayed": 32_760.0, "came": 3960.0, "saved": None}
+    late = replace(promise, measure="delay_seconds", unit="s", error=95.0, **without)
+    share = replace(
+        promise,
+        measure="utilization",
+        unit="ratio",
+        error=0.123,
+        muted_until=None,
+        **dict.fromkeys(without),
+    )
     unknown = replace(promise, known=0, error=None, inside_share=None, no_worse_share=None)
     return replace(
         ours,
