@@ -91,6 +91,7 @@ def _shown(partitions: pa.Table, members: pa.Table, metrics: Mapping[str, Any]) 
     age = _age(metrics)
     rows = _named(partitions)
     delay = metrics.get("delay_seconds")
+    is_behind = delay is None or delay > 0
     present = Present(
         partitions=_fingerprint(rows),
         members=identities,
@@ -98,9 +99,9 @@ def _shown(partitions: pa.Table, members: pa.Table, metrics: Mapping[str, Any]) 
         owner=owner,
         stuck=pc.fill_null(partitions["stuck"], False).to_numpy(),
         ends=floats_of(partitions["end_offset"].cast(pa.float64())),
-        backlog=_backlog(partitions, age),
+        backlog=_backlog(partitions, age) if is_behind else np.zeros(len(partitions)),
         capacity=_alike(_capacity(members), identities),
-        waits=max(lag - age * arrives, 0.0) if delay is None or delay > 0 else 0.0,
+        waits=max(lag - age * arrives, 0.0) if is_behind else 0.0,
         uncommitted=age * arrives,
         delay_seconds=delay,
     )
