@@ -20,7 +20,15 @@ from datetime import datetime
 
 import numpy as np
 
-from ..metrics.counterfactual import late, learned, sums, through, widened, with_nobody
+from ..metrics.counterfactual import (
+    hottest,
+    late,
+    learned,
+    sums,
+    through,
+    widened,
+    with_nobody,
+)
 from ..model.arrays import NONE, Flags, Floats, Indices
 from ..model.assignments import AdviceState
 from ..records.lifecycle import Counterfactual, Course, Regret, ReplayedQueues
@@ -47,6 +55,7 @@ class Present:
         owner: (n) a member, or NONE.
         stuck: (n) partitions that nobody gets on with.
         ends: (n) end offsets.
+        rates: (n) offsets/s that arrive.
         backlog: (n) offsets beyond those that wait for the next commit.
         capacity: (3, M) as of `metrics.counterfactual.capacity_ends`.
         waits: Backlog of the group.
@@ -60,6 +69,7 @@ class Present:
     owner: Indices
     stuck: Flags
     ends: Floats
+    rates: Floats
     backlog: Floats
     capacity: Floats
     waits: float
@@ -198,8 +208,8 @@ def stayed(way: Counterfactual | None, present: Present | None, at: datetime) ->
     """What the other assignment would have brought by a snapshot; None where that is not known."""
     if way is None or present is None or way.at != at:
         return None
-    lag, late_seconds = _behind(way.other)
-    own_lag, own_late = _behind(way.own)
+    lag, late_seconds = _behind(way, way.other, present)
+    own_lag, own_late = _behind(way, way.own, present)
     delay = present.delay_seconds
     lag[1], late_seconds[1] = _where_known(way, lag[1]), _where_known(way, late_seconds[1])
     return Stayed(
@@ -213,7 +223,8 @@ def stayed(way: Counterfactual | None, present: Present | None, at: datetime) ->
 
 def regret(way: Counterfactual) -> Regret:
     """What the best strategy would have saved since its replay began, its price taken off."""
-    low, expected, high = map(number, -_saved(way)[::-1] - way.price)
+    # what getting there costs is known to no more than twice of it
+    low, expected, high = map(number, -_saved(way)[::-1] - way.price * np.array([2, 1, 0]))
     assert low is not None
     assert high is not None
     assert way.strategy is not None, "the group's own"
@@ -337,10 +348,11 @@ def _through(
     )
 
 
-def _behind(queues: ReplayedQueues) -> tuple[Floats, Floats]:
-    """(3) offsets that wait, and (3) how late the latest is."""
+def _behind(way: Counterfactual, queues: ReplayedQueues, present: Present) -> tuple[Floats, Floats]:
+    """(3) offsets that wait, and (3) how late the latest partition is."""
     waits = np.array([queues.low, queues.expected, queues.high])
-    seconds = late(waits, np.array(queues.arrived), max(queues.seconds, 1.0))
+    uneven = hottest(present.rates, _unpacked(queues.owners), np.array(way.expected))
+    seconds = late(waits, np.array(queues.arrived), max(queues.seconds, 1.0), uneven)
     return waits.sum(axis=1), seconds
 
 

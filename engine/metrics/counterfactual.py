@@ -103,7 +103,7 @@ def with_nobody(capacity: Floats) -> Floats:
     return np.concatenate([capacity, np.zeros((*capacity.shape[:-1], 1))], axis=-1)
 
 
-def late(backlog: Floats, arrived: Floats, seconds: float) -> Floats:
+def late(backlog: Floats, arrived: Floats, seconds: float, hottest: Floats | float = 1.0) -> Floats:
     """
     (...) seconds for which the records have waited that wait longest, by the member that is behind most.
 
@@ -111,12 +111,38 @@ def late(backlog: Floats, arrived: Floats, seconds: float) -> Floats:
         backlog: (..., Q) offsets that wait.
         arrived: (..., Q) offsets that came in the last seconds.
         seconds: So many.
+        hottest: (Q) as of `hottest`.
     """
     speed = arrived / seconds
     with np.errstate(divide="ignore"):
         waited = np.divide(backlog, speed, out=np.zeros(backlog.shape), where=backlog > 0.5)
-    longest: Floats = waited.max(axis=-1, initial=0.0)
+    longest: Floats = (waited * hottest).max(axis=-1, initial=0.0)
     return longest
+
+
+def hottest(rates: Floats, owner: Indices, capacity: Floats) -> Floats:
+    """
+    (M + 1) by how much the latest partition of each member is later than its partitions are on average.
+
+    A member reads its partitions in equal shares, and what one does not need goes to the others: so in one that gets
+    too much only those fall behind at which more arrives than such a share.
+
+    Args:
+        rates: (n) offsets/s that arrive.
+        owner: (n) a member, or NONE.
+        capacity: (M) offsets/s, infinite where it keeps up.
+
+    >>> hottest(np.array([480.0, 240.0, 300.0]), np.array([0, 0, 1]), np.array([600.0, 600.0])).tolist()
+    [1.5, 1.0, 1.0]
+    """
+    factors = np.ones(len(capacity) + 1)
+    gets = sums(rates, owner, len(capacity))[:-1]
+    for member in np.flatnonzero(gets > capacity).tolist():
+        own = np.sort(rates[owner == member])
+        smaller = np.cumsum(own) - own
+        share = ((capacity[member] - smaller) / np.arange(len(own), 0, -1)).max()
+        factors[member] = (1 - share / own[-1]) / (1 - capacity[member] / gets[member])
+    return factors
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -99,6 +99,7 @@ def _shown(partitions: pa.Table, members: pa.Table, metrics: Mapping[str, Any]) 
         owner=owner,
         stuck=pc.fill_null(partitions["stuck"], False).to_numpy(),
         ends=floats_of(partitions["end_offset"].cast(pa.float64())),
+        rates=np.nan_to_num(floats_of(partitions["production_per_second"])),
         backlog=_backlog(partitions, age) if is_behind else np.zeros(len(partitions)),
         capacity=_alike(_capacity(members), identities),
         waits=max(lag - age * arrives, 0.0) if is_behind else 0.0,

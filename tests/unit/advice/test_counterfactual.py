@@ -118,6 +118,7 @@ class Life:
                 owner=self.owner,
                 stuck=np.zeros(4, np.bool_),
                 ends=self.ends,
+                rates=np.full(4, self.per_second / 4),
                 backlog=self.waits,
                 capacity=capacity_ends(self.known, self.at_least),
                 waits=waits,
@@ -252,7 +253,8 @@ def test_what_the_best_strategy_would_have_saved_is_told_after_an_hour():
     first, second = life.regrets
     assert (first.strategy, first.state) == ("sticky", None)
     assert (first.until - first.since, second.since) == (timedelta(hours=1), first.until)
-    assert first.saved == pytest.approx(4 * 3600**2 / 2 - 1000, rel=0.01)
+    assert first.saved == pytest.approx(4 * 3600**2 / 2 - 1000, rel=0.001)
+    assert first.saved_high - first.saved == first.saved - first.saved_low == 1000
     assert first.came == pytest.approx(4 * 3600**2 / 2, rel=0.01)
 
 
