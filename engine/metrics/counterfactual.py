@@ -132,7 +132,7 @@ def hottest(rates: Floats, owner: Indices, capacity: Floats) -> Floats:
         owner: (n) a member, or NONE.
         capacity: (M) offsets/s, infinite where it keeps up.
 
-    >>> hottest(np.array([480.0, 240.0, 300.0]), np.array([0, 0, 1]), np.array([600.0, 600.0])).tolist()
+    >>> hottest(np.array([480.0, 240, 300]), np.array([0, 0, 1]), np.array([600.0, 600])).round(3).tolist()
     [1.5, 1.0, 1.0]
     """
     factors = np.ones(len(capacity) + 1)
