@@ -51,6 +51,7 @@ class Present:
     Attributes:
         partitions: Fingerprint of the partitions.
         members: (M) identities, in an order that stays while the assignment does.
+        ids: Fingerprint of their ids, which change when they restart.
         assignment: Fingerprint of who owns what; None where nobody owns anything.
         owner: (n) a member, or NONE.
         stuck: (n) partitions that nobody gets on with.
@@ -65,6 +66,7 @@ class Present:
 
     partitions: str
     members: tuple[str, ...]
+    ids: str
     assignment: str | None
     owner: Indices
     stuck: Flags
@@ -139,6 +141,7 @@ def begun(
         at=at,
         partitions=present.partitions,
         members=present.members,
+        ids=present.ids,
         assignment=present.assignment,
         low=low,
         expected=expected,
@@ -195,6 +198,26 @@ def replayed(course: Course, present: Present | None, at: datetime) -> Course:
         last = uptakes[-1]
         uptakes = (*uptakes[:-1], replace(last, stays=gone_on(last.stays, present, at)))
     return replace(course, proposal=proposal, uptakes=uptakes)
+
+
+def before_switch(
+    way: Counterfactual | None, present: Present | None, at: datetime
+) -> Counterfactual | None:
+    """
+    The replay of an assignment from the last snapshot on that shows it, and nobody on the way to another.
+
+    Args:
+        way: The replay so far; members that restarted since its beginning may have begun to switch.
+        present: What a snapshot shows that has the same assignment; None where that is nothing.
+        at: When it was taken.
+    """
+    if present is None:
+        return way
+    if way is not None and way.ids != present.ids:
+        lately = (at - way.since).total_seconds() <= GIVEN_UP_SECONDS
+        if lately:
+            return way
+    return begun(present, present.owner, at)
 
 
 def with_own(way: Counterfactual | None, present: Present | None) -> Counterfactual | None:

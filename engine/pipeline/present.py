@@ -95,6 +95,7 @@ def _shown(partitions: pa.Table, members: pa.Table, metrics: Mapping[str, Any]) 
     present = Present(
         partitions=_fingerprint(rows),
         members=identities,
+        ids=_fingerprint(members["member_id"].combine_chunks()),
         assignment=metrics.get("assignment"),
         owner=owner,
         stuck=pc.fill_null(partitions["stuck"], False).to_numpy(),
@@ -160,6 +161,7 @@ def _named(rows: Any) -> pa.Array:
 
 
 def _fingerprint(rows: pa.Array) -> str:
+    """A short text that is the same for the same names."""
     digest = hashlib.blake2b(digest_size=8)
     digest.update("\0".join(rows.to_pylist()).encode())
     return digest.hexdigest()

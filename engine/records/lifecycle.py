@@ -145,6 +145,7 @@ class Counterfactual:
     at: datetime = column("Snapshot up to which it is replayed.")
     partitions: str = column("Fingerprint of the partitions.")
     members: tuple[str, ...] = column("Identities of the members.")
+    ids: str = column("Fingerprint of their member ids at the start.")
     assignment: str | None = column("Fingerprint of the assignment of the group at the start.")
     low: tuple[float, ...] = column("Capacity of each member, upper end: it has the least lag.")
     expected: tuple[float, ...] = column("Capacity of each member, expected.")

@@ -63,6 +63,7 @@ class Life:
     known: tuple[float, float] = (CAPACITY, CAPACITY)
     at_least: tuple[bool, bool] = (False, False)
     members: tuple[str, ...] = ("a", "b")
+    ids: str = "first"
     best: BestWay | None = None
     number: int = 0
     ends: np.ndarray = field(default_factory=lambda: np.zeros(4))
@@ -114,6 +115,7 @@ class Life:
             present=Present(
                 partitions="four",
                 members=self.members,
+                ids=self.ids,
                 assignment=assignment,
                 owner=self.owner,
                 stuck=np.zeros(4, np.bool_),
@@ -211,6 +213,27 @@ def test_what_the_switch_costs_is_in_what_came():
     gained, rest = (of_lag(life) for life in (free, paid))
     assert rest.if_stayed == pytest.approx(gained.if_stayed, rel=0.01)
     assert gained.saved - rest.saved > 3000 * 1800
+
+
+def test_what_restarts_cost_before_the_assignment_changes_is_in_what_came():
+    """In a first round of restarts the old strategy is still elected: the replay begins before that."""
+    life = told()
+    life.can, life.ids = (0.0, 0.0), "second"
+    life.goes_on(1)
+    life.can, life.owner, life.ids = (CAPACITY, CAPACITY), EVEN, "third"
+    life.goes_on(14, runs="sticky")
+    check = of_lag(life)
+    assert check.if_stayed == pytest.approx(4 * EVERY * (7 + 2 + 12), rel=0.01)
+
+
+def test_a_restart_of_yesterday_is_no_part_of_a_switch():
+    """Members restart for other reasons; an hour later the replay begins anew."""
+    life = told()
+    life.can, life.ids = (0.0, 0.0), "second"
+    life.goes_on(1, "sticky")
+    life.can = (CAPACITY, CAPACITY)
+    life.goes_on(14, "sticky")
+    assert life.course.proposal.stays.ids == "second"
 
 
 def test_a_replay_that_misses_what_came_says_so():
