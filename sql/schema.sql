@@ -796,6 +796,12 @@ CREATE TABLE advice_check (
     strategy TEXT NOT NULL,
     adopted_at TIMESTAMP WITH TIME ZONE NOT NULL,
     actual DOUBLE PRECISION,
+    if_stayed_low DOUBLE PRECISION,
+    if_stayed DOUBLE PRECISION,
+    if_stayed_high DOUBLE PRECISION,
+    saved_low DOUBLE PRECISION,
+    saved DOUBLE PRECISION,
+    saved_high DOUBLE PRECISION,
     CONSTRAINT advice_check_pkey PRIMARY KEY (advice_id, after_seconds, measure),
     CONSTRAINT advice_check_advice_fkey FOREIGN KEY(advice_id) REFERENCES advice (advice_id) ON DELETE CASCADE
 );
@@ -811,6 +817,37 @@ COMMENT ON COLUMN advice_check.high IS 'Forecast, p90.';
 COMMENT ON COLUMN advice_check.strategy IS 'Adopted strategy.';
 COMMENT ON COLUMN advice_check.adopted_at IS 'Time of the adoption.';
 COMMENT ON COLUMN advice_check.actual IS 'Actual value; null if no snapshot has it, or if the assignment changed before.';
+COMMENT ON COLUMN advice_check.if_stayed_low IS 'Value with the assignment before, replayed with the records that arrived: lower end; null if unknown.';
+COMMENT ON COLUMN advice_check.if_stayed IS 'The same, expected; null if a member would have received more than it is known to process.';
+COMMENT ON COLUMN advice_check.if_stayed_high IS 'The same, upper end.';
+COMMENT ON COLUMN advice_check.saved_low IS 'Lag saved since the switch began, cost included: lower end; null if unknown, or for other measures.';
+COMMENT ON COLUMN advice_check.saved IS 'The same, expected; null as above.';
+COMMENT ON COLUMN advice_check.saved_high IS 'The same, upper end.';
+
+CREATE TABLE advice_regret (
+    advice_id BIGINT NOT NULL,
+    since TIMESTAMP WITH TIME ZONE NOT NULL,
+    until TIMESTAMP WITH TIME ZONE NOT NULL,
+    strategy TEXT NOT NULL,
+    state TEXT,
+    came DOUBLE PRECISION NOT NULL,
+    saved_low DOUBLE PRECISION NOT NULL,
+    saved DOUBLE PRECISION,
+    saved_high DOUBLE PRECISION NOT NULL,
+    CONSTRAINT advice_regret_pkey PRIMARY KEY (advice_id, since),
+    CONSTRAINT advice_regret_advice_fkey FOREIGN KEY(advice_id) REFERENCES advice (advice_id) ON DELETE CASCADE
+);
+
+COMMENT ON TABLE advice_regret IS 'One row per hour in which a deployable strategy was forecast to help a group, with what it would have saved.';
+COMMENT ON COLUMN advice_regret.advice_id IS 'Number of the advice that was stored with it.';
+COMMENT ON COLUMN advice_regret.since IS 'Start of the period.';
+COMMENT ON COLUMN advice_regret.until IS 'End of the period, about an hour later.';
+COMMENT ON COLUMN advice_regret.strategy IS 'Deployable strategy with the best forecast at the start.';
+COMMENT ON COLUMN advice_regret.state IS 'State of the newest advice at the start: confirmed if it was advised to switch; null if there was none.';
+COMMENT ON COLUMN advice_regret.came IS 'Actual backlog over the period.';
+COMMENT ON COLUMN advice_regret.saved_low IS 'What the strategy would have saved of it, cost included: lower end.';
+COMMENT ON COLUMN advice_regret.saved IS 'The same, expected; null if a member would have received more than it is known to process.';
+COMMENT ON COLUMN advice_regret.saved_high IS 'The same, upper end.';
 
 CREATE TABLE incident (
     incident_id BIGINT GENERATED ALWAYS AS IDENTITY,

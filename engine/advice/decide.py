@@ -71,7 +71,7 @@ def decide(
         for name, c in named.items()
         if c.score is not None
     }
-    able = [name for name, c in named.items() if c.feasibility in ABLE and _allowed(c, policy)]
+    able = [name for name, c in named.items() if may_be_had(c, policy)]
     best, undeployable = (
         _best(able, weighed, named),
         _best_undeployable(able, weighed, named, policy),
@@ -92,6 +92,11 @@ def decide(
         if undeployable
         else (),
     )
+
+
+def may_be_had(candidate: Candidate, policy: Policy) -> bool:
+    """Whether a group can get a candidate, and may."""
+    return candidate.feasibility in ABLE and _allowed(candidate, policy)
 
 
 def _allowed(candidate: Candidate, policy: Policy) -> bool:

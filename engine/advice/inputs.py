@@ -9,7 +9,8 @@ from datetime import datetime
 from ..assignors.kafka.protocol_names import base_of
 from ..model.assignments import Advice, Candidate, Deployment, Verdict
 from ..model.states import Diagnosis
-from ..records.lifecycle import AdviceCheck, AdviceEvent, Course
+from ..records.lifecycle import AdviceCheck, AdviceEvent, Course, Regret
+from .counterfactual import BestWay, Present
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +44,8 @@ class Sight:
         live: Its figures as they are.
         assignment: Fingerprint of who owns what; None where that is in motion or unknown.
         would_be: Fingerprint of what the winner would give it; None where that is not known.
+        present: What replays of other assignments need of it; None where there are none, or it cannot be known.
+        best: The deployable strategy with the best forecast; None where none would help.
     """
 
     at: datetime
@@ -52,6 +55,8 @@ class Sight:
     live: LiveFigures
     assignment: str | None
     would_be: str | None = None
+    present: Present | None = None
+    best: BestWay | None = None
 
     @property
     def judged(self) -> bool:
@@ -84,9 +89,10 @@ class Sight:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FollowedPlan:
-    """What a group is told, how its course goes on, what happened to its advice, and what came of promises."""
+    """What a group is told, how its course goes on, and what came of its advice, of promises, and of not switching."""
 
     advice: Advice
     course: Course | None
     events: tuple[AdviceEvent, ...] = ()
     checks: tuple[AdviceCheck, ...] = ()
+    regrets: tuple[Regret, ...] = ()

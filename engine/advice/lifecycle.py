@@ -7,16 +7,21 @@ What pays in one snapshot (`decide`) need not pay in the next. So a group is adv
                             enough evidence                   runs it, and its assignment is another
         (nothing) ──> PROPOSED ──────────────> CONFIRMED ──────────────> TAKEN UP
              it pays     │  ^                   │  │  ^                    │
-                         │  │ whatever pays     │  │  │ another strategy   │ an hour later, lag and racks
-         enough evidence │  │ next, if this     │  └──┘ is confirmed       ├─> VERIFIED  as promised or better
-              against it v  │ state is over     │                         ├─> MISSED    worse
-                      WITHDRAWN <───────────────┘                         └─> EXPIRED   nobody knows
+                         │  │ whatever pays     │  │  │ another strategy   │ an hour later, beside staying
+         enough evidence │  │ next, if this     │  └──┘ is confirmed       ├─> VERIFIED  less lag for it
+              against it v  │ state is over     │                         ├─> MISSED    more lag for it
+                      WITHDRAWN <───────────────┘                         └─> EXPIRED   nobody can tell
                               enough evidence against it
         PROPOSED, CONFIRMED ──> EXPIRED   nobody took it up in 7 days, or the group cannot run it any more, or is gone
 
+* The verdict is the lag since the switch began, its cost included, beside what the assignment before would have
+  brought with the same arrivals (`counterfactual`): traffic that falls verifies nothing, traffic that rises misses
+  nothing. Where an interval around the difference holds 0 nobody can tell. Where members or partitions are others by
+  then, the promise decides.
 * What is won across racks alone is VERIFIED as soon as a snapshot shows it, be it the one that shows that it was TAKEN
   UP: the only case in which one snapshot leads to two states. It is MISSED with the next one if as much crosses as
-  before. If lag comes worse than stated an hour later, it is MISSED after all, unless something else is proposed then.
+  before. If lag comes worse an hour later than stated and than without it, it is MISSED after all, unless something
+  else is proposed then.
 * `evidence` says how much is enough, and that what a snapshot says anew counts, not how often one looks.
 * A snapshot that could not be judged (group unread or withheld, rebalancing) counts neither for nor against.
 * While an advice is adopted and not held against its promise yet, nothing else is proposed.
@@ -25,7 +30,8 @@ What pays in one snapshot (`decide`) need not pay in the next. So a group is adv
 * A strategy that was missed twice in a row is muted: proposed, never confirmed. What is adopted all the same is
   checked as well, and when it is verified it is not muted any more.
 
-The numbers are those of `Policy`. `verification` checks what was forecast.
+The numbers are those of `Policy`. `verification` checks what was forecast, `verdict` says what came of it. And hour by
+hour `counterfactual` follows what the best strategy would have saved that the group did not switch to: its regret.
 """
 
 from __future__ import annotations
@@ -37,12 +43,20 @@ from ..assignors.kafka.protocol_names import base_of
 from ..config import Policy
 from ..model.assignments import ABLE, Advice, AdviceState, Verdict
 from ..model.facts import Fact, reason
-from ..records.lifecycle import AdviceCheck, AdviceEvent, AdviceProposal, Course, Uptake
+from ..records.lifecycle import (
+    AdviceCheck,
+    AdviceEvent,
+    AdviceProposal,
+    Counterfactual,
+    Course,
+    Uptake,
+)
 from .by_racks import racks_alone
+from .counterfactual import before_switch, followed, replayed, with_own
 from .evidence import advised, claim_of, counted, is_sure, moment_of
 from .inputs import FollowedPlan, Sight
+from .verdict import UptakeOutcome
 from .verification import (
-    UptakeOutcome,
     checked,
     muted,
     promises_of,
@@ -63,8 +77,11 @@ def follow(course: Course | None, sight: Sight, policy: Policy) -> FollowedPlan:
         policy: The numbers.
     """
     known = remembered(course or Course(at=sight.at), sight.at, policy)
+    present = sight.present if sight.judged else None
+    best, regret = followed(known, present, sight.best, sight.at)
+    known = replace(replayed(known, present, sight.at), best=best)
     held = checked(
-        known, sight.at, sight.live if sight.judged else None, sight.assignment, sight.runs
+        known, sight.at, sight.live if sight.judged else None, sight.assignment, sight.runs, present
     )
     walk = _Walk(held.course, sight, policy)
     walk.comes_out(held.outcome)
@@ -77,6 +94,7 @@ def follow(course: Course | None, sight: Sight, policy: Policy) -> FollowedPlan:
         course=walk.kept(),
         events=tuple(walk.events),
         checks=(*held.checks, *walk.checks),
+        regrets=() if regret is None else (regret,),
     )
 
 
@@ -103,10 +121,21 @@ def gone(course: Course, group: str, at: datetime) -> FollowedPlan | None:
     over = AdviceState.EXPIRED
     why = (reason("group_gone", [open_to.strategy]),)
     uptakes = tuple(
-        replace(u, outcome=u.outcome or over, outcome_at=u.outcome_at or at, promises=())
+        replace(
+            u, outcome=u.outcome or over, outcome_at=u.outcome_at or at, promises=(), stays=None
+        )
         for u in course.uptakes
     )
-    ended = replace(course, at=at, state=over, since=at, claims=(), proposal=None, uptakes=uptakes)
+    ended = replace(
+        course,
+        at=at,
+        state=over,
+        since=at,
+        claims=(),
+        proposal=None,
+        uptakes=uptakes,
+        best=None,
+    )
     return FollowedPlan(
         advice=Advice(
             group=group,
@@ -151,8 +180,15 @@ class _Walk:
             facts=facts,
             assignment=proposal.assignment or self.sight.assignment,
             promises=promises or proposal.promises,
+            stays=self._stays(proposal),
         )
         self.course = replace(self.course, proposal=proposal)
+
+    def _stays(self, proposal: AdviceProposal) -> Counterfactual | None:
+        """What is followed should the group switch: its assignment, from the last snapshot that shows it."""
+        if proposal.assignment in (None, self.sight.assignment):
+            return before_switch(proposal.stays, self.sight.present, self.sight.at)
+        return proposal.stays
 
     def move(self) -> None:
         """Go to the next state, if there is one."""
@@ -196,7 +232,7 @@ class _Walk:
         self.becomes(AdviceState.PROPOSED, strategy, *proposal.facts)
 
     def _proposal(self, strategy: str) -> AdviceProposal:
-        sight = self.sight
+        sight, before = self.sight, self.course.proposal
         return AdviceProposal(
             strategy=strategy,
             diagnosis=sight.diagnosis,
@@ -204,6 +240,7 @@ class _Walk:
             ran=sight.running,
             assignment=sight.assignment,
             promises=promises_of(sight.candidates.get(strategy), sight.decided.facts),
+            stays=before_switch(before.stays if before else None, sight.present, sight.at),
         )
 
     def _confirmed(self, strategy: str) -> None:
@@ -230,6 +267,7 @@ class _Walk:
             came_from=proposal.assignment,
             crossed=across.before if across else None,
             promises=proposal.promises,
+            stays=with_own(proposal.stays, self.sight.present),
         )
         self.course = replace(self.course, uptakes=(*self.course.uptakes, uptake))
         self._over(AdviceState.ADOPTED, reason("runs_it_now", [proposal.strategy]))
@@ -275,4 +313,5 @@ class _Walk:
     def kept(self) -> Course | None:
         """What the next snapshot has to know; None where that is nothing."""
         course = replace(self.course, mutes=tuple(self.mutes.values()))
-        return course if course.state or course.claims or course.uptakes else None
+        kept = course.state or course.claims or course.uptakes or course.best
+        return course if kept else None

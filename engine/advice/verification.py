@@ -1,4 +1,9 @@
-"""What an advice promises, what came of it, and what follows: a verdict, no way back for a while, a strategy muted."""
+"""
+What an advice promises, what came of it, and what follows: a verdict, no way back for a while, a strategy muted.
+
+What was promised is checked, and stored, whatever else is known: it says how good forecasts are. The verdict is another
+matter: it is the difference to what staying would have brought (`counterfactual`).
+"""
 
 from __future__ import annotations
 
@@ -21,7 +26,18 @@ from ..records.lifecycle import (
     Uptake,
 )
 from .by_racks import racks_alone
+from .counterfactual import Present, Stayed, number, stayed, with_own
 from .inputs import LiveFigures, Sight
+from .verdict import (
+    ACROSS_RACKS,
+    REPLAYED,
+    SHARE_BAND,
+    UptakeOutcome,
+    at_once,
+    came_of,
+    is_kept,
+    unknown,
+)
 
 DAY_SECONDS = 86_400
 """
@@ -30,8 +46,6 @@ those for an hour must still hold. What is won across racks alone shows at once,
 and an hour later whether lag came as stated with it.
 """
 
-SHARE_BAND = 0.05
-"""A cross-rack share is promised to within so many points of 1."""
 
 SETTLES_SECONDS = 600
 """Members restart one after the other: while the assignment changes again so soon, promises count from that change."""
@@ -39,22 +53,8 @@ SETTLES_SECONDS = 600
 LONGEST_SECONDS = 3600
 """But not for longer than this since the first."""
 
-ACROSS_RACKS = "cross_rack_share"
-
-DECISIVE = ("lag", ACROSS_RACKS)
-"""The measures that say whether an advice kept what it promised."""
-
 WELL = (Diagnosis.HEALTHY, Diagnosis.CATCHING_UP, Diagnosis.UNKNOWN, Diagnosis.REBALANCING)
 """That this is the matter now is no reason to go back."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UptakeOutcome:
-    """What came of an advice that was taken up, and why that is said."""
-
-    strategy: str
-    state: AdviceState
-    facts: tuple[Fact, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +130,7 @@ def checked(
     live: LiveFigures | None,
     assignment: str | None,
     runs: Callable[[str], bool],
+    present: Present | None = None,
 ) -> Checked:
     """
     Hold what was adopted last against its promises, as far as they are due.
@@ -140,6 +141,7 @@ def checked(
         live: What it shows; None where it does not count.
         assignment: Fingerprint of who owns what; None where that is in motion or unknown.
         runs: Whether the group runs a strategy.
+        present: What replays need of the snapshot; None where that is unknown.
     """
     uptake = course.uptakes[-1] if course.uptakes else None
     if uptake is None or (uptake.outcome is not None and not uptake.promises):
@@ -152,17 +154,20 @@ def checked(
             and (at - uptake.first_at).total_seconds() <= LONGEST_SECONDS
         )
         if settles:
-            moved = _with(course, replace(uptake, at=at, assignment=assignment))
+            stays = with_own(uptake.stays, present)
+            moved = _with(course, replace(uptake, at=at, assignment=assignment, stays=stays))
             return seen_at_once(moved, at, live) if live else Checked(course=moved)
         checks = tuple(_check(uptake, promise, None) for promise in uptake.promises)
         again = reason("assignment_changed_again", [uptake.strategy])
-        return _closed(course, uptake, at, (), checks, _unknown(uptake, again))
+        return _closed(course, uptake, at, (), checks, unknown(uptake, again))
     late_by = (at - uptake.at).total_seconds()
     every = (at - course.at).total_seconds()
-    left, checks = _due(uptake, live, late_by, every)
-    outcome = next((_at_once(uptake, c) for c in checks if c.after_seconds == AT_ONCE), None)
+    would = stayed(uptake.stays, present, at)
+    left, due = _due(uptake, live, late_by, every)
+    checks = tuple(_beside(check, would) for check in due)
+    outcome = next((at_once(uptake, c) for c in checks if c.after_seconds == AT_ONCE), None)
     if all(p.after_seconds == AT_ONCE or p.after_seconds > VERDICT_SECONDS for p in left):
-        outcome = _outcome(uptake, checks)
+        outcome = came_of(uptake, checks)
     return _closed(course, uptake, at, left, checks, outcome)
 
 
@@ -181,9 +186,9 @@ def seen_at_once(course: Course, at: datetime, live: LiveFigures) -> Checked:
     for promise in uptake.promises:
         if promise.after_seconds == AT_ONCE:
             check = _check(uptake, promise, live.cross_rack_share)
-            if _is_kept(check):
+            if is_kept(check):
                 left = tuple(other for other in uptake.promises if other is not promise)
-                return _closed(course, uptake, at, left, (check,), _at_once(uptake, check))
+                return _closed(course, uptake, at, left, (check,), at_once(uptake, check))
     return Checked(course=course)
 
 
@@ -211,6 +216,18 @@ def _check(uptake: Uptake, promise: AdvicePromise, actual: float | None) -> Advi
     return AdviceCheck(**known, strategy=uptake.strategy, adopted_at=uptake.at, actual=actual)
 
 
+def _beside(check: AdviceCheck, would: Stayed | None) -> AdviceCheck:
+    """A check with what the assignment before would have brought."""
+    if would is None or check.actual is None or check.measure not in REPLAYED:
+        return check
+    low, expected, high = map(number, getattr(would, check.measure))
+    check = replace(check, if_stayed_low=low, if_stayed=expected, if_stayed_high=high)
+    if check.measure != "lag":
+        return check
+    low, expected, high = map(number, would.saved)
+    return replace(check, saved_low=low, saved=expected, saved_high=high)
+
+
 def _closed(
     course: Course,
     uptake: Uptake,
@@ -219,7 +236,7 @@ def _closed(
     checks: tuple[AdviceCheck, ...],
     outcome: UptakeOutcome | None,
 ) -> Checked:
-    after = replace(uptake, promises=left)
+    after = replace(uptake, promises=left, stays=uptake.stays if left else None)
     if outcome is not None and uptake.outcome is not None:
         # it may revoke what was verified at once, but not while something else is proposed
         revokes = uptake.outcome is AdviceState.VERIFIED and outcome.state is AdviceState.MISSED
@@ -231,58 +248,6 @@ def _closed(
 
 def _with(course: Course, uptake: Uptake) -> Course:
     return replace(course, uptakes=(*course.uptakes[:-1], uptake))
-
-
-def _unknown(uptake: Uptake, why: Fact) -> UptakeOutcome:
-    return UptakeOutcome(strategy=uptake.strategy, state=AdviceState.EXPIRED, facts=(why,))
-
-
-def _outcome(uptake: Uptake, checks: Sequence[AdviceCheck]) -> UptakeOutcome:
-    """
-    What the checks of an hour say: worse than promised in what decides, or not; all of that must be known.
-
-    More lag is worse only where the group is later than promised as well: what lies between its commits is no backlog,
-    and a group that was behind for long does not show how much that is.
-    """
-    hour = [check for check in checks if check.after_seconds == VERDICT_SECONDS]
-    decisive = [check for check in hour if check.measure in DECISIVE]
-    if not decisive:
-        return _unknown(uptake, reason("nothing_promised", [uptake.strategy]))
-    if any(check.actual is None for check in decisive):
-        return _unknown(uptake, reason("outcome_unknown", [uptake.strategy]))
-    in_time = [c for c in hour if c.measure == "delay_seconds" and _is_kept(c)]
-    broken = [check for check in decisive if not _is_kept(check)]
-    worse = [check for check in broken if not (check.measure == "lag" and in_time)]
-    state = AdviceState.MISSED if worse else AdviceState.VERIFIED
-    facts = tuple(
-        reason(
-            f"promised_{check.measure}",
-            before=check.expected,
-            after=check.actual,
-            bound=check.high,
-            unit=check.unit,
-        )
-        for check in worse or (*decisive, *(in_time if broken else ()))
-    )
-    return UptakeOutcome(strategy=uptake.strategy, state=state, facts=facts)
-
-
-def _at_once(uptake: Uptake, check: AdviceCheck) -> UptakeOutcome | None:
-    """What a check of racks alone says: as promised, or as before; None where it is neither, or not known."""
-    before, came = uptake.crossed, check.actual
-    if before is None or came is None:
-        return None
-    kept = _is_kept(check)
-    if not kept and came < before - SHARE_BAND:
-        return None
-    fact = reason("racks_came", before=before, after=came, bound=check.high, unit=check.unit)
-    state = AdviceState.VERIFIED if kept else AdviceState.MISSED
-    return UptakeOutcome(strategy=uptake.strategy, state=state, facts=(fact,))
-
-
-def _is_kept(check: AdviceCheck) -> bool:
-    """Whether it came no worse than promised, as far as is known."""
-    return check.actual is not None and check.actual <= check.high
 
 
 def refused(course: Course, sight: Sight, policy: Policy) -> Uptake | None:

@@ -46,8 +46,8 @@ class Policy(Strict):
         rebalance_seconds: How long partitions pause in a rebalance that revokes them. Without it, evenkeel uses what it
             measured of the group, else 5 s.
         restart_seconds: How long the partitions of a static member pause while it restarts.
-        confirm_evidence: The evidence that a switch needs to be advised, and to be withdrawn. 20 takes 25 minutes or more,
-            5 takes 15, and 1 only one snapshot. Of so many switches without a gain, at most one is advised.
+        confirm_evidence: The evidence that a switch needs to be advised, and to be withdrawn. 20 takes 25 minutes or
+            more, 5 takes 15, and 1 only one snapshot. Of so many switches without a gain, at most one is advised.
         revert_cooldown_seconds: How long after a switch evenkeel doesn't advise the reverse, unless the diagnosis
             changed.
         expires_seconds: How long evenkeel waits for an advised switch to be adopted.

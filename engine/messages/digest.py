@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -14,7 +14,7 @@ from ..model.formats import minute
 from ..model.message import AlertMessage, MessageKind, NewsKind, Section, Severity
 from ..model.states import Diagnosis
 from ..ports import AdvisedSnapshot, ScoredAdvice
-from ..records.lifecycle import AT_ONCE, VERDICT_SECONDS, AdvicePromise
+from ..records.lifecycle import AT_ONCE, VERDICT_SECONDS, AdviceCheck, AdvicePromise
 from .advice_news import News
 from .incident_message import (
     BETWEEN,
@@ -40,7 +40,17 @@ from .wording import (
     shortened,
     words,
 )
-from .wording.forecasts import came, expected, foreseen, in_short, price, promised, spread
+from .wording.forecasts import (
+    came,
+    expected,
+    foreseen,
+    if_stayed,
+    in_short,
+    price,
+    promised,
+    saved,
+    spread,
+)
 from .wording.incidents import impact
 
 WORST = 8
@@ -210,12 +220,29 @@ def _headline(news: News) -> str:
             promises = advice.uptake.promises if advice.uptake else ()
             clauses = (f"forecast {expected(one)}" for one in _after_an_hour(promises))
             return f"{strategy} adopted{_first(clauses)}"
+        case NewsKind.UNCLEAR:
+            return f"{strategy} made no clear difference to the lag"
         case NewsKind.VERIFIED:
-            return f"{strategy} met its forecast{_first(map(came, _after_an_hour(advice.checks)))}"
+            return _verdict(strategy, advice, "verified", "met its forecast")
         case NewsKind.MISSED:
-            return (
-                f"{strategy} missed its forecast{_first(map(came, _after_an_hour(advice.checks)))}"
-            )
+            return _verdict(strategy, advice, "did not help", "missed its forecast")
+
+
+def _verdict(strategy: str, advice: ScoredAdvice, helped: str, promised: str) -> str:
+    """The outcome by the difference to the assignment before; by the forecast where that decided."""
+    hour = _after_an_hour(advice.checks)
+    differences = _differences(advice)
+    if differences:
+        return f"{strategy} {helped}: {differences[0]}"
+    return f"{strategy} {promised}{_first(map(came, hour))}"
+
+
+def _differences(advice: ScoredAdvice) -> list[str]:
+    """What the assignment before would have brought an hour later, and what came: how late first; nothing of racks."""
+    if advice.uptake is None or advice.uptake.crossed is not None:
+        return []
+    said = (if_stayed(check) for check in reversed(_after_an_hour(advice.checks)))
+    return [each for each in said if each is not None]
 
 
 def _first(clauses: Iterable[str]) -> str:
@@ -268,11 +295,22 @@ def _lines(news: News, moves: Sequence[Move]) -> list[tuple[str, str]]:
 
 def _outcome(news: News) -> list[str]:
     """The outcome of an adopted advice."""
-    if news.kind not in (NewsKind.VERIFIED, NewsKind.MISSED):
+    if news.kind not in (NewsKind.UNCLEAR, NewsKind.VERIFIED, NewsKind.MISSED):
         return []
     advice = news.advice
-    later = (sentence(foreseen(one)) for one in _after_an_hour(advice.checks))
-    return [*_across(advice), *later]
+    hour = _after_an_hour(advice.checks)
+    later = (sentence(foreseen(one)) for one in hour)
+    first = 0 if news.kind is NewsKind.UNCLEAR else 1  # the headline has that
+    more = (sentence(each) for each in _differences(advice)[first:])
+    return [*_across(advice), *more, *_saved(hour), *later]
+
+
+def _saved(checks: Iterable[AdviceCheck]) -> Iterator[str]:
+    """What the switch has saved since it began, where it is sure that it has, or has not."""
+    for check in checks:
+        low, high = check.saved_low, check.saved_high
+        if check.saved is not None and low is not None and high is not None and low * high > 0:
+            yield sentence(saved(check.saved))
 
 
 def _across(advice: ScoredAdvice) -> list[str]:

@@ -275,6 +275,18 @@ def record_rate(per_second: float) -> str:
     return f"{number} {'record' if number == '1' else 'records'}/s"
 
 
+def measured(value: float | None, unit: str) -> str:
+    """
+    A value of a forecast measure.
+
+    >>> measured(1234.4, "offsets"), measured(95.0, "s"), measured(None, "s")
+    ('1,234', '1 min 35 s', '?')
+    """
+    if value is None:
+        return UNKNOWN
+    return duration(value) if unit == "s" else number(value)
+
+
 def difference(value: float | None, unit: str) -> str:
     """
     The actual value minus the expected one, in its unit.

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from ..advice import decide
+from ..advice.counterfactual import BestWay, Present, is_over
+from ..advice.decide import may_be_had
 from ..advice.inputs import FollowedPlan, LiveFigures, Sight
 from ..advice.lifecycle import barred, follow, gone, kept_strategy
 from ..config import Policy, Settings
@@ -29,11 +32,9 @@ from ..snapshots.chunks import in_halves
 from ..snapshots.groups_with_past import taken_at
 from ..snapshots.validation import BEFORE_ADVICE, rejected_as_a_whole, skipped_groups
 from .candidate_rows import NEEDED, candidate_of, scored
+from .present import Read, best_ways, shown
 
 _log = logger(__name__)
-
-Read = Callable[[str, Collection[str] | None, Sequence[str]], pa.Table]
-"""The columns of a dataset of one snapshot, for some groups or (None) all: of metrics, candidates and groups."""
 
 
 def of_lake(lake: Lake, snapshot_id: str) -> Read:
@@ -43,9 +44,13 @@ def of_lake(lake: Lake, snapshot_id: str) -> Read:
     )
 
 
+WORTH = 0.05
+"""A strategy is followed that is forecast to take away so large a share of the lag integral."""
+
 METRICS = (
     *("group_id", "partitions", "unknown_lag_partitions", "production_per_second", "facts"),
-    *("diagnosis", "total_lag", "delay_seconds", "assignment"),
+    *("diagnosis", "total_lag", "delay_seconds", "assignment", "commit_ages_seconds"),
+    "commit_interval_seconds",
 )
 """The columns of group metrics that advice uses."""
 
@@ -211,6 +216,16 @@ def advise_groups(
         for name, own in sorted(scored(read("candidates", None, NEEDED)).items())
     ]
     given = would_be(read, [each.name for each in groups if each.may_not_go_back])
+    seen = shown(read, metrics, [each.name for each in groups if each.is_replayed])
+    best = best_ways(read, seen, {each.name: each.best for each in groups if each.begins})
+    groups = [
+        replace(
+            each,
+            present=seen[each.name].present if each.name in seen else None,
+            best_way=best.get(each.name),
+        )
+        for each in groups
+    ]
     by_name = {each.name: each for each in groups}
 
     def follow_all(names: Sequence[str]) -> list[FollowedPlan]:
@@ -237,6 +252,8 @@ class _Group:
     policy: Policy
     course: Course | None
     withheld: str | None
+    present: Present | None = None
+    best_way: BestWay | None = None
 
     @property
     def diagnosis(self) -> Diagnosis | None:
@@ -267,6 +284,41 @@ class _Group:
         uptakes = self.course.uptakes if self.course else ()
         return any((self.at - each.first_at).total_seconds() < seconds for each in uptakes)
 
+    @cached_property
+    def best(self) -> Candidate | None:
+        """The deployable candidate with the best forecast, its price in it, if it is worth a restart."""
+        live = next((c for c in self.candidates if c.deployment is Deployment.LIVE), None)
+        stays = live.forecast.forecast_lag_integral_expected if live and live.forecast else None
+        gains = (
+            (each.forecast.forecast_gain_expected or 0.0, each)
+            for each in self.candidates
+            if each.forecast is not None and may_be_had(each, self.policy)
+        )
+        gain, best = max(gains, key=lambda one: one[0], default=(0.0, None))
+        return best if stays is not None and gain > WORTH * stays else None
+
+    @property
+    def begins(self) -> bool:
+        """Whether the best candidate begins to be replayed."""
+        if self.best is None or self.withheld is not None:
+            return False
+        before = self.course.best if self.course else None
+        if self.course is None or before is None:
+            return True
+        is_another = self.metrics.get("assignment") != before.assignment
+        return is_another or is_over(before, self.at, self.course.at)
+
+    @property
+    def is_replayed(self) -> bool:
+        """Whether another assignment is replayed, or begins to be."""
+        if self.withheld is not None or not self.metrics:
+            return False
+        course = self.course
+        if course is not None and (course.best or course.proposal):
+            return True
+        stays = course is not None and any(each.stays for each in course.uptakes)
+        return stays or self.begins
+
     def sight(self, decided: Advice, given: Mapping[str, str | None]) -> Sight:
         """What this snapshot shows; *given* is what strategies would give, as fingerprints."""
         return Sight(
@@ -277,6 +329,8 @@ class _Group:
             live=live_figures(self.metrics, self.candidates),
             assignment=self.metrics.get("assignment"),
             would_be=given.get(decided.strategy or ""),
+            present=self.present,
+            best=self.best_way,
         )
 
     def followed(self, given: Mapping[str, str | None]) -> FollowedPlan:
@@ -337,4 +391,5 @@ def advice_row(
         moves=tuple(advice.moves),
         events=tuple(replace(event, cause=because(event.facts)) for event in followed.events),
         checks=followed.checks,
+        regrets=followed.regrets,
     )

@@ -15,7 +15,7 @@ storing them).
 
 from collections.abc import Mapping
 
-from .advice import AdviceColumns, AdviceRow, CheckRow, EventRow, MoveRow, StoredAdvice
+from .advice import AdviceColumns, AdviceRow, CheckRow, EventRow, MoveRow, RegretRow, StoredAdvice
 from .alert import AlertRow, AlertState
 from .answers import Taken, columns_of_query, columns_of_view
 from .candidate import CandidateColumns, CandidateRow
@@ -36,7 +36,7 @@ from .held_lock import HeldLock
 from .incident import CauseSpan, CourseRow, IncidentCourse, IncidentRow, Readers, WatchRow
 from .installation import Installation
 from .keys import OfGroup, OfSnapshot, keys_of
-from .lifecycle import AdviceCheck, AdviceEvent, Course
+from .lifecycle import AdviceCheck, AdviceEvent, Course, Regret
 from .metrics import (
     GroupMetrics,
     MemberMetrics,
@@ -84,6 +84,7 @@ TABLES: Mapping[str, type] = {
     "advice_move": MoveRow,
     "advice_event": EventRow,
     "advice_check": CheckRow,
+    "advice_regret": RegretRow,
     "incident": IncidentRow,
     "incident_watch": WatchRow,
     "incident_course": CourseRow,
@@ -149,6 +150,8 @@ __all__ = [
     "PlacementRow",
     "Readers",
     "RecordedSnapshot",
+    "Regret",
+    "RegretRow",
     "Rollup",
     "SilenceKind",
     "SilenceRow",

@@ -8,7 +8,7 @@ from ..model.assignments import AdviceState, Move, Verdict
 from ..model.columns import Int32, Unit, column, record
 from ..model.facts import Fact
 from .keys import OfGroup
-from .lifecycle import AdviceCheck, AdviceEvent, Course
+from .lifecycle import AdviceCheck, AdviceEvent, Course, Regret
 
 
 @record
@@ -28,6 +28,13 @@ class EventRow(AdviceEvent):
 @record
 class CheckRow(AdviceCheck):
     """One row per forecast value of an adopted advice, with the actual value after the same time."""
+
+    advice_id: int = column("Number of the advice that was stored with it.")
+
+
+@record
+class RegretRow(Regret):
+    """One row per hour in which a deployable strategy was forecast to help a group, with what it would have saved."""
 
     advice_id: int = column("Number of the advice that was stored with it.")
 
@@ -92,6 +99,11 @@ class AdviceRow(AdviceColumns):
     )
     checks: tuple[AdviceCheck, ...] = column(
         "Forecast values that this snapshot checked.", default=(), table="advice_check"
+    )
+    regrets: tuple[Regret, ...] = column(
+        "What a strategy would have saved in the hour that this snapshot ends.",
+        default=(),
+        table="advice_regret",
     )
 
     moves: tuple[Move, ...] = column(

@@ -55,13 +55,102 @@ class AdvicePromise:
 
 @record
 class AdviceCheck(AdvicePromise):
-    """A forecast value with the actual value."""
+    """A forecast value with the actual value, and the one that the assignment before would have had."""
 
     strategy: str = column("Adopted strategy.")
     adopted_at: datetime = column("Time of the adoption.")
     actual: float | None = column(
         "Actual value; null if no snapshot has it, or if the assignment changed before."
     )
+    if_stayed_low: float | None = column(
+        "Value with the assignment before, replayed with the records that arrived: lower end; null if unknown.",
+        default=None,
+    )
+    if_stayed: float | None = column(
+        "The same, expected; null if a member would have received more than it is known to process.",
+        default=None,
+    )
+    if_stayed_high: float | None = column("The same, upper end.", default=None)
+    saved_low: float | None = column(
+        "Lag saved since the switch began, cost included: lower end; null if unknown, or for other measures.",
+        default=None,
+        unit=Unit.OFFSET_SECONDS,
+    )
+    saved: float | None = column(
+        "The same, expected; null as above.", default=None, unit=Unit.OFFSET_SECONDS
+    )
+    saved_high: float | None = column(
+        "The same, upper end.", default=None, unit=Unit.OFFSET_SECONDS
+    )
+
+
+@record
+class Regret:
+    """Lag that the best deployable strategy would have saved for a group that did not switch to it."""
+
+    since: datetime = column("Start of the period.")
+    until: datetime = column("End of the period, about an hour later.")
+    strategy: str = column("Deployable strategy with the best forecast at the start.")
+    state: AdviceState | None = column(
+        "State of the newest advice at the start: confirmed if it was advised to switch; null if there was none.",
+        default=None,
+        none=True,
+    )
+    came: float = column("Actual backlog over the period.", unit=Unit.OFFSET_SECONDS, at_least=0)
+    saved_low: float = column(
+        "What the strategy would have saved of it, cost included: lower end.",
+        unit=Unit.OFFSET_SECONDS,
+    )
+    saved: float | None = column(
+        "The same, expected; null if a member would have received more than it is known to process.",
+        default=None,
+        unit=Unit.OFFSET_SECONDS,
+    )
+    saved_high: float = column("The same, upper end.", unit=Unit.OFFSET_SECONDS)
+
+
+@record
+class ReplayedQueues:
+    """What waits for each member with one assignment, replayed with the records that arrived."""
+
+    owners: str = column("Owner of each partition, as compressed indices.")
+    ends: tuple[float, ...] = column(
+        "Sum of the end offsets of each member's partitions, and of those without owner."
+    )
+    arrived: tuple[float, ...] = column("Offsets that arrived for each since the start.")
+    low: tuple[float, ...] = column("Backlog of each, lower end.")
+    expected: tuple[float, ...] = column("Backlog of each, expected.")
+    high: tuple[float, ...] = column("Backlog of each, upper end.")
+    offset_seconds: tuple[float, ...] = column(
+        "Backlog summed up over time since the start: lower end, expected, upper end."
+    )
+    came: float = column("Actual backlog summed up over the same time.", unit=Unit.OFFSET_SECONDS)
+    seconds: float = column("Time since the start.")
+
+
+@record
+class Counterfactual:
+    """A replay of another assignment than the group has, and one of its own that shows the error of the replay."""
+
+    strategy: str | None = column(
+        "Strategy of the other assignment; null for the one before a switch.", default=None
+    )
+    state: AdviceState | None = column("State of the newest advice at the start.", default=None)
+    since: datetime = column("Start of the replay.")
+    at: datetime = column("Snapshot up to which it is replayed.")
+    partitions: str = column("Fingerprint of the partitions.")
+    members: tuple[str, ...] = column("Identities of the members.")
+    ids: str = column("Fingerprint of their member ids at the start.")
+    assignment: str | None = column("Fingerprint of the assignment of the group at the start.")
+    low: tuple[float, ...] = column("Capacity of each member, upper end: it has the least lag.")
+    expected: tuple[float, ...] = column("Capacity of each member, expected.")
+    high: tuple[float, ...] = column("Capacity of each member, lower end.")
+    waits: float = column("Actual backlog at that snapshot.", unit=Unit.OFFSETS)
+    price: float = column(
+        "Lag that the switch would have cost.", default=0.0, unit=Unit.OFFSET_SECONDS
+    )
+    other: ReplayedQueues = column("The other assignment.")
+    own: ReplayedQueues = column("The assignment that the group has.")
 
 
 @record
@@ -93,6 +182,9 @@ class AdviceProposal:
     ran: tuple[str, ...] = column("Strategies that the group ran at that time.")
     assignment: str | None = column("Fingerprint of the assignment when it was confirmed.")
     promises: tuple[AdvicePromise, ...] = column("Values of its newest forecast.")
+    stays: Counterfactual | None = column(
+        "Replay of the assignment of the group from the last snapshot that shows it.", default=None
+    )
 
 
 @record
@@ -119,6 +211,10 @@ class Uptake:
     )
     outcome_at: datetime | None = column(
         "Time of the outcome; null while it is open.", default=None
+    )
+    stays: Counterfactual | None = column(
+        "Replay of the assignment before; null if unknown, and when all values are checked.",
+        default=None,
     )
 
 
@@ -148,3 +244,7 @@ class Course:
     )
     uptakes: tuple[Uptake, ...] = column("Recently adopted advice, oldest first.", default=())
     mutes: tuple[Mute, ...] = column("Muted strategies.", default=())
+    best: Counterfactual | None = column(
+        "Replay of the best deployable strategy in this hour; null if none was forecast to help.",
+        default=None,
+    )

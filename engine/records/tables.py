@@ -240,6 +240,9 @@ ADVICE_CHECK = _table(
     _refers_to("advice", "advice_id"),
     key=("advice_id", "after_seconds", "measure"),
 )
+ADVICE_REGRET = _table(
+    "advice_regret", _refers_to("advice", "advice_id"), key=("advice_id", "since")
+)
 
 INCIDENT = _table(
     "incident",

@@ -22,6 +22,7 @@ from ..model.formats import (
     clock,
     difference,
     duration,
+    measured,
     moment,
     number,
     or_unknown,
@@ -125,6 +126,7 @@ def render(fleet: FleetReport, served: Served | None = None) -> str:
             age=age,
             verdicts=verdicts,
             kept=_kept(fleet.scorecard),
+            replayed=("lag", "delay_seconds"),
             snapshots_shown=SNAPSHOTS_SHOWN,
             promises_shown=PROMISES_SHOWN,
             withheld_shown=WITHHELD_SHOWN,
@@ -267,6 +269,7 @@ def _environment() -> Environment:
         "several": several,
         "level": level,
         "difference": difference,
+        "measured": measured,
         "measure": lambda value: MEASURES.get(value, value),
         "group_class": group_class,
     }

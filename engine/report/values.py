@@ -217,6 +217,9 @@ class PromiseKept:
         inside_share: Share of the actual values between p10 and p90.
         no_worse_share: Share of the actual values not worse than p90.
         muted_until: End of the mute of the strategy for the group; None if it is not muted.
+        came: Median of the actual value.
+        if_stayed: Median of the value without the switch, replayed with the same arrivals.
+        saved_offset_seconds: Lag that the switches have saved by then, their cost included.
     """
 
     group_id: str
@@ -231,6 +234,9 @@ class PromiseKept:
     no_worse_share: float | None
     adopted_at: datetime
     muted_until: datetime | None
+    came: float | None = None
+    if_stayed: float | None = None
+    saved_offset_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,8 +13,8 @@
 --   proposed bigint            Number of new proposals.
 --   confirmed bigint           Number of advised switches.
 --   adopted bigint            Number of adoptions.
---   verified bigint            Number of adoptions that met their forecast.
---   missed bigint              Number of adoptions that missed their forecast.
+--   verified bigint            Number of adoptions that helped, or met their forecast.
+--   missed bigint              Number of adoptions that did not help, or missed their forecast.
 --   withdrawn bigint           Number of advised switches that were withdrawn, because the strategy would no longer help.
 --   expired bigint             Number of advised switches that were not adopted in time.
 --   last_event_at timestamptz  Time of the last of these events.

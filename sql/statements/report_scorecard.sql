@@ -16,7 +16,10 @@ SELECT
     card.inside_share,
     card.no_worse_share,
     card.adopted_at,
-    card.muted_until
+    card.muted_until,
+    card.came,
+    card.if_stayed,
+    card.saved_offset_seconds
 FROM advice_scorecard AS card
 WHERE
     card.cluster = CAST(:cluster AS text)

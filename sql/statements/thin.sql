@@ -118,6 +118,7 @@ WHERE
     AND advice.repeats
     AND NOT EXISTS (SELECT FROM advice_event WHERE advice_event.advice_id = advice.advice_id)
     AND NOT EXISTS (SELECT FROM advice_check WHERE advice_check.advice_id = advice.advice_id)
+    AND NOT EXISTS (SELECT FROM advice_regret WHERE advice_regret.advice_id = advice.advice_id)
     -- the last row of a group has the state of its advice
     AND EXISTS (
         SELECT FROM advice AS newer

@@ -224,6 +224,14 @@ def _of_advice() -> Iterator[tuple[str, AlertMessage]]:
     across = outbox.check(
         0.0, after_seconds=0, high=0.05, measure="cross_rack_share", unit="share", low=0.0, expected=0.0
     )  # fmt: skip
+    gained = {"if_stayed_low": 3e6, "if_stayed": 3.3e6, "if_stayed_high": 3.6e6}
+    gained |= {"saved_low": 6.8e9, "saved": 7.4e9, "saved_high": 8e9}
+    lost = {"if_stayed_low": 11_000, "if_stayed": 12_000, "if_stayed_high": 13_000}
+    lost |= {"saved_low": -6e7, "saved": -5e7, "saved_high": -4e7}
+    without = {"if_stayed_low": 32_000, "if_stayed": 32_760, "if_stayed_high": 33_000}
+    late = outbox.check(
+        3960, measure="delay_seconds", unit="s", low=0, expected=3600, high=7200, **without
+    )
     why = reason("restarting_no_help", ["catching up"])
     racks = Fact(kind=FactKind.GAIN, measure="unowned", before=1, after=0)
     live, proposed = outbox.score(partition_spread=3), outbox.score(partition_spread=0, moves=4)
@@ -246,6 +254,15 @@ def _of_advice() -> Iterator[tuple[str, AlertMessage]]:
         "missed": _news("missed", checks=(outbox.check(48_123),)),
     }
     for name, each in news.items():
+        yield f"advice, {name}", _advised(each)[0]
+    judged = {
+        "no clear difference": _news(
+            "expired", checks=(outbox.check(2_900_000, **gained | {"saved_low": -1e9}),)
+        ),
+        "verified by the difference": _news("verified", checks=(outbox.check(250, **gained), late)),
+        "missed by the difference": _news("missed", checks=(outbox.check(48_123, **lost),)),
+    }
+    for name, each in judged.items():
         yield f"advice, {name}", _advised(each)[0]
     several = [each for name, each in news.items() if not name.startswith("switch with")]
     message, thread = _advised(*several)

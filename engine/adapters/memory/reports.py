@@ -322,6 +322,8 @@ def _card(
 ) -> dict[str, Any]:
     group, strategy, after, measure, unit = key
     known = [(check, check.actual) for check in checks if check.actual is not None]
+    stayed = [check.if_stayed for check in checks if check.if_stayed is not None]
+    saved = [check.saved for check in checks if check.saved is not None]
 
     def share(held: Callable[[AdviceCheck, float], bool]) -> float | None:
         return fmean(float(held(check, came)) for check, came in known) if known else None
@@ -339,4 +341,7 @@ def _card(
         "no_worse_share": share(lambda check, came: came <= check.high),
         "adopted_at": max(check.adopted_at for check in checks),
         "muted_until": mutes.get((group, strategy)),
+        "came": median(came for _, came in known) if known else None,
+        "if_stayed": median(stayed) if stayed else None,
+        "saved_offset_seconds": sum(saved) if saved else None,
     }

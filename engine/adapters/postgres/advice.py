@@ -22,6 +22,7 @@ from ...records import (
     EventRow,
     GroupMetrics,
     MoveRow,
+    RegretRow,
     record_of,
     table_of,
 )
@@ -92,6 +93,7 @@ LISTED: Mapping[str, tuple[type, Callable[[AdviceRow], Sequence[Any]]]] = {
     "advice_move": (MoveRow, lambda row: row.moves),
     "advice_event": (EventRow, lambda row: row.events),
     "advice_check": (CheckRow, lambda row: row.checks),
+    "advice_regret": (RegretRow, lambda row: row.regrets),
 }
 """What an advice lists in tables of their own: a row there, and the list."""
 

@@ -7,12 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from math import floor, log10
 
 from ...model.figures import Forecast
-from ...model.formats import brief, duration, percent
+from ...model.formats import brief, duration, percent, roughly
 from ...model.text import several
 from ...records.lifecycle import AdviceCheck, AdvicePromise
 
 DIGITS = 2
 """Digits of a forecast value: it is no more exact."""
+
+
+HOUR = 3600
+"""Seconds."""
 
 
 def about(number: float) -> str:
@@ -163,6 +167,48 @@ def across(before: float, now: float, most: float) -> str:
             f"reads across racks {percent(now)}{as_before} ({was}forecast at most {percent(most)})"
         )
     return f"reads across racks {percent(now)} ({percent(before)} before)"
+
+
+def without(measure: str, stayed: float, came: float, *, least: bool = False) -> str:
+    """
+    What the assignment before a switch would have brought, and what came.
+
+    >>> without("delay_seconds", 32760, 3960)
+    '9 h 6 min late without, 1 h 6 min with'
+    >>> without("lag", 24_000, 0, least=True)
+    'lag at least 24,000 without, 0 with'
+
+    Args:
+        measure: lag or delay_seconds.
+        stayed: Its value without the switch.
+        came: Its value with it.
+        least: Whether it could have been more.
+    """
+    at_least = "at least " if least else ""
+    if measure == "delay_seconds":
+        return f"{at_least}{roughly(stayed)} late without, {roughly(came)} with"
+    return f"lag {at_least}{about(stayed)} without, {about(came)} with"
+
+
+def if_stayed(check: AdviceCheck) -> str | None:
+    """The value of a check without the switch, and the actual one; None if unknown, or if both are the same."""
+    stayed, came = check.if_stayed, check.actual
+    least = stayed is None
+    stayed = check.if_stayed_low if stayed is None else stayed
+    if stayed is None or came is None or stayed == came:
+        return None
+    return without(check.measure, stayed, came, least=least)
+
+
+def saved(offset_seconds: float) -> str:
+    """
+    What a switch has saved, its cost included.
+
+    >>> saved(7_404_804_985), saved(-720_000)
+    ('saved 2,100,000 record-hours of lag', 'cost 200 record-hours of lag')
+    """
+    verb = "saved" if offset_seconds >= 0 else "cost"
+    return f"{verb} {about(abs(offset_seconds) / HOUR)} record-hours of lag"
 
 
 def came(check: AdviceCheck) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from ...model.facts import Fact
 from ...model.formats import duration, offsets, percent
 from .clauses import Clause, known
-from .forecasts import across
+from .forecasts import across, without
 
 _VALUES: Mapping[str | None, Callable[[float], str]] = {
     "offsets": lambda value: offsets(round(value)),
@@ -27,6 +27,11 @@ def _promised(measure: str) -> Clause:
         return f"{measure} an hour later {came}, forecast {expected}, at most {most}"
 
     return clause
+
+
+def _if_stayed(measure: str, *, least: bool = False) -> Clause:
+    """What staying would have brought an hour after an advice was adopted, and what came."""
+    return lambda f: without(measure, known(f.before), known(f.after), least=least)
 
 
 CLAUSES: Mapping[str, Clause] = {
@@ -51,6 +56,11 @@ CLAUSES: Mapping[str, Clause] = {
     "nothing_promised": "no forecast of {names} to compare with",
     "outcome_unknown": ("the outcome of {names} is not known: no snapshot shows it an hour later"),
     "group_gone": "the group no longer exists",
+    "if_stayed_lag": _if_stayed("lag"),
+    "if_stayed_delay_seconds": _if_stayed("delay_seconds"),
+    "at_least_lag": _if_stayed("lag", least=True),
+    "at_least_delay_seconds": _if_stayed("delay_seconds", least=True),
+    "no_difference": "{names} made no clear difference to the lag",
     "promised_lag": _promised("lag"),
     "promised_delay_seconds": _promised("time behind"),
     "promised_cross_rack_share": _promised("cross-rack share"),

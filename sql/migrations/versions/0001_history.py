@@ -697,6 +697,12 @@ def upgrade() -> None:
     sa.Column('strategy', sa.Text(), nullable=False, comment='Adopted strategy.'),
     sa.Column('adopted_at', sa.DateTime(timezone=True), nullable=False, comment='Time of the adoption.'),
     sa.Column('actual', sa.Double(), nullable=True, comment='Actual value; null if no snapshot has it, or if the assignment changed before.'),
+    sa.Column('if_stayed_low', sa.Double(), nullable=True, comment='Value with the assignment before, replayed with the records that arrived: lower end; null if unknown.'),
+    sa.Column('if_stayed', sa.Double(), nullable=True, comment='The same, expected; null if a member would have received more than it is known to process.'),
+    sa.Column('if_stayed_high', sa.Double(), nullable=True, comment='The same, upper end.'),
+    sa.Column('saved_low', sa.Double(), nullable=True, comment='Lag saved since the switch began, cost included: lower end; null if unknown, or for other measures.'),
+    sa.Column('saved', sa.Double(), nullable=True, comment='The same, expected; null as above.'),
+    sa.Column('saved_high', sa.Double(), nullable=True, comment='The same, upper end.'),
     sa.ForeignKeyConstraint(['advice_id'], ['advice.advice_id'], name=op.f('advice_check_advice_fkey'), ondelete='CASCADE'),
     sa.PrimaryKeyConstraint('advice_id', 'after_seconds', 'measure', name=op.f('advice_check_pkey')),
     comment='One row per forecast value of an adopted advice, with the actual value after the same time.'
@@ -724,6 +730,20 @@ def upgrade() -> None:
     sa.ForeignKeyConstraint(['advice_id'], ['advice.advice_id'], name=op.f('advice_move_advice_fkey'), ondelete='CASCADE'),
     sa.PrimaryKeyConstraint('advice_id', 'topic', 'partition', name=op.f('advice_move_pkey')),
     comment='One row per partition that is reassigned by an advice.'
+    )
+    op.create_table('advice_regret',
+    sa.Column('advice_id', sa.BigInteger(), nullable=False, comment='Number of the advice that was stored with it.'),
+    sa.Column('since', sa.DateTime(timezone=True), nullable=False, comment='Start of the period.'),
+    sa.Column('until', sa.DateTime(timezone=True), nullable=False, comment='End of the period, about an hour later.'),
+    sa.Column('strategy', sa.Text(), nullable=False, comment='Deployable strategy with the best forecast at the start.'),
+    sa.Column('state', sa.Text(), nullable=True, comment='State of the newest advice at the start: confirmed if it was advised to switch; null if there was none.'),
+    sa.Column('came', sa.Double(), nullable=False, comment='Actual backlog over the period.'),
+    sa.Column('saved_low', sa.Double(), nullable=False, comment='What the strategy would have saved of it, cost included: lower end.'),
+    sa.Column('saved', sa.Double(), nullable=True, comment='The same, expected; null if a member would have received more than it is known to process.'),
+    sa.Column('saved_high', sa.Double(), nullable=False, comment='The same, upper end.'),
+    sa.ForeignKeyConstraint(['advice_id'], ['advice.advice_id'], name=op.f('advice_regret_advice_fkey'), ondelete='CASCADE'),
+    sa.PrimaryKeyConstraint('advice_id', 'since', name=op.f('advice_regret_pkey')),
+    comment='One row per hour in which a deployable strategy was forecast to help a group, with what it would have saved.'
     )
     op.create_table_comment('alembic_version', 'Which migration the database has come to.')
     op.execute("COMMENT ON COLUMN alembic_version.version_num IS 'Number of the migration.'")

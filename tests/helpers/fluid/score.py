@@ -26,6 +26,7 @@ from evenkeel.engine.messages.events import GroupEvent
 from evenkeel.engine.messages.length import plain_text
 from evenkeel.engine.pipeline.backtest import Event, Events, ForecastCheck, Message
 from evenkeel.engine.pipeline.pipeline import walk
+from evenkeel.engine.records import AdviceRow
 from tests.helpers.fluid.calibration import ENGINE, UNCORRECTED, Foreseen, calibrated, foreseen
 from tests.helpers.fluid.plan import DAY, EVERY
 from tests.helpers.fluid.run import History, simulate
@@ -63,10 +64,11 @@ ALSO = ": Now also "
 
 @dataclass(kw_only=True)
 class Heard:
-    """All that was said of a history, and what was foreseen besides."""
+    """All that was said of a history, what was foreseen besides, and all advice."""
 
     history: History
     events: list[Event] = field(default_factory=list)
+    advice: list[AdviceRow] = field(default_factory=list)
     foreseen: list[Foreseen] = field(default_factory=list)
 
     @classmethod
@@ -78,6 +80,7 @@ class Heard:
         events, heard = Events(memory, settings, CLUSTER), cls(history=history)
         for ran in walk(lake, memory, settings, CLUSTER, advising=advising):
             heard.events += events.of(ran)
+            heard.advice += ran.advice
             for seen in ran.seen:
                 heard.foreseen += foreseen(seen, snapshot_at(ran.at.isoformat()))
         heard.events += events.rest()
@@ -155,7 +158,7 @@ def _forecasts(heard: Heard, names: Sequence[str]) -> dict[str, Any]:
 
 def _switches(heard: Heard, seed: int) -> dict[str, Any]:
     told = heard.switches
-    forks = [_choice(heard.history, message) for message in told]
+    forks = [choice_of(heard.history, message) for message in told]
     of = {(one.group.name, one.snapshot): message for one, message in zip(forks, told, strict=True)}
     rows = [
         _row(of[way.fork.group.name, way.fork.snapshot], way)
@@ -173,7 +176,8 @@ def _switches(heard: Heard, seed: int) -> dict[str, Any]:
     }
 
 
-def _choice(history: History, message: Message) -> Choice:
+def choice_of(history: History, message: Message) -> Choice:
+    """The way that a message tells a group to take."""
     group, number = SITUATIONS[message.group].group, snapshot_at(message.at.isoformat())
     forecast, to = message.news.advice.forecast, message.news.strategy
     view = history.moments[number].views[history.place(group.name)]

@@ -10,7 +10,6 @@ import pytest
 from evenkeel.engine.config import (
     ClusterSettings,
     Filter,
-    Policy,
     Rule,
     Settings,
     group_rules,

@@ -116,9 +116,18 @@ def full(name: str, snapshots: int) -> GroupReport:
 def stored(ours: FleetReport, name: str) -> FleetReport:
     """The same with some of everything that only a history knows, under that name wherever somebody chose one."""
     lag = {"measure": "lag", "unit": "offsets", "after_seconds": 3600, "checks": 3, "known": 2}
-    promise = filled(PromiseKept, name, error=-1234.0, no_worse_share=1.0, **lag)
-    late = replace(promise, measure="delay_seconds", unit="s", error=95.0)
-    share = replace(promise, measure="utilization", unit="ratio", error=0.123, muted_until=None)
+    switched = {"if_stayed": 24_000.0, "came": 120.0, "saved_offset_seconds": 7.2e6}
+    promise = filled(PromiseKept, name, error=-1234.0, no_worse_share=1.0, **lag, **switched)
+    without = {"if_stayed": 32_760.0, "came": 3960.0, "saved_offset_seconds": None}
+    late = replace(promise, measure="delay_seconds", unit="s", error=95.0, **without)
+    share = replace(
+        promise,
+        measure="utilization",
+        unit="ratio",
+        error=0.123,
+        muted_until=None,
+        **dict.fromkeys(without),
+    )
     unknown = replace(promise, known=0, error=None, inside_share=None, no_worse_share=None)
     return replace(
         ours,
@@ -303,10 +312,11 @@ def test_how_advice_kept_what_it_promised():
 
     assert "1 group is advised to switch." in text
     assert "6 forecasts checked: 50% within p10-p90 (target 80%), 100% not worse than p90" in text
-    assert "lag 1 h 2 of 3 -1,234 50% 100% 03-01 12:00 2026-03-01 12:00:00 UTC" in text
-    assert "time behind 1 h 2 of 3 +1 min 35 s" in text
-    assert "utilization of the busiest member 1 h 2 of 3 +12 points 50% 100% 03-01 12:00 -" in text
-    assert "lag 1 h 0 of 3 ? ? ? 03-01 12:00" in text
+    moments = "03-01 12:00 2026-03-01 12:00:00 UTC"
+    assert f"lag 1 h 2 of 3 -1,234 50% 100% 24,000 120 2,000 {moments}" in text
+    assert "time behind 1 h 2 of 3 +1 min 35 s 50% 100% 9 h 6 min 1 h 6 min - 03-01" in text
+    assert "busiest member 1 h 2 of 3 +12 points 50% 100% - - - 03-01 12:00 -" in text
+    assert "lag 1 h 0 of 3 ? ? ? 24,000" in text
 
 
 def test_what_a_lake_does_not_know_is_not_shown_as_none():

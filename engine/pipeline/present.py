@@ -1,0 +1,213 @@
+"""What a snapshot shows of groups whose other assignments are replayed, from its stored tables."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..advice.counterfactual import BestWay, Present
+from ..metrics.counterfactual import capacity_ends
+from ..model.arrays import NONE, Flags, Floats, Indices
+from ..model.assignments import Candidate
+from ..model.states import CapacityBasis
+from ..snapshots import rows_of_groups
+from ..snapshots.arrays import floats_of, ints_of
+
+Read = Callable[[str, Collection[str] | None, Sequence[str]], pa.Table]
+"""The columns of a dataset of one snapshot, for some groups or (None) all."""
+
+PARTITIONS = (
+    *("group_id", "topic", "partition", "counted", "member_id", "end_offset", "lag"),
+    *("production_per_second", "backlog", "stuck"),
+)
+MEMBERS = (
+    *("group_id", "member_id", "identity", "capacity_per_second", "capacity_basis"),
+    "not_committing",
+)
+
+USUAL_AGE = 2.5
+"""Seconds since the last commit, on average, with Kafka's own default."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Shown:
+    """
+    A group as replays need it, and the names behind its numbers.
+
+    Attributes:
+        present: The arrays.
+        rows: (n) names of the partitions that count.
+        members: (M) ids of the members.
+    """
+
+    present: Present
+    rows: pa.Array
+    members: pa.Array
+
+
+def shown(
+    read: Read, metrics: Mapping[str, Mapping[str, Any]], groups: Collection[str]
+) -> dict[str, Shown]:
+    """
+    What a snapshot shows of some groups, by name; nothing of one whose lag or an end offset is unknown.
+
+    Args:
+        read: The tables of the snapshot.
+        metrics: Metrics of the groups by name.
+        groups: The groups.
+    """
+    if not groups:
+        return {}
+    names = sorted(groups)
+    partitions = rows_of_groups(read("partition_metrics", names, PARTITIONS), names)
+    members = rows_of_groups(read("member_metrics", names, MEMBERS), names)
+    found: dict[str, Shown] = {}
+    for number, name in enumerate(names):
+        own, theirs = (
+            each.rows.slice(each.start[number], each.start[number + 1] - each.start[number])
+            for each in (partitions, members)
+        )
+        one = _shown(own.filter(pc.fill_null(own["counted"], False)), theirs, metrics[name])
+        if one is not None:
+            found[name] = one
+    return found
+
+
+def _shown(partitions: pa.Table, members: pa.Table, metrics: Mapping[str, Any]) -> Shown | None:
+    lag, arrives = metrics.get("total_lag"), metrics.get("production_per_second")
+    if lag is None or arrives is None or not len(members) or partitions["end_offset"].null_count:
+        return None
+    owner = _places(partitions["member_id"], members["member_id"])
+    order = _order(members["identity"].to_pylist(), owner)
+    members = members.take(order)
+    owner = np.append(np.argsort(order), NONE)[owner].astype(np.int32)
+    identities = tuple(members["identity"].to_pylist())
+    age = _age(metrics)
+    rows = _named(partitions)
+    delay = metrics.get("delay_seconds")
+    is_behind = delay is None or delay > 0
+    present = Present(
+        partitions=_fingerprint(rows),
+        members=identities,
+        ids=_fingerprint(members["member_id"].combine_chunks()),
+        assignment=metrics.get("assignment"),
+        owner=owner,
+        stuck=pc.fill_null(partitions["stuck"], False).to_numpy(),
+        ends=floats_of(partitions["end_offset"].cast(pa.float64())),
+        rates=np.nan_to_num(floats_of(partitions["production_per_second"])),
+        backlog=_backlog(partitions, age) if is_behind else np.zeros(len(partitions)),
+        capacity=_alike(_capacity(members), identities),
+        waits=max(lag - age * arrives, 0.0) if is_behind else 0.0,
+        uncommitted=age * arrives,
+        delay_seconds=delay,
+    )
+    return Shown(present=present, rows=rows, members=members["member_id"])
+
+
+def best_ways(
+    read: Read, groups: Mapping[str, Shown], chosen: Mapping[str, Candidate | None]
+) -> dict[str, BestWay]:
+    """
+    The assignments of some candidates, by group.
+
+    Args:
+        read: The tables of the snapshot.
+        groups: What it shows of the groups.
+        chosen: The candidate of each.
+    """
+    wanted = [name for name in chosen if name in groups]
+    if not wanted:
+        return {}
+    table = read("candidates", wanted, ("group_id", "strategy", "moved")).combine_chunks()
+    pairs = zip(table["group_id"].to_pylist(), table["strategy"].to_pylist(), strict=True)
+    ways: dict[str, BestWay] = {}
+    for row, (name, strategy) in enumerate(pairs):
+        candidate = chosen.get(name)
+        if name not in groups or candidate is None or candidate.strategy != strategy:
+            continue
+        moves = table["moved"].slice(row, 1).combine_chunks().flatten()
+        one, forecast = groups[name], candidate.forecast
+        owner = one.present.owner.copy()
+        at = _places(_named(moves), one.rows)
+        owner[at[at != NONE]] = _places(pc.struct_field(moves, "to_member"), one.members)[
+            at != NONE
+        ]
+        price = forecast.price_offset_seconds if forecast else None
+        ways[name] = BestWay(strategy=strategy, owner=owner, price=price or 0.0)
+    return ways
+
+
+def _places(names: Any, among: Any) -> Indices:
+    """The place of each name among others, NONE where it has none."""
+    values = among.combine_chunks() if isinstance(among, pa.ChunkedArray) else among
+    found = pc.index_in(names, value_set=values)
+    places: Indices = ints_of(pc.fill_null(found, NONE)).astype(np.int32)
+    return places
+
+
+def _named(rows: Any) -> pa.Array:
+    """One text per partition of a table, or of a list of moves."""
+    if isinstance(rows, pa.Table):
+        topic, number = (rows[name].combine_chunks() for name in ("topic", "partition"))
+    else:
+        topic, number = (pc.struct_field(rows, name) for name in ("topic", "partition"))
+    return pc.binary_join_element_wise(topic, number.cast(pa.string()), "/")
+
+
+def _fingerprint(rows: pa.Array) -> str:
+    """A short text that is the same for the same names."""
+    digest = hashlib.blake2b(digest_size=8)
+    digest.update("\0".join(rows.to_pylist()).encode())
+    return digest.hexdigest()
+
+
+def _order(identities: Sequence[str], owner: Indices) -> list[int]:
+    """Members by identity; those who share one by the first partition that each has."""
+    first = np.full(len(identities) + 1, len(owner))
+    np.minimum.at(first, owner, np.arange(len(owner)))
+    return sorted(range(len(identities)), key=lambda m: (identities[m], first[m]))
+
+
+def _capacity(members: pa.Table) -> Floats:
+    at_least: Flags = pc.fill_null(
+        pc.equal(members["capacity_basis"], CapacityBasis.AT_LEAST.value), False
+    ).to_numpy()
+    silent: Flags = pc.fill_null(members["not_committing"], False).to_numpy()
+    per_second = floats_of(members["capacity_per_second"])
+    known = np.where(silent, 0.0, per_second)
+    return capacity_ends(known, at_least & ~silent)
+
+
+def _alike(capacity: Floats, identities: Sequence[str]) -> Floats:
+    """(3, M) capacities; of members who cannot be told apart the least and the most of them all."""
+    if len(set(identities)) == len(identities):
+        return capacity
+    _, who = np.unique(np.array(identities, np.object_), return_inverse=True)
+    alike = capacity.copy()
+    for end, worst in ((0, np.maximum), (1, np.maximum), (2, np.minimum)):
+        of_identity = np.full(who.max() + 1, 0.0 if worst is np.maximum else np.inf)
+        worst.at(of_identity, who, capacity[end])
+        alike[end] = of_identity[who]
+    return alike
+
+
+def _age(metrics: Mapping[str, Any]) -> float:
+    """Seconds since the last commit, on average."""
+    ages, interval = metrics.get("commit_ages_seconds"), metrics.get("commit_interval_seconds")
+    if ages:
+        return float(np.mean(ages))
+    return USUAL_AGE if interval is None else interval / 2
+
+
+def _backlog(partitions: pa.Table, age: float) -> Floats:
+    """(n) offsets that wait; of a group that has no forecast, its lag without what waits for the next commit."""
+    stored = floats_of(partitions["backlog"])
+    lag = floats_of(partitions["lag"].cast(pa.float64()))
+    speed = np.nan_to_num(floats_of(partitions["production_per_second"]))
+    return np.where(np.isnan(stored), np.maximum(np.nan_to_num(lag) - age * speed, 0.0), stored)
