@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
+from typing import NamedTuple
 
-from ..model.columns import Int32, column, record
+from ..model.columns import column, record
 
 
-@record
-class PendingForecast:
-    """A forecast of the lag of a group with its current assignment that is not due yet."""
+class PendingForecast(NamedTuple):
+    """
+    A forecast of the lag of a group with its current assignment that is not due yet.
 
-    due_at: datetime = column("Time of the forecast lag.")
-    after_seconds: Int32 = column("Seconds from the forecast to that time.", at_least=0)
-    low: float = column("Forecast, p10.", at_least=0)
-    high: float = column("Forecast, p90.", at_least=0)
+    Attributes:
+        due: Unix time of the forecast lag.
+        after_seconds: Seconds from the forecast to that time.
+        low, high: p10 and p90, in offsets.
+    """
+
+    due: float
+    after_seconds: float
+    low: float
+    high: float
 
 
 @record
@@ -26,4 +34,34 @@ class ForecastCourse:
     stretch: tuple[float, ...] = column(
         "Factors of the distances from p50: p10 and p90 in 15 minutes, p10 and p90 in one hour."
     )
-    pending: tuple[PendingForecast, ...] = column("Forecasts that are not due yet, oldest first.")
+    # lists of numbers: they are read for every group of every snapshot
+    due: tuple[float, ...] = column("Forecasts that are not due yet: Unix times of the lag.")
+    after_seconds: tuple[float, ...] = column("Their seconds until then.")
+    low: tuple[float, ...] = column("Their p10.")
+    high: tuple[float, ...] = column("Their p90.")
+
+    @property
+    def pending(self) -> tuple[PendingForecast, ...]:
+        """The forecasts that are not due yet, oldest first."""
+        rows = zip(self.due, self.after_seconds, self.low, self.high, strict=True)
+        return tuple(PendingForecast(*row) for row in rows)
+
+    @classmethod
+    def of(
+        cls,
+        at: datetime,
+        assignment: str | None,
+        stretch: Iterable[float],
+        pending: Iterable[PendingForecast],
+    ) -> ForecastCourse:
+        """The state after a snapshot."""
+        due, ahead, low, high = zip(*pending, strict=True) if pending else ((), (), (), ())
+        return cls(
+            at=at,
+            assignment=assignment,
+            stretch=tuple(stretch),
+            due=due,
+            after_seconds=ahead,
+            low=low,
+            high=high,
+        )

@@ -18,7 +18,7 @@ group without earlier forecasts has factors of 1.
 from __future__ import annotations
 
 import math
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import numpy as np
 
@@ -82,7 +82,7 @@ def after(
     every = (at - before.at).total_seconds()
     stretch, left = [*before.stretch], list[PendingForecast]()
     for forecast in before.pending if assignment == before.assignment else ():
-        late = (at - forecast.due_at).total_seconds()
+        late = at.timestamp() - forecast.due
         near = within(forecast.after_seconds, every)
         if late < -near:
             left.append(forecast)
@@ -91,7 +91,7 @@ def after(
             for end, missed in enumerate((lag < forecast.low, lag > forecast.high), start=own):
                 moved = stretch[end] * math.exp(RATE * (missed - MAY_MISS))
                 stretch[end] = min(max(moved, LEAST_STRETCH), MOST_STRETCH)
-    return ForecastCourse(at=at, assignment=assignment, stretch=tuple(stretch), pending=tuple(left))
+    return ForecastCourse.of(at, assignment, stretch, left)
 
 
 def with_forecast(
@@ -108,19 +108,12 @@ def with_forecast(
     """
     pending = list(course.pending) if course else []
     for seconds in AHEAD:
-        due = at + timedelta(seconds=seconds)
-        others = [one.due_at for one in pending if one.after_seconds == seconds]
-        if not others or (due - others[-1]).total_seconds() >= LEAST_APART:
+        due = at.timestamp() + seconds
+        others = [one.due for one in pending if one.after_seconds == seconds]
+        if not others or due - others[-1] >= LEAST_APART:
             low, _, high = lag[step_after(seconds)].tolist()
-            pending.append(
-                PendingForecast(due_at=due, after_seconds=round(seconds), low=low, high=high)
-            )
-    return ForecastCourse(
-        at=at,
-        assignment=assignment,
-        stretch=course.stretch if course else NO_STRETCH,
-        pending=tuple(pending),
-    )
+            pending.append(PendingForecast(due, seconds, low, high))
+    return ForecastCourse.of(at, assignment, course.stretch if course else NO_STRETCH, pending)
 
 
 def stretched(lag: Floats, stretch: Floats) -> Floats:

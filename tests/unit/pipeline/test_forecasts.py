@@ -10,7 +10,7 @@ import pytest
 
 from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import Policy, Rule, Settings
-from evenkeel.engine.metrics.forecast import load_of
+from evenkeel.engine.metrics.forecast import NO_STRETCH, load_of
 from evenkeel.engine.metrics.observe import observe
 from evenkeel.engine.pipeline import lookback_of, propose_chunk
 from evenkeel.engine.pipeline.candidate_rows import candidate_of
@@ -73,8 +73,25 @@ def test_what_is_kept_of_the_past_makes_the_same_forecast(name):
 
     kept = measured.load
     assert expected is not None
-    for part in ("arrivals", "backlog", "capacity", "uncertainty", "ages", "owner", "stuck"):
+    parts = ("arrivals", "backlog", "capacity", "uncertainty", "ages", "owner", "stuck", "stretch")
+    for part in parts:
         np.testing.assert_array_equal(getattr(kept, part), getattr(expected, part), part)
+
+
+def test_what_came_of_stored_forecasts_corrects_the_next_one():
+    """Of an hour of them; a retry of the same snapshot finds the same, and what nobody stored teaches nothing."""
+    lake, group, measured = _stored("skewed-load", 34)
+    again = measure_chunk(lake, SETTINGS, lookback_of(lake, SETTINGS, _newest(lake)), [group])
+    [first] = lake.read("group_metrics", [_newest(lake)])["forecast_course"].to_pylist()
+    [second] = again["group_metrics"]["forecast_course"].to_pylist()
+    _, [alone] = measured_at_once(SETTINGS, replace(_with_past(lake, group), learned={}))
+
+    assert first == second
+    assert measured.load.stretch.tolist() == first["stretch"] != list(NO_STRETCH)
+    assert alone.measured.load.stretch.tolist() == list(NO_STRETCH)
+    live = _candidates("skewed-load", 34)["live"]
+    assert live["forecast_lag_low"] == pytest.approx(first["low"][-1])
+    assert live["forecast_lag_high"] == pytest.approx(first["high"][-1])
 
 
 @pytest.mark.parametrize("name", [*QUIET, *MUCH])

@@ -134,12 +134,8 @@ def test_forecasts_go_on_where_the_stored_ones_were(
     history: PostgresHistory, database_url: str
 ) -> None:
     """Factors and what is not due yet come back to the digit, for a re-evaluation that goes on from them."""
-    course = ForecastCourse(
-        at=FIRST,
-        assignment="a",
-        stretch=(1 / 3, 1.0, 2.5, 20.0),
-        pending=(PendingForecast(due_at=FIRST, after_seconds=900, low=0.1, high=7.0),),
-    )
+    pending = [PendingForecast(FIRST.timestamp(), 900.0, 0.1, 7.0)]
+    course = ForecastCourse.of(FIRST, "a", (1 / 3, 1.0, 2.5, 20.0), pending)
     taken = manifest()
     history.store_snapshot(taken)
     stored = metrics(taken.snapshot_id, {"orders-app": [5]}, forecast_course=row_of(course))

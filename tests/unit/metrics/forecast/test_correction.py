@@ -36,7 +36,7 @@ def _through(lags, band=BAND):
     """The course after some snapshots with these lags, each with a forecast; whether each lag was in its band."""
     course, held = _foreseen(None, 0, band), []
     for snapshot, lag in enumerate(lags, 1):
-        due = [one for one in course.pending if one.due_at == _at(snapshot)]
+        due = [one for one in course.pending if one.due == _at(snapshot).timestamp()]
         held += [one.low <= lag <= one.high for one in due if one.after_seconds == 900]
         course = after(course, _at(snapshot), "a", lag)
         told = stretched(band[None], np.array(course.stretch))[0]
