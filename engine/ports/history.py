@@ -17,7 +17,14 @@ import pyarrow as pa
 from ..model.assignments import Move
 from ..model.figures import Forecast, Score
 from ..model.groups import Member
-from ..records import AdviceCheck, AdviceColumns, AdviceRow, Course, GroupMetrics
+from ..records import (
+    AdviceCheck,
+    AdviceColumns,
+    AdviceRow,
+    Course,
+    GroupMetrics,
+    LedgerEntry,
+)
 from ..records.lifecycle import Uptake
 from .lake import Manifest
 
@@ -197,6 +204,8 @@ class AdviceHistory(Protocol):
         """
         Add the advice of a snapshot with moves, events and checks; it has no rows if the snapshot has no groups.
 
+        A database adds its row of the ledger in the same transaction.
+
         Returns:
             False if the snapshot has advice already, which is kept.
         """
@@ -226,3 +235,10 @@ class AdviceHistory(Protocol):
 
     def first_moves(self, advice_ids: Sequence[int], most: int) -> dict[int, list[Move]]:
         """A limited number of moves of each advice, by topic and partition; advice without moves has no entry."""
+
+
+class LedgerHistory(Protocol):
+    """The ledger."""
+
+    def ledger(self, cluster: str | None = None) -> list[LedgerEntry]:
+        """The rows of the ledger beside the stored advice, by cluster and number; snapshots that it lacks come last."""

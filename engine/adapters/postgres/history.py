@@ -21,6 +21,7 @@ from ...records.tables import ADVICE, GROUP_METRICS, SNAPSHOT
 from ...snapshots import split_snapshot_id
 from .advice import AdviceTables
 from .alerts import IncidentTables, OutboxTables
+from .ledger import LedgerTable
 from .migration import migrate
 from .operation import NamedLocks, NamedQueries, StepTables
 from .reader import READER
@@ -50,6 +51,7 @@ class PostgresHistory(
     ResultTables,
     RollupTables,
     AdviceTables,
+    LedgerTable,
     OutboxTables,
     IncidentTables,
     SilenceTables,
