@@ -1,14 +1,10 @@
 -- The ledger beside the stored advice: one row per row of the ledger or advised snapshot, in the order of the ledger.
 -- Columns of the ledger are null for a snapshot that it lacks, `found` for a snapshot that is deleted. Columns that
--- change later (until, repeats) are not part of the digests. The settings make texts independent of the session.
+-- change later (until, repeats) are not part of the digests. The session must have the settings of `AS_TEXT`.
 --
 -- Parameters:
 --   :cluster text = null      Configured name of the cluster; null for all clusters.
 --   :snapshot_id text = null  Id of a snapshot; null for all snapshots.
-SET LOCAL TimeZone = 'UTC';
-
-SET LOCAL extra_float_digits = 1;
-
 WITH told AS (
     SELECT
         advice.snapshot_id,

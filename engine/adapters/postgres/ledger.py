@@ -10,7 +10,11 @@ from ...advice.ledger import next_row
 from ...records import AdviceDigest, LedgerEntry, LedgerRow, record_of, row_of
 from ...records.tables import LEDGER
 from .database import Database
-from .statements import execute, write
+from .statements import Rows, execute, write
+
+
+AS_TEXT = "SET LOCAL TimeZone = 'UTC'; SET LOCAL extra_float_digits = 1"
+"""Digests are those of texts, which depend on these settings of a session."""
 
 
 class LedgerTable(Database):
@@ -18,19 +22,23 @@ class LedgerTable(Database):
 
     def ledger(self, cluster: str | None = None) -> list[LedgerEntry]:
         with self._long_transaction() as connection:
-            return [_entry(row) for row in execute(connection, "report_ledger", cluster=cluster)]
+            return [_entry(row) for row in _rows(connection, cluster)]
 
 
 def enter(connection: Connection, cluster: str, snapshot_id: str) -> None:
     """Add the row of a snapshot whose advice this transaction stores, while it holds the cluster."""
-    given = {"cluster": cluster, "snapshot_id": snapshot_id}
-    (stored,) = execute(connection, "report_ledger", **given)
+    (stored,) = _rows(connection, cluster, snapshot_id)
     found = _entry(stored).found
     assert found is not None
     newest = select(LEDGER).where(LEDGER.c.cluster == cluster).order_by(LEDGER.c.number.desc())
     last = connection.execute(newest.limit(1)).first()
     before = record_of(LedgerRow, last._asdict()) if last else None
     write(connection, insert(LEDGER), row_of(next_row(before, found, stored["now"])))
+
+
+def _rows(connection: Connection, cluster: str | None, snapshot_id: str | None = None) -> Rows:
+    connection.exec_driver_sql(AS_TEXT)
+    return execute(connection, "report_ledger", cluster=cluster, snapshot_id=snapshot_id)
 
 
 def _entry(row: dict[str, Any]) -> LedgerEntry:
