@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
 
-from ..records import AdviceDigest, LedgerEntry, LedgerRow, row_of, to_json
+from ..ports import LedgerEntry
+from ..records import AdviceDigest, LedgerRow, row_of, to_json
 
 
 class Misfit(enum.StrEnum):

@@ -25,6 +25,7 @@ from .cluster import Cluster
 from .history import (
     AdviceHistory,
     AdvisedSnapshot,
+    LedgerEntry,
     LedgerHistory,
     LeftBehind,
     PreviousAdvice,
@@ -66,6 +67,7 @@ __all__ = [
     "Lake",
     "LakeDay",
     "LakeFile",
+    "LedgerEntry",
     "LedgerHistory",
     "LeftBehind",
     "Locks",

@@ -20,10 +20,11 @@ from ..model.groups import Member
 from ..records import (
     AdviceCheck,
     AdviceColumns,
+    AdviceDigest,
     AdviceRow,
     Course,
     GroupMetrics,
-    LedgerEntry,
+    LedgerRow,
 )
 from ..records.lifecycle import Uptake
 from .lake import Manifest
@@ -235,6 +236,22 @@ class AdviceHistory(Protocol):
 
     def first_moves(self, advice_ids: Sequence[int], most: int) -> dict[int, list[Move]]:
         """A limited number of moves of each advice, by topic and partition; advice without moves has no entry."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerEntry:
+    """
+    A row of the ledger beside the advice that is stored now.
+
+    Attributes:
+        written: The row; None if the ledger lacks the snapshot.
+        found: The stored advice; None if the snapshot is deleted.
+        is_thinned: Whether repeated advice of the snapshot is deleted.
+    """
+
+    written: LedgerRow | None
+    found: AdviceDigest | None
+    is_thinned: bool
 
 
 class LedgerHistory(Protocol):

@@ -36,7 +36,7 @@ from .held_lock import HeldLock
 from .incident import CauseSpan, CourseRow, IncidentCourse, IncidentRow, Readers, WatchRow
 from .installation import Installation
 from .keys import OfGroup, OfSnapshot, keys_of
-from .ledger import AdviceDigest, LedgerEntry, LedgerRow
+from .ledger import AdviceDigest, LedgerRow
 from .lifecycle import AdviceCheck, AdviceEvent, Course, Regret
 from .metrics import (
     GroupMetrics,
@@ -137,7 +137,6 @@ __all__ = [
     "IncidentCourse",
     "IncidentRow",
     "Installation",
-    "LedgerEntry",
     "LedgerRow",
     "MemberMetrics",
     "MemberRow",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from ..model.columns import Int32, Unit, column, record
@@ -35,19 +34,3 @@ class LedgerRow(AdviceDigest):
         "Hash of the row before; null for the first row.", default=None, none=True
     )
     hash: str = column("SHA-256 of the other columns, including the hash of the row before.")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerEntry:
-    """
-    A row of the ledger beside the advice that is stored now.
-
-    Attributes:
-        written: The row; None if the ledger lacks the snapshot.
-        found: The stored advice; None if the snapshot is deleted.
-        is_thinned: Whether repeated advice of the snapshot is deleted.
-    """
-
-    written: LedgerRow | None
-    found: AdviceDigest | None
-    is_thinned: bool

@@ -1,15 +1,13 @@
--- Is the advice worth taking? One row per score and time after the adoption (an hour and a day), with its target, from
--- advice that the ledger has. value is null without a case. cases counts switches (switches_that_paid, harm), hours
--- (recall, regret; days after a day), forecasts (coverage), groups (coverage_of_worst_tenth) or group-days. Switches are
--- those that were advised and adopted, and whose assignment before could be replayed. One paid if it saved lag for
--- certain (saved_low above 0), and did harm if it certainly cost more lag than it saved (saved_high below 0); one for
--- racks alone paid if the cross-rack share fell, and did harm if it rose. recall is the share of the hours with a
--- switch that would certainly have saved lag, and at least :gain of it, in which it was advised; adopted ones count. regret
--- is the lag that switches would have saved and did not, advised or not, divided by what all could have saved. coverage
--- is the share of lag forecasts for 15 minutes and one hour, one per group and hour, with the actual lag in p10 to
--- p90; after a day, that of adopted advice. coverage_of_worst_tenth is that of the tenth of groups with the lowest, of
--- groups with 20 forecasts. wobble counts advice that was withdrawn and given again within a day. wobble and messages
--- are numbers per 1,000 group-days. The worst case is the one that harms the score most.
+-- How good was the advice? One row per score and time after the adoption (an hour and a day), with its target; value is
+-- null without a case. switches_that_paid and harm: shares of the switches that were advised, adopted and compared with
+-- a replay of the assignment before. A switch paid if it certainly saved lag (saved_low above 0). It did harm if it
+-- certainly cost more than it saved (saved_high below 0). A switch for racks alone paid if the cross-rack share fell, and
+-- did harm if it rose. recall: share of the hours (or days) with a recommended switch, of those in which a switch would
+-- certainly have saved lag, and at least :gain of it; adopted switches count. regret: lag that switches would have saved
+-- but did not, divided by what all could have saved. coverage: share of the lag forecasts for 15 minutes and one hour,
+-- one per group and hour, with the actual lag in p10 to p90; after a day, those of adopted advice.
+-- coverage_of_worst_tenth: the same for the tenth of the groups with the lowest, of groups with 20 forecasts. wobble:
+-- advice that was withdrawn and given again within a day. messages: without edits. Both are per 1,000 group-days.
 --
 -- Parameters:
 --   :cluster text = null            Configured name of the cluster; null for all clusters.
@@ -23,11 +21,11 @@
 --   value double precision (ratio)       The score.
 --   at_least double precision = none     Lower limit of the target; null if there is none.
 --   at_most double precision = none      Upper limit of the target; null if there is none.
---   cases bigint                         Number of cases.
---   worst_cluster text = none            Cluster of the worst case; null if there is none.
+--   cases bigint                         Number of switches, hours, days, forecasts, groups or group-days.
+--   worst_cluster text = none            Cluster of the case that harms the score most; null if there is none.
 --   worst_group text = none              Group of the worst case.
 --   worst_at timestamptz = none          Time of the worst case.
---   worst_value double precision = none  Its value: offset-seconds saved or missed, coverage, or number of repetitions.
+--   worst_value double precision = none  Its value: saved or missed lag in lag-seconds, coverage, or number of repetitions.
 --   since timestamptz = none             Start of the first snapshot; null without snapshots.
 --   until timestamptz = none             Start of the last snapshot.
 --   snapshots bigint                     Number of snapshots.

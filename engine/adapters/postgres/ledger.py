@@ -7,11 +7,11 @@ from typing import Any
 from sqlalchemy import Connection, insert, select
 
 from ...advice.ledger import next_row
-from ...records import AdviceDigest, LedgerEntry, LedgerRow, record_of, row_of
+from ...ports import LedgerEntry
+from ...records import AdviceDigest, LedgerRow, record_of, row_of
 from ...records.tables import LEDGER
 from .database import Database
 from .statements import Rows, execute, write
-
 
 AS_TEXT = "SET LOCAL TimeZone = 'UTC'; SET LOCAL extra_float_digits = 1"
 """Digests are those of texts, which depend on these settings of a session."""

@@ -29,9 +29,7 @@ QUIET: dict[str, Any] = {
 GROUPS = ("app", "other", "third")
 
 
-def told(
-    history: PostgresHistory, taken: int | Manifest, **by_group: dict[str, Any]
-) -> Manifest:
+def told(history: PostgresHistory, taken: int | Manifest, **by_group: dict[str, Any]) -> Manifest:
     """Advice for all groups of a snapshot, of which nothing comes but what is given."""
     taken = manifest(taken) if isinstance(taken, int) else taken
     history.store_snapshot(taken, "c0ffee")
@@ -70,7 +68,9 @@ def test_every_snapshot_with_advice_has_one_row_whatever_is_stored_again(
 
 
 OF_SECOND = "snapshot_id = (SELECT snapshot_id FROM ledger WHERE number = 2)"
-ADVICE_OF_SECOND = f"advice_id = (SELECT advice_id FROM advice WHERE {OF_SECOND} AND group_id = 'app')"
+ADVICE_OF_SECOND = (
+    f"advice_id = (SELECT advice_id FROM advice WHERE {OF_SECOND} AND group_id = 'app')"
+)
 
 
 @pytest.mark.parametrize(
