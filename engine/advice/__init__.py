@@ -5,7 +5,8 @@ Decides whether a group should switch its strategy: scores, forecasts and policy
 * `rolling_restarts`, `rollout`: the restarts that lead there; `switch_cost`: what they cost
 * `scoring`: scores of every candidate; `decide`: the verdict of one snapshot, from `by_forecast`, `by_racks` and
   `reasons_to_stay`
-* `lifecycle`: the verdict over snapshots; `wins` counts them, `verification` compares forecasts with actual values
+* `lifecycle`: the verdict over snapshots; `wins` counts them, `verification` compares forecasts with actual values,
+  `counterfactual` follows assignments that the group does not have, `verdict` says what a switch brought
 * `tradeoff`, `next_change`, `past_changes`: questions of their own; `task_tradeoff`, `next_task_change` for Kafka
   Streams; `uneven_subscriptions`: what unequal subscriptions cost
 """

@@ -229,15 +229,16 @@ def regret(way: Counterfactual) -> Regret:
     )
 
 
-def is_over(way: Counterfactual, every: float) -> bool:
+def is_over(way: Counterfactual, at: datetime, before: datetime) -> bool:
     """
     Whether the time of a replay of the best strategy is over.
 
     Args:
         way: The replay.
-        every: Seconds from one snapshot to the next.
+        at: When a snapshot was taken.
+        before: When the one before it was.
     """
-    return way.other.seconds >= PERIOD_SECONDS - every / 2
+    return (at - way.since).total_seconds() >= PERIOD_SECONDS - (at - before).total_seconds() / 2
 
 
 def followed(
@@ -259,7 +260,7 @@ def followed(
     if way is not None and present is not None and way.at == at:
         if way.assignment != present.assignment:
             ended, way = course.best, None
-        elif is_over(way, (at - course.at).total_seconds()):
+        elif is_over(way, at, course.at):
             ended, way = way, None
     if way is None and best is not None and present is not None:
         way = begun(

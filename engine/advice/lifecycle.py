@@ -7,16 +7,21 @@ What pays in one snapshot (`decide`) need not pay in the next. So a group is adv
                      wins in 3 of 4 and for 30 min            runs it, and its assignment is another
         (nothing) ──> PROPOSED ──────────────> CONFIRMED ──────────────> TAKEN UP
             first win    │  ^                   │  │  ^                    │
-                         │  │ the next win      │  │  │ another strategy   │ an hour later, lag and racks
-          not in 3 of 4  │  │ of whatever       │  └──┘ is confirmed       ├─> VERIFIED  as promised or better
-                         v  │ state is over     │                         ├─> MISSED    worse
-                      WITHDRAWN <───────────────┘                         └─> EXPIRED   nobody knows
+                         │  │ the next win      │  │  │ another strategy   │ an hour later, beside staying
+          not in 3 of 4  │  │ of whatever       │  └──┘ is confirmed       ├─> VERIFIED  less lag for it
+                         v  │ state is over     │                         ├─> MISSED    more lag for it
+                      WITHDRAWN <───────────────┘                         └─> EXPIRED   nobody can tell
                               not in 3 of 4 and for 30 min
         PROPOSED, CONFIRMED ──> EXPIRED   nobody took it up in 7 days, or the group cannot run it any more, or is gone
 
+* The verdict is the lag since the switch began, its cost included, beside what the assignment before would have
+  brought with the same arrivals (`counterfactual`): traffic that falls verifies nothing, traffic that rises misses
+  nothing. Where an interval around the difference holds 0 nobody can tell. Where members or partitions are others by
+  then, the promise decides.
 * What is won across racks alone is VERIFIED as soon as a snapshot shows it, be it the one that shows that it was TAKEN
   UP: the only case in which one snapshot leads to two states. It is MISSED with the next one if as much crosses as
-  before. If lag comes worse than stated an hour later, it is MISSED after all, unless something else is proposed then.
+  before. If lag comes worse an hour later than stated and than without it, it is MISSED after all, unless something
+  else is proposed then.
 * A snapshot that could not be judged (group unread or withheld, rebalancing) counts neither for nor against.
 * While an advice is adopted and not held against its promise yet, nothing else is proposed.
 * The reverse of what was adopted (a strategy or the assignment that the group came from) does not win for 7 days,
@@ -24,7 +29,8 @@ What pays in one snapshot (`decide`) need not pay in the next. So a group is adv
 * A strategy that was missed twice in a row is muted: proposed, never confirmed. What is adopted all the same is
   checked as well, and when it is verified it is not muted any more.
 
-The numbers are those of `Policy`. `verification` checks what was forecast.
+The numbers are those of `Policy`. `verification` checks what was forecast, `verdict` says what came of it. And hour by
+hour `counterfactual` follows what the best strategy would have saved that the group did not switch to: its regret.
 """
 
 from __future__ import annotations
@@ -47,8 +53,8 @@ from ..records.lifecycle import (
 from .by_racks import racks_alone
 from .counterfactual import begun, followed, replayed, with_own
 from .inputs import FollowedPlan, Sight
+from .verdict import UptakeOutcome
 from .verification import (
-    UptakeOutcome,
     checked,
     muted,
     promises_of,

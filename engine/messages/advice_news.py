@@ -48,6 +48,7 @@ FOLLOWS: Mapping[NewsKind, tuple[AdviceState, frozenset[NewsKind]]] = {
     NewsKind.WITHDRAWN: (AdviceState.WITHDRAWN, frozenset({NewsKind.SWITCH})),
     NewsKind.ADOPTED: (AdviceState.ADOPTED, frozenset({NewsKind.SWITCH})),
     NewsKind.VERIFIED: (AdviceState.VERIFIED, frozenset({NewsKind.SWITCH, NewsKind.ADOPTED})),
+    NewsKind.UNCLEAR: (AdviceState.EXPIRED, frozenset({NewsKind.SWITCH, NewsKind.ADOPTED})),
     NewsKind.MISSED: (
         AdviceState.MISSED,
         frozenset({NewsKind.SWITCH, NewsKind.ADOPTED, NewsKind.VERIFIED}),
@@ -100,6 +101,8 @@ def _news(advice: ScoredAdvice, announced: Announcement | None, at: datetime) ->
         if advice.state is state and last[0] in after and last[1] is not None:
             if kind is not NewsKind.WITHDRAWN and not _is_of(advice.uptake, announced):
                 return None
+            if kind is NewsKind.UNCLEAR and not _is_known(advice):
+                return None
             return News(kind=kind, strategy=last[1], at=at, advice=advice, announced=announced)
     return None
 
@@ -109,6 +112,13 @@ def _is_of(uptake: Uptake | None, announced: Announcement | None) -> bool:
     if uptake is None or announced is None or uptake.strategy != announced.strategy:
         return False
     return announced.kind is not NewsKind.VERIFIED or uptake.first_at <= announced.at
+
+
+def _is_known(advice: ScoredAdvice) -> bool:
+    """Whether it expired by an outcome that was measured; else nobody took it up, or nobody knows what came of it."""
+    uptake = advice.uptake
+    by_outcome = uptake is not None and uptake.outcome_at == advice.state_since
+    return by_outcome and any(check.saved_low is not None for check in advice.checks)
 
 
 def _may_be_told(news: News, pause: Callable[[str], timedelta]) -> bool:

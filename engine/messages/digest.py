@@ -220,6 +220,8 @@ def _headline(news: News) -> str:
             promises = advice.uptake.promises if advice.uptake else ()
             clauses = (f"forecast {expected(one)}" for one in _after_an_hour(promises))
             return f"{strategy} adopted{_first(clauses)}"
+        case NewsKind.UNCLEAR:
+            return f"{strategy} made no clear difference to the lag"
         case NewsKind.VERIFIED:
             return _verdict(strategy, advice, "verified", "met its forecast")
         case NewsKind.MISSED:
@@ -293,19 +295,21 @@ def _lines(news: News, moves: Sequence[Move]) -> list[tuple[str, str]]:
 
 def _outcome(news: News) -> list[str]:
     """The outcome of an adopted advice."""
-    if news.kind not in (NewsKind.VERIFIED, NewsKind.MISSED):
+    if news.kind not in (NewsKind.UNCLEAR, NewsKind.VERIFIED, NewsKind.MISSED):
         return []
     advice = news.advice
     hour = _after_an_hour(advice.checks)
     later = (sentence(foreseen(one)) for one in hour)
-    more = (sentence(each) for each in _differences(advice)[1:])
+    first = 0 if news.kind is NewsKind.UNCLEAR else 1  # the headline has that
+    more = (sentence(each) for each in _differences(advice)[first:])
     return [*_across(advice), *more, *_saved(hour), *later]
 
 
 def _saved(checks: Iterable[AdviceCheck]) -> Iterator[str]:
-    """What the switch has saved since it began."""
+    """What the switch has saved since it began, where it is sure that it has, or has not."""
     for check in checks:
-        if check.saved is not None:
+        low, high = check.saved_low, check.saved_high
+        if check.saved is not None and low is not None and high is not None and low * high > 0:
             yield sentence(saved(check.saved))
 
 

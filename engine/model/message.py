@@ -84,6 +84,7 @@ class NewsKind(enum.StrEnum):
     MISSED = "missed"
     WITHDRAWN = "withdrawn"
     ADOPTED = "adopted"
+    UNCLEAR = "unclear"
     VERIFIED = "verified"
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..advice import decide
-from ..advice.counterfactual import BestWay, Present
+from ..advice.counterfactual import BestWay, Present, is_over
 from ..advice.decide import may_be_had
 from ..advice.inputs import FollowedPlan, LiveFigures, Sight
 from ..advice.lifecycle import barred, follow, gone, kept_strategy
@@ -43,6 +43,9 @@ def of_lake(lake: Lake, snapshot_id: str) -> Read:
         dataset, [snapshot_id], groups=groups, columns=columns
     )
 
+
+WORTH = 0.05
+"""A strategy is followed that is forecast to take away so large a share of the lag integral."""
 
 METRICS = (
     *("group_id", "partitions", "unknown_lag_partitions", "production_per_second", "facts"),
@@ -214,8 +217,7 @@ def advise_groups(
     ]
     given = would_be(read, [each.name for each in groups if each.may_not_go_back])
     seen = shown(read, metrics, [each.name for each in groups if each.is_replayed])
-    begins = {each.name: each.best for each in groups if each.best is not None}
-    best = best_ways(read, seen, begins)
+    best = best_ways(read, seen, {each.name: each.best for each in groups if each.begins})
     groups = [
         replace(
             each,
@@ -284,14 +286,27 @@ class _Group:
 
     @cached_property
     def best(self) -> Candidate | None:
-        """The deployable candidate with the best forecast, its price in it, if that is better than to stay."""
-        gains = {
-            each.strategy: (each, each.forecast.forecast_gain_expected or 0.0)
+        """The deployable candidate with the best forecast, its price in it, if it is worth a restart."""
+        live = next((c for c in self.candidates if c.deployment is Deployment.LIVE), None)
+        stays = live.forecast.forecast_lag_integral_expected if live and live.forecast else None
+        gains = (
+            (each.forecast.forecast_gain_expected or 0.0, each)
             for each in self.candidates
-            if may_be_had(each, self.policy) and each.forecast is not None
-        }
-        best, gain = max(gains.values(), key=lambda one: one[1], default=(None, 0.0))
-        return best if gain > 0 else None
+            if each.forecast is not None and may_be_had(each, self.policy)
+        )
+        gain, best = max(gains, key=lambda one: one[0], default=(0.0, None))
+        return best if stays is not None and gain > WORTH * stays else None
+
+    @property
+    def begins(self) -> bool:
+        """Whether the best candidate begins to be replayed."""
+        if self.best is None or self.withheld is not None:
+            return False
+        before = self.course.best if self.course else None
+        if self.course is None or before is None:
+            return True
+        is_another = self.metrics.get("assignment") != before.assignment
+        return is_another or is_over(before, self.at, self.course.at)
 
     @property
     def is_replayed(self) -> bool:
@@ -302,7 +317,7 @@ class _Group:
         if course is not None and (course.best or course.proposal):
             return True
         stays = course is not None and any(each.stays for each in course.uptakes)
-        return stays or self.best is not None
+        return stays or self.begins
 
     def sight(self, decided: Advice, given: Mapping[str, str | None]) -> Sight:
         """What this snapshot shows; *given* is what strategies would give, as fingerprints."""

@@ -1,4 +1,4 @@
-"""Backtest: diagnoses, messages and forecasts over past snapshots, with the actual values."""
+"""Backtest: diagnoses, messages, forecasts and advice over past snapshots, with the actual values."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from ..messages.events import GroupEvent
 from ..messages.outbox_entries import owners_of
 from ..metrics.forecast import HORIZON_SECONDS, SOON_SECONDS, futures, load_of, outlooks, step_after
 from ..metrics.observe import Observation
+from ..model.assignments import AdviceState
 from ..model.facts import Fact
 from ..model.message import NewsKind, Section
 from ..model.states import Diagnosis
 from ..ports import Lake
+from ..records import Regret
 from ..snapshots.groups_with_past import left_out
 from .pipeline import Ran, WholeHistory, walk
 
@@ -54,6 +56,16 @@ class ForecastCheck:
     actual: int | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class RegretCheck:
+    """The lag that the best deployable strategy would have saved for a group in the hour before."""
+
+    at: datetime
+    cluster: str
+    group: str
+    regret: Regret
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Message:
     """A notification that a group would have caused after a snapshot."""
@@ -87,7 +99,7 @@ class Message:
 Said = Message | GroupEvent
 """A notification: about advice of a group, or about incidents of groups."""
 
-Event = DiagnosisChange | ForecastCheck | Said
+Event = DiagnosisChange | ForecastCheck | RegretCheck | Said
 
 
 def backtest(
@@ -104,7 +116,8 @@ def backtest(
         pattern: Shell pattern of group ids.
 
     Returns:
-        Changes of diagnoses and messages in order, and forecasts when they are due, the remaining ones at the end.
+        Changes of diagnoses and messages in order, forecasts when they are due and the remaining ones at the end, and
+        hour by hour what a switch would have saved.
     """
     events = Events(history, settings, cluster)
     for ran in walk(lake, history, settings, cluster, pattern):
@@ -153,6 +166,9 @@ class Events:
             of_group = told_of(self.cluster, one, next(iter(moves.values()), []))
             told = section(of_group, owners.get(one.group_id))
             yield Message(at=ran.at, cluster=self.cluster, news=one, section=told)
+        for row in ran.advice:
+            for each in row.regrets:
+                yield RegretCheck(at=ran.at, cluster=self.cluster, group=row.group_id, regret=each)
 
     def _of_group(self, seen: Observation, number: int) -> Iterator[Event]:
         header = seen.batch.headers[number]
@@ -234,3 +250,13 @@ def coverage(checks: Sequence[ForecastCheck], seconds: float) -> tuple[int, int]
     ]
     inside = sum(check.low <= (check.actual or 0) <= check.high for check in known)
     return inside, len(known)
+
+
+def regret_hours(checks: Sequence[RegretCheck], *, told: bool) -> float:
+    """Record-hours that would have been saved while groups were advised to switch, or (not *told*) were not."""
+    saved = (
+        max(one.regret.saved or 0.0, 0.0)
+        for one in checks
+        if (one.regret.state is AdviceState.CONFIRMED) is told
+    )
+    return sum(saved) / 3600

@@ -32,7 +32,7 @@ from ..ports import (
     Silences,
     SnapshotHistory,
 )
-from ..records import CandidateColumns, GroupMetrics, arrow_schema, records_of
+from ..records import AdviceRow, CandidateColumns, GroupMetrics, arrow_schema, records_of
 from ..snapshots import split_snapshot_id
 from ..snapshots.groups_with_past import BatchWithPast, taken_at
 from ..snapshots.validation import STEP_OF_STAGE, rejected_as_a_whole
@@ -61,6 +61,7 @@ class Ran:
         seen: Observations of its groups; empty if validation rejected it, like all else.
         watched: Incidents of groups.
         advised: News about advice.
+        advice: The advice of all groups.
     """
 
     snapshot_id: str
@@ -68,6 +69,7 @@ class Ran:
     seen: Sequence[Observation] = ()
     watched: ToldRound | None = None
     advised: AdviceNews | None = None
+    advice: Sequence[AdviceRow] = ()
 
 
 def run_pipeline(
@@ -122,11 +124,13 @@ def run_pipeline(
     record_candidates(lake, snapshot_id, candidates)
     kept = candidates["candidates"].select(arrow_schema(CandidateColumns).names)
     history.store_candidates(snapshot_id, kept)
-    advise(lake, history, settings, snapshot_id)
+    advice = advise(lake, history, settings, snapshot_id)
     advised = advice_news(history, settings, snapshot_id)
     if advised is not None:
         queue_news(history, settings, advised)
-    return Ran(snapshot_id=snapshot_id, at=at, seen=seen, watched=watched, advised=advised)
+    return Ran(
+        snapshot_id=snapshot_id, at=at, seen=seen, watched=watched, advised=advised, advice=advice
+    )
 
 
 def _settled(

@@ -108,7 +108,7 @@ def _shown(partitions: pa.Table, members: pa.Table, metrics: Mapping[str, Any]) 
 
 
 def best_ways(
-    read: Read, groups: Mapping[str, Shown], chosen: Mapping[str, Candidate]
+    read: Read, groups: Mapping[str, Shown], chosen: Mapping[str, Candidate | None]
 ) -> dict[str, BestWay]:
     """
     The assignments of some candidates, by group.
@@ -125,10 +125,11 @@ def best_ways(
     pairs = zip(table["group_id"].to_pylist(), table["strategy"].to_pylist(), strict=True)
     ways: dict[str, BestWay] = {}
     for row, (name, strategy) in enumerate(pairs):
-        if name not in wanted or chosen[name].strategy != strategy:
+        candidate = chosen.get(name)
+        if name not in groups or candidate is None or candidate.strategy != strategy:
             continue
         moves = table["moved"].slice(row, 1).combine_chunks().flatten()
-        one, forecast = groups[name], chosen[name].forecast
+        one, forecast = groups[name], candidate.forecast
         owner = one.present.owner.copy()
         at = _places(_named(moves), one.rows)
         owner[at[at != NONE]] = _places(pc.struct_field(moves, "to_member"), one.members)[

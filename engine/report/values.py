@@ -219,7 +219,7 @@ class PromiseKept:
         muted_until: End of the mute of the strategy for the group; None if it is not muted.
         came: Median of the actual value.
         if_stayed: Median of the value without the switch, replayed with the same arrivals.
-        saved: Lag that the switches have saved by then, their cost included, in offset-seconds.
+        saved_offset_seconds: Lag that the switches have saved by then, their cost included.
     """
 
     group_id: str
@@ -236,7 +236,7 @@ class PromiseKept:
     muted_until: datetime | None
     came: float | None = None
     if_stayed: float | None = None
-    saved: float | None = None
+    saved_offset_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,8 +3,8 @@
 -- cross_rack_share. After one day, the forecast for one hour is checked. error is the median of the actual value
 -- minus the p50 forecast, in the unit of the row. relative_error is error divided by the p50 forecast. Shares are
 -- fractions of 1 of the `known` checks; inside_share should be about 0.8. muted_until is null if the strategy is not
--- muted. came and if_stayed: with the switch and without it, the latter replayed with the same arrivals; saved is the
--- lag that the switches have saved by then.
+-- muted. came and if_stayed: with the switch and without it, the latter replayed with the same arrivals; saved_ is
+-- the lag that the switches have saved by then.
 --
 -- Parameters:
 --   :cluster text = null   Configured name of the cluster; null for all clusters.
@@ -28,7 +28,7 @@ SELECT
     muted_until,
     came,
     if_stayed,
-    saved
+    saved_offset_seconds
 FROM advice_scorecard
 WHERE
     (CAST(:cluster AS text) IS NULL OR cluster = CAST(:cluster AS text))

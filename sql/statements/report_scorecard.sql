@@ -19,7 +19,7 @@ SELECT
     card.muted_until,
     card.came,
     card.if_stayed,
-    card.saved
+    card.saved_offset_seconds
 FROM advice_scorecard AS card
 WHERE
     card.cluster = CAST(:cluster AS text)

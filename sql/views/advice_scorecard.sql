@@ -15,7 +15,7 @@
 --   muted_until timestamptz                  End of the mute of the strategy for the group; null if it is not muted.
 --   came double precision (ratio)            Median of the actual value, in the unit of the row.
 --   if_stayed double precision (ratio)       Median of the value without the switch, replayed with the same arrivals.
---   saved double precision (offset-seconds)  Sum of the lag that the switches have saved by then, cost included.
+--   saved_offset_seconds double precision    Sum of the lag that the switches have saved by then, cost included.
 CREATE OR REPLACE VIEW advice_scorecard AS
 SELECT
     advice.cluster,
@@ -36,7 +36,7 @@ SELECT
     max(muted.until) AS muted_until,
     percentile_cont(0.5) WITHIN GROUP (ORDER BY checked.actual) AS came,
     percentile_cont(0.5) WITHIN GROUP (ORDER BY checked.if_stayed) AS if_stayed,
-    sum(checked.saved) AS saved
+    sum(checked.saved) AS saved_offset_seconds
 FROM advice_check AS checked
 INNER JOIN advice ON advice.advice_id = checked.advice_id
 LEFT JOIN (

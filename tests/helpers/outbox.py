@@ -56,7 +56,7 @@ def forecast(lag: float, *, restarts: int | None = None, **known: Any) -> Foreca
     return Forecast(**ends | used | price | known)
 
 
-FOLLOWED = ("adopted", "verified", "missed")
+FOLLOWED = ("adopted", "verified", "missed", "expired")
 """States of an advice that was taken up."""
 
 
@@ -108,6 +108,7 @@ def course(state: AdviceState, strategy: str) -> Course:
         ran=("range",),
         came_from="old",
         promises=(promise,) if state is AdviceState.ADOPTED else (),
+        outcome_at=None if state is AdviceState.ADOPTED else NOW,
     )
     return Course(at=NOW, state=state, since=NOW, uptakes=(uptake,))
 

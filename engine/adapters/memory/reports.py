@@ -343,5 +343,5 @@ def _card(
         "muted_until": mutes.get((group, strategy)),
         "came": median(came for _, came in known) if known else None,
         "if_stayed": median(stayed) if stayed else None,
-        "saved": sum(saved) if saved else None,
+        "saved_offset_seconds": sum(saved) if saved else None,
     }

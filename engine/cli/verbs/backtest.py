@@ -14,7 +14,7 @@ from ..options import AsJson, ClusterName, Group, Wide, epilog, option
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from ...pipeline.backtest import DiagnosisChange, Event, ForecastCheck, Said
+    from ...pipeline.backtest import DiagnosisChange, Event, ForecastCheck, RegretCheck, Said
     from ..views.tables import Table
 
 EPILOG = epilog(
@@ -27,9 +27,10 @@ EPILOG = epilog(
     "Evaluates every snapshot with what was known at that time: earlier snapshots (setting lookback), earlier advice "
     "and earlier messages. Sends nothing.",
     "--json prints one object per line in time order: changed diagnoses, messages about advice (switch, withdrawn, "
-    "adopted, verified, missed), messages about incidents (opened, worse, resolved, digest), and lag forecasts. A "
-    "forecast is the lag 15 minutes and one hour later with the current assignment (p10, p50, p90), beside the actual "
-    "value (actual). It is null if the assignment changed, the lag was unknown, or no snapshot was taken at "
+    "adopted, verified, missed), messages about incidents (opened, worse, resolved, digest), lag forecasts and regret. "
+    "Regret is the lag that the best deployable strategy would have saved in an hour, in lag-seconds. A forecast is "
+    "the lag 15 minutes and one hour later with the current assignment (p10, p50, p90), beside the actual value "
+    "(actual). It is null if the assignment changed, the lag was unknown, or no snapshot was taken at "
     "that time.",
 )
 
@@ -78,16 +79,20 @@ def backtest(
         emit(to_json(event) for event in sorted(events, key=lambda e: (e.at, e.group or "")))
         return
     counts = [several(len(changes), "diagnosis change"), several(len(messages), "message")]
-    tell([", ".join(counts), *(held(checks, seconds) for seconds in walk.AHEAD), ""])
+    regrets = [event for event in events if isinstance(event, walk.RegretCheck)]
+    tell(
+        [", ".join(counts), *(held(checks, seconds) for seconds in walk.AHEAD), missed(regrets), ""]
+    )
     show([table(changes, messages, wide=wide)], wide=wide)
 
 
 def to_json(event: Event) -> dict[str, Any]:
     """An event as one object."""
+    from ... import records
     from ...messages.events import GroupEvent
     from ...messages.length import plain_text, section_text
     from ...messages.wording import because
-    from ...pipeline.backtest import DiagnosisChange, Message
+    from ...pipeline.backtest import DiagnosisChange, Message, RegretCheck
 
     keys = {"at": event.at, "cluster": event.cluster, "group": event.group}
     if isinstance(event, DiagnosisChange):
@@ -110,6 +115,8 @@ def to_json(event: Event) -> dict[str, Any]:
             "causes": event.causes,
             "text": plain_text(event.message),
         }
+    if isinstance(event, RegretCheck):
+        return {"event": "regret", **keys, **records.to_json(event.regret)}
     return {
         "event": "forecast",
         **keys,
@@ -161,6 +168,18 @@ def table(
         }
         rows.append(row)
     return columns.table(shown, rows, apart=True, beside=2)
+
+
+def missed(checks: Sequence[RegretCheck]) -> str:
+    """What switches would have saved."""
+    from ...messages.wording.forecasts import about
+    from ...pipeline.backtest import regret_hours
+
+    told, silent = (about(regret_hours(checks, told=told)) for told in (True, False))
+    return (
+        "Lag that the best deployable strategy would have saved: "
+        f"{told} record-hours after advice to switch, {silent} without advice"
+    )
 
 
 def held(checks: Sequence[ForecastCheck], seconds: float) -> str:

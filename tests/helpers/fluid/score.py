@@ -80,7 +80,7 @@ class Heard:
         events, heard = Events(memory, settings, CLUSTER), cls(history=history)
         for ran in walk(lake, memory, settings, CLUSTER):
             heard.events += events.of(ran)
-            heard.advice += memory.tables.advice.get(ran.snapshot_id, {}).values()
+            heard.advice += ran.advice
             for seen in ran.seen:
                 heard.ends += ends_of(seen, snapshot_at(ran.at.isoformat()))
         heard.events += events.rest()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
+
 import pytest
 
 from evenkeel.engine.adapters.memory import MemoryHistory
@@ -11,10 +14,13 @@ from evenkeel.engine.pipeline.backtest import (
     AHEAD,
     DiagnosisChange,
     ForecastCheck,
+    Message,
+    RegretCheck,
     backtest,
     coverage,
 )
 from tests.helpers.fluid import CLUSTER, EVERY, FIRST, SITUATIONS, record, simulate, snapshots
+from tests.helpers.fluid.fork import fork
 from tests.helpers.lake_snapshots import write_taken
 
 pytestmark = pytest.mark.slow
@@ -50,6 +56,27 @@ def test_each_change_of_a_diagnosis_is_said_once(events):
             said[event.group] = event.diagnosis
 
     assert said.keys() == set(NAMES)
+
+
+def test_what_a_switch_would_have_saved_is_what_a_fork_saves(events):
+    """Hour by hour, of who has something to gain, and of nobody who is well."""
+    found = [event for event in events if isinstance(event, RegretCheck)]
+    assert {event.group for event in found} <= {"skewed-load", "skewed-taken-up", "slow-member"}
+    own = [event.regret for event in found if event.group == "skewed-load"]
+    assert len(own) >= 8
+    assert all(one.until == other.since for one, other in pairwise(own))
+    for regret in own[2:5]:
+        snapshot = round((regret.since - FIRST).total_seconds() / EVERY)
+        group = SITUATIONS["skewed-load"].group
+        gain = fork(group, snapshot, regret.strategy, seconds=3600).gain(3600)
+        assert regret.saved == pytest.approx(gain, rel=0.1)
+        assert regret.saved_low <= gain <= regret.saved_high
+
+
+def test_a_switch_is_verified_by_how_late_the_group_would_have_been(events):
+    """The message says both."""
+    [verified] = [e for e in events if isinstance(e, Message) and e.kind == "verified"]
+    assert re.search(r"roundrobin verified: 3\d min late without, 0 s with", verified.title)
 
 
 def test_a_pattern_leaves_the_others_out(tmp_path):

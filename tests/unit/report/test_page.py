@@ -116,9 +116,9 @@ def full(name: str, snapshots: int) -> GroupReport:
 def stored(ours: FleetReport, name: str) -> FleetReport:
     """The same with some of everything that only a history knows, under that name wherever somebody chose one."""
     lag = {"measure": "lag", "unit": "offsets", "after_seconds": 3600, "checks": 3, "known": 2}
-    switched = {"if_stayed": 24_000.0, "came": 120.0, "saved": 7.2e6}
+    switched = {"if_stayed": 24_000.0, "came": 120.0, "saved_offset_seconds": 7.2e6}
     promise = filled(PromiseKept, name, error=-1234.0, no_worse_share=1.0, **lag, **switched)
-    without = {"if_stayed": 32_760.0, "came": 3960.0, "saved": None}
+    without = {"if_stayed": 32_760.0, "came": 3960.0, "saved_offset_seconds": None}
     late = replace(promise, measure="delay_seconds", unit="s", error=95.0, **without)
     share = replace(
         promise,

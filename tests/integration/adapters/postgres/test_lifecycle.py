@@ -12,7 +12,7 @@ from evenkeel.engine.model.assignments import AdviceState
 from evenkeel.engine.model.moments import utc_now
 from evenkeel.engine.model.states import Diagnosis
 from evenkeel.engine.ports import ReportedGroups
-from evenkeel.engine.records import AdviceCheck, AdviceEvent, Course
+from evenkeel.engine.records import AdviceCheck, AdviceEvent, Course, Regret
 from evenkeel.engine.records.lifecycle import Mute
 from tests.helpers.history_rows import FIRST, advice, manifest
 
@@ -53,6 +53,54 @@ def test_the_scorecard_holds_promises_against_what_came(history: PostgresHistory
     assert (lag["adopted_at"], lag["muted_until"]) == (FIRST, None)
     assert (delay["checks"], delay["error"], delay["relative_error"]) == (1, 0.0, None)
     assert history.query("advice_scorecard", group="b") == []
+
+
+def test_what_a_switch_brought_stands_beside_what_staying_would_have(
+    history: PostgresHistory,
+) -> None:
+    """One row per adoption and time after it, lag and time lag side by side; the scorecard has medians and sums."""
+    stayed = {"if_stayed_low": 900.0, "if_stayed": 1000.0, "if_stayed_high": 1100.0}
+    saved = {"saved_low": 3e6, "saved": 3.6e6, "saved_high": 4e6}
+    late = replace(check(60.0, "delay_seconds"), **stayed)
+    store(history, 0, checks=[replace(check(120.0), **stayed, **saved), late], events=[])
+    other = replace(check(120.0), adopted_at=FIRST + timedelta(hours=2), if_stayed_low=1.0)
+    store(history, 1, checks=[other], events=[])
+    until = FIRST + timedelta(hours=3)
+    unknown, row = history.query("switch_outcomes", until=until)
+
+    assert (row["lag_came"], row["lag_if_stayed"], row["lag_if_stayed_high"]) == (120, 1000, 1100)
+    assert (row["delay_came"], row["delay_if_stayed_low"]) == (60, 900)
+    assert (row["saved_low"], row["saved"], row["saved_high"]) == (3e6, 3.6e6, 4e6)
+    assert (unknown["lag_if_stayed"], unknown["delay_came"]) == (None, None)
+    card = {one["measure"]: one for one in history.query("advice_scorecard")}["lag"]
+    assert (card["came"], card["if_stayed"], card["saved_offset_seconds"]) == (120, 1000, 3.6e6)
+
+
+def test_what_was_missed_is_summed_up_by_whether_it_was_advised(history: PostgresHistory) -> None:
+    """What is not known, and what would have been no gain, count as nothing."""
+    hour = timedelta(hours=1)
+
+    def regret(number: int, saved: float | None, state: AdviceState | None) -> Regret:
+        return Regret(
+            since=FIRST + number * hour,
+            until=FIRST + (number + 1) * hour,
+            strategy="sticky",
+            state=state,
+            came=8e6,
+            saved_low=-1e6,
+            saved=saved,
+            saved_high=9e6,
+        )
+
+    found = [(5e6, None), (None, AdviceState.WITHDRAWN), (-1e6, None), (7e6, AdviceState.CONFIRMED)]
+    for number, (saved, state) in enumerate(found):
+        store(history, number, checks=[], events=[], regrets=[regret(number, saved, state)])
+    advised, silent = history.query("advice_regret", until=FIRST + 5 * hour)
+
+    assert (advised["kind"], advised["saved_offset_seconds"]) == ("advised", 7e6)
+    assert (silent["kind"], silent["periods"], silent["known_periods"]) == ("silent", 3, 2)
+    assert (silent["saved_offset_seconds"], silent["came_offset_seconds"]) == (5e6, 2.4e7)
+    assert silent["least_saved_offset_seconds"] == 0
 
 
 def test_the_scorecard_says_what_is_muted(history: PostgresHistory) -> None:
