@@ -12,11 +12,11 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import groupby
 
 from ..ports import LedgerEntry
-from ..records import AdviceDigest, LedgerRow, row_of, to_json
+from ..records import AdviceDigest, LedgerRow, row_of
 
 
 class Misfit(enum.StrEnum):
@@ -81,9 +81,12 @@ class Chain:
 
 
 def hash_of(row: LedgerRow) -> str:
-    """The hash of a row: SHA-256 of its other columns as JSON, with sorted keys and no blanks."""
-    columns = to_json(row)
-    del columns["hash"]
+    """The hash of a row: SHA-256 of its other columns as JSON, with sorted keys, no blanks, and times in UTC."""
+    columns = {
+        name: value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
+        for name, value in row_of(row).items()
+        if name != "hash"
+    }
     text = json.dumps(columns, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
