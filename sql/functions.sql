@@ -66,6 +66,9 @@ END $$;
 REVOKE EXECUTE ON FUNCTION
 make_sample_day(timestamptz), pack_sample_day(date), drop_sample_day(date), drop_rules(text) FROM public;
 
+-- Rows of the ledger are only added.
+REVOKE UPDATE, DELETE, TRUNCATE ON ledger FROM CURRENT_USER;
+
 -- Name of such a schema with snapshots of a cluster: the one with the given name, otherwise the newest one whose name starts
 -- with it. Null for any cluster, and for any name.
 CREATE OR REPLACE FUNCTION newest_rules(of_cluster text, named text) RETURNS text LANGUAGE plpgsql STABLE AS $$

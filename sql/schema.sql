@@ -849,6 +849,35 @@ COMMENT ON COLUMN advice_regret.saved_low IS 'What the strategy would have saved
 COMMENT ON COLUMN advice_regret.saved IS 'The same, expected; null if a member would have received more than it is known to process.';
 COMMENT ON COLUMN advice_regret.saved_high IS 'The same, upper end.';
 
+CREATE TABLE ledger (
+    cluster TEXT NOT NULL,
+    snapshot_id TEXT NOT NULL,
+    taken_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    groups INTEGER NOT NULL,
+    digest TEXT NOT NULL,
+    lasting_groups INTEGER NOT NULL,
+    lasting_digest TEXT NOT NULL,
+    number BIGINT NOT NULL,
+    written_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    previous TEXT,
+    hash TEXT NOT NULL,
+    CONSTRAINT ledger_pkey PRIMARY KEY (cluster, number),
+    CONSTRAINT ledger_snapshot_key UNIQUE (snapshot_id)
+);
+
+COMMENT ON TABLE ledger IS 'One row per snapshot with advice, in the order of storing; never changed or deleted.';
+COMMENT ON COLUMN ledger.cluster IS 'Configured name of the cluster.';
+COMMENT ON COLUMN ledger.snapshot_id IS 'Id of the snapshot, which may be deleted by now.';
+COMMENT ON COLUMN ledger.taken_at IS 'Start of the snapshot.';
+COMMENT ON COLUMN ledger.groups IS 'Number of groups with advice.';
+COMMENT ON COLUMN ledger.digest IS 'SHA-256 of the advice for all groups.';
+COMMENT ON COLUMN ledger.lasting_groups IS 'Number of groups whose advice changed or had an outcome; other advice is deleted after some hours.';
+COMMENT ON COLUMN ledger.lasting_digest IS 'SHA-256 of the advice for these groups.';
+COMMENT ON COLUMN ledger.number IS 'Number of the row in its cluster, from 1.';
+COMMENT ON COLUMN ledger.written_at IS 'Time when the advice was stored, by the clock of the database.';
+COMMENT ON COLUMN ledger.previous IS 'Hash of the row before; null for the first row.';
+COMMENT ON COLUMN ledger.hash IS 'SHA-256 of the other columns, including the hash of the row before.';
+
 CREATE TABLE incident (
     incident_id BIGINT GENERATED ALWAYS AS IDENTITY,
     cluster TEXT NOT NULL,

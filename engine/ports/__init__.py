@@ -3,9 +3,9 @@ Interfaces of external systems, one small Protocol per use.
 
 * Kafka: `Cluster`. Snapshot files: `Lake`. Chat programs and webhooks: `Notifier`.
 * The history database, one port per use: `SnapshotHistory` (snapshots), `ResultHistory` (results of steps),
-  `RollupHistory` (hours and days of groups), `AdviceHistory` (advice), `Outbox` (pending alerts), `Incidents` (of
-  groups and pipelines), `Silences`, `StepRuns`, `PipelineHistory` (health of each cluster's pipeline), `Locks`,
-  `Queries` (named queries). `History` is all of them; `ReportHistory` reads the rows of a report.
+  `RollupHistory` (hours and days of groups), `AdviceHistory` (advice), `LedgerHistory` (its ledger), `Outbox` (pending
+  alerts), `Incidents` (of groups and pipelines), `Silences`, `StepRuns`, `PipelineHistory` (health of each cluster's
+  pipeline), `Locks`, `Queries` (named queries). `History` is all of them; `ReportHistory` reads the rows of a report.
 
 A function takes the ports that it uses. `adapters/` implements them, and `adapters/memory` implements them in memory
 for local runs, recordings and unit tests. The same tests check both.
@@ -25,6 +25,8 @@ from .cluster import Cluster
 from .history import (
     AdviceHistory,
     AdvisedSnapshot,
+    LedgerEntry,
+    LedgerHistory,
     LeftBehind,
     PreviousAdvice,
     ResultHistory,
@@ -65,6 +67,8 @@ __all__ = [
     "Lake",
     "LakeDay",
     "LakeFile",
+    "LedgerEntry",
+    "LedgerHistory",
     "LeftBehind",
     "Locks",
     "Manifest",

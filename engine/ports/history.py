@@ -17,7 +17,15 @@ import pyarrow as pa
 from ..model.assignments import Move
 from ..model.figures import Forecast, Score
 from ..model.groups import Member
-from ..records import AdviceCheck, AdviceColumns, AdviceRow, Course, GroupMetrics
+from ..records import (
+    AdviceCheck,
+    AdviceColumns,
+    AdviceDigest,
+    AdviceRow,
+    Course,
+    GroupMetrics,
+    LedgerRow,
+)
 from ..records.lifecycle import Claim, Uptake
 from .lake import Manifest
 
@@ -201,6 +209,8 @@ class AdviceHistory(Protocol):
         """
         Add the advice of a snapshot with moves, events and checks; it has no rows if the snapshot has no groups.
 
+        A database adds its row of the ledger in the same transaction.
+
         Returns:
             False if the snapshot has advice already, which is kept.
         """
@@ -230,3 +240,26 @@ class AdviceHistory(Protocol):
 
     def first_moves(self, advice_ids: Sequence[int], most: int) -> dict[int, list[Move]]:
         """A limited number of moves of each advice, by topic and partition; advice without moves has no entry."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerEntry:
+    """
+    A row of the ledger beside the advice that is stored now.
+
+    Attributes:
+        written: The row; None if the ledger lacks the snapshot.
+        found: The stored advice; None if the snapshot is deleted.
+        is_thinned: Whether repeated advice of the snapshot is deleted.
+    """
+
+    written: LedgerRow | None
+    found: AdviceDigest | None
+    is_thinned: bool
+
+
+class LedgerHistory(Protocol):
+    """The ledger."""
+
+    def ledger(self, cluster: str | None = None) -> list[LedgerEntry]:
+        """The rows of the ledger beside the stored advice, by cluster and number; snapshots that it lacks come last."""

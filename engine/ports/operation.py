@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from ..records import IncidentRow, MemberMetrics, StepRun
 from .alerts import Delivered, Incidents, Outbox, Posting
-from .history import AdviceHistory, ResultHistory, SnapshotHistory
+from .history import AdviceHistory, LedgerHistory, ResultHistory, SnapshotHistory
 from .rollups import RollupHistory
 from .silences import Silences
 
@@ -174,6 +174,7 @@ class History(
     ResultHistory,
     RollupHistory,
     AdviceHistory,
+    LedgerHistory,
     StepRuns,
     PipelineHistory,
     Outbox,

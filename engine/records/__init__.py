@@ -7,7 +7,7 @@ derived from that (`derivation`), and so are the tables of the database (`tables
 SQLAlchemy is slow).
 
 `cluster_rows` (the five tables of a snapshot), `metrics`, `candidate`, `advice`, `lifecycle` (state of advice),
-`validation`, `incident`, `silence`, `alert`, `snapshot` (in the history database), `step_run`, `held_lock`,
+`ledger`, `validation`, `incident`, `silence`, `alert`, `snapshot` (in the history database), `step_run`, `held_lock`,
 `installation`, `rollup` (hours and days of a group), `candidate_rollup` (hours and days of candidates), `answers`
 (columns of views and named queries, from the headers of their files), `printed_rows` (rows that commands print without
 storing them).
@@ -36,6 +36,7 @@ from .held_lock import HeldLock
 from .incident import CauseSpan, CourseRow, IncidentCourse, IncidentRow, Readers, WatchRow
 from .installation import Installation
 from .keys import OfGroup, OfSnapshot, keys_of
+from .ledger import AdviceDigest, LedgerRow
 from .lifecycle import AdviceCheck, AdviceEvent, Course, Regret
 from .metrics import (
     GroupMetrics,
@@ -85,6 +86,7 @@ TABLES: Mapping[str, type] = {
     "advice_event": EventRow,
     "advice_check": CheckRow,
     "advice_regret": RegretRow,
+    "ledger": LedgerRow,
     "incident": IncidentRow,
     "incident_watch": WatchRow,
     "incident_course": CourseRow,
@@ -106,6 +108,7 @@ __all__ = [
     "TABLES",
     "AdviceCheck",
     "AdviceColumns",
+    "AdviceDigest",
     "AdviceEvent",
     "AdviceRow",
     "AlertRow",
@@ -134,6 +137,7 @@ __all__ = [
     "IncidentCourse",
     "IncidentRow",
     "Installation",
+    "LedgerRow",
     "MemberMetrics",
     "MemberRow",
     "MemberSpan",

@@ -243,6 +243,12 @@ ADVICE_CHECK = _table(
 ADVICE_REGRET = _table(
     "advice_regret", _refers_to("advice", "advice_id"), key=("advice_id", "since")
 )
+# it refers to nothing, so that it stays when snapshots are deleted
+LEDGER = _table(
+    "ledger",
+    UniqueConstraint("snapshot_id", name="ledger_snapshot_key"),
+    key=("cluster", "number"),
+)
 
 INCIDENT = _table(
     "incident",

@@ -16,7 +16,7 @@ from evenkeel.engine.adapters.postgres.statements import arguments, find
 from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
 from evenkeel.engine.model.message import AlertMessage
 from evenkeel.engine.model.moments import utc_now
-from evenkeel.engine.ports import Delivered
+from evenkeel.engine.ports import Delivered, LedgerEntry
 from evenkeel.engine.records import MemberMetrics, records_of
 from evenkeel.engine.snapshots.learned import Learned, learned_in
 
@@ -40,16 +40,21 @@ class MemoryCluster:
 
 
 class MemoryQueries(Memory):
-    """The port `Queries`: every question of `sql/queries` is known; the test says the rows."""
+    """The ports `Queries` and `LedgerHistory`: every question of `sql/queries` is known; the test says the rows."""
 
     def __init__(self, clock: Callable[[], datetime] = utc_now) -> None:
         super().__init__(clock)
         self.answers: dict[str, list[Mapping[str, Any]]] = {}
+        self.entries: list[LedgerEntry] = []
 
     def query(self, name: str, **parameters: Any) -> list[dict[str, Any]]:
         """The rows; a question that could not be asked of Postgres cannot be asked here."""
         arguments(find("query", sql.queries(), name), parameters)
         return [dict(row) for row in self.answers.get(name, ())]
+
+    def ledger(self, cluster: str | None = None) -> list[LedgerEntry]:
+        """Those that the test says."""
+        return self.entries
 
     def members_of_groups_with(self, member_ids: Sequence[str]) -> list[MemberMetrics]:
         """The members of the newest snapshots, group by group."""

@@ -29,6 +29,7 @@ from ...records import (
 from ...snapshots import split_snapshot_id
 from .copy import load
 from .database import Database
+from .ledger import enter
 from .statements import execute
 
 WHOLE = 3
@@ -58,6 +59,7 @@ class AdviceTables(Database):
             ids = {row["group_id"]: row["advice_id"] for row in stored}
             for table, (record, of) in LISTED.items():
                 load(connection, _listed(rows, ids, record, of), table)
+            enter(connection, held.cluster, snapshot_id)
             return True
 
     def thin(self, cluster: str, detail_hours: float) -> None:

@@ -22,6 +22,7 @@ from ...snapshots import split_snapshot_id
 from ...snapshots.learned import LEARNED, Learned, learned_of
 from .advice import AdviceTables
 from .alerts import IncidentTables, OutboxTables
+from .ledger import LedgerTable
 from .migration import migrate
 from .operation import NamedLocks, NamedQueries, StepTables
 from .reader import READER
@@ -51,6 +52,7 @@ class PostgresHistory(
     ResultTables,
     RollupTables,
     AdviceTables,
+    LedgerTable,
     OutboxTables,
     IncidentTables,
     SilenceTables,

@@ -44,6 +44,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "recording": "Show or unpack a recording.",
             "backtest": "Compare past diagnoses, forecasts and advice with what happened.",
             "backfill": "Re-evaluate past snapshots with the current configuration.",
+            "ledger": "Score past advice by its outcome, and verify that it is unchanged.",
         },
         "Develop a strategy": {
             "assign": "Assign partitions for cases read from standard input (JSON lines).",

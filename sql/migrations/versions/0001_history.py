@@ -218,6 +218,22 @@ def upgrade() -> None:
     comment='At most one row: the installation whose pipeline writes the database, known by the id in its lake.'
     )
     op.create_index('installation_only_one', 'installation', [sa.text('(true)')], unique=True)
+    op.create_table('ledger',
+    sa.Column('cluster', sa.Text(), nullable=False, comment='Configured name of the cluster.'),
+    sa.Column('snapshot_id', sa.Text(), nullable=False, comment='Id of the snapshot, which may be deleted by now.'),
+    sa.Column('taken_at', sa.DateTime(timezone=True), nullable=False, comment='Start of the snapshot.'),
+    sa.Column('groups', sa.Integer(), nullable=False, comment='Number of groups with advice.'),
+    sa.Column('digest', sa.Text(), nullable=False, comment='SHA-256 of the advice for all groups.'),
+    sa.Column('lasting_groups', sa.Integer(), nullable=False, comment='Number of groups whose advice changed or had an outcome; other advice is deleted after some hours.'),
+    sa.Column('lasting_digest', sa.Text(), nullable=False, comment='SHA-256 of the advice for these groups.'),
+    sa.Column('number', sa.BigInteger(), nullable=False, comment='Number of the row in its cluster, from 1.'),
+    sa.Column('written_at', sa.DateTime(timezone=True), nullable=False, comment='Time when the advice was stored, by the clock of the database.'),
+    sa.Column('previous', sa.Text(), nullable=True, comment='Hash of the row before; null for the first row.'),
+    sa.Column('hash', sa.Text(), nullable=False, comment='SHA-256 of the other columns, including the hash of the row before.'),
+    sa.PrimaryKeyConstraint('cluster', 'number', name=op.f('ledger_pkey')),
+    sa.UniqueConstraint('snapshot_id', name='ledger_snapshot_key'),
+    comment='One row per snapshot with advice, in the order of storing; never changed or deleted.'
+    )
     op.create_table('silence',
     sa.Column('silence_id', sa.BigInteger(), sa.Identity(always=True), nullable=False, comment='Number of the silence.'),
     sa.Column('kind', sa.Text(), nullable=False, comment='Kind: silence, ack (of the incidents that were open at its start) or maintenance.'),

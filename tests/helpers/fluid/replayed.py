@@ -67,6 +67,14 @@ def compared(names: Sequence[str], seed: int) -> Iterator[Compared]:
     heard = Heard.of(simulate([SITUATIONS[name].group for name in names], SNAPSHOTS, seed))
     yield from _of_regrets(heard, seed)
     yield from _of_checks(heard, seed)
+    taken = taken_up(heard)
+    if taken:
+        again = Heard.of(simulate([*taken.values()], SNAPSHOTS, seed))
+        yield from _of_checks(again, seed)
+
+
+def taken_up(heard: Heard) -> dict[str, Group]:
+    """The groups that were told to switch, as ones that do it some snapshots later, by name."""
     taken: dict[str, Group] = {}
     for message in heard.switches:
         choice = choice_of(heard.history, message)
@@ -77,9 +85,7 @@ def compared(names: Sequence[str], seed: int) -> Iterator[Compared]:
                 group=choice.group, snapshot=moment, to=choice.to, bounces=choice.bounces
             )
             taken.setdefault(choice.group.name, later.takes())
-    if taken:
-        again = Heard.of(simulate([*taken.values()], SNAPSHOTS, seed))
-        yield from _of_checks(again, seed)
+    return taken
 
 
 def _of_checks(heard: Heard, seed: int) -> Iterator[Compared]:

@@ -19,7 +19,7 @@ from tests.unit.cli.conftest import Run
 
 ORDER = """
     lag advise tasks report query runbook whatif elect explain diff plan alerts silence ack snapshot recording backtest
-    backfill assign check-assignor doctor admin
+    backfill ledger assign check-assignor doctor admin
 """
 COMMANDS = tuple(ORDER.split())
 FAMILIES = {

@@ -1,0 +1,396 @@
+-- How good was the advice? One row per score and time after the adoption (an hour and a day), with its target; value is
+-- null without a case. switches_that_paid and harm: shares of the switches that were advised, adopted and compared with
+-- a replay of the assignment before. A switch paid if it certainly saved lag (saved_low above 0). It did harm if it
+-- certainly cost more than it saved (saved_high below 0). A switch for racks alone paid if the cross-rack share fell, and
+-- did harm if it rose. recall: share of the hours (or days) with a recommended switch, of those in which a switch would
+-- certainly have saved lag, and at least :gain of it; adopted switches count. regret: lag that switches would have saved
+-- but did not, divided by what all could have saved. coverage: share of the lag forecasts for 15 minutes and one hour,
+-- one per group and hour, with the actual lag in p10 to p90; after a day, those of adopted advice.
+-- coverage_of_worst_tenth: the same for the tenth of the groups with the lowest, of groups with 20 forecasts. wobble:
+-- advice that was withdrawn and given again within a day. messages: without edits. Both are per 1,000 group-days.
+--
+-- Parameters:
+--   :cluster text = null            Configured name of the cluster; null for all clusters.
+--   :hours double precision = 720   Length of the period in hours.
+--   :until timestamptz = null       End of the period; null for now.
+--   :gain double precision = 0.2    Share of the lag that a switch must save to count for recall (policy key lag_gain).
+--
+-- Its own columns:
+--   score text                           Name of the score.
+--   after_seconds integer = none         Seconds after the adoption; null if the score has none.
+--   value double precision (ratio)       The score.
+--   at_least double precision = none     Lower limit of the target; null if there is none.
+--   at_most double precision = none      Upper limit of the target; null if there is none.
+--   cases bigint                         Number of switches, hours, days, forecasts, groups or group-days.
+--   worst_cluster text = none            Cluster of the case that harms the score most; null if there is none.
+--   worst_group text = none              Group of the worst case.
+--   worst_at timestamptz = none          Time of the worst case.
+--   worst_value double precision = none  Its value: saved or missed lag in lag-seconds, coverage, or number of repetitions.
+--   since timestamptz = none             Start of the first snapshot; null without snapshots.
+--   until timestamptz = none             Start of the last snapshot.
+--   snapshots bigint                     Number of snapshots.
+--   group_days double precision          Days that they cover, summed over groups.
+WITH period AS (
+    SELECT
+        coalesce(CAST(:until AS timestamptz), now()) AS ends_at,
+        coalesce(CAST(:until AS timestamptz), now())
+        - make_interval(secs => 3600 * CAST(:hours AS double precision)) AS begins_at
+),
+
+entry AS (
+    SELECT
+        ledger.cluster,
+        ledger.snapshot_id,
+        ledger.number,
+        ledger.taken_at,
+        -- a snapshot covers the time since the one before, at most an hour
+        ledger.groups * least(coalesce(extract(
+            epoch FROM ledger.taken_at - lag(ledger.taken_at) OVER (PARTITION BY ledger.cluster ORDER BY ledger.taken_at)
+        ), 0), 3600) / 86400 AS group_days
+    FROM ledger
+    CROSS JOIN period
+    -- outcomes are kept as long as snapshots are
+    INNER JOIN snapshot ON snapshot.snapshot_id = ledger.snapshot_id
+    WHERE
+        ledger.taken_at > period.begins_at
+        AND ledger.taken_at <= period.ends_at
+        AND (CAST(:cluster AS text) IS NULL OR ledger.cluster = CAST(:cluster AS text))
+),
+
+extent AS (
+    SELECT
+        min(taken_at) AS since,
+        max(taken_at) AS until,
+        count(*) AS snapshots,
+        coalesce(sum(group_days), 0)::double precision AS group_days
+    FROM entry
+),
+
+checked AS (
+    SELECT
+        advice.cluster,
+        advice.group_id,
+        outcome.adopted_at,
+        outcome.after_seconds,
+        outcome.measure,
+        outcome.actual,
+        outcome.actual BETWEEN outcome.low AND outcome.high AS held,
+        outcome.saved_low,
+        coalesce(outcome.saved, greatest(outcome.saved_low, 0)) AS saved,
+        outcome.saved_high,
+        -- null unless the advice was for racks alone
+        CAST(advice.course -> 'uptakes' -> -1 ->> 'crossed' AS double precision) AS crossed
+    FROM advice_check AS outcome
+    INNER JOIN advice ON advice.advice_id = outcome.advice_id
+    INNER JOIN entry ON entry.snapshot_id = advice.snapshot_id
+    WHERE
+        outcome.after_seconds IN (3600, 86400)
+        AND EXISTS (
+            SELECT FROM advice_event AS event
+            INNER JOIN advice AS told ON told.advice_id = event.advice_id
+            INNER JOIN ledger AS written ON written.snapshot_id = told.snapshot_id
+            WHERE
+                told.cluster = advice.cluster
+                AND told.group_id = advice.group_id
+                AND event.strategy = outcome.strategy
+                AND event.state = 'confirmed'
+                AND event.at <= outcome.adopted_at
+                AND written.number < entry.number
+        )
+),
+
+switch AS (
+    SELECT
+        cluster,
+        group_id,
+        adopted_at,
+        after_seconds,
+        CASE WHEN crossed IS NULL THEN saved_low > 0 ELSE actual < crossed END AS paid,
+        CASE WHEN crossed IS NULL THEN saved_high < 0 ELSE actual > crossed END AS harmed,
+        CASE WHEN crossed IS NULL THEN saved END AS saved
+    FROM checked
+    WHERE
+        CASE
+            WHEN crossed IS NULL THEN measure = 'lag' AND saved_low IS NOT NULL AND saved_high IS NOT NULL
+            ELSE measure = 'cross_rack_share' AND actual IS NOT NULL
+        END
+),
+
+-- hours with or without advice in which the group did not switch, and adopted switches, each once per time after it
+hour AS (
+    SELECT
+        lasts.after_seconds,
+        advice.cluster,
+        advice.group_id,
+        regret.since AS at,
+        FALSE AS adopted,
+        regret.state IS NOT DISTINCT FROM 'confirmed' AS told,
+        regret.came,
+        regret.saved_low,
+        coalesce(regret.saved, greatest(regret.saved_low, 0)) AS saved
+    FROM advice_regret AS regret
+    INNER JOIN advice ON advice.advice_id = regret.advice_id
+    INNER JOIN entry ON entry.snapshot_id = advice.snapshot_id
+    CROSS JOIN (VALUES (3600), (86400)) AS lasts (after_seconds)
+    UNION ALL
+    (
+        SELECT DISTINCT ON (lasts.after_seconds, switch.cluster, switch.group_id, switch.adopted_at)
+            lasts.after_seconds,
+            switch.cluster,
+            switch.group_id,
+            switch.adopted_at,
+            TRUE,
+            TRUE,
+            0,
+            switch.saved,
+            switch.saved
+        FROM switch
+        INNER JOIN (VALUES (3600), (86400)) AS lasts (after_seconds) ON switch.after_seconds <= lasts.after_seconds
+        WHERE switch.saved IS NOT NULL
+        ORDER BY
+            lasts.after_seconds, switch.cluster, switch.group_id, switch.adopted_at, switch.after_seconds DESC
+    )
+),
+
+-- an hour, or a day in which hours of a group add up
+chance AS (
+    SELECT
+        after_seconds,
+        cluster,
+        group_id,
+        CASE WHEN after_seconds = 3600 THEN at ELSE date_bin('1 day', at, '2000-01-01 00:00:00+00') END AS at,
+        bool_or(told) AS told,
+        sum(saved) AS saved
+    FROM hour
+    GROUP BY
+        1, 2, 3, 4,
+        -- an adoption within an hour is a case of its own
+        CASE WHEN after_seconds = 3600 THEN adopted END
+    HAVING sum(saved_low) > 0 AND sum(saved) >= CAST(:gain AS double precision) * sum(came)
+),
+
+missed AS (
+    SELECT
+        after_seconds,
+        cluster,
+        group_id,
+        sum(greatest(saved, 0)) FILTER (WHERE NOT adopted) AS missed,
+        sum(greatest(saved, 0)) AS could,
+        count(*) FILTER (WHERE saved > 0) AS cases
+    FROM hour
+    GROUP BY after_seconds, cluster, group_id
+),
+
+forecast AS (
+    SELECT DISTINCT ON (history.cluster, history.group_id, date_bin('1 hour', history.taken_at, '2000-01-01 00:00:00+00'))
+        history.cluster,
+        history.group_id,
+        history.taken_at,
+        history.forecast_soon_lag_low,
+        history.forecast_soon_lag_high,
+        history.forecast_lag_low,
+        history.forecast_lag_high
+    FROM lag_history AS history
+    CROSS JOIN period
+    WHERE
+        history.taken_at > period.begins_at
+        AND history.taken_at <= period.ends_at
+        AND history.forecast_lag_low IS NOT NULL
+        AND (CAST(:cluster AS text) IS NULL OR history.cluster = CAST(:cluster AS text))
+    ORDER BY
+        history.cluster,
+        history.group_id,
+        date_bin('1 hour', history.taken_at, '2000-01-01 00:00:00+00'),
+        history.taken_at
+),
+
+band AS (
+    SELECT forecast.cluster, forecast.group_id, forecast.taken_at, ahead.lasts, ahead.low, ahead.high
+    FROM forecast
+    CROSS JOIN LATERAL (
+        VALUES
+        (interval '15 minutes', forecast.forecast_soon_lag_low, forecast.forecast_soon_lag_high),
+        (interval '1 hour', forecast.forecast_lag_low, forecast.forecast_lag_high)
+    ) AS ahead (lasts, low, high)
+    WHERE ahead.low IS NOT NULL
+),
+
+predicted AS (
+    SELECT
+        band.cluster,
+        band.group_id,
+        band.taken_at,
+        -- samples have seven digits of a forecast
+        came.total_lag::real BETWEEN band.low::real AND band.high::real AS held
+    FROM band
+    CROSS JOIN LATERAL (
+        SELECT
+            later.total_lag,
+            later.taken_at
+        FROM lag_history AS later
+        WHERE
+            later.cluster = band.cluster
+            AND later.group_id = band.group_id
+            AND later.total_lag IS NOT NULL
+            AND later.taken_at BETWEEN band.taken_at + 0.9 * band.lasts AND band.taken_at + 1.1 * band.lasts
+        ORDER BY abs(extract(epoch FROM later.taken_at - band.taken_at - band.lasts)), later.taken_at LIMIT 1
+    ) AS came
+    -- a forecast is that of one assignment
+    WHERE NOT EXISTS (
+        SELECT FROM lag_history AS changed
+        WHERE
+            changed.cluster = band.cluster
+            AND changed.group_id = band.group_id
+            AND changed.reassigned
+            AND changed.taken_at > band.taken_at
+            AND changed.taken_at <= came.taken_at
+    )
+),
+
+held AS (
+    SELECT 3600 AS after_seconds, cluster, group_id, taken_at AS at, held FROM predicted
+    UNION ALL
+    SELECT after_seconds, cluster, group_id, adopted_at, held FROM checked
+    WHERE after_seconds = 86400 AND measure = 'lag' AND held IS NOT NULL
+),
+
+group_coverage AS (
+    SELECT
+        after_seconds,
+        cluster,
+        group_id,
+        avg(held::integer)::double precision AS share,
+        row_number() OVER (PARTITION BY after_seconds ORDER BY avg(held::integer), cluster, group_id) AS place,
+        count(*) OVER (PARTITION BY after_seconds) AS groups
+    FROM held
+    GROUP BY after_seconds, cluster, group_id
+    HAVING count(*) >= 20
+),
+
+wobbled AS (
+    SELECT
+        advice.cluster,
+        advice.group_id,
+        min(event.at) AS at,
+        count(*) AS times
+    FROM advice_event AS event
+    INNER JOIN advice ON advice.advice_id = event.advice_id
+    INNER JOIN entry ON entry.snapshot_id = advice.snapshot_id
+    WHERE
+        event.state = 'withdrawn'
+        AND EXISTS (
+            SELECT FROM advice_event AS again
+            INNER JOIN advice AS told ON told.advice_id = again.advice_id
+            WHERE
+                told.cluster = advice.cluster
+                AND told.group_id = advice.group_id
+                AND again.state = 'confirmed'
+                AND again.at > event.at
+                AND again.at <= event.at + interval '1 day'
+        )
+    GROUP BY advice.cluster, advice.group_id
+),
+
+message AS (
+    SELECT count(*) AS messages
+    FROM message_history AS history
+    CROSS JOIN period
+    WHERE
+        history.state <> 'superseded'
+        AND NOT history.is_edit
+        AND coalesce(history.taken_at, history.created_at) > period.begins_at
+        AND coalesce(history.taken_at, history.created_at) <= period.ends_at
+        AND (CAST(:cluster AS text) IS NULL OR history.cluster = CAST(:cluster AS text))
+),
+
+result AS (
+    SELECT 'switches_that_paid' AS score, after_seconds, avg(paid::integer)::double precision AS value, count(*) AS cases
+    FROM switch
+    GROUP BY after_seconds
+    UNION ALL
+    SELECT 'harm', after_seconds, avg(harmed::integer)::double precision, count(*) FROM switch
+    GROUP BY after_seconds
+    UNION ALL
+    SELECT 'recall', after_seconds, avg(told::integer)::double precision, count(*) FROM chance
+    GROUP BY after_seconds
+    UNION ALL
+    SELECT 'regret', after_seconds, coalesce(sum(missed), 0) / nullif(sum(could), 0), sum(cases)::bigint FROM missed
+    GROUP BY after_seconds
+    UNION ALL
+    SELECT 'coverage', after_seconds, avg(held::integer)::double precision, count(*) FROM held
+    GROUP BY after_seconds
+    UNION ALL
+    SELECT 'coverage_of_worst_tenth', after_seconds, avg(share), count(*) FROM group_coverage
+    WHERE place <= ceil(groups / 10.0)
+    GROUP BY after_seconds
+    UNION ALL
+    SELECT
+        'wobble',
+        NULL,
+        1000 * coalesce((SELECT sum(times) FROM wobbled), 0)::double precision / nullif(group_days, 0),
+        floor(group_days)::bigint
+    FROM extent
+    UNION ALL
+    SELECT 'messages', NULL, 1000 * message.messages / nullif(extent.group_days, 0), floor(extent.group_days)::bigint
+    FROM extent CROSS JOIN message
+),
+
+example AS (
+    SELECT DISTINCT ON (score, after_seconds) score, after_seconds, cluster, group_id, at, value
+    FROM (
+        SELECT 'switches_that_paid' AS score, after_seconds, cluster, group_id, adopted_at AS at, saved AS value, saved AS badness
+        FROM switch WHERE NOT paid
+        UNION ALL
+        SELECT 'harm', after_seconds, cluster, group_id, adopted_at, saved, saved FROM switch
+        WHERE harmed
+        UNION ALL
+        SELECT 'recall', after_seconds, cluster, group_id, at, saved, -saved FROM chance
+        WHERE NOT told
+        UNION ALL
+        SELECT 'regret', after_seconds, cluster, group_id, NULL, missed, -missed FROM missed
+        WHERE missed > 0
+        UNION ALL
+        SELECT names.score, after_seconds, cluster, group_id, NULL, share, place FROM group_coverage
+        CROSS JOIN (VALUES ('coverage'), ('coverage_of_worst_tenth')) AS names (score)
+        UNION ALL
+        SELECT 'wobble', NULL, cluster, group_id, at, times, -times FROM wobbled
+    ) AS listed
+    ORDER BY score, after_seconds, badness NULLS LAST, cluster, group_id, at
+)
+
+SELECT
+    wanted.score,
+    wanted.after_seconds,
+    result.value,
+    wanted.at_least,
+    wanted.at_most,
+    coalesce(result.cases, 0) AS cases,
+    example.cluster AS worst_cluster,
+    example.group_id AS worst_group,
+    example.at AS worst_at,
+    example.value AS worst_value,
+    extent.since,
+    extent.until,
+    extent.snapshots,
+    extent.group_days
+FROM (
+    VALUES
+    (1, 'switches_that_paid', 3600, 0.95, NULL),
+    (1, 'switches_that_paid', 86400, 0.95, NULL),
+    (2, 'harm', 3600, NULL, 0.01),
+    (2, 'harm', 86400, NULL, 0.01),
+    (3, 'recall', 3600, 0.8, NULL),
+    (3, 'recall', 86400, 0.8, NULL),
+    (4, 'regret', 3600, NULL, 0.2),
+    (4, 'regret', 86400, NULL, 0.2),
+    (5, 'coverage', 3600, 0.75, 0.85),
+    (5, 'coverage', 86400, 0.75, 0.85),
+    (6, 'coverage_of_worst_tenth', 3600, 0.7, NULL),
+    (6, 'coverage_of_worst_tenth', 86400, 0.7, NULL),
+    (7, 'wobble', NULL, NULL, NULL),
+    (8, 'messages', NULL, NULL, NULL)
+) AS wanted (place, score, after_seconds, at_least, at_most)
+CROSS JOIN extent
+LEFT JOIN result ON result.score = wanted.score AND result.after_seconds IS NOT DISTINCT FROM wanted.after_seconds
+LEFT JOIN example ON example.score = wanted.score AND example.after_seconds IS NOT DISTINCT FROM wanted.after_seconds
+ORDER BY wanted.place, wanted.after_seconds;

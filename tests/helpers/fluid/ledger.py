@@ -1,0 +1,69 @@
+"""
+`python -m tests.helpers.fluid.ledger [SITUATION ...] [--seed N]`: the ledger's page over the simulated fleet.
+
+Situations are listened to, and where a switch is told, the group takes it up three snapshots later (`replayed`). All
+that goes through the pipeline into a Postgres of its own, whose ledger is verified and printed in Markdown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from evenkeel.engine.adapters.postgres import PostgresHistory
+from evenkeel.engine.adapters.recording import Recording
+from evenkeel.engine.advice.ledger import verified
+from evenkeel.engine.cli.views.ledger import show_chains, show_scores
+from evenkeel.engine.config import Settings
+from evenkeel.engine.pipeline.pipeline import walk
+from evenkeel.engine.snapshots import split_snapshot_id
+from tests.helpers.fluid.replayed import taken_up
+from tests.helpers.fluid.run import History, simulate
+from tests.helpers.fluid.score import Heard
+from tests.helpers.fluid.situations import SITUATIONS
+from tests.helpers.fluid.tables import CLUSTER, snapshots
+from tests.helpers.fluid.truth import SNAPSHOTS
+from tests.helpers.lake_snapshots import write_taken
+from tests.stage.postgres import throw_away_history
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Simulate, listen, switch, store, verify, print."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.helpers.fluid.ledger", description=__doc__
+    )
+    parser.add_argument("situation", nargs="*", metavar="SITUATION", choices=[*SITUATIONS, []])
+    parser.add_argument("--seed", type=int, default=7, help="of what arrives (7)")
+    options = parser.parse_args(arguments)
+    with throw_away_history() as url:
+        history = PostgresHistory(url)
+        rows = stored(history, switched(options.situation or list(SITUATIONS), options.seed))
+        chains = verified(history.ledger())
+    show_scores(rows, markdown=True)
+    print()
+    show_chains(chains)
+    return int(any(chain.finding for chain in chains))
+
+
+def switched(names: Sequence[str], seed: int) -> History:
+    """What becomes of situations whose groups do what they are told."""
+    groups = [SITUATIONS[name].group for name in names]
+    taken = taken_up(Heard.of(simulate(groups, SNAPSHOTS, seed)))
+    return simulate([taken.get(group.name, group) for group in groups], SNAPSHOTS, seed)
+
+
+def stored(history: PostgresHistory, happened: History) -> list[dict[str, Any]]:
+    """The scores of a history, after it went through the pipeline into Postgres."""
+    lake = Recording()
+    ids = write_taken(lake, snapshots(happened))
+    settings = Settings(digest_threshold=len(happened.groups) + 1)
+    for _ in walk(lake, history, settings, CLUSTER):
+        pass
+    _, until = split_snapshot_id(ids[-1])
+    return history.query("ledger_scores", until=until)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
