@@ -71,10 +71,13 @@ class Judged:
 
     @property
     def inside(self) -> bool:
-        """Whether what was measured lies within what was replayed."""
-        if self.low is None or self.high is None:
-            return False
-        return self.low <= self.measured <= self.high
+        """Whether the lag that was measured lies within what was replayed."""
+        return _within(self.low, self.measured, self.high)
+
+    @property
+    def late_inside(self) -> bool:
+        """Whether how late the twin is lies within what was replayed."""
+        return _within(self.late_low, self.late_measured, self.late_high)
 
 
 def looks(snapshots: Sequence[GroupSnapshot], commit_seconds: float) -> list[Look]:
@@ -156,7 +159,8 @@ def replays(
     """
     The replay of the assignment before the switch after each look, as advice carries it along.
 
-    It begins with the last look that shows that assignment; where nobody switches, with the last one before.
+    It begins with the last look that shows that assignment, be it between two restarts; where nobody switches, with the
+    last one before.
     """
     way: Counterfactual | None = None
     before: str | None = None
@@ -164,7 +168,7 @@ def replays(
     for look in goes:
         present = look.present
         shows = present.assignment if present else None
-        if present is not None and (look.at <= since or (switches and now == before == shows)):
+        if present is not None and (look.at <= since or (switches and shows == before)):
             way, before, now = begun(present, present.owner, look.at), shows, shows
         else:
             way = gone_on(way, present, look.at)
@@ -178,3 +182,9 @@ def area(seen: Sequence[Look]) -> float:
     known = [(each.at.timestamp(), each.lag) for each in seen if each.lag is not None]
     moments, lags = (np.array(each, np.float64) for each in zip(*known, strict=True))
     return float(np.trapezoid(lags, moments)) if len(known) > 1 else 0.0
+
+
+def _within(low: float | None, value: float | None, high: float | None) -> bool:
+    if low is None or value is None or high is None:
+        return False
+    return low <= value <= high

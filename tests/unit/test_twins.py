@@ -214,6 +214,6 @@ def test_what_is_kept_is_what_is_printed(tmp_path: Path) -> None:
 
     assert load(tmp_path / "kept.json") == found
     assert [*table(found)][2:] == [
-        "| trace | roundrobin | 50 | +100 | +100 (+90 to +110) | yes | ? | - |",
-        "| trace | - | 50 | +4 | ? (+90 to +110) | no | ? | - |",
+        "| trace | roundrobin | 50 | +100 | +100 (+90 to +110) | yes | ? | - | no |",
+        "| trace | - | 50 | +4 | ? (+90 to +110) | no | ? | - | no |",
     ]
