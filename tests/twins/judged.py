@@ -21,6 +21,9 @@ from tests.helpers.measuring import of_tables
 LATE_SECONDS = 10.0
 """The SLO here: a snapshot is taken every ten seconds, not every five minutes."""
 
+PATIENCE = 3
+"""Looks at the end of which one must have a replay: a group may rebalance at any of them."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
@@ -70,13 +73,13 @@ class Judged:
     late_high: float | None = None
 
     @property
-    def inside(self) -> bool:
-        """Whether the lag that was measured lies within what was replayed."""
+    def inside(self) -> bool | None:
+        """Whether the lag that was measured lies within what was replayed; None: nothing was."""
         return _within(self.low, self.measured, self.high)
 
     @property
-    def late_inside(self) -> bool:
-        """Whether how late the twin is lies within what was replayed."""
+    def late_inside(self) -> bool | None:
+        """Whether how late the twin is lies within what was replayed; None: nothing was."""
         return _within(self.late_low, self.late_measured, self.late_high)
 
 
@@ -121,11 +124,12 @@ def judged(
     """
     switches = named["strategy"] is not None
     ways = [*replays(goes, since, switches)]
-    known = [at for at, way in enumerate(ways) if way is not None and way.at == goes[at].at]
-    last = known[-1] if known else len(goes) - 1
+    newest = range(len(goes) - 1, max(len(goes) - 1 - PATIENCE, 0), -1)
+    whole = [at for at in newest if (way := ways[at]) is not None and way.at == goes[at].at]
+    last = whole[0] if whole else newest[0]
     way = ways[last]
-    # where no replay came to its end, what is measured is shown all the same
-    first_at = way.since if way is not None else max(e.at for e in goes if e.at <= since)
+    # where there is no replay, what is measured is shown all the same
+    first_at = max(e.at for e in goes if e.at <= since) if way is None else way.since
     span = slice(next(n for n, e in enumerate(goes) if e.at == first_at), last + 1)
     came, measured = area(goes[span]), area(stays[span])
     one = Judged(
@@ -184,7 +188,7 @@ def area(seen: Sequence[Look]) -> float:
     return float(np.trapezoid(lags, moments)) if len(known) > 1 else 0.0
 
 
-def _within(low: float | None, value: float | None, high: float | None) -> bool:
+def _within(low: float | None, value: float | None, high: float | None) -> bool | None:
     if low is None or value is None or high is None:
-        return False
+        return None
     return low <= value <= high

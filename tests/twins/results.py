@@ -33,7 +33,7 @@ def load(path: Path = RESULTS) -> list[Judged]:
 def failures(found: Sequence[Judged]) -> list[str]:
     """What is wrong with them, a line each."""
     switching = [one for one in found if one.strategy is not None]
-    inside = sum(one.inside for one in switching)
+    inside = sum(bool(one.inside) for one in switching)
     wrong = []
     if inside < INSIDE * len(switching):
         wrong.append(f"{inside} of {len(switching)} pairs that switched are inside")
@@ -51,8 +51,8 @@ def section() -> str:
     """What the documentation has of the figures that were kept."""
     found = load()
     switching = [one for one in found if one.strategy is not None]
-    inside = sum(one.inside for one in switching)
-    late = sum(one.late_inside for one in switching)
+    inside = sum(bool(one.inside) for one in switching)
+    late = sum(bool(one.late_inside) for one in switching)
     head = (
         "`python -m tests.twins --traces FOLDER` lets two groups read one topic on three brokers, at "
         f"{RATE:.0f} records/s. One follows `evenkeel runbook`, its twin stays. Traces run 30 times faster.\n"
@@ -95,8 +95,8 @@ def _with_ends(
     return f"{written(expected)} ({written(low)} to {written(high)})"
 
 
-def _yes(value: bool) -> str:
-    return "yes" if value else "no"
+def _yes(value: bool | None) -> str:
+    return "unknown" if value is None else "yes" if value else "no"
 
 
 def _number(value: float | None) -> str:

@@ -160,14 +160,29 @@ def test_a_pair_of_which_nobody_switches_differs_by_nothing() -> None:
     assert found.seconds == INTERVAL * (len(ENDS) - SWITCH)
 
 
-def test_what_a_replay_does_not_know_is_outside() -> None:
-    """A group that nothing is known of has no replay, and what is measured is told all the same."""
+def test_a_group_of_which_nothing_is_known_has_no_replay() -> None:
+    """What is measured is told all the same."""
     goes = [replace(look, present=None) for look in lived(SWITCHES)]
 
     found = judged(SWITCHED, goes, lived(STAYS), SINCE)
 
-    assert (found.low, found.expected, found.high, found.inside) == (None, None, None, False)
+    assert (found.low, found.expected, found.high, found.inside) == (None, None, None, None)
     assert found.measured > 0
+
+
+def test_a_group_with_other_members_to_the_end_has_no_replay() -> None:
+    """A scaler has added one: what came before that is no answer to what staying would have brought by now."""
+    goes = lived(SWITCHES)
+    for at in range(SWITCH + 5, len(goes)):
+        present = goes[at].present
+        assert present is not None
+        scaled = replace(present, members=("a", "b", "c", "d"), assignment="scaled")
+        goes[at] = replace(goes[at], present=scaled)
+
+    found = judged(SWITCHED, goes, lived(STAYS), SINCE)
+
+    assert found.inside is None
+    assert found.seconds == INTERVAL * (len(ENDS) - SWITCH)
 
 
 # What is wrong
@@ -214,6 +229,6 @@ def test_what_is_kept_is_what_is_printed(tmp_path: Path) -> None:
 
     assert load(tmp_path / "kept.json") == found
     assert [*table(found)][2:] == [
-        "| trace | roundrobin | 50 | +100 | +100 (+90 to +110) | yes | ? | - | no |",
-        "| trace | - | 50 | +4 | ? (+90 to +110) | no | ? | - | no |",
+        "| trace | roundrobin | 50 | +100 | +100 (+90 to +110) | yes | ? | - | unknown |",
+        "| trace | - | 50 | +4 | ? (+90 to +110) | no | ? | - | unknown |",
     ]
