@@ -181,6 +181,12 @@ PROGRAMS = (
         program=(*_PYTHON, "tests.stage", "chaos", "--minutes", "10"),
     ),
     Tier(
+        "twins",
+        "ten pairs of groups on brokers, of which one switches: what staying brings, replayed and measured",
+        waits=True,
+        program=(*_PYTHON, "tests.twins"),
+    ),
+    Tier(
         "faults",
         "100 runs of the pipeline with faults drawn by seed, compared with the run without",
         program=(*_PYTHON, "tests.faults"),

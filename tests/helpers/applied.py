@@ -50,7 +50,12 @@ class Members(ABC):
     """Kafka's command that describes such a group."""
 
     def __init__(
-        self, stage: Stage, name: str, settings: Mapping[str, str], racks: Sequence[str] = ()
+        self,
+        stage: Stage,
+        name: str,
+        settings: Mapping[str, str],
+        racks: Sequence[str] = (),
+        topic: str | None = None,
     ) -> None:
         """
         Args:
@@ -58,9 +63,11 @@ class Members(ABC):
             name: Of the group, without the stage's prefix.
             settings: What all members have at first.
             racks: The rack of each member; the topic's partitions are then on one broker each.
+            topic: What they read, with as many partitions; None: a topic of their own.
         """
         self.stage, self.name = stage, stage.prefix + name
-        self.topic = stage.topic(f"{name}-topic", [0] * len(ON), on=ON if racks else None)
+        own = ON if racks else None
+        self.topic = topic or stage.topic(f"{name}-topic", [0] * len(ON), on=own)
         self.settings, self.racks = dict(settings), racks
         stage.ending.callback(self.end)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from threading import Lock
+
 from typer.testing import CliRunner, Result
 
 from evenkeel.engine.cli import app
@@ -12,6 +14,9 @@ SECONDS = 180
 
 AGAIN = "Retry once the group is Stable."
 """How a refusal ends that is only about this moment."""
+
+_ONE = Lock()
+"""Who invokes a command: meanwhile standard output is its own."""
 
 
 def evenkeel(*arguments: str) -> str:
@@ -25,7 +30,8 @@ def evenkeel(*arguments: str) -> str:
     """
 
     def answered() -> Result | None:
-        result = CliRunner().invoke(app, [*arguments])
+        with _ONE:
+            result = CliRunner().invoke(app, [*arguments])
         if result.exit_code and AGAIN in result.output:
             return None
         assert result.exit_code == 0, result.output

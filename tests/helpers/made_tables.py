@@ -49,6 +49,7 @@ from tests.helpers.view_samples import page as columns_page
 from tests.helpers.view_samples import public
 from tests.supply.bundled import BUNDLED
 from tests.tiers import PROGRAMS, TIERS
+from tests.twins import results as twins
 
 ROOT = Path(__file__).parents[2]
 
@@ -311,6 +312,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "queries": _queries,
     "tables": _relations,
     "tiers": _tiers,
+    "twins": twins.section,
     "verbs": _verbs,
     "views": _views,
     "view pages": _view_pages,

@@ -108,16 +108,24 @@ class Member:
             if self.may_commit.is_set() and time.monotonic() >= due:
                 self._commit(consumer)
                 due = time.monotonic() + self.plan.commit_seconds
+        self._close(consumer)
+
+    def _close(self, consumer: Consumer) -> None:
         consumer.close()
+
+    def speed(self) -> float | None:
+        """Records a second that it does now; None: all that there are."""
+        return self.plan.speed
 
     def _work(self) -> None:
         """Do what was read, as much of it as the member's speed allows; partitions take turns."""
-        if self.plan.speed is None:
+        speed = self.speed()
+        if speed is None:
             for known in self._progress.values():
                 known.done = known.read
             return
         now = time.monotonic()
-        self._allowed += (now - self._worked) * self.plan.speed
+        self._allowed += (now - self._worked) * speed
         self._worked = now
         while waiting := [known for known in self._progress.values() if known.done < known.read]:
             if self._allowed < 1:
@@ -147,7 +155,7 @@ class Member:
         slow = self.number == self.plan.slow_member or partition == self.plan.slow_partition
         return self.plan.slow_share if slow else 1.0
 
-    def _commit(self, consumer: Consumer) -> None:
+    def _commit(self, consumer: Consumer, *, asynchronous: bool = True) -> None:
         if not self.plan.commits:
             return
         offsets = []
@@ -158,7 +166,7 @@ class Member:
                 offsets.append(TopicPartition(topic, partition, target))
         if offsets:
             try:
-                consumer.commit(offsets=offsets, asynchronous=True)
+                consumer.commit(offsets=offsets, asynchronous=asynchronous)
             except KafkaException:  # between two generations; the next one commits more
                 return
 
@@ -190,11 +198,15 @@ class SteadyProducer:
             passed = min(now - last, 5.0)
             last = now
             for topic in self._topics:
-                for partition, rate in enumerate(topic.rates):
+                for partition, rate in enumerate(self._rates(topic)):
                     waiting = due.get((topic.name, partition), 0.0) + rate * passed
                     due[topic.name, partition] = waiting - int(waiting)
                     self._write(topic, partition, int(waiting))
             self._producer.poll(0)
+
+    def _rates(self, topic: TopicPlan) -> Sequence[float]:
+        """Records per second of each partition, now."""
+        return topic.rates
 
     def _write(self, topic: TopicPlan, partition: int, count: int) -> None:
         for number in range(count):

@@ -1,0 +1,154 @@
+"""Brokers, pairs of twins, snapshots of all of them, and what becomes of it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from kafka.admin import KafkaAdminClient
+
+from evenkeel.engine.model.groups import GroupSnapshot
+from evenkeel.engine.snapshots import groups_of
+from tests.helpers.applied import settled
+from tests.helpers.kafka_stage import Stage, taken
+from tests.stage.kafka.brokers import KafkaCluster
+from tests.stage.kafka.jars import resolve_jars
+from tests.stage.process import sweep
+from tests.stage.workload.members import make_producer
+from tests.twins.groups import COMMIT_SECONDS, Arrivals, Twins, ended
+from tests.twins.judged import Judged, judged, looks
+from tests.twins.plan import INTERVAL, WARM, Pair
+
+PREFIX = "evenkeel-test-twins-"
+
+AT_ONCE = 2
+"""Groups that switch side by side: more of them would keep two cores from all the rest."""
+
+
+def say(line: str) -> None:
+    """Print at once, to where no command of another thread prints."""
+    print(f"{datetime.now(UTC):%H:%M:%S}  {line}", file=sys.stderr, flush=True)
+
+
+def run(pairs: Sequence[Pair], seconds: float) -> list[Judged]:
+    """
+    Let all pairs live, and judge them.
+
+    Args:
+        pairs: The plan.
+        seconds: For how long each is looked at from its switch on.
+    """
+    with brokers() as bootstrap, ExitStack() as ending:
+        twins = [_on(bootstrap, pair, ending) for pair in pairs]
+        ending.callback(ended, twins)
+        for each in twins:
+            each.start()
+        every = [group for each in twins for group in each.groups]
+        for group in every:
+            settled(group, "range")
+        say(f"{len(every)} groups are whole")
+        seen = _lived(bootstrap, twins, seconds)
+        for group in every:
+            group.check()
+    return _judged(twins, seen, seconds)
+
+
+@contextmanager
+def brokers() -> Iterator[str]:
+    """Three brokers for this run, and their address."""
+    with TemporaryDirectory(prefix="evenkeel-twins-") as folder:
+        home = Path(folder)
+        try:
+            cluster = KafkaCluster(
+                home / "brokers", home=home, jars=resolve_jars(), throw_away=True
+            )
+            with cluster:
+                yield cluster.bootstrap
+        finally:
+            sweep(home)
+
+
+def _on(bootstrap: str, pair: Pair, ending: ExitStack) -> Twins:
+    admin = KafkaAdminClient(bootstrap_servers=bootstrap.split(","))
+    ending.callback(admin.close)
+    return Twins(Stage(bootstrap, f"{PREFIX}{pair.name}-", admin), pair)
+
+
+def _lived(
+    bootstrap: str, twins: Sequence[Twins], seconds: float
+) -> dict[str, list[GroupSnapshot]]:
+    """Let records arrive, groups switch and scalers work; every snapshot of each group, oldest first."""
+    seen: dict[str, list[GroupSnapshot]] = {}
+    producer = make_producer(bootstrap, PREFIX)
+    arrivals = Arrivals(producer, twins)
+    switching: list[Future[None]] = []
+    began = time.monotonic()
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        try:
+            while not _over(twins, seconds):
+                if not switching and time.monotonic() - began >= WARM:
+                    switching = [pool.submit(each.switch) for each in twins]
+                for each in switching:
+                    if each.done():
+                        each.result()
+                _look(bootstrap, twins, seen)
+                passed = time.monotonic() - began
+                time.sleep(INTERVAL - passed % INTERVAL)
+        finally:
+            for each in switching:
+                each.cancel()
+            arrivals.stop(10)
+    return seen
+
+
+def _over(twins: Sequence[Twins], seconds: float) -> bool:
+    return all(
+        each.done.is_set() and (each.since_switch or 0.0) > seconds + INTERVAL for each in twins
+    )
+
+
+def _look(bootstrap: str, twins: Sequence[Twins], seen: dict[str, list[GroupSnapshot]]) -> None:
+    whole = taken(bootstrap, f"{PREFIX}*")
+    found = {group.group: group for group in groups_of(whole.tables, whole.started_at)}
+    for name, group in found.items():
+        seen.setdefault(name, []).append(group)
+    for each in twins:
+        each.scale([_lag(found.get(group.name)) for group in each.groups])
+    behind = {
+        each.pair.name: [_lag(found.get(group.name)) for group in each.groups] for each in twins
+    }
+    say(", ".join(f"{name} {goes}/{stays}" for name, (goes, stays) in behind.items()))
+
+
+def _lag(group: GroupSnapshot | None) -> int | None:
+    if group is None:
+        return None
+    end, committed = group.partitions.end, group.partitions.committed
+    known = end.known & committed.known
+    return int((end.values - committed.values)[known].sum())
+
+
+def _judged(
+    twins: Sequence[Twins], seen: dict[str, list[GroupSnapshot]], seconds: float
+) -> list[Judged]:
+    found = []
+    for each in twins:
+        assert each.switched_at is not None
+        since = datetime.fromtimestamp(each.switched_at, UTC)
+        until = each.switched_at + seconds
+        own = {g.name: {s.taken_at: s for s in seen[g.name]} for g in each.groups}
+        both = sorted(set.intersection(*(set(one) for one in own.values())))
+        both = [at for at in both if at.timestamp() <= until]
+        goes, stays = (
+            looks([own[group.name][at] for at in both], COMMIT_SECONDS) for group in each.groups
+        )
+        pair = each.pair
+        named = {"pair": pair.name, "kind": str(pair.kind), "strategy": pair.strategy}
+        found.append(judged(named, goes, stays, since))
+    return found
