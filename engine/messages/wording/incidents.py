@@ -146,7 +146,7 @@ HOW_BAD: Mapping[str, tuple[str, Callable[[float], str]]] = {
 }
 """Measures of severity, columns of `GroupMetrics`: the name of each, and the form of a value."""
 
-TRACES = frozenset({"silent_hosts", "stuck_at", "last_members", "last_commit"})
+TRACES = frozenset({"silent_hosts", "stuck_at", "open_transaction", "last_members", "last_commit"})
 """Measures that help to act: hosts, offsets, last members and commits."""
 
 

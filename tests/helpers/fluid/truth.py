@@ -26,6 +26,7 @@ class Diagnosis(enum.StrEnum):
     REBALANCING = "rebalancing"
     DATA_LOSS = "data loss"
     OFFSETS_SKIPPED = "offsets skipped"
+    HANGING = "hanging transaction"
     NOT_COMMITTING = "member not committing"
     STUCK = "stuck partition"
     SLOW = "slow member"
