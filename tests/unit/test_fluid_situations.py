@@ -121,6 +121,7 @@ def _hanging(fact, k):
 
 TRUE = {
     Diagnosis.NO_MEMBERS: lambda f, k: not f.view(k).members,
+    Diagnosis.GONE: lambda f, k: f.view(k) is None,
     Diagnosis.REBALANCING: lambda f, k: f.view(k).state == "PreparingRebalance",
     Diagnosis.DATA_LOSS: lambda f, k: _grew(f, k, "lost"),
     Diagnosis.OFFSETS_SKIPPED: lambda f, k: _grew(f, k, "skipped"),

@@ -23,6 +23,7 @@ class Diagnosis(enum.StrEnum):
 
     UNKNOWN = "unknown"
     NO_MEMBERS = "no members"
+    GONE = "group deleted"
     REBALANCING = "rebalancing"
     DATA_LOSS = "data loss"
     OFFSETS_SKIPPED = "offsets skipped"
