@@ -90,7 +90,9 @@ class PastColumns:
         self._backlog = floats_of(partitions["backlog"])
         self._stuck: Flags = partitions["stuck"].fill_null(False).to_numpy()
 
-    def load_of(self, rows: slice, owner: Indices, capacity: Floats, ages: Floats) -> Load | None:
+    def load_of(
+        self, rows: slice, owner: Indices, capacity: Floats, seen: Floats, ages: Floats
+    ) -> Load | None:
         """
         The forecast input of a group; None if it was not stored.
 
@@ -98,6 +100,7 @@ class PastColumns:
             rows: Rows of its partitions.
             owner: (n) owner of each partition.
             capacity: (M) capacity of members in offsets/s, nan unknown.
+            seen: (M) offsets/s that they were seen to do, nan where nothing was.
             ages: (A) commit ages in seconds.
         """
         counted = self._has[rows]
@@ -112,4 +115,5 @@ class PastColumns:
             ages=ages,
             owner=owner[counted],
             stuck=self._stuck[rows][counted],
+            seen=seen,
         )

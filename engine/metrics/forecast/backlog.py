@@ -40,6 +40,7 @@ class Load:
         ages: (A) seconds since the last commit, as they were seen, at least one.
         owner: (n) the member who has each partition now; NONE for nobody.
         stuck: (n) partitions that nobody gets on with, whoever has them.
+        seen: (M) offsets/s that members were seen to do, nan where nothing was; None: that is not asked.
     """
 
     arrivals: Floats
@@ -49,6 +50,7 @@ class Load:
     ages: Floats
     owner: Indices
     stuck: Flags
+    seen: Floats | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -265,4 +265,6 @@ def _load(
         ages=load.ages,
         owner=then.partitions.owner[after],
         stuck=(made.of_rows(every(load.stuck, False), False) | made.dead)[after],
+        # what is known of members after changes is for `Condition` to say
+        seen=None,
     )
