@@ -8,8 +8,10 @@ from ...model.arrays import Flags, Floats, Indices
 from ..samples import sums_by_owner
 from .backlog import Load, queue_of
 
-ROOM = 0.2
-"""By which share more than the mean of what it was seen to do a member is taken to do: it kept up with its peaks."""
+ROOM = 0.3
+"""
+By which share more than the mean of what it was seen to do a member is taken to do: it kept up with what lay above it.
+"""
 
 NOW = 3
 """Intervals, the newest, that say what arrives now."""
