@@ -17,7 +17,7 @@ from .evaluation import Judged, Trouble
 
 def vanished_of(
     last: Observation, number: int, partitions: pa.Table, since: datetime | None = None
-) -> Judged | None:
+) -> Judged:
     """
     What is said of a group that a complete snapshot does not list any more.
 
@@ -28,15 +28,13 @@ def vanished_of(
         since: When the first snapshot without it was taken; None: in this one.
 
     Returns:
-        None where nobody misses it: no records arrive.
+        Without a trouble where nobody misses it: no records arrive.
     """
     rows = last.batch.rows(number)
     arrivals = _since_then(last, number, partitions)
     if arrivals is None:
         known = last.evidence.arrivals[rows][last.counted[rows]]
         arrivals = float(np.nansum(known))
-    if not arrivals > 0:
-        return None
     lag = last.lag.for_people.take(rows).take(last.counted[rows]).total()
     gone = fact(
         FactKind.DIAGNOSIS,
@@ -46,15 +44,18 @@ def vanished_of(
         bound=lag,
         partitions=int(last.counted[rows].sum()),
     )
+    name = last.batch.headers[number].group
+    if not arrivals > 0:
+        return Judged(group_id=name, gone=gone)
     before = (
         *last_members([(last.batch, number)]),
         *last_commit(last.samples, rows, last.counted[rows]),
     )
     trouble = Trouble(kind=Diagnosis.GROUP_DELETED, facts=(gone, *before), since=since)
     return Judged(
-        group_id=last.batch.headers[number].group,
-        diagnosis=Diagnosis.UNKNOWN,
+        group_id=name,
         troubles=(trouble,),
+        gone=gone,
     )
 
 

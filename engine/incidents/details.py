@@ -35,6 +35,19 @@ def stuck_at(group: OneGroup, samples: Samples, rows: slice) -> Iterator[Fact]:
         yield fact(FactKind.DIAGNOSIS, "stuck_at", names, before=committed[row], after=end[row])
 
 
+def open_transactions(group: OneGroup, table: PartitionTable, rows: slice) -> Iterator[Fact]:
+    """At which offset the first open transactions began, and where their partitions end."""
+    began, end = (column.take(rows) for column in (table.last_stable, table.high_watermark))
+    for row in np.flatnonzero(group.held)[:MOST].tolist():
+        yield fact(
+            FactKind.DIAGNOSIS,
+            "open_transaction",
+            [f"{group.topics[row]}-{group.numbers[row]}"],
+            before=float(began.values[row]),
+            after=float(end.values[row]),
+        )
+
+
 def last_members(snapshots: Sequence[tuple[GroupBatch, int]]) -> Iterator[Fact]:
     """
     Who was there when somebody last was.
@@ -63,9 +76,11 @@ def retention(group: OneGroup, table: PartitionTable, rows: slice, lost: Fact) -
     """How long the first topic that loses records keeps them; nothing if its configuration is unknown."""
     topic = lost.subjects[0].rpartition("-")[0] if lost.subjects else ""
     if topic in group.topics:
-        kept = table.retention_ms[int(table.topic[rows][group.topics.index(topic)])]
+        number = int(table.topic[rows][group.topics.index(topic)])
+        kept, size = table.retention_ms[number], table.retention_bytes[number]
         if kept is not None:
-            yield fact(FactKind.DIAGNOSIS, "retention_ms", [topic], after=float(kept))
+            most = None if size is None else float(size)
+            yield fact(FactKind.DIAGNOSIS, "retention_ms", [topic], after=float(kept), bound=most)
 
 
 def _place(host: str) -> str:

@@ -48,6 +48,7 @@ class Judged:
             too, and what is not among them means nothing.
         recovering: Whether it has nothing of all that and is not back within its objective either, less the hysteresis:
             it neither gets worse nor is it over.
+        gone: Of a group that the snapshot is the first not to list any more, what it had.
     """
 
     group_id: str | None = None
@@ -55,6 +56,7 @@ class Judged:
     troubles: tuple[Trouble, ...] = ()
     known: bool = True
     recovering: bool = False
+    gone: Fact | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

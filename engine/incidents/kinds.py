@@ -39,6 +39,7 @@ KINDS: Mapping[TroubleKind, Kind] = MappingProxyType(
         Diagnosis.DATA_LOSS: Kind(numbers=(LAG, PRODUCTION), at_once=True),
         Diagnosis.OFFSETS_SKIPPED: Kind(numbers=(LAG,), at_once=True),
         Diagnosis.DATA_LOSS_IMMINENT: Kind(numbers=(LAG, DELAY)),
+        Diagnosis.HANGING_TRANSACTION: Kind(lasts="not_committing_seconds", numbers=(LAG,)),
         Diagnosis.GROUP_NOT_COMMITTING: Kind(lasts="not_committing_seconds", numbers=(LAG,)),
         Diagnosis.MEMBER_NOT_COMMITTING: Kind(lasts="not_committing_seconds", numbers=(LAG,)),
         Diagnosis.STUCK_PARTITION: Kind(lasts="not_committing_seconds", numbers=(LAG,)),
@@ -54,6 +55,7 @@ KINDS: Mapping[TroubleKind, Kind] = MappingProxyType(
 
 BEHIND = SECONDS_BEHIND | {
     Diagnosis.NO_MEMBERS,
+    Diagnosis.HANGING_TRANSACTION,
     Diagnosis.GROUP_NOT_COMMITTING,
     Diagnosis.MEMBER_NOT_COMMITTING,
     Diagnosis.STUCK_PARTITION,

@@ -22,7 +22,14 @@ from ..model.arrays import NONE, Flags
 from ..model.batch import GroupBatch, max_by
 from ..model.facts import Fact, FactKind, fact
 from ..model.states import CAPACITY, STANDING, Diagnosis, LagBasis
-from .details import last_commit, last_members, retention, silent_hosts, stuck_at
+from .details import (
+    last_commit,
+    last_members,
+    open_transactions,
+    retention,
+    silent_hosts,
+    stuck_at,
+)
 from .evaluation import Judged, Trouble
 from .kinds import DELAY, KINDS, LAG, OTHER, PRODUCTION
 
@@ -269,6 +276,9 @@ def _losing_records(look: Circumstances, kind: Diagnosis, facts: Facts) -> Troub
         return None
     samples, rows = look.seen.samples, look.rows
     lost = (samples.begin[:, rows] > samples.committed[:, rows]) & look.group.counted
+    # commits that retention pushes on stand above the log start, and stood below the one after them
+    lost[1:] |= (samples.begin[:-1, rows] > samples.committed[1:, rows]) & look.group.evicted
+    lost[0] |= look.group.evicted
     return Trouble(
         kind=kind,
         facts=(*facts, *look.retention(facts[0])),
@@ -283,6 +293,18 @@ def _soon_losing(look: Circumstances, kind: Diagnosis, facts: Facts) -> Trouble:
 
 def _skipped_records(look: Circumstances, kind: Diagnosis, facts: Facts) -> Trouble:
     return Trouble(kind=kind, facts=facts, amount=facts[0].after)
+
+
+def _hanging(look: Circumstances, kind: Diagnosis, facts: Facts) -> Trouble:
+    """An open transaction, with the offset at which it began."""
+    group, waited = look.group, facts[0].after or 0.0
+    now = float(np.nanmax(look.seen.samples.at[0, look.rows][group.held]))
+    return Trouble(
+        kind=kind,
+        facts=(*facts, *open_transactions(group, look.seen.batch.partitions, look.rows)),
+        amount=waited,
+        since=datetime.fromtimestamp(now - waited, UTC),
+    )
 
 
 def _standing(look: Circumstances, kind: Diagnosis, facts: Facts) -> Trouble | None:
@@ -313,6 +335,7 @@ def _catching_up(look: Circumstances, kind: Diagnosis, facts: Facts) -> Trouble 
     if look.lacks_members:
         return None
     behind: Flags = look.seen.evidence.behind[:, look.rows] & look.group.counted
+    behind = behind & ~look.group.held
     amount, since = look.delay(behind[0]), look.since_any(behind)
     return Trouble(kind=kind, facts=facts, amount=amount, since=since)
 
@@ -334,6 +357,7 @@ TOLD: Mapping[Diagnosis, Callable[[Circumstances, Diagnosis, Facts], Trouble | N
     Diagnosis.DATA_LOSS: _losing_records,
     Diagnosis.OFFSETS_SKIPPED: _skipped_records,
     Diagnosis.DATA_LOSS_IMMINENT: _soon_losing,
+    Diagnosis.HANGING_TRANSACTION: _hanging,
     Diagnosis.GROUP_NOT_COMMITTING: _standing,
     Diagnosis.MEMBER_NOT_COMMITTING: _standing,
     Diagnosis.STUCK_PARTITION: _standing,

@@ -137,11 +137,15 @@ def message_of(incident: Incident, event: EventKind) -> AlertMessage:
         *_beside(course, worst),
         ("Changed before", _changed(incident.changed)),
     ]
-    following = _raising_retention(incident.kafka, about) or next_command(
-        incident.cluster,
-        course.name,
-        about.cause if about else course.cause,
-        course.good_snapshot_id,
+    following = (
+        _raising_retention(incident.kafka, about)
+        or _finding_producer(incident.kafka, about)
+        or next_command(
+            incident.cluster,
+            course.name,
+            about.cause if about else course.cause,
+            course.good_snapshot_id,
+        )
     )
     sections = (*_sections(lines), Section(heading="Next", code=(following,)))
     summary = _impact(course, worst, title)
@@ -401,13 +405,26 @@ def kafka_options(settings: Settings, cluster: str) -> str | None:
 
 
 def _raising_retention(kafka: str | None, about: CauseSpan | None) -> str | None:
-    """The command that doubles the retention of a topic that loses records; None where one of its parts is unknown."""
+    """The command that doubles what a topic that loses records keeps; None where one of its parts is unknown."""
     kept = wording.kept_of(about) if about and about.cause in wording.LOSING else None
-    if kafka is None or kept is None or not kept.after or kept.after < 0:
+    if kafka is None or kept is None:
         return None
-    kept_for = f"--add-config retention.ms={round(2 * kept.after)}"
-    what = f"--alter --entity-type topics --entity-name {{}} {kept_for}"
+    limits = (("retention.ms", kept.after), ("retention.bytes", kept.bound))
+    raised = [f"{key}={round(2 * limit)}" for key, limit in limits if limit and limit > 0]
+    if not raised:
+        return None
+    what = f"--alter --entity-type topics --entity-name {{}} --add-config {','.join(raised)}"
     return f"kafka-configs.sh {kafka} {command(what, kept.subjects[0])}"
+
+
+def _finding_producer(kafka: str | None, about: CauseSpan | None) -> str | None:
+    """The command that tells the producer of an open transaction; None where one of its parts is unknown."""
+    there = [fact for fact in about.facts if fact.measure == "open_transaction"] if about else []
+    if kafka is None or not there:
+        return None
+    topic, _, partition = there[0].subjects[0].rpartition("-")
+    what = command(f"describe-producers --topic {{}} --partition {partition}", topic)
+    return f"kafka-transactions.sh {kafka} {what}"
 
 
 def next_command(cluster: str, group: str, cause: TroubleKind, good_snapshot_id: str | None) -> str:

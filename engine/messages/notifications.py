@@ -11,7 +11,7 @@ worse, and its end is a line in the digest's thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -26,7 +26,7 @@ from ..model.logs import logger
 from ..model.message import AlertMessage
 from ..model.states import Diagnosis, IncidentState
 from ..ports import IncidentWatch, Posting
-from ..records import IncidentCourse, IncidentRow, Readers
+from ..records import CauseSpan, IncidentCourse, IncidentRow, Readers
 from .channels import Postings
 from .events import EventKind, GroupEvent, amount_of, loses, news_of, rose
 from .group_digest import DigestKind, digest_message
@@ -55,12 +55,14 @@ class ToldRound:
         incidents: Their rows in the history database.
         postings: The postings to queue.
         events: The notifications about groups.
+        gone: What each group had that is not listed any more, from this snapshot on.
     """
 
     courses: tuple[IncidentCourse, ...]
     incidents: tuple[IncidentRow, ...]
     postings: tuple[Posting, ...]
     events: tuple[GroupEvent, ...]
+    gone: Mapping[str, Fact] = field(default_factory=dict)
 
     def after(self, before: IncidentWatch, judgment: Judgment) -> IncidentWatch:
         """The state after the snapshot."""
@@ -105,12 +107,39 @@ def round_of(
     )
     telling.tell()
     courses = telling.courses.values()
-    shown = (_shown(settings, judgment, course) for course in courses)
+    gone = {name: each.gone for name, each in judgment.odd.items() if each.gone is not None}
+    # what has no incident is kept as one that was over at once: nobody has to be told
+    unmissed = [name for name in gone if not judgment.odd[name].troubles]
+    kept = [
+        _left(judgment, name, gone[name])
+        for name in unmissed
+        if name not in telling.courses and settings.incidents(judgment.cluster, name).enabled
+    ]
+    shown = (_shown(settings, judgment, course) for course in (*courses, *kept))
     return ToldRound(
         courses=tuple(courses),
         incidents=tuple(row for row in shown if row is not None),
         postings=tuple(telling.postings),
         events=tuple(telling.events),
+        gone=gone,
+    )
+
+
+def _left(judgment: Judgment, group: str, had: Fact) -> IncidentCourse:
+    """That a group that nobody misses is not there any more."""
+    cause, at = Diagnosis.GROUP_DELETED, judgment.at
+    span = CauseSpan(cause=cause, since=at, last_seen_at=at, snapshots=1, amount=None, facts=(had,))
+    return IncidentCourse(
+        key=f"{judgment.cluster}/{group}/{judgment.snapshot_id}",
+        group_id=group,
+        state=IncidentState.RESOLVED,
+        cause=cause,
+        causes=(span,),
+        began_at=at,
+        began_snapshot_id=judgment.snapshot_id,
+        good_snapshot_id=judgment.earlier,
+        opened_at=at,
+        closed_at=at,
     )
 
 

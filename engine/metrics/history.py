@@ -6,7 +6,6 @@ A partition is the same while its topic id is: a recreated topic starts afresh. 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,12 +15,6 @@ from ..model.groups import PartitionTable
 from ..model.labels import Labels
 from ..model.states import TimeLagBasis
 from .past import Past
-
-EVEN = 0.01
-"""
-Log start and commit move equally fast when their speeds differ by no more than this share: they are read at different
-moments, and a few minutes of history then give either of them a little too much.
-"""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -135,60 +128,3 @@ def time_lag(table: PartitionTable, past: Past, production: Rate) -> TimeLag:
         TimeLagBasis.UNKNOWN,
     )
     return TimeLag(seconds=seconds, basis=basis)
-
-
-def time_to_loss(
-    table: PartitionTable, log_start: Rate, consumption: Rate, production: Rate, age: TimeLag
-) -> Floats:
-    """
-    Seconds until what the group has not read yet begins to be removed; infinity if it never would be; nan unknown.
-
-    Seen from the log start as it moves, and, where `retention.ms` is known, from the age of the record at the commit;
-    the earlier counts. The group's own consumption carries its commit away from both and is taken into account; a
-    commit that keeps pace with the log start (within `EVEN`) is never reached. 0 where records are lost already;
-    infinity where all is read, so that nothing is left to lose.
-    """
-    return np.fmin(
-        _until_log_start(table, log_start, consumption),
-        _until_too_old(table, consumption, production, age),
-    )
-
-
-def _until_log_start(table: PartitionTable, log_start: Rate, consumption: Rate) -> Floats:
-    begin, end, committed = table.begin, table.end, table.committed
-    known = begin.known & committed.known & ~np.isnan(log_start.per_second)
-    margin = np.maximum(committed.values - begin.values, 0)
-    lost = known & (committed.values < begin.values)
-    all_read = end.known & (committed.values >= end.values)
-    closing = log_start.per_second - np.nan_to_num(consumption.per_second)
-    gains = closing > EVEN * log_start.per_second
-    never = known & ~lost & (all_read | ~gains)
-    seconds: Floats = np.where(known & ~never, margin / np.where(closing > 0, closing, 1), np.nan)
-    return np.where(never, np.inf, seconds)
-
-
-def _until_too_old(
-    table: PartitionTable, consumption: Rate, production: Rate, age: TimeLag
-) -> Floats:
-    """
-    The same by age: a second later the record at the commit is older by the share that is not consumed.
-
-    Kafka removes whole segments, so records may stay for longer.
-    """
-    cleanup = zip(table.cleanup_policies, table.retention_ms, strict=True)
-    kept = np.array([_kept_seconds(*of) for of in cleanup], np.float64)[table.topic]
-    produced = production.per_second
-    ageing = 1 - np.nan_to_num(consumption.per_second) / np.where(produced > 0, produced, np.nan)
-    ageing = np.where(produced == 0, 1.0, ageing)
-    read = table.end.known & table.committed.known & (table.committed.values >= table.end.values)
-    left = np.maximum(kept - age.seconds, 0) / np.where(ageing > 0, ageing, np.nan)
-    known = ~np.isnan(kept) & ~np.isnan(age.seconds) & ~np.isnan(ageing)
-    seconds: Floats = np.where(known & ~read, np.where(ageing > 0, left, np.inf), np.nan)
-    return seconds
-
-
-def _kept_seconds(policy: str | None, retention_ms: int | None) -> float:
-    """How old a topic's records become at most; nan where age removes none, or that is not known."""
-    if policy is None or retention_ms is None or retention_ms < 0 or "delete" not in policy:
-        return math.nan
-    return retention_ms / 1000

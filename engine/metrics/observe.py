@@ -20,14 +20,17 @@ from .balance import member_counts
 from .capacity import NEWEST, Capacity, capacities
 from .commit_interval import CommitInterval, commit_intervals, delay
 from .diagnosis import Diagnosed, Evidence, diagnose
-from .history import Rate, TimeLag, deviation, rate, time_lag, time_to_loss
+from .diagnosis.evidence import RECENT
+from .history import Rate, TimeLag, deviation, rate, time_lag
 from .lag import Lag, OffsetReset, measure_lag
 from .past import Past, owners_before
 from .racks import RecordSize, record_size
 from .rebalances import Rebalances
+from .retention import evicted, time_to_loss
 from .samples import Samples, silent_members
 from .status import WINDOW, statuses
 from .subscriptions import unequal_subscriptions
+from .transactions import held_back
 
 NO_OFFSET_RESET = "no_offset_reset"
 """The finding that a lag is unknown because nothing is committed and `auto_offset_reset` is not configured."""
@@ -232,6 +235,8 @@ def observe(batch: GroupBatch, earlier: Sequence[GroupBatch], known: Known) -> O
         objective=known.objective,
         time_to_loss=time_to_loss(table, log_start, consumption, production, age),
         loss_within=known.loss_within,
+        evicted=evicted(samples, behind, RECENT),
+        held_back=held_back(past, samples, _patience(interval, known)[batch.group]),
     )
     return Observation(
         batch=batch,
@@ -253,6 +258,12 @@ def observe(batch: GroupBatch, earlier: Sequence[GroupBatch], known: Known) -> O
         known=known,
         rebalances=rebalances,
     )
+
+
+def _patience(interval: CommitInterval, known: Known) -> Floats:
+    """(G) seconds after which what a group has not committed is late."""
+    between = interval.of_group
+    return known.objective + np.where(np.isnan(between), ASSUMED_INTERVAL, between)
 
 
 def _rebalancing(header: GroupHeader) -> bool:

@@ -159,7 +159,7 @@ class GroupBatch:
 
 
 _COLUMNS = tuple(f.name for f in fields(PartitionTable) if f.type == "Column")
-_OF_TOPICS = ("topics", "topic_ids", "cleanup_policies", "retention_ms")
+_OF_TOPICS = ("topics", "topic_ids", "cleanup_policies", "retention_ms", "retention_bytes")
 _PLAIN = ("partition", "exists", "subscribed", "target_turn", "commit_unread", "leader_rack")
 
 

@@ -137,14 +137,16 @@ class PartitionTable:
     indices into *racks*, `NONE` for a broker without a rack; no entry at all means the replicas are unknown.
     *commit_unread* marks partitions whose commit could not be read, which is not the same as no commit.
     *target_turn* is ascending along each target owner's list, in the order in which the coordinator of a KIP-848 group
-    walks it and brokers list it; NONE without target owner. *cleanup_policies* and *retention_ms* (-1: for ever) are
-    per topic, None where unknown. *log_bytes* is what the whole log takes on its leader's disk.
+    walks it and brokers list it; NONE without target owner. *cleanup_policies*, *retention_ms* and *retention_bytes*
+    (-1: unlimited) are per topic, None where unknown. *end* is the high watermark, or the last stable offset of a group
+    that reads committed records only. *log_bytes* is what the whole log takes on its leader's disk.
     """
 
     topics: tuple[str, ...]
     topic_ids: tuple[str | None, ...]
     cleanup_policies: tuple[str | None, ...]
     retention_ms: tuple[int | None, ...]
+    retention_bytes: tuple[int | None, ...]
     racks: tuple[str, ...]
     topic: Indices
     partition: Indices
@@ -156,6 +158,8 @@ class PartitionTable:
     begin: Column
     end: Column
     committed: Column
+    high_watermark: Column
+    last_stable: Column
     log_bytes: Column
     begin_at_ms: Column
     end_at_ms: Column

@@ -110,6 +110,7 @@ class Diagnosis(enum.StrEnum):
     DATA_LOSS = "data loss"
     OFFSETS_SKIPPED = "offsets skipped"
     DATA_LOSS_IMMINENT = "data loss imminent"
+    HANGING_TRANSACTION = "hanging transaction"
     GROUP_NOT_COMMITTING = "group not committing"
     MEMBER_NOT_COMMITTING = "member not committing"
     STUCK_PARTITION = "stuck partition"

@@ -153,6 +153,8 @@ class Events:
                     yield from [*self._of_group(seen, number)]
                 except Exception as problem:  # noqa: BLE001 one group costs the others nothing
                     left_out(header.group, problem)
+        for group, had in ran.watched.gone.items() if ran.watched else ():
+            yield self._left(ran.at, group, had)
         for event in ran.watched.events if ran.watched else ():
             yield replace(event, at=ran.at)
         news = ran.advised.news if ran.advised else ()
@@ -181,6 +183,14 @@ class Events:
             )
         yield from _came(seen, number, story)
         story.pending += _forecasts(seen, number)
+
+    def _left(self, at: datetime, group: str, had: Fact) -> DiagnosisChange:
+        """That a group is not listed any more; one that comes back is told anew."""
+        gone = Diagnosis.GROUP_DELETED
+        self.stories.setdefault(group, _Story()).diagnosis = gone
+        return DiagnosisChange(
+            at=at, cluster=self.cluster, group=group, diagnosis=gone, facts=(had,)
+        )
 
     def rest(self) -> Iterator[ForecastCheck]:
         """Forecasts without an actual value."""

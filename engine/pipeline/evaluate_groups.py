@@ -204,8 +204,7 @@ def _gone(
     yield from map(_well, sorted(expected - missing))
     if not missing:
         return
-    problems = problems_of(lake.manifest("snapshot", newest).facts)
-    if any(problem.measure in UNLISTING for problem in problems):
+    if _may_hide_groups(lake, newest):
         yield from map(_unknown, sorted(missing))
         return
     yield from _missed(lake, settings, lookback, missing)
@@ -219,7 +218,7 @@ def _missed(
     columns = ["topic", "partition", "end_offset", "end_at"]
     partitions = lake.read("partitions", [newest], columns=columns)
     since: datetime | None = None
-    left = set(missing)
+    left, is_new = set(missing), True
     for number, snapshot_id in enumerate(before, start=1):
         if not left:
             break
@@ -230,10 +229,11 @@ def _missed(
         if names:
             ids = lookback.ids[number:]
             past = Lookback(ids=ids, withheld={}, distrusted=lookback.distrusted)
-            work = partial(_last_seen, lake, settings, past, partitions, since)
+            work = partial(_last_seen, lake, settings, past, partitions, since, is_new)
             for part in in_halves(names, work, lambda name, problem: [_unknown(name)]):
                 yield from part
         since = taken_at(lake, snapshot_id)
+        is_new &= _may_hide_groups(lake, snapshot_id)
     # longer ago than anybody looks back: whether records arrive cannot be said
     yield from map(_unknown, sorted(left))
 
@@ -244,12 +244,19 @@ def _last_seen(
     past: Lookback,
     partitions: pa.Table,
     since: datetime | None,
+    is_new: bool,
     names: Sequence[str],
 ) -> list[Judged]:
     """What is said of groups by how they were last; one that nobody misses is well: what was wrong with it is over."""
     groups = read_with_past(lake, settings, past, names)
     last = observed_of(settings, groups)
-    return [
-        vanished_of(last, place, partitions, since) or _well(header.group)
-        for place, header in enumerate(groups.batch.headers)
+    judged = [
+        vanished_of(last, place, partitions, since) for place in range(len(groups.batch.headers))
     ]
+    return judged if is_new else [replace(each, gone=None) for each in judged]
+
+
+def _may_hide_groups(lake: Lake, snapshot_id: str) -> bool:
+    """Whether a snapshot may lack groups that are there."""
+    problems = problems_of(lake.manifest("snapshot", snapshot_id).facts)
+    return any(problem.measure in UNLISTING for problem in problems)

@@ -91,7 +91,13 @@ class PastColumns:
         self._stuck: Flags = partitions["stuck"].fill_null(False).to_numpy()
 
     def load_of(
-        self, rows: slice, owner: Indices, capacity: Floats, ages: Floats, stretch: Sequence[float]
+        self,
+        rows: slice,
+        owner: Indices,
+        capacity: Floats,
+        seen: Floats,
+        ages: Floats,
+        stretch: Sequence[float],
     ) -> Load | None:
         """
         The forecast input of a group; None if it was not stored.
@@ -100,6 +106,7 @@ class PastColumns:
             rows: Rows of its partitions.
             owner: (n) owner of each partition.
             capacity: (M) capacity of members in offsets/s, nan unknown.
+            seen: (M) offsets/s that they were seen to do, nan where nothing was.
             ages: (A) commit ages in seconds.
             stretch: By how much earlier forecasts were too narrow or too wide.
         """
@@ -116,4 +123,5 @@ class PastColumns:
             owner=owner[counted],
             stuck=self._stuck[rows][counted],
             stretch=np.array(stretch),
+            seen=seen,
         )

@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from ..config import Settings
 from ..metrics.diagnosis.evidence import RECENT
 from ..metrics.observe import OBJECTIVE
+from ..metrics.transactions import MARKERS
 from ..model.arrays import NONE, Column, Flags, Floats, Ints
 from ..model.states import REBALANCING
 from ..ports import Lake
@@ -34,12 +35,17 @@ SAMPLES = RECENT + 2
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Sample:
-    """(n) offsets and moments (seconds) of the partitions that are looked at, in one snapshot; nan unknown."""
+    """
+    (n) offsets and moments (seconds) of the partitions that are looked at, in one snapshot; nan unknown.
+
+    *waits* is whether records lie behind an open transaction, up to which their group reads.
+    """
 
     begin: Floats
     end: Floats
     at: Floats
     committed: Floats
+    waits: Flags
 
 
 def plainly_well(lake: Lake, settings: Settings, lookback: Lookback) -> set[str]:
@@ -61,6 +67,7 @@ def plainly_well(lake: Lake, settings: Settings, lookback: Lookback) -> set[str]
         glance.doubt(group for of, group in lookback.distrusted if of == snapshot_id)
         samples.append(glance.before(snapshot_id, with_commits=len(samples) <= RECENT))
     glance.keep(_age(samples, 0) <= glance.band)
+    glance.keep(~samples[0].waits | (samples[0].end > samples[1].end + MARKERS))
     for number, sample in enumerate(samples[: RECENT + 1]):
         glance.keep(~(sample.committed < sample.begin))
         if number:
@@ -208,13 +215,15 @@ class _Glance:
             committed: (n) of the partitions that are looked at.
         """
         at = rows[self.row]
-        end = np.where(self._stable_only[self.group], of.last_stable[at], of.end[at])
+        stable_only = self._stable_only[self.group]
+        end = np.where(stable_only, of.last_stable[at], of.end[at])
         torn = of.begin[at] > end
         return _Sample(
             begin=np.where(torn, np.nan, of.begin[at]),
             end=np.where(torn, np.nan, end),
             at=of.end_at[at],
             committed=committed,
+            waits=stable_only & (of.last_stable[at] < of.end[at]),
         )
 
     def _need(self, sample: _Sample) -> None:

@@ -107,6 +107,13 @@ OF_GROUP: Mapping[str, str] = {
 """What may differ of the group as a whole -> how that is called as a fact; epochs and states change all the time."""
 
 
+OF_RETENTION = {
+    "retention_ms": ("retention_changed", SECOND),
+    "retention_bytes": ("retention_bytes_changed", 1),
+}
+"""What may differ of a topic's retention -> how that is called as a fact, and the unit of its values there."""
+
+
 def _of_group(change: Changed) -> Iterator[Fact]:
     """What differs of the group as a whole, what happened to a topic, and what it is configured to."""
     both = tuple(_text(value) for value in (change.before, change.after))
@@ -119,12 +126,12 @@ def _of_group(change: Changed) -> Iterator[Fact]:
         yield note(OF_TOPIC[change.what], (str(change.topic),), **counts)
     elif change.what == "cleanup_policy":
         yield note("cleanup_policy_changed", (str(change.topic), *both))
-    elif change.what == "retention_ms":
-        # None: for ever
-        before, after = (
-            None if value < 0 else value / SECOND for value in (change.before, change.after)
-        )
-        yield note("retention_changed", (str(change.topic),), before=before, after=after)
+    elif change.what in OF_RETENTION:
+        measure, unit = OF_RETENTION[change.what]
+        # None: unlimited
+        limits = (None if limit < 0 else limit / unit for limit in (change.before, change.after))
+        before, after = limits
+        yield note(measure, (str(change.topic),), before=before, after=after)
 
 
 def _text(value: Any) -> str:

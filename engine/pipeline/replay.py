@@ -444,7 +444,7 @@ def with_forecasts(
     stays = names.index(live) if live in placed else None
     ahead = forecasts(load, [*placed.values()], prices, stays)
     found = {
-        strategy: replace(forecast, price_restarts=paid.restarts) if paid else forecast
+        strategy: replace(forecast, price_restarts=paid.restarts) if forecast and paid else forecast
         for strategy, paid, forecast in zip(names, prices, ahead, strict=True)
     }
     return [replace(each, forecast=found.get(each.strategy)) for each in candidates]

@@ -166,6 +166,7 @@ def measured_of(
             rows,
             batch.owners_of(number),
             capacity_of(capacity[own], at_least[own], silent[own]),
+            np.where(silent[own], np.nan, capacity[own]),
             np.array(row.commit_ages_seconds or (0.0,), np.float64),
             NO_STRETCH if row.forecast_course is None else row.forecast_course.stretch,
         )

@@ -124,6 +124,9 @@ class PartitionRow(OfSnapshot):
     retention_ms: int | None = column(
         "Topic setting retention.ms; -1 if unlimited.", unit=Unit.MILLISECONDS
     )
+    retention_bytes: int | None = column(
+        "Topic setting retention.bytes; -1 if unlimited.", default=None
+    )
     log_bytes: int | None = column("Size of the log on the disk of the leader.")
     error: str | None = column("Error of reading its offsets; null if they were read.")
 

@@ -24,6 +24,7 @@ class Topic:
     topic_id: str | None
     cleanup_policy: str | None
     retention_ms: int | None
+    retention_bytes: int | None
     rows: slice
 
 
@@ -161,7 +162,8 @@ def _topics(rows: pa.Table) -> Iterator[Topic]:
     runs = pc.run_end_encode(rows["topic"].combine_chunks(), run_end_type=pa.int64())
     ends = runs.run_ends.to_pylist()
     starts = [0, *ends[:-1]]
-    told = rows.select(["topic_id", "cleanup_policy", "retention_ms"]).take(starts).to_pylist()
+    settings = ["topic_id", "cleanup_policy", "retention_ms", "retention_bytes"]
+    told = rows.select(settings).take(starts).to_pylist()
     for name, start, end, known in zip(runs.values.to_pylist(), starts, ends, told, strict=True):
         yield Topic(name=name, rows=slice(start, end), **known)
 

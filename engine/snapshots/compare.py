@@ -276,12 +276,21 @@ def _configured(before: GroupSnapshot, after: GroupSnapshot) -> Iterator[Changed
     if None not in reads and reads[0] != reads[1]:
         yield Changed(what="follower_fetching", before=reads[0], after=reads[1])
     was, now = (
-        {t: (p.cleanup_policies[i], p.retention_ms[i]) for i, t in enumerate(p.topics)}
+        dict(
+            zip(
+                p.topics,
+                zip(p.cleanup_policies, p.retention_ms, p.retention_bytes, strict=True),
+                strict=True,
+            )
+        )
         for p in (before.partitions, after.partitions)
     )
     for topic in sorted(was.keys() & now.keys()):
         for name, old, new in zip(
-            ("cleanup_policy", "retention_ms"), was[topic], now[topic], strict=True
+            ("cleanup_policy", "retention_ms", "retention_bytes"),
+            was[topic],
+            now[topic],
+            strict=True,
         ):
             if old is not None and new is not None and old != new:
                 yield Changed(what=name, before=old, after=new, topic=topic)

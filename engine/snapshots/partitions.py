@@ -245,6 +245,7 @@ class SnapshotRows:
             topic_ids=tuple(t.topic_id if t else None for t in known_topics),
             cleanup_policies=tuple(t.cleanup_policy if t else None for t in known_topics),
             retention_ms=tuple(t.retention_ms if t else None for t in known_topics),
+            retention_bytes=tuple(t.retention_bytes if t else None for t in known_topics),
             racks=cluster.racks,
             topic=place.topic,
             partition=place.partition,
@@ -266,12 +267,11 @@ class SnapshotRows:
     def _moving(self, place: _Place, committed: Ints, rows: pa.Table) -> dict[str, Any]:
         """The columns of offsets, and of when they were read."""
         cluster, count = self.cluster, len(place.topic)
-        end = place.of(cluster.end)
-        stable = place.of(cluster.last_stable)
+        high, stable = place.of(cluster.end), place.of(cluster.last_stable)
         stable_only = self.committed_only[place.group]
         end = Column(
-            np.where(stable_only, stable.values, end.values),
-            np.where(stable_only, stable.known, end.known),
+            np.where(stable_only, stable.values, high.values),
+            np.where(stable_only, stable.known, high.known),
         )
         begin = place.of(cluster.begin)
         # A log whose start was read as lying beyond its end was read at two moments: a topic recreated or truncated in
@@ -282,6 +282,8 @@ class SnapshotRows:
         return {
             "begin": Column(begin.values, begin.known & ~torn),
             "end": Column(end.values, end.known & ~torn),
+            "high_watermark": high,
+            "last_stable": stable,
             "committed": _known_at(
                 count, committed, numbers_of(commits["committed_offset"]), ~failed
             ),

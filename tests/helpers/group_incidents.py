@@ -120,6 +120,14 @@ FACTS: Mapping[Diagnosis, tuple[float | None, tuple[Fact, ...]]] = {
         3,
         (stated("store_in_one_rack", ["0_0", "0_2", "0_3"], after=3, bound=6),),
     ),
+    Diagnosis.HANGING_TRANSACTION: (
+        760,
+        (
+            stated("hanging_transaction", ["orders-3"], after=760, partitions=1),
+            stated("open_transaction", ["orders-3"], before=120_345, after=125_400),
+            LAG,
+        ),
+    ),
 }
 
 CHANGED = (

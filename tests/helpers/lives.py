@@ -16,6 +16,7 @@ from evenkeel.engine.ports import Lake
 from tests.helpers.fluid import Group, Topic, at, simulate, snapshots
 from tests.helpers.fluid.plan import (
     Capacity,
+    Hang,
     Join,
     Leave,
     Rebalancing,
@@ -103,6 +104,10 @@ STORIES: Mapping[Diagnosis, tuple[str, Story]] = {
             "topics": _kept(2 * 3600),
             "events": _slow(since, since + 6000, ALL, 0.1, 2),
         },
+    ),
+    Diagnosis.HANGING_TRANSACTION: (
+        "open-transaction",
+        lambda since, until: {"events": (Hang(at=since, partition=("t0", 5), until=until),)},
     ),
     Diagnosis.GROUP_NOT_COMMITTING: (
         "stopped",

@@ -114,8 +114,14 @@ def _hot(fact, k):
     return set(np.flatnonzero(fact.arrivals(k, 2) > fact.capacity(k).max()).tolist())
 
 
+def _hanging(fact, k):
+    moment, rows = fact.history.moments[k], fact.history.rows(fact.name)
+    return set(np.flatnonzero(np.isfinite(moment.stable[rows])).tolist())
+
+
 TRUE = {
     Diagnosis.NO_MEMBERS: lambda f, k: not f.view(k).members,
+    Diagnosis.GONE: lambda f, k: f.view(k) is None,
     Diagnosis.REBALANCING: lambda f, k: f.view(k).state == "PreparingRebalance",
     Diagnosis.DATA_LOSS: lambda f, k: _grew(f, k, "lost"),
     Diagnosis.OFFSETS_SKIPPED: lambda f, k: _grew(f, k, "skipped"),
@@ -123,6 +129,7 @@ TRUE = {
         m for m in f.view(k).owner if m >= 0 and f.capacity(k)[m] == 0
     },
     Diagnosis.STUCK: lambda f, k: set(np.flatnonzero((f.read(k) == 0) & (f.arrivals(k) > 0)).tolist()),
+    Diagnosis.HANGING: _hanging,
     Diagnosis.SLOW: _slow,
     Diagnosis.HOT: _hot,
     Diagnosis.UNDER_PROVISIONED: lambda f, k: f.arrivals(k, 2).sum() > f.capacity(k).sum() and not _hot(f, k),

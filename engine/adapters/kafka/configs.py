@@ -27,19 +27,21 @@ _TOPIC, _BROKER = 2, 4
 _NOT_ALLOWED = frozenset({29, 31})
 
 _SELECTOR = "replica.selector.class"
-_CLEANUP, _RETENTION, _REMOTE = "cleanup.policy", "retention.ms", "remote.storage.enable"
+_CLEANUP, _REMOTE = "cleanup.policy", "remote.storage.enable"
+_RETENTION, _RETENTION_BYTES = "retention.ms", "retention.bytes"
 _LEADER_SELECTOR = "org.apache.kafka.common.replica.LeaderSelector"
 
 
 @dataclass(frozen=True, slots=True)
 class TopicConfig:
     """
-    A topic's `cleanup.policy`, sorted, `retention.ms` (-1: for ever), and whether older parts of its logs are in remote
-    storage (KIP-405).
+    A topic's `cleanup.policy`, sorted, `retention.ms` and `retention.bytes` (-1: unlimited), and whether older parts of
+    its logs are in remote storage (KIP-405).
     """
 
     cleanup_policy: str | None
     retention_ms: int | None
+    retention_bytes: int | None
     remote_storage: bool | None
 
 
@@ -74,7 +76,7 @@ async def read_configs(
     names = sorted(topics)
     for start in range(0, len(names), _BATCH):
         batch = names[start : start + _BATCH]
-        keys = [_CLEANUP, _RETENTION, _REMOTE]
+        keys = [_CLEANUP, _RETENTION, _RETENTION_BYTES, _REMOTE]
         for result in await _ask(connection, _TOPIC, batch, keys, None, failed):
             configs.topics[result.resource_name] = _topic(_values(result))
 
@@ -139,10 +141,12 @@ def _values(result: Any) -> dict[str, str | None]:
 
 
 def _topic(values: dict[str, str | None]) -> TopicConfig:
-    policy, retention = values.get(_CLEANUP), values.get(_RETENTION)
+    policy = values.get(_CLEANUP)
+    retention, kept_bytes = values.get(_RETENTION), values.get(_RETENTION_BYTES)
     return TopicConfig(
         cleanup_policy=None if policy is None else ",".join(sorted(policy.split(","))),
         retention_ms=None if retention is None else int(retention),
+        retention_bytes=None if kept_bytes is None else int(kept_bytes),
         # brokers before 2.8 do not know this setting
         remote_storage=values.get(_REMOTE) == "true",
     )

@@ -30,7 +30,9 @@ from .properties import client_arguments
 from .topics import REFUSED, Node, Topics, describe_cluster, hidden_topics, read_begins
 from .versions import untold
 
-_UNKNOWN = TopicConfig(cleanup_policy=None, retention_ms=None, remote_storage=None)
+_UNKNOWN = TopicConfig(
+    cleanup_policy=None, retention_ms=None, retention_bytes=None, remote_storage=None
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +268,7 @@ def _partitions(
         "end_at": [row.end_at for row in rows],
         "cleanup_policy": [one.cleanup_policy for one in topic_configs],
         "retention_ms": [one.retention_ms for one in topic_configs],
+        "retention_bytes": [one.retention_bytes for one in topic_configs],
         # a log of which a part is in remote storage is larger than what is on the disk
         "log_bytes": [
             sizes.bytes.get((row.topic, row.number)) if one.remote_storage is False else None

@@ -11,8 +11,10 @@ from ..options import (
     AsJson,
     Bootstrap,
     ClusterName,
+    Every,
     Group,
     Raw,
+    Samples,
     Stored,
     Wide,
     epilog,
@@ -80,6 +82,8 @@ def lag(
     every: Annotated[
         bool, option("--all", "Also list healthy groups, and every partition.")
     ] = False,
+    samples: Samples = 1,
+    interval: Every = 5,
     wide: Wide = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
@@ -91,7 +95,9 @@ def lag(
     from ..views.tables import emit, emit_csv
 
     one_format(as_json, as_csv)
-    source = sources.open_source(bootstrap, cluster, stored)
+    source = sources.open_source(
+        bootstrap, cluster, stored, samples=samples, every=interval if samples > 1 else 0
+    )
     groups, rows = measured(source, sources.select(source, group))
     if as_json or as_csv:
         emit(rows) if as_json else emit_csv(rows, raw=raw)

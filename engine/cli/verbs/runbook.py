@@ -65,15 +65,20 @@ def _advised(source: SnapshotSource, only: GroupWithPast) -> str:
     from ...model.states import GroupType
     from .. import sources
     from ..local_mode import judge
+    from ..views.one_group import action_for
 
     (judged,) = judge(source, sources.select(source, only.group.group))
     advice = judged.advice
     if advice.strategy is None:
         why = because(advice.facts)
         takes_one = blocked(only.group) is None and only.group.type is not GroupType.STREAMS
+        fixes = [
+            action_for(judged.metrics),
+            "Name a strategy with --strategy." if takes_one else None,
+        ]
         raise Infeasible(
             f"nothing is advised for group {advice.group}: {why}.",
-            fix="Name a strategy with --strategy." if takes_one else None,
+            fix=" ".join(filter(None, fixes)) or None,
         )
     complain(f"advised: {advice.strategy}")
     return advice.strategy

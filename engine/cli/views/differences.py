@@ -51,6 +51,7 @@ _LABELS = {
     "topic_unsubscribed": "Topic unsubscribed",
     "cleanup_policy": "Cleanup policy",
     "retention_ms": "Retention (ms)",
+    "retention_bytes": "Retention (bytes)",
     "owner": "Reassigned",
     "replica_racks": "Replica racks",
 }

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...messages.wording import member_names
+from ...messages.wording.incidents import WHAT_IS_MISSING
 from ...model.formats import UNKNOWN, brief, brief_duration, minute, or_unknown
 from ...model.groups import Member
 from ...model.states import Diagnosis
@@ -16,6 +17,7 @@ from ...records import GroupMetrics, GroupRow, MemberMetrics, PartitionMetrics
 from ...snapshots import split_snapshot_id
 from .columns import Shown, pick, short, table
 from .fleet import healthy, in_cluster, is_behind
+from .one_group import action_for
 from .strategy_table import Row
 from .tables import Table, screen_width, show, tell, tell_legend, text
 
@@ -98,6 +100,9 @@ def show_lags(
             rest = [row["lag"] for row in rows[limit:]]
             total = UNKNOWN if None in rest else brief(sum(rest))
             print(f"and {several(len(rest), 'partition')} more, lag {total} (--all lists them)")
+    blank = [one for one in groups if action_for(one) == WHAT_IS_MISSING["no_past"]]
+    if blank and overview and source.groups is not None:
+        tell(["", _second_snapshot(blank)], width=width)
     if quiet:
         told = healthy(
             [one["group_id"] for one in quiet],
@@ -117,6 +122,12 @@ def show_lags(
         "" if wide or not blocks else "--wide shows begin offsets and exact numbers",
         width=width,
     )
+
+
+def _second_snapshot(blank: Sequence[Row]) -> str:
+    """Why the diagnosis of some groups is unknown after one snapshot, and the option that gives it."""
+    which = f"the diagnosis of {several(len(blank), 'group')}"
+    return f"One snapshot doesn't show {which}: `evenkeel lag --samples 3` takes more."
 
 
 def _is_healthy(head: Row) -> bool:
@@ -166,10 +177,11 @@ def _about(source: SnapshotSource, head: Row, *, alone: bool) -> list[str]:
     members, partitions = (head[key] or 0 for key in ("members", "partitions"))
     sizes = [f"{several(members, 'member')}{idle}", several(partitions, "partition")]
     details = ", ".join([text(head["state"], UNKNOWN), *kinds, *sizes])
-    reason = text(head["diagnosis_reason"], "")
+    reason, action = text(head["diagnosis_reason"], ""), action_for(head)
     return [
         f"{told}, lag {or_unknown(brief)(head['total_lag'])}{without}",
         *([f"  {reason}"] if reason else []),
+        *([f"  {action}"] if action and alone else []),
         f"  {details}; {_taken(source)}" if alone else f"  {details}",
     ]
 

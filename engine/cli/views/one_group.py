@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...advice.rollout import Restart
 from ...messages.wording import because, member_names, words
 from ...messages.wording.forecasts import about
 from ...messages.wording.gains_and_losses import DAY
+from ...messages.wording.incidents import remedy
 from ...messages.wording.short_reasons import notable, says_nothing, short_reason
 from ...metrics.observe import NO_OFFSET_RESET
 from ...model.assignments import Advice
@@ -27,6 +28,7 @@ from ...model.formats import (
 from ...model.states import REBALANCING, Diagnosis
 from ...model.text import several
 from ...pipeline.rollout import SwitchCost, cost_of, runbook_of
+from ...records import record_of
 from .fleet import (
     Recommendation,
     current,
@@ -67,6 +69,7 @@ def show_group(
     cost = _cost_of_advised(one, settings, selection)
     lines = [
         ("Problem", _problem(one)),
+        ("Action", action_for(one.metrics)),
         ("Advice", _advice(one)),
         ("Effect", _effect(one)),
         ("Cost", _cost(one, cost)),
@@ -116,6 +119,16 @@ def _problem(one: JudgedGroup) -> str | None:
     ]
     named = f"{what.value[0].upper()}{what.value[1:]}"
     return f"{named}{reason}. {_sentence(', '.join(numbers))}".strip()
+
+
+def action_for(metrics: Mapping[str, Any]) -> str | None:
+    """What to do about the diagnosis of a group, by its row of `group_metrics`; None where it is healthy."""
+    facts = [
+        fact if isinstance(fact, Fact) else record_of(Fact, fact) for fact in metrics["facts"] or ()
+    ]
+    return remedy(
+        Diagnosis(metrics["diagnosis"] or Diagnosis.UNKNOWN), of_kind(facts, FactKind.DIAGNOSIS)
+    )
 
 
 def _sentence(clause: str) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from ...model.facts import Fact
-from ...model.formats import change, duration
+from ...model.formats import change, duration, size
 from ...model.text import several
 from .clauses import Clause, whole
 
@@ -28,11 +28,14 @@ def _partitions_added(fact: Fact) -> str:
     return f"topic {fact.subjects[0]} {change(before, after)} partitions"
 
 
-def _retention(fact: Fact) -> str:
-    before, after = (
-        "unlimited" if value is None else duration(value) for value in (fact.before, fact.after)
-    )
-    return f"retention of {fact.subjects[0]} {change(before, after)}"
+def _retention(what: str, form: Callable[[float], str]) -> Clause:
+    def clause(fact: Fact) -> str:
+        before, after = (
+            "unlimited" if value is None else form(value) for value in (fact.before, fact.after)
+        )
+        return f"{what} of {fact.subjects[0]} {change(before, after)}"
+
+    return clause
 
 
 CLAUSES: Mapping[str, Clause] = {
@@ -46,7 +49,8 @@ CLAUSES: Mapping[str, Clause] = {
     "topology_changed": "epoch of the topology {first} -> {second}",
     "follower_fetching_changed": "reads from followers {first} -> {second}",
     "cleanup_policy_changed": "cleanup policy of {first} {second} -> {third}",
-    "retention_changed": _retention,
+    "retention_changed": _retention("retention", duration),
+    "retention_bytes_changed": _retention("retention.bytes", size),
     "topic_created": _topic("new topic"),
     "topic_gone": _topic("deleted topic"),
     "topic_recreated": _topic("recreated topic"),

@@ -73,6 +73,34 @@ def action(span: CauseSpan) -> str:
     return about or kind.action
 
 
+def remedy(diagnosis: Diagnosis, facts: Sequence[Fact]) -> str | None:
+    """
+    The action against a diagnosis, in the words of its alert; None for a healthy group.
+
+    >>> from evenkeel.engine.model.facts import FactKind
+    >>> remedy(Diagnosis.UNKNOWN, [Fact(kind=FactKind.DIAGNOSIS, measure="no_past", partitions=3)])
+    'Take a second snapshot, of a live cluster by --samples 3.'
+    """
+    if diagnosis is Diagnosis.HEALTHY:
+        return None
+    kind = TROUBLES[diagnosis]
+    first = next((fact for fact in facts if _is_what(fact)), None)
+    if diagnosis is Diagnosis.UNKNOWN and first is not None and first.measure in WHAT_IS_MISSING:
+        return WHAT_IS_MISSING[first.measure]
+    about = kind.action_about(first) if first is not None and kind.action_about else None
+    return about or kind.action
+
+
+WHAT_IS_MISSING: Mapping[str, str] = {
+    "no_past": "Take a second snapshot, of a live cluster by --samples 3.",
+    "no_lag": "Set auto_offset_reset for groups without commits, or run evenkeel doctor.",
+    "no_commit_interval": "Set commit_interval_seconds, or wait until it commits.",
+    "no_time_lag": "Wait for more snapshots.",
+    "no_partitions_seen": "Check the permissions of evenkeel's client on its topics.",
+}
+"""What tells how far behind a group is, by what is not known of it."""
+
+
 def more(span: CauseSpan) -> str:
     """Background of the action."""
     kind, first = _words(span.cause), _first(span)
@@ -146,7 +174,7 @@ HOW_BAD: Mapping[str, tuple[str, Callable[[float], str]]] = {
 }
 """Measures of severity, columns of `GroupMetrics`: the name of each, and the form of a value."""
 
-TRACES = frozenset({"silent_hosts", "stuck_at", "last_members", "last_commit"})
+TRACES = frozenset({"silent_hosts", "stuck_at", "open_transaction", "last_members", "last_commit"})
 """Measures that help to act: hosts, offsets, last members and commits."""
 
 

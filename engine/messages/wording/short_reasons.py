@@ -250,9 +250,14 @@ DIAGNOSES: Mapping[str, Short] = {
     "unreadable": _quoted("{}"),
     "no_members": _nobody,
     "rebalancing": _named("{}"),
-    "data_loss": _counted("{} unread records deleted"),
+    "data_loss": lambda fact, _: (
+        "unread records are being deleted"
+        if fact.after is None
+        else f"{brief(fact.after)} unread records deleted"
+    ),
     "offsets_skipped": _counted("{} records skipped"),
     "data_loss_imminent": _lasting("data loss in ~TIME"),
+    "hanging_transaction": _lasting("{}: transaction open TIME"),
     "group_not_committing": _lasting("no commit for TIME"),
     "member_not_committing": _lasting("{}: no commit for TIME"),
     "stuck_partition": _lasting("{}: stuck for TIME"),

@@ -12,7 +12,7 @@ from math import isnan
 from typing import Literal
 
 from ...model.facts import Fact
-from ...model.formats import brief, record_rate, roughly
+from ...model.formats import brief, record_rate, roughly, size
 from ...model.states import Diagnosis
 from ...model.text import and_more, does, plural, several
 from .clauses import Clause, count, filled, partitions, subjects, whole
@@ -81,6 +81,19 @@ def _vanished(fact: Fact) -> str:
 
 def _incoming(per_second: float | None) -> str:
     return "" if per_second is None else f"; {record_rate(per_second)} incoming"
+
+
+def _deletes(fact: Fact) -> str:
+    """How many records went is not known of commits that moved on meanwhile."""
+    records = "unread records" if fact.after is None else "{after:unread record}"
+    verb = "deletes" if fact.after is None else "deleted"
+    return filled(f"retention {verb} {records} of {{partitions}} ({{names}})", fact)
+
+
+def _data_loss(fact: Fact) -> str:
+    if fact.after is None:
+        return filled("data loss in {partitions}", fact)
+    return filled("data loss, {after:~unread record} deleted", fact)
 
 
 def _nothing_consumes(fact: Fact) -> str:
@@ -171,12 +184,22 @@ def retention(fact: Fact | None) -> str:
     if fact is None:
         return "Check retention.ms and retention.bytes, because either deletes."
     if whole(fact.after) < 0:
-        return filled("retention.ms of {first} is unlimited, so retention.bytes deletes.", fact)
+        limit = "" if fact.bound is None or fact.bound < 0 else f" ({size(fact.bound)})"
+        return filled(
+            f"retention.ms of {{first}} is unlimited, so retention.bytes{limit} deletes.", fact
+        )
     kept = roughly(whole(fact.after) / 1000)
-    return filled(f"retention.ms of {{first}} is {{after}} ({kept}).", fact) + RETENTION_BYTES
+    return filled(f"retention.ms of {{first}} is {{after}} ({kept})", fact) + _retention_bytes(fact)
 
 
-RETENTION_BYTES = " If retention.bytes is set, raise it too."
+def _retention_bytes(fact: Fact) -> str:
+    """The bound of the fact is `retention.bytes`."""
+    if fact.bound is None:
+        return ". If retention.bytes is set, raise it too."
+    if fact.bound < 0:
+        return "."
+    return f", retention.bytes {whole(fact.bound)} ({size(fact.bound)}): raise both."
+
 
 ASSIGNED_BY_HAND = (
     "No member was seen lately. Consumers that call assign() commit but never join: for those set"
@@ -220,9 +243,9 @@ TROUBLES: Mapping[Diagnosis, Words] = {
         more="Typical causes are crashes, and polls that take longer than max.poll.interval.ms.",
     ),
     Diagnosis.DATA_LOSS: Words(
-        what="retention deleted {after:unread record} of {partitions} ({names})",
+        what=_deletes,
         impact="retention deletes unread records of {partitions} ({names})",
-        headline="data loss, {after:~unread record} deleted",
+        headline=_data_loss,
         amount="{:~record} lost",
         action="Raise retention of its topics now.",
         action_about=_raise_retention,
@@ -245,6 +268,13 @@ TROUBLES: Mapping[Diagnosis, Words] = {
         action="Raise retention of its topics now.",
         action_about=_raise_retention,
         more="Then let the group catch up.",
+    ),
+    Diagnosis.HANGING_TRANSACTION: Words(
+        what="a transaction in {names} has been open for {after:duration}, and the group waits for its end",
+        impact="a transaction stays open in {names}, so read_committed consumers wait for its end",
+        headline="transaction open for {after:roughly} in {who:partition}",
+        action="End or abort the transaction.",
+        more="Restarting the consumers doesn't help: find the producer of the transaction.",
     ),
     Diagnosis.GROUP_NOT_COMMITTING: Words(
         what=_stopped,
@@ -340,6 +370,12 @@ def _stuck_at(fact: Fact) -> str:
     return f"{partition} at offset {stands}, end {end}, {whose}"
 
 
+def _open_transaction(fact: Fact) -> str:
+    """Offsets without separators, to be copied: the first is what `kafka-transactions.sh abort` asks for."""
+    began, end = whole(fact.before), whole(fact.after)
+    return f"{fact.subjects[0]} open from offset {began}, end {end}"
+
+
 def _ability_unknown(fact: Fact) -> str:
     seen = "0 records/s" if fact.before is None else record_rate(fact.before)
     then = filled("{first} received {after:rate} then, processed ", fact)
@@ -353,6 +389,7 @@ CLAUSES: Mapping[str, Clause] = {
     "retention_ms": retention,
     "silent_hosts": "{host|hosts} {names}",
     "stuck_at": _stuck_at,
+    "open_transaction": _open_transaction,
     "last_members": "last seen {names}, {after:minute}",
     "last_commit": "last commit {after:minute}",
     "partitions_unreadable": "the end or the commit of {partitions} could not be read ({names})",

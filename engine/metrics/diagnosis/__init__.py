@@ -6,9 +6,10 @@ What is the matter with a group: the first of these that holds. All that hold ar
 | unknown | it could not be read, or what would say how far behind it is, is missing |
 | no members | nobody is there to consume |
 | rebalancing | ownership is in motion |
-| data loss | retention removed what it had not read, from where its commit stands now |
+| data loss | retention removed what it had not read, from where its commit stands now, or pushes its commits on |
 | offsets skipped | a commit jumped forward faster than a member consumes, or over what retention removed |
 | (data loss imminent) | retention will reach what waits within `loss_within_seconds` |
+| hanging transaction | its commit stands where a transaction has been open for too long, and records wait behind it |
 | (group not committing) | nothing of all that waits moves, whoever owns it |
 | member not committing | none of a member's partitions moves, though records wait beyond the commit interval |
 | stuck partition | the same of a partition whose owner consumes others |
@@ -31,6 +32,8 @@ hides nothing that is known of others, so *unknown* is said where nothing worse 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+import numpy as np
 
 from ...model.batch import count_by
 from ...model.facts import Fact
@@ -63,6 +66,7 @@ def diagnose(evidence: Evidence) -> list[Diagnosed]:
     batch = evidence.batch
     odd = evidence.counted & (evidence.behind[0] | evidence.in_doubt | (evidence.lost > 0))
     odd |= evidence.jumped | evidence.over_lost
+    odd |= evidence.counted & (evidence.evicted | ~np.isnan(evidence.held_back))
     looked_at = count_by(odd, batch.start) > 0
     looked_at |= (batch.members.counts == 0) | (count_by(evidence.counted, batch.start) == 0)
     return [

@@ -36,6 +36,8 @@ class Evidence:
         objective: (G) seconds.
         time_to_loss: (n) seconds until retention reaches what is not read; nan unknown.
         loss_within: (G) seconds: retention that reaches it sooner is a loss ahead.
+        evicted: (n) whether retention has lately removed what was not read, though commits went on.
+        held_back: (n) seconds for which records have waited behind an open transaction; nan where none do.
     """
 
     batch: GroupBatch
@@ -51,6 +53,8 @@ class Evidence:
     objective: Floats
     time_to_loss: Floats
     loss_within: Floats
+    evicted: Flags
+    held_back: Floats
 
     @cached_property
     def in_doubt(self) -> Flags:
@@ -120,11 +124,16 @@ class OneGroup:
         """Records/s that arrive in all that counts; None unknown."""
         self.arrivals = np.nan_to_num(arrivals)
         self.age, self.delay = evidence.samples.age[0][rows], evidence.delays[0][rows]
-        self.behind = evidence.behind[0][rows] & self.counted
+        self.held_back = np.where(self.counted, evidence.held_back[rows], np.nan)
+        self.held: Flags = ~np.isnan(self.held_back)
+        """(n) partitions in which an open transaction holds the group back: no member can help that."""
+        self.behind = evidence.behind[0][rows] & self.counted & ~self.held
         self.in_doubt = evidence.in_doubt[rows]
         self.time_to_loss = evidence.time_to_loss[rows]
         soon = self.time_to_loss < evidence.loss_within[group]
-        self.lost_soon: Flags = self.behind & ~(self.lost > 0) & soon
+        self.evicted = evidence.evicted[rows] & self.counted
+        losing = (self.lost > 0) | self.evicted
+        self.lost_soon: Flags = (self.behind | self.held) & ~losing & soon
         self.jumps, self.jumped = evidence.jumps[:, rows], evidence.jumped[rows]
         self.over_lost = evidence.over_lost[rows]
         self.interval = float(evidence.interval[group])
@@ -173,7 +182,7 @@ class OneGroup:
     @cached_property
     def stopped(self) -> bool:
         """Whether nothing that waits is consumed: all of it stands still, and has for too long."""
-        alive = self.counted & ((self.lag > 0) & ~self.still | self.goes_on)
+        alive = self.counted & ~self.held & ((self.lag > 0) & ~self.still | self.goes_on)
         return bool(self.still.any() and not alive.any())
 
     @property

@@ -51,12 +51,14 @@ def _rebalancing(group: OneGroup) -> Iterator[Fact]:
 
 
 def _losing_records(group: OneGroup) -> Iterator[Fact]:
-    rows = group.counted & (group.lost > 0)
+    below = group.counted & (group.lost > 0)
+    rows = below | group.evicted
     if rows.any():
         yield _stated(
             Diagnosis.DATA_LOSS,
             group.partitions(rows),
-            after=float(group.lost[rows].sum()),
+            # of what went while commits moved on nobody knows which part had been read
+            after=float(group.lost[below].sum()) if below.any() else None,
             partitions=int(rows.sum()),
         )
 
@@ -95,6 +97,16 @@ def _loss_ahead(group: OneGroup) -> Iterator[Fact]:
         names = group.partitions(group.lost_soon)
         least = float(group.time_to_loss[group.lost_soon].min())
         yield _stated(Diagnosis.DATA_LOSS_IMMINENT, names, after=least, partitions=len(names))
+
+
+def _hanging_transaction(group: OneGroup) -> Iterator[Fact]:
+    if group.held.any():
+        yield _stated(
+            Diagnosis.HANGING_TRANSACTION,
+            group.partitions(group.held),
+            after=float(np.nanmax(group.held_back)),
+            partitions=int(group.held.sum()),
+        )
 
 
 def _stopped(group: OneGroup) -> Iterator[Fact]:
@@ -232,6 +244,7 @@ RULES: tuple[tuple[Diagnosis, Rule], ...] = (
     (Diagnosis.DATA_LOSS, _losing_records),
     (Diagnosis.OFFSETS_SKIPPED, _skipped_records),
     (Diagnosis.DATA_LOSS_IMMINENT, _loss_ahead),
+    (Diagnosis.HANGING_TRANSACTION, _hanging_transaction),
     (Diagnosis.GROUP_NOT_COMMITTING, _stopped),
     (Diagnosis.MEMBER_NOT_COMMITTING, _silent_member),
     (Diagnosis.STUCK_PARTITION, _stuck_partition),

@@ -2,13 +2,14 @@
 What becomes of a group: its backlog over a horizon, under the assignment it has and under others.
 
 `futures` (which of its past intervals a future is made of), `backlog` (what that does to each member: low, expected
-and high), `correction` (what came of earlier forecasts), `comparison` (what a group has to do and can, and all its
-assignments side by side).
+and high), `correction` (what came of earlier forecasts), `doubt` (whether members can do what they would get is known),
+`comparison` (what a group has to do and can, and all its assignments side by side).
 """
 
 from .backlog import Load, Outlooks, outlooks
 from .comparison import UNCERTAIN, capacity_of, delayed_offsets, forecasts, load_of
 from .correction import NO_STRETCH, course_of, with_forecast, within
+from .doubt import doubtful
 from .futures import (
     AHEAD,
     HORIZON_SECONDS,
@@ -34,6 +35,7 @@ __all__ = [
     "capacity_of",
     "course_of",
     "delayed_offsets",
+    "doubtful",
     "forecasts",
     "futures",
     "load_of",

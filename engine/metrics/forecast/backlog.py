@@ -42,6 +42,7 @@ class Load:
         owner: (n) the member who has each partition now; NONE for nobody.
         stuck: (n) partitions that nobody gets on with, whoever has them.
         stretch: By how much earlier forecasts were too narrow or too wide, see `correction`.
+        seen: (M) offsets/s that members were seen to do, nan where nothing was; None: that is not asked.
     """
 
     arrivals: Floats
@@ -52,6 +53,7 @@ class Load:
     owner: Indices
     stuck: Flags
     stretch: Floats = field(default_factory=lambda: np.array(NO_STRETCH))
+    seen: Floats | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -16,6 +16,7 @@ from ...model.states import CapacityBasis
 from ..observe import Observation
 from .backlog import Load, Outlooks, bands_of, outlooks, queue_of
 from .correction import NO_STRETCH, course_of
+from .doubt import is_doubtful
 from .futures import SOON_SECONDS, futures, step_after
 
 UNCERTAIN = 0.05
@@ -60,6 +61,7 @@ def load_of(seen: Observation, group: int) -> Load | None:
         ages=ages,
         owner=owner,
         stretch=np.array(NO_STRETCH if course is None else course.stretch),
+        seen=np.where(seen.silent[own], np.nan, seen.capacity.per_second[own]),
     )
 
 
@@ -102,10 +104,12 @@ def forecasts(
     owners: Sequence[Indices],
     standstills: Sequence[Standstill | None],
     live: int | None = None,
-) -> list[Forecast]:
+) -> list[Forecast | None]:
     """
     (K) what becomes of a group under each assignment, what getting there costs included. All are held against the same
     futures; equal ones are worked out once.
+
+    Nothing is told of an assignment that gives a member more than it is known to do (`doubt`).
 
     Args:
         load: What the group has to do, and can.
@@ -132,7 +136,9 @@ def forecasts(
     bands = [_forecast(seen, row) for row in range(len(placed))]
     stays = None if live is None else plain[live]
     return [
-        replace(
+        None
+        if is_doubtful(load, owner)
+        else replace(
             bands[row],
             **({} if stays is None or number == live else _gain(seen, stays, row)),
             **({} if stands is None else _price(load, seen, free, row, owner, stands)),

@@ -216,6 +216,8 @@ def _table(table: PartitionTable, members: Sequence[Member], made: Layout) -> Pa
         begin=_column(table.begin, made, 0),
         end=_column(table.end, made, 0),
         committed=_column(table.committed, made, None),
+        high_watermark=_column(table.high_watermark, made, 0),
+        last_stable=_column(table.last_stable, made, 0),
         log_bytes=_column(table.log_bytes, made, None),
         begin_at_ms=_column(table.begin_at_ms, made, None),
         end_at_ms=_column(table.end_at_ms, made, None),
@@ -267,4 +269,6 @@ def _load(
         stretch=load.stretch,
         owner=then.partitions.owner[after],
         stuck=(made.of_rows(every(load.stuck, False), False) | made.dead)[after],
+        # what is known of members after changes is for `Condition` to say
+        seen=None,
     )

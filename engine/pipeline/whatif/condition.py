@@ -18,6 +18,7 @@ import numpy as np
 
 from ...metrics.diagnosis import Diagnosed, first_of
 from ...metrics.diagnosis.evidence import OneGroup
+from ...metrics.forecast import doubtful
 from ...metrics.samples import sums_by_owner
 from ...model.arrays import NONE, Flags, Floats, Indices, Ints
 from ...model.facts import Fact, FactKind, fact
@@ -26,7 +27,7 @@ from ...model.states import Diagnosis
 from .changes import Layout
 
 ROOM = 0.05
-"""By which share more than it was seen to do a member is taken to do: what arrives varies."""
+"""By which share more than those of whom it is known members do who are not taken for equal."""
 
 
 class Condition:
@@ -101,11 +102,8 @@ class Condition:
 
     def doubtful(self, owner: Indices) -> Flags:
         """(M) of whom it is not known whether he could do what he would get."""
-        load = self.load(owner)
-        sure = (load == 0) | self.silent | ~np.isnan(self.firm)
-        seen = load <= self.at_least * (1 + ROOM)
-        doubtful: Flags = np.isnan(load) | ~(sure | seen)
-        return doubtful
+        does = np.where(self.silent, 0.0, self.firm)
+        return doubtful(self.load(owner), does, self.at_least)
 
     def keeps_up(self, owner: Indices) -> bool | None:
         """
@@ -184,7 +182,8 @@ class Condition:
         group.arrivals = np.nan_to_num(self.arrivals)
         for name in ("lag", "lost", "age", "delay"):
             setattr(group, name, made.of_rows(getattr(seen, name), 0.0))
-        for name in ("in_doubt", "jumped", "over_lost", "goes_on"):
+        group.held_back = made.of_rows(seen.held_back, np.nan)
+        for name in ("in_doubt", "jumped", "over_lost", "goes_on", "held", "evicted"):
             setattr(group, name, made.of_rows(getattr(seen, name), False))
         group.consumed = made.of_rows(seen.consumed, np.nan)
         group.seconds = made.of_rows(seen.seconds, np.nan)
@@ -198,6 +197,7 @@ class Condition:
         over = np.append(group.firm & (group.load > np.nan_to_num(group.capacity)), False)[owner]
         arrive = self.counted & (group.arrivals > 0)
         behind = made.of_rows(seen.behind, False) & self.counted
+        over &= ~group.held
         group.behind = behind | (arrive & (over | of_silent))
         group.still = (stuck & self.counted) | (of_silent & group.behind)
         vars(group)["silent"] = self.silent & group.any_of(group.still)

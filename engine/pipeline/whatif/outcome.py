@@ -96,7 +96,7 @@ def _of(spec: GroupSpec, candidate: Candidate, supposed: Supposed) -> WhatIfOutc
         return _outcome(spec, candidate, None, ())
     owners, forecast = supposed.owners(assignment.owner), candidate.forecast
     # nothing is forecast that has to guess what members can do
-    if supposed.is_changed and supposed.condition.doubtful(owners).any():
+    if supposed.condition.doubtful(owners).any():
         forecast = None
     # what was somebody's who leaves changes hands as well
     was = supposed.owned_today

@@ -113,6 +113,7 @@ class _Tables:
             "in_sync": replicas,
             "cleanup_policy": np.array(["compact" if t.compacted else "delete" for t in topics]),
             "retention_ms": np.array([round(t.keeps * 1000) for t in topics], np.int64),
+            "retention_bytes": np.array([-1 for _ in topics], np.int64),
             "record_bytes": np.array([t.record_bytes for t in topics]),
         }
 

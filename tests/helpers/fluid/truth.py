@@ -23,9 +23,11 @@ class Diagnosis(enum.StrEnum):
 
     UNKNOWN = "unknown"
     NO_MEMBERS = "no members"
+    GONE = "group deleted"
     REBALANCING = "rebalancing"
     DATA_LOSS = "data loss"
     OFFSETS_SKIPPED = "offsets skipped"
+    HANGING = "hanging transaction"
     NOT_COMMITTING = "member not committing"
     STUCK = "stuck partition"
     SLOW = "slow member"

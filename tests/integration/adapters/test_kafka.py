@@ -197,10 +197,12 @@ def test_a_kip_1071_application_is_recognized_with_its_topology(
 
 def test_what_is_configured_is_read(stage: Stage, kafka_cluster: ClusterInUse) -> None:
     """Policies and retention of topics; the local brokers let consumers read from followers."""
-    topic = stage.topic("kept", [0], cleanup_policy="compact,delete", retention_ms="3600000")
+    kept = {"retention_ms": "3600000", "retention_bytes": "5000000"}
+    topic = stage.topic("kept", [0], cleanup_policy="compact,delete", **kept)
     found = take(stage.bootstrap, stage.prefix)
     (row,) = rows(found, "partitions", topic=topic)
     assert (row["cleanup_policy"], row["retention_ms"]) == ("compact,delete", 3_600_000)
+    assert row["retention_bytes"] == 5_000_000
     assert found.notes == ()
     if kafka_cluster.owned:
         assert {row["follower_fetching"] for row in rows(found, "brokers")} == {True}

@@ -6,7 +6,9 @@ A leaderless partition and a coordinator that is down are in `test_kafka_trouble
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +17,8 @@ from confluent_kafka import TopicPartition as Offset
 from kafka import TopicPartition
 
 from evenkeel.engine.config import Settings
+from evenkeel.engine.model.arrays import Column
+from evenkeel.engine.model.groups import GroupSnapshot
 from tests.helpers.kafka_session import ClusterInUse
 from tests.helpers.kafka_stage import Row, Seen, Stage, Watch, close
 from tests.helpers.measuring import proposed
@@ -306,6 +310,61 @@ def test_an_open_transaction(stage: Stage) -> None:
     assert all_of_it["t", 0] == Row(**found, end=8, lag=3, status="UNKNOWN")
     assert held_back["t", 0] == Row(**found, end=5, lag=0, status="OK")
     assert held_back.totals["findings"] == []
+
+
+@pytest.mark.parametrize("rule", [{}, {"isolation": "read_committed"}], ids=["unknown", "known"])
+def test_a_transaction_that_hangs(stage: Stage, rule: dict[str, Any]) -> None:
+    """
+    Its consumer reads up to it and waits; the cause is told whether or not its isolation is known.
+
+    The marker of the transaction before takes an offset that no consumer of librdkafka commits.
+    """
+    topic = stage.topic("t", [5])
+    member = stage.member("app", [topic], owned=1, **{"auto.offset.reset": "earliest"})
+    settings = {"bootstrap.servers": stage.bootstrap, "transactional.id": stage.prefix + "t"}
+    producer = Producer({**settings, "log_level": 1})
+    producer.init_transactions(60)
+    watch = Watch(stage, "app", **rule)
+
+    def produced() -> None:
+        for _ in range(3):
+            producer.produce(topic, b"x", partition=0)
+        assert producer.flush(60) == 0
+
+    producer.begin_transaction()
+    produced()
+    producer.commit_transaction(60)
+    read: list[Any] = []
+    wait_until(lambda: read.extend(member.consume(8, 0.2)) or len(read) == 8, 60, "8 records")
+    member.commit(asynchronous=False)
+    assert watch.look()["t", 0].committed == 8
+
+    producer.begin_transaction()
+    try:
+        for _ in range(3):
+            produced()
+            watch.look()
+        watch.earlier = [_sooner(one, 60 * n) for n, one in enumerate(watch.earlier, start=1)]
+        produced()
+        hung = watch.look()
+    finally:
+        producer.abort_transaction(60)
+    assert hung.totals["diagnosis"] == "hanging transaction"
+    assert re.match(
+        rf"a transaction in {topic}-0 has been open for 4 min", hung.totals["diagnosis_reason"]
+    )
+    table = hung.group.partitions
+    assert (table.last_stable.tolist(), table.high_watermark.tolist()) == ([9], [21])
+
+
+def _sooner(group: GroupSnapshot, seconds: int) -> GroupSnapshot:
+    """A group as if it had been read so much sooner."""
+    table = group.partitions
+    moved = {
+        name: Column(getattr(table, name).values - 1000 * seconds, getattr(table, name).known)
+        for name in ("begin_at_ms", "end_at_ms", "committed_at_ms")
+    }
+    return replace(group, partitions=replace(table, **moved))
 
 
 def test_a_quiet_partition_then_a_burst(stage: Stage) -> None:

@@ -58,7 +58,11 @@ def answering(told: Told) -> Any:
 def test_topics_and_brokers_tell_what_they_are_configured_to() -> None:
     """Policies sorted; each broker is asked of itself."""
     told: Told = {
-        "orders": {"cleanup.policy": "delete,compact", "retention.ms": "604800000"},
+        "orders": {
+            "cleanup.policy": "delete,compact",
+            "retention.ms": "604800000",
+            "retention.bytes": "1000000",
+        },
         "state": {
             "cleanup.policy": "compact",
             "retention.ms": "-1",
@@ -74,9 +78,9 @@ def test_topics_and_brokers_tell_what_they_are_configured_to() -> None:
     found = run(read_configs(connection, ["state", "orders", "clicks"], [1, 2, 3]))
 
     assert found.topics == {
-        "orders": TopicConfig("compact,delete", 604_800_000, remote_storage=False),
-        "state": TopicConfig("compact", -1, remote_storage=False),
-        "clicks": TopicConfig(None, 1, remote_storage=True),
+        "orders": TopicConfig("compact,delete", 604_800_000, 1_000_000, remote_storage=False),
+        "state": TopicConfig("compact", -1, None, remote_storage=False),
+        "clicks": TopicConfig(None, 1, None, remote_storage=True),
     }
     assert found.follower_fetching == {1: True, 2: False, 3: False}
     assert found.group_assignors == {

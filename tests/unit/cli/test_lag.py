@@ -9,7 +9,7 @@ from operator import itemgetter
 import pytest
 
 from tests.helpers.snapshots import group, make_snapshot, member, topic
-from tests.unit.cli.conftest import objects
+from tests.unit.cli.conftest import objects, words_of
 
 
 def test_json_has_a_row_per_partition_with_its_owner(run, recording):
@@ -188,3 +188,14 @@ def test_csv_has_the_columns_of_json(run, recording):
     assert [row["committed"] for row in read] == ["490", "500", "", "500"]
     lags = [None if row["lag"] is None else str(row["lag"]) for row in rows]
     assert [row["lag"] or None for row in read] == lags
+
+
+def test_one_snapshot_of_a_live_cluster_says_what_a_second_gives(run, kafka):
+    """Nobody has to guess why a group is unknown: with more snapshots it is diagnosed, and nothing is said."""
+    live = ("lag", "--bootstrap", "h:1")
+    hint = r"One snapshot doesn't show the diagnosis of \d+ groups?: `evenkeel lag --samples 3` takes more\."
+
+    assert re.search(hint, words_of(run(*live).stdout))
+    assert not re.search(hint, words_of(run(*live, "--samples", "2", "--every", "0").stdout))
+    alone = words_of(run(*live, "--group", "uneven").stdout)
+    assert "Take a second snapshot, of a live cluster by --samples 3." in alone

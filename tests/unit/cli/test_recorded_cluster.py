@@ -218,3 +218,32 @@ def test_advice_runbook_and_election_give_one_price():
     assert f"{price['price_restarts']} restarts delay about 1,080 records" in advice["reason"]
     assert "~1,100 records delayed" in asked("advise").stdout
     assert "about 1,100 records are delayed" in asked("runbook", "--strategy", "roundrobin").stdout
+
+
+def test_a_diagnosis_comes_with_what_to_do():
+    """In the words of its alert, whoever is asked; a healthy group needs none."""
+
+    def asked(*words):
+        result = CliRunner().invoke(app, [*words, "--from", RECORDED])
+        return " ".join((result.stdout + result.stderr).split())
+
+    action = "Compare the host of slow-member-3 with its peers."
+    for verb in ("lag", "advise", "runbook"):
+        assert action in asked(verb, "--group", "slow-member")
+    assert "Action" not in asked("advise", "--group", "cooperative")
+
+
+def test_what_is_not_known_is_nowhere_promised():
+    """Its peers would have to do half as much again as they ever did: nobody says what lag that gives."""
+
+    def rows_of(*words):
+        return objects(CliRunner().invoke(app, [*words, "--from", RECORDED, "--json"]))
+
+    [advice] = rows_of("advise", "--group", "slow-member")
+    [row] = [each for each in advice["strategies"] if each["strategy"] == "balanced"]
+    supposed = rows_of("whatif", "--group", "slow-member", "--strategy", "balanced")
+    [balanced] = [each for each in supposed if each["strategy"] == "balanced"]
+
+    assert (row["forecast_lag_expected"], balanced["forecast_lag_expected"]) == (None, None)
+    assert balanced["forecast_utilization_expected"] is None
+    assert advice["best_undeployable_reason"] is None

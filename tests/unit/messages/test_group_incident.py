@@ -186,6 +186,34 @@ SAID = {
         ],
         ["kafka-configs"],
     ),
+    "both limits of retention, where both are set": (
+        of(
+            Diagnosis.DATA_LOSS,
+            LOST,
+            stated("retention_ms", ["orders"], after=86_400_000, bound=50_000_000_000),
+            LAG,
+        ),
+        [
+            "retention.ms of orders is 86400000 (1 d), retention.bytes 50000000000 (50.0 GB): raise both.",
+            "--add-config retention.ms=172800000,retention.bytes=100000000000\n",
+        ],
+        ["If "],
+    ),
+    "a loss of which nobody knows how many records it took": (
+        of(Diagnosis.DATA_LOSS, stated("data_loss", ["orders-0"], partitions=1), LAG),
+        ["orders-app (prod): data loss in 1 partition\n", "Raise retention of topic orders now."],
+        ["None", "unread record deleted"],
+    ),
+    "the producer of a transaction is looked for first": (
+        incident_of(Diagnosis.HANGING_TRANSACTION),
+        [
+            "transaction open for 13 min in orders-3\n",
+            "orders-3 open from offset 120345, end 125400",
+            "Next: kafka-transactions.sh --bootstrap-server broker1:9092 describe-producers --topic orders"
+            " --partition 3\n",
+        ],
+        ["evenkeel lag", "restart them"],
+    ),
     "our own command where the address of the cluster is not known": (
         incident_of(Diagnosis.DATA_LOSS, kafka=None),
         ["Next: evenkeel lag --cluster prod --group orders-app\n"],
@@ -490,7 +518,8 @@ def test_odd_names_do_no_harm(
     assert f"{command}" in body(message_of(incident, OPENED), "k")["blocks"][1]["text"][
         "text"
     ].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
-    meant = None if command.startswith("kafka-configs") else parsed(command).params.get("group")
+    is_kafkas = command.startswith("kafka-")
+    meant = None if is_kafkas else parsed(command).params.get("group")
     assert meant is None or matching(str(meant), [group, "another"]) == [group]
 
 

@@ -11,6 +11,7 @@ from evenkeel.engine.metrics.observe import Known, observe
 from evenkeel.engine.model.batch import batch_of
 from evenkeel.engine.model.states import Diagnosis
 from tests.helpers.series import members_of, observed_series, series, steadily
+from tests.helpers.snapshots import group, groups, make_snapshot, topic
 
 THREE = members_of([0], [1], [2])
 TENS = steadily([10, 10, 10], 5, [9000, 9000, 9000])
@@ -220,3 +221,62 @@ def test_a_group_that_just_appeared_is_told_so_among_others():
 
     assert [fact.measure for fact in beside[1].facts] == ["no_past"]
     assert beside[1].facts == alone[0].facts
+
+
+def _held(*, stable, commits, high=None, steps=6, **rule):
+    """A group of one member and partition, in whose log a transaction may be open, ten records/s arriving."""
+    taken = [
+        groups(
+            make_snapshot(
+                number=number,
+                topics=[topic("t", 2, end=[high[number], 0], last_stable=[stable[number], 0])],
+                groups=[
+                    group("g", members=members_of([0, 1]), committed={"t": [commits[number], 0]})
+                ],
+            ),
+            lambda _: rule.get("isolation") == "read_committed",
+        )[0]
+        for number in range(steps)
+    ]
+    [diagnosed] = observed_series(taken).diagnoses
+    return diagnosed.diagnosis, "; ".join(map(words, diagnosed.facts))
+
+
+HIGH = [3000 * number for number in range(1, 7)]
+HANGING = Diagnosis.HANGING_TRANSACTION
+HUNG = "a transaction in t-0 has been open for 15 min, and the group waits for its end"
+
+
+@pytest.mark.parametrize("rule", [{}, {"isolation": "read_committed"}])
+@pytest.mark.parametrize(
+    ("situation", "stable", "commits", "expected"),
+    [
+        ("it hangs", [3000, 6000, *[9000] * 4], [3000, 6000, *[9000] * 4], (HANGING, HUNG)),
+        ("markers lie between", [3000, 6000, *[9000] * 4], [2998, 5998, *[8998] * 4], (HANGING, HUNG)),
+        ("each one ends soon", [h - 100 for h in HIGH], [h - 100 for h in HIGH], (Diagnosis.HEALTHY, "")),
+    ],
+)  # fmt: skip
+def test_a_transaction_that_stays_open(situation, stable, commits, expected, rule):
+    """The group waits where it began, whether or not it is known to read committed records only."""
+    assert _held(stable=stable, commits=commits, high=HIGH, **rule) == expected, situation
+
+
+def test_who_stands_elsewhere_does_not_wait_for_a_transaction():
+    """A record on which the consumer fails, before that with which the transaction began."""
+    diagnosis, _ = _held(
+        stable=[3000, 6000, *[9000] * 4], commits=[3000, 6000, *[8000] * 4], high=HIGH
+    )
+
+    assert diagnosis is not Diagnosis.HANGING_TRANSACTION
+
+
+def test_records_that_retention_takes_while_the_commits_go_on():
+    """From what did not go below the log start nobody can tell how many there were."""
+    begins = steadily([12, 0, 0], 6, [100, 0, 0])
+    commits = steadily([12, 10, 10], 6, [140, 9000, 9000])
+    ends = steadily([12, 10, 10], 6, [90_000, 9000, 9000])
+
+    assert _diagnosed(THREE, ends, commits, begins=begins) == (
+        Diagnosis.DATA_LOSS,
+        "retention deletes unread records of 1 partition (t-0)",
+    )

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from evenkeel.engine.metrics.history import rate, time_lag, time_to_loss
+from evenkeel.engine.metrics.history import rate, time_lag
 from evenkeel.engine.metrics.past import Past, Recognized
 from evenkeel.engine.metrics.samples import Samples
 from evenkeel.engine.model.arrays import NONE
@@ -23,7 +23,6 @@ def _tables(*samples, topic_id=None):
     tables = []
     for number, sample in enumerate(samples):
         ids = {"topic_id": sample["id"]} if "id" in sample else {}
-        ids |= {name: sample[name] for name in ("cleanup_policy", "retention_ms") if name in sample}
         snapshot = make_snapshot(
             number=number,
             topics=[topic("t", 1, begin=sample.get("begin", 0), end=sample.get("end"), **ids)],
@@ -106,102 +105,6 @@ def test_time_lag_is_unknown_without_history_or_traffic():
     assert math.isnan(single)
     assert math.isnan(still)
     assert basis is TimeLagBasis.UNKNOWN
-
-
-def _loss(*samples):
-    table, past = _tables(*samples)
-    consumption = rate(table, past, "committed", "committed_at_ms")
-    production = rate(table, past, "end", "end_at_ms")
-    age = time_lag(table, past, production)
-    begins = rate(table, past, "begin", "begin_at_ms")
-    return time_to_loss(table, begins, consumption, production, age)[0]
-
-
-@pytest.mark.parametrize(
-    ("situation", "old", "new", "seconds"),
-    [
-        (
-            "100 a step gained on a commit 50 ahead",
-            {"begin": 0, "end": 900, "committed": 150},
-            {"begin": 100},
-            STEP / 2,
-        ),
-        ("it stands still", {"begin": 0, "end": 900, "committed": 150}, {}, math.inf),
-        (
-            "upon the commit, long before retention",
-            {
-                "begin": 0,
-                "end": 0,
-                "committed": 100,
-                "cleanup_policy": "delete",
-                "retention_ms": 10**9,
-            },
-            {"begin": 90, "end": 300},
-            STEP / 9,
-        ),
-        (
-            "lost already, however fast the group reads",
-            {"begin": 200, "end": 900, "committed": 100},
-            {"committed": 150},
-            0,
-        ),
-        (
-            "read to its end: a quiet partition is emptied",
-            {"begin": 0, "end": 900, "committed": 900},
-            {"begin": 500},
-            math.inf,
-        ),
-    ],
-)
-def test_time_to_loss_is_the_margin_over_the_closing_speed(situation, old, new, seconds):
-    """Of the log start behind the commit; the earlier of it and of retention by age counts."""
-    assert _loss(old, old | new) == pytest.approx(seconds), situation
-
-
-@pytest.mark.parametrize(
-    ("situation", "gained", "seconds"),
-    [
-        ("the commit is faster", 1005, math.inf),
-        ("as fast", 1000, math.inf),
-        ("half a percent slower: read at other moments", 995, math.inf),
-        ("a fiftieth slower", 980, 0),
-    ],
-)
-def test_a_commit_that_keeps_pace_with_the_log_start_is_never_reached(situation, gained, seconds):
-    """Two readings a moment apart do not tell which of two equal speeds is the larger, however near they are."""
-    old = {"begin": 0, "end": 5000, "committed": 1000 - gained}
-    new = {"begin": 1000, "end": 5000, "committed": 1000}
-
-    assert _loss(old, new) == seconds, situation
-
-
-def _kept(committed, policy="delete", retention_seconds=1000, end=300):
-    """A log that gained 300 offsets in 300 s, of a topic whose records are kept for so long."""
-    told = {
-        "cleanup_policy": policy,
-        "retention_ms": retention_seconds and 1000 * retention_seconds,
-    }
-    first, last = committed
-    return _loss({"end": 0, "committed": first} | told, {"end": end, "committed": last} | told)
-
-
-@pytest.mark.parametrize(
-    ("situation", "asked", "seconds"),
-    [
-        ("the commit stands: its record is 200 s old", {"committed": (100, 100)}, 800),
-        ("half of what comes is read, at 150 s of age", {"committed": (0, 150)}, 850 / 0.5),
-        ("too old already", {"committed": (100, 100), "retention_seconds": 60}, 0),
-        ("it keeps pace", {"committed": (-100, 200)}, math.inf),
-        ("it is at the end", {"committed": (0, 300)}, math.inf),
-        ("nothing is removed by age", {"committed": (100, 100), "policy": "compact"}, math.inf),
-        ("both policies", {"committed": (100, 100), "policy": "compact,delete"}, 800),
-        ("kept for ever", {"committed": (100, 100), "retention_seconds": -1}, math.inf),
-        ("not known", {"committed": (100, 100), "retention_seconds": None}, math.inf),
-    ],
-)
-def test_retention_takes_what_grows_too_old(situation, asked, seconds):
-    """The log start stands still in all of them, so age alone decides; unknown leaves it to the log start."""
-    assert _kept(**asked) == pytest.approx(seconds), situation
 
 
 def test_history_finds_a_partition_whatever_else_the_group_held_before():

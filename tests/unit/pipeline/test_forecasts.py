@@ -108,6 +108,8 @@ def test_a_group_that_nobody_tells_to_switch_keeps_nothing(name):
     assert all(
         (row.row.forecast is not None) is (row.row.score is not None)
         for row in propose_group(SETTINGS, asked)
+        # gives members more than they were ever seen to do
+        if row.row.strategy != "random"
     )
 
 

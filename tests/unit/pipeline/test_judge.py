@@ -106,7 +106,9 @@ def test_a_group_that_stays_away_is_missed_as_long_as_somebody_watches() -> None
     """Later snapshots say since when, and with the rate of now."""
     lake, ids = few_situations()
 
+    assert judgment(60).odd["vanished"].gone is not None
     watched = judge_groups(lake, Settings(), ids[62], ["vanished"])
+    assert watched.odd["vanished"].gone is None
     (gone,) = watched.odd["vanished"].troubles
 
     assert f"{gone.since:%H:%M}" == "05:00"
@@ -168,6 +170,8 @@ def test_a_group_that_is_gone_and_has_nothing_to_read_is_well() -> None:
     gone = judged_after(leave_out)["healthy-idle"]
 
     assert (gone.known, gone.troubles) == (True, ())
+    assert gone.gone is not None
+    assert (gone.gone.measure, gone.gone.after) == ("group_deleted", 0)
 
 
 @pytest.mark.parametrize(

@@ -278,3 +278,22 @@ def test_what_cannot_be_explained_is_told_all_the_same(
     assert cluster.look(members=0) == [MessageKind.INCIDENT_OPENED]
     incident = cluster.incident()
     assert incident.summary
+
+
+def test_a_group_that_nobody_misses_leaves_one_row_and_no_message() -> None:
+    """Its topic is idle, so its end is no incident that somebody has to act on."""
+    cluster = Watch()
+    for number in range(4):
+        there = [group("old-app", members=0, committed={"old": [7]}, state="Empty")]
+        taken = make_snapshot(
+            number=number, topics=[topic("old", 1, end=7)], groups=there if number < 2 else []
+        )
+        cluster.watch(store(cluster.lake, taken)[0])
+
+    incident = cluster.incident()
+    assert (incident.group_id, incident.kind) == ("old-app", "group deleted")
+    assert incident.opened_at == incident.closed_at
+    assert incident.summary is not None
+    assert cluster.slack.sent == []
+    (watched,) = [cluster.history.incident_watch("test")]
+    assert watched.courses == ()

@@ -317,9 +317,10 @@ def test_configuration_that_both_snapshots_know():
     """Retention, compaction and reading from followers; what one of them may not know did not change."""
 
     def side(number, policy, retention, followers):
+        kept = {"retention_ms": retention, "retention_bytes": retention and 2 * retention}
         return make_snapshot(
             number=number,
-            topics=[topic("orders", 4, cleanup_policy=policy, retention_ms=retention)],
+            topics=[topic("orders", 4, cleanup_policy=policy, **kept)],
             groups=[group("app", members=_members())],
             follower_fetching=followers,
         )
@@ -330,6 +331,7 @@ def test_configuration_that_both_snapshots_know():
         ("follower_fetching", None, False, True),
         ("cleanup_policy", "orders", "delete", "compact"),
         ("retention_ms", "orders", -1, 1000),
+        ("retention_bytes", "orders", -2, 2000),
     ]
     assert _compared(known[0], side(1, None, None, None)).nothing
 

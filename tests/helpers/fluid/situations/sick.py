@@ -199,7 +199,7 @@ SICK = (
             "vanished",
             events=(Leave(at=at(59) - 60, members=ALL), Vanish(at=at(60) - 60)),
         ),
-        truths=(fine(3, 58),),
+        truths=(fine(3, 58), true(Diagnosis.GONE, 60)),
         allowed=OPENED,
         begins=59,
     ),

@@ -112,3 +112,25 @@ def test_what_no_capacity_is_known_of_has_no_utilization():
     assert unknown.forecast_utilization_expected is None
     assert unknown.forecast_drained_seconds_high == 0
     assert not any(np.isnan(value) for value in asdict(unknown).values() if value is not None)
+
+
+@pytest.mark.parametrize(
+    ("situation", "more", "known"),
+    [
+        ("it was seen to do as much", {"seen": np.array([1.0, 5.0])}, True),
+        ("a little more than the mean of what it did", {"seen": np.array([1.0, 3.9])}, True),
+        ("half as much again", {}, False),
+        ("its capacity is known, and too small", {"capacity": np.array([1.0, 4.0])}, True),
+        ("nothing was seen of it: it does what its peers do", {"seen": np.array([5.0, np.nan])}, True),
+        ("nothing was seen of anybody", {"seen": np.full(2, np.nan)}, False),
+    ],
+)  # fmt: skip
+def test_who_gets_more_than_it_is_known_to_do_has_no_forecast(situation, more, known):
+    """That of the assignment it has is told in any case: nobody gets more with it."""
+    load = replace(
+        _load(), **{"capacity": np.array([1.0, np.nan]), "seen": np.array([1.0, 3.3])} | more
+    )
+
+    stays, goes = forecasts(load, [TOGETHER, APART], [None, None], live=0)
+    assert stays is not None
+    assert (goes is not None) is known, situation
