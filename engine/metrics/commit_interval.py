@@ -18,8 +18,8 @@ because a partition that is stuck and comes back looks like a long interval.
 
 Backlog is no commit interval, which shows in three ways:
 
-* Ages that rise to, or fall from, one after a commit that left more than an interval between samples unread: the way
-  into a backlog and out of it.
+* Ages that rise to, or fall from, one that is longer than commits can be apart, or after a commit that left more than
+  an interval between samples unread: the way into a backlog and out of it.
 * Ages that swing by themselves, as under a periodic load. Their autocorrelation over a period of at least three samples
   exceeds `ALIKE`, and they don't advance as the ages of regular commits do (`REGULAR`). Such ages count without their
   largest fall. It takes two periods in the lookback to see that.
@@ -94,8 +94,9 @@ def commit_intervals(
         configured: (G) seconds, as the configuration says; nan nothing.
         before: (G) what was learned after the preceding snapshot; nan nothing. It counts where nothing new is shown.
     """
+    apart = _at_most(samples)
     # ages of a commit interval
-    part = samples.current & (samples.arrived > 0) & ~_of_backlog(samples)
+    part = samples.current & (samples.arrived > 0) & ~_of_backlog(samples, apart)
     ages = np.where(part, samples.age[:-1], np.nan)
     number = (~np.isnan(ages)).sum(axis=0)
     enough = number >= np.where(_mostly_current(samples, number, counted, start), 1, ENOUGH)
@@ -105,7 +106,7 @@ def commit_intervals(
     swing = np.where(counted & enough, swing, np.nan)
     steady = np.where((fall == 0) & (rise > RISE), np.nan, swing)
     largest = max_by(np.where(np.isnan(steady), -np.inf, steady), start, -np.inf)
-    apart, gaps = _at_most(samples), _gaps(samples)
+    gaps = _gaps(samples)
     gaps = median_by(np.where(counted & ~(gaps > apart), gaps, np.nan), start)
     least = min_by(np.where(np.isnan(swing), np.inf, swing), start, np.inf)
     shown = np.where(np.isneginf(largest), np.where(np.isinf(least), np.nan, least), largest)
@@ -118,11 +119,18 @@ def commit_intervals(
     )
 
 
-def _of_backlog(samples: Samples) -> Flags:
-    """(S - 1, n) ages on the way into a backlog, or out of it; small ones mislead nobody."""
+def _of_backlog(samples: Samples, apart: Floats) -> Flags:
+    """
+    (S - 1, n) ages on the way into a backlog, or out of it; small ones mislead nobody.
+
+    Args:
+        samples: The partitions.
+        apart: (n) seconds that commits can be apart; nan unknown.
+    """
     age = samples.age
     left = age > np.append(samples.seconds, samples.seconds[-1:], axis=0)[: len(age)] + RISE
     left[:-1] &= samples.moved  # of the oldest sample nobody knows whether the commit moved
+    left |= age > apart + RISE
     found = left.copy()
     for newer in range(len(age) - 2, -1, -1):
         found[newer] |= found[newer + 1] & (age[newer] < age[newer + 1])
