@@ -5,8 +5,8 @@ What a member can consume, and how that is known.
 | --- | --- |
 | configured | `capacity_per_second` of the group's rule |
 | saturated | it had more to do than it did: consumption over intervals at both ends of which it was behind |
-| as its peers | it was never seen so, or only with less than they do: the median of the saturated ones of its group |
-| at least | it kept up with so much, and no peer is known to do more |
+| as its peers | it was never seen so, and kept up with no more than they do: the median of its saturated peers |
+| at least | it kept up with so much, which is more than its peers are known to do |
 
 An interval between two samples counts while the member's partitions stay its own, nothing was set back, and one of
 those that were behind moved: a member whose commits stand still says nothing of its speed. How far behind is a matter
@@ -31,6 +31,9 @@ Intervals that count, the newest, for what arrives now and for what a saturated 
 same.
 """
 
+SAME = 1.05
+"""A member that kept up with up to so many times what its saturated peers do was seen to do no more than they."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Capacity:
@@ -42,12 +45,14 @@ class Capacity:
         basis: (M) how that is known.
         saturated: (M) offsets/s over saturated intervals; nan without any.
         at_least: (M) offsets/s it kept up with; nan without such intervals.
+        before: (M) offsets/s it did before what *saturated* says, keeping up or not; nan unknown.
     """
 
     per_second: Floats
     basis: Labels[CapacityBasis]
     saturated: Floats
     at_least: Floats
+    before: Floats
 
     @property
     def sure(self) -> Floats:
@@ -90,7 +95,7 @@ def capacities(
             [
                 ~np.isnan(configured),
                 ~np.isnan(saturated),
-                ~np.isnan(peers) & ~(at_least > peers),
+                ~np.isnan(peers) & ~(at_least > SAME * peers),
                 ~np.isnan(at_least),
             ],
             [
@@ -103,6 +108,7 @@ def capacities(
         ),
         saturated=saturated,
         at_least=at_least,
+        before=np.fmax(at_least, _speed(consumed, seconds, busy & ~newest)),
     )
 
 

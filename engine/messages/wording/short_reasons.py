@@ -237,6 +237,12 @@ def _too_few(fact: Fact, _: Sequence[Fact]) -> str:
     return f"needs {brief(needed)} members, has {brief(known(fact.before))}"
 
 
+def _slower_than(fact: Fact) -> str:
+    if fact.bound is None:
+        return f"{_rate(fact.before)} in"
+    return f"peers {_rate(fact.bound)}"
+
+
 def _catching_up(fact: Fact, _: Sequence[Fact]) -> str:
     late = fact.after is None or math.isinf(fact.after)
     return "catching up" if late else f"catching up, done in ~{brief_duration(known(fact.after))}"
@@ -262,7 +268,7 @@ DIAGNOSES: Mapping[str, Short] = {
     "member_not_committing": _lasting("{}: no commit for TIME"),
     "stuck_partition": _lasting("{}: stuck for TIME"),
     "slow_member": lambda fact, _: _fit(
-        f"{{}}: {_rate(fact.after)}, peers {_rate(fact.bound)}", _first(fact)
+        f"{{}}: {_rate(fact.after)}, {_slower_than(fact)}", _first(fact)
     ),
     "hot_partition": lambda fact, _: _fit(
         f"{{}}: {_rate(fact.after)} in, member max {_rate(fact.bound)}", _first(fact)

@@ -62,6 +62,16 @@ def _too_few(fact: Fact) -> str:
     return f"{would}, but {does(most, 'partition', 'limits', 'limit')} it to {most}"
 
 
+def _slow(fact: Fact) -> str:
+    peers = "" if fact.bound is None else ", its peers {bound:rate}"
+    return filled(f"{{names}} processes {{after:rate}}{peers}; {{before:rate}} incoming", fact)
+
+
+def _slow_for(fact: Fact) -> str:
+    peers = "" if fact.bound is None else ", its peers process {bound:rate}"
+    return filled("it receives {before:rate}" + peers, fact)
+
+
 def _catching_up(fact: Fact) -> str:
     late = filled("{before:duration} behind in {partitions}, caught up ", fact)
     soon = "at an unknown time" if fact.after is None else "in about {after:duration}"
@@ -302,8 +312,8 @@ TROUBLES: Mapping[Diagnosis, Words] = {
         more="The owner's log names the record that can't be processed.",
     ),
     Diagnosis.SLOW_MEMBER: Words(
-        what="{names} processes {after:rate}, its peers {bound:rate}; {before:rate} incoming",
-        impact="it receives {before:rate}, its peers process {bound:rate}",
+        what=_slow,
+        impact=_slow_for,
         headline="slow member {names}, {after:rate}",
         action="Compare its host with those of its peers.",
         action_about=lambda f: filled("Compare the host of {who:member} with its peers.", f),
@@ -355,6 +365,8 @@ IMPACTS: Mapping[str, Clause] = {
     "not_evaluated": _cannot_read,
     "partitions_unreadable": "the end or the commit of {partitions} can't be read ({names})",
     "group_load": "{after:rate} incoming, capacity {bound:rate}",
+    "own_past": "{names} processed {before:rate} before",
+    "same_host": "{names} run on one host, {quote}",
 }
 """Impact clauses of alerts, by measure."""
 
@@ -386,6 +398,8 @@ def _ability_unknown(fact: Fact) -> str:
 CLAUSES: Mapping[str, Clause] = {
     **{kind.measure: words.what for kind, words in TROUBLES.items() if words.what},
     "group_load": "{after:rate} incoming, capacity {bound:rate}",
+    "own_past": "{names} processed {before:rate} before",
+    "same_host": "{names} run on one host, {quote}",
     "retention_ms": retention,
     "silent_hosts": "{host|hosts} {names}",
     "stuck_at": _stuck_at,

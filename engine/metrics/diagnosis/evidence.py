@@ -10,6 +10,7 @@ import numpy as np
 from ...model.arrays import NONE, Flags, Floats, Indices
 from ...model.batch import GroupBatch
 from ...model.groups import GroupHeader
+from ...model.labels import Labels
 from ...model.states import CapacityBasis
 from ...model.text import member_names
 from ..capacity import Capacity
@@ -17,6 +18,9 @@ from ..samples import Samples, any_of_owner, silent_members, sums_by_owner
 
 RECENT = 3
 """Intervals for which a jump is spoken of: somebody who looks every few snapshots should hear of it."""
+
+EXACT = 0.95
+"""A member below this share of a speed is slower than that, however exactly it is measured."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,7 +63,7 @@ class Evidence:
     @cached_property
     def in_doubt(self) -> Flags:
         """(n) partitions that may or may not be behind: something is unknown of them."""
-        unseen = np.isnan(self.interval)[self.batch.group]
+        unseen = np.isnan(self.interval)[self.batch.group] & ~self.behind[0]
         old = np.nan_to_num(self.samples.age[0]) > self.objective[self.batch.group]
         unknown = np.isnan(self.delays[0]) & ~(self.lag == 0)
         doubtful: Flags = self.counted & (unknown | (unseen & old))
@@ -150,10 +154,10 @@ class OneGroup:
         self.capacity, self.saturated = capacity.per_second[own], capacity.saturated[own]
         at_least = capacity.at_least[own]
         self.seen_speed = np.where(np.isnan(self.saturated), at_least, self.saturated)
-        self.firm = ~capacity.basis.take(own).equal(CapacityBasis.AT_LEAST) & ~np.isnan(
-            self.capacity
-        )
+        self.past_speed = capacity.before[own]
+        """(M) records/s that each did before what it does when saturated; nan unknown."""
         self.load = self.of_members(self.arrivals)
+        self.firm = firm_capacities(capacity.basis.take(own), self.load > 0)
 
     def of_members(self, values: Floats) -> Floats:
         """(M) the sum over each member's partitions that count."""
@@ -180,6 +184,17 @@ class OneGroup:
         return self.any_of(self.behind) & self.firm & (self.load > np.nan_to_num(self.capacity))
 
     @cached_property
+    def exact(self) -> float:
+        """
+        Which share of a speed is surely less than it, as it is measured while a member is saturated.
+
+        A commit may come late by an interval at either end of that time.
+        """
+        time = np.nansum(self.seconds, axis=0).max(initial=0)
+        off = np.nan_to_num(self.interval) / time if time > 0 else 1.0
+        return float(min(EXACT, 1 - off))
+
+    @cached_property
     def stopped(self) -> bool:
         """Whether nothing that waits is consumed: all of it stands still, and has for too long."""
         alive = self.counted & ~self.held & ((self.lag > 0) & ~self.still | self.goes_on)
@@ -190,7 +205,7 @@ class OneGroup:
         """
         Whether more arrives than all members together can do.
 
-        Where of one is only known what it keeps up with, all together may do more.
+        Where the capacity of one isn't firm, all together may do more.
         """
         enough = self.load.sum() <= self.capacity.sum()
         return bool(self.over.any() and self.firm.all() and not enough)
@@ -202,6 +217,23 @@ class OneGroup:
     def members(self, chosen: Flags) -> list[str]:
         """Names of members."""
         return [self.names[member] for member in np.flatnonzero(chosen).tolist()]
+
+
+def firm_capacities(basis: Labels[CapacityBasis], works: Flags) -> Flags:
+    """
+    (M) whether a capacity is what a member can do, and not only what it was seen to do.
+
+    It is where it was measured or configured. What peers do says so of a member only if these are most of those that
+    have something to do: the others may be the slow ones.
+
+    Args:
+        basis: (M) how each capacity is known.
+        works: (M) whether something arrives at each.
+    """
+    measured = basis.equal(CapacityBasis.SATURATED) | basis.equal(CapacityBasis.CONFIGURED)
+    are_most = 2 * int((measured & works).sum()) >= int(works.sum())
+    firm: Flags = measured | (basis.equal(CapacityBasis.AS_ITS_PEERS) & are_most)
+    return firm
 
 
 def names_of(batch: GroupBatch, own: slice) -> list[str]:

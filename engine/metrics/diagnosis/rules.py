@@ -8,16 +8,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from statistics import median
 
 import numpy as np
 
+from ...model.arrays import Flags
 from ...model.facts import Fact, FactKind, fact
 from ...model.states import Diagnosis
 from .evidence import OneGroup
 
 SLOW = 0.75
 """A member below this share of what its median peer does is slow."""
+
+EQUAL = 1.1
+"""One at which up to so many times as much arrives as its peers keep up with has no more to do than they."""
+
+HOT = 2.0
+"""A hot partition gets at least so many times what the median partition gets."""
+
+FEW = 4
+"""At most one of so many partitions of a group is hot, or a single one."""
 
 JUMP = 4.0
 """Commits that went on so many times as fast as the best members would were set, not consumed."""
@@ -143,21 +152,66 @@ def _stuck_partition(group: OneGroup) -> Iterator[Fact]:
 
 
 def _slow_member(group: OneGroup) -> Iterator[Fact]:
-    suspects = group.any_of(group.behind) & (
-        group.load > np.nan_to_num(group.saturated, nan=np.inf)
-    )
-    known = np.flatnonzero(~np.isnan(group.seen_speed)).tolist()
-    speeds = group.seen_speed.tolist()
+    late = group.any_of(group.behind)
+    suspects = late & (group.load > np.nan_to_num(group.saturated, nan=np.inf))
+    slow = np.zeros_like(suspects)
+    before = []
     for member in np.flatnonzero(suspects).tolist():
-        peers = [speeds[other] for other in known if other != member]
-        if peers and group.saturated[member] < SLOW * (often := median(peers)):
+        peers = np.arange(len(late)) != member
+        alone = _keep_up(group, peers, late)
+        often = _often(group, peers)
+        by_peers = _is_slow(group, member, often, alone=alone)
+        by_peers |= alone and _is_slow(group, member, _often(group, peers & ~late), alone=True)
+        by_past = alone and _is_slow(group, member, float(group.past_speed[member]), alone=True)
+        if by_peers or by_past:
+            slow[member] = True
             yield _stated(
                 Diagnosis.SLOW_MEMBER,
                 [group.names[member]],
                 before=float(group.load[member]),
                 after=float(group.saturated[member]),
-                bound=often,
+                bound=often if by_peers else None,
             )
+        if by_past and not by_peers:
+            before.append(member)
+    for member in before:
+        did, does = float(group.past_speed[member]), float(group.saturated[member])
+        yield fact(FactKind.DIAGNOSIS, "own_past", [group.names[member]], before=did, after=does)
+    yield from _same_host(group, slow)
+
+
+def _keep_up(group: OneGroup, peers: Flags, late: Flags) -> bool:
+    """Whether half of some members that have something to do keep up."""
+    works = peers & (group.load > 0)
+    return bool(2 * (works & ~late).sum() >= works.sum())
+
+
+def _often(group: OneGroup, peers: Flags) -> float:
+    """Records/s that the median of some members was seen to do; nan unknown."""
+    known = group.seen_speed[peers & ~np.isnan(group.seen_speed)]
+    return float(np.median(known)) if len(known) else math.nan
+
+
+def _is_slow(group: OneGroup, member: int, speed: float, *, alone: bool) -> bool:
+    """
+    Whether a member does less than others, or it before, were seen to do.
+
+    One that is overloaded alone is slow at any share that can be measured, if at that speed it would keep up.
+    """
+    does, load = float(group.saturated[member]), float(group.load[member])
+    if does < SLOW * speed:
+        return True
+    return alone and does < group.exact * speed and load <= EQUAL * speed
+
+
+def _same_host(group: OneGroup, slow: Flags) -> Iterator[Fact]:
+    """Hosts all of whose members are slow, two at least, while others of the group are elsewhere."""
+    where = np.array(group.hosts, np.object_)
+    for host in dict.fromkeys(filter(None, where[slow].tolist())):
+        there = where == host
+        if there.sum() > 1 and slow[there].all() and not there.all():
+            names, place = group.members(there), host.removeprefix("/")
+            yield fact(FactKind.DIAGNOSIS, "same_host", names, quote=place)
 
 
 def _hot_partition(group: OneGroup) -> Iterator[Fact]:
@@ -165,6 +219,10 @@ def _hot_partition(group: OneGroup) -> Iterator[Fact]:
         return
     best = float(np.nanmax(group.capacity))
     hot = group.behind & (group.arrivals > best) & np.append(group.over, False)[group.owner]
+    hot &= group.arrivals >= HOT * float(np.median(group.arrivals[group.counted]))
+    few = max(1, int(group.counted.sum()) // FEW)
+    if not 0 < hot.sum() <= few or not _rest_fits(group, float(group.arrivals[hot].sum())):
+        return
     for row in np.flatnonzero(hot).tolist():
         alone = np.arange(len(hot)) == row
         yield _stated(
@@ -173,6 +231,12 @@ def _hot_partition(group: OneGroup) -> Iterator[Fact]:
             after=float(group.arrivals[row]),
             bound=best,
         )
+
+
+def _rest_fits(group: OneGroup, hot: float) -> bool:
+    """Whether all members together can do what arrives, but for so much."""
+    does = np.where(group.over, group.capacity, np.fmax(group.capacity, group.load))
+    return bool(group.load.sum() - hot <= np.nansum(does))
 
 
 def _too_few_members(group: OneGroup) -> Iterator[Fact]:

@@ -191,6 +191,7 @@ class Condition:
         group.firm = ~np.isnan(self.firm)
         group.saturated = made.able(seen.saturated, np.nan)
         group.seen_speed = np.where(np.isnan(group.saturated), self.at_least, group.saturated)
+        group.past_speed = made.able(seen.past_speed, np.nan)
         group.load = group.of_members(group.arrivals)
         of_silent = np.append(self.silent, False)[owner]
         stuck = made.of_rows(seen.stuck, False)

@@ -169,3 +169,36 @@ def test_what_is_configured_stands():
 def test_a_group_without_a_past_has_shown_nothing():
     """One snapshot shows no commit."""
     assert np.isnan(_learned([40.0]).commit_interval).all()
+
+
+def test_a_lag_that_swings_by_itself_is_no_commit_interval():
+    """It rises and falls every half hour, twice so far: its commits are no further apart than where it is least."""
+    swings = [5, 60, 120, 170, 110, 50]
+    seen = _learned([*swings, *swings, 5])
+
+    assert seen.commit_interval[0] < 60
+    assert _learned([*swings, 5]).commit_interval[0] > 100
+
+
+@pytest.mark.parametrize("every", [70, 95, 110, 140, 200, 225])
+def test_regular_commits_repeat_themselves_too(every):
+    """Their ages come back, as those of a lag that swings, but go on as time does."""
+    seen = _learned([(7 + STEP * number) % every for number in range(13)])
+
+    assert seen.delay.max() < 60
+
+
+def test_the_way_out_of_a_backlog_is_no_commit_interval():
+    """What is left of it is within an interval between snapshots; before, commits were a second old."""
+    seen = _learned([1, 1, 1, 400, 900, 1400, 900, 400, 200, 1])
+
+    assert seen.commit_interval[0] <= 1.1
+    assert seen.samples.age[1][0] == pytest.approx(200)
+
+
+def test_a_batch_reader_that_pauses_commits_no_more_rarely():
+    """For 20 minutes it reads and commits, for 25 it pauses; then it has read all when it is seen again."""
+    pause = [60 * minutes for minutes in (5, 10, 15, 20, 25)]
+    seen = _learned([1, 1, 1, 1, *pause, 1, 1, 1])
+
+    assert seen.commit_interval[0] < 60

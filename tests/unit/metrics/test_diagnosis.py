@@ -85,11 +85,11 @@ SIXES = {"ends": steadily([6] * 4, 5, [9000] * 4), "commits": steadily([4] * 4, 
         (
             THREE,
             {
-                "ends": steadily([12, 10, 10], 5, [9000] * 3),
+                "ends": steadily([25, 10, 10], 5, [9000] * 3),
                 "commits": _behind(by=[3000, 0, 0], does=[11, 10, 10]),
             },
             Diagnosis.HOT_PARTITION,
-            "t-0 receives 12 records/s, the fastest member processes 11 records/s",
+            "t-0 receives 25 records/s, the fastest member processes 11 records/s",
         ),
         (
             members_of([0, 1], [2, 3]),
@@ -280,3 +280,119 @@ def test_records_that_retention_takes_while_the_commits_go_on():
         Diagnosis.DATA_LOSS,
         "retention deletes unread records of 1 partition (t-0)",
     )
+
+
+FOUR = members_of([0, 1], [2, 3], [4, 5], [6, 7])
+
+
+def _eight(rates, *, by, does, members=FOUR, samples=5, **other):
+    """The diagnosis of eight partitions at these rates, so far behind, of members that do so much of each."""
+    ends = steadily(rates, samples, [90_000] * 8)
+    commits = steadily(does, samples, [90_000 - one for one in by])
+    return _diagnosed(members, ends, commits, **other)
+
+
+@pytest.mark.parametrize(
+    ("rates", "does", "expected"),
+    [
+        ([40, 5, 5, 5, 5, 5, 5, 5], [15, 5, 5, 5, 5, 5, 5, 5], Diagnosis.HOT_PARTITION),
+        ([30, 20, 20, 20, 20, 20, 20, 20], [10] * 8, Diagnosis.UNDER_PROVISIONED),
+        ([40, 5, 40, 5, 40, 5, 5, 5], [15, 5, 15, 5, 15, 5, 5, 5], Diagnosis.UNDER_PROVISIONED),
+        ([60, 15, 15, 15, 15, 15, 15, 15], [10] * 8, Diagnosis.UNDER_PROVISIONED),
+    ],
+    ids=[
+        "one of eight, and the rest fits",
+        "above every member, but not twice the others",
+        "three of eight are no exception",
+        "without it the rest is too much as well",
+    ],
+)
+def test_a_hot_partition_stands_out(rates, does, expected):
+    """A quarter of the partitions at most, each with twice what is usual, and without them the others fit."""
+    by = [9000 if rate > able else 0 for rate, able in zip(rates, does, strict=True)]
+    diagnosis, text = _eight(rates, by=by, does=does)
+
+    assert diagnosis is expected, text
+    if expected is Diagnosis.HOT_PARTITION:
+        assert text.startswith("t-0 receives 40 records/s")
+
+
+def test_too_few_members_needs_what_they_can_do():
+    """What one slow member does says nothing of three others that never had more to do than they did."""
+    rates = [14, 14, *[11] * 6]
+    diagnosis, _ = _eight(rates, by=[9000, 9000, *[0] * 6], does=[11.5, 11.5, *[11] * 6])
+
+    assert diagnosis is Diagnosis.SKEWED_LOAD
+
+
+@pytest.mark.parametrize(
+    ("rates", "does", "expected"),
+    [
+        ([10] * 8, [9, 9, *[10] * 6], Diagnosis.SLOW_MEMBER),
+        ([12, 12, *[6] * 6], [10, 10, *[6] * 6], Diagnosis.SKEWED_LOAD),
+        ([12, 12, *[10.5] * 6], [10, 10, *[10.5] * 6], Diagnosis.SKEWED_LOAD),
+        ([10] * 8, [9, 9, 9, 9, 9, 9, 10, 10], Diagnosis.SKEWED_LOAD),
+    ],
+    ids=[
+        "its equals keep up with what is too much for it",
+        "it only has twice as much to do as its peers",
+        "a little slower than its peers, it has more to do than they are known to do",
+        "most of its equals are overloaded, too",
+    ],
+)
+def test_a_member_that_is_overloaded_alone_is_slow(rates, does, expected):
+    """At nine tenths of what its equals keep up with; who just has more to do is not slow."""
+    by = [9000 if rate > able else 0 for rate, able in zip(rates, does, strict=True)]
+    diagnosis, text = _eight(rates, by=by, does=does)
+
+    assert diagnosis is expected, text
+
+
+def test_a_member_is_compared_with_its_own_past():
+    """Its peers have nothing to do, so that nobody knows their speed."""
+    idle = members_of([0, 1], [], [])
+    ends = steadily([80, 80], 9, [900_000] * 2)
+    well, slow = ends[:5], steadily([60, 60], 5, ends[4])[1:]
+    diagnosis, text = _diagnosed(idle, ends, [*well, *slow])
+
+    assert diagnosis is Diagnosis.SLOW_MEMBER
+    assert text == (
+        "c-0 processes 120 records/s; 160 records/s incoming; c-0 processed 160 records/s before"
+    )
+
+
+def test_members_that_all_became_slower_are_too_few():
+    """Two of two: that is no slow member."""
+    ends = steadily([80, 80], 9, [900_000] * 2)
+    well, slow = ends[:5], steadily([60, 60], 5, ends[4])[1:]
+    diagnosis, _ = _diagnosed(members_of([0], [1]), ends, [*well, *slow])
+
+    assert diagnosis is Diagnosis.UNDER_PROVISIONED
+
+
+@pytest.mark.parametrize(
+    ("hosts", "told"),
+    [
+        (["a", "a", "b", "b"], "; c-0, c-1 run on one host, a"),
+        (["a", "b", "a", "b"], ""),
+        (["a", "a", "a", "a"], ""),
+    ],
+    ids=["both of one host", "each host has one that keeps up", "all members are there"],
+)
+def test_members_that_are_slow_together_on_a_host(hosts, told):
+    """The host is named if all of the group that run there are slow, and not everybody does."""
+    members = [{**one, "client_host": f"/{host}"} for one, host in zip(FOUR, hosts, strict=True)]
+    diagnosis, text = _eight(
+        [10] * 8, by=[9000] * 4 + [0] * 4, does=[4] * 4 + [10] * 4, members=members
+    )
+
+    assert diagnosis is Diagnosis.SLOW_MEMBER
+    assert text.partition("incoming; c-1")[2].partition("incoming")[2] == told
+
+
+def test_a_group_that_was_behind_when_it_appeared_is_judged_soon():
+    """After three intervals in which its commits moved nobody waits for an hour to learn how often it commits."""
+    asked = {"by": [9000] * 8, "does": [9] * 8, "rule": {"commit_interval_seconds": None}}
+    found = [_eight([10] * 8, samples=count, **asked)[0] for count in (2, 3, 4)]
+
+    assert found == [Diagnosis.UNKNOWN, Diagnosis.UNKNOWN, Diagnosis.UNDER_PROVISIONED]
