@@ -48,6 +48,7 @@ class Judged:
             too, and what is not among them means nothing.
         recovering: Whether it has nothing of all that and is not back within its objective either, less the hysteresis:
             it neither gets worse nor is it over.
+        changed: What arrives and what members do, where the oldest snapshots that are looked back on have it otherwise.
     """
 
     group_id: str | None = None
@@ -55,6 +56,7 @@ class Judged:
     troubles: tuple[Trouble, ...] = ()
     known: bool = True
     recovering: bool = False
+    changed: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

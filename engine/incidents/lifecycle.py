@@ -17,8 +17,9 @@ is wrong; else it is left out, so that it keeps nothing open that is over, and m
 
 What comes and goes is not told each time: an incident that begins soon after another is over only when the group has
 been well for half as long again as it was between the two, however severe it is. The first is told at once, and so is
-that it came back; what comes back after that finds its incident open. For that it is remembered for a while when the
-incident of a group was over, by a suspected course without causes.
+that it came back; what comes back after that finds its incident open, unless it is a habit (`habits`): that ends like
+any other. For that it is remembered when the incident of a group was over, and how its bouts were, by a suspected
+course without causes.
 
 A pipeline has an incident of each kind at a time (`incidents.policy`), by rules of its own: what is found is open at
 once, for it waited before it was found, and what is not found any more is over.
@@ -26,16 +27,18 @@ once, for it waited before it was found, and what is not found any more is over.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import TypeVar
 
 from ..config import IncidentRules, Settings
 from ..model.groups import WatchOf
 from ..model.states import STANDING, Diagnosis, IncidentState, TroubleKind
 from ..ports import IncidentWatch
-from ..records import CauseSpan, IncidentCourse
+from ..records import Bout, CauseSpan, IncidentCourse
 from .evaluation import Judged, Judgment, Trouble
+from .habits import MOST, REMEMBERED, habit_of
 from .kinds import BEHIND, DELAY, KINDS, LAG, OTHER
 
 
@@ -137,9 +140,14 @@ def step(
     # what is over, or only remembered, is not what comes now
     still = course is not None and course.causes and course.state is not IncidentState.RESOLVED
     after = _next(course if still else None, judged, look, rules)
+    limit = look.at - REMEMBERED
+    bouts = [each for each in course.bouts if each.began_at > limit][-MOST:] if course else []
     if after is not None:
-        return replace(after, over_at=over_at)
-    return _remembered(course, look, over_at) if course and over_at else None
+        told = course is not None and course.habit_told
+        after = replace(after, over_at=over_at, bouts=tuple(bouts), habit_told=told)
+        return _with_bout(after, judged, look, rules) if after.group_id is not None else after
+    ended = tuple(each for each in bouts if each.ended_at is not None)
+    return _remembered(course, look, over_at, ended) if course and (over_at or ended) else None
 
 
 def _over_at(
@@ -157,8 +165,10 @@ def _over_at(
     return over_at if over_at and over_at > limit else None
 
 
-def _remembered(course: IncidentCourse, look: Occasion, over_at: datetime) -> IncidentCourse:
-    """Of a group that is well, when its incident was over."""
+def _remembered(
+    course: IncidentCourse, look: Occasion, over_at: datetime | None, bouts: tuple[Bout, ...]
+) -> IncidentCourse:
+    """Of a group that is well, when its incident was over, and how its bouts were."""
     return IncidentCourse(
         key=course.key,
         group_id=course.group_id,
@@ -169,6 +179,49 @@ def _remembered(course: IncidentCourse, look: Occasion, over_at: datetime) -> In
         began_snapshot_id=look.snapshot_id,
         good_snapshot_id=look.snapshot_id,
         over_at=over_at,
+        bouts=bouts,
+        habit_told=course.habit_told,
+    )
+
+
+def _with_bout(
+    course: IncidentCourse, judged: Judged, look: Occasion, rules: IncidentRules
+) -> IncidentCourse:
+    """With what this snapshot adds to the present bout, with a new one, or with its end."""
+    bouts = course.bouts
+    bout = bouts[-1] if bouts and bouts[-1].ended_at is None else None
+    before = bouts[:-1] if bout else bouts
+    seen = [s for s in course.causes if s.last_seen_at == look.at and s.cause not in STANDING]
+    if not seen:
+        ended_at = _bout_ended_at(course, look, rules)
+        if bout is None or ended_at is None:
+            return course
+        return replace(
+            course, bouts=(*before, replace(bout, ended_at=ended_at)) if bout.lasted else before
+        )
+    begun = bout or Bout(began_at=look.at, cause=seen[0].cause, first_lag=lag_of(seen))
+    ripe = [s.cause for s in seen if _has_lasted(s, min(begun.began_at, s.since), look.at, rules)]
+    known = [begun.cause] if begun.lasted else ripe[:1]
+    cause = min([*known, *ripe], key=lambda each: each.precedence, default=seen[0].cause)
+    now = _with_peaks(replace(begun, cause=cause, lasted=begun.lasted or bool(ripe)), judged)
+    course = replace(course, bouts=(*before, now))
+    # a rhythm that was broken is told anew
+    broken = now.lasted and not begun.lasted and habit_of(course.bouts) is None
+    return replace(course, habit_told=course.habit_told and not broken)
+
+
+def _bout_ended_at(course: IncidentCourse, look: Occasion, rules: IncidentRules) -> datetime | None:
+    """Since when the group is well, if it has been for long enough to be so after one bout alone."""
+    if course.state is IncidentState.RESOLVED:
+        return course.closed_at
+    return course.well_since if _is_well(course, look, rules) else None
+
+
+def _is_well(course: IncidentCourse, look: Occasion, rules: IncidentRules) -> bool:
+    least = timedelta(seconds=rules.resolve_after_seconds)
+    since = course.well_since
+    return (
+        since is not None and course.well_looks >= rules.for_snapshots and look.at - since >= least
     )
 
 
@@ -214,7 +267,12 @@ def _seen(
         began = min(known.began_at, *(s.since for s in spans if s.last_seen_at == look.at))
         already = began <= look.already
         known = replace(known, began_at=began, cause=spans[0].cause, already_so=already)
-    ripe = [s.cause for s in spans if _has_lasted(s, known, look.at, rules)]
+    anew = known.cause in STANDING
+    ripe = [
+        s.cause
+        for s in spans
+        if _has_lasted(s, s.since if anew else known.began_at, look.at, rules)
+    ]
     if not ripe:
         return known
     if known.state is IncidentState.SUSPECTED:
@@ -222,16 +280,25 @@ def _seen(
     return replace(known, cause=min(known.cause, ripe[0], key=lambda cause: cause.precedence))
 
 
-def _with_peaks(course: IncidentCourse, judged: Judged) -> IncidentCourse:
+Ill = TypeVar("Ill", IncidentCourse, Bout)
+
+
+def _with_peaks(known: Ill, judged: Judged) -> Ill:
     """With the largest lag and time behind, where this snapshot has larger ones."""
     facts = [fact for trouble in judged.troubles for fact in trouble.facts]
     behind = [trouble.amount for trouble in judged.troubles if trouble.kind in BEHIND]
     lags, delays = ([f.after for f in facts if f.measure == name] for name in (LAG, DELAY))
     return replace(
-        course,
-        peak_lag=_largest(course.peak_lag, *lags),
-        peak_behind_seconds=_largest(course.peak_behind_seconds, *delays, *behind),
+        known,
+        peak_lag=_largest(known.peak_lag, *lags),
+        peak_behind_seconds=_largest(known.peak_behind_seconds, *delays, *behind),
     )
+
+
+def lag_of(spans: Iterable[CauseSpan]) -> float | None:
+    """The total lag that some causes know; None unknown."""
+    facts = (fact for span in spans for fact in span.facts)
+    return next((f.after for f in facts if f.measure == LAG and f.after is not None), None)
 
 
 def _largest(*values: float | None) -> float | None:
@@ -277,11 +344,8 @@ def _renewed(span: CauseSpan | None, trouble: Trouble, at: datetime) -> CauseSpa
     )
 
 
-def _has_lasted(
-    span: CauseSpan, course: IncidentCourse, at: datetime, rules: IncidentRules
-) -> bool:
+def _has_lasted(span: CauseSpan, ill_since: datetime, at: datetime, rules: IncidentRules) -> bool:
     looks, duration = lasting(span.cause, rules)
-    ill_since = span.since if course.cause in STANDING else course.began_at
     return span.last_seen_at == at and span.snapshots >= looks and at - ill_since >= duration
 
 
@@ -305,17 +369,16 @@ def _unseen(
         return replace(course, well_since=None, well_looks=0)
     since, looks = min(course.well_since or look.at, look.at), course.well_looks + 1
     well = replace(course, well_since=since, well_looks=looks)
-    is_well = looks >= rules.for_snapshots and look.at - since >= _well_for(course, rules)
-    return _over(well, look) if is_well else well
+    is_over = _is_well(well, look, rules) and look.at - since >= _stays_away(course, rules)
+    return _over(well, look) if is_over else well
 
 
-def _well_for(course: IncidentCourse, rules: IncidentRules) -> timedelta:
-    """For how long a group must be well for its incident to be over."""
-    least = timedelta(seconds=rules.resolve_after_seconds)
-    if course.over_at is None:
-        return least
+def _stays_away(course: IncidentCourse, rules: IncidentRules) -> timedelta:
+    """For how long what came back must be away to be over; what is a habit comes back anyhow."""
+    if course.over_at is None or habit_of(course.bouts):
+        return timedelta()
     again = AGAIN * (course.began_at - course.over_at)
-    return max(least, min(again, timedelta(seconds=rules.flap_window_seconds)))
+    return min(again, timedelta(seconds=rules.flap_window_seconds))
 
 
 def _is_given_up(

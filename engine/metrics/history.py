@@ -175,8 +175,7 @@ def _until_too_old(
 
     Kafka removes whole segments, so records may stay for longer.
     """
-    cleanup = zip(table.cleanup_policies, table.retention_ms, strict=True)
-    kept = np.array([_kept_seconds(*of) for of in cleanup], np.float64)[table.topic]
+    kept = kept_seconds(table)
     produced = production.per_second
     ageing = 1 - np.nan_to_num(consumption.per_second) / np.where(produced > 0, produced, np.nan)
     ageing = np.where(produced == 0, 1.0, ageing)
@@ -185,6 +184,13 @@ def _until_too_old(
     known = ~np.isnan(kept) & ~np.isnan(age.seconds) & ~np.isnan(ageing)
     seconds: Floats = np.where(known & ~read, np.where(ageing > 0, left, np.inf), np.nan)
     return seconds
+
+
+def kept_seconds(table: PartitionTable) -> Floats:
+    """(n) how old records of partitions become at most; nan where age removes none, or that is not known."""
+    cleanup = zip(table.cleanup_policies, table.retention_ms, strict=True)
+    kept: Floats = np.array([_kept_seconds(*of) for of in cleanup], np.float64)[table.topic]
+    return kept
 
 
 def _kept_seconds(policy: str | None, retention_ms: int | None) -> float:
