@@ -113,8 +113,8 @@ class IncidentRules(Strict):
             group has been healthy for 1.5 times as long as the last time, or for this long. If the group stays within
             its lag SLO, but not within the hysteresis, the incident is resolved after this long, too.
         hysteresis: A group that breached its lag SLO has recovered when it is within this share of it.
-        worse_factor: A problem is worse if its lag is this many times what the last message and the growth until then
-            let you expect.
+        worse_factor: A problem is worse if the group is this many times as far behind as the last message and the
+            growth until then let you expect.
         shift_seconds: An open incident gets one line in its thread per this time without news.
         deleted_after_seconds: A group that is missing for this long counts as deleted for good.
     """

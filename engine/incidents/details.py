@@ -98,13 +98,16 @@ def changed_rates(group: OneGroup, samples: Samples, rows: slice) -> Iterator[Fa
     some = min(RECENT, intervals // 2)
     now, then = slice(some), slice(intervals - some, intervals)
     at = samples.at[:, rows]
-    ago = float(np.nanmedian(at[0] - at[intervals - some]))
+    ages = at[0] - at[intervals - some]
+    if np.isnan(ages).all():
+        return
+    ago = float(np.nanmedian(ages))
     came = [_rates(samples.arrived[:, rows][each], seconds[each]) for each in (then, now)]
     known = group.counted & ~np.isnan(came[0]) & ~np.isnan(came[1])
     before, after = (float(each[known].sum()) for each in came)
     if known.any() and not _is_like(before, after):
         yield fact(FactKind.NOTE, "arrivals_changed", before=before, after=after, bound=ago)
-    stayed = (samples.owner[:, rows] == group.owner)[: intervals + 1].all(axis=0)
+    stayed = samples.stayed[:intervals, rows].all(axis=0)
     did = [
         np.where(stayed, _rates(samples.consumed[:, rows][each], seconds[each]), np.nan)
         for each in (then, now)

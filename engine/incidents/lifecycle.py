@@ -199,7 +199,9 @@ def _with_bout(
         return replace(
             course, bouts=(*before, replace(bout, ended_at=ended_at)) if bout.lasted else before
         )
-    begun = bout or Bout(began_at=look.at, cause=seen[0].cause, first_lag=lag_of(seen))
+    begun = bout or Bout(
+        began_at=look.at, cause=seen[0].cause, first_behind_seconds=behind_of(seen)
+    )
     ripe = [s.cause for s in seen if _has_lasted(s, min(begun.began_at, s.since), look.at, rules)]
     known = [begun.cause] if begun.lasted else ripe[:1]
     cause = min([*known, *ripe], key=lambda each: each.precedence, default=seen[0].cause)
@@ -295,10 +297,11 @@ def _with_peaks(known: Ill, judged: Judged) -> Ill:
     )
 
 
-def lag_of(spans: Iterable[CauseSpan]) -> float | None:
-    """The total lag that some causes know; None unknown."""
-    facts = (fact for span in spans for fact in span.facts)
-    return next((f.after for f in facts if f.measure == LAG and f.after is not None), None)
+def behind_of(spans: Iterable[CauseSpan]) -> float | None:
+    """By how many seconds a group is behind, as some causes know it; None unknown."""
+    known = list(spans)
+    amounts = [span.amount for span in known if span.cause in BEHIND]
+    return _largest(*amounts, *(f.after for s in known for f in s.facts if f.measure == DELAY))
 
 
 def _largest(*values: float | None) -> float | None:
@@ -323,8 +326,12 @@ def _spans(
     known: Sequence[CauseSpan], judged: Judged, at: datetime, rules: IncidentRules
 ) -> tuple[CauseSpan, ...]:
     """What is wrong, in the order of precedence; the last of it is kept, so that it can be told what is over."""
+    # of what was gone only the last of it was kept: it begins anew
     before = {span.cause: span for span in known}
-    now = [_renewed(before.pop(t.kind, None), t, at) for t in judged.troubles]
+    gone = {span.cause for span in known if span.missed >= rules.for_snapshots}
+    now = [_renewed(None if t.kind in gone else before.get(t.kind), t, at) for t in judged.troubles]
+    for span in now:
+        before.pop(span.cause, None)
     unseen = [replace(span, missed=span.missed + judged.known) for span in before.values()]
     left = [*now, *(span for span in unseen if span.missed < rules.for_snapshots)]
     return tuple(sorted(left or unseen, key=lambda span: span.cause.precedence))

@@ -9,14 +9,15 @@ readers know. The first row that holds decides:
 | it | a loss that they don't know of | *worse* |
 | it | a more severe cause that they don't know of | *worse* |
 | it | half of retention is used, or data loss is at most 15 minutes ahead: once each | *worse* |
-| it | the lag is twice what the straight line since the last notification says | *worse* |
 | it | the bout is a habit, and no more than before | *habit* once |
+| it | it is twice as far behind as the straight line since the last notification says, and no habit | *worse* |
 | it | it shows, and nothing of that holds for 8 hours | *still*, one line in the thread |
 | it | it is over | *resolved* |
 
 A silence allows none of them but *resolved*, an acknowledgement only *worse* by a more severe cause. Readers of a
 digest get a message of its own about what is *worse*, and one line about all that is *still* there. The straight line
-starts at each notification, and rises as the lag did until then.
+starts at each notification, and rises as the time behind did until then. It is one of time and not of offsets: these
+swing by what arrives between two commits.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from datetime import datetime, timedelta
 from ..config import IncidentRules
 from ..incidents.habits import usual_for
 from ..incidents.kinds import LOSSES
-from ..incidents.lifecycle import lag_of
+from ..incidents.lifecycle import behind_of
 from ..incidents.silences import Quiet
 from ..model.message import AlertMessage, severity_of
 from ..model.states import SECONDS_BEHIND, Diagnosis, Mark
@@ -94,7 +95,8 @@ def news_of(
         return habit if usual else EventKind.OPENED
     if quiet is not None:
         return EventKind.WORSE if rose(course, readers) else None
-    if _is_worse(course, readers, rules, at):
+    grew = not usual and exceeds_line(course, readers, rules.worse_factor, at)
+    if grew or _is_worse(course, readers):
         return EventKind.WORSE
     if usual and habit and not readers.in_digest:
         return habit
@@ -103,12 +105,10 @@ def news_of(
     return EventKind.STILL if waited and shows and course.group_id is not None else None
 
 
-def _is_worse(course: IncidentCourse, readers: Readers, rules: IncidentRules, at: datetime) -> bool:
+def _is_worse(course: IncidentCourse, readers: Readers) -> bool:
     if loses(course) or (new_losses(course) and not readers.in_digest):
         return True
-    if has_worse_cause(course, readers) or new_marks(course, readers):
-        return True
-    return exceeds_line(course, readers, rules.worse_factor, at)
+    return has_worse_cause(course, readers) or bool(new_marks(course, readers))
 
 
 def has_worse_cause(course: IncidentCourse, readers: Readers) -> bool:
@@ -138,37 +138,36 @@ def new_marks(course: IncidentCourse, readers: Readers) -> frozenset[Mark]:
     return frozenset() if known else marks_of(course) - set(readers.marks)
 
 
-def expected_lag(readers: Readers, at: datetime) -> float | None:
-    """The lag that the straight line since the last notification says; None unknown."""
-    if readers.lag is None or readers.growth is None:
+def behind_now(course: IncidentCourse) -> float | None:
+    """By how many seconds a group is behind in the newest snapshot; None if that doesn't show it."""
+    return behind_of(span for span in course.causes if not span.missed)
+
+
+def expected_behind(readers: Readers, at: datetime) -> float | None:
+    """By how many seconds the straight line since the last notification says that it is behind; None unknown."""
+    if readers.behind_seconds is None or readers.growth is None:
         return None
-    return readers.lag + max(readers.growth, 0) * (at - readers.at).total_seconds()
-
-
-def lag_now(course: IncidentCourse) -> float | None:
-    """The total lag of a group in the newest snapshot; None if that shows none of its causes, or doesn't know it."""
-    return lag_of(span for span in course.causes if not span.missed)
+    return readers.behind_seconds + max(readers.growth, 0) * (at - readers.at).total_seconds()
 
 
 def exceeds_line(course: IncidentCourse, readers: Readers, factor: float, at: datetime) -> bool:
-    """Whether the lag is so many times what that line says."""
-    lag, expected = lag_now(course), expected_lag(readers, at)
-    return lag is not None and bool(expected) and lag > factor * (expected or 0)
+    """Whether it is so many times as far behind as that line says."""
+    now, expected = behind_now(course), expected_behind(readers, at)
+    return now is not None and bool(expected) and now > factor * (expected or 0)
 
 
 def growth_of(course: IncidentCourse, at: datetime) -> float | None:
     """
-    How fast the lag has grown, in offsets/s, since the last notification, or since the bout began; None unknown.
+    By how many seconds per second the time behind has grown since the bout began, or since the last notification in it;
+    None unknown.
     """
-    readers, lag = course.readers, lag_of(course.causes)
-    since, before = None, None
-    if readers is not None:
-        since, before = readers.at, readers.lag
-    elif course.bouts:
-        since, before = course.bouts[-1].began_at, course.bouts[-1].first_lag
-    if lag is None or before is None or since is None or at <= since:
+    readers, now = course.readers, behind_of(course.causes)
+    known = [(each.began_at, each.first_behind_seconds) for each in course.bouts[-1:]]
+    known += [(readers.at, readers.behind_seconds)] if readers is not None else []
+    since, before = max(known, key=lambda one: one[0], default=(at, None))
+    if now is None or before is None or at <= since:
         return None
-    return (lag - before) / (at - since).total_seconds()
+    return (now - before) / (at - since).total_seconds()
 
 
 def seen_now(spans: tuple[CauseSpan, ...]) -> tuple[CauseSpan, ...]:

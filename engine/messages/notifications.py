@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from ..config import Rule, Settings
 from ..incidents.evaluation import Judgment
-from ..incidents.lifecycle import lag_of, stepped
+from ..incidents.lifecycle import behind_of, stepped
 from ..incidents.policy import deaf_to
 from ..incidents.silences import Quiet, Quieting
 from ..model.facts import Fact
@@ -173,7 +173,7 @@ class _Telling:
         return news_of(course, self._quiet(course), rules, self.judgment.at)
 
     def _draw_line(self, course: IncidentCourse) -> None:
-        """What opened with its first snapshot shows with the next one how fast its lag grows."""
+        """What opened with its first snapshot shows with the next one how fast it falls behind."""
         readers = course.readers
         if readers is not None and readers.growth is None:
             grows = replace(readers, growth=growth_of(course, self.judgment.at))
@@ -317,7 +317,7 @@ class _Telling:
                 causes=tuple(causes),
                 updates=updates,
                 in_digest=in_digest,
-                lag=lag_of(course.causes),
+                behind_seconds=behind_of(course.causes),
                 growth=growth_of(course, self.judgment.at),
                 marks=tuple(sorted(marks)),
                 pagers=self.postings.pagers(course) if paged else (known.pagers if known else ()),

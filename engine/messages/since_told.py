@@ -9,7 +9,7 @@ from ..incidents.habits import habit_of
 from ..model.formats import brief, minute, roughly
 from ..model.states import Mark
 from ..records import CauseSpan, IncidentCourse, Readers
-from .events import EventKind, expected_lag, lag_now, new_losses, new_marks
+from .events import EventKind, behind_now, expected_behind, new_losses, new_marks
 from .wording import incidents as wording
 from .wording import sentence
 
@@ -46,14 +46,14 @@ def told_since(
 def _numbers(
     course: IncidentCourse, readers: Readers, span: CauseSpan, event: EventKind, at: datetime
 ) -> Iterator[str]:
-    """What its severity was and is, and its lag where that is more than its growth let expect."""
+    """What its severity was and is, and what its growth let expect where that is less."""
     ago = roughly((at - readers.at).total_seconds())
     if span.amount and readers.amount:
         now, before = (wording.amount(its.cause, its.amount or 0) for its in (span, readers))
         yield f"now {now}, {ago} ago {before}"
-    lag, expected = lag_now(course), expected_lag(readers, at)
-    if event is EventKind.WORSE and lag and expected and lag > expected:
-        yield f"lag {brief(lag)}, {brief(expected)} expected"
+    behind, expected = behind_now(course), expected_behind(readers, at)
+    if event is EventKind.WORSE and behind and expected and behind > expected:
+        yield f"{roughly(expected)} expected"
 
 
 def since(start: datetime, now: datetime) -> str:

@@ -57,11 +57,11 @@ class Readers:
     causes: tuple[TroubleKind, ...] = column("All causes that were notified so far.", default=())
     updates: Int32 = column("Number of edits of the message.", default=0, at_least=0)
     in_digest: bool = column("True if it was part of a digest.", default=False)
-    lag: float | None = column(
-        "Total lag in it; null if unknown.", default=None, unit=Unit.OFFSETS, none=True
+    behind_seconds: float | None = column(
+        "Time behind in it; null if unknown.", default=None, none=True
     )
     growth: float | None = column(
-        "Growth of that lag until then, in offsets/s; null while only one value is known.",
+        "Growth of the time behind until then, in seconds per second; null while only one value is known.",
         default=None,
         none=True,
     )
@@ -79,8 +79,8 @@ class Bout:
     )
     cause: TroubleKind = column("Most severe cause that lasted, or the first one.")
     lasted: bool = column("True if a cause lasted long enough to open an incident.", default=False)
-    first_lag: float | None = column(
-        "Total lag when it began; null if unknown.", default=None, unit=Unit.OFFSETS, none=True
+    first_behind_seconds: float | None = column(
+        "Time behind when it began; null if unknown.", default=None, none=True
     )
     peak_lag: float | None = column(
         "The largest total lag; null if unknown.", default=None, unit=Unit.OFFSETS, none=True
