@@ -101,7 +101,7 @@ def news_of(
     if usual and habit and not readers.in_digest:
         return habit
     waited = at - readers.at >= timedelta(seconds=rules.shift_seconds)
-    shows = any(not span.missed for span in course.causes)
+    shows = any(span.last_seen_at == at for span in course.causes)
     return EventKind.STILL if waited and shows and course.group_id is not None else None
 
 

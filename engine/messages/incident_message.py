@@ -146,13 +146,13 @@ def message_of(incident: Incident, event: EventKind) -> AlertMessage:
         )
     worst = _worst(course)
     title, facts = headline_of(course), worst.facts if worst else ()
-    about = _acted_upon(course, worst)
-    lines = [("", fitted(wording.more(about)) if about else "")]
+    about, habit = _acted_upon(course, worst), usually(course)
+    lines = [("", fitted(wording.more(about)) if about and not habit else "")]
     if course.readers is not None:
         news = told_since(course, worst, event, incident.at, whole=False)
         lines.append((event.capitalize(), fitted(news)))
     lines += [
-        ("Usually", usually(course)),
+        ("Usually", habit),
         ("Since", _since_where(incident, facts)),
         *_beside(course, worst),
         ("Changed", _changed(incident)),
