@@ -213,6 +213,14 @@ SAID = {
         incident_of(Diagnosis.NO_MEMBERS, course=FORMERLY),
         ["orders-app (prod): 25 min behind", "Earlier: no active members\n"],
     ),
+    "what was worse in the snapshot before, by what the newest shows": (
+        incident_of(
+            Diagnosis.NO_MEMBERS,
+            course={"causes": (EARLIER[0], span_of(Diagnosis.CATCHING_UP))},
+        ),
+        ["orders-app (prod): 25 min behind", "Earlier: no active members\n"],
+        ["othing is consuming"],
+    ),
     "why it is behind is acted upon": (
         incident_of(Diagnosis.CATCHING_UP, Diagnosis.UNDER_PROVISIONED),
         ["orders-app (prod): 25 min behind", " Scale to 5 members.\n"],
