@@ -12,13 +12,14 @@ know the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from ..model.states import Diagnosis, TroubleKind
 from ..records import Bout, IncidentCourse
 from .kinds import LOSSES
+from .measures import largest
 
 MORE = 1.5
 """A bout with so many times the lag, the time behind or the duration of those before it is no habit."""
@@ -86,8 +87,8 @@ def habit_of(bouts: Sequence[Bout]) -> Habit | None:
             return Habit(
                 every=every,
                 lasts=max((bout.ended_at or bout.began_at) - bout.began_at for bout in known),
-                peak_lag=_largest(bout.peak_lag for bout in known),
-                peak_behind_seconds=_largest(bout.peak_behind_seconds for bout in known),
+                peak_lag=largest(*(bout.peak_lag for bout in known)),
+                peak_behind_seconds=largest(*(bout.peak_behind_seconds for bout in known)),
             )
     return None
 
@@ -96,10 +97,6 @@ def _near(bouts: Sequence[Bout], moment: datetime, every: timedelta) -> Bout | N
     """The bout that began at about a moment."""
     found = min(bouts, key=lambda bout: abs(bout.began_at - moment))
     return found if abs(found.began_at - moment) <= max(SHARE * every, NEAR) else None
-
-
-def _largest(values: Iterable[float | None]) -> float | None:
-    return max((value for value in values if value is not None), default=None)
 
 
 def usual_for(course: IncidentCourse, at: datetime) -> bool:

@@ -27,40 +27,19 @@ once, for it waited before it was found, and what is not found any more is over.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TypeVar
 
 from ..config import IncidentRules, Settings
 from ..model.groups import WatchOf
-from ..model.states import STANDING, Diagnosis, IncidentState, TroubleKind
+from ..model.states import STANDING, Diagnosis, IncidentState
 from ..ports import IncidentWatch
 from ..records import Bout, CauseSpan, IncidentCourse
 from .evaluation import Judged, Judgment, Trouble
 from .habits import MOST, REMEMBERED, habit_of
-from .kinds import BEHIND, DELAY, KINDS, LAG, OTHER
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Occasion:
-    """
-    A snapshot that is looked at, or a moment at which a pipeline is.
-
-    Attributes:
-        cluster: Configured name of the cluster.
-        snapshot_id: The snapshot.
-        at: When its reading ended.
-        earlier: The newest one before it that can be trusted; None where there is none.
-        already: What began no later was so already when the cluster was first looked at.
-    """
-
-    cluster: str
-    snapshot_id: str
-    at: datetime
-    earlier: str | None
-    already: datetime
-
+from .kinds import KINDS, OTHER
+from .measures import Occasion, behind_of, has_lasted, is_well, with_peaks
 
 AGAIN = 1.5
 """What comes back is over when the group has been well for so many times as long as before it came back."""
@@ -69,13 +48,6 @@ OF_PIPELINES = IncidentRules(
     for_snapshots=1, resolve_after_seconds=0, flap_window_seconds=0, deleted_after_seconds=1e9
 )
 """The rules of what is wrong with a pipeline."""
-
-
-def lasting(cause: TroubleKind, rules: IncidentRules) -> tuple[int, timedelta]:
-    """In how many snapshots in a row a cause must be seen to be told, and for how long."""
-    kind = KINDS.get(cause, OTHER)
-    seconds = getattr(rules, kind.lasts) if kind.lasts else 0
-    return 1 if kind.at_once else rules.for_snapshots, timedelta(seconds=seconds)
 
 
 def stepped(
@@ -193,38 +165,24 @@ def _with_bout(
     before = bouts[:-1] if bout else bouts
     seen = [s for s in course.causes if s.last_seen_at == look.at and s.cause not in STANDING]
     if not seen:
-        ended_at = _bout_ended_at(course, look, rules)
-        if bout is None or ended_at is None:
+        is_over = course.state is IncidentState.RESOLVED
+        if bout is None or not (is_over or is_well(course, look, rules)):
             return course
+        ended_at = course.closed_at if is_over else course.well_since
         return replace(
             course, bouts=(*before, replace(bout, ended_at=ended_at)) if bout.lasted else before
         )
     begun = bout or Bout(
         began_at=look.at, cause=seen[0].cause, first_behind_seconds=behind_of(seen)
     )
-    ripe = [s.cause for s in seen if _has_lasted(s, min(begun.began_at, s.since), look.at, rules)]
+    ripe = [s.cause for s in seen if has_lasted(s, min(begun.began_at, s.since), look.at, rules)]
     known = [begun.cause] if begun.lasted else ripe[:1]
     cause = min([*known, *ripe], key=lambda each: each.precedence, default=seen[0].cause)
-    now = _with_peaks(replace(begun, cause=cause, lasted=begun.lasted or bool(ripe)), judged)
+    now = with_peaks(replace(begun, cause=cause, lasted=begun.lasted or bool(ripe)), judged)
     course = replace(course, bouts=(*before, now))
     # a rhythm that was broken is told anew
     broken = now.lasted and not begun.lasted and habit_of(course.bouts) is None
     return replace(course, habit_told=course.habit_told and not broken)
-
-
-def _bout_ended_at(course: IncidentCourse, look: Occasion, rules: IncidentRules) -> datetime | None:
-    """Since when the group is well, if it has been for long enough to be so after one bout alone."""
-    if course.state is IncidentState.RESOLVED:
-        return course.closed_at
-    return course.well_since if _is_well(course, look, rules) else None
-
-
-def _is_well(course: IncidentCourse, look: Occasion, rules: IncidentRules) -> bool:
-    least = timedelta(seconds=rules.resolve_after_seconds)
-    since = course.well_since
-    return (
-        since is not None and course.well_looks >= rules.for_snapshots and look.at - since >= least
-    )
 
 
 def _next(
@@ -264,48 +222,20 @@ def _seen(
     known = course or _suspected(judged, look)
     spans = _spans(known.causes, judged, look.at, rules)
     known = replace(known, causes=spans, unseen_since=None, well_since=None, well_looks=0)
-    known = _with_peaks(known, judged)
+    known = with_peaks(known, judged)
     if known.state is IncidentState.SUSPECTED:
         began = min(known.began_at, *(s.since for s in spans if s.last_seen_at == look.at))
         already = began <= look.already
         known = replace(known, began_at=began, cause=spans[0].cause, already_so=already)
     anew = known.cause in STANDING
     ripe = [
-        s.cause
-        for s in spans
-        if _has_lasted(s, s.since if anew else known.began_at, look.at, rules)
+        s.cause for s in spans if has_lasted(s, s.since if anew else known.began_at, look.at, rules)
     ]
     if not ripe:
         return known
     if known.state is IncidentState.SUSPECTED:
         return replace(known, state=IncidentState.OPEN, cause=ripe[0], opened_at=look.at)
     return replace(known, cause=min(known.cause, ripe[0], key=lambda cause: cause.precedence))
-
-
-Ill = TypeVar("Ill", IncidentCourse, Bout)
-
-
-def _with_peaks(known: Ill, judged: Judged) -> Ill:
-    """With the largest lag and time behind, where this snapshot has larger ones."""
-    facts = [fact for trouble in judged.troubles for fact in trouble.facts]
-    behind = [trouble.amount for trouble in judged.troubles if trouble.kind in BEHIND]
-    lags, delays = ([f.after for f in facts if f.measure == name] for name in (LAG, DELAY))
-    return replace(
-        known,
-        peak_lag=_largest(known.peak_lag, *lags),
-        peak_behind_seconds=_largest(known.peak_behind_seconds, *delays, *behind),
-    )
-
-
-def behind_of(spans: Iterable[CauseSpan]) -> float | None:
-    """By how many seconds a group is behind, as some causes know it; None unknown."""
-    known = list(spans)
-    amounts = [span.amount for span in known if span.cause in BEHIND]
-    return _largest(*amounts, *(f.after for s in known for f in s.facts if f.measure == DELAY))
-
-
-def _largest(*values: float | None) -> float | None:
-    return max((value for value in values if value is not None), default=None)
 
 
 def _suspected(judged: Judged, look: Occasion) -> IncidentCourse:
@@ -351,11 +281,6 @@ def _renewed(span: CauseSpan | None, trouble: Trouble, at: datetime) -> CauseSpa
     )
 
 
-def _has_lasted(span: CauseSpan, ill_since: datetime, at: datetime, rules: IncidentRules) -> bool:
-    looks, duration = lasting(span.cause, rules)
-    return span.last_seen_at == at and span.snapshots >= looks and at - ill_since >= duration
-
-
 def _unseen(
     course: IncidentCourse, judged: Judged, look: Occasion, rules: IncidentRules
 ) -> IncidentCourse | None:
@@ -376,7 +301,7 @@ def _unseen(
         return replace(course, well_since=None, well_looks=0)
     since, looks = min(course.well_since or look.at, look.at), course.well_looks + 1
     well = replace(course, well_since=since, well_looks=looks)
-    is_over = _is_well(well, look, rules) and look.at - since >= _stays_away(course, rules)
+    is_over = is_well(well, look, rules) and look.at - since >= _stays_away(course, rules)
     return _over(well, look) if is_over else well
 
 

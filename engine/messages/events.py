@@ -29,7 +29,7 @@ from datetime import datetime, timedelta
 from ..config import IncidentRules
 from ..incidents.habits import usual_for
 from ..incidents.kinds import LOSSES
-from ..incidents.lifecycle import behind_of
+from ..incidents.measures import behind_of
 from ..incidents.silences import Quiet
 from ..model.message import AlertMessage, severity_of
 from ..model.states import SECONDS_BEHIND, Diagnosis, Mark

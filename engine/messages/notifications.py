@@ -17,14 +17,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from ..config import Rule, Settings
+from ..config import Settings
 from ..incidents.evaluation import Judgment
-from ..incidents.lifecycle import behind_of, stepped
+from ..incidents.lifecycle import stepped
+from ..incidents.measures import behind_of
 from ..incidents.policy import deaf_to
 from ..incidents.silences import Quiet, Quieting
 from ..model.facts import Fact
 from ..model.groups import WatchOf
-from ..model.logs import logger
 from ..model.message import AlertMessage
 from ..model.states import Diagnosis, IncidentState
 from ..ports import IncidentWatch, Posting
@@ -43,8 +43,8 @@ from .events import (
 from .fallback import by_itself, made, worded
 from .group_digest import DigestKind, digest_message
 from .incident_message import Incident, kafka_options, line_of, message_of
+from .incident_rows import owner_of, rule_of, shown
 from .silence_messages import quiet_clause
-from .wording.incidents import summary_of
 
 Changed = Callable[[IncidentCourse], tuple[Fact, ...] | None]
 """Changes of a group since it was last healthy; only computed for notifications, because it is slow."""
@@ -52,8 +52,6 @@ Changed = Callable[[IncidentCourse], tuple[Fact, ...] | None]
 
 TOGETHER = (EventKind.OPENED, EventKind.RESOLVED)
 """Notifications that many incidents may share."""
-
-log = logger(__name__)
 
 
 def _nothing(*_: object) -> None:
@@ -120,10 +118,10 @@ def round_of(
     )
     telling.tell()
     courses = telling.courses.values()
-    shown = (_shown(settings, judgment, course) for course in courses)
+    rows = (shown(settings, judgment, course) for course in courses)
     return ToldRound(
         courses=tuple(courses),
-        incidents=tuple(row for row in shown if row is not None),
+        incidents=tuple(row for row in rows if row is not None),
         postings=tuple(telling.postings),
         events=tuple(telling.events),
     )
@@ -373,28 +371,6 @@ def _begun(before: IncidentWatch) -> frozenset[str]:
     """The channels that had a digest of pre-existing incidents."""
     known = (course.readers for course in before.courses if course.already_so)
     return frozenset(readers.channel for readers in known if readers and readers.in_digest)
-
-
-def rule_of(settings: Settings, cluster: str, course: IncidentCourse) -> Rule:
-    """The rule of the group of an incident; of a pipeline, that of all groups of its cluster."""
-    return settings.rule(cluster, "*" if course.group_id is None else course.group_id)
-
-
-def owner_of(settings: Settings, cluster: str, course: IncidentCourse) -> str | None:
-    """The owner of the group of an incident; a pipeline has no owner."""
-    return None if course.group_id is None else rule_of(settings, cluster, course).owner
-
-
-def _shown(settings: Settings, judgment: Judgment, course: IncidentCourse) -> IncidentRow | None:
-    """The row of an incident in the history database; a failure of its text doesn't affect the others."""
-    cluster, at = judgment.cluster, judgment.at
-    try:
-        summary = summary_of(course, cluster)
-    except Exception:
-        log.exception("the text about %s failed", course.name)
-        summary = course.cause.value
-    owner = owner_of(settings, cluster, course)
-    return IncidentRow.of_course(course, cluster=cluster, at=at, owner=owner, summary=summary)
 
 
 Key = TypeVar("Key")

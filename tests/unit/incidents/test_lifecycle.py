@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from evenkeel.engine.config import IncidentRules
 from evenkeel.engine.incidents.evaluation import Judged, Trouble
 from evenkeel.engine.incidents.kinds import KINDS
-from evenkeel.engine.incidents.lifecycle import Occasion, lasting, step
+from evenkeel.engine.incidents.lifecycle import step
+from evenkeel.engine.incidents.measures import Occasion, lasting
 from evenkeel.engine.model.facts import FactKind, fact
 from evenkeel.engine.model.states import STANDING, Diagnosis, IncidentState
 from evenkeel.engine.records import IncidentCourse

@@ -324,7 +324,11 @@ def test_who_loses_records_is_shown_how_long_they_are_kept() -> None:
         ("too-few-members", 15, ["1,576 records/s arrive, 901 records/s 45 min before"]),
         # what arrives is what it was an hour ago: nothing of the beginning is said again
         ("too-few-members", 40, []),
-        ("leaking-member", 43, ["leaking-member-3 does 280 records/s, 360 records/s 45 min before"]),
+        (
+            "leaking-member",
+            43,
+            ["leaking-member-3 does 280 records/s, 360 records/s 45 min before"],
+        ),
         ("silent-member", 28, ["silent-member-2 does 0 records/s, 392 records/s 45 min before"]),
         ("no-members", 34, []),
     ],
