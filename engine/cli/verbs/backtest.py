@@ -29,8 +29,8 @@ EPILOG = epilog(
     "--json prints one object per line in time order: changed diagnoses, messages about advice (switch, withdrawn, "
     "adopted, verified, missed), messages about incidents (opened, worse, still, habit, resolved, digest), and lag "
     "forecasts. A forecast is the lag 15 minutes and one hour later with the current assignment (p10, p50, p90), "
-    "beside the actual value (actual). It is null if the assignment changed, the lag was unknown, or no snapshot was taken at "
-    "that time.",
+    "beside the actual value (actual). It is null if the assignment changed, the lag was unknown, or no snapshot was "
+    "taken at that time.",
 )
 
 
