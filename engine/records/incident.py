@@ -63,6 +63,7 @@ class Readers:
     growth: float | None = column(
         "Growth of the time behind until then, in seconds per second; null while only one value is known.",
         default=None,
+        unit=Unit.RATIO,
         none=True,
     )
     marks: tuple[Mark, ...] = column("Marks on the way to data loss, so far.", default=())
