@@ -102,8 +102,9 @@ class IncidentRules(Strict):
             group has been healthy for 1.5 times as long as the last time, or for this long. If the group stays within
             its lag SLO, but not within the hysteresis, the incident is resolved after this long, too.
         hysteresis: A group that breached its lag SLO has recovered when it is within this share of it.
-        worse_factor: evenkeel reminds you of a problem that is this many times as bad as you know.
-        worse_seconds: The time between a message and such a reminder. A worse kind of problem doesn't wait.
+        worse_factor: A problem is worse if the group is this many times as far behind as the last message and the
+            growth until then let you expect.
+        shift_seconds: An open incident gets one line in its thread per this time without news.
         deleted_after_seconds: A group that is missing for this long counts as deleted for good.
     """
 
@@ -119,7 +120,7 @@ class IncidentRules(Strict):
     flap_window_seconds: float = Field(default=7200, ge=0, allow_inf_nan=False)
     hysteresis: Share = 0.5
     worse_factor: float = Field(default=2.0, gt=1, allow_inf_nan=False)
-    worse_seconds: float = Field(default=3600, ge=0, allow_inf_nan=False)
+    shift_seconds: float = Field(default=28_800, gt=0, allow_inf_nan=False)
     deleted_after_seconds: float = Field(default=86_400, gt=0, allow_inf_nan=False)
 
 

@@ -4,6 +4,7 @@ pipeline (`policy`) have the same lifecycle.
 
 * `kinds`: the table of causes; `troubles`: all causes that apply to a group, the first is its diagnosis
 * `deleted_groups`: groups that are missing; `details`: hosts, offsets and times that help to act
-* `evaluation`: the result of one snapshot; `lifecycle`: suspected, open, resolved
+* `evaluation`: the result of one snapshot; `lifecycle`: suspected, open, resolved, by `measures`
+* `habits`: what comes back like clockwork
 * `silences`: groups without alerts, and why
 """

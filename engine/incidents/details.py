@@ -6,15 +6,22 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ..metrics.diagnosis.evidence import OneGroup, names_of
+from ..metrics.diagnosis.evidence import RECENT, OneGroup, names_of
+from ..metrics.retention import kept_seconds
 from ..metrics.samples import Samples
-from ..model.arrays import NONE, Flags
+from ..model.arrays import NONE, Flags, Floats
 from ..model.batch import GroupBatch
 from ..model.facts import MOMENT, Fact, FactKind, fact
 from ..model.groups import PartitionTable
 
 MOST = 3
-"""So many partitions that stand still are told with their offsets."""
+"""So many partitions that stand still are told with their offsets, and so many members that became slower."""
+
+CHANGED = 1.25
+"""A rate that is so many times what it was, or was so many times what it is, has changed."""
+
+HALF = 0.5
+"""The share of retention from which on it is told how much of it is used."""
 
 
 def silent_hosts(group: OneGroup) -> Iterator[Fact]:
@@ -81,6 +88,66 @@ def retention(group: OneGroup, table: PartitionTable, rows: slice, lost: Fact) -
         if kept is not None:
             most = None if size is None else float(size)
             yield fact(FactKind.DIAGNOSIS, "retention_ms", [topic], after=float(kept), bound=most)
+
+
+def retention_used(group: OneGroup, table: PartitionTable, rows: slice) -> Iterator[Fact]:
+    """How old the oldest unread record is, as a share of the time for which its topic keeps records, from `HALF` on."""
+    kept = kept_seconds(table)[rows]
+    used = np.where(group.counted, group.age / np.where(kept > 0, kept, np.nan), np.nan)
+    if not np.isnan(used).all() and np.nanmax(used) >= HALF:
+        worst = np.arange(len(used)) == np.nanargmax(used)
+        share = float(np.nanmax(used))
+        yield fact(FactKind.DIAGNOSIS, "retention_used", group.partitions(worst), after=share)
+
+
+def changed_rates(group: OneGroup, samples: Samples, rows: slice) -> Iterator[Fact]:
+    """
+    What arrives, and what members that are behind do, where that differs from when the oldest samples were taken.
+
+    Of both the newest and the oldest `RECENT` intervals count, fewer where there are not twice as many.
+    """
+    seconds = samples.seconds[:, rows]
+    intervals = int((~np.isnan(seconds)).any(axis=1).sum())
+    if intervals < 2:
+        return
+    some = min(RECENT, intervals // 2)
+    now, then = slice(some), slice(intervals - some, intervals)
+    at = samples.at[:, rows]
+    ages = at[0] - at[intervals - some]
+    if np.isnan(ages).all():
+        return
+    ago = float(np.nanmedian(ages))
+    came = [_rates(samples.arrived[:, rows][each], seconds[each]) for each in (then, now)]
+    known = group.counted & ~np.isnan(came[0]) & ~np.isnan(came[1])
+    before, after = (float(each[known].sum()) for each in came)
+    if known.any() and not _is_like(before, after):
+        yield fact(FactKind.NOTE, "arrivals_changed", before=before, after=after, bound=ago)
+    stayed = samples.stayed[:intervals, rows].all(axis=0)
+    did = [
+        np.where(stayed, _rates(samples.consumed[:, rows][each], seconds[each]), np.nan)
+        for each in (then, now)
+    ]
+    mine = ~np.isnan(did[0]) & ~np.isnan(did[1])
+    speeds = [group.of_members(np.where(mine, each, 0)) for each in did]
+    slower = group.any_of(group.behind) & (speeds[0] > CHANGED * speeds[1])
+    for member in sorted(np.flatnonzero(slower).tolist(), key=lambda m: speeds[1][m])[:MOST]:
+        its_before, its_after = (float(each[member]) for each in speeds)
+        name = [group.names[member]]
+        yield fact(
+            FactKind.NOTE, "speed_changed", name, before=its_before, after=its_after, bound=ago
+        )
+
+
+def _rates(offsets: Floats, seconds: Floats) -> Floats:
+    """(n) offsets/s over some intervals; nan unknown."""
+    known = ~np.isnan(offsets) & ~np.isnan(seconds)
+    total = np.where(known, seconds, 0).sum(axis=0)
+    moved = np.where(known, offsets, 0).sum(axis=0)
+    return np.where(total > 0, moved / np.where(total > 0, total, 1), np.nan)
+
+
+def _is_like(before: float, after: float) -> bool:
+    return after <= CHANGED * before and before <= CHANGED * after
 
 
 def _place(host: str) -> str:

@@ -49,6 +49,7 @@ class Judged:
         recovering: Whether it has nothing of all that and is not back within its objective either, less the hysteresis:
             it neither gets worse nor is it over.
         gone: Of a group that the snapshot is the first not to list any more, what it had.
+        changed: What arrives and what members do, where the oldest snapshots that are looked back on have it otherwise.
     """
 
     group_id: str | None = None
@@ -57,6 +58,7 @@ class Judged:
     known: bool = True
     recovering: bool = False
     gone: Fact | None = None
+    changed: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

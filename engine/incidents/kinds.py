@@ -62,5 +62,8 @@ BEHIND = SECONDS_BEHIND | {
 }
 """Kinds whose amounts are seconds behind."""
 
+LOSSES = frozenset({Diagnosis.DATA_LOSS, Diagnosis.OFFSETS_SKIPPED})
+"""Causes that lose records: they are always told."""
+
 OTHER = Kind()
 """Of what has no line, what is wrong with a pipeline among it."""

@@ -17,8 +17,9 @@ is wrong; else it is left out, so that it keeps nothing open that is over, and m
 
 What comes and goes is not told each time: an incident that begins soon after another is over only when the group has
 been well for half as long again as it was between the two, however severe it is. The first is told at once, and so is
-that it came back; what comes back after that finds its incident open. For that it is remembered for a while when the
-incident of a group was over, by a suspected course without causes.
+that it came back; what comes back after that finds its incident open, unless it is a habit (`habits`): that ends like
+any other. For that it is remembered when the incident of a group was over, and how its bouts were, by a suspected
+course without causes.
 
 A pipeline has an incident of each kind at a time (`incidents.policy`), by rules of its own: what is found is open at
 once, for it waited before it was found, and what is not found any more is over.
@@ -27,37 +28,18 @@ once, for it waited before it was found, and what is not found any more is over.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from ..config import IncidentRules, Settings
 from ..model.groups import WatchOf
-from ..model.states import STANDING, Diagnosis, IncidentState, TroubleKind
+from ..model.states import STANDING, Diagnosis, IncidentState
 from ..ports import IncidentWatch
-from ..records import CauseSpan, IncidentCourse
+from ..records import Bout, CauseSpan, IncidentCourse
 from .evaluation import Judged, Judgment, Trouble
-from .kinds import BEHIND, DELAY, KINDS, LAG, OTHER
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Occasion:
-    """
-    A snapshot that is looked at, or a moment at which a pipeline is.
-
-    Attributes:
-        cluster: Configured name of the cluster.
-        snapshot_id: The snapshot.
-        at: When its reading ended.
-        earlier: The newest one before it that can be trusted; None where there is none.
-        already: What began no later was so already when the cluster was first looked at.
-    """
-
-    cluster: str
-    snapshot_id: str
-    at: datetime
-    earlier: str | None
-    already: datetime
-
+from .habits import MOST, REMEMBERED, habit_of
+from .kinds import KINDS, OTHER
+from .measures import Occasion, behind_of, has_lasted, is_well, with_peaks
 
 AGAIN = 1.5
 """What comes back is over when the group has been well for so many times as long as before it came back."""
@@ -66,13 +48,6 @@ OF_PIPELINES = IncidentRules(
     for_snapshots=1, resolve_after_seconds=0, flap_window_seconds=0, deleted_after_seconds=1e9
 )
 """The rules of what is wrong with a pipeline."""
-
-
-def lasting(cause: TroubleKind, rules: IncidentRules) -> tuple[int, timedelta]:
-    """In how many snapshots in a row a cause must be seen to be told, and for how long."""
-    kind = KINDS.get(cause, OTHER)
-    seconds = getattr(rules, kind.lasts) if kind.lasts else 0
-    return 1 if kind.at_once else rules.for_snapshots, timedelta(seconds=seconds)
 
 
 def stepped(
@@ -137,9 +112,14 @@ def step(
     # what is over, or only remembered, is not what comes now
     still = course is not None and course.causes and course.state is not IncidentState.RESOLVED
     after = _next(course if still else None, judged, look, rules)
+    limit = look.at - REMEMBERED
+    bouts = [each for each in course.bouts if each.began_at > limit][-MOST:] if course else []
     if after is not None:
-        return replace(after, over_at=over_at)
-    return _remembered(course, look, over_at) if course and over_at else None
+        told = course is not None and course.habit_told
+        after = replace(after, over_at=over_at, bouts=tuple(bouts), habit_told=told)
+        return _with_bout(after, judged, look, rules) if after.group_id is not None else after
+    ended = tuple(each for each in bouts if each.ended_at is not None)
+    return _remembered(course, look, over_at, ended) if course and (over_at or ended) else None
 
 
 def _over_at(
@@ -157,8 +137,10 @@ def _over_at(
     return over_at if over_at and over_at > limit else None
 
 
-def _remembered(course: IncidentCourse, look: Occasion, over_at: datetime) -> IncidentCourse:
-    """Of a group that is well, when its incident was over."""
+def _remembered(
+    course: IncidentCourse, look: Occasion, over_at: datetime | None, bouts: tuple[Bout, ...]
+) -> IncidentCourse:
+    """Of a group that is well, when its incident was over, and how its bouts were."""
     return IncidentCourse(
         key=course.key,
         group_id=course.group_id,
@@ -169,7 +151,38 @@ def _remembered(course: IncidentCourse, look: Occasion, over_at: datetime) -> In
         began_snapshot_id=look.snapshot_id,
         good_snapshot_id=look.snapshot_id,
         over_at=over_at,
+        bouts=bouts,
+        habit_told=course.habit_told,
     )
+
+
+def _with_bout(
+    course: IncidentCourse, judged: Judged, look: Occasion, rules: IncidentRules
+) -> IncidentCourse:
+    """With what this snapshot adds to the present bout, with a new one, or with its end."""
+    bouts = course.bouts
+    bout = bouts[-1] if bouts and bouts[-1].ended_at is None else None
+    before = bouts[:-1] if bout else bouts
+    seen = [s for s in course.causes if s.last_seen_at == look.at and s.cause not in STANDING]
+    if not seen:
+        is_over = course.state is IncidentState.RESOLVED
+        if bout is None or not (is_over or is_well(course, look, rules)):
+            return course
+        ended_at = course.closed_at if is_over else course.well_since
+        return replace(
+            course, bouts=(*before, replace(bout, ended_at=ended_at)) if bout.lasted else before
+        )
+    begun = bout or Bout(
+        began_at=look.at, cause=seen[0].cause, first_behind_seconds=behind_of(seen)
+    )
+    ripe = [s.cause for s in seen if has_lasted(s, min(begun.began_at, s.since), look.at, rules)]
+    known = [begun.cause] if begun.lasted else ripe[:1]
+    cause = min([*known, *ripe], key=lambda each: each.precedence, default=seen[0].cause)
+    now = with_peaks(replace(begun, cause=cause, lasted=begun.lasted or bool(ripe)), judged)
+    course = replace(course, bouts=(*before, now))
+    # a rhythm that was broken is told anew
+    broken = now.lasted and not begun.lasted and habit_of(course.bouts) is None
+    return replace(course, habit_told=course.habit_told and not broken)
 
 
 def _next(
@@ -209,33 +222,20 @@ def _seen(
     known = course or _suspected(judged, look)
     spans = _spans(known.causes, judged, look.at, rules)
     known = replace(known, causes=spans, unseen_since=None, well_since=None, well_looks=0)
-    known = _with_peaks(known, judged)
+    known = with_peaks(known, judged)
     if known.state is IncidentState.SUSPECTED:
         began = min(known.began_at, *(s.since for s in spans if s.last_seen_at == look.at))
         already = began <= look.already
         known = replace(known, began_at=began, cause=spans[0].cause, already_so=already)
-    ripe = [s.cause for s in spans if _has_lasted(s, known, look.at, rules)]
+    anew = known.cause in STANDING
+    ripe = [
+        s.cause for s in spans if has_lasted(s, s.since if anew else known.began_at, look.at, rules)
+    ]
     if not ripe:
         return known
     if known.state is IncidentState.SUSPECTED:
         return replace(known, state=IncidentState.OPEN, cause=ripe[0], opened_at=look.at)
     return replace(known, cause=min(known.cause, ripe[0], key=lambda cause: cause.precedence))
-
-
-def _with_peaks(course: IncidentCourse, judged: Judged) -> IncidentCourse:
-    """With the largest lag and time behind, where this snapshot has larger ones."""
-    facts = [fact for trouble in judged.troubles for fact in trouble.facts]
-    behind = [trouble.amount for trouble in judged.troubles if trouble.kind in BEHIND]
-    lags, delays = ([f.after for f in facts if f.measure == name] for name in (LAG, DELAY))
-    return replace(
-        course,
-        peak_lag=_largest(course.peak_lag, *lags),
-        peak_behind_seconds=_largest(course.peak_behind_seconds, *delays, *behind),
-    )
-
-
-def _largest(*values: float | None) -> float | None:
-    return max((value for value in values if value is not None), default=None)
 
 
 def _suspected(judged: Judged, look: Occasion) -> IncidentCourse:
@@ -256,8 +256,12 @@ def _spans(
     known: Sequence[CauseSpan], judged: Judged, at: datetime, rules: IncidentRules
 ) -> tuple[CauseSpan, ...]:
     """What is wrong, in the order of precedence; the last of it is kept, so that it can be told what is over."""
+    # of what was gone only the last of it was kept: it begins anew
     before = {span.cause: span for span in known}
-    now = [_renewed(before.pop(t.kind, None), t, at) for t in judged.troubles]
+    gone = {span.cause for span in known if span.missed >= rules.for_snapshots}
+    now = [_renewed(None if t.kind in gone else before.get(t.kind), t, at) for t in judged.troubles]
+    for span in now:
+        before.pop(span.cause, None)
     unseen = [replace(span, missed=span.missed + judged.known) for span in before.values()]
     left = [*now, *(span for span in unseen if span.missed < rules.for_snapshots)]
     return tuple(sorted(left or unseen, key=lambda span: span.cause.precedence))
@@ -275,14 +279,6 @@ def _renewed(span: CauseSpan | None, trouble: Trouble, at: datetime) -> CauseSpa
         facts=trouble.facts,
         known=trouble.known,
     )
-
-
-def _has_lasted(
-    span: CauseSpan, course: IncidentCourse, at: datetime, rules: IncidentRules
-) -> bool:
-    looks, duration = lasting(span.cause, rules)
-    ill_since = span.since if course.cause in STANDING else course.began_at
-    return span.last_seen_at == at and span.snapshots >= looks and at - ill_since >= duration
 
 
 def _unseen(
@@ -305,17 +301,16 @@ def _unseen(
         return replace(course, well_since=None, well_looks=0)
     since, looks = min(course.well_since or look.at, look.at), course.well_looks + 1
     well = replace(course, well_since=since, well_looks=looks)
-    is_well = looks >= rules.for_snapshots and look.at - since >= _well_for(course, rules)
-    return _over(well, look) if is_well else well
+    is_over = is_well(well, look, rules) and look.at - since >= _stays_away(course, rules)
+    return _over(well, look) if is_over else well
 
 
-def _well_for(course: IncidentCourse, rules: IncidentRules) -> timedelta:
-    """For how long a group must be well for its incident to be over."""
-    least = timedelta(seconds=rules.resolve_after_seconds)
-    if course.over_at is None:
-        return least
+def _stays_away(course: IncidentCourse, rules: IncidentRules) -> timedelta:
+    """For how long what came back must be away to be over; what is a habit comes back anyhow."""
+    if course.over_at is None or habit_of(course.bouts):
+        return timedelta()
     again = AGAIN * (course.began_at - course.over_at)
-    return max(least, min(again, timedelta(seconds=rules.flap_window_seconds)))
+    return min(again, timedelta(seconds=rules.flap_window_seconds))
 
 
 def _is_given_up(

@@ -23,10 +23,12 @@ from ..model.batch import GroupBatch, max_by
 from ..model.facts import Fact, FactKind, fact
 from ..model.states import CAPACITY, STANDING, Diagnosis, LagBasis
 from .details import (
+    changed_rates,
     last_commit,
     last_members,
     open_transactions,
     retention,
+    retention_used,
     silent_hosts,
     stuck_at,
 )
@@ -93,6 +95,7 @@ def _judged(look: Circumstances, late: bool, at_risk: Fact | None) -> Judged:
         troubles=troubles,
         known=look.known,
         recovering=late and not any(each.kind not in STANDING for each in troubles),
+        changed=tuple(changed_rates(look.group, look.seen.samples, look.rows)) if troubles else (),
     )
 
 
@@ -219,7 +222,13 @@ class Circumstances:
         """A trouble, and how bad it is beside what its own facts say of that."""
         wanted = KINDS.get(trouble.kind, OTHER).numbers
         more = (_stated(measure, after=self._numbers[measure]) for measure in wanted)
-        return replace(trouble, facts=(*trouble.facts, *more))
+        used = self.retention_used if LAG in wanted else ()
+        return replace(trouble, facts=(*trouble.facts, *more, *used))
+
+    @cached_property
+    def retention_used(self) -> Facts:
+        """How much of a topic's retention is used, if half of it is."""
+        return tuple(retention_used(self.group, self.seen.batch.partitions, self.rows))
 
     @cached_property
     def _numbers(self) -> Mapping[str, float | None]:

@@ -146,6 +146,10 @@ class Postings:
         """A new message, and the first line of its *thread*."""
         self.queued += posted(key, channel, message, thread)
 
+    def add(self, key: str, channel: str, message: AlertMessage, answers: str) -> None:
+        """A line in the thread of a message."""
+        self.queued.append(Posting(key=key, channel=channel, message=message, answers=answers))
+
     def change(
         self, course: IncidentCourse, readers: Readers, key: str, message: AlertMessage
     ) -> None:

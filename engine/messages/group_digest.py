@@ -1,4 +1,7 @@
-"""The message about many groups: unhealthy when monitoring started, opened together, or resolved together."""
+"""
+The message about many groups: unhealthy when monitoring started, opened together, worse together, still open, or
+resolved together.
+"""
 
 from __future__ import annotations
 
@@ -51,12 +54,16 @@ class DigestKind(enum.StrEnum):
 
     FIRST = "first"
     OPENED = "opened"
+    WORSE = "worse"
+    STILL = "still"
     RESOLVED = "resolved"
 
 
 _TITLES: Mapping[DigestKind, str] = {
     DigestKind.FIRST: "unhealthy when monitoring started",
     DigestKind.OPENED: "unhealthy",
+    DigestKind.WORSE: "got worse",
+    DigestKind.STILL: "still unhealthy",
     DigestKind.RESOLVED: "resolved",
 }
 
@@ -112,7 +119,7 @@ def digest_message(incidents: Sequence[Incident], kind: DigestKind) -> GroupDige
         sections=tuple(Section(heading="", lines=(each,)) for each in lines),
         more=None if over else "All open incidents: evenkeel query open_incidents",
         snapshot_id=first.snapshot_id,
-        mention=mention if kind is DigestKind.OPENED else None,
+        mention=mention if kind in (DigestKind.OPENED, DigestKind.WORSE) else None,
         link=first.link,
     )
     thread = _thread(message, rest, named, others, kind) if rest else None

@@ -1,5 +1,6 @@
 """
-Builds the messages about incidents of groups and pipelines: opened, worse, still open, resolved.
+Builds the messages about incidents of groups and pipelines: opened, worse, still open, a habit, resolved. What they say
+is true in the newest snapshot.
 
 They are for a phone at night: problem, impact, action, beginning, changes before it, owner.
 """
@@ -12,6 +13,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from ..config import RefusedCluster, Settings
+from ..incidents.kinds import LOSSES
 from ..incidents.policy import EVERY_CLUSTER
 from ..model.command import command, quoted
 from ..model.facts import Fact
@@ -20,7 +22,8 @@ from ..model.message import AlertMessage, MessageKind, Section, Severity, Subjec
 from ..model.states import CAPACITY, SECONDS_BEHIND, Diagnosis, IncidentKind, TroubleKind
 from ..model.text import cut, printable
 from ..records import CauseSpan, IncidentCourse
-from .events import LOSSES, EventKind, new_losses, rose, seen_now
+from .events import EventKind, new_losses, rose, seen_now
+from .since_told import since, told_since, usually
 from .wording import incidents as wording
 from .wording import sentence, shortened, words
 from .wording.pipelines import PIPELINES, errors, title_of, what_is_wrong
@@ -52,6 +55,9 @@ ERRORS = 3
 BETWEEN = " · "
 """Separator of facts in one line."""
 
+ONLY_MORE = "You hear of it again only if it is more than that."
+"""What becomes of a habit."""
+
 LINES = 6
 """Lines of a message about many: with summary and footer, Slack shows eight."""
 
@@ -62,9 +68,16 @@ KINDS: Mapping[EventKind, MessageKind] = {
     EventKind.OPENED: MessageKind.INCIDENT_OPENED,
     EventKind.WORSE: MessageKind.INCIDENT_WORSE,
     EventKind.STILL: MessageKind.INCIDENT_STILL,
+    EventKind.HABIT: MessageKind.INCIDENT_STILL,
     EventKind.RESOLVED: MessageKind.INCIDENT_CLOSED,
 }
 """The kind of a message, by its event."""
+
+SEVERITIES: Mapping[EventKind, Severity] = {
+    EventKind.HABIT: Severity.INFO,
+    EventKind.RESOLVED: Severity.RESOLVED,
+}
+"""The severity of a message that has not that of its incident, by its event."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +91,7 @@ class Incident:
         at: When the reading of the snapshot ended; of a pipeline the moment.
         snapshot_id: The snapshot.
         changed: Changes of the group since the last snapshot in which it was healthy; None: not known.
+        rates: What arrives and what members do, where it has changed within the snapshots that are looked back on.
         owner: Owner of the group, as configured.
         mention: Slack mentions, as in `Rule.mention`; None: no mention.
         link: Address of the run.
@@ -91,6 +105,7 @@ class Incident:
     at: datetime
     snapshot_id: str
     changed: tuple[Fact, ...] | None = None
+    rates: tuple[Fact, ...] = ()
     owner: str | None = None
     mention: str | None = None
     link: str | None = None
@@ -125,17 +140,22 @@ def message_of(incident: Incident, event: EventKind) -> AlertMessage:
         when = BETWEEN.join([_from_to(incident), *_peaks(course)])
         lines = [("When", when), ("Flapping", _why_only_now(incident))]
         return _of_group(incident, event, title, _now_healthy(incident), sections=_sections(lines))
+    if event is EventKind.HABIT:
+        return _of_habit(
+            incident, [("Since", _since_where(incident, ())), *_beside(course, _worst(course))]
+        )
     worst = _worst(course)
     title, facts = headline_of(course), worst.facts if worst else ()
-    about = _acted_upon(course, worst)
-    lines = [("", fitted(wording.more(about)) if about else "")]
+    about, habit = _acted_upon(course, worst), usually(course)
+    lines = [("", fitted(wording.more(about)) if about and not habit else "")]
     if course.readers is not None:
-        heading = event if event is EventKind.STILL else EventKind.WORSE
-        lines.append((heading.capitalize(), _told_since(incident, whole=False)))
+        news = told_since(course, worst, event, incident.at, whole=False)
+        lines.append((event.capitalize(), fitted(news)))
     lines += [
+        ("Usually", habit),
         ("Since", _since_where(incident, facts)),
         *_beside(course, worst),
-        ("Changed before", _changed(incident.changed)),
+        ("Changed", _changed(incident)),
     ]
     following = (
         _raising_retention(incident.kafka, about)
@@ -164,12 +184,22 @@ def line_of(incident: Incident, event: EventKind) -> AlertMessage:
         title = f"{_outcome(course)}, {_was(course)} for {length_of(incident)}"
         when = sentence(", ".join([_from_to(incident), *_peaks(course)]))
         return _of_group(incident, event, title, f"{when} {_why_only_now(incident)}".strip())
+    worst = _worst(course)
     calls = readers is None or rose(course, readers)
     caller = incident if calls else replace(incident, mention=None)
-    worse = "still" if event is EventKind.STILL else f"{event}:"
-    action = _action(_acted_upon(course, _worst(course)))
-    title = f"{worse} {headline_of(course)}"
-    return _of_group(caller, event, title, _told_since(incident), action=action)
+    title = f"{'still' if event is EventKind.STILL else f'{event}:'} {headline_of(course)}"
+    if event is EventKind.HABIT:
+        return _of_habit(incident)
+    news = fitted(told_since(course, worst, event, incident.at, whole=True))
+    return _of_group(caller, event, title, news, action=_action(_acted_upon(course, worst)))
+
+
+def _of_habit(incident: Incident, lines: Iterable[tuple[str, str]] = ()) -> AlertMessage:
+    """What comes by the clock, how much it is, and that it is told no more; it mentions nobody."""
+    title = f"habit: {headline_of(incident.course)}"
+    summary = f"{sentence(fitted(usually(incident.course)))} {ONLY_MORE}"
+    quietly = replace(incident, mention=None)
+    return _of_group(quietly, EventKind.HABIT, title, summary, sections=_sections(lines))
 
 
 def headline_of(course: IncidentCourse) -> str:
@@ -239,7 +269,7 @@ def _built(
         name, place = subject.group_id, cluster
     return AlertMessage(
         kind=KINDS[event],
-        severity=Severity.RESOLVED if over else severity,
+        severity=SEVERITIES.get(event, severity),
         at=incident.at,
         title=titled(name, place, title),
         summary=summary,
@@ -340,9 +370,10 @@ def _outcome(course: IncidentCourse) -> str:
 
 
 def _worst(course: IncidentCourse) -> CauseSpan | None:
-    """The main cause, or the worst remaining one after that is over."""
-    named = (span for span in course.causes if span.cause is course.cause)
-    return next(named, course.causes[0] if course.causes else None)
+    """The main cause, or the worst remaining one if the newest snapshot doesn't show that."""
+    there = seen_now(course.causes)
+    named = (span for span in there if span.cause is course.cause)
+    return next(named, there[0] if there else None)
 
 
 def _sentence(clause: str, facts: Sequence[Fact]) -> str:
@@ -372,18 +403,19 @@ def _beside(course: IncidentCourse, worst: CauseSpan | None) -> list[tuple[str, 
 def _since_where(incident: Incident, facts: Sequence[Fact]) -> str:
     """Beginning, flapping, and traces."""
     course = incident.course
-    parts = [_since(course.began_at, incident.at)]
+    parts = [since(course.began_at, incident.at)]
     if course.readers is None and course.over_at is not None:
         parts.append(f"flapping, {wording.came_back(course.over_at, course.began_at)}")
     return BETWEEN.join([*parts, *(fitted(each, TRACE) for each in wording.traces(facts))])
 
 
-def _changed(changed: tuple[Fact, ...] | None) -> str:
-    """Changes before it; unknown differs from no change."""
-    if changed is None:
-        return "unknown, no snapshot is left in which it was healthy"
-    clauses = dict.fromkeys(words(fact) for fact in changed)
-    return fitted(BETWEEN.join(clauses) or "nothing that a snapshot shows")
+def _changed(incident: Incident) -> str:
+    """Changes before it, and those of its rates; unknown differs from no change."""
+    clauses = [words(fact) for fact in (*incident.rates, *(incident.changed or ()))]
+    if incident.changed is None:
+        clauses.append("others unknown" if clauses else "unknown")
+        clauses[-1] += ", no snapshot is left in which it was healthy"
+    return fitted(BETWEEN.join(dict.fromkeys(clauses)) or "nothing that a snapshot shows")
 
 
 def _acted_upon(course: IncidentCourse, worst: CauseSpan | None) -> CauseSpan | None:
@@ -456,30 +488,6 @@ def next_command(cluster: str, group: str, cause: TroubleKind, good_snapshot_id:
     # with the capacity of members, and forecasts of other assignments
     verb = "advise --from lake" if cause in SECONDS_BEHIND else "lag"
     return command(f"evenkeel {verb} --cluster {{}} --group {{}}", cluster, group)
-
-
-def _told_since(incident: Incident, *, whole: bool = True) -> str:
-    """News since the last notification; as a *whole*, with the beginning."""
-    course, readers, span = incident.course, incident.course.readers, _worst(incident.course)
-    if readers is None or span is None:
-        return sentence(f"since {_since(course.began_at, incident.at)}")
-    if losses := new_losses(course):
-        return sentence(fitted(f"now also {'; '.join(map(wording.headline, losses))}"))
-    before = readers.amount and wording.amount(readers.cause, readers.amount)
-    if span.cause is not readers.cause:
-        was = f"It was {wording.called(readers.cause)}{f' ({before})' if before else ''}"
-        if not whole and span.since == course.began_at:
-            return f"{was}."
-        return f"{was}, {wording.called(span.cause)} since {_since(span.since, incident.at)}."
-    now = span.amount and wording.amount(span.cause, span.amount)
-    if not before or not now:
-        return f"Last reported {minute(readers.at)}."
-    ago = roughly((incident.at - readers.at).total_seconds())
-    return sentence(f"now {now}, {ago} ago {before}")
-
-
-def _since(start: datetime, now: datetime) -> str:
-    return f"{minute(start)} ({roughly((now - start).total_seconds())})"
 
 
 def _from_to(incident: Incident) -> str:

@@ -2,43 +2,56 @@
 Notifications about groups after a snapshot, and about a pipeline after a check: incidents that opened, got worse or
 were resolved, one by one or, for groups, in a digest.
 
-An incident has one message per channel. evenkeel edits it when the incident gets worse, at a reminder and at its end,
+An incident has one message per channel. evenkeel edits it when the incident gets worse, once per shift and at its end,
 and adds a line to its thread each time. Many incidents at once share a digest. So do the pre-existing ones, the first
 time that several are known; those that need more snapshots are notified like any other. A group that a digest doesn't
 name follows with the next snapshot. An incident in a digest has no message of its own: it gets one when it becomes
-worse, and its end is a line in the digest's thread.
+worse, with many others a digest of those, and it never comes again as opened. What is still open after a shift, and
+what is over, are lines in the digest's thread. `messages.events` decides which of these an incident needs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
-from ..config import Rule, Settings
+from ..config import Settings
 from ..incidents.evaluation import Judgment
 from ..incidents.lifecycle import stepped
+from ..incidents.measures import behind_of
 from ..incidents.policy import deaf_to
 from ..incidents.silences import Quiet, Quieting
 from ..model.facts import Fact
 from ..model.groups import WatchOf
-from ..model.logs import logger
 from ..model.message import AlertMessage
 from ..model.states import Diagnosis, IncidentState
 from ..ports import IncidentWatch, Posting
 from ..records import CauseSpan, IncidentCourse, IncidentRow, Readers
 from .channels import Postings
-from .events import EventKind, GroupEvent, amount_of, loses, news_of, rose
+from .events import (
+    EventKind,
+    GroupEvent,
+    amount_of,
+    growth_of,
+    loses,
+    marks_of,
+    news_of,
+    rose,
+)
+from .fallback import by_itself, made, worded
 from .group_digest import DigestKind, digest_message
-from .incident_message import Incident, headline_of, kafka_options, line_of, message_of
+from .incident_message import Incident, kafka_options, line_of, message_of
+from .incident_rows import owner_of, rule_of, shown
 from .silence_messages import quiet_clause
-from .wording.incidents import summary_of
 
 Changed = Callable[[IncidentCourse], tuple[Fact, ...] | None]
 """Changes of a group since it was last healthy; only computed for notifications, because it is slow."""
 
 
-log = logger(__name__)
+TOGETHER = (EventKind.OPENED, EventKind.RESOLVED)
+"""Notifications that many incidents may share."""
 
 
 def _nothing(*_: object) -> None:
@@ -115,10 +128,10 @@ def round_of(
         for name in unmissed
         if name not in telling.courses and settings.incidents(judgment.cluster, name).enabled
     ]
-    shown = (_shown(settings, judgment, course) for course in (*courses, *kept))
+    rows = (shown(settings, judgment, course) for course in (*courses, *kept))
     return ToldRound(
         courses=tuple(courses),
-        incidents=tuple(row for row in shown if row is not None),
+        incidents=tuple(row for row in rows if row is not None),
         postings=tuple(telling.postings),
         events=tuple(telling.events),
         gone=gone,
@@ -159,67 +172,94 @@ class _Telling:
 
     def tell(self) -> None:
         """All notifications, channel by channel."""
-        opening: list[IncidentCourse] = []
-        resolved: list[IncidentCourse] = []
+        due: dict[EventKind, list[IncidentCourse]] = defaultdict(list)
         for course in list(self.courses.values()):
-            readers = course.readers
-            if course.state is IncidentState.RESOLVED:
-                resolved += [course] if readers else []
-            elif course.state is IncidentState.OPEN:
-                rules = self.settings.incidents(self.judgment.cluster, course.name)
-                news = news_of(course, self._quiet(course), rules, self.judgment.at)
-                if news is None:
-                    continue
-                if readers is None or readers.in_digest:
-                    opening.append(course)
-                else:
-                    with _by_itself(course):
-                        self._changed(course, readers, news)
-        for channel, some in _by(self.postings.channel, opening):
+            news, readers = self._news(course), course.readers
+            if news is None:
+                self._draw_line(course)
+            elif news in TOGETHER or (readers is not None and readers.in_digest):
+                due[news].append(course)
+            else:
+                with by_itself(course):
+                    self._changed(course, readers, news)
+        for channel, some in _by(self.postings.channel, due[EventKind.OPENED]):
             self._opened(channel, some)
-        for channel, some in _by(lambda its: its.readers.channel if its.readers else "", resolved):
+        for channel, some in _by(self.postings.channel, due[EventKind.WORSE]):
+            self._told(channel, some, EventKind.WORSE)
+        for (channel, key), some in _by(_place, due[EventKind.STILL]):
+            self._digest(channel, DigestKind.STILL, some, key)
+        for channel, some in _by(_channel, due[EventKind.RESOLVED]):
             self._resolved(channel, some)
+
+    def _news(self, course: IncidentCourse) -> EventKind | None:
+        if course.state is IncidentState.RESOLVED:
+            return EventKind.RESOLVED if course.readers else None
+        if course.state is not IncidentState.OPEN:
+            return None
+        rules = self.settings.incidents(self.judgment.cluster, course.name)
+        return news_of(course, self._quiet(course), rules, self.judgment.at)
+
+    def _draw_line(self, course: IncidentCourse) -> None:
+        """What opened with its first snapshot shows with the next one how fast it falls behind."""
+        readers = course.readers
+        if readers is not None and readers.growth is None:
+            grows = replace(readers, growth=growth_of(course, self.judgment.at))
+            self.courses[course.name] = replace(course, readers=grows)
 
     def _opened(self, channel: str, courses: Sequence[IncidentCourse]) -> None:
         """Pre-existing incidents of groups share a digest, once per channel, and so do too many at once."""
-        rest = [course for course in courses if course.readers or not course.already_so]
-        first = [course for course in courses if course.already_so and not course.readers]
+        rest = [course for course in courses if not course.already_so]
+        first = [course for course in courses if course.already_so]
         if len(first) > 1 and channel not in self.begun:
             self._digest(channel, DigestKind.FIRST, first)
         else:
             rest += first
-        if self._is_flood(rest):
-            for course in self._digest(channel, DigestKind.OPENED, rest):
-                # a digest may have an incident that was in another before
-                key = f"reported in {self.judgment.snapshot_id}" if course.readers else "opened"
-                with _by_itself(course):
-                    message = _made(message_of, self._incident(course), EventKind.OPENED)
-                    self.postings.page(course, key, message)
+        self._told(channel, rest, EventKind.OPENED)
+
+    def _told(self, channel: str, courses: Sequence[IncidentCourse], news: EventKind) -> None:
+        """Those that opened, or that are worse than a digest said, each in a message of its own or in a digest."""
+        opened = news is EventKind.OPENED
+        if self._is_flood(courses):
+            kind = DigestKind.OPENED if opened else DigestKind.WORSE
+            for course in self._digest(channel, kind, courses):
+                key = "opened" if opened else f"reported in {self.judgment.snapshot_id}"
+                with by_itself(course):
+                    self.postings.page(course, key, made(message_of, self._incident(course), news))
             return
-        for course in rest:
-            with _by_itself(course):
+        for course in courses:
+            with by_itself(course):
                 key, deaf = f"incident {course.key} opened", deaf_to(course)
-                message = _made(message_of, self._explained(course), EventKind.OPENED)
+                message = made(message_of, self._explained(course), news)
                 if channel not in deaf:
                     self.postings.post(key, channel, message)
-                self._event(EventKind.OPENED, [course], message)
-                paged = "reported alone" if course.readers else "opened"
-                self.postings.page(course, paged, message, but=deaf)
+                self._event(news, [course], message)
+                self.postings.page(
+                    course, "opened" if opened else "reported alone", message, but=deaf
+                )
                 self._know(course, key, channel)
 
     def _is_flood(self, courses: Sequence[IncidentCourse]) -> bool:
         """Whether these are too many for single messages."""
         return self.judgment.of is WatchOf.GROUPS and len(courses) > self.settings.digest_threshold
 
-    def _changed(self, course: IncidentCourse, readers: Readers, news: EventKind) -> None:
-        """It got worse, which webhooks receive too, or is a reminder."""
-        incident, updates = self._explained(course), readers.updates + 1
+    def _changed(self, course: IncidentCourse, readers: Readers | None, news: EventKind) -> None:
+        """It got worse, which webhooks receive too, is still there, or is a habit."""
+        incident = self._explained(course)
+        message = made(message_of, incident, news)
+        self._event(news, [course], message)
+        if news is EventKind.HABIT:
+            self.courses[course.name] = course = replace(course, habit_told=True)
+        if readers is None:
+            # nobody waits for the end of a habit
+            self.postings.post(
+                f"incident {course.key} {news}", self.postings.channel(course), message
+            )
+            return
+        line, updates = made(line_of, incident, news), readers.updates + 1
         key = f"{news} {updates}"
-        message, line = _made(message_of, incident, news), _made(line_of, incident, news)
         is_loud = rose(course, readers) or loses(course)
         self.postings.change(course, readers, key, message)
         self.postings.answer(course, readers, key, line, broadcast=is_loud)
-        self._event(news, [course], message)
         if news is EventKind.WORSE:
             self.postings.page(course, key, message)
         self._know(course, readers.alert_key, readers.channel, updates=updates)
@@ -232,7 +272,7 @@ class _Telling:
         for course in courses:
             self.courses[course.name] = replace(course, state=IncidentState.OPEN, closed_at=None)
             if course.name in names:
-                with _by_itself(course):
+                with by_itself(course):
                     self._over(course, is_flood)
                     self.courses[course.name] = course
 
@@ -241,7 +281,7 @@ class _Telling:
         if readers is None:
             return
         over = EventKind.RESOLVED
-        message, line = _made(message_of, incident, over), _made(line_of, incident, over)
+        message, line = made(message_of, incident, over), made(line_of, incident, over)
         if not readers.in_digest:
             self.postings.change(course, readers, "resolved", message)
         if not in_digest:
@@ -251,19 +291,26 @@ class _Telling:
         self.postings.page(course, "resolved", message)
 
     def _digest(
-        self, channel: str, kind: DigestKind, courses: Sequence[IncidentCourse]
+        self,
+        channel: str,
+        kind: DigestKind,
+        courses: Sequence[IncidentCourse],
+        answers: str | None = None,
     ) -> list[IncidentCourse]:
-        """Notify of many at once; returns those that the digest names."""
-        incidents = [_worded(self._incident(course)) for course in courses]
+        """Notify of many at once, or in the thread of the digest that it *answers*; returns those that it names."""
+        incidents = [worded(self._incident(course)) for course in courses]
         digest = digest_message(incidents, kind)
-        key = f"digest {self.judgment.snapshot_id} {channel} {kind}"
-        self.postings.post(key, channel, digest.message, digest.thread)
+        key = f"digest {self.judgment.snapshot_id} {answers or channel} {kind}"
+        if answers is None:
+            self.postings.post(key, channel, digest.message, digest.thread)
+        else:
+            self.postings.add(key, channel, digest.message, answers)
         named = [course for course in courses if course.group_id in set(digest.named)]
         self._event(EventKind.DIGEST, named, digest.message)
         if kind is not DigestKind.RESOLVED:
             for course in named:
-                paged = kind is DigestKind.OPENED
-                self._know(course, key, channel, in_digest=True, paged=paged)
+                paged = kind in (DigestKind.OPENED, DigestKind.WORSE)
+                self._know(course, answers or key, channel, in_digest=True, paged=paged)
         return named
 
     def _know(
@@ -277,8 +324,15 @@ class _Telling:
         paged: bool = True,
     ) -> None:
         """Record the notification of an incident."""
-        before = course.readers.causes if course.readers else ()
-        causes = dict.fromkeys((*before, course.cause, *(span.cause for span in course.causes)))
+        known = course.readers
+        causes = dict.fromkeys(
+            (
+                *(known.causes if known else ()),
+                course.cause,
+                *(span.cause for span in course.causes),
+            )
+        )
+        marks = marks_of(course) | set(known.marks if known else ())
         self.courses[course.name] = replace(
             course,
             readers=Readers(
@@ -290,7 +344,10 @@ class _Telling:
                 causes=tuple(causes),
                 updates=updates,
                 in_digest=in_digest,
-                pagers=self.postings.pagers(course) if paged else (),
+                behind_seconds=behind_of(course.causes),
+                growth=growth_of(course, self.judgment.at),
+                marks=tuple(sorted(marks)),
+                pagers=self.postings.pagers(course) if paged else (known.pagers if known else ()),
             ),
         )
 
@@ -327,8 +384,13 @@ class _Telling:
         )
 
     def _explained(self, course: IncidentCourse) -> Incident:
-        """With the changes before its beginning."""
-        return replace(self._incident(course), changed=self.changed(course))
+        """With the changes before its beginning, and those of its rates."""
+        judged = self.judgment.odd.get(course.name)
+        return replace(
+            self._incident(course),
+            changed=self.changed(course),
+            rates=judged.changed if judged else (),
+        )
 
     def _quiet(self, course: IncidentCourse) -> Quiet | None:
         return self.quiet(course.name, self.judgment.at)
@@ -340,71 +402,24 @@ def _begun(before: IncidentWatch) -> frozenset[str]:
     return frozenset(readers.channel for readers in known if readers and readers.in_digest)
 
 
-def rule_of(settings: Settings, cluster: str, course: IncidentCourse) -> Rule:
-    """The rule of the group of an incident; of a pipeline, that of all groups of its cluster."""
-    return settings.rule(cluster, "*" if course.group_id is None else course.group_id)
-
-
-def owner_of(settings: Settings, cluster: str, course: IncidentCourse) -> str | None:
-    """The owner of the group of an incident; a pipeline has no owner."""
-    return None if course.group_id is None else rule_of(settings, cluster, course).owner
-
-
-def _shown(settings: Settings, judgment: Judgment, course: IncidentCourse) -> IncidentRow | None:
-    """The row of an incident in the history database; a failure of its text doesn't affect the others."""
-    cluster, at = judgment.cluster, judgment.at
-    try:
-        summary = summary_of(course, cluster)
-    except Exception:
-        log.exception("the text about %s failed", course.name)
-        summary = course.cause.value
-    owner = owner_of(settings, cluster, course)
-    return IncidentRow.of_course(course, cluster=cluster, at=at, owner=owner, summary=summary)
-
-
-@contextmanager
-def _by_itself(course: IncidentCourse) -> Iterator[None]:
-    """A failing message doesn't affect the other groups; the next snapshot retries it."""
-    try:
-        yield
-    except Exception:
-        log.exception("the message about %s failed", course.name)
-
-
-def _made(
-    make: Callable[[Incident, EventKind], AlertMessage],
-    incident: Incident,
-    kind: EventKind,
-) -> AlertMessage:
-    """A message; if the text of its facts fails, one without them."""
-    try:
-        return make(incident, kind)
-    except Exception:
-        log.exception("the message about %s lacks its facts", incident.course.name)
-        return make(_bare(incident), kind)
-
-
-def _worded(incident: Incident) -> Incident:
-    """An incident for a digest, without its facts if their text fails."""
-    try:
-        headline_of(incident.course)
-    except Exception:
-        log.exception("the message about %s lacks its facts", incident.course.name)
-        return _bare(incident)
-    return incident
-
-
-def _bare(incident: Incident) -> Incident:
-    """Only the name of its cause, and its beginning."""
-    causes = tuple(replace(span, facts=()) for span in incident.course.causes)
-    return replace(incident, course=replace(incident.course, causes=causes), changed=None)
+Key = TypeVar("Key")
 
 
 def _by(
-    key: Callable[[IncidentCourse], str], courses: Iterable[IncidentCourse]
-) -> list[tuple[str, list[IncidentCourse]]]:
+    key: Callable[[IncidentCourse], Key], courses: Iterable[IncidentCourse]
+) -> list[tuple[Key, list[IncidentCourse]]]:
     """Incidents by something, in their order."""
-    grouped: dict[str, list[IncidentCourse]] = {}
+    grouped: dict[Key, list[IncidentCourse]] = {}
     for course in courses:
         grouped.setdefault(key(course), []).append(course)
     return list(grouped.items())
+
+
+def _channel(course: IncidentCourse) -> str:
+    """The channel in which an incident was notified."""
+    return course.readers.channel if course.readers else ""
+
+
+def _place(course: IncidentCourse) -> tuple[str, str]:
+    """The channel and the message in which an incident was notified."""
+    return _channel(course), course.readers.alert_key if course.readers else ""

@@ -43,7 +43,8 @@ from .channels import Postings, channel_of, posted
 from .digest import MOVES, WORST, advice_message
 from .events import EventKind
 from .incident_message import LINE, NAME, Incident, fitted, headline_of, message_of, titled
-from .notifications import owner_of, round_of
+from .incident_rows import owner_of
+from .notifications import round_of
 from .wording import sentence
 
 log = logger(__name__)

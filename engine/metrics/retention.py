@@ -78,24 +78,16 @@ class _Known:
 
     @cached_property
     def kept_seconds(self) -> Floats:
-        """(n) `retention.ms` in seconds; infinity where age removes nothing, nan unknown."""
-        return self._limit(self.table.retention_ms) / 1000
+        """(n) as the function has them."""
+        return kept_seconds(self.table)
 
     @cached_property
     def kept_offsets(self) -> Floats:
         """(n) how many offsets fill `retention.bytes`; infinity where size removes nothing, nan unknown."""
-        table, limit = self.table, self._limit(self.table.retention_bytes)
+        table, limit = self.table, _limits(self.table, self.table.retention_bytes)
         stored = table.end.floats() - table.begin.floats()
         each = table.log_bytes.floats() / np.where(stored > 0, stored, np.nan)
         return np.where(np.isinf(limit), np.inf, limit / np.where(each > 0, each, np.nan))
-
-    def _limit(self, limits: Iterable[int | None]) -> Floats:
-        """(n) a limit of each topic; infinity where it does not hold, nan unknown."""
-        of_topics = [
-            np.nan if policy is None or limit is None else _in_force(policy, limit)
-            for policy, limit in zip(self.table.cleanup_policies, limits, strict=True)
-        ]
-        return np.array(of_topics, np.float64)[self.table.topic]
 
     @cached_property
     def all_read(self) -> Flags:
@@ -143,6 +135,20 @@ class _Known:
         growth = np.where(growth <= EVEN * self.production.per_second, 0, growth)
         left = np.maximum(self.kept_offsets - waits, 0)
         return _until(left, growth, unlimited=np.isinf(self.kept_offsets))
+
+
+def kept_seconds(table: PartitionTable) -> Floats:
+    """(n) `retention.ms` in seconds; infinity where age removes nothing, nan unknown."""
+    return _limits(table, table.retention_ms) / 1000
+
+
+def _limits(table: PartitionTable, limits: Iterable[int | None]) -> Floats:
+    """(n) a limit of each topic; infinity where it does not hold, nan unknown."""
+    of_topics = [
+        np.nan if policy is None or limit is None else _in_force(policy, limit)
+        for policy, limit in zip(table.cleanup_policies, limits, strict=True)
+    ]
+    return np.array(of_topics, np.float64)[table.topic]
 
 
 def _in_force(policy: str, limit: int) -> float:

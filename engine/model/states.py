@@ -203,6 +203,13 @@ SECONDS_BEHIND = CAPACITY | {Diagnosis.CATCHING_UP}
 """Causes of one problem, with the same amount in seconds."""
 
 
+class Mark(enum.StrEnum):
+    """Marks on the way to data loss; a notification about each comes once."""
+
+    HALF_OF_RETENTION = "half of retention used"
+    LOSS_AT_HAND = "data loss at hand"
+
+
 class IncidentKind(enum.StrEnum):
     """Causes of pipeline incidents of a cluster; the last two concern all clusters (`pipeline.outage`)."""
 

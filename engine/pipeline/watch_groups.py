@@ -191,7 +191,7 @@ def look_at(
     Raises:
         SnapshotNotFound: The lake doesn't have the snapshot.
     """
-    remembered = [course.name for course in watched.courses]
+    remembered = [course.name for course in watched.courses if course.causes]
     judgment = judge_groups(lake, settings, snapshot_id, remembered, seen)
 
     def changed(course: IncidentCourse) -> tuple[Fact, ...] | None:

@@ -33,7 +33,7 @@ from .derivation import (
     to_json,
 )
 from .held_lock import HeldLock
-from .incident import CauseSpan, CourseRow, IncidentCourse, IncidentRow, Readers, WatchRow
+from .incident import Bout, CauseSpan, CourseRow, IncidentCourse, IncidentRow, Readers, WatchRow
 from .installation import Installation
 from .keys import OfGroup, OfSnapshot, keys_of
 from .ledger import AdviceDigest, LedgerRow
@@ -113,6 +113,7 @@ __all__ = [
     "AdviceRow",
     "AlertRow",
     "AlertState",
+    "Bout",
     "BrokerRow",
     "CandidateColumns",
     "CandidateDay",

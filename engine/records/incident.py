@@ -13,7 +13,7 @@ from typing import Any
 from ..model.columns import Int32, Unit, column, record
 from ..model.facts import Fact
 from ..model.groups import WatchOf
-from ..model.states import IncidentState, TroubleKind
+from ..model.states import IncidentState, Mark, TroubleKind
 
 
 @record
@@ -57,12 +57,43 @@ class Readers:
     causes: tuple[TroubleKind, ...] = column("All causes that were notified so far.", default=())
     updates: Int32 = column("Number of edits of the message.", default=0, at_least=0)
     in_digest: bool = column("True if it was part of a digest.", default=False)
+    behind_seconds: float | None = column(
+        "Time behind in it; null if unknown.", default=None, none=True
+    )
+    growth: float | None = column(
+        "Growth of the time behind until then, in seconds per second; null while only one value is known.",
+        default=None,
+        unit=Unit.RATIO,
+        none=True,
+    )
+    marks: tuple[Mark, ...] = column("Marks on the way to data loss, so far.", default=())
     pagers: tuple[str, ...] = column("Webhook channels that were notified.", default=())
 
 
 @record
+class Bout:
+    """One time that a group had a problem. An incident has several if the problem comes and goes."""
+
+    began_at: datetime = column("Time of the first snapshot that shows it.")
+    ended_at: datetime | None = column(
+        "Time since which the group was healthy; null while it is not.", default=None, none=True
+    )
+    cause: TroubleKind = column("Most severe cause that lasted, or the first one.")
+    lasted: bool = column("True if a cause lasted long enough to open an incident.", default=False)
+    first_behind_seconds: float | None = column(
+        "Time behind when it began; null if unknown.", default=None, none=True
+    )
+    peak_lag: float | None = column(
+        "The largest total lag; null if unknown.", default=None, unit=Unit.OFFSETS, none=True
+    )
+    peak_behind_seconds: float | None = column(
+        "The largest time behind; null if unknown.", default=None, none=True
+    )
+
+
+@record
 class IncidentCourse:
-    """The state of the incident of a group or pipeline. A healthy one has none."""
+    """The state of the incident of a group or pipeline. A healthy one has none, or only the bouts of its past."""
 
     key: str = column("Id of the incident, from its start to its end.")
     group_id: str | None = column(
@@ -109,6 +140,10 @@ class IncidentCourse:
     readers: Readers | None = column(
         "Content of the last notification; null before the first.", default=None
     )
+    bouts: tuple[Bout, ...] = column(
+        "The present bout and earlier ones of the last 15 days, oldest first.", default=()
+    )
+    habit_told: bool = column("True if its habit was notified.", default=False)
 
     @property
     def name(self) -> str:

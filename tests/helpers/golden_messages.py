@@ -29,11 +29,11 @@ from evenkeel.engine.messages.silence_messages import (
     stale_postings,
 )
 from evenkeel.engine.model.assignments import Move
-from evenkeel.engine.model.facts import Fact, FactKind, reason
+from evenkeel.engine.model.facts import Fact, FactKind, note, reason
 from evenkeel.engine.model.message import AlertMessage, Announcement, MessageKind, NewsKind
 from evenkeel.engine.model.states import Diagnosis, IncidentKind, IncidentState
 from evenkeel.engine.ports import AdvisedSnapshot, IncidentWatch
-from evenkeel.engine.records import CauseSpan, IncidentCourse, SilenceRow
+from evenkeel.engine.records import Bout, CauseSpan, IncidentCourse, SilenceRow
 from tests.helpers import group_incidents, outbox
 from tests.helpers.group_incidents import FACTS, course_of, incident_of, readers_of
 from tests.helpers.silenced import ack, silence
@@ -125,6 +125,7 @@ def messages() -> Iterator[tuple[str, AlertMessage]]:
     """Each message under what it is about."""
     yield from _of_groups()
     yield from _in_other_circumstances()
+    yield from _of_what_is_new()
     yield from _of_pipelines()
     yield from _of_advice()
     yield from _digests()
@@ -207,6 +208,40 @@ def _in_other_circumstances() -> Iterator[tuple[str, AlertMessage]]:
     gone = {"state": IncidentState.RESOLVED, "well_since": None, "closed_at": group_incidents.NOW}
     left = incident_of(Diagnosis.GROUP_DELETED, course=gone)
     yield "not waited for: resolved", message_of(left, resolved)
+
+
+def _of_what_is_new() -> Iterator[tuple[str, AlertMessage]]:
+    """Why something is worse, and what comes back by the clock."""
+    behind = Diagnosis.UNDER_PROVISIONED
+    told = readers_of(behind, 600, behind_seconds=600.0, growth=0.25)
+    rates = (
+        note("arrivals_changed", before=300.0, after=600.0, bound=2700.0),
+        note("speed_changed", ["orders-1"], before=160.0, after=119.0, bound=2700.0),
+    )
+    steeper = incident_of(behind, course={"readers": told}, rates=rates, changed=())
+    yield "more than the line says: worse", message_of(steeper, EventKind.WORSE)
+    yield "more than the line says: worse, thread", line_of(steeper, EventKind.WORSE)
+    used = group_incidents.span_of(
+        behind, facts=(*FACTS[behind][1], group_incidents.stated("retention_used", after=0.52))
+    )
+    half = incident_of(behind, course={"causes": (used,), "readers": told})
+    yield "half of retention: worse", message_of(half, EventKind.WORSE)
+    hour = timedelta(hours=1)
+    bouts = tuple(
+        Bout(
+            began_at=group_incidents.BEGAN - hours * hour,
+            ended_at=group_incidents.BEGAN - hours * hour + hour / 2 if hours else None,
+            cause=Diagnosis.NO_MEMBERS,
+            lasted=True,
+            peak_lag=28_800.0,
+            peak_behind_seconds=1680.0,
+        )
+        for hours in (2, 1, 0)
+    )
+    habit = incident_of(Diagnosis.NO_MEMBERS, course={"bouts": bouts})
+    yield "habit", message_of(habit, EventKind.HABIT)
+    yield "habit: thread", line_of(habit, EventKind.HABIT)
+    yield "more than a habit: opened", message_of(habit, EventKind.OPENED)
 
 
 def _of_pipelines() -> Iterator[tuple[str, AlertMessage]]:

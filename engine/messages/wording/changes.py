@@ -39,6 +39,8 @@ def _retention(what: str, form: Callable[[float], str]) -> Clause:
 
 
 CLAUSES: Mapping[str, Clause] = {
+    "arrivals_changed": "{after:rate} arrive, {before:rate} {bound:roughly} before",
+    "speed_changed": "{names} does {after:rate}, {before:rate} {bound:roughly} before",
     "members_left": "{names} left",
     "members_joined": "{names} joined",
     "members_restarted": "{names} restarted",

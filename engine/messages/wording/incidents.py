@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from ...model.facts import Fact
-from ...model.formats import brief, record_rate, roughly
-from ...model.states import Diagnosis, IncidentKind, TroubleKind
+from ...model.formats import brief, percent, record_rate, roughly
+from ...model.states import Diagnosis, IncidentKind, Mark, TroubleKind
 from ...records import CauseSpan, IncidentCourse
 from .clauses import Figure, filled
 from .facts import words
@@ -171,8 +171,15 @@ HOW_BAD: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "production_per_second": ("incoming rate", lambda value: f"{record_rate(value)} incoming"),
     "time_to_loss_seconds": ("time to data loss", lambda value: f"data loss in {roughly(value)}"),
     "lost_records": ("lost records", lambda value: f"{brief(value)} records lost"),
+    "retention_used": ("retention used", lambda value: f"{percent(value)} of retention used"),
 }
-"""Measures of severity, columns of `GroupMetrics`: the name of each, and the form of a value."""
+"""Measures of severity, most of them columns of `GroupMetrics`: the name of each, and the form of a value."""
+
+MARKS: Mapping[Mark, str] = {
+    Mark.HALF_OF_RETENTION: "half of retention is used",
+    Mark.LOSS_AT_HAND: "data loss is minutes away",
+}
+"""Marks on the way to data loss."""
 
 TRACES = frozenset({"silent_hosts", "stuck_at", "open_transaction", "last_members", "last_commit"})
 """Measures that help to act: hosts, offsets, last members and commits."""

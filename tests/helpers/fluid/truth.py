@@ -49,6 +49,7 @@ class Kind(enum.StrEnum):
     OPENED = "opened"
     WORSE = "worse"
     STILL = "still"
+    HABIT = "habit"
     RESOLVED = "resolved"
     DIGEST = "digest"
 
@@ -91,6 +92,7 @@ class Situation:
         begins: The snapshot at which trouble begins; before it nothing may be said.
         cures: Of the strategies that its members list, those that mend it.
         season: Seconds after which what arrives repeats itself; None: it does not.
+        known: From this snapshot on nothing may be said: it comes by the clock, and was told often enough.
         not_yet: Diagnoses and kinds of messages that are wrong or missing today; see `not_yet`.
     """
 
@@ -102,6 +104,7 @@ class Situation:
     begins: int = 0
     cures: frozenset[str] = frozenset()
     season: float | None = None
+    known: int = SNAPSHOTS
     not_yet: frozenset[Diagnosis | Kind] = frozenset()
 
     @property
@@ -203,5 +206,10 @@ def _of_messages(situation: Situation, messages: Sequence[Mapping[str, Any]]) ->
     early = [kind for kind, snapshot in first.items() if snapshot < situation.begins]
     for kind in early:
         yield f"{situation.name}: a message of kind '{kind}' at snapshot {first[kind]}, before anything happened."
+    late = [m for m in messages if snapshot_at(m["at"]) >= situation.known]
+    yield from (
+        f"{situation.name}: a message of kind '{m['kind']}' of what is known at {m['at']}."
+        for m in late
+    )
     for kind in sorted(first.keys() - situation.required.keys() - situation.allowed):
         yield f"{situation.name}: a message of kind '{kind}' at snapshot {first[kind]}, which may not come."

@@ -53,30 +53,26 @@ SOON_OVER = 42
 """In so many snapshots these are over."""
 
 OPENED = ["chat.postMessage opened"]
-WORSE = [
-    ["chat.update opened", "chat.postMessage worse 1 thread in the thread of opened"],
-    ["chat.update opened", "chat.postMessage worse 2 thread in the thread of opened"],
-]
-LOUDER = [[update, f"{line}, broadcast"] for update, line in WORSE]
+
+
+def worse(number: int, *, loud: bool = True) -> list[str]:
+    """The message is set right, and a line in its thread; one that is loud goes to the channel, too."""
+    line = f"chat.postMessage worse {number} thread in the thread of opened"
+    return ["chat.update opened", f"{line}, broadcast" if loud else line]
+
+
 RESOLVED = [
     "chat.update opened",
     "chat.postMessage resolved thread in the thread of opened, broadcast",
 ]
 BRIEF = OPENED + RESOLVED
 
-STILL = [call.replace("worse", "still") for call in WORSE[0]]
-REMINDED = OPENED + STILL + RESOLVED
-
 CALLS: dict[Diagnosis, list[str]] = {
     **dict.fromkeys(LIVES, BRIEF),
-    # behind, then soon lost (warning to critical: broadcast), then lost (records: broadcast)
-    Diagnosis.DATA_LOSS: OPENED + LOUDER[0] + LOUDER[1] + RESOLVED,
-    # gone for longer and longer
-    Diagnosis.GROUP_DELETED: REMINDED,
-    Diagnosis.DATA_LOSS_IMMINENT: OPENED + LOUDER[0] + RESOLVED,
-    # further and further behind
-    Diagnosis.SLOW_MEMBER: REMINDED,
-    Diagnosis.HOT_PARTITION: REMINDED,
+    # behind, then soon lost (warning to critical: broadcast), half of retention, then lost (records: broadcast)
+    Diagnosis.DATA_LOSS: OPENED + worse(1) + worse(2, loud=False) + worse(3) + RESOLVED,
+    # half of retention, then soon lost
+    Diagnosis.DATA_LOSS_IMMINENT: OPENED + worse(1, loud=False) + worse(2) + RESOLVED,
 }
 
 

@@ -26,7 +26,7 @@ from tests.stage.slack_workspace import Json
 FINAL = ("advised", "superseded", "rejected")
 """States of a snapshot of which nothing more is to come."""
 
-STANDS_FOR = re.compile(r"(incident .+) (?:opened|worse \d+|resolved)$")
+STANDS_FOR = re.compile(r"(incident .+) (?:opened|(?:worse|still|habit) \d+|resolved)$")
 """Keys of what may be posted for an incident, once in all: afterwards it is changed."""
 
 

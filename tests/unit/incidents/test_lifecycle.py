@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from evenkeel.engine.config import IncidentRules
 from evenkeel.engine.incidents.evaluation import Judged, Trouble
 from evenkeel.engine.incidents.kinds import KINDS
-from evenkeel.engine.incidents.lifecycle import Occasion, lasting, step
+from evenkeel.engine.incidents.lifecycle import step
+from evenkeel.engine.incidents.measures import Occasion, lasting
 from evenkeel.engine.model.facts import FactKind, fact
 from evenkeel.engine.model.states import STANDING, Diagnosis, IncidentState
 from evenkeel.engine.records import IncidentCourse
@@ -163,14 +164,25 @@ def test_every_cause_has_its_patience():
     assert all(getattr(RULES, kind.lasts) > 0 for kind in KINDS.values() if kind.lasts)
 
 
+WELL = (6, 8, 5, 8, 12)
+"""Looks for which it is well between bouts: no rhythm."""
+
+
 def test_what_comes_and_goes_is_over_when_it_stays_away():
-    """Once an hour is told twice, however severe: what comes back must be gone for longer than the last time."""
-    hourly = states(courses(("BBBBBB" + "." * 6) * 5 + "." * 12))
-    outages = states(courses(("NNNNNN" + "." * 6) * 5 + "." * 12))
+    """About once an hour is told twice, however severe: what comes back must be gone for longer than the last time."""
+    hourly = states(courses("".join("BBBBBB" + "." * well for well in WELL)))
+    outages = states(courses("".join("NNNNNN" + "." * well for well in WELL)))
 
     for told in (hourly, outages):
         assert told.count("r") == 2
-        assert told.rindex("r") == 54 + 9
+        assert told.rindex("r") == 57 + 9
+
+
+def test_a_habit_ends_each_time():
+    """What comes by the clock is known at the third time: it is over as if it never came back."""
+    hourly = states(courses(("BBBBBB" + "." * 6) * 5))
+
+    assert [n for n, state in enumerate(hourly) if state == "r"] == [7, 31, 43, 55]
 
 
 def test_an_outage_is_open_for_no_longer_than_what_it_came_back_within():
@@ -191,15 +203,17 @@ def test_what_settles_close_to_its_objective_is_over():
     assert "r" not in states(unknown)
 
 
-def test_an_outage_that_is_not_told_again_is_open():
-    """Whenever nobody is there and nobody is told of it, the incident stands as open."""
-    looks = ("N" * 9 + "...") * 24
+@pytest.mark.parametrize(("well", "opened"), [((3,), 23), ((3, 5, 2, 5), 2)], ids=["habit", "none"])
+def test_an_outage_that_is_not_told_again_is_open(well, opened):
+    """Whenever nobody is there and nobody is told of it, an incident stands as open: its own each time, or one."""
+    looks = "".join("N" * 9 + "." * well[n % len(well)] for n in range(24))
     after = courses(looks)
 
-    opened = [number for number, each in enumerate(after) if each.opened_at == look(number).at]
+    first = [number for number, each in enumerate(after) if each.opened_at == look(number).at]
     missing = [each for each, sign in zip(after, looks, strict=True) if sign == "N"]
-    assert opened == [1, 13]
-    assert [each.state for each in missing].count(IncidentState.SUSPECTED) == len(opened)
+    assert first[:2] == [1, 9 + well[0] + 1]
+    assert len(first) == opened
+    assert [each.state for each in missing].count(IncidentState.SUSPECTED) == len(first)
 
 
 def test_a_short_suspicion_does_not_make_forget_that_it_came_before():

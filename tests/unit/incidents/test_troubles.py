@@ -322,3 +322,32 @@ def test_who_loses_records_is_shown_how_long_they_are_kept() -> None:
     found = trouble("losing-records", 60, Diagnosis.DATA_LOSS)
     [kept] = [each for each in found.facts if each.measure == "retention_ms"]
     assert (kept.subjects, kept.after) == (("losing-records.t0",), 3_600_000)
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "said"),
+    [
+        # traffic grew at snapshot 10, three members can do 1,200/s
+        ("too-few-members", 15, ["1,576 records/s arrive, 901 records/s 45 min before"]),
+        # what arrives is what it was an hour ago: nothing of the beginning is said again
+        ("too-few-members", 40, []),
+        (
+            "leaking-member",
+            43,
+            ["leaking-member-3 does 280 records/s, 360 records/s 45 min before"],
+        ),
+        ("silent-member", 28, ["silent-member-2 does 0 records/s, 392 records/s 45 min before"]),
+        ("no-members", 34, []),
+    ],
+)
+def test_what_arrives_and_what_members_do_is_compared(name: str, at: int, said: list[str]) -> None:
+    """With the oldest snapshots that are looked back on, where it differs by a quarter."""
+    assert [words(fact) for fact in judged()[name][at].changed] == said
+
+
+@pytest.mark.parametrize(("at", "used"), [(30, None), (45, 0.65), (63, 0.96)])
+def test_half_of_retention_is_told(at: int, used: float | None) -> None:
+    """By the age of the oldest unread record; below half it is no news."""
+    facts = trouble("retention-reached", at, Diagnosis.UNDER_PROVISIONED).facts
+    shares = [fact.after for fact in facts if fact.measure == "retention_used"]
+    assert shares == ([] if used is None else [pytest.approx(used, abs=0.03)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -165,13 +164,62 @@ def test_what_changed_is_asked_of_groups_only_that_are_told():
     assert watcher.asked == ["g001"]
 
 
-def test_twice_as_bad_is_a_reminder_and_not_worse():
-    """Its line in the thread does not go to the channel, and no pager hears of it."""
-    pager = Webhook(format="pagerduty", severity="warning")
-    watcher = settled(settings=Settings(webhooks={"oncall": pager}))
-    amounts = range(300, 2000, 100)
+def late(*minutes: float, kind: Diagnosis = BEHIND, **facts: float) -> list[tuple[Trouble, ...]]:
+    """Looks at a group that is so many minutes behind, with some facts about it."""
+    known = tuple(
+        fact(FactKind.DIAGNOSIS, name, ["t-0"], after=each) for name, each in facts.items()
+    )
+    return [(Trouble(kind=kind, amount=60 * each, facts=known),) for each in minutes]
 
-    postings = watcher.looks(*({"g": trouble(SILENT, amount)} for amount in amounts))
+
+SLOW, LOST, SOON = Diagnosis.SLOW_MEMBER, Diagnosis.DATA_LOSS, Diagnosis.DATA_LOSS_IMMINENT
+OPEN = late(5, 6, 7, 8)
+"""Opens with the last look; it falls behind by a minute per look."""
+
+
+@pytest.mark.parametrize(
+    ("looks", "expected"),
+    [
+        (late(*range(9, 90)), {}),
+        (late(*range(9, 200)), {100: "still"}),
+        # four minutes per look: 28 are more than twice 13; then the new line holds
+        (late(*range(12, 200, 4)), {9: "worse"}),
+        (late(*range(9, 12), *(4,) * 100, *range(4, 20)), {100: "still", 113: "worse"}),
+        ([*late(9), *late(*range(10, 30), kind=SLOW)], {7: "worse"}),
+        ([*late(9), *late(10, 11, 12, kind=SLOW), *late(13, 14, 15), *late(16, kind=SLOW)], {7: "worse"}),
+        (late(*range(9, 30), retention_used=0.6), {5: "worse"}),
+        (
+            [
+                *late(9),
+                *late(*range(10, 20), kind=SOON, data_loss_imminent=2000),
+                *late(*range(20, 25), kind=SOON, data_loss_imminent=800, retention_used=0.9),
+            ],
+            {7: "worse", 16: "worse"},
+        ),
+        ([*late(9), *late(*range(10, 40), kind=LOST)], {6: "worse"}),
+        # neither well nor to be seen
+        ([None] * 120, {}),
+    ],
+    ids=["straight", "a shift", "steeper", "back", "reason", "known reason", "half", "at hand", "lost", "unseen"],
+)  # fmt: skip
+def test_what_is_told_of_an_open_incident_is_new(looks, expected) -> None:
+    """A more severe cause, a loss, half of retention, 15 minutes to a loss, twice the line: else a line per shift."""
+    watcher = settled()
+    told = {
+        number: event.kind.value
+        for number, wrong in enumerate([*OPEN, *looks], start=2)
+        for event in watcher.look({"g": wrong}).events
+    }
+    assert told == {5: "opened", **{number + 1: kind for number, kind in expected.items()}}
+
+
+def test_a_line_per_shift_is_in_the_thread_only():
+    """The message is set right, its line does not go to the channel, and no pager hears of it."""
+    pager = Webhook(format="pagerduty", severity="warning")
+    rules = (Rule(groups="g", incidents={"shift_seconds": 3600}),)
+    watcher = settled(settings=Settings(webhooks={"oncall": pager}, rules=rules))
+
+    postings = watcher.looks(*({"g": wrong} for wrong in late(*range(5, 100, 5), kind=SILENT)))
 
     assert [key.split()[2:] for key in keys(postings)] == [
         ["opened"],
@@ -180,9 +228,24 @@ def test_twice_as_bad_is_a_reminder_and_not_worse():
         ["still", "1", "thread"],
     ]
     assert not any(one.broadcast for one in postings)
-    course = watcher.watch.courses[0]
-    assert course.readers.amount == 1600
-    assert course.readers.updates == 1
+    assert "Now 1 h 10 min behind, 1 h ago 10 min behind" in plain_text(postings[-1].message)
+
+
+def test_what_is_still_open_of_a_digest_is_one_line_per_shift():
+    """In its thread, however many they are; what got worse of it is told as that, and by itself."""
+    watcher = Watcher()
+    wrong = {"g001": SILENT, "g002": SILENT, "g003": SILENT}
+
+    postings = watcher.looks(*(wrong,) * 97, wrong | {"g003": NOBODY}, wrong | {"g003": NOBODY})
+
+    assert [(one.key, one.answers) for one in postings] == [
+        ("digest s1 #kafka first", None),
+        ("digest s97 digest s1 #kafka first still", "digest s1 #kafka first"),
+        ("incident c/g003/s0 opened", None),
+    ]
+    assert postings[1].message.title == "c: 3 groups still unhealthy"
+    assert postings[2].message.kind is MessageKind.INCIDENT_WORSE
+    assert "\nWorse: It was member not committing, no active" in plain_text(postings[2].message)
 
 
 def test_day_one_is_a_digest():
@@ -413,17 +476,52 @@ def test_a_message_that_cannot_be_made_costs_other_groups_nothing(monkeypatch):
     assert keys(watcher.looks(wrong)) == ["incident c/g001/s2 opened"]
 
 
-def test_a_batch_job_pages_twice_and_not_every_hour() -> None:
-    """Gone for 45 of every 60 minutes, for a day: told, told again once, and worse ever more rarely."""
-    watcher = settled()
-    kinds = []
-    for number in range(24 * 12):
-        minutes = number % 12 * 5
-        odd = {"g001": trouble(NOBODY, minutes * 60.0)} if minutes < 45 else {}
-        kinds += [event.kind for event in watcher.look(odd).events]
+def bouts(*each: tuple[int, int], amount: float = 60.0) -> list[tuple[int, str]]:
+    """Looks at a group that has nobody for so many looks and is well for so many, and what is told with each."""
+    watcher, told, number = settled(), [], 0
+    for ill, well in each:
+        for look in range(ill + well):
+            factor = 3 if number > 900 else 1
+            odd = {"g001": trouble(NOBODY, factor * amount * (look + 1))} if look < ill else {}
+            told += [(number, event.kind.value) for event in watcher.look(odd).events]
+            number += 1
+    return told
 
-    assert Counter(kinds) == {EventKind.OPENED: 2, EventKind.RESOLVED: 1, EventKind.STILL: 3}
-    assert watcher.watch.courses[0].state is IncidentState.OPEN
+
+RARELY = [(1, "opened"), (10, "resolved"), (100, "opened"), (109, "resolved"), (129, "opened")]
+HOURLY = [(1, "opened"), (10, "resolved"), (13, "opened"), (25, "habit"), (34, "resolved")]
+DAILY = [(1, "opened"), (10, "resolved"), (289, "opened"), (298, "resolved"), (577, "habit")]
+
+
+@pytest.mark.parametrize(
+    ("each", "expected"),
+    [
+        ([(9, 3)] * 24, HOURLY),
+        # longer than ever
+        ([(9, 3)] * 9 + [(16, 8)], [*HOURLY, (108 + 13, "opened"), (108 + 17, "resolved")]),
+        ([(9, 279)] * 6, [*DAILY, (1156, "opened"), (1162, "resolved")]),
+        ([(9, 90), (9, 20), (9, 100)], [*RARELY, (161, "resolved")]),
+    ],
+    ids=["a batch job", "longer", "every night, then three times as bad", "no rhythm"],
+)  # fmt: skip
+def test_a_habit_is_known_after_two_times(each, expected) -> None:
+    """The third time is told as a habit, later ones only where they are more than that."""
+    assert [one for one in bouts(*each) if one[0] < 1200] == expected
+
+
+@pytest.mark.parametrize("kind", [LOST, SOON])
+def test_a_habit_hides_no_loss(kind) -> None:
+    """However often it comes, and beside what is a habit."""
+    watcher = settled()
+    nobody, lost = Trouble(kind=NOBODY, amount=600), Trouble(kind=kind, amount=600)
+    told = []
+    for number in range(12 * 8):
+        wrong = (nobody, lost) if number >= 72 else (nobody,)
+        odd = {"g001": wrong} if number % 12 < 6 else {}
+        told += [(number, event.kind.value) for event in watcher.look(odd).events]
+
+    assert [kind for number, kind in told if number < 72][-2:] == ["habit", "resolved"]
+    assert next(number for number, kind in told if number >= 72 and kind == "opened") <= 73
 
 
 ODD = st.dictionaries(

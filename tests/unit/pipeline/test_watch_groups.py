@@ -8,7 +8,7 @@ import pytest
 
 from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import ClusterSettings, Settings
-from evenkeel.engine.messages import notifications
+from evenkeel.engine.messages import incident_rows
 from evenkeel.engine.messages.length import plain_text
 from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
 from evenkeel.engine.model.errors import HistoryError, LakeError, NotifierError
@@ -272,7 +272,7 @@ def test_what_cannot_be_explained_is_told_all_the_same(
     def fail(*_: object) -> None:
         raise KeyError("no clause")
 
-    module = notifications if broken == "summary_of" else sys.modules[watch_groups.__module__]
+    module = incident_rows if broken == "summary_of" else sys.modules[watch_groups.__module__]
     monkeypatch.setattr(module, broken, fail)
     cluster.look(members=0)
     assert cluster.look(members=0) == [MessageKind.INCIDENT_OPENED]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.helpers.fluid.plan import DAY, Capacity, Join, Leave, Traffic, at, topics
-from tests.helpers.fluid.situations.common import TOLD, busy, fine, true
+from tests.helpers.fluid.situations.common import ROUTINE, TOLD, busy, fine, true
 from tests.helpers.fluid.truth import Diagnosis, Kind, Situation
 
 ALL = (0, 1, 2, 3)
@@ -87,8 +87,8 @@ CLOCKS = (
             for hour in HOURS
             for truth in (fine(hour + 3, hour + 3), true(Diagnosis.NO_MEMBERS, hour + 5, hour + 11))
         ),
-        allowed=frozenset({Kind.OPENED, Kind.RESOLVED}),
-        not_yet=frozenset({Kind.STILL}),
+        allowed=ROUTINE,
+        known=42,
         season=HOUR,
     ),
     Situation(
@@ -106,8 +106,8 @@ CLOCKS = (
             ),
         ),
         truths=tuple(fine(hour + 3, hour + 3) for hour in HOURS),
-        allowed=frozenset({Kind.OPENED, Kind.RESOLVED}),
-        not_yet=frozenset({Kind.STILL}),
+        allowed=ROUTINE,
+        known=42,
         season=HOUR,
     ),
     Situation(
@@ -120,7 +120,7 @@ CLOCKS = (
             ),
         ),
         truths=(fine(3, 10),),
-        allowed=OPENED,
+        allowed=OPENED | ROUTINE,
         begins=10,
         season=1200.0,
     ),

@@ -14,6 +14,9 @@ CAPACITY = 600.0
 TOLD = frozenset({Kind.WORSE, Kind.STILL, Kind.RESOLVED, Kind.DIGEST})
 """What may follow where something was opened."""
 
+ROUTINE = frozenset({Kind.OPENED, Kind.RESOLVED, Kind.HABIT})
+"""What may come where the same comes by the clock; no more than `Kind.HABIT` from the third time on."""
+
 LOCKED = Commits(every=60, phase=10, spread=10)
 """Each snapshot finds the commits of member m `50 - 10 m` seconds old."""
 

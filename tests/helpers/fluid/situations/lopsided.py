@@ -169,7 +169,7 @@ LOPSIDED = (
         says="Skewed for an hour, in order for another, and so on: whatever is said of it, it is not said every hour.",
         group=_ranged("skewed-now-and-then", waves=True),
         truths=(fine(3, 10),),
-        allowed=OPENED | {Kind.SWITCH, Kind.WITHDRAWN},
+        allowed=OPENED | {Kind.HABIT, Kind.SWITCH, Kind.WITHDRAWN},
         begins=10,
         cures=ROUNDROBIN,
     ),

@@ -18,7 +18,16 @@ from tests.helpers.fluid.plan import (
     members,
     topics,
 )
-from tests.helpers.fluid.situations.common import CAPACITY, LOCKED, TOLD, busy, fine, grown, true
+from tests.helpers.fluid.situations.common import (
+    CAPACITY,
+    LOCKED,
+    ROUTINE,
+    TOLD,
+    busy,
+    fine,
+    grown,
+    true,
+)
 from tests.helpers.fluid.truth import Diagnosis, Kind, Situation
 
 ALL = (0, 1, 2, 3)
@@ -171,8 +180,9 @@ SICK = (
             *(true(Diagnosis.CATCHING_UP, k + 17, k + 17) for k in EVERY_TWO_HOURS),
             *(fine(first + 23, first + 36) for first in EVERY_TWO_HOURS[:-1]),
         ),
-        allowed=OPENED,
+        allowed=ROUTINE,
         begins=12,
+        known=76,
     ),
     Situation(
         says="All members leave and none comes back; records go on arriving.",
