@@ -28,9 +28,10 @@ EPILOG = epilog(
     "and earlier messages. Sends nothing.",
     "--json prints one object per line in time order: changed diagnoses, messages about advice (switch, withdrawn, "
     "adopted, verified, missed), messages about incidents (opened, worse, still, habit, resolved, digest), lag "
-    "forecasts and regret. Regret is the lag that the best deployable strategy would have saved in an hour, in lag-seconds. A "
-    "forecast is the lag 15 minutes and one hour later with the current assignment (p10, p50, p90), beside the actual "
-    "value (actual). It is null if the assignment changed, the lag was unknown, or no snapshot was taken at that time.",
+    "forecasts and regret. Regret is the lag that the best deployable strategy would have saved in an hour, in "
+    "lag-seconds. A forecast is the lag 15 minutes and one hour later with the current assignment (p10, p50, p90), "
+    "beside the actual value (actual). It is null if the assignment changed, the lag was unknown, or no snapshot was "
+    "taken at that time.",
 )
 
 
