@@ -455,8 +455,8 @@ def _finding_producer(kafka: str | None, about: CauseSpan | None) -> str | None:
     if kafka is None or not there:
         return None
     topic, _, partition = there[0].subjects[0].rpartition("-")
-    what = command(f"describe-producers --topic {{}} --partition {partition}", topic)
-    return f"kafka-transactions.sh {kafka} {what}"
+    what = "describe-producers --topic {} --partition {}"
+    return f"kafka-transactions.sh {kafka} {command(what, topic, partition)}"
 
 
 def next_command(cluster: str, group: str, cause: TroubleKind, good_snapshot_id: str | None) -> str:

@@ -192,6 +192,7 @@ OURS = {
     ("engine/cli/verbs/backfill.py", "given"),
     ("engine/cli/verbs/silence.py", "number"),
     ("engine/messages/incident_message.py", "command(what, kept.subjects[0])"),
+    ("engine/messages/incident_message.py", "command(what, topic, partition)"),
     ("engine/messages/incident_message.py", "kafka"),
     ("engine/messages/silence_messages.py", "number"),
     ("engine/messages/wording/troubles.py", "fact.quote"),

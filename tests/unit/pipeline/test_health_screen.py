@@ -69,6 +69,20 @@ def test_of_situations(number: int) -> None:
     assert wrong == []
 
 
+def test_who_waits_for_a_transaction_is_looked_at() -> None:
+    """What it may read is read, so only that the last stable offset stands shows that it is not well."""
+    lake, ids = situations_lake(("hanging-transaction", "healthy-transactions"), 40)
+    settings = Settings(rules=(Rule(groups="*", isolation="read_committed"),))
+
+    lookback = lookback_of(lake, settings, ids[30])
+    well = plainly_well(lake, settings, lookback)
+    [hung] = judge_chunk(lake, settings, lookback, ["hanging-transaction"])
+
+    assert "hanging-transaction" not in well
+    assert hung.diagnosis == "hanging transaction"
+    assert wrongly_well(lake, settings, ids[30])[0] == []
+
+
 def test_most_that_keep_up_need_no_second_look() -> None:
     """Of the healthy situations that commit often it calls all well, and of a fleet two thirds."""
     lake, ids = situations_lake()
