@@ -42,7 +42,7 @@ HOLDS = {
     "stuck-partition": (Diagnosis.STUCK_PARTITION, 26, 119),
     "hot-alone": (Diagnosis.HOT_PARTITION, 18, 119),
     "too-few-members": (Diagnosis.UNDER_PROVISIONED, 18, 119),
-    "as-many-members-as-partitions": (Diagnosis.HOT_PARTITION, 18, 119),
+    "as-many-members-as-partitions": (Diagnosis.UNDER_PROVISIONED, 18, 119),
     "catching-up": (Diagnosis.CATCHING_UP, 47, 51),
     "no-members": (Diagnosis.NO_MEMBERS, 31, 119),
     "rebalancing": (Diagnosis.REBALANCING, 32, 59),
