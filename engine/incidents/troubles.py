@@ -187,9 +187,12 @@ class Circumstances:
 
     def delay(self, rows: Flags) -> float | None:
         """By how many seconds the worst of some partitions is behind; None unknown."""
-        # where nobody is there, no commit is to be waited for
-        delays = (self.group.age if self.group.nobody else self.group.delay)[rows]
-        return None if np.isnan(delays).all() else float(np.nanmax(delays))
+        delays, waits = self.seen.behind_by[self.rows][rows], ~(self.group.lag[rows] <= 0)
+        unknown = np.isnan(delays)
+        if unknown.all():
+            return None
+        latest = float(np.nanmax(delays))
+        return None if latest <= 0 and (unknown & waits).any() else latest
 
     def since(self, flags: Iterable[bool]) -> datetime | None:
         """When the oldest snapshot was taken in a row up to now of which something is true; None: only now."""

@@ -134,6 +134,13 @@ class Observation:
         newest: Floats = self.delays[0]
         return newest
 
+    @cached_property
+    def behind_by(self) -> Floats:
+        """(n) the same; of a group that has no members or rebalances all of its time lag, as no commit is awaited."""
+        nobody = self.batch.members.counts == 0
+        alone = (nobody | self.batch.flags(_rebalancing))[self.batch.group]
+        return np.where(alone, self.samples.age[0], self.delay)
+
     # what only metrics keep is worked out when it is asked for: whoever just judges groups has no use for it
 
     @cached_property

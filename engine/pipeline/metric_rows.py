@@ -250,11 +250,7 @@ def _numbers_of(seen: Observation) -> dict[str, list[Any]]:
     unknown, known = count_by(counted & ~lag.known, start), counted & lag.known
     largest = max_by(np.where(known, lag.values, -1), start, -1)
     lost_known = counted & lost.known
-    ages = np.where(counted, seen.time_lag.seconds, np.nan)
-    delays = np.where(counted & ~np.isnan(seen.delay), seen.delay, -np.inf)
-    # where nobody is there and no commit was seen, nobody knows how far the next one would have been off
-    late = count_by(counted & (np.nan_to_num(seen.time_lag.seconds) > 0), start) > 0
-    guessed = late & (batch.members.counts == 0) & np.isnan(seen.commit_interval)
+    waiting = counted & ~(lag.known & (lag.values <= 0))
     left = np.where(counted, seen.time_to_loss, np.nan)
     least = min_by(np.where(np.isnan(left), np.inf, left), start, np.inf)
     since, never = seen.production.since_ms, np.iinfo(np.int64).max
@@ -273,17 +269,23 @@ def _numbers_of(seen: Observation) -> dict[str, list[Any]]:
         ).tolist(),
         "production_per_second": _sums(seen.production.per_second, counted, start),
         "consumption_per_second": _sums(seen.consumption.per_second, counted, start),
-        "time_lag_seconds": _numbers(
-            max_by(np.where(np.isnan(ages), -np.inf, ages), start, -np.inf)
-        ),
+        "time_lag_seconds": _latest(seen.time_lag.seconds, counted, waiting, start),
         "time_to_loss_seconds": _numbers(
             np.where(count_by(~np.isnan(left), start) > 0, least, np.nan)
         ),
         "rates_since": [from_ms(each) for each in Column(first, first != never).tolist()],
         "commit_interval_seconds": _numbers(seen.commit_interval),
         "rebalance_seconds": _numbers(seen.rebalance_seconds),
-        "delay_seconds": _numbers(np.where(guessed, np.nan, max_by(delays, start, -np.inf))),
+        "delay_seconds": _latest(seen.behind_by, counted, waiting, start),
     }
+
+
+def _latest(seconds: Floats, counted: Flags, waiting: Flags, start: Any) -> list[float | None]:
+    """(G) the largest known; None where that is 0 and nobody knows it of a partition that may have records waiting."""
+    known = counted & ~np.isnan(seconds)
+    latest = max_by(np.where(known, seconds, -np.inf), start, -np.inf)
+    doubtful = (latest <= 0) & (count_by(waiting & ~known, start) > 0)
+    return _numbers(np.where(doubtful, np.nan, latest))
 
 
 def _sums(values: Floats, mask: Flags, start: Any) -> list[float | None]:

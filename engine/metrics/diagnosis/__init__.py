@@ -13,9 +13,9 @@ What is the matter with a group: the first of these that holds. All that hold ar
 | (group not committing) | nothing of all that waits moves, whoever owns it |
 | member not committing | none of a member's partitions moves, though records wait beyond the commit interval |
 | stuck partition | the same of a partition whose owner consumes others |
-| slow member | behind, and saturated at less than three quarters of what the median of its peers does |
-| hot partition | behind, and more arrives in one partition than the best member can do |
-| under-provisioned | behind, and more arrives than all members together can do |
+| slow member | behind, and saturated below what its equals keep up with or it did before, or 3/4 of its peers |
+| hot partition | behind, and it stands out: more arrives than the best member can do, and without it the rest fits |
+| under-provisioned | behind, and more arrives than all members together are known to do |
 | skewed load | behind, and more arrives at a member than it can do, though the total fits |
 | catching up | behind, and nobody gets more than he can do |
 | (store in one rack) | all copies of a Kafka Streams store stand in one rack (`streams.store_copies`) |

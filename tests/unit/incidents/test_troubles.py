@@ -45,7 +45,7 @@ HOLDS = {
     "retention-reached": (Diagnosis.DATA_LOSS, 70, 119),
     "hot-alone": (Diagnosis.HOT_PARTITION, 18, 119),
     "too-few-members": (Diagnosis.UNDER_PROVISIONED, 18, 119),
-    "as-many-members-as-partitions": (Diagnosis.HOT_PARTITION, 18, 119),
+    "as-many-members-as-partitions": (Diagnosis.UNDER_PROVISIONED, 18, 119),
     "catching-up": (Diagnosis.CATCHING_UP, 47, 51),
     "no-members": (Diagnosis.NO_MEMBERS, 31, 119),
     "rebalancing": (Diagnosis.REBALANCING, 32, 59),

@@ -109,31 +109,49 @@ def test_whether_a_topic_is_subscribed_is_unknown_while_members_do_not_tell(unto
 INTERVAL = Settings(rules=(Rule(commit_interval_seconds=60),))
 
 
-@pytest.mark.parametrize(
-    ("settings", "members", "growth", "delay"),
-    [
-        pytest.param(Settings(), 0, 1000, None, id="nobody is there, no interval is known"),
-        pytest.param(Settings(), 0, 0, 0, id="read to its end"),
-        pytest.param(INTERVAL, 0, 1000, pytest.approx(240, rel=0.1), id="the interval is known"),
-        pytest.param(Settings(), 1, 1000, 0, id="somebody may commit hourly"),
-    ],
-)
-def test_how_late_a_group_is_of_which_nobody_saw_a_commit(settings, members, growth, delay):
-    """What is beyond its commit interval: unknown, not 0, where nobody is there and that is unknown."""
+def _of_late(settings, *, growth, **columns):
+    """The row of a group that has not committed since the snapshot before, when it had read all."""
     now, before = (
         groups(
             make_snapshot(
                 number=number,
                 topics=[topic("t", 1, end=1000 + number * growth)],
-                groups=[group("g", members=members, topics=["t"], committed={"t": 1000})],
+                groups=[group("g", topics=["t"], committed={"t": 1000}, **columns)],
             )
         )[0]
         for number in (1, 0)
     )
     [row] = metric_rows(settings, now, [before])["group_metrics"]
+    return row
 
-    assert row["delay_seconds"] == delay
-    assert (row["members"], row["total_lag"]) == (members, growth)
-    if delay is None:
-        assert row["commit_interval_seconds"] is None
-        assert row["time_lag_seconds"] == pytest.approx(300, rel=0.1)
+
+@pytest.mark.parametrize(
+    ("settings", "columns", "growth", "delay"),
+    [
+        pytest.param(Settings(), {"members": 0}, 1000, 300, id="no interval is known"),
+        pytest.param(Settings(), {"members": 0}, 0, 0, id="read to its end"),
+        pytest.param(INTERVAL, {"members": 0}, 1000, 300, id="the interval is known"),
+        pytest.param(
+            Settings(), {"members": 1, "state": "PreparingRebalance"}, 1000, 300, id="a rebalance"
+        ),
+        pytest.param(Settings(), {"members": 1}, 1000, 0, id="somebody may commit hourly"),
+    ],
+)
+def test_how_late_a_group_is_of_which_nobody_saw_a_commit(settings, columns, growth, delay):
+    """Without members, or in a rebalance, no commit is awaited: it is as late as its oldest record."""
+    row = _of_late(settings, growth=growth, **columns)
+
+    assert row["delay_seconds"] == pytest.approx(delay, rel=0.1)
+    assert (row["members"], row["total_lag"]) == (columns["members"], growth)
+    assert row["time_lag_seconds"] == pytest.approx(300 if growth else 0, rel=0.1)
+
+
+def test_a_time_lag_that_is_not_known_of_all_partitions_is_not_0():
+    """One partition is read to its end, and records wait in the other; how old they are one snapshot can't tell."""
+    snapshot = make_snapshot(
+        topics=[topic("t", 2, end=[1000, 5000])],
+        groups=[group("g", members=0, topics=["t"], committed={"t": [1000, 1000]})],
+    )
+    [row] = metric_rows(Settings(), groups(snapshot)[0], [])["group_metrics"]
+
+    assert (row["total_lag"], row["time_lag_seconds"], row["delay_seconds"]) == (4000, None, None)

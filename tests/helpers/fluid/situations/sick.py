@@ -145,6 +145,13 @@ SICK = (
         begins=10,
     ),
     Situation(
+        says="Too few since long before it was first seen, and half an hour behind by then.",
+        group=busy("too-few-when-first-seen", members=members(4, 320), topics=topics(2, 8, 100)),
+        truths=(true(Diagnosis.UNDER_PROVISIONED, 4),),
+        required={Kind.OPENED: 12},
+        allowed=TOLD,
+    ),
+    Situation(
         says="As many members as partitions, and each partition gets more than a member can do: more are no help.",
         group=busy(
             "as-many-members-as-partitions",
@@ -152,7 +159,7 @@ SICK = (
             members=members(4, 400),
             traffic=grown(at(10), 5 / 3, "t0"),
         ),
-        truths=(fine(3, 10), true(Diagnosis.HOT, 18, 119, Diagnosis.UNDER_PROVISIONED)),
+        truths=(fine(3, 10), true(Diagnosis.UNDER_PROVISIONED, 18)),
         required={Kind.OPENED: 28},
         allowed=TOLD,
         begins=10,

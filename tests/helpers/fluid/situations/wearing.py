@@ -97,7 +97,7 @@ WEARING = (
             "hanging-transaction",
             events=(Hang(at=at(20), partition=("t0", 5), until=at(68)),),
         ),
-        truths=(fine(3, 20), true(Diagnosis.HANGING, 26, 67, subjects=(("t0", 5),)), fine(92)),
+        truths=(fine(3, 20), true(Diagnosis.HANGING, 26, 67, subjects=(("t0", 5),)), fine(93)),
         required={Kind.OPENED: 34, Kind.RESOLVED: 100},
         allowed=TOLD,
         begins=20,
