@@ -59,6 +59,7 @@ class Present:
         rates: (n) offsets/s that arrive.
         backlog: (n) offsets beyond those that wait for the next commit.
         capacity: (3, M) as of `metrics.counterfactual.capacity_ends`.
+        as_peers: (M) whose is only taken to be that of their peers.
         waits: Backlog of the group.
         uncommitted: Offsets that wait for the next commit.
         delay_seconds: How late its latest partition is; None unknown.
@@ -74,6 +75,7 @@ class Present:
     rates: Floats
     backlog: Floats
     capacity: Floats
+    as_peers: Flags
     waits: float
     uncommitted: float
     delay_seconds: float | None
@@ -169,7 +171,8 @@ def gone_on(
     seconds = (at - way.at).total_seconds()
     if present is None or not _fits(way, present) or seconds <= 0:
         return way if seconds <= GIVEN_UP_SECONDS else None
-    capacity = learned(np.array([way.low, way.expected, way.high]), present.capacity)
+    before = np.array([way.low, way.expected, way.high])
+    capacity = learned(before, present.capacity, present.as_peers)
     # who stands still now would have, too
     can = with_nobody(np.where(present.capacity[0] == 0, 0.0, capacity))
     came = (way.waits + present.waits) / 2 * seconds

@@ -123,6 +123,7 @@ class Life:
                 rates=np.full(4, self.per_second / 4),
                 backlog=self.waits,
                 capacity=capacity_ends(self.known, self.at_least),
+                as_peers=np.zeros(2, np.bool_),
                 waits=waits,
                 uncommitted=0.0,
                 delay_seconds=waits / 14,
