@@ -104,8 +104,9 @@ def _shown(partitions: pa.Table, members: pa.Table, metrics: Mapping[str, Any]) 
         backlog=_backlog(partitions, age) if is_behind else np.zeros(len(partitions)),
         capacity=_alike(_capacity(members), identities),
         as_peers=_is(members, CapacityBasis.AS_ITS_PEERS),
-        waits=max(lag - age * arrives, 0.0) if is_behind else 0.0,
-        uncommitted=age * arrives,
+        lag=lag,
+        arrives=arrives,
+        age=age,
         delay_seconds=delay,
     )
     return Shown(present=present, rows=rows, members=members["member_id"])
