@@ -20,15 +20,7 @@ from datetime import datetime
 
 import numpy as np
 
-from ..metrics.counterfactual import (
-    hottest,
-    late,
-    learned,
-    sums,
-    through,
-    widened,
-    with_nobody,
-)
+from ..metrics.counterfactual import hottest, late, learned, sums, through, widened, with_nobody
 from ..model.arrays import NONE, Flags, Floats, Indices
 from ..model.assignments import AdviceState
 from ..records.lifecycle import Counterfactual, Course, Regret, ReplayedQueues
@@ -59,8 +51,10 @@ class Present:
         rates: (n) offsets/s that arrive.
         backlog: (n) offsets beyond those that wait for the next commit.
         capacity: (3, M) as of `metrics.counterfactual.capacity_ends`.
-        waits: Backlog of the group.
-        uncommitted: Offsets that wait for the next commit.
+        as_peers: (M) whose is only taken to be that of their peers.
+        lag: Offsets, as it is shown.
+        arrives: Offsets/s in all.
+        age: Seconds since the last commit, on average.
         delay_seconds: How late its latest partition is; None unknown.
     """
 
@@ -74,9 +68,15 @@ class Present:
     rates: Floats
     backlog: Floats
     capacity: Floats
-    waits: float
-    uncommitted: float
+    as_peers: Flags
+    lag: float
+    arrives: float
+    age: float
     delay_seconds: float | None
+
+    def waits(self, age: float) -> float:
+        """Offsets beyond those that wait for the next commit, if the last one is so many seconds ago."""
+        return 0.0 if self.delay_seconds == 0 else max(self.lag - age * self.arrives, 0.0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -146,10 +146,11 @@ def begun(
         low=low,
         expected=expected,
         high=high,
-        waits=present.waits,
+        age=present.age,
+        waits=present.waits(present.age),
         price=price,
-        other=_queues(present, owner),
-        own=_queues(present, present.owner),
+        other=_queues(present, owner, present.age),
+        own=_queues(present, present.owner, present.age),
     )
 
 
@@ -169,10 +170,12 @@ def gone_on(
     seconds = (at - way.at).total_seconds()
     if present is None or not _fits(way, present) or seconds <= 0:
         return way if seconds <= GIVEN_UP_SECONDS else None
-    capacity = learned(np.array([way.low, way.expected, way.high]), present.capacity)
+    before = np.array([way.low, way.expected, way.high])
+    capacity = learned(before, present.capacity, present.as_peers)
     # who stands still now would have, too
     can = with_nobody(np.where(present.capacity[0] == 0, 0.0, capacity))
-    came = (way.waits + present.waits) / 2 * seconds
+    waits = present.waits(way.age)
+    came = (way.waits + waits) / 2 * seconds
     other, own = (_through(each, present, can, seconds, came) for each in (way.other, way.own))
     if other is None or own is None:
         return None
@@ -183,7 +186,7 @@ def gone_on(
         low=low,
         expected=expected,
         high=high,
-        waits=present.waits,
+        waits=waits,
         other=other,
         own=own,
     )
@@ -211,12 +214,9 @@ def before_switch(
         present: What a snapshot shows that has the same assignment; None where that is nothing.
         at: When it was taken.
     """
-    if present is None:
+    lately = way is not None and (at - way.since).total_seconds() <= GIVEN_UP_SECONDS
+    if present is None or (way is not None and lately and way.ids != present.ids):
         return way
-    if way is not None and way.ids != present.ids:
-        lately = (at - way.since).total_seconds() <= GIVEN_UP_SECONDS
-        if lately:
-            return way
     return begun(present, present.owner, at)
 
 
@@ -224,7 +224,7 @@ def with_own(way: Counterfactual | None, present: Present | None) -> Counterfact
     """The same, its error measured from now on: the group has an assignment of its own since this snapshot."""
     if way is None or present is None or not _fits(way, present):
         return way
-    return replace(way, own=_queues(present, present.owner))
+    return replace(way, own=_queues(present, present.owner, way.age))
 
 
 def stayed(way: Counterfactual | None, present: Present | None, at: datetime) -> Stayed | None:
@@ -236,7 +236,7 @@ def stayed(way: Counterfactual | None, present: Present | None, at: datetime) ->
     delay = present.delay_seconds
     lag[1], late_seconds[1] = _where_known(way, lag[1]), _where_known(way, late_seconds[1])
     return Stayed(
-        lag=widened(lag, float(own_lag[1]), present.waits) + present.uncommitted,
+        lag=widened(lag, float(own_lag[1]), way.waits) + way.age * present.arrives,
         delay_seconds=late_seconds
         if delay is None
         else widened(late_seconds, float(own_late[1]), delay),
@@ -330,10 +330,11 @@ def _where_known(way: Counterfactual, value: float) -> float:
     return np.nan if bool((np.isinf(way.expected) & more).any()) else float(value)
 
 
-def _queues(present: Present, owner: Indices) -> ReplayedQueues:
-    members = len(present.members)
+def _queues(present: Present, owner: Indices, age: float) -> ReplayedQueues:
+    members, total = len(present.members), float(present.backlog.sum())
     owner = np.where(present.stuck, NONE, owner).astype(np.int32)
-    waits = _numbers(sums(present.backlog, owner, members))
+    backlog = present.backlog * (present.waits(age) / total) if total else present.backlog
+    waits = _numbers(sums(backlog, owner, members))
     return ReplayedQueues(
         owners=_packed(owner),
         ends=_numbers(sums(present.ends, owner, members)),

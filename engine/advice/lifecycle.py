@@ -269,7 +269,8 @@ class _Walk:
             promises=proposal.promises,
             stays=with_own(proposal.stays, self.sight.present),
         )
-        self.course = replace(self.course, uptakes=(*self.course.uptakes, uptake))
+        before = (replace(each, stays=None) for each in self.course.uptakes)
+        self.course = replace(self.course, uptakes=(*before, uptake))
         self._over(AdviceState.ADOPTED, reason("runs_it_now", [proposal.strategy]))
         seen = seen_at_once(self.course, at, self.sight.live)
         self.course, self.checks = seen.course, seen.checks

@@ -58,19 +58,26 @@ def capacity_ends(per_second: Floats | Sequence[float], at_least: Flags | Sequen
     return np.array([upper * (1 + SPREAD), upper, lower])
 
 
-def learned(before: Floats, now: Floats) -> Floats:
+def learned(before: Floats, now: Floats, as_peers: Flags) -> Floats:
     """
     (3, M) what is known of capacities after one more snapshot.
 
-    A member that did less since is not slower for it: it may have had less to do. One that did more is faster.
+    A member that did less since is not slower for it: it may have had less to do. One that did more is faster. What its
+    peers do counts only of one of which nothing else is known.
 
     Args:
         before: (3, M) as of `capacity_ends`; who does nothing stays so: the replay begins with what stood still.
         now: (3, M) what the snapshot says.
+        as_peers: (M) of whom it says only what their peers do.
+
+    >>> slow, fast = (capacity_ends([each], [False]) for each in (230, 600))
+    >>> [learned(slow, fast, np.array([by_peers]))[1].tolist() for by_peers in (False, True)]
+    [[600.0], [230.0]]
     """
     firm = np.isfinite(now[1]) & (now[1] > 0)
-    raised = np.maximum(before, now[2])
-    return np.where(before[0] == 0, before, np.where(firm, now, raised))
+    better = np.where(firm, now, np.maximum(before, now[2]))
+    kept = (before[0] == 0) | (as_peers & np.isfinite(before[1]))
+    return np.where(kept, before, better)
 
 
 def through(

@@ -103,8 +103,10 @@ def _shown(partitions: pa.Table, members: pa.Table, metrics: Mapping[str, Any]) 
         rates=np.nan_to_num(floats_of(partitions["production_per_second"])),
         backlog=_backlog(partitions, age) if is_behind else np.zeros(len(partitions)),
         capacity=_alike(_capacity(members), identities),
-        waits=max(lag - age * arrives, 0.0) if is_behind else 0.0,
-        uncommitted=age * arrives,
+        as_peers=_is(members, CapacityBasis.AS_ITS_PEERS),
+        lag=lag,
+        arrives=arrives,
+        age=age,
         delay_seconds=delay,
     )
     return Shown(present=present, rows=rows, members=members["member_id"])
@@ -174,10 +176,14 @@ def _order(identities: Sequence[str], owner: Indices) -> list[int]:
     return sorted(range(len(identities)), key=lambda m: (identities[m], first[m]))
 
 
+def _is(members: pa.Table, basis: CapacityBasis) -> Flags:
+    """(M) whose capacity is known in a way."""
+    found: Flags = pc.fill_null(pc.equal(members["capacity_basis"], basis.value), False).to_numpy()
+    return found
+
+
 def _capacity(members: pa.Table) -> Floats:
-    at_least: Flags = pc.fill_null(
-        pc.equal(members["capacity_basis"], CapacityBasis.AT_LEAST.value), False
-    ).to_numpy()
+    at_least = _is(members, CapacityBasis.AT_LEAST)
     silent: Flags = pc.fill_null(members["not_committing"], False).to_numpy()
     per_second = floats_of(members["capacity_per_second"])
     known = np.where(silent, 0.0, per_second)

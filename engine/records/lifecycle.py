@@ -145,6 +145,9 @@ class Counterfactual:
     low: tuple[float, ...] = column("Capacity of each member, upper end: it has the least lag.")
     expected: tuple[float, ...] = column("Capacity of each member, expected.")
     high: tuple[float, ...] = column("Capacity of each member, lower end.")
+    age: float = column(
+        "Seconds since the last commit, on average; what arrives in them is no backlog."
+    )
     waits: float = column("Actual backlog at that snapshot.", unit=Unit.OFFSETS)
     price: float = column(
         "Lag that the switch would have cost.", default=0.0, unit=Unit.OFFSET_SECONDS

@@ -67,7 +67,7 @@ def test_it_has_the_assignment_that_metrics_name(found, read):
     assert present.assignment == _fingerprint(present, present.owner)
     assert present.ends.tolist() == [2200] * 5
     # it has shown no commit interval: all that is there may wait for the next commit
-    assert (present.waits, present.backlog.tolist()) == (0.0, [0.0] * 5)
+    assert (present.waits(present.age), present.backlog.tolist()) == (0.0, [0.0] * 5)
 
 
 def test_who_cannot_be_told_apart_may_do_the_least_and_the_most_of_them(found):
@@ -92,9 +92,9 @@ def test_what_waits_is_the_lag_beyond_the_age_of_commits(read):
     late = {"g": metrics["g"] | {"delay_seconds": 60.0, "commit_ages_seconds": [2.0, 4.0]}}
     present = shown(read, late, ["g"])["g"].present
     arrives = late["g"]["production_per_second"]
-    assert present.uncommitted == pytest.approx(3 * arrives)
-    assert present.waits == pytest.approx(1000 - 3 * arrives)
-    assert present.backlog.sum() == pytest.approx(present.waits)
+    assert (present.lag, present.arrives, present.age) == (1000, arrives, 3)
+    assert present.backlog.sum() == pytest.approx(1000 - 3 * arrives)
+    assert present.waits(present.age) == pytest.approx(present.backlog.sum())
 
 
 def test_it_can_be_read_again(found, read):
