@@ -35,8 +35,8 @@ FILE = Path(__file__).parents[2] / "data" / "fluid-ledger.json"
 
 HEAD = """\
 `.venv/bin/python -m tests.helpers.fluid.ledger --seed 2027 --keep` simulates groups in known situations and stores them
-in Postgres; who is told to switch does so after 15 minutes. Below is the output of `evenkeel ledger`. No situation lasts
-a day. Coverage is that of unhealthy groups."""
+in Postgres. Groups adopt a recommended switch after 15 minutes. Below is the output of `evenkeel ledger`. No simulation
+lasts a day. Coverage is that of unhealthy groups."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
