@@ -20,7 +20,7 @@ from datetime import datetime
 
 import numpy as np
 
-from ..metrics.counterfactual import late, learned, sums, through, widened, with_nobody
+from ..metrics.counterfactual import hottest, late, learned, sums, through, widened, with_nobody
 from ..model.arrays import NONE, Flags, Floats, Indices
 from ..model.assignments import AdviceState
 from ..records.lifecycle import Counterfactual, Course, Regret, ReplayedQueues
@@ -43,28 +43,40 @@ class Present:
     Attributes:
         partitions: Fingerprint of the partitions.
         members: (M) identities, in an order that stays while the assignment does.
+        ids: Fingerprint of their ids, which change when they restart.
         assignment: Fingerprint of who owns what; None where nobody owns anything.
         owner: (n) a member, or NONE.
         stuck: (n) partitions that nobody gets on with.
         ends: (n) end offsets.
+        rates: (n) offsets/s that arrive.
         backlog: (n) offsets beyond those that wait for the next commit.
         capacity: (3, M) as of `metrics.counterfactual.capacity_ends`.
-        waits: Backlog of the group.
-        uncommitted: Offsets that wait for the next commit.
+        as_peers: (M) whose is only taken to be that of their peers.
+        lag: Offsets, as it is shown.
+        arrives: Offsets/s in all.
+        age: Seconds since the last commit, on average.
         delay_seconds: How late its latest partition is; None unknown.
     """
 
     partitions: str
     members: tuple[str, ...]
+    ids: str
     assignment: str | None
     owner: Indices
     stuck: Flags
     ends: Floats
+    rates: Floats
     backlog: Floats
     capacity: Floats
-    waits: float
-    uncommitted: float
+    as_peers: Flags
+    lag: float
+    arrives: float
+    age: float
     delay_seconds: float | None
+
+    def waits(self, age: float) -> float:
+        """Offsets beyond those that wait for the next commit, if the last one is so many seconds ago."""
+        return 0.0 if self.delay_seconds == 0 else max(self.lag - age * self.arrives, 0.0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -129,14 +141,16 @@ def begun(
         at=at,
         partitions=present.partitions,
         members=present.members,
+        ids=present.ids,
         assignment=present.assignment,
         low=low,
         expected=expected,
         high=high,
-        waits=present.waits,
+        age=present.age,
+        waits=present.waits(present.age),
         price=price,
-        other=_queues(present, owner),
-        own=_queues(present, present.owner),
+        other=_queues(present, owner, present.age),
+        own=_queues(present, present.owner, present.age),
     )
 
 
@@ -156,10 +170,12 @@ def gone_on(
     seconds = (at - way.at).total_seconds()
     if present is None or not _fits(way, present) or seconds <= 0:
         return way if seconds <= GIVEN_UP_SECONDS else None
-    capacity = learned(np.array([way.low, way.expected, way.high]), present.capacity)
+    before = np.array([way.low, way.expected, way.high])
+    capacity = learned(before, present.capacity, present.as_peers)
     # who stands still now would have, too
     can = with_nobody(np.where(present.capacity[0] == 0, 0.0, capacity))
-    came = (way.waits + present.waits) / 2 * seconds
+    waits = present.waits(way.age)
+    came = (way.waits + waits) / 2 * seconds
     other, own = (_through(each, present, can, seconds, came) for each in (way.other, way.own))
     if other is None or own is None:
         return None
@@ -170,7 +186,7 @@ def gone_on(
         low=low,
         expected=expected,
         high=high,
-        waits=present.waits,
+        waits=waits,
         other=other,
         own=own,
     )
@@ -187,23 +203,40 @@ def replayed(course: Course, present: Present | None, at: datetime) -> Course:
     return replace(course, proposal=proposal, uptakes=uptakes)
 
 
+def before_switch(
+    way: Counterfactual | None, present: Present | None, at: datetime
+) -> Counterfactual | None:
+    """
+    The replay of an assignment from the last snapshot on that shows it, and nobody on the way to another.
+
+    Args:
+        way: The replay so far; members that restarted since its beginning may have begun to switch.
+        present: What a snapshot shows that has the same assignment; None where that is nothing.
+        at: When it was taken.
+    """
+    lately = way is not None and (at - way.since).total_seconds() <= GIVEN_UP_SECONDS
+    if present is None or (way is not None and lately and way.ids != present.ids):
+        return way
+    return begun(present, present.owner, at)
+
+
 def with_own(way: Counterfactual | None, present: Present | None) -> Counterfactual | None:
     """The same, its error measured from now on: the group has an assignment of its own since this snapshot."""
     if way is None or present is None or not _fits(way, present):
         return way
-    return replace(way, own=_queues(present, present.owner))
+    return replace(way, own=_queues(present, present.owner, way.age))
 
 
 def stayed(way: Counterfactual | None, present: Present | None, at: datetime) -> Stayed | None:
     """What the other assignment would have brought by a snapshot; None where that is not known."""
     if way is None or present is None or way.at != at:
         return None
-    lag, late_seconds = _behind(way.other)
-    own_lag, own_late = _behind(way.own)
+    lag, late_seconds = _behind(way, way.other, present)
+    own_lag, own_late = _behind(way, way.own, present)
     delay = present.delay_seconds
     lag[1], late_seconds[1] = _where_known(way, lag[1]), _where_known(way, late_seconds[1])
     return Stayed(
-        lag=widened(lag, float(own_lag[1]), present.waits) + present.uncommitted,
+        lag=widened(lag, float(own_lag[1]), way.waits) + way.age * present.arrives,
         delay_seconds=late_seconds
         if delay is None
         else widened(late_seconds, float(own_late[1]), delay),
@@ -213,7 +246,8 @@ def stayed(way: Counterfactual | None, present: Present | None, at: datetime) ->
 
 def regret(way: Counterfactual) -> Regret:
     """What the best strategy would have saved since its replay began, its price taken off."""
-    low, expected, high = map(number, -_saved(way)[::-1] - way.price)
+    # what getting there costs is known to no more than twice of it
+    low, expected, high = map(number, -_saved(way)[::-1] - way.price * np.array([2, 1, 0]))
     assert low is not None
     assert high is not None
     assert way.strategy is not None, "the group's own"
@@ -296,10 +330,11 @@ def _where_known(way: Counterfactual, value: float) -> float:
     return np.nan if bool((np.isinf(way.expected) & more).any()) else float(value)
 
 
-def _queues(present: Present, owner: Indices) -> ReplayedQueues:
-    members = len(present.members)
+def _queues(present: Present, owner: Indices, age: float) -> ReplayedQueues:
+    members, total = len(present.members), float(present.backlog.sum())
     owner = np.where(present.stuck, NONE, owner).astype(np.int32)
-    waits = _numbers(sums(present.backlog, owner, members))
+    backlog = present.backlog * (present.waits(age) / total) if total else present.backlog
+    waits = _numbers(sums(backlog, owner, members))
     return ReplayedQueues(
         owners=_packed(owner),
         ends=_numbers(sums(present.ends, owner, members)),
@@ -337,10 +372,11 @@ def _through(
     )
 
 
-def _behind(queues: ReplayedQueues) -> tuple[Floats, Floats]:
-    """(3) offsets that wait, and (3) how late the latest is."""
+def _behind(way: Counterfactual, queues: ReplayedQueues, present: Present) -> tuple[Floats, Floats]:
+    """(3) offsets that wait, and (3) how late the latest partition is."""
     waits = np.array([queues.low, queues.expected, queues.high])
-    seconds = late(waits, np.array(queues.arrived), max(queues.seconds, 1.0))
+    uneven = hottest(present.rates, _unpacked(queues.owners), np.array(way.expected))
+    seconds = late(waits, np.array(queues.arrived), max(queues.seconds, 1.0), uneven)
     return waits.sum(axis=1), seconds
 
 

@@ -51,7 +51,7 @@ from ..records.lifecycle import (
     Uptake,
 )
 from .by_racks import racks_alone
-from .counterfactual import begun, followed, replayed, with_own
+from .counterfactual import before_switch, followed, replayed, with_own
 from .inputs import FollowedPlan, Sight
 from .verdict import UptakeOutcome
 from .verification import (
@@ -185,9 +185,8 @@ class _Walk:
 
     def _stays(self, proposal: AdviceProposal) -> Counterfactual | None:
         """What is followed should the group switch: its assignment, from the last snapshot that shows it."""
-        present, before = self.sight.present, proposal.assignment
-        if present is not None and before in (None, self.sight.assignment):
-            return begun(present, present.owner, self.sight.at)
+        if proposal.assignment in (None, self.sight.assignment):
+            return before_switch(proposal.stays, self.sight.present, self.sight.at)
         return proposal.stays
 
     def move(self) -> None:
@@ -237,7 +236,7 @@ class _Walk:
         self.becomes(AdviceState.PROPOSED, strategy, *proposal.facts)
 
     def _proposal(self, strategy: str) -> AdviceProposal:
-        sight, claim = self.sight, claim_of(self.course, strategy)
+        sight, claim, before = self.sight, claim_of(self.course, strategy), self.course.proposal
         return AdviceProposal(
             strategy=strategy,
             first_won_at=claim.since if claim else sight.at,
@@ -246,9 +245,7 @@ class _Walk:
             ran=sight.running,
             assignment=sight.assignment,
             promises=promises_of(sight.candidates.get(strategy), sight.decided.facts),
-            stays=None
-            if sight.present is None
-            else begun(sight.present, sight.present.owner, sight.at),
+            stays=before_switch(before.stays if before else None, sight.present, sight.at),
         )
 
     def _confirmed(self, strategy: str) -> None:
@@ -275,7 +272,8 @@ class _Walk:
             promises=proposal.promises,
             stays=with_own(proposal.stays, self.sight.present),
         )
-        self.course = replace(self.course, uptakes=(*self.course.uptakes, uptake))
+        before = (replace(each, stays=None) for each in self.course.uptakes)
+        self.course = replace(self.course, uptakes=(*before, uptake))
         self._over(AdviceState.ADOPTED, reason("runs_it_now", [proposal.strategy]))
         seen = seen_at_once(self.course, at, self.sight.live)
         self.course, self.checks = seen.course, seen.checks

@@ -58,19 +58,26 @@ def capacity_ends(per_second: Floats | Sequence[float], at_least: Flags | Sequen
     return np.array([upper * (1 + SPREAD), upper, lower])
 
 
-def learned(before: Floats, now: Floats) -> Floats:
+def learned(before: Floats, now: Floats, as_peers: Flags) -> Floats:
     """
     (3, M) what is known of capacities after one more snapshot.
 
-    A member that did less since is not slower for it: it may have had less to do. One that did more is faster.
+    A member that did less since is not slower for it: it may have had less to do. One that did more is faster. What its
+    peers do counts only of one of which nothing else is known.
 
     Args:
         before: (3, M) as of `capacity_ends`; who does nothing stays so: the replay begins with what stood still.
         now: (3, M) what the snapshot says.
+        as_peers: (M) of whom it says only what their peers do.
+
+    >>> slow, fast = (capacity_ends([each], [False]) for each in (230, 600))
+    >>> [learned(slow, fast, np.array([by_peers]))[1].tolist() for by_peers in (False, True)]
+    [[600.0], [230.0]]
     """
     firm = np.isfinite(now[1]) & (now[1] > 0)
-    raised = np.maximum(before, now[2])
-    return np.where(before[0] == 0, before, np.where(firm, now, raised))
+    better = np.where(firm, now, np.maximum(before, now[2]))
+    kept = (before[0] == 0) | (as_peers & np.isfinite(before[1]))
+    return np.where(kept, before, better)
 
 
 def through(
@@ -103,7 +110,7 @@ def with_nobody(capacity: Floats) -> Floats:
     return np.concatenate([capacity, np.zeros((*capacity.shape[:-1], 1))], axis=-1)
 
 
-def late(backlog: Floats, arrived: Floats, seconds: float) -> Floats:
+def late(backlog: Floats, arrived: Floats, seconds: float, hottest: Floats | float = 1.0) -> Floats:
     """
     (...) seconds for which the records have waited that wait longest, by the member that is behind most.
 
@@ -111,12 +118,38 @@ def late(backlog: Floats, arrived: Floats, seconds: float) -> Floats:
         backlog: (..., Q) offsets that wait.
         arrived: (..., Q) offsets that came in the last seconds.
         seconds: So many.
+        hottest: (Q) as of `hottest`.
     """
     speed = arrived / seconds
     with np.errstate(divide="ignore"):
         waited = np.divide(backlog, speed, out=np.zeros(backlog.shape), where=backlog > 0.5)
-    longest: Floats = waited.max(axis=-1, initial=0.0)
+    longest: Floats = (waited * hottest).max(axis=-1, initial=0.0)
     return longest
+
+
+def hottest(rates: Floats, owner: Indices, capacity: Floats) -> Floats:
+    """
+    (M + 1) by how much the latest partition of each member is later than its partitions are on average.
+
+    A member reads its partitions in equal shares, and what one does not need goes to the others: so in one that gets
+    too much only those fall behind at which more arrives than such a share.
+
+    Args:
+        rates: (n) offsets/s that arrive.
+        owner: (n) a member, or NONE.
+        capacity: (M) offsets/s, infinite where it keeps up.
+
+    >>> hottest(np.array([480.0, 240, 300]), np.array([0, 0, 1]), np.array([600.0, 600])).round(3).tolist()
+    [1.5, 1.0, 1.0]
+    """
+    factors = np.ones(len(capacity) + 1)
+    gets = sums(rates, owner, len(capacity))[:-1]
+    for member in np.flatnonzero(gets > capacity).tolist():
+        own = np.sort(rates[owner == member])
+        smaller = np.cumsum(own) - own
+        share = ((capacity[member] - smaller) / np.arange(len(own), 0, -1)).max()
+        factors[member] = (1 - share / own[-1]) / (1 - capacity[member] / gets[member])
+    return factors
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

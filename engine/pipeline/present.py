@@ -91,17 +91,22 @@ def _shown(partitions: pa.Table, members: pa.Table, metrics: Mapping[str, Any]) 
     age = _age(metrics)
     rows = _named(partitions)
     delay = metrics.get("delay_seconds")
+    is_behind = delay is None or delay > 0
     present = Present(
         partitions=_fingerprint(rows),
         members=identities,
+        ids=_fingerprint(members["member_id"].combine_chunks()),
         assignment=metrics.get("assignment"),
         owner=owner,
         stuck=pc.fill_null(partitions["stuck"], False).to_numpy(),
         ends=floats_of(partitions["end_offset"].cast(pa.float64())),
-        backlog=_backlog(partitions, age),
+        rates=np.nan_to_num(floats_of(partitions["production_per_second"])),
+        backlog=_backlog(partitions, age) if is_behind else np.zeros(len(partitions)),
         capacity=_alike(_capacity(members), identities),
-        waits=max(lag - age * arrives, 0.0) if delay is None or delay > 0 else 0.0,
-        uncommitted=age * arrives,
+        as_peers=_is(members, CapacityBasis.AS_ITS_PEERS),
+        lag=lag,
+        arrives=arrives,
+        age=age,
         delay_seconds=delay,
     )
     return Shown(present=present, rows=rows, members=members["member_id"])
@@ -158,6 +163,7 @@ def _named(rows: Any) -> pa.Array:
 
 
 def _fingerprint(rows: pa.Array) -> str:
+    """A short text that is the same for the same names."""
     digest = hashlib.blake2b(digest_size=8)
     digest.update("\0".join(rows.to_pylist()).encode())
     return digest.hexdigest()
@@ -170,10 +176,14 @@ def _order(identities: Sequence[str], owner: Indices) -> list[int]:
     return sorted(range(len(identities)), key=lambda m: (identities[m], first[m]))
 
 
+def _is(members: pa.Table, basis: CapacityBasis) -> Flags:
+    """(M) whose capacity is known in a way."""
+    found: Flags = pc.fill_null(pc.equal(members["capacity_basis"], basis.value), False).to_numpy()
+    return found
+
+
 def _capacity(members: pa.Table) -> Floats:
-    at_least: Flags = pc.fill_null(
-        pc.equal(members["capacity_basis"], CapacityBasis.AT_LEAST.value), False
-    ).to_numpy()
+    at_least = _is(members, CapacityBasis.AT_LEAST)
     silent: Flags = pc.fill_null(members["not_committing"], False).to_numpy()
     per_second = floats_of(members["capacity_per_second"])
     known = np.where(silent, 0.0, per_second)

@@ -145,10 +145,14 @@ class Counterfactual:
     at: datetime = column("Snapshot up to which it is replayed.")
     partitions: str = column("Fingerprint of the partitions.")
     members: tuple[str, ...] = column("Identities of the members.")
+    ids: str = column("Fingerprint of their member ids at the start.")
     assignment: str | None = column("Fingerprint of the assignment of the group at the start.")
     low: tuple[float, ...] = column("Capacity of each member, upper end: it has the least lag.")
     expected: tuple[float, ...] = column("Capacity of each member, expected.")
     high: tuple[float, ...] = column("Capacity of each member, lower end.")
+    age: float = column(
+        "Seconds since the last commit, on average; what arrives in them is no backlog."
+    )
     waits: float = column("Actual backlog at that snapshot.", unit=Unit.OFFSETS)
     price: float = column(
         "Lag that the switch would have cost.", default=0.0, unit=Unit.OFFSET_SECONDS
