@@ -4,10 +4,10 @@
 -- certainly cost more than it saved (saved_high below 0). A switch for racks alone paid if the cross-rack share fell, and
 -- did harm if it rose. recall: share of the hours (or days) with a recommended switch, of those in which a switch would
 -- certainly have saved lag, and at least :gain of it; adopted switches count. regret: lag that switches would have saved
--- but did not, divided by what all could have saved. coverage: share of the lag forecasts for 15 minutes and one hour,
--- one per group and hour, with the actual lag in p10 to p90; after a day, those of adopted advice.
--- coverage_of_worst_tenth: the same for the tenth of the groups with the lowest, of groups with 20 forecasts. wobble:
--- advice that was withdrawn and given again within a day. messages: without edits. Both are per 1,000 group-days.
+-- but did not, divided by what all could have saved. coverage: share of the lag forecasts for 15 minutes and one hour
+-- with the actual lag in p10 to p90; after a day, those of adopted advice. coverage_of_worst_tenth: the same for the
+-- tenth of the groups with the lowest, of groups with 100 forecasts. wobble: advice that was withdrawn and given again
+-- within a day. messages: without edits. Both are per 1,000 group-days.
 --
 -- Parameters:
 --   :cluster text = null            Configured name of the cluster; null for all clusters.
@@ -181,70 +181,58 @@ missed AS (
     GROUP BY after_seconds, cluster, group_id
 ),
 
-forecast AS (
-    SELECT DISTINCT ON (history.cluster, history.group_id, date_bin('1 hour', history.taken_at, '2000-01-01 00:00:00+00'))
+sample AS (
+    SELECT
         history.cluster,
         history.group_id,
         history.taken_at,
         history.forecast_soon_lag_low,
         history.forecast_soon_lag_high,
         history.forecast_lag_low,
-        history.forecast_lag_high
+        history.forecast_lag_high,
+        -- samples have seven digits of a forecast
+        history.total_lag::real AS lag,
+        count(*) FILTER (WHERE history.reassigned) OVER (
+            PARTITION BY history.cluster, history.group_id ORDER BY history.taken_at
+        ) AS assignments
     FROM lag_history AS history
     CROSS JOIN period
     WHERE
         history.taken_at > period.begins_at
         AND history.taken_at <= period.ends_at
-        AND history.forecast_lag_low IS NOT NULL
         AND (CAST(:cluster AS text) IS NULL OR history.cluster = CAST(:cluster AS text))
-    ORDER BY
-        history.cluster,
-        history.group_id,
-        date_bin('1 hour', history.taken_at, '2000-01-01 00:00:00+00'),
-        history.taken_at
 ),
 
-band AS (
-    SELECT forecast.cluster, forecast.group_id, forecast.taken_at, ahead.lasts, ahead.low, ahead.high
-    FROM forecast
+-- the first snapshot that is due, which starts a little early at most
+later AS (
+    SELECT
+        sample.*,
+        first_value(lag) OVER soon AS soon_lag,
+        first_value(assignments) OVER soon AS soon_assignments,
+        first_value(lag) OVER hour AS hour_lag,
+        first_value(assignments) OVER hour AS hour_assignments
+    FROM sample
+    WINDOW
+        soon AS (
+            PARTITION BY cluster, group_id ORDER BY taken_at
+            RANGE BETWEEN interval '885 seconds' FOLLOWING AND interval '990 seconds' FOLLOWING
+        ),
+        hour AS (
+            PARTITION BY cluster, group_id ORDER BY taken_at
+            RANGE BETWEEN interval '3540 seconds' FOLLOWING AND interval '3960 seconds' FOLLOWING
+        )
+),
+
+-- a forecast is that of one assignment
+predicted AS (
+    SELECT later.cluster, later.group_id, later.taken_at, came.lag BETWEEN came.low::real AND came.high::real AS held
+    FROM later
     CROSS JOIN LATERAL (
         VALUES
-        (interval '15 minutes', forecast.forecast_soon_lag_low, forecast.forecast_soon_lag_high),
-        (interval '1 hour', forecast.forecast_lag_low, forecast.forecast_lag_high)
-    ) AS ahead (lasts, low, high)
-    WHERE ahead.low IS NOT NULL
-),
-
-predicted AS (
-    SELECT
-        band.cluster,
-        band.group_id,
-        band.taken_at,
-        -- samples have seven digits of a forecast
-        came.total_lag::real BETWEEN band.low::real AND band.high::real AS held
-    FROM band
-    CROSS JOIN LATERAL (
-        SELECT
-            later.total_lag,
-            later.taken_at
-        FROM lag_history AS later
-        WHERE
-            later.cluster = band.cluster
-            AND later.group_id = band.group_id
-            AND later.total_lag IS NOT NULL
-            AND later.taken_at BETWEEN band.taken_at + 0.9 * band.lasts AND band.taken_at + 1.1 * band.lasts
-        ORDER BY abs(extract(epoch FROM later.taken_at - band.taken_at - band.lasts)), later.taken_at LIMIT 1
-    ) AS came
-    -- a forecast is that of one assignment
-    WHERE NOT EXISTS (
-        SELECT FROM lag_history AS changed
-        WHERE
-            changed.cluster = band.cluster
-            AND changed.group_id = band.group_id
-            AND changed.reassigned
-            AND changed.taken_at > band.taken_at
-            AND changed.taken_at <= came.taken_at
-    )
+        (forecast_soon_lag_low, forecast_soon_lag_high, soon_lag, soon_assignments),
+        (forecast_lag_low, forecast_lag_high, hour_lag, hour_assignments)
+    ) AS came (low, high, lag, assignments)
+    WHERE came.low IS NOT NULL AND came.lag IS NOT NULL AND came.assignments = later.assignments
 ),
 
 held AS (
@@ -264,7 +252,7 @@ group_coverage AS (
         count(*) OVER (PARTITION BY after_seconds) AS groups
     FROM held
     GROUP BY after_seconds, cluster, group_id
-    HAVING count(*) >= 20
+    HAVING count(*) >= 100
 ),
 
 wobbled AS (

@@ -44,6 +44,7 @@ from evenkeel.engine.model.text import slug
 from evenkeel.engine.records.tables import METADATA
 from tests.benchmarks.landau import results as landau
 from tests.helpers import cookbook, made_pages
+from tests.helpers.fluid import ledger
 from tests.helpers.made_schema import schema
 from tests.helpers.view_samples import page as columns_page
 from tests.helpers.view_samples import public
@@ -308,6 +309,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "cookbook": cookbook.chapter,
     "exit codes": made_pages.exit_codes,
     "landau": landau.section,
+    "ledger": ledger.section,
     "pages": made_pages.pages,
     "queries": _queries,
     "tables": _relations,

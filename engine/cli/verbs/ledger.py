@@ -69,8 +69,10 @@ def ledger(
         raise NothingFound("the ledger has no snapshot of this period.")
     if as_json:
         emit(rows)
+    elif markdown:
+        print(views.markdown(rows))
     else:
-        views.show_scores(rows, markdown=markdown)
+        views.show_scores(rows)
 
 
 def _verify(history: History, cluster: str | None, head: str | None, *, as_json: bool) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...advice.ledger import Chain, Finding, Misfit
-from ...model.formats import NOTHING, brief, minute, number, percent
+from ...model.formats import NOTHING, brief, clock, minute, number, percent
 from ...model.text import printable, several
 from .layout import plain_heading
 from .tables import Table, show, tell
@@ -42,20 +42,25 @@ _WRONG: Mapping[Misfit, str] = {
 }
 
 
-def show_scores(rows: Sequence[Mapping[str, Any]], *, markdown: bool = False) -> None:
+def show_scores(rows: Sequence[Mapping[str, Any]]) -> None:
     """Print the scores, with their targets and worst cases."""
+    tell([_title(rows)])
+    print()
+    show([_scores(rows), _rates(rows)])
+
+
+def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The same in Markdown."""
+    tables = ("\n".join(_markdown(table)) for table in (_scores(rows), _rates(rows)))
+    return "\n\n".join([f"{_title(rows)}:", *tables])
+
+
+def _title(rows: Sequence[Mapping[str, Any]]) -> str:
     first = rows[0]
-    title = (
+    return (
         f"{several(first['snapshots'], 'snapshot')} from {minute(first['since'])} to {minute(first['until'])},"
         f" {number(first['group_days'])} group-days"
     )
-    tables = [_scores(rows), _rates(rows)]
-    if markdown:
-        print("\n\n".join([f"{title}:", *("\n".join(_markdown(table)) for table in tables)]))
-        return
-    tell([title])
-    print()
-    show(tables)
 
 
 def _scores(rows: Sequence[Mapping[str, Any]]) -> Table:
@@ -63,7 +68,15 @@ def _scores(rows: Sequence[Mapping[str, Any]]) -> Table:
     by_time = {(row["score"], row["after_seconds"]): row for row in rows}
     names = dict.fromkeys(row["score"] for row in rows if row["after_seconds"] is not None)
     return Table(
-        headings=("Score", "Target", ">After 1 h", ">Cases", ">After 1 d", ">Cases", "Worst case"),
+        headings=(
+            "Score",
+            "Target",
+            ">After 1 h",
+            ">Cases",
+            ">After 1 d",
+            ">Cases",
+            "Worst case (UTC)",
+        ),
         rows=[
             (
                 NAMES[name],
@@ -78,7 +91,7 @@ def _scores(rows: Sequence[Mapping[str, Any]]) -> Table:
 
 def _rates(rows: Sequence[Mapping[str, Any]]) -> Table:
     return Table(
-        headings=("Per 1,000 group-days", ">Number", "Worst case"),
+        headings=("Per 1,000 group-days", ">Number", "Worst case (UTC)"),
         rows=[
             (
                 NAMES[row["score"]],
@@ -111,7 +124,7 @@ def _worst(row: Mapping[str, Any]) -> str:
     """Group, time and value of the worst case."""
     if row["worst_group"] is None:
         return NOTHING
-    at = f" {minute(row['worst_at'])}" if row["worst_at"] else ""
+    at = f" {clock(row['worst_at'])}" if row["worst_at"] else ""
     value = row["worst_value"]
     if value is None:
         how = ""

@@ -61,11 +61,11 @@ def test_the_page_has_targets_cases_and_the_worst_case(run, history):
     lines = [" ".join(line.split()) for line in result.stdout.splitlines() if line]
     assert lines == [
         "8,640 snapshots from 2026-03-01 12:00 UTC to 2026-03-31 12:00 UTC, 1,204 group-days",
-        "Score Target After 1 h Cases After 1 d Cases Worst case",
+        "Score Target After 1 h Cases After 1 d Cases Worst case (UTC)",
         "Switches that paid at least 95% 90% (missed) 10 no case yet 0"
-        " a|b (eu) 2026-03-01 12:00 UTC: -1.2M lag-seconds",
+        " a|b (eu) 03-01 12:00: -1.2M lag-seconds",
         "Coverage of forecasts 75% to 85% 80% 5,000 50% (missed) 2 -",
-        "Per 1,000 group-days Number Worst case",
+        "Per 1,000 group-days Number Worst case (UTC)",
         "Messages 42 -",
         "- not applicable",
     ]

@@ -304,7 +304,7 @@ def test_recall_and_regret_count_hours_and_days(history: PostgresHistory) -> Non
     assert found["recall", 86400] == (1.0, 2, None)
 
 
-def forecast(snapshot_id: str) -> Any:
+def forecast(snapshot_id: str, group: str) -> Any:
     """Between 50 and 150 offsets, 15 minutes ahead and an hour ahead."""
     ends = {"low": 50.0, "expected": 100.0, "high": 150.0}
     bands = {
@@ -312,21 +312,26 @@ def forecast(snapshot_id: str) -> Any:
         for ahead in ("soon_lag", "lag")
         for end, value in ends.items()
     }
-    return candidates(snapshot_id, "app", ["live"], **bands)
+    return candidates(snapshot_id, group, ["live"], **bands)
 
 
-def test_coverage_is_that_of_forecasts_that_came_due(history: PostgresHistory) -> None:
-    """One forecast per group and hour, with both horizons, unless the assignment changed before."""
+@pytest.mark.parametrize(
+    ("assigned_at", "share", "cases"), [(None, 0.5, 4), (20, 1.0, 1), (60, 1.0, 2)]
+)
+def test_coverage_is_that_of_forecasts_that_came_due(
+    history: PostgresHistory, assigned_at: int | None, share: float, cases: int
+) -> None:
+    """15 minutes ahead they held, an hour ahead not; one whose group got another assignment before does not count."""
     for number in range(0, 130, 5):
         taken = manifest(number)
         history.store_snapshot(taken)
-        changes = {"reassigned": True} if number == 120 else {}
-        tables = metrics(taken.snapshot_id, {"app": [100 if number < 60 else 300]}, **changes)
-        history.store_metrics(taken.snapshot_id, tables)
+        now = "b" if assigned_at is not None and number >= assigned_at else "a"
+        lags = {"app": [100 if number < 60 else 300]}
+        history.store_metrics(taken.snapshot_id, metrics(taken.snapshot_id, lags, assignment=now))
         if number in (0, 5):
-            history.store_candidates(taken.snapshot_id, forecast(taken.snapshot_id))
+            history.store_candidates(taken.snapshot_id, forecast(taken.snapshot_id, "app"))
     found = scores(history)
-    assert found["coverage", 3600] == (0.5, 2, None), "15 minutes ahead it held, an hour ahead not"
+    assert found["coverage", 3600] == (share, cases, None)
     assert found["coverage_of_worst_tenth", 3600] == (None, 0, None), "too few forecasts"
 
 
