@@ -31,6 +31,7 @@ from ..pipeline.propose import propose_candidates, record_candidates
 from ..pipeline.whatif import SeenGroup, seen_of
 from ..ports import Lake
 from ..records import Course, record_of
+from ..snapshots import split_snapshot_id
 from ..snapshots.chunks import chunks_of, in_halves
 from ..snapshots.groups_with_past import (
     Lookback,
@@ -46,6 +47,9 @@ from ..snapshots.walk_lake import WalkedLake
 from .sources import SnapshotSource, tell_left_out
 
 _log = logger(__name__)
+
+REMEMBERED = 4
+"""How many times `lookback` a run without stored metrics looks back for how often a group commits."""
 
 LOCAL_RUN = "local run: not validated, not stored"
 
@@ -185,7 +189,10 @@ def _learned(
 ) -> dict[str, Learned]:
     """How often some groups commit, as the pipeline would remember it from the snapshots before."""
     learned: dict[str, Learned] = {}
-    for snapshot_id in lookback_ids(lake, settings, newest)[1:]:
+    # each looks back itself, so half as far apart they show all that happened
+    apart, (cluster, _) = max(settings.lookback // 2, 1), split_snapshot_id(newest)
+    ids = lake.snapshots(cluster, until=newest, limit=REMEMBERED * settings.lookback + 1)
+    for snapshot_id in ids[1::apart]:
         if not names:
             break
         seen = _intervals(lake, settings, lookback_of(lake, settings, snapshot_id), names)

@@ -109,11 +109,15 @@ def lived(owners: Sequence[Indices]) -> list[Look]:
             assignment=str(own.tolist()),
             owner=own,
             stuck=np.zeros(6, np.bool_),
+            ids="same",
             ends=ENDS[at],
+            rates=RATE * np.array(SHARES),
             backlog=waits.copy(),
             capacity=capacity_ends(CAN, [False] * MEMBERS),
-            waits=float(waits.sum()),
-            uncommitted=0.0,
+            as_peers=np.zeros(MEMBERS, np.bool_),
+            lag=float(waits.sum()),
+            arrives=RATE * float(np.sum(SHARES)),
+            age=0.0,
             delay_seconds=float(waits.max() / 10),
         )
         moment = FIRST + timedelta(seconds=INTERVAL * at)

@@ -37,7 +37,7 @@ _TOPICS: Mapping[str, tuple[str, ...]] = {
     "Incidents": ("incident_history", "incident_totals"),
     "Advice": (
         *("advice_history", "advice_events", "advice_totals", "switch_outcomes", "advice_regret"),
-        "advice_scorecard",
+        *("advice_scorecard", "ledger_scores"),
         *("strategy_wins", "strategy_history", "backfill_changes"),
     ),
     "Racks": ("cross_rack_cost", "rack_cost_daily"),

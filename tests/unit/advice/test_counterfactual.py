@@ -105,7 +105,13 @@ class Life:
         waits = float(self.waits.sum())
         return Sight(
             at=FIRST + timedelta(seconds=EVERY * self.number),
-            decided=Advice(group="g", verdict=verdict, strategy=winner, facts=(reason("nothing"),)),
+            decided=Advice(
+                group="g",
+                verdict=verdict,
+                strategy=winner,
+                facts=(reason("nothing"),),
+                says={} if winner is None else {winner: 1.0},
+            ),
             diagnosis=Diagnosis.SKEWED_LOAD,
             candidates={name: _candidate(name, name == runs) for name in ("range", "sticky")},
             live=LiveFigures(

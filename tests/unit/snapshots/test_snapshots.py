@@ -272,9 +272,9 @@ def test_a_file_from_before_a_column_with_a_default_is_read(missing):
 
 @pytest.mark.parametrize("dataset", list(SNAPSHOT))
 def test_a_table_that_lacks_a_column_without_a_default_is_an_error(dataset):
-    """Nothing is made up in its place."""
+    """Nothing is made up in its place; `retention_bytes` came later."""
     schema = SNAPSHOT[dataset]
-    for name in schema.names:
+    for name in {*schema.names} - {"retention_bytes"}:
         with pytest.raises(KeyError, match=name):
             shaped(schema.empty_table().drop_columns([name]), schema)
 
