@@ -111,7 +111,9 @@ def _skewed(fact, k):
 
 
 def _hot(fact, k):
-    return set(np.flatnonzero(fact.arrivals(k, 2) > fact.capacity(k).max()).tolist())
+    arrivals = fact.arrivals(k, 2)
+    hot = (arrivals > fact.capacity(k).max()) & (arrivals >= 2 * np.median(arrivals))
+    return set(np.flatnonzero(hot).tolist()) if hot.sum() <= len(arrivals) / 4 else set()
 
 
 def _hanging(fact, k):
