@@ -1,5 +1,5 @@
--- How good was the advice? One row per score and time after the adoption (an hour and a day), with its target; value is
--- null without a case. switches_that_paid and harm: shares of the switches that were advised, adopted and compared with
+-- How good was the advice? One row per cluster, score and time after the adoption (an hour and a day), with its target;
+-- value is null without a case. switches_that_paid and harm: shares of the switches that were advised, adopted and compared with
 -- a replay of the assignment before. A switch paid if it certainly saved lag (saved_low above 0). It did harm if it
 -- certainly cost more than it saved (saved_high below 0). A switch for racks alone paid if the cross-rack share fell, and
 -- did harm if it rose. recall: share of the hours (or days) with a recommended switch, of those in which a switch would
@@ -15,6 +15,7 @@
 --   :until timestamptz = null       End of the period; null for now.
 --   :gain double precision = 0.2    Share of the lag that a switch must save to count for recall (policy key lag_gain).
 --
+-- Columns as in: ledger.
 -- Its own columns:
 --   score text                           Name of the score.
 --   after_seconds integer = none         Seconds after the adoption; null if the score has none.
@@ -22,12 +23,11 @@
 --   at_least double precision = none     Lower limit of the target; null if there is none.
 --   at_most double precision = none      Upper limit of the target; null if there is none.
 --   cases bigint                         Number of switches, hours, days, forecasts, groups or group-days.
---   worst_cluster text = none            Cluster of the case that harms the score most; null if there is none.
---   worst_group text = none              Group of the worst case.
+--   worst_group text = none              Group of the case that harms the score most; null if there is none.
 --   worst_at timestamptz = none          Time of the worst case.
 --   worst_value double precision = none  Its value: saved or missed lag in lag-seconds, coverage, or number of repetitions.
---   since timestamptz = none             Start of the first snapshot; null without snapshots.
---   until timestamptz = none             Start of the last snapshot.
+--   since timestamptz                    Start of the first snapshot.
+--   until timestamptz                    Start of the last snapshot.
 --   snapshots bigint                     Number of snapshots.
 --   group_days double precision          Days that they cover, summed over groups.
 WITH period AS (
@@ -59,11 +59,13 @@ entry AS (
 
 extent AS (
     SELECT
+        cluster,
         min(taken_at) AS since,
         max(taken_at) AS until,
         count(*) AS snapshots,
-        coalesce(sum(group_days), 0)::double precision AS group_days
+        sum(group_days)::double precision AS group_days
     FROM entry
+    GROUP BY cluster
 ),
 
 checked AS (
@@ -248,8 +250,8 @@ group_coverage AS (
         cluster,
         group_id,
         avg(held::integer)::double precision AS share,
-        row_number() OVER (PARTITION BY after_seconds ORDER BY avg(held::integer), cluster, group_id) AS place,
-        count(*) OVER (PARTITION BY after_seconds) AS groups
+        row_number() OVER (PARTITION BY after_seconds, cluster ORDER BY avg(held::integer), group_id) AS place,
+        count(*) OVER (PARTITION BY after_seconds, cluster) AS groups
     FROM held
     GROUP BY after_seconds, cluster, group_id
     HAVING count(*) >= 100
@@ -280,7 +282,9 @@ wobbled AS (
 ),
 
 message AS (
-    SELECT count(*) AS messages
+    SELECT
+        history.cluster,
+        count(*) AS messages
     FROM message_history AS history
     CROSS JOIN period
     WHERE
@@ -289,42 +293,56 @@ message AS (
         AND coalesce(history.taken_at, history.created_at) > period.begins_at
         AND coalesce(history.taken_at, history.created_at) <= period.ends_at
         AND (CAST(:cluster AS text) IS NULL OR history.cluster = CAST(:cluster AS text))
+    GROUP BY history.cluster
 ),
 
 result AS (
-    SELECT 'switches_that_paid' AS score, after_seconds, avg(paid::integer)::double precision AS value, count(*) AS cases
+    SELECT
+        'switches_that_paid' AS score,
+        cluster,
+        after_seconds,
+        avg(paid::integer)::double precision AS value,
+        count(*) AS cases
     FROM switch
-    GROUP BY after_seconds
+    GROUP BY cluster, after_seconds
     UNION ALL
-    SELECT 'harm', after_seconds, avg(harmed::integer)::double precision, count(*) FROM switch
-    GROUP BY after_seconds
+    SELECT 'harm', cluster, after_seconds, avg(harmed::integer), count(*) FROM switch
+    GROUP BY cluster, after_seconds
     UNION ALL
-    SELECT 'recall', after_seconds, avg(told::integer)::double precision, count(*) FROM chance
-    GROUP BY after_seconds
+    SELECT 'recall', cluster, after_seconds, avg(told::integer), count(*) FROM chance
+    GROUP BY cluster, after_seconds
     UNION ALL
-    SELECT 'regret', after_seconds, coalesce(sum(missed), 0) / nullif(sum(could), 0), sum(cases)::bigint FROM missed
-    GROUP BY after_seconds
+    SELECT 'regret', cluster, after_seconds, coalesce(sum(missed), 0) / nullif(sum(could), 0), sum(cases)::bigint
+    FROM missed
+    GROUP BY cluster, after_seconds
     UNION ALL
-    SELECT 'coverage', after_seconds, avg(held::integer)::double precision, count(*) FROM held
-    GROUP BY after_seconds
+    SELECT 'coverage', cluster, after_seconds, avg(held::integer), count(*) FROM held
+    GROUP BY cluster, after_seconds
     UNION ALL
-    SELECT 'coverage_of_worst_tenth', after_seconds, avg(share), count(*) FROM group_coverage
+    SELECT 'coverage_of_worst_tenth', cluster, after_seconds, avg(share), count(*) FROM group_coverage
     WHERE place <= ceil(groups / 10.0)
-    GROUP BY after_seconds
+    GROUP BY cluster, after_seconds
     UNION ALL
     SELECT
         'wobble',
+        extent.cluster,
         NULL,
-        1000 * coalesce((SELECT sum(times) FROM wobbled), 0)::double precision / nullif(group_days, 0),
-        floor(group_days)::bigint
-    FROM extent
+        1000 * coalesce(sum(wobbled.times), 0) / nullif(extent.group_days, 0),
+        floor(extent.group_days)::bigint
+    FROM extent LEFT JOIN wobbled ON wobbled.cluster = extent.cluster
+    GROUP BY extent.cluster, extent.group_days
     UNION ALL
-    SELECT 'messages', NULL, 1000 * message.messages / nullif(extent.group_days, 0), floor(extent.group_days)::bigint
-    FROM extent CROSS JOIN message
+    SELECT
+        'messages',
+        extent.cluster,
+        NULL,
+        1000 * coalesce(message.messages, 0) / nullif(extent.group_days, 0),
+        floor(extent.group_days)::bigint
+    FROM extent LEFT JOIN message ON message.cluster = extent.cluster
 ),
 
 example AS (
-    SELECT DISTINCT ON (score, after_seconds) score, after_seconds, cluster, group_id, at, value
+    SELECT DISTINCT ON (score, cluster, after_seconds) score, after_seconds, cluster, group_id, at, value
     FROM (
         SELECT 'switches_that_paid' AS score, after_seconds, cluster, group_id, adopted_at AS at, saved AS value, saved AS badness
         FROM switch WHERE NOT paid
@@ -343,27 +361,28 @@ example AS (
         UNION ALL
         SELECT 'wobble', NULL, cluster, group_id, at, times, -times FROM wobbled
     ) AS listed
-    ORDER BY score, after_seconds, badness NULLS LAST, cluster, group_id, at
+    ORDER BY score, cluster, after_seconds, badness NULLS LAST, group_id, at
 )
 
 SELECT
+    extent.cluster,
     wanted.score,
     wanted.after_seconds,
     result.value,
     wanted.at_least,
     wanted.at_most,
     coalesce(result.cases, 0) AS cases,
-    example.cluster AS worst_cluster,
     example.group_id AS worst_group,
     example.at AS worst_at,
-    example.value AS worst_value,
+    example.value::double precision AS worst_value,
     extent.since,
     extent.until,
     extent.snapshots,
     extent.group_days
-FROM (
+FROM extent
+CROSS JOIN (
     VALUES
-    (1, 'switches_that_paid', 3600, 0.95, NULL),
+    (1, 'switches_that_paid', 3600, 0.95::double precision, NULL::double precision),
     (1, 'switches_that_paid', 86400, 0.95, NULL),
     (2, 'harm', 3600, NULL, 0.01),
     (2, 'harm', 86400, NULL, 0.01),
@@ -378,7 +397,14 @@ FROM (
     (7, 'wobble', NULL, NULL, NULL),
     (8, 'messages', NULL, NULL, NULL)
 ) AS wanted (place, score, after_seconds, at_least, at_most)
-CROSS JOIN extent
-LEFT JOIN result ON result.score = wanted.score AND result.after_seconds IS NOT DISTINCT FROM wanted.after_seconds
-LEFT JOIN example ON example.score = wanted.score AND example.after_seconds IS NOT DISTINCT FROM wanted.after_seconds
-ORDER BY wanted.place, wanted.after_seconds;
+LEFT JOIN result
+    ON
+        result.cluster = extent.cluster
+        AND result.score = wanted.score
+        AND result.after_seconds IS NOT DISTINCT FROM wanted.after_seconds
+LEFT JOIN example
+    ON
+        example.cluster = extent.cluster
+        AND example.score = wanted.score
+        AND example.after_seconds IS NOT DISTINCT FROM wanted.after_seconds
+ORDER BY extent.cluster, wanted.place, wanted.after_seconds;

@@ -1,6 +1,7 @@
 -- The ledger beside the stored advice: one row per row of the ledger or advised snapshot, in the order of the ledger.
 -- Columns of the ledger are null for a snapshot that it lacks, `found` for a snapshot that is deleted. Columns that
 -- change later (until, repeats) are not part of the digests. The session must have the settings of `AS_TEXT`.
+-- A column that a later migration adds must be null in older rows, or be left out here as well.
 --
 -- Parameters:
 --   :cluster text = null      Configured name of the cluster; null for all clusters.

@@ -65,7 +65,7 @@ def ledger(
         return
     given = {} if cluster is None else {"cluster": cluster}
     rows = history.query("ledger_scores", hours=24 * days, **given)
-    if not rows[0]["snapshots"]:
+    if not rows:
         raise NothingFound("the ledger has no snapshot of this period.")
     if as_json:
         emit(rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from ...advice.ledger import Chain, Finding, Misfit
@@ -43,23 +44,30 @@ _WRONG: Mapping[Misfit, str] = {
 
 
 def show_scores(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print the scores, with their targets and worst cases."""
-    tell([_title(rows)])
-    print()
-    show([_scores(rows), _rates(rows)])
+    """Print the scores of each cluster, with their targets and worst cases."""
+    for place, own in enumerate(_by_cluster(rows)):
+        tell([*([""] if place else []), _title(own), ""])
+        show([_scores(own), _rates(own)])
 
 
 def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
     """The same in Markdown."""
-    tables = ("\n".join(_markdown(table)) for table in (_scores(rows), _rates(rows)))
-    return "\n\n".join([f"{_title(rows)}:", *tables])
+    paragraphs: list[str] = []
+    for own in _by_cluster(rows):
+        tables = ("\n".join(_markdown(table)) for table in (_scores(own), _rates(own)))
+        paragraphs += [_title(own), *tables]
+    return "\n\n".join(paragraphs)
+
+
+def _by_cluster(rows: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    return [list(own) for _, own in groupby(rows, key=lambda row: row["cluster"])]
 
 
 def _title(rows: Sequence[Mapping[str, Any]]) -> str:
     first = rows[0]
     return (
-        f"{several(first['snapshots'], 'snapshot')} from {minute(first['since'])} to {minute(first['until'])},"
-        f" {number(first['group_days'])} group-days"
+        f"{printable(first['cluster'])}: {several(first['snapshots'], 'snapshot')} from {minute(first['since'])}"
+        f" to {minute(first['until'])}, {number(first['group_days'])} group-days"
     )
 
 
@@ -132,7 +140,7 @@ def _worst(row: Mapping[str, Any]) -> str:
         how = f": {'-' if value < 0 else ''}{brief(abs(value))} lag-seconds"
     else:
         how = f": {several(round(value), 'time') if row['score'] == 'wobble' else percent(value)}"
-    return f"{row['worst_group']} ({row['worst_cluster']}){at}{how}"
+    return f"{row['worst_group']}{at}{how}"
 
 
 def _markdown(table: Table) -> list[str]:

@@ -221,9 +221,9 @@ def scores(history: PostgresHistory) -> dict[tuple[str, int | None], tuple[Any, 
 
 
 def test_a_score_without_a_case_is_unknown(history: PostgresHistory) -> None:
-    """Neither 0 nor 100 %: nothing was advised, in no time."""
-    assert {value for value, *_ in scores(history).values()} == {None}
+    """Neither 0 nor 100 %: nothing was advised to switch, in no time."""
     told(history, 0)
+    assert {value for value, *_ in scores(history).values()} == {None}
     told(history, 30)
     found = scores(history)
     assert {name for (name, _), (value, *_) in found.items() if value is not None} == {
@@ -330,6 +330,7 @@ def test_coverage_is_that_of_forecasts_that_came_due(
         history.store_metrics(taken.snapshot_id, metrics(taken.snapshot_id, lags, assignment=now))
         if number in (0, 5):
             history.store_candidates(taken.snapshot_id, forecast(taken.snapshot_id, "app"))
+            history.store_advice(taken.snapshot_id, [])
     found = scores(history)
     assert found["coverage", 3600] == (share, cases, None)
     assert found["coverage_of_worst_tenth", 3600] == (None, 0, None), "too few forecasts"

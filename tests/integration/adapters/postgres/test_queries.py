@@ -80,6 +80,10 @@ def filled(module_database_url: str) -> PostgresHistory:
                 " VALUES (%s, 'late', 'warning', now(), now())",
                 [cluster],
             )
+            connection.execute(
+                "INSERT INTO alert (key, cluster, kind, channel, message) VALUES (%s, %s, 'late', '#c', '{}')",
+                [f"late {cluster}", cluster],
+            )
             history.add_silence(silence(cluster=cluster))
             connection.execute(
                 "INSERT INTO step_run (cluster, step, started_at, finished_at, outcome, error)"

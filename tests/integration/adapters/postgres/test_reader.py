@@ -87,10 +87,11 @@ def test_a_reader_reads_every_view_and_writes_nothing(
     assert told == []
     history = PostgresHistory(database_url)
     fill(history)
-    names = [name for name in sql.views() if name != "incident_history"]
+    unfilled = ("incident_history", "message_history")
+    names = [name for name in sql.views() if name not in unfilled]
     counts = asked(postgres_server, database_url, reader, *(f"SELECT * FROM {n}" for n in names))
     assert [name for name, count in zip(names, counts, strict=True) if not count] == []
-    asked(postgres_server, database_url, reader, "SELECT * FROM incident_history")
+    asked(postgres_server, database_url, reader, *(f"SELECT * FROM {n}" for n in unfilled))
     for refused in (
         "SELECT * FROM incident_course",
         "SELECT * FROM group_hour",

@@ -66,7 +66,9 @@ def rounded(value: Any) -> Any:
 
 NOW = {
     "advice_scorecard": "checks have come due",
-    **dict.fromkeys(("advice_history", "incident_history", "validation_history"), "what was"),
+    **dict.fromkeys(
+        ("advice_history", "incident_history", "message_history", "validation_history"), "what was"
+    ),
     **dict.fromkeys(
         ("lag_history", "group_lag_trend", "strategy_wins", "rack_cost_daily", "churn_weekly"),
         "what was",
