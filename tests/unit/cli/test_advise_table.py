@@ -131,7 +131,7 @@ def test_the_worst_is_on_top_and_what_is_healthy_is_counted(few, monkeypatch):
     assert lines[start + 7] == "1 healthy group, no change advised: fine (--all shows them)"
     assert lines[:2] == [
         "Cluster prod: 7 groups, 4 snapshots, newest 2026-03-01 12:15 UTC (local run: not validated, not stored)",
-        "1 switch pending, 5 not evaluated",
+        "1 switch pending, 2 groups behind, 5 not evaluated",
     ]
     everything = shown(few, monkeypatch, None, every=True)
     assert [line for line in everything if line.startswith("fine ")]
@@ -186,13 +186,13 @@ def test_one_group_is_told_from_its_problem_to_the_next_command(told):
     lines = text.splitlines()
     head = "skewed-load (demo): Stable, classic protocol, range, 3 members, 12 partitions; 2026-11-22 16:39 UTC"
     assert lines[0] == head
-    labels = [line.split()[0] for line in lines[2:7]]
-    assert labels == ["Problem", "Advice", "Effect", "Cost", "Next"]
+    labels = [line.split()[0] for line in lines[2:8]]
+    assert labels == ["Problem", "Action", "Advice", "Effect", "Cost", "Next"]
     assert (
-        "Lag in 1 h 15.6k -> 22 (p10-p90: 13.1k-17.2k -> 0-414), caught up in 6 to 10 min." in text
+        "Lag in 1 h 15.5k -> 22 (p10-p90: 13.1k-17.3k -> 0-44), caught up in 6 to 10 min." in text
     )
-    assert "evenkeel runbook --group skewed-load --strategy roundrobin" in lines[6]
-    table = lines.index("") and [line.split("  ")[0] for line in lines[9:15]]
+    assert "evenkeel runbook --group skewed-load --strategy roundrobin" in lines[7]
+    table = lines.index("") and [line.split("  ")[0] for line in lines[10:16]]
     assert table[:2] == ["range (current)", "roundrobin"]
     place = lines.index("  balanced, drain: needs members that follow plans (evenkeel-plan)")
     assert lines[place + 1] == "    evenkeel runbook --group skewed-load --strategy balanced"

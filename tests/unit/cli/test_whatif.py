@@ -45,7 +45,7 @@ def test_what_becomes_of_the_group_comes_first_then_its_strategies(asked):
     told = dict(re.split(" {2,}", line.strip(), maxsplit=1) for line in lines[2:7])
     assert list(told) == ["Health", "Effect", "Busiest", "Moves", "Size"]
     assert (
-        told["Effect"] == "Lag in 1 h 15.6k (p10-p90: 13.1k-17.2k), not caught up within the hour."
+        told["Effect"] == "Lag in 1 h 15.5k (p10-p90: 13.1k-17.3k), not caught up within the hour."
     )
     (at,) = [place for place, line in enumerate(lines) if line.startswith("STRATEGY ")]
     assert lines[at + 1].startswith("range (current) ")
