@@ -55,10 +55,10 @@ class Condition:
 
     @cached_property
     def firm(self) -> Floats:
-        """(M) offsets/s that each member is known to do at most; nan unknown."""
+        """(M) offsets/s that each member is known to do at most, as forecasts take it; nan unknown."""
         one = self.seen
         # who keeps up with more than was thought does so
-        does = np.where(one.firm, np.fmax(one.capacity, self._kept_up), np.nan)
+        does = np.where(one.taken, np.fmax(one.capacity, self._kept_up), np.nan)
         return self.made.able(does, self.peers_firm)
 
     @cached_property
@@ -84,7 +84,7 @@ class Condition:
     def peers_firm(self) -> float:
         """Offsets/s that one who joins is taken to do at most; nan unknown."""
         one = self.seen
-        known = np.where(one.firm, one.capacity, np.nan)
+        known = np.where(one.taken, one.capacity, np.nan)
         return newcomer(self._median(known), self._median(one.seen_speed))
 
     def _median(self, per_second: Floats) -> float:
