@@ -18,7 +18,8 @@ from tests.stage.workload.members import Member, SteadyProducer
 from tests.stage.workload.topics import Placement
 from tests.twins.plan import MEMBERS, Pair
 
-COMMIT_SECONDS = 3.0
+COMMIT_SECONDS = 1.0
+"""From one commit to the next: few of them between two snapshots would make speeds look uneven."""
 
 
 @dataclass

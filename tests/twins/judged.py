@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from evenkeel.engine.advice.counterfactual import Present, begun, gone_on, stayed, with_own
+from evenkeel.engine.advice.counterfactual import (
+    Present,
+    before_switch,
+    begun,
+    gone_on,
+    stayed,
+    with_own,
+)
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.model.groups import GroupSnapshot
 from evenkeel.engine.pipeline.measure import observed_of, tables_of
@@ -19,7 +26,7 @@ from evenkeel.engine.snapshots.groups_with_past import BatchWithPast
 from tests.helpers.measuring import of_tables
 
 LATE_SECONDS = 10.0
-"""The SLO here: a snapshot is taken every ten seconds, not every five minutes."""
+"""The SLO here: snapshots are seconds apart, not minutes."""
 
 PATIENCE = 3
 """Looks at the end of which one must have a replay: a group may rebalance at any of them."""
@@ -163,8 +170,7 @@ def replays(
     """
     The replay of the assignment before the switch after each look, as advice carries it along.
 
-    It begins with the last look that shows that assignment, be it between two restarts; where nobody switches, with the
-    last one before.
+    It begins with the last look before members restart; where nobody switches, with the last one before.
     """
     way: Counterfactual | None = None
     before: str | None = None
@@ -172,11 +178,14 @@ def replays(
     for look in goes:
         present = look.present
         shows = present.assignment if present else None
-        if present is not None and (look.at <= since or (switches and shows == before)):
-            way, before, now = begun(present, present.owner, look.at), shows, shows
+        if look.at <= since:
+            way = way if present is None else begun(present, present.owner, look.at)
+            before = now = shows or before
         else:
             way = gone_on(way, present, look.at)
-            if shows not in (None, now):
+            if switches and shows == before:
+                way = before_switch(way, present, look.at)
+            elif shows not in (None, now):
                 way, now = with_own(way, present), shows
         yield way
 

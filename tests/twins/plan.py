@@ -11,7 +11,7 @@ import numpy as np
 
 from evenkeel.engine.model.arrays import Floats
 
-INTERVAL = 10.0
+INTERVAL = 15.0
 """Seconds that an interval of a curve takes here, and from one snapshot to the next."""
 
 RATE = 36.0

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from tests.helpers.fluid.plan import EVERY
 from tests.twins.judged import Judged
-from tests.twins.plan import RATE
+from tests.twins.plan import INTERVAL, RATE
 
 RESULTS = Path(__file__).with_name("results.json")
 
@@ -54,11 +55,13 @@ def section() -> str:
     inside = sum(bool(one.inside) for one in switching)
     late = sum(bool(one.late_inside) for one in switching)
     head = (
-        "`python -m tests.twins --traces FOLDER` lets two groups read one topic on three brokers, at "
-        f"{RATE:.0f} records/s. One follows `evenkeel runbook`, its twin stays. Traces run 30 times faster.\n"
-        "The table has the lag in record-seconds since the switch, how much more the twin had, measured and "
-        "calculated (with its 80% interval), and how late the twin was at the end.\n"
-        f"Of {len(switching)} differences, {inside} are inside the interval; of {len(switching)} delays, {late}."
+        "`python -m tests.twins --traces FOLDER` lets pairs of groups read one topic each, on three brokers. One group "
+        "follows `evenkeel runbook`, its twin stays.\n"
+        f"Each topic receives {RATE:.0f} records/s on average. Traces run {EVERY / INTERVAL:.0f} times faster.\n\n"
+        "The table has lag in record-seconds since the switch, and how much more the twin had: measured, and "
+        "calculated from the other group's snapshots (80% interval).\n"
+        "Then it has how late the twin was at the end. A result is unknown if the group ends with another member.\n\n"
+        f"{inside} of {len(switching)} differences and {late} of {len(switching)} delays are inside the interval."
     )
     return "\n".join([head, "", *table(found)]) + "\n"
 

@@ -106,17 +106,17 @@ def lived(owners: Sequence[Indices]) -> list[Look]:
         present = Present(
             partitions="p",
             members=("a", "b", "c"),
+            ids=str(own is EVEN),
             assignment=str(own.tolist()),
             owner=own,
             stuck=np.zeros(6, np.bool_),
-            ids="same",
             ends=ENDS[at],
             rates=RATE * np.array(SHARES),
             backlog=waits.copy(),
             capacity=capacity_ends(CAN, [False] * MEMBERS),
             as_peers=np.zeros(MEMBERS, np.bool_),
             lag=float(waits.sum()),
-            arrives=RATE * float(np.sum(SHARES)),
+            arrives=RATE,
             age=0.0,
             delay_seconds=float(waits.max() / 10),
         )
@@ -139,6 +139,21 @@ def test_the_twin_is_where_the_replay_says_from_the_other_group() -> None:
     assert found.measured > 10 * found.came > 0
     assert found.expected == pytest.approx(found.measured, rel=0.02)
     assert found.inside
+
+
+@pytest.mark.parametrize(("restarted", "begins"), [(SWITCH, SWITCH - 1), (SWITCH - 2, SWITCH - 3)])
+def test_a_replay_begins_before_the_first_member_restarts(restarted: int, begins: int) -> None:
+    """With the last look before that: what the restarts cost is in what came."""
+    goes = lived(SWITCHES)
+    for at in range(restarted, len(goes)):
+        present = goes[at].present
+        assert present is not None
+        goes[at] = replace(goes[at], present=replace(present, ids="others"))
+    told = FIRST + timedelta(seconds=INTERVAL * (SWITCH - 5))
+
+    found = judged(SWITCHED, goes, lived(STAYS), told)
+
+    assert found.seconds == INTERVAL * (len(ENDS) - 1 - begins)
 
 
 def test_looks_that_show_nobody_are_passed_over() -> None:
