@@ -79,7 +79,7 @@ def test_a_message_is_an_event_with_its_text(run, skewed):
     assert message.pop("text").startswith("skewed-load: switch range -> roundrobin, lag in 1 h ")
     assert message == {
         "event": "message",
-        "at": "2026-03-02T01:35:00+00:00",
+        "at": "2026-03-02T01:30:00+00:00",
         "cluster": "fluid",
         "group": "skewed-load",
         "kind": "switch",

@@ -34,8 +34,10 @@ HOUR = 3600
 SWITCHED = [
     name
     for name, each in SITUATIONS.items()
-    # a fork takes a strategy by its name; `score` follows plans
-    if Kind.SWITCH in {*each.required} - each.not_yet and each.group.strategy != "evenkeel-plan"
+    # a fork takes a strategy by its name; `score` follows plans; what must be missed is in vain
+    if Kind.SWITCH in {*each.required} - each.not_yet
+    and Kind.MISSED not in each.required
+    and each.group.strategy != "evenkeel-plan"
 ]
 
 ENDS_AFTER = 1

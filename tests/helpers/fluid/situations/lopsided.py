@@ -94,7 +94,8 @@ LOPSIDED = (
         ),
         truths=(
             fine(3, 10),
-            true(Diagnosis.SKEWED, 20, 37, subjects=(0, 1)),
+            # what the idle ones can do nobody sees
+            true(Diagnosis.SKEWED, 20, 37, Diagnosis.UNDER_PROVISIONED),
             true(Diagnosis.SLOW, 56, subjects=(2, 3)),
         ),
         required={Kind.SWITCH: 34, Kind.ADOPTED: 44, Kind.MISSED: 58},

@@ -31,7 +31,7 @@ MARGINAL = (
     Situation(
         says="Three of twenty members are a little behind; within the hour a switch gains about twice what it costs.",
         group=_close("marginal-twice", 20, 1.03),
-        truths=(fine(3, 10), true(Diagnosis.SKEWED, 28, subjects=(0, 1, 10))),
+        truths=(fine(3, 10), true(Diagnosis.SKEWED, 28)),
         required={Kind.SWITCH: 44},
         allowed=OPENED,
         begins=10,
@@ -40,7 +40,7 @@ MARGINAL = (
     Situation(
         says="Three of 42 members are a little behind, for two hours; a switch would cost twice what it gains.",
         group=_close("marginal-half", 42, 1.03, *grown(at(34), 0.85, *NAMES).changes),
-        truths=(fine(3, 10), true(Diagnosis.SKEWED, 30, 33, subjects=(0, 1, 10)), fine(44)),
+        truths=(fine(3, 10), true(Diagnosis.SKEWED, 30, 33), fine(44)),
         allowed=OPENED,
         begins=10,
     ),
