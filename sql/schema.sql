@@ -212,7 +212,7 @@ COMMENT ON COLUMN group_metrics.diagnosis IS 'Diagnosis: healthy, catching up, s
 COMMENT ON COLUMN group_metrics.diagnosis_reason IS 'Diagnosis with names and numbers; null if healthy.';
 COMMENT ON COLUMN group_metrics.commit_interval_seconds IS 'Commit interval in seconds, learned or configured; null until a commit is observed.';
 COMMENT ON COLUMN group_metrics.rebalance_seconds IS 'Pause of its members in a rebalance, in seconds; null until rebalances took a tenth of an interval in which members were behind.';
-COMMENT ON COLUMN group_metrics.delay_seconds IS 'Time lag of its worst partition beyond the commit interval, in seconds.';
+COMMENT ON COLUMN group_metrics.delay_seconds IS 'Time lag of its worst partition beyond the commit interval, in seconds; all of it without members or in a rebalance.';
 COMMENT ON COLUMN group_metrics.commit_ages_seconds IS 'Commit age in seconds at each sample without backlog, as input of the forecast.';
 COMMENT ON COLUMN group_metrics.assignment IS 'Fingerprint of the assignment, by identities of members; null during a rebalance.';
 COMMENT ON COLUMN group_metrics.forecast_course IS 'State of its forecasts: factors of their width and forecasts that are not due yet; null without any.';

@@ -144,7 +144,8 @@ class GroupMetrics(OfGroup):
         at_least=0,
     )
     delay_seconds: float | None = column(
-        "Time lag of its worst partition beyond the commit interval, in seconds.",
+        "Time lag of its worst partition beyond the commit interval, in seconds; all of it without members or in a "
+        "rebalance.",
         default=None,
         at_least=0,
     )

@@ -118,7 +118,10 @@ def _value(row: Mapping[str, Any]) -> tuple[str, str]:
     if value is None:
         return NO_CASE, number(row["cases"])
     is_missed = (least is not None and value < least) or (most is not None and value > most)
-    return f"{percent(value)}{' (missed)' if is_missed else ''}", number(row["cases"])
+    shown = percent(value)
+    if is_missed and shown in [percent(end) for end in (least, most) if end is not None]:
+        shown = f"{value:.1%}"  # or it would read as if it met its target
+    return f"{shown}{' (missed)' if is_missed else ''}", number(row["cases"])
 
 
 def _target(row: Mapping[str, Any]) -> str:

@@ -514,7 +514,7 @@ def upgrade() -> None:
     sa.Column('diagnosis_reason', sa.Text(), nullable=True, comment='Diagnosis with names and numbers; null if healthy.'),
     sa.Column('commit_interval_seconds', sa.Double(), nullable=True, comment='Commit interval in seconds, learned or configured; null until a commit is observed.'),
     sa.Column('rebalance_seconds', sa.Double(), nullable=True, comment='Pause of its members in a rebalance, in seconds; null until rebalances took a tenth of an interval in which members were behind.'),
-    sa.Column('delay_seconds', sa.Double(), nullable=True, comment='Time lag of its worst partition beyond the commit interval, in seconds.'),
+    sa.Column('delay_seconds', sa.Double(), nullable=True, comment='Time lag of its worst partition beyond the commit interval, in seconds; all of it without members or in a rebalance.'),
     sa.Column('commit_ages_seconds', postgresql.ARRAY(sa.Double()), nullable=True, comment='Commit age in seconds at each sample without backlog, as input of the forecast.'),
     sa.Column('assignment', sa.Text(), nullable=True, comment='Fingerprint of the assignment, by identities of members; null during a rebalance.'),
     sa.Column('forecast_course', postgresql.JSONB(none_as_null=True, astext_type=sa.Text()), nullable=True, comment='State of its forecasts: factors of their width and forecasts that are not due yet; null without any.'),
