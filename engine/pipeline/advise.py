@@ -47,6 +47,16 @@ def of_lake(lake: Lake, snapshot_id: str) -> Read:
 WORTH = 0.05
 """A strategy is followed that is forecast to take away so large a share of the lag integral."""
 
+HALTED = frozenset(
+    {
+        Diagnosis.GROUP_NOT_COMMITTING,
+        Diagnosis.MEMBER_NOT_COMMITTING,
+        Diagnosis.STUCK_PARTITION,
+        Diagnosis.HANGING_TRANSACTION,
+    }
+)
+"""Diagnoses of what the restarts of a switch end, or nothing does: nobody knows what the strategy would have saved."""
+
 METRICS = (
     *("group_id", "partitions", "unknown_lag_partitions", "production_per_second", "facts"),
     *("diagnosis", "total_lag", "delay_seconds", "assignment", "commit_ages_seconds"),
@@ -287,6 +297,8 @@ class _Group:
     @cached_property
     def best(self) -> Candidate | None:
         """The deployable candidate with the best forecast, its price in it, if it is worth a restart."""
+        if self.diagnosis in HALTED:
+            return None
         live = next((c for c in self.candidates if c.deployment is Deployment.LIVE), None)
         stays = live.forecast.forecast_lag_integral_expected if live and live.forecast else None
         gains = (

@@ -12,7 +12,7 @@ from evenkeel.engine.adapters.memory import MemoryHistory
 from evenkeel.engine.cli.verbs.backtest import to_json
 from evenkeel.engine.cli.views import tables
 from evenkeel.engine.config import Settings
-from evenkeel.engine.pipeline.backtest import Event, Message, Said, backtest
+from evenkeel.engine.pipeline.backtest import Event, Message, RegretCheck, Said, backtest
 from tests.helpers.fluid import (
     CLUSTER,
     EVERY,
@@ -96,6 +96,13 @@ def test_a_switch_is_worth_its_price(name: str) -> None:
     assert price
     of_lag = any(fact.measure == "forecast_lag_expected" for fact in advice.facts or ())
     assert ways.gain(HOUR) > (price if of_lag else -1.5 * price)
+
+
+@pytest.mark.parametrize("name", ["silent-member", "stuck-partition", "hanging-transaction"])
+def test_nobody_regrets_no_switch_where_something_stands_still(name: str) -> None:
+    """A restart ends it, whatever the strategy, or nothing does."""
+    assert not [one for one in events()[name] if isinstance(one, RegretCheck)]
+    assert [one for one in events()["two-slow-members"] if isinstance(one, RegretCheck)]
 
 
 def test_what_comes_of_switches_is_what_was_forecast() -> None:
