@@ -50,6 +50,9 @@ def time_to_loss(
     known = _Known(table, consumption, production, age)
     by_log_start = _until_log_start(table, log_start, consumption)
     limits = np.fmin(known.until_too_old, known.until_too_large)
+    # a limit that never strikes says nothing of another that is unknown
+    unknown = np.isnan(known.until_too_old) | np.isnan(known.until_too_large)
+    limits = np.where(unknown & np.isinf(limits), np.nan, limits)
     decides = known.decides & ~known.all_read & ~(by_log_start == 0)
     return np.where(decides, np.fmin(limits, np.inf), np.fmin(by_log_start, limits))
 

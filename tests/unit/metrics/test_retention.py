@@ -101,6 +101,13 @@ def test_a_commit_that_keeps_pace_with_the_log_start_is_never_reached(situation,
     assert _loss(old, new) == seconds, situation
 
 
+def test_a_limit_that_never_strikes_says_nothing_of_the_other():
+    """The first snapshot: how old the records are nobody knows, and bytes are not limited."""
+    limits = {"cleanup_policy": "delete", "retention_ms": 604_800_000, "retention_bytes": -1}
+
+    assert math.isnan(_loss({"begin": 6, "end": 10, "committed": 2, **limits}))
+
+
 def _kept(committed, policy="delete", retention_seconds=1000, end=300):
     """A log that gained 300 offsets in 300 s, of a topic whose records are kept for so long."""
     told = {
