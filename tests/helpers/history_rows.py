@@ -225,5 +225,15 @@ def fill(history: PostgresHistory, number: int = 0, cluster: str = "demo") -> st
     found = checks(validation("orders-app", success=True))
     history.store_validation(snapshot_id, "candidates", found)
     history.store_candidates(snapshot_id, candidates(snapshot_id, "orders-app", moves=2))
-    history.store_advice(snapshot_id, [advice(snapshot_id, "orders-app")])
+    regret = {
+        "since": split_snapshot_id(snapshot_id)[1] - timedelta(hours=1),
+        "until": split_snapshot_id(snapshot_id)[1],
+        "strategy": "range",
+        "state": "confirmed",
+        "came": 9000.0,
+        "saved_low": 4000.0,
+        "saved": 5000.0,
+        "saved_high": 6000.0,
+    }
+    history.store_advice(snapshot_id, [advice(snapshot_id, "orders-app", regrets=[regret])])
     return snapshot_id

@@ -51,7 +51,7 @@ VOLATILE = (
         "adopted_at",
     ),
     *("duration_seconds", "superseded_by"),
-    *("notified_at", "incident_notified_at", "seconds_to_notified"),
+    *("notified_at", "incident_notified_at", "seconds_to_notified", "sent_at"),
 )
 """Columns whose values are others each time."""
 

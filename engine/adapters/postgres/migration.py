@@ -138,7 +138,7 @@ def _take_turn(
             with driver.transaction():
                 driver.execute(_TURN)
             return
-        except errors.UniqueViolation:
+        except (errors.UniqueViolation, errors.DuplicateObject, errors.DuplicateTable):
             pass  # another has created the table meanwhile
         except errors.LockNotAvailable:
             tell(f"waiting for another migration: {_named(blockers)}")

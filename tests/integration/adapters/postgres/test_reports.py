@@ -134,7 +134,15 @@ def test_racks_as_far_as_the_history_knows_them(stored, judged):
 def test_how_advice_kept_its_promises_is_the_same(stored, judged):
     """What the view counts in the history is what the lake shows when it is gone through."""
     assert len(stored.scorecard) > 3
-    assert {str(row) for row in stored.scorecard} == {str(row) for row in judged.scorecard}
+
+    def rounded(scorecard):
+        # sums of the same numbers in another order
+        saved = [row.saved_offset_seconds for row in scorecard]
+        ends = [None if each is None else float(f"{each:.9g}") for each in saved]
+        rows = zip(scorecard, ends, strict=True)
+        return {str(replace(row, saved_offset_seconds=end)) for row, end in rows}
+
+    assert rounded(stored.scorecard) == rounded(judged.scorecard)
 
 
 def test_who_only_reads_can_have_it(module_reader_url, stored):
