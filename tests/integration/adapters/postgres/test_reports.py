@@ -140,7 +140,7 @@ def test_how_advice_kept_its_promises_is_the_same(stored, judged):
         saved = [row.saved_offset_seconds for row in scorecard]
         ends = [None if each is None else float(f"{each:.9g}") for each in saved]
         rows = zip(scorecard, ends, strict=True)
-        return {str(replace(row, saved_offset_seconds=end)) for row, end in rows}
+        return {replace(row, saved_offset_seconds=end) for row, end in rows}
 
     assert rounded(stored.scorecard) == rounded(judged.scorecard)
 
