@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from ..model.states import SECONDS_BEHIND, Diagnosis, TroubleKind
+from ..model.states import HALTED, SECONDS_BEHIND, Diagnosis, TroubleKind
 
 LAG, DELAY, PRODUCTION = "total_lag", "delay_seconds", "production_per_second"
 
@@ -53,13 +53,7 @@ KINDS: Mapping[TroubleKind, Kind] = MappingProxyType(
 )
 """A line per kind whose rule finds something to be told; what cannot be read says so itself."""
 
-BEHIND = SECONDS_BEHIND | {
-    Diagnosis.NO_MEMBERS,
-    Diagnosis.HANGING_TRANSACTION,
-    Diagnosis.GROUP_NOT_COMMITTING,
-    Diagnosis.MEMBER_NOT_COMMITTING,
-    Diagnosis.STUCK_PARTITION,
-}
+BEHIND = SECONDS_BEHIND | HALTED | {Diagnosis.NO_MEMBERS}
 """Kinds whose amounts are seconds behind."""
 
 LOSSES = frozenset({Diagnosis.DATA_LOSS, Diagnosis.OFFSETS_SKIPPED})

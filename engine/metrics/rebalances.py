@@ -50,7 +50,7 @@ class Rebalances:
     def of(cls, past: Past) -> Rebalances:
         """Those between the samples of some groups."""
         shape = (past.samples + 1, len(past.now))
-        snapshot, marks = np.full(shape, NONE, np.int64), np.zeros(shape, np.uint64)
+        snapshot, marks = np.full(shape, NONE, np.int64), np.zeros(shape, np.int64)
         snapshot[0], marks[0] = 0, _marks(past.now.members)
         for place, (old, sample, of_group) in enumerate(
             zip(past.earlier, past.sample, past.of_group, strict=True), 1
@@ -124,6 +124,6 @@ def _marks(members: Members) -> Ints:
         hash(name) if instance is None else 0
         for name, instance in zip(members.ids, members.instance_ids, strict=True)
     ]
-    sums = np.zeros(len(members.counts), np.uint64)
-    np.add.at(sums, members.group, np.array(dynamic, np.int64).view(np.uint64))
-    return sums.astype(np.int64)
+    sums = np.zeros(len(members.counts), np.int64)
+    np.add.at(sums, members.group, np.array(dynamic, np.int64))
+    return sums

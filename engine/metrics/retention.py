@@ -47,31 +47,30 @@ def time_to_loss(
     away and is taken into account. 0 where records are lost already; infinity where all is read, so that nothing is
     left to lose.
     """
-    known = _Known(table, consumption, production, age)
-    by_log_start = _until_log_start(table, log_start, consumption)
-    limits = np.fmin(known.until_too_old, known.until_too_large)
+    topics = _Retention(table, consumption, production, age)
+    by_log_start = _until_log_start(topics, log_start)
+    limits = np.fmin(topics.until_too_old, topics.until_too_large)
+    unknown = np.isnan(topics.until_too_old) | np.isnan(topics.until_too_large)
     # a limit that never strikes says nothing of another that is unknown
-    unknown = np.isnan(known.until_too_old) | np.isnan(known.until_too_large)
     limits = np.where(unknown & np.isinf(limits), np.nan, limits)
-    decides = known.decides & ~known.all_read & ~(by_log_start == 0)
-    return np.where(decides, np.fmin(limits, np.inf), np.fmin(by_log_start, limits))
+    decides = ~unknown & ~topics.all_read & ~(by_log_start == 0)
+    return np.where(decides, limits, np.fmin(by_log_start, limits))
 
 
-def _until_log_start(table: PartitionTable, log_start: Rate, consumption: Rate) -> Floats:
-    begin, end, committed = table.begin, table.end, table.committed
+def _until_log_start(topics: _Retention, log_start: Rate) -> Floats:
+    begin, committed = topics.table.begin, topics.table.committed
     known = begin.known & committed.known & ~np.isnan(log_start.per_second)
     margin = np.maximum(committed.values - begin.values, 0)
     lost = known & (committed.values < begin.values)
-    all_read = end.known & (committed.values >= end.values)
-    closing = log_start.per_second - np.nan_to_num(consumption.per_second)
+    closing = log_start.per_second - np.nan_to_num(topics.consumption.per_second)
     gains = closing > EVEN * log_start.per_second
-    never = known & ~lost & (all_read | ~gains)
+    never = known & ~lost & (topics.all_read | ~gains)
     seconds: Floats = np.where(known & ~never, margin / np.where(closing > 0, closing, 1), np.nan)
     return np.where(never, np.inf, seconds)
 
 
 @dataclass(frozen=True, eq=False)
-class _Known:
+class _Retention:
     """What follows from the topics' retention, as far as it is known."""
 
     table: PartitionTable
@@ -98,11 +97,6 @@ class _Known:
         end, committed = self.table.end, self.table.committed
         read: Flags = end.known & committed.known & (committed.values >= end.values)
         return read
-
-    @cached_property
-    def decides(self) -> Flags:
-        """(n) whether both limits are known, and how far the commit is from them."""
-        return ~np.isnan(self.until_too_old) & ~np.isnan(self.until_too_large)
 
     @cached_property
     def age(self) -> Floats:

@@ -199,6 +199,16 @@ CAPACITY = frozenset(
 """Capacity problems, whose amount is the time behind in seconds."""
 
 
+HALTED = frozenset(
+    {
+        Diagnosis.GROUP_NOT_COMMITTING,
+        Diagnosis.MEMBER_NOT_COMMITTING,
+        Diagnosis.STUCK_PARTITION,
+        Diagnosis.HANGING_TRANSACTION,
+    }
+)
+"""Causes by which commits of a group, a member or a partition stand still."""
+
 SECONDS_BEHIND = CAPACITY | {Diagnosis.CATCHING_UP}
 """Causes of one problem, with the same amount in seconds."""
 

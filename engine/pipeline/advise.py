@@ -24,7 +24,7 @@ from ..model.assignments import Advice, AdviceState, Candidate, Deployment, Move
 from ..model.facts import Fact, reason
 from ..model.logs import logger
 from ..model.moments import utc_now
-from ..model.states import Diagnosis
+from ..model.states import HALTED, Diagnosis
 from ..ports import AdviceHistory, Lake
 from ..records import AdviceRow, CandidateRow, Course, arrow_schema, record_of
 from ..snapshots import split_snapshot_id
@@ -46,16 +46,6 @@ def of_lake(lake: Lake, snapshot_id: str) -> Read:
 
 WORTH = 0.05
 """A strategy is followed that is forecast to take away so large a share of the lag integral."""
-
-HALTED = frozenset(
-    {
-        Diagnosis.GROUP_NOT_COMMITTING,
-        Diagnosis.MEMBER_NOT_COMMITTING,
-        Diagnosis.STUCK_PARTITION,
-        Diagnosis.HANGING_TRANSACTION,
-    }
-)
-"""Diagnoses of what the restarts of a switch end, or nothing does: nobody knows what the strategy would have saved."""
 
 METRICS = (
     *("group_id", "partitions", "unknown_lag_partitions", "production_per_second", "facts"),
@@ -298,6 +288,7 @@ class _Group:
     def best(self) -> Candidate | None:
         """The deployable candidate with the best forecast, its price in it, if it is worth a restart."""
         if self.diagnosis in HALTED:
+            # its restarts end that, or nothing does: nobody knows what a strategy would save
             return None
         live = next((c for c in self.candidates if c.deployment is Deployment.LIVE), None)
         stays = live.forecast.forecast_lag_integral_expected if live and live.forecast else None

@@ -38,6 +38,5 @@ WHERE
     AND regret.until <= coalesce(CAST(:until AS timestamptz), now())
     AND regret.until > coalesce(CAST(:until AS timestamptz), now())
     - make_interval(secs => 3600 * CAST(:hours AS double precision))
-GROUP BY
-    advice.cluster, advice.group_id, CASE WHEN regret.state = 'confirmed' THEN 'advised' ELSE 'silent' END
+GROUP BY advice.cluster, advice.group_id, kind
 ORDER BY saved_offset_seconds DESC NULLS LAST, came_offset_seconds DESC, advice.cluster, advice.group_id, kind;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Annotated
 
@@ -148,7 +149,7 @@ def whatif(
         if seen.group.places_tasks:
             return tell_tasks(seen)
         changes = whatif_options.changes_of(seen.group, options)
-        day = day_of(source.lake, source.newest, seen.group)
+        day = cache(lambda: day_of(source.lake, source.newest, seen.group))
         reply = answer(source.settings, seen, changes, named, follows, day)
         complain(f"{WITH_FORECASTS}; cluster {source.cluster}, snapshot {source.newest}")
         if as_json:

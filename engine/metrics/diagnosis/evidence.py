@@ -157,9 +157,8 @@ class OneGroup:
         self.past_speed = capacity.before[own]
         """(M) records/s that each did before what it does when saturated; nan unknown."""
         self.load = self.of_members(self.arrivals)
-        basis = capacity.basis.take(own)
-        self.firm = firm_capacities(basis, self.load > 0)
-        self.taken: Flags = ~basis.equal(CapacityBasis.AT_LEAST) & ~np.isnan(self.capacity)
+        self.firm = firm_capacities(capacity.basis.take(own), self.load > 0)
+        self.taken: Flags = ~np.isnan(capacity.sure[own])
         """(M) whose capacity forecasts go by: also what is only taken to be as that of its peers."""
 
     def of_members(self, values: Floats) -> Floats:

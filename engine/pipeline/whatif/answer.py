@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,7 +53,7 @@ def answer(
     changes: tuple[Change, ...],
     named: Collection[str] = (),
     plan: Plan | None = None,
-    day: PastDay = PastDay(),  # noqa: B008 frozen
+    day: Callable[[], PastDay] = PastDay,
 ) -> WhatIfAnswer:
     """
     What would become of a group.
@@ -64,7 +64,7 @@ def answer(
         changes: What is different.
         named: Names of the strategies that are asked; none: those that it could run, and those that follow a plan.
         plan: What a group that follows plans follows; None: what its members own now.
-        day: What arrived in 24 hours; nothing is known without one.
+        day: Says what arrived in 24 hours, if that matters; nothing is known without one.
     """
     supposed = suppose(seen, changes)
     following = following_of(seen.group, plan)

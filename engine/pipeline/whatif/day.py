@@ -9,7 +9,7 @@ Cost: a read of the group's partitions in up to 289 snapshots.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -113,7 +113,7 @@ def sizes_for_a_day(
     changes: tuple[Change, ...],
     strategy: Assignor,
     budget: int,
-    day: PastDay,
+    day: Callable[[], PastDay],
 ) -> Sizes:
     """
     Numbers of members under a strategy; fewer than now only if they keep up with the peak of a day.
@@ -124,15 +124,16 @@ def sizes_for_a_day(
         changes: What else is different.
         strategy: Who assigns.
         budget: See `sizes_of`.
-        day: What arrived in it.
+        day: Says what arrived in it, which takes a while: it is asked only where fewer would do.
     """
     found = sizes_of(settings, seen, changes, strategy, budget)
     members = len(seen.group.members)
     if found.enough is None or found.enough >= members:
         return found
-    peak = day.peak_per_second
-    if not day.is_whole or peak is None:
-        why = reason("day_unknown", after=day.covered_seconds, bound=members)
+    past = day()
+    peak = past.peak_per_second
+    if not past.is_whole or peak is None:
+        why = reason("day_unknown", after=past.covered_seconds, bound=members)
         return replace(found, fewest=None, enough=None, why=(why,))
     condition = suppose(seen, changes).condition
     arrives = float(condition.arrivals[condition.counted].sum())

@@ -41,7 +41,7 @@ def _of(group, count):
     lookback = lookback_of(lake, SETTINGS, newest)
     [seen] = seen_of(SETTINGS, read_with_past(lake, SETTINGS, lookback, [group.name]))
     day = day_of(lake, newest, seen.group)
-    return day, sizes_for_a_day(SETTINGS, seen, (), ASSIGNORS["range"], BUDGET, day)
+    return day, sizes_for_a_day(SETTINGS, seen, (), ASSIGNORS["range"], BUDGET, lambda: day)
 
 
 def test_two_hours_say_nothing_of_a_day():
