@@ -47,7 +47,7 @@ def counted(
     course: Course,
     before: datetime,
     winner: str | None,
-    says: Mapping[str, float],
+    says: Mapping[str, float | None],
     policy: Policy,
 ) -> Course:
     """
@@ -59,7 +59,7 @@ def counted(
         course: How far it has come, at the moment of the snapshot.
         before: When the snapshot before was taken.
         winner: The strategy that pays most; None where none does.
-        says: What is new says of each strategy, from -1 to 1; above 0 of those that pay.
+        says: What is new says of each strategy, from -1 to 1; above 0 of those that pay; None: nothing either way.
         policy: How much evidence is enough.
     """
     at, seconds = course.at, (course.at - before).total_seconds()
@@ -76,15 +76,22 @@ def counted(
     if course.proposal is None or told is None:
         return course
     helps = says.get(told, NOT)
-    doubt = -helps if helps > 0 else 1.0
+    doubt = None if helps is None else -helps if helps > 0 else 1.0
     against = _further(course.proposal.against, told, doubt, at, share, policy)
     return replace(course, proposal=replace(course.proposal, against=against))
 
 
 def _further(
-    claim: Claim | None, strategy: str, says: float, at: datetime, share: float, policy: Policy
+    claim: Claim | None,
+    strategy: str,
+    says: float | None,
+    at: datetime,
+    share: float,
+    policy: Policy,
 ) -> Claim | None:
     """A claim after one more snapshot, or a share of one; None where nothing speaks for it any more."""
+    if says is None:
+        return claim
     if claim is None:
         return _begun(strategy, at) if says > 0 else None
     evidence = min(claim.evidence * (1 + STAKE * says) ** share, policy.confirm_evidence)

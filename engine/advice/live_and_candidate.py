@@ -18,8 +18,8 @@ LONG_SECONDS = 3600.0
 MENDED_IN_PART = (Diagnosis.UNDER_PROVISIONED, Diagnosis.HOT_PARTITION, Diagnosis.SLOW_MEMBER)
 """Another assignment does not remove the cause; lag may grow more slowly with it, or stop to."""
 
-BY_CAPACITY = ("balanced", "drain")
-"""Strategies that give members what they can do."""
+LESS = 0.05
+"""What overloads members by a smaller share less only hands a backlog on: more members are late, as long in all."""
 
 _UNITS = {
     one.name: one.meaning.unit and one.meaning.unit.value
@@ -71,18 +71,15 @@ class LiveAndCandidate:
         Whether less lag may speak for a candidate under the group's diagnosis.
 
         What arrived since the snapshot before must overload its members by less, so that each snapshot says something
-        new. A slow member stays slow: an assignment by capacity gives it less, any other by chance. Where a backlog is
-        worked off anyway, an hour must be saved.
+        new: a slow member stays slow, but may get less. Where a backlog is worked off anyway, an hour must be saved.
         """
         live, other = self.forecast, candidate.forecast
         if live is None or other is None or candidate.score is None:
             return False
-        if self.diagnosis is Diagnosis.SLOW_MEMBER and candidate.strategy not in BY_CAPACITY:
-            return False
         now, then = self._at_stake(candidate)
         if self.diagnosis is Diagnosis.CATCHING_UP:
             return now is not None and then is not None and now - then >= LONG_SECONDS
-        return now is not None and then is not None and then < now
+        return now is not None and then is not None and 0 < now and then <= now * (1 - LESS)
 
     def mended(self, candidate: Candidate) -> tuple[Fact, ...]:
         """What of the diagnosis a candidate mends, as remarks: what leaves the slow member, or this backlog alone."""
@@ -98,11 +95,17 @@ class LiveAndCandidate:
             if each.measure == "relieved_member" and slow.intersection(each.subjects)
         )
 
-    def cut(self, candidate: Candidate) -> float:
-        """By what share a candidate cuts what is new in the snapshot, above 0; -1 where it may not mend the lag."""
+    def cut(self, candidate: Candidate) -> float | None:
+        """
+        By what share a candidate cuts what is new in the snapshot, above 0; -1 where it may not mend the lag.
+
+        None, nothing: its forecast is unknown, or a backlog is worked off: what arrives overloads nobody, and may again.
+        """
         now, then = self._at_stake(candidate)
-        mends = self.lag_speaks and self.may_mend(candidate)
-        return 1 - then / now if mends and now and then is not None else -1.0
+        if self.lag_speaks and self.may_mend(candidate):
+            return 1 - then / now if now and then is not None else -1.0
+        unknown = self.lag_speaks and (self.forecast is None or candidate.forecast is None)
+        return None if unknown or self.diagnosis is Diagnosis.CATCHING_UP else -1.0
 
     def _at_stake(self, candidate: Candidate) -> tuple[float | None, float | None]:
         """With the live assignment and with the candidate's: overload since the snapshot before, or time to drain."""
@@ -148,7 +151,7 @@ class Weighing:
         lag_fall: The same without the price.
         racks_won: What is saved across racks, in multiples of the least that counts; 0 where that is no gain.
         says: What is new in the snapshot says of it, from -1 to 1: the share of what arrived that would no longer
-            overload members, -1 where that is nothing; 1 where something else than lag gets better.
+            overload members, -1 where that is nothing; 1 where something else than lag gets better; None: nothing.
     """
 
     gains: tuple[Fact, ...]
@@ -156,7 +159,7 @@ class Weighing:
     lag_won: float
     lag_fall: float
     racks_won: float
-    says: float
+    says: float | None
 
     @property
     def pays(self) -> bool:
@@ -164,9 +167,9 @@ class Weighing:
         return bool(self.gains) and not self.losses
 
     @property
-    def evidence(self) -> float:
-        """What is new in the snapshot as evidence; nothing where it speaks for what does not pay by its forecast."""
-        return self.says if self.pays else min(self.says, 0.0)
+    def evidence(self) -> float | None:
+        """What is new in the snapshot as evidence; 0 where it speaks for what does not pay by its forecast."""
+        return self.says if self.pays or self.says is None else min(self.says, 0.0)
 
     @property
     def value(self) -> tuple[float, float]:

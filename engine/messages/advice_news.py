@@ -70,8 +70,8 @@ def new_advice(
     The advice of a snapshot that needs a notification now, worst first.
 
     evenkeel reports each state of an advice once. News after a switch go only to groups that were notified of the
-    switch. News within the group's pause after the last message are delayed, unless the diagnosis changed; a switch
-    that was withdrawn is delayed in any case. Delayed news are not stored: a later call finds the state of its moment.
+    switch. News within the group's pause after the last message are delayed, unless the diagnosis changed, or a switch
+    is recommended after one that did harm; a switch that was withdrawn is delayed in any case. Delayed news are not stored: a later call finds the state of its moment.
 
     Args:
         given: The advice of one snapshot, one per group.
@@ -129,6 +129,7 @@ def _may_be_told(news: News, pause: Callable[[str], timedelta]) -> bool:
     # what was withdrawn because the group recovered comes back with the same trouble
     again = before.kind is NewsKind.WITHDRAWN and before.strategy == news.strategy
     changed = not unknown and now is not before.diagnosis and not again
+    changed |= before.kind is NewsKind.MISSED and news.kind is NewsKind.SWITCH
     return changed or news.at - before.at >= pause(news.group_id)
 
 

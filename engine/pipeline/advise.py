@@ -16,6 +16,7 @@ from ..advice.counterfactual import BestWay, Present, is_over
 from ..advice.decide import may_be_had
 from ..advice.inputs import FollowedPlan, LiveFigures, Sight
 from ..advice.lifecycle import barred, follow, gone, kept_strategy
+from ..advice.live_and_candidate import LESS
 from ..config import Policy, Settings
 from ..messages.wording import because, how, words
 from ..metrics.ownership import fingerprint_of
@@ -287,18 +288,21 @@ class _Group:
     @cached_property
     def best(self) -> Candidate | None:
         """The deployable candidate with the best forecast, its price in it, if it is worth a restart."""
-        if self.diagnosis in HALTED:
-            # its restarts end that, or nothing does: nobody knows what a strategy would save
-            return None
         live = next((c for c in self.candidates if c.deployment is Deployment.LIVE), None)
-        stays = live.forecast.forecast_lag_integral_expected if live and live.forecast else None
+        if self.diagnosis in HALTED or live is None or live.forecast is None:
+            # restarts end what stands still, or nothing does: nobody knows what a strategy would save
+            return None
+        # one that overloads members as much only hands on what waits, and more members are late
+        overload = live.forecast.overload_per_second or 0.0
         gains = (
             (each.forecast.forecast_gain_expected or 0.0, each)
             for each in self.candidates
-            if each.forecast is not None and may_be_had(each, self.policy)
+            if each.forecast is not None
+            and may_be_had(each, self.policy)
+            and (each.forecast.overload_per_second or 0.0) <= overload * (1 - LESS)
         )
         gain, best = max(gains, key=lambda one: one[0], default=(0.0, None))
-        return best if stays is not None and gain > WORTH * stays else None
+        return best if gain > WORTH * live.forecast.forecast_lag_integral_expected else None
 
     @property
     def begins(self) -> bool:

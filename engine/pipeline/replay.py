@@ -9,7 +9,6 @@ from functools import cache
 import numpy as np
 
 from ..advice import SERVER_SIDE, Feasibilities, FeasibilityJudgment, runs
-from ..advice.live_and_candidate import BY_CAPACITY
 from ..advice.lost_racks import leaders_only, lost_rack_awareness, strays, unpriced
 from ..advice.next_change import Changes, silent_members
 from ..advice.scoring import Judge
@@ -37,6 +36,9 @@ from .candidate_rows import infeasible, refusal
 from .member_data import assign_of, settings_of, with_user_data
 from .membership_changes import by_setting
 from .stored_metrics import Measured, MeasuredGroup, judge_of_measured
+
+BY_CAPACITY = ("balanced", "drain")
+"""Strategies that give members what they can do."""
 
 OF_OURS = frozenset({Deployment.BASELINE, Deployment.PLAN})
 """Strategies that go by what crossing racks costs (`as_read`); the others see what members send."""

@@ -2,9 +2,10 @@
 -- value is null without a case. switches_that_paid and harm: shares of the switches that were advised, adopted and compared with
 -- a replay of the assignment before. A switch paid if it certainly saved lag (saved_low above 0). It did harm if it
 -- certainly cost more than it saved (saved_high below 0). A switch for racks alone paid if the cross-rack share fell, and
--- did harm if it rose. recall: share of the hours (or days) with a recommended switch, of those in which a switch would
--- certainly have saved lag, and at least :gain of it; adopted switches count. regret: lag that switches would have saved
--- but did not, divided by what all could have saved. coverage: share of the lag forecasts for 15 minutes and one hour
+-- did harm if it rose. A chance is a time in which the best switch would have saved lag, or an adopted switch; it counts
+-- with its first hour (or day). recall: share of the chances that certainly saved lag, and at least :gain of it, in which
+-- a switch was recommended within an hour. regret: lag that switches would have saved but did not, divided by what all
+-- could have saved. coverage: share of the lag forecasts for 15 minutes and one hour
 -- with the actual lag in p10 to p90; after a day, those of adopted advice. coverage_of_worst_tenth: the same for the
 -- tenth of the groups with the lowest, of groups with 100 forecasts. wobble: advice that was withdrawn and given again
 -- within a day. messages: without edits. Both are per 1,000 group-days.
@@ -22,7 +23,7 @@
 --   value double precision (ratio)       The score.
 --   at_least double precision = none     Lower limit of the target; null if there is none.
 --   at_most double precision = none      Upper limit of the target; null if there is none.
---   cases bigint                         Number of switches, hours, days, forecasts, groups or group-days.
+--   cases bigint                         Number of switches, chances, forecasts, groups or group-days.
 --   worst_group text = none              Group of the case that harms the score most; null if there is none.
 --   worst_at timestamptz = none          Time of the worst case.
 --   worst_value double precision = none  Its value: saved or missed lag in lag-seconds, coverage, or number of repetitions.
@@ -118,15 +119,17 @@ switch AS (
         END
 ),
 
--- hours with or without advice in which the group did not switch, and adopted switches, each once per time after it
-hour AS (
+-- parts of hours with or without advice in which the group did not switch, and switches, each once per time after it
+part AS (
     SELECT
         lasts.after_seconds,
         advice.cluster,
         advice.group_id,
         regret.since AS at,
+        regret.until,
         FALSE AS adopted,
-        regret.state IS NOT DISTINCT FROM 'confirmed' AS told,
+        -- within the hour is soon enough
+        regret.state IS NOT DISTINCT FROM 'confirmed' OR advice.state IN ('confirmed', 'adopted') AS told,
         regret.came,
         regret.saved_low,
         coalesce(regret.saved, greatest(regret.saved_low, 0)) AS saved
@@ -141,6 +144,7 @@ hour AS (
             switch.cluster,
             switch.group_id,
             switch.adopted_at,
+            switch.adopted_at,
             TRUE,
             TRUE,
             0,
@@ -154,21 +158,48 @@ hour AS (
     )
 ),
 
--- an hour, or a day in which hours of a group add up
+-- parts without a switch or an hour between them are one chance
+begun AS (
+    SELECT
+        part.*,
+        coalesce(
+            part.adopted OR lag(part.adopted) OVER earlier
+            OR part.at > lag(part.until) OVER earlier + interval '1 hour', TRUE
+        ) AS begins
+    FROM part
+    WINDOW earlier AS (PARTITION BY part.after_seconds, part.cluster, part.group_id ORDER BY part.at, part.adopted)
+),
+
+numbered AS (
+    SELECT
+        begun.*,
+        count(*) FILTER (WHERE begins) OVER (
+            PARTITION BY after_seconds, cluster, group_id ORDER BY at, adopted ROWS UNBOUNDED PRECEDING
+        ) AS number
+    FROM begun
+),
+
+-- a chance is judged by its first hour, or day, as a switch is
 chance AS (
     SELECT
         after_seconds,
         cluster,
         group_id,
-        CASE WHEN after_seconds = 3600 THEN at ELSE date_bin('1 day', at, '2000-01-01 00:00:00+00') END AS at,
+        begun_at AS at,
         bool_or(told) AS told,
-        sum(saved) AS saved
-    FROM hour
-    GROUP BY
-        1, 2, 3, 4,
-        -- an adoption within an hour is a case of its own
-        CASE WHEN after_seconds = 3600 THEN adopted END
-    HAVING sum(saved_low) > 0 AND sum(saved) >= CAST(:gain AS double precision) * sum(came)
+        bool_or(adopted) AS adopted,
+        sum(came) AS came,
+        sum(saved_low) AS saved_low,
+        sum(saved) AS saved,
+        sum(greatest(saved, 0)) AS could
+    FROM (
+        SELECT
+            numbered.*,
+            min(at) OVER (PARTITION BY after_seconds, cluster, group_id, number) AS begun_at
+        FROM numbered
+    ) AS listed
+    WHERE at < begun_at + make_interval(secs => after_seconds)
+    GROUP BY after_seconds, cluster, group_id, number, begun_at
 ),
 
 missed AS (
@@ -176,10 +207,10 @@ missed AS (
         after_seconds,
         cluster,
         group_id,
-        sum(greatest(saved, 0)) FILTER (WHERE NOT adopted) AS missed,
-        sum(greatest(saved, 0)) AS could,
-        count(*) FILTER (WHERE saved > 0) AS cases
-    FROM hour
+        sum(could) FILTER (WHERE NOT adopted) AS missed,
+        sum(could) AS could,
+        count(*) FILTER (WHERE could > 0) AS cases
+    FROM chance
     GROUP BY after_seconds, cluster, group_id
 ),
 
@@ -310,6 +341,7 @@ result AS (
     GROUP BY cluster, after_seconds
     UNION ALL
     SELECT 'recall', cluster, after_seconds, avg(told::integer), count(*) FROM chance
+    WHERE saved_low > 0 AND saved >= CAST(:gain AS double precision) * came
     GROUP BY cluster, after_seconds
     UNION ALL
     SELECT 'regret', cluster, after_seconds, coalesce(sum(missed), 0) / nullif(sum(could), 0), sum(cases)::bigint
@@ -351,7 +383,7 @@ example AS (
         WHERE harmed
         UNION ALL
         SELECT 'recall', after_seconds, cluster, group_id, at, saved, -saved FROM chance
-        WHERE NOT told
+        WHERE NOT told AND saved_low > 0 AND saved >= CAST(:gain AS double precision) * came
         UNION ALL
         SELECT 'regret', after_seconds, cluster, group_id, NULL, missed, -missed FROM missed
         WHERE missed > 0

@@ -35,8 +35,11 @@ FILE = Path(__file__).parents[2] / "data" / "fluid-ledger.json"
 
 HEAD = """\
 `.venv/bin/python -m tests.helpers.fluid.ledger --seed 2027 --keep` simulates groups in known situations and stores them
-in Postgres. Groups adopt a recommended switch after 15 minutes. Below is the output of `evenkeel ledger`. No simulation
-lasts a day. Coverage is that of unhealthy groups."""
+in Postgres. They last 30 hours. Groups adopt a recommended switch after 15 minutes. Below is the output of
+`evenkeel ledger`. Coverage is that of unhealthy groups."""
+
+LENGTH = 3 * SNAPSHOTS
+"""Snapshots; a switch within the first six hours is a day old at the last."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -63,8 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def switched(names: Sequence[str], seed: int) -> History:
     """What becomes of situations whose groups do what they are told."""
     groups = [SITUATIONS[name].group for name in names]
-    taken = taken_up(Heard.of(simulate(groups, SNAPSHOTS, seed)))
-    return simulate([taken.get(group.name, group) for group in groups], SNAPSHOTS, seed)
+    taken = taken_up(Heard.of(simulate(groups, LENGTH, seed)))
+    return simulate([taken.get(group.name, group) for group in groups], LENGTH, seed)
 
 
 def stored(history: PostgresHistory, happened: History) -> list[dict[str, Any]]:

@@ -12,14 +12,14 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from evenkeel.engine.records import AdviceCheck, Regret
 from tests.helpers.fluid.fork import Outcome, outcome
-from tests.helpers.fluid.plan import EVERY, STEP, Group, Switch, at
+from tests.helpers.fluid.plan import EVERY, STEP, Follow, Group, Switch, at
 from tests.helpers.fluid.run import simulate
 from tests.helpers.fluid.score import Heard, choice_of
 from tests.helpers.fluid.situations import SITUATIONS
@@ -80,12 +80,31 @@ def taken_up(heard: Heard) -> dict[str, Group]:
         choice = choice_of(heard.history, message)
         moment = choice.snapshot + LATER
         plans = any(isinstance(event, Switch) for event in choice.group.events)
-        if not plans and choice.owners is None and moment < SNAPSHOTS:
-            later = Choice(
-                group=choice.group, snapshot=moment, to=choice.to, bounces=choice.bounces
-            )
-            taken.setdefault(choice.group.name, later.takes())
+        if not plans and moment < len(heard.history.moments):
+            later = replace(choice, snapshot=moment, owners=None)
+            way = later.takes() if choice.owners is None else _follows(later, heard)
+            taken.setdefault(choice.group.name, way)
     return taken
+
+
+def _follows(later: Choice, heard: Heard) -> Group:
+    """A group that lays the plan that it was told where its members read it."""
+    group, history, told = later.group, heard.history, later.snapshot - LATER
+    view = history.moments[told].views[history.place(group.name)]
+    assert view is not None
+    owners, numbers = list(view.owner), {name: number for number, name in view.members}
+    places = {(group.topic(topic), n): i for i, (topic, n) in enumerate(group.partitions)}
+    for row in heard.advice:
+        if row.group_id == group.name and number_of(row.snapshot_id) == told:
+            for move in row.moves:
+                owners[places[move.topic, move.partition]] = numbers[move.to_member or ""]
+    event = Follow(at=at(later.snapshot), owners=tuple(owners), by=later.to)
+    return replace(group, events=(*group.events, event))
+
+
+def number_of(snapshot_id: str) -> int:
+    """The number of a snapshot."""
+    return int(snapshot_id[-6:], 16)
 
 
 def _of_checks(heard: Heard, seed: int) -> Iterator[Compared]:
@@ -107,7 +126,7 @@ def _of_checks(heard: Heard, seed: int) -> Iterator[Compared]:
     for row in heard.advice:
         for check in row.checks:
             if check.if_stayed_low is not None:
-                now = int(row.snapshot_id[-6:], 16)
+                now = number_of(row.snapshot_id)
                 yield from _of_check(check, row.group_id, now, str(row.state), *ways[row.group_id])
 
 

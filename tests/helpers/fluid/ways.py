@@ -44,10 +44,12 @@ class Toll:
         record_hours: Records behind, summed up over time.
         member_hours: Hours in which a member has a partition later than the objective, summed up over members; as
             snapshots see it. Partitions without owner count as one member.
+        overload: Records/s that members get beyond what they can do, at the end.
     """
 
     record_hours: float
     member_hours: float
+    overload: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,9 +111,14 @@ class Way:
         return self.switches[0].record_hours - self.free[0].record_hours
 
     def pays(self, ahead: int = 0) -> bool:
-        """Whether somebody is late who would be so for less time, and it saves enough."""
-        stays = self.stays[ahead]
-        return stays.member_hours > 0 and self.gain(ahead) > WORTH * stays.record_hours
+        """
+        Whether somebody is late, and it saves enough, not only by handing a backlog on.
+
+        Members that go on to get as much too much fall behind as before, only others than did.
+        """
+        stays, switches = self.stays[ahead], self.switches[ahead]
+        lasts = switches.overload <= stays.overload * (1 - WORTH)
+        return stays.member_hours > 0 and lasts and self.gain(ahead) > WORTH * stays.record_hours
 
 
 def choices(history: History, group: Group, snapshot: int) -> Iterator[Choice]:
@@ -245,8 +252,26 @@ def _tolls(history: History, place: int, snapshot: int) -> tuple[Toll, ...]:
         seen = range(snapshot + 1, min(snapshot + seconds // EVERY + 1, len(history.moments)))
         hours = [_late_members(history, place, late, k) for k in seen]
         area = float(np.trapezoid(behind[: last + 1], dx=STEP))
-        tolls.append(Toll(record_hours=area / HOUR, member_hours=sum(hours) * EVERY / HOUR))
+        tolls.append(
+            Toll(
+                record_hours=area / HOUR,
+                member_hours=sum(hours) * EVERY / HOUR,
+                overload=_overload(history, place, min(seen.stop, len(history.moments)) - 1),
+            )
+        )
     return tuple(tolls)
+
+
+def _overload(history: History, place: int, snapshot: int) -> float:
+    """Records/s that members get beyond what they can do, by what came since the snapshot before last."""
+    group, view = history.groups[place], history.moments[snapshot].views[place]
+    rows, members = history.rows(group.name), history.members(group.name)
+    now, then = history.step(snapshot), history.step(snapshot - 2)
+    rates = (history.end[now, rows] - history.end[then, rows]) / (2 * EVERY)
+    owner = np.array(view.owner if view else [NONE] * len(rates))
+    gets = np.bincount(np.where(owner == NONE, len(group.members), owner), rates)
+    can = np.append(history.moments[snapshot].capacity[members], 0.0)
+    return float(np.maximum(gets - can[: len(gets)], 0.0).sum())
 
 
 def _late_members(history: History, place: int, late: np.ndarray, snapshot: int) -> int:
