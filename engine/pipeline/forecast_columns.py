@@ -97,7 +97,7 @@ class PastColumns:
         capacity: Floats,
         seen: Floats,
         ages: Floats,
-        stretch: Sequence[float],
+        correction: Sequence[float],
     ) -> Load | None:
         """
         The forecast input of a group; None if it was not stored.
@@ -108,7 +108,7 @@ class PastColumns:
             capacity: (M) capacity of members in offsets/s, nan unknown.
             seen: (M) offsets/s that they were seen to do, nan where nothing was.
             ages: (A) commit ages in seconds.
-            stretch: By how much earlier forecasts were too narrow or too wide.
+            correction: By how much earlier forecasts were too narrow or too wide.
         """
         counted = self._has[rows]
         if not bool(counted.any()):
@@ -122,6 +122,6 @@ class PastColumns:
             ages=ages,
             owner=owner[counted],
             stuck=self._stuck[rows][counted],
-            stretch=np.array(stretch),
+            correction=np.array(correction),
             seen=seen,
         )

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from ..advice.scoring import Judge
 from ..assignors.interface import GroupSpec
 from ..config import Policy, Rule, Settings
-from ..metrics.forecast import NO_STRETCH, Load, capacity_of
+from ..metrics.forecast import NO_CORRECTION, Load, capacity_of
 from ..metrics.observe import Observation
 from ..model.arrays import NONE, Column, Flags, Floats, Ints
 from ..model.batch import GroupBatch
@@ -168,7 +168,7 @@ def measured_of(
             capacity_of(capacity[own], at_least[own], silent[own]),
             np.where(silent[own], np.nan, capacity[own]),
             np.array(row.commit_ages_seconds or (0.0,), np.float64),
-            NO_STRETCH if row.forecast_course is None else row.forecast_course.stretch,
+            NO_CORRECTION if row.forecast_course is None else row.forecast_course.correction,
         )
         measured = numbers.of(rows, capacity[own], sure[own], row, load)
         measured_groups.append(

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from ..model.columns import column, record
 
+NONE = (0.0,) * 4
+
 
 class PendingForecast(NamedTuple):
     """
@@ -39,6 +41,15 @@ class ForecastCourse:
     after_seconds: tuple[float, ...] = column("Their seconds until then.")
     low: tuple[float, ...] = column("Their p10.")
     high: tuple[float, ...] = column("Their p90.")
+    margins: tuple[float, ...] = column(
+        "Offsets by which these ends are moved away from p50 beyond that.", default=NONE
+    )
+    largest: tuple[float, ...] = column("The largest such offsets needed lately.", default=NONE)
+
+    @property
+    def correction(self) -> tuple[float, ...]:
+        """The factors, then the margins."""
+        return (*self.stretch, *self.margins)
 
     @property
     def pending(self) -> tuple[PendingForecast, ...]:
@@ -53,6 +64,8 @@ class ForecastCourse:
         assignment: str | None,
         stretch: Iterable[float],
         pending: Iterable[PendingForecast],
+        margins: Iterable[float] = NONE,
+        largest: Iterable[float] = NONE,
     ) -> ForecastCourse:
         """The state after a snapshot."""
         due, ahead, low, high = zip(*pending, strict=True) if pending else ((), (), (), ())
@@ -60,6 +73,8 @@ class ForecastCourse:
             at=at,
             assignment=assignment,
             stretch=tuple(stretch),
+            margins=tuple(margins),
+            largest=tuple(largest),
             due=due,
             after_seconds=ahead,
             low=low,

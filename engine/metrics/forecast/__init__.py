@@ -8,7 +8,7 @@ and high), `correction` (what came of earlier forecasts), `doubt` (whether membe
 
 from .backlog import Load, Outlooks, outlooks
 from .comparison import UNCERTAIN, capacity_of, delayed_offsets, forecasts, load_of
-from .correction import NO_STRETCH, course_of, with_forecast, within
+from .correction import NO_CORRECTION, course_of, with_forecast, within
 from .doubt import doubtful
 from .futures import (
     AHEAD,
@@ -24,7 +24,7 @@ from .futures import (
 __all__ = [
     "AHEAD",
     "HORIZON_SECONDS",
-    "NO_STRETCH",
+    "NO_CORRECTION",
     "PATHS",
     "SOON_SECONDS",
     "STEPS",

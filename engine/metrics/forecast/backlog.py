@@ -19,7 +19,7 @@ import numpy as np
 
 from ...model.arrays import NONE, Flags, Floats, Indices
 from ...model.pauses import Standstill
-from .correction import NO_STRETCH, stretched
+from .correction import NO_CORRECTION, corrected
 from .futures import HORIZON_SECONDS, STEPS, Futures
 
 STEP_SECONDS = HORIZON_SECONDS / STEPS
@@ -41,7 +41,7 @@ class Load:
         ages: (A) seconds since the last commit, as they were seen, at least one.
         owner: (n) the member who has each partition now; NONE for nobody.
         stuck: (n) partitions that nobody gets on with, whoever has them.
-        stretch: By how much earlier forecasts were too narrow or too wide, see `correction`.
+        correction: By how much earlier forecasts were too narrow or too wide, see `correction`.
         seen: (M) offsets/s that members were seen to do, nan where nothing was; None: that is not asked.
     """
 
@@ -52,7 +52,7 @@ class Load:
     ages: Floats
     owner: Indices
     stuck: Flags
-    stretch: Floats = field(default_factory=lambda: np.array(NO_STRETCH))
+    correction: Floats = field(default_factory=lambda: np.array(NO_CORRECTION))
     seen: Floats | None = None
 
 
@@ -116,7 +116,7 @@ def outlooks(
     share = tail(len(load.arrivals))
     lag = totals[1:] + (comes * uncommitted).T[:, None]  # (T, K, R)
     return Outlooks(
-        lag=stretched(np.stack([bands_of(each, share) for each in lag], axis=1), load.stretch),
+        lag=corrected(np.stack([bands_of(each, share) for each in lag], axis=1), load.correction),
         delay_seconds=bands_of(late, share),
         drained_seconds=bands_of(np.where(_unknown(load, placed), np.nan, drained), share),
         utilization=bands_of(used, share),

@@ -15,7 +15,7 @@ from ...model.pauses import Standstill
 from ...model.states import CapacityBasis
 from ..observe import Observation
 from .backlog import Load, Outlooks, bands_of, outlooks, queue_of
-from .correction import NO_STRETCH, course_of
+from .correction import NO_CORRECTION, course_of
 from .doubt import is_doubtful
 from .futures import SOON_SECONDS, futures, step_after
 
@@ -60,7 +60,7 @@ def load_of(seen: Observation, group: int) -> Load | None:
         uncertainty=np.full(len(capacity), UNCERTAIN),
         ages=ages,
         owner=owner,
-        stretch=np.array(NO_STRETCH if course is None else course.stretch),
+        correction=np.array(NO_CORRECTION if course is None else course.correction),
         seen=np.where(seen.silent[own], np.nan, seen.capacity.per_second[own]),
     )
 

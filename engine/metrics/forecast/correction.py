@@ -10,6 +10,11 @@ So it rests where one lag in ten lies beyond the end, whatever the arrivals do. 
 Candes and Tibshirani, 2023), a form of adaptive conformal inference (Gibbs and Candes, 2021). The factor has no unit,
 so one rate fits all groups. The middle stays, and so do the futures and the differences of assignments.
 
+A factor moves no end that lies on the middle, as that of a group that keeps up but reads nothing for a part of each
+hour. So each end is moved away by a margin, too, in offsets, in steps of the largest margin that was needed lately:
+
+    margin = margin + MARGIN_RATE x largest x (1 if the lag lies beyond the end else 0 - share that may)
+
 Factors and forecasts that are not due yet are stored with a group's metrics. The next snapshot reads them there, so a
 retry, a backtest and a backfill find the same. Only stored forecasts count: those of groups that may need a switch. A
 group without earlier forecasts has factors of 1.
@@ -34,11 +39,17 @@ RATE = 0.1
 MAY_MISS = 0.1
 """The share of lags that may lie beyond an end."""
 
+MARGIN_RATE, KEEPS = 0.1, 0.9
+"""How far one outcome moves a margin, and what is left of the largest one after each: half after seven."""
+
 LEAST_STRETCH, MOST_STRETCH = 0.5, 20.0
 """The limits of a factor."""
 
 NO_STRETCH = (1.0,) * (2 * len(AHEAD))
 """The factors of a group without earlier forecasts: low and high for each horizon."""
+
+NO_CORRECTION = (*NO_STRETCH, *(0.0,) * len(NO_STRETCH))
+"""Its factors, then its margins."""
 
 LEAST_APART = HORIZON_SECONDS / STEPS / 2
 """Seconds between two forecasts that are kept until they are due: those of a snapshot each minute say the same."""
@@ -80,7 +91,8 @@ def after(
 ) -> ForecastCourse:
     """Take note of the forecasts that are due; with another assignment none of them is of use."""
     every = (at - before.at).total_seconds()
-    stretch, left = [*before.stretch], list[PendingForecast]()
+    stretch, margins, largest = [*before.stretch], [*before.margins], [*before.largest]
+    left = list[PendingForecast]()
     for forecast in before.pending if assignment == before.assignment else ():
         late = at.timestamp() - forecast.due
         near = within(forecast.after_seconds, every)
@@ -88,10 +100,14 @@ def after(
             left.append(forecast)
         elif late <= near and lag is not None:
             own = 2 * AHEAD.index(forecast.after_seconds)
-            for end, missed in enumerate((lag < forecast.low, lag > forecast.high), start=own):
-                moved = stretch[end] * math.exp(RATE * (missed - MAY_MISS))
-                stretch[end] = min(max(moved, LEAST_STRETCH), MOST_STRETCH)
-    return ForecastCourse.of(at, assignment, stretch, left)
+            for end, beyond in enumerate((forecast.low - lag, lag - forecast.high), start=own):
+                step = (beyond > 0) - MAY_MISS
+                factor = stretch[end] * math.exp(RATE * step)
+                stretch[end] = min(max(factor, LEAST_STRETCH), MOST_STRETCH)
+                largest[end] = max(margins[end] + beyond if beyond > 0 else 0.0, KEEPS * largest[end])
+                margin = margins[end] + MARGIN_RATE * largest[end] * step
+                margins[end] = min(max(margin, 0.0), largest[end])
+    return ForecastCourse.of(at, assignment, stretch, left, margins, largest)
 
 
 def with_forecast(
@@ -113,25 +129,32 @@ def with_forecast(
         if not others or due - others[-1] >= LEAST_APART:
             low, _, high = lag[step_after(seconds)].tolist()
             pending.append(PendingForecast(due, seconds, low, high))
-    return ForecastCourse.of(at, assignment, course.stretch if course else NO_STRETCH, pending)
+    known = course or ForecastCourse.of(at, assignment, NO_STRETCH, ())
+    return ForecastCourse.of(
+        at, assignment, known.stretch, pending, known.margins, known.largest
+    )
 
 
-def stretched(lag: Floats, stretch: Floats) -> Floats:
+def corrected(lag: Floats, correction: Floats) -> Floats:
     """
     Bands with their ends moved away from the middle, or towards it.
 
     Args:
         lag: (K, T, 3) low, expected and high at each step.
-        stretch: (2 x horizons) factors, see `ForecastCourse`; between horizons they change evenly.
+        correction: (4 x horizons) factors and margins, see `ForecastCourse`; between horizons they change evenly.
     """
     moments = np.arange(1, STEPS + 1) * HORIZON_SECONDS / STEPS
-    low, high = (np.interp(moments, AHEAD, stretch[end::2]) for end in (0, 1))
+    low, high, less, more = (
+        np.interp(moments, AHEAD, each[end::2])
+        for each in np.split(correction, 2)
+        for end in (0, 1)
+    )
     middle = lag[..., 1]
     return np.stack(
         [
-            np.maximum(middle - low * (middle - lag[..., 0]), 0.0),
+            np.maximum(middle - low * (middle - lag[..., 0]) - less, 0.0),
             middle,
-            middle + high * (lag[..., 2] - middle),
+            middle + high * (lag[..., 2] - middle) + more,
         ],
         axis=-1,
     )

@@ -266,7 +266,7 @@ def _load(
         capacity=made.able(load.capacity, of_new),
         uncertainty=np.full(len(made.members), UNCERTAIN),
         ages=load.ages,
-        stretch=load.stretch,
+        correction=load.correction,
         owner=then.partitions.owner[after],
         stuck=(made.of_rows(every(load.stuck, False), False) | made.dead)[after],
         # what is known of members after changes is for `Condition` to say

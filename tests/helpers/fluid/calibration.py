@@ -11,7 +11,7 @@ import numpy as np
 from evenkeel.engine.metrics.forecast import (
     AHEAD,
     HORIZON_SECONDS,
-    NO_STRETCH,
+    NO_CORRECTION,
     futures,
     load_of,
     outlooks,
@@ -61,7 +61,7 @@ def foreseen(seen: Observation, snapshot: int) -> Iterator[Foreseen]:
         load = load_of(seen, number)
         if load is None:
             continue
-        load = replace(load, stretch=np.array(NO_STRETCH))
+        load = replace(load, correction=np.array(NO_CORRECTION))
         ahead = outlooks(load, [load.owner], futures(load.arrivals.sum(axis=1)))
         end = ahead.drained_seconds[0]
         is_told = load.backlog.any() and not np.isnan(end).any()

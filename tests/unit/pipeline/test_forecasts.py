@@ -10,7 +10,7 @@ import pytest
 
 from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import Policy, Rule, Settings
-from evenkeel.engine.metrics.forecast import NO_STRETCH, load_of
+from evenkeel.engine.metrics.forecast import NO_CORRECTION, load_of
 from evenkeel.engine.metrics.observe import observe
 from evenkeel.engine.pipeline import lookback_of, propose_chunk
 from evenkeel.engine.pipeline.candidate_rows import candidate_of
@@ -73,7 +73,7 @@ def test_what_is_kept_of_the_past_makes_the_same_forecast(name):
 
     kept = measured.load
     assert expected is not None
-    parts = ("arrivals", "backlog", "capacity", "uncertainty", "ages", "owner", "stuck", "stretch")
+    parts = ("arrivals", "backlog", "capacity", "uncertainty", "ages", "owner", "stuck", "correction")
     for part in parts:
         np.testing.assert_array_equal(getattr(kept, part), getattr(expected, part), part)
 
@@ -87,8 +87,9 @@ def test_what_came_of_stored_forecasts_corrects_the_next_one():
     _, [alone] = measured_at_once(SETTINGS, replace(_with_past(lake, group), learned={}))
 
     assert first == second
-    assert measured.load.stretch.tolist() == first["stretch"] != list(NO_STRETCH)
-    assert alone.measured.load.stretch.tolist() == list(NO_STRETCH)
+    own = [*first["stretch"], *first["margins"]]
+    assert measured.load.correction.tolist() == own != list(NO_CORRECTION)
+    assert alone.measured.load.correction.tolist() == list(NO_CORRECTION)
     live = _candidates("skewed-load", 34)["live"]
     assert live["forecast_lag_low"] == pytest.approx(first["low"][-1])
     assert live["forecast_lag_high"] == pytest.approx(first["high"][-1])

@@ -98,11 +98,13 @@ def test_a_switch_is_worth_its_price(name: str) -> None:
     assert ways.gain(HOUR) > (price if of_lag else -1.5 * price)
 
 
-@pytest.mark.parametrize("name", ["silent-member", "stuck-partition", "hanging-transaction"])
-def test_nobody_regrets_no_switch_where_something_stands_still(name: str) -> None:
-    """A restart ends it, whatever the strategy, or nothing does."""
+@pytest.mark.parametrize(
+    "name", ["silent-member", "stuck-partition", "hanging-transaction", "two-slow-members"]
+)
+def test_nobody_regrets_no_switch_that_mends_nothing(name: str) -> None:
+    """A restart ends what stands still, whatever the strategy; a backlog would only be handed on."""
     assert not [one for one in events()[name] if isinstance(one, RegretCheck)]
-    assert [one for one in events()["two-slow-members"] if isinstance(one, RegretCheck)]
+    assert [one for one in events()["skewed-load"] if isinstance(one, RegretCheck)]
 
 
 def test_what_comes_of_switches_is_what_was_forecast() -> None:

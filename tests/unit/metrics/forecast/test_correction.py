@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 import numpy as np
 import pytest
 
-from evenkeel.engine.metrics.forecast import NO_STRETCH, STEPS, step_after, with_forecast
+from evenkeel.engine.metrics.forecast import NO_CORRECTION, STEPS, step_after, with_forecast
 from evenkeel.engine.metrics.forecast.correction import (
     LEAST_STRETCH,
     MOST_STRETCH,
     after,
-    stretched,
+    corrected,
 )
 from evenkeel.engine.records import record_of, row_of
 from evenkeel.engine.records.forecast_course import ForecastCourse
@@ -39,7 +39,7 @@ def _through(lags, band=BAND):
         due = [one for one in course.pending if one.due == _at(snapshot).timestamp()]
         held += [one.low <= lag <= one.high for one in due if one.after_seconds == 900]
         course = after(course, _at(snapshot), "a", lag)
-        told = stretched(band[None], np.array(course.stretch))[0]
+        told = corrected(band[None], np.array(course.correction))[0]
         course = _foreseen(course, snapshot, told)
     return course, held
 
@@ -55,12 +55,25 @@ def test_four_in_five_hold_whatever_the_band_was(spread):
 
 
 def test_each_end_goes_by_what_came_beyond_it():
-    """All lags far above: the high end is moved away as far as it may, the low end comes near."""
-    course, _ = _through([10_000] * 60)
+    """Lags that rise for good: the high end is moved away as far as it may, the low end comes near."""
+    rising = [1_000 * 2**snapshot for snapshot in range(100)]
+
+    course, _ = _through(rising)
 
     soon_low, soon_high, low, high = course.stretch
-    assert soon_high >= high > 1 > low > soon_low >= LEAST_STRETCH
-    assert max(_through([10_000] * 2000)[0].stretch) == MOST_STRETCH
+    assert soon_high >= high > 1 > low >= soon_low >= LEAST_STRETCH
+    assert soon_high == MOST_STRETCH
+    assert course.margins[0] == course.margins[2] == 0 < min(course.margins[1], course.margins[3])
+
+
+def test_a_margin_moves_an_end_that_a_factor_cannot():
+    """A group that is behind every other hour: a band without a width comes to hold that, too."""
+    lags, none = [*[100] * 12, *[10_000] * 12] * 6, np.tile([100.0, 100.0, 100.0], (STEPS, 1))
+
+    course, held = _through(lags, none)
+
+    assert np.mean(held[-72:]) > 0.6
+    assert _through([*lags, *[100] * 60], none)[0].margins[1] < course.margins[1] / 100
 
 
 def test_what_is_not_known_teaches_nothing():
@@ -70,7 +83,7 @@ def test_what_is_not_known_teaches_nothing():
     unknown = after(course, _at(3), "a", None)
     late = after(course, _at(9), "a", 10_000)
 
-    assert unknown.stretch == late.stretch == NO_STRETCH
+    assert unknown.correction == late.correction == NO_CORRECTION
     assert [one.after_seconds for one in unknown.pending] == [3600]
     assert [one.after_seconds for one in late.pending] == [3600]
 
@@ -83,7 +96,7 @@ def test_a_snapshot_off_the_minute_tells_what_came():
     too_early = after(course, _at(3) - timedelta(seconds=200), "a", 10_000)
 
     assert near.stretch[1] > 1
-    assert too_early.stretch == NO_STRETCH
+    assert too_early.correction == NO_CORRECTION
 
 
 def test_another_assignment_ends_what_was_foreseen():
@@ -93,7 +106,7 @@ def test_another_assignment_ends_what_was_foreseen():
     moved = after(course, _at(7), "b", 100)
 
     assert moved.pending == ()
-    assert moved.stretch == course.stretch
+    assert moved.correction == course.correction
 
 
 def test_snapshots_of_each_minute_keep_few_forecasts():
@@ -109,14 +122,14 @@ def test_snapshots_of_each_minute_keep_few_forecasts():
 
 
 def test_the_middle_stays_and_no_lag_is_below_0():
-    """Between the horizons ends move evenly."""
+    """Between the horizons ends move evenly, by factors and margins."""
     lag = np.tile([10.0, 20.0, 40.0], (1, STEPS, 1))
 
-    told = stretched(lag, np.array([3.0, 1.0, 3.0, 2.0]))
+    told = corrected(lag, np.array([3.0, 1.0, 3.0, 2.0, 0, 0, 0, 5]))
 
     assert (told[..., 1] == 20).all()
     assert (told[..., 0] == 0).all()
-    assert told[0, [step_after(900), -1], 2].tolist() == [40, 60]
+    assert told[0, [step_after(900), -1], 2].tolist() == [40, 65]
     assert (np.diff(told[0, step_after(900) :, 2]) > 0).all()
 
 
