@@ -99,7 +99,7 @@ class LiveAndCandidate:
         """
         By what share a candidate cuts what is new in the snapshot, above 0; -1 where it may not mend the lag.
 
-        None, nothing: its forecast is unknown, or a backlog is worked off: what arrives overloads nobody, and may again.
+        None, nothing: its forecast is unknown, or a backlog is worked off, and what arrives overloads nobody for now.
         """
         now, then = self._at_stake(candidate)
         if self.lag_speaks and self.may_mend(candidate):

@@ -70,8 +70,9 @@ def new_advice(
     The advice of a snapshot that needs a notification now, worst first.
 
     evenkeel reports each state of an advice once. News after a switch go only to groups that were notified of the
-    switch. News within the group's pause after the last message are delayed, unless the diagnosis changed, or a switch
-    is recommended after one that did harm; a switch that was withdrawn is delayed in any case. Delayed news are not stored: a later call finds the state of its moment.
+    switch. News within the group's pause after the last message are delayed, unless the diagnosis changed, or another
+    switch is recommended after one that did harm; a switch that was withdrawn is delayed in any case. Delayed news are
+    not stored: a later call finds the state of its moment.
 
     Args:
         given: The advice of one snapshot, one per group.

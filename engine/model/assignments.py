@@ -160,9 +160,9 @@ class Advice:
 
     *best_undeployable* is the best strategy that cannot be deployed on this group, *withheld* whether the data did not
     allow an evaluation. *says* is what is new in the snapshot for each strategy that the group could deploy, from -1 to
-    1: above 0 it pays, at 0 its forecast alone is not sure; None is nothing either way. *seen* counts the snapshots in which the strategy pays,
-    since it began to. *state* is the state of the group's newest advice and *state_since* its start; None if there was
-    none recently.
+    1: above 0 it pays, at 0 its forecast alone is not sure; None is nothing either way. *seen* counts the snapshots in
+    which the strategy pays, since it began to. *state* is the state of the group's newest advice and *state_since* its
+    start; None if there was none recently.
     """
 
     group: str

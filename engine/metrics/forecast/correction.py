@@ -104,7 +104,9 @@ def after(
                 step = (beyond > 0) - MAY_MISS
                 factor = stretch[end] * math.exp(RATE * step)
                 stretch[end] = min(max(factor, LEAST_STRETCH), MOST_STRETCH)
-                largest[end] = max(margins[end] + beyond if beyond > 0 else 0.0, KEEPS * largest[end])
+                largest[end] = max(
+                    margins[end] + beyond if beyond > 0 else 0.0, KEEPS * largest[end]
+                )
                 margin = margins[end] + MARGIN_RATE * largest[end] * step
                 margins[end] = min(max(margin, 0.0), largest[end])
     return ForecastCourse.of(at, assignment, stretch, left, margins, largest)
@@ -130,9 +132,7 @@ def with_forecast(
             low, _, high = lag[step_after(seconds)].tolist()
             pending.append(PendingForecast(due, seconds, low, high))
     known = course or ForecastCourse.of(at, assignment, NO_STRETCH, ())
-    return ForecastCourse.of(
-        at, assignment, known.stretch, pending, known.margins, known.largest
-    )
+    return ForecastCourse.of(at, assignment, known.stretch, pending, known.margins, known.largest)
 
 
 def corrected(lag: Floats, correction: Floats) -> Floats:

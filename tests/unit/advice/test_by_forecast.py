@@ -123,9 +123,7 @@ def test_how_much_speaks_for_a_switch_is_what_would_overload_no_more(
 def test_a_backlog_that_is_worked_off_says_nothing_of_a_switch():
     """Neither for nor against: what arrives overloads nobody for now. Nor does a forecast that nobody knows."""
     over = _told(diagnosis=Diagnosis.CATCHING_UP, findings=(drains(60.0),))
-    unknown = decided(
-        live(ahead=STAYS), candidate(ahead=None), diagnosis=Diagnosis.SKEWED_LOAD
-    )
+    unknown = decided(live(ahead=STAYS), candidate(ahead=None), diagnosis=Diagnosis.SKEWED_LOAD)
 
     assert over.says == unknown.says == {"roundrobin": None}
 

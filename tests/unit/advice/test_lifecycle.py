@@ -65,6 +65,7 @@ class Story:
     says: float = 1.0
     also_pays: str = ""
     unsure: str = ""
+    unknown: str = ""
     course: Course | None = None
     last: FollowedPlan | None = None
     told: list[tuple[float, str, str]] = field(default_factory=list)
@@ -97,7 +98,8 @@ class Story:
                 strategy=NAMES[winner],
                 facts=facts,
                 says=dict.fromkeys([str(NAMES[one]) for one in self.unsure], 0.0)
-                | dict.fromkeys(paying, self.says),
+                | dict.fromkeys(paying, self.says)
+                | dict.fromkeys([str(NAMES[one]) for one in self.unknown], None),
             ),
             diagnosis=self.diagnosis,
             candidates={name: self.candidate(name) for name in ("range", "sticky", "uniform")},
@@ -284,6 +286,14 @@ def test_a_forecast_that_is_not_sure_takes_no_evidence_away():
 
     assert story.told == [(0, "sticky", P), (35, "sticky", C)]
     assert [s for *_, s in story.goes_on("." * 6).told[2:]] == [W]
+
+
+def test_what_is_unknown_takes_no_evidence_away_and_withdraws_nothing():
+    """A backlog that is worked off between two waves, or a forecast that nobody knows, for as long as that may last."""
+    story = Story().goes_on("sss").goes_on("." * 20, unknown="s").goes_on("sss", unknown="")
+
+    assert story.told == [(0, "sticky", P), (125, "sticky", C)]
+    assert len(story.goes_on("." * 20, unknown="s").told) == 2
 
 
 def test_two_that_pay_alike_do_not_take_evidence_from_each_other():

@@ -124,6 +124,14 @@ def test_one_message_a_day() -> None:
     assert news(advice("g", "withdrawn"), told("switch", at=NOW - DAY)) == [("withdrawn", "sticky")]
 
 
+def test_another_switch_after_one_that_did_harm_does_not_wait() -> None:
+    """The way back: each hour of waiting costs more."""
+    lately = NOW - timedelta(minutes=5)
+
+    assert news(advice("g"), told("missed", "range", at=lately)) == [("switch", "sticky")]
+    assert news(advice("g"), told("verified", "range", at=lately)) == []
+
+
 def test_a_switch_that_ended_before_it_could_be_told_is_never_told() -> None:
     """Neither it nor its end."""
     lately = told("verified", "range", at=NOW - timedelta(hours=1))

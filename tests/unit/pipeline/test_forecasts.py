@@ -73,7 +73,16 @@ def test_what_is_kept_of_the_past_makes_the_same_forecast(name):
 
     kept = measured.load
     assert expected is not None
-    parts = ("arrivals", "backlog", "capacity", "uncertainty", "ages", "owner", "stuck", "correction")
+    parts = (
+        "arrivals",
+        "backlog",
+        "capacity",
+        "uncertainty",
+        "ages",
+        "owner",
+        "stuck",
+        "correction",
+    )
     for part in parts:
         np.testing.assert_array_equal(getattr(kept, part), getattr(expected, part), part)
 
