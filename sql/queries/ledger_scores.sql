@@ -179,7 +179,7 @@ numbered AS (
     FROM begun
 ),
 
--- a chance is judged by its first hour, or day, as a switch is
+-- a chance counts with its first hour, or day, as a switch does
 chance AS (
     SELECT
         after_seconds,
