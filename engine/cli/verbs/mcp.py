@@ -13,7 +13,7 @@ EPILOG = epilog(
         "evenkeel mcp --cluster prod             # a cluster of evenkeel.toml",
         "evenkeel mcp --from cluster.recording",
     ],
-    [0, 2, 3, 4],
+    [0, 1, 2, 4],
     "An agent's client starts it and talks to it over standard input and output. Configure it as "
     '{"mcpServers": {"evenkeel": {"command": "evenkeel", "args": ["mcp", "--bootstrap", "broker1:9092"]}}}. '
     "It needs the extra mcp: pip install 'evenkeel[mcp]'.",
