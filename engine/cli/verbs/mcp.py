@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from importlib.util import find_spec
 
 from ...model.errors import ConfigError
@@ -37,4 +38,7 @@ def mcp(
     from ..agent_tools import Snapshots
     from ..mcp_server import server
 
-    server(Snapshots(bootstrap, cluster, stored, samples=samples, every=every)).run("stdio")
+    served = server(Snapshots(bootstrap, cluster, stored, samples=samples, every=every))
+    # Ctrl-C would wait for the thread that reads standard input; there is nothing to put away
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    served.run("stdio")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import pytest
@@ -178,6 +181,22 @@ def test_a_client_talks_to_the_command_itself(tmp_path: Path) -> None:
     names, answer = asyncio.run(both())
     assert tuple(names) == ASKED
     assert [row["group"] for row in rows(answer)] == ["empty-with-commits"]
+
+
+@pytest.mark.slow
+def test_an_interrupt_ends_it(tmp_path: Path) -> None:
+    """At once, although a thread of it waits for a client."""
+    command = Path(sys.executable).with_name("evenkeel")
+    with subprocess.Popen(
+        [command, "mcp", "--from", RECORDED], stdin=PIPE, stdout=PIPE, cwd=tmp_path
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+        process.stdin.flush()
+        assert process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == -signal.SIGINT
 
 
 def test_history_is_told_as_query_tells_it(ask: Ask, run: Run, history: Any) -> None:
