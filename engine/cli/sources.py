@@ -84,8 +84,7 @@ def open_source(
         if bootstrap is not None:
             raise InputError("--bootstrap and --from exclude each other.", fix="Give one of them.")
         return stored_source(stored, cluster)
-    settings = demo.settings() if bootstrap is None else wiring.settings()
-    settings, name = live(settings, bootstrap, cluster)
+    settings, name = live_cluster(bootstrap, cluster)
     lake = wiring.scratch()
     ids = take(settings, name, lake, samples=samples, every=every)
     groups = settings.cluster(name).groups
@@ -147,6 +146,18 @@ def chosen(known: Sequence[str], cluster: str | None, place: str, fix: str) -> s
             fix="Name one of those with --cluster.",
         )
     return cluster or known[0]
+
+
+def live_cluster(bootstrap: str | None, cluster: str | None) -> tuple[Settings, str]:
+    """
+    The settings, or a demo's where nothing is configured, with the live cluster that the options name, and its name.
+
+    Raises:
+        InputError: Neither option names the cluster, or the address is not one.
+        ConfigError: The cluster is not configured, or a key is wrong.
+    """
+    settings = demo.settings() if bootstrap is None else wiring.settings()
+    return live(settings, bootstrap, cluster)
 
 
 def live(settings: Settings, bootstrap: str | None, cluster: str | None) -> tuple[Settings, str]:

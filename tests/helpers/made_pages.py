@@ -51,18 +51,40 @@ def exit_codes() -> str:
 
 def pages() -> str:
     """Every page of the site that is there, by section, with its title."""
-    return "\n".join(_listed()) + "\n"
+    return "".join(
+        f"\n### {section}\n\n" + "".join(f"* {_link(name)}\n" for name in names)
+        for section, names in _listed()
+    )
 
 
-def _listed() -> Iterator[str]:
+HEADINGS = 6
+"""As many headings of a page say what is in it."""
+
+
+def llms() -> str:
+    """The pages as agents look for them (llmstxt.org): what evenkeel is, then each page with its first headings."""
+    about = site.settings()
+    lines = [f"# {about['site_name']}", "", f"> {about['site_description']}"]
+    for section, names in _listed():
+        lines += ["", f"## {section}", ""]
+        for name in names:
+            text = re.sub(r"```.*?```", "", _text(name), flags=re.DOTALL)
+            inside = re.findall(r"^## (.+)$", text, re.MULTILINE)[:HEADINGS]
+            lines.append(f"- {_link(name)}" + (f": {'; '.join(inside)}" if inside else ""))
+    return "\n".join(lines) + "\n"
+
+
+def _listed() -> Iterator[tuple[str, list[str]]]:
+    """The sections of the site but the home page, with their pages that are there."""
     for section, names in site.sections():
         listed = [name for name in names if (site.ROOT / site.file_of(name)).exists()]
-        if section == "Home" or not listed:
-            continue
-        yield f"\n### {section}\n"
-        for name in listed:
-            path = f"../{name}" if name in site.AT_THE_TOP else name
-            yield f"* [{title(name)}]({path})"
+        if section != "Home" and listed:
+            yield section, listed
+
+
+def _link(page: str) -> str:
+    """The title of a page with the way to it from the folder of the pages."""
+    return f"[{title(page)}]({f'../{page}' if page in site.AT_THE_TOP else page})"
 
 
 def diagnoses() -> str:
@@ -82,7 +104,10 @@ def diagnoses() -> str:
 
 def title(page: str) -> str:
     """The first heading of a page."""
-    text = (site.ROOT / site.file_of(page)).read_text(encoding="utf-8")
-    found = re.search(r"^# (.+)$", text, re.MULTILINE)
+    found = re.search(r"^# (.+)$", _text(page), re.MULTILINE)
     assert found, f"{page} has no title"
     return found[1]
+
+
+def _text(page: str) -> str:
+    return (site.ROOT / site.file_of(page)).read_text(encoding="utf-8")

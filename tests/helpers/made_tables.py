@@ -43,7 +43,7 @@ from evenkeel.engine.config import (
 from evenkeel.engine.model.text import slug
 from evenkeel.engine.records.tables import METADATA
 from tests.benchmarks.landau import results as landau
-from tests.helpers import cookbook, made_pages
+from tests.helpers import cookbook, made_pages, site
 from tests.helpers.fluid import ledger
 from tests.helpers.made_schema import schema
 from tests.helpers.view_samples import page as columns_page
@@ -56,6 +56,9 @@ ROOT = Path(__file__).parents[2]
 
 SCHEMA = ROOT / "sql" / "schema.sql"
 """The schema as people read it."""
+
+LLMS = ROOT / "docs" / site.LLMS
+"""The index of the pages as agents read it."""
 
 MODELS: Mapping[str, type[BaseModel]] = {
     "settings": Settings,
@@ -323,9 +326,9 @@ TABLES: Mapping[str, Callable[[], str]] = {
 
 
 def main() -> None:
-    """Write the tables of all pages again, and the schema of the history database."""
+    """Write the tables of all pages again, then the index for agents, and the schema of the history database."""
     made = {page: renewed(page.read_text(encoding="utf-8")) for page in written()}
-    for page, new in {**made, SCHEMA: schema()}.items():
+    for page, new in {**made, SCHEMA: schema(), LLMS: made_pages.llms()}.items():
         if new != page.read_text(encoding="utf-8"):
             page.write_text(new, encoding="utf-8")
             print(page.relative_to(ROOT))

@@ -28,10 +28,18 @@ _ITEM = re.compile(r"( *)([-*+]|\d+\.) +")
 _FENCE = re.compile(r" *```")
 
 
+LLMS = "llms.txt"
+"""The index of the pages for agents."""
+
+
+def settings() -> dict[str, Any]:
+    """What `.mkdocs.yml` says of the site."""
+    return dict(yaml.safe_load((ROOT / ".mkdocs.yml").read_text(encoding="utf-8")))
+
+
 def sections() -> Iterator[tuple[str, list[str]]]:
     """The sections of the navigation: title and pages, as paths from the folder of the pages."""
-    config = yaml.safe_load((ROOT / ".mkdocs.yml").read_text(encoding="utf-8"))
-    for entry in config["nav"]:
+    for entry in settings()["nav"]:
         ((title, pages),) = entry.items()
         yield title, [pages] if isinstance(pages, str) else pages
 
@@ -130,3 +138,10 @@ def on_files(files: Any, config: Any) -> Any:
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """A page as MkDocs reads it."""
     return for_site(markdown, page.file.src_uri)
+
+
+def on_post_build(config: Any) -> None:
+    """Put the index for agents and each page as Markdown beside the HTML."""
+    for name in [LLMS, *(page for _, pages in sections() for page in pages)]:
+        text = (ROOT / file_of(name)).read_text(encoding="utf-8")
+        (Path(config.site_dir) / name).write_text(for_site(text, name), encoding="utf-8")

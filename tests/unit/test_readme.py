@@ -77,6 +77,15 @@ def test_the_schema_for_readers_is_that_of_the_records():
     assert made_tables.SCHEMA.read_text(encoding="utf-8") == schema()
 
 
+def test_the_index_for_agents_is_that_of_the_pages():
+    """`python -m tests.helpers.made_tables` writes it anew; it has every page of the site but the home page."""
+    text = made_tables.LLMS.read_text(encoding="utf-8")
+
+    assert text == made_pages.llms()
+    linked = {link.removeprefix("../") for link in re.findall(r"^- \[.*\]\((\S+)\)", text, re.M)}
+    assert linked == {page for _, pages in site.sections() for page in pages} - {"index.md"}
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_every_configuration_key_is_documented(name: str):
     """The reference has each key, with its meaning."""

@@ -25,6 +25,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "tasks": "Show the tasks of a Kafka Streams application under each strategy.",
             "report": "Write an HTML report of groups over time.",
             "query": "Query the history database by name.",
+            "mcp": "Answer agents over the Model Context Protocol.",
         },
         "Plan a change": {
             "runbook": "Print the steps, checks and rollback for switching a group to a strategy.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ...model.errors import InputError
@@ -97,8 +97,8 @@ def advise(
             f"at {moment(taken_at)}, from {several(looked_at, 'snapshot')}"
         )
     if as_json or as_csv:
-        objects = _objects(source, judged, tradeoff=tradeoff)
-        emit(objects) if as_json else emit_csv(objects, raw=raw)
+        rows = objects(source, judged, tradeoff=tradeoff)
+        emit(rows) if as_json else emit_csv(rows, raw=raw)
     elif is_fleet:
         fleet.show_fleet(
             fleet.Fleet(
@@ -117,18 +117,19 @@ def advise(
     tell_unreadable(source, [one.metrics for one in judged])
 
 
-def _objects(
-    source: SnapshotSource, judged: Sequence[JudgedGroup], *, tradeoff: bool
-) -> Iterator[Mapping[str, Any]]:
-    """Each group as an object, with its tradeoff where that was asked for."""
+def objects(
+    source: SnapshotSource, judged: Sequence[JudgedGroup], *, tradeoff: bool = False
+) -> Iterator[dict[str, Any]]:
+    """Each group as an object, with what to do about its diagnosis, and its tradeoff where that was asked for."""
     from .. import sources
+    from ..views.one_group import action_for
     from ..views.tradeoff import tradeoff_object
 
     for one in judged:
-        more: dict[str, Any] = {}
+        more: dict[str, Any] = {"action": action_for(one.metrics)}
         if tradeoff:
             [selection] = sources.selected(source, one.advice.group)
-            more = dict(tradeoff_object(source.settings, selection))
+            more |= tradeoff_object(source.settings, selection)
         yield one.to_json() | more
 
 

@@ -74,9 +74,7 @@ def query(
     values = questions.read_parameters(statement, parameters or [])
     settings, where = database()
     complain(f"database: {where}")
-    rows = _rows(settings, statement, values)
-    if not rows:
-        raise NothingFound(f"query {name} found no row.")
+    rows = found(settings, statement, values)
     if plot is not None and drawn is not None:
         question = answers.question(statement.summary)
         figure = plots.query_figure(name, question, drawn, rows)
@@ -90,10 +88,23 @@ def query(
         show([answers.result_table(name, rows, short, short=not wide)], wide=wide)
 
 
+def found(
+    settings: Settings, statement: sql.Statement, values: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """
+    The rows of a query; for a pattern of groups those of one group after the other, each with its group.
+
+    Raises:
+        NothingFound: There is none.
+    """
+    if rows := _rows(settings, statement, values):
+        return rows
+    raise NothingFound(f"query {statement.name} found no row.")
+
+
 def _rows(
     settings: Settings, statement: sql.Statement, values: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    """The rows of a query; for a pattern of groups those of one group after the other, each with its group."""
     from ... import wiring
     from ..patterns import is_pattern, matching, no_group
 

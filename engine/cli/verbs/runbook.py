@@ -9,6 +9,7 @@ from ..command_end import complain
 from ..options import AsJson, Bootstrap, ClusterName, Group, Stored, epilog, option
 
 if TYPE_CHECKING:
+    from ...pipeline.rollout import Runbook
     from ...snapshots.groups_with_past import GroupWithPast
     from ..sources import SnapshotSource
 
@@ -41,7 +42,6 @@ def runbook(
     as_json: AsJson = False,
 ) -> None:
     """Print the steps, checks and rollback for switching a group to a strategy."""
-    from ...pipeline.rollout import runbook_of
     from .. import sources
     from ..custom import name_of
     from ..views.runbook import runbook_object, show_runbook
@@ -51,12 +51,32 @@ def runbook(
     source = sources.open_source(
         bootstrap, cluster, stored, samples=1 if name else 3, every=0 if name else 5
     )
-    only = sources.the_one(source, group, "a runbook")
-    steps = runbook_of(source.settings, only, name or _advised(source, only))
+    steps = steps_of(source, group, name)
     if as_json:
         emit([runbook_object(steps)])
     else:
         show_runbook(steps)
+
+
+def steps_of(source: SnapshotSource, group: str, strategy: str | None) -> Runbook:
+    """
+    The steps that switch the one group of that name or pattern.
+
+    Args:
+        source: Where the group is read.
+        group: Its name, or a pattern.
+        strategy: Its name; None is the one that is advised.
+
+    Raises:
+        NothingFound: There is no such group.
+        InputError: There are several, or no such strategy.
+        Infeasible: Nothing is advised, or no steps lead there.
+    """
+    from ...pipeline.rollout import runbook_of
+    from .. import sources
+
+    only = sources.the_one(source, group, "a runbook")
+    return runbook_of(source.settings, only, strategy or _advised(source, only))
 
 
 def _advised(source: SnapshotSource, only: GroupWithPast) -> str:

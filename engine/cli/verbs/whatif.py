@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ..command_end import complain
 from ..options import (
@@ -19,6 +20,12 @@ from ..options import (
     epilog,
     option,
 )
+
+if TYPE_CHECKING:
+    from ...followers.plan import Plan
+    from ...pipeline.whatif import SeenGroup, TaskAnswer, WhatIfAnswer
+    from ..sources import SnapshotSource
+    from ..whatif_options import Options
 
 EPILOG = epilog(
     [
@@ -94,15 +101,7 @@ def whatif(
     as_json: AsJson = False,
 ) -> None:
     """Forecast a group with other members, partitions, racks or capacities."""
-    from ...messages.wording import member_names
-    from ...pipeline.whatif import (
-        SeenGroup,
-        answer,
-        answer_of_tasks,
-        arriving,
-        by_instances,
-        day_of,
-    )
+    from ...pipeline.whatif import TaskAnswer
     from .. import sources, whatif_options
     from ..local_mode import WITH_FORECASTS, look
     from ..views import whatif as view
@@ -123,38 +122,69 @@ def whatif(
     )
     source = sources.open_source(bootstrap, cluster, stored, samples=samples, every=every)
 
-    def tell_tasks(seen: SeenGroup) -> None:
-        group = seen.group
-        by_instance = by_instances(group)
-        changes = whatif_options.task_changes_of(by_instance, options)
-        measured = seen.measured_group.measured
-        reply = answer_of_tasks(
-            group,
-            source.settings.rule(group.cluster, group.group).streams,
-            changes,
-            whatif_options.settings_of(group, options.settings),
-            member_names(by_instance.members),
-            {} if measured is None else arriving(group, measured.production),
-            named,
-        )
-        complain(f"{WITH_FORECASTS}; cluster {source.cluster}, snapshot {source.newest}")
-        if as_json:
-            emit(of_tasks.objects(reply))
-        else:
-            of_tasks.print_answer(reply, wide=wide)
-
     def tell(seen: SeenGroup) -> None:
-        whatif_options.possible(seen)
-        whatif_options.suits(seen.group, named, follows, options)
-        if seen.group.places_tasks:
-            return tell_tasks(seen)
-        changes = whatif_options.changes_of(seen.group, options)
-        day = cache(lambda: day_of(source.lake, source.newest, seen.group))
-        reply = answer(source.settings, seen, changes, named, follows, day)
+        reply = reply_of(source, seen, options, named, follows)
         complain(f"{WITH_FORECASTS}; cluster {source.cluster}, snapshot {source.newest}")
         if as_json:
-            emit(view.objects(reply))
+            emit(objects(reply))
+        elif isinstance(reply, TaskAnswer):
+            of_tasks.print_answer(reply, wide=wide)
         else:
             view.print_answer(reply, wide=wide)
 
     sources.each_of(look(source, sources.select(source, group)), tell, apart=not as_json)
+
+
+def reply_of(
+    source: SnapshotSource,
+    seen: SeenGroup,
+    options: Options,
+    named: Sequence[str] = (),
+    follows: Plan | None = None,
+) -> WhatIfAnswer | TaskAnswer:
+    """
+    What becomes of one group.
+
+    Args:
+        source: Where it was read.
+        seen: It.
+        options: What changes.
+        named: The strategies; without them, those that are available and plans.
+        follows: The plan that it follows.
+
+    Raises:
+        InputError: An option is not what it has to be for this group.
+        Infeasible: The group cannot be forecast.
+    """
+    from ...messages.wording import member_names
+    from ...pipeline.whatif import answer, answer_of_tasks, arriving, by_instances, day_of
+    from .. import whatif_options
+
+    whatif_options.possible(seen)
+    whatif_options.suits(seen.group, named, follows, options)
+    group = seen.group
+    if not group.places_tasks:
+        changes = whatif_options.changes_of(group, options)
+        day = cache(lambda: day_of(source.lake, source.newest, group))
+        return answer(source.settings, seen, changes, named, follows, day)
+    by_instance = by_instances(group)
+    measured = seen.measured_group.measured
+    return answer_of_tasks(
+        group,
+        source.settings.rule(group.cluster, group.group).streams,
+        whatif_options.task_changes_of(by_instance, options),
+        whatif_options.settings_of(group, options.settings),
+        member_names(by_instance.members),
+        {} if measured is None else arriving(group, measured.production),
+        named,
+    )
+
+
+def objects(reply: WhatIfAnswer | TaskAnswer) -> Iterator[dict[str, Any]]:
+    """One object for the group now, and one per strategy."""
+    from ...pipeline.whatif import TaskAnswer
+    from ..views import whatif, whatif_tasks
+
+    if isinstance(reply, TaskAnswer):
+        return whatif_tasks.objects(reply)
+    return whatif.objects(reply)

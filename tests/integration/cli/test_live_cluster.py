@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.cli.agent_tools import Snapshots, Tools
 from tests.helpers.kafka_session import ClusterInUse, RunningWorkload
 from tests.integration.cli.conftest import objects
 
@@ -64,6 +65,18 @@ def test_a_recording_of_a_live_cluster_knows_rates(run, workload):
     [row] = objects(run("advise", "--from", "recording", "--group", group, "--json"))
     assert row["production_per_second"] is not None
     assert [one["strategy"] for one in row["strategies"]][:3] == ["live", "range", "roundrobin"]
+
+
+def test_an_agent_asks_again_and_one_snapshot_more_is_taken(run, workload, monkeypatch):
+    """Over the same snapshots in memory: what the group receives is known by then."""
+    monkeypatch.setattr("evenkeel.engine.cli.agent_tools.FRESH", 0)
+    tools = Tools(Snapshots(workload.bootstrap, None, None, samples=2, every=2))
+    group = named(workload, "slow-member")
+    [first] = tools.list_groups(group)
+    [then] = tools.explain_group(group)
+    assert first["production_per_second"] is not None
+    assert then["rates_since"] is not None
+    assert then["snapshot_id"] > first["snapshot_id"]
 
 
 def test_doctor_finds_the_cluster_healthy(run, kafka_cluster: ClusterInUse, workload):

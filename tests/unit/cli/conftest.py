@@ -27,6 +27,9 @@ from tests.helpers.snapshots import group, make_snapshot, member, store, topic
 
 Run = Callable[..., Result]
 
+URL = "postgresql://keel:hunter2@db.example.com:5433/history"
+"""The address of a history database, with a password."""
+
 DATA = Path(__file__).parents[2] / "data"
 RECORDED = DATA / "cluster-recording.evenkeel"
 """Fourteen groups of a real cluster, each of another kind; whoever reads it is slow."""
@@ -197,3 +200,48 @@ def kafka(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     its_clock = SimpleNamespace(monotonic=time.monotonic, sleep=asked["slept"].append)
     monkeypatch.setattr("evenkeel.engine.cli.sources.time", its_clock)
     return asked
+
+
+@pytest.fixture
+def history(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A history that answers every query with what it was asked, and two rows of all kinds."""
+
+    class Fake:
+        rows = (
+            {
+                "group_id": "a",
+                "largest_member_lag": 1234567,
+                "cross_rack_share": 0.25,
+                "drain_seconds": 300.0,
+                "is_live": True,
+                "taken_at": datetime(2026, 3, 1, tzinfo=UTC),
+                "proof": None,
+                "findings": ["x"],
+            },
+            {
+                "group_id": "b",
+                "largest_member_lag": None,
+                "cross_rack_share": None,
+                "drain_seconds": float("inf"),
+                "is_live": False,
+                "taken_at": None,
+                "proof": "exact",
+                "findings": [],
+            },
+        )
+
+        def query(self, name, **parameters):
+            asked.append((name, parameters))
+            return list(self.rows)
+
+    asked: list = []
+    fake = Fake()
+    fake.asked = asked
+
+    def build(settings):
+        fake.url = settings.database_url.get_secret_value()
+        return fake
+
+    monkeypatch.setattr(wiring, "history", build)
+    monkeypatch.setenv("EVENKEEL_DATABASE_URL", URL)
+    return fake

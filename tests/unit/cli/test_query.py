@@ -10,59 +10,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from evenkeel import sql
-from evenkeel.engine import wiring
 from evenkeel.engine.adapters import postgres
 from evenkeel.engine.cli.database import place
 from evenkeel.engine.cli.views import plots
 from evenkeel.engine.records import MemberMetrics, blank, columns_of_query
-from tests.unit.cli.conftest import objects
-
-URL = "postgresql://keel:hunter2@db.example.com:5433/history"
-
-
-@pytest.fixture
-def history(monkeypatch):
-    """A history that answers every query with what it was asked, and two rows of all kinds."""
-
-    class Fake:
-        rows = (
-            {
-                "group_id": "a",
-                "largest_member_lag": 1234567,
-                "cross_rack_share": 0.25,
-                "drain_seconds": 300.0,
-                "is_live": True,
-                "taken_at": datetime(2026, 3, 1, tzinfo=UTC),
-                "proof": None,
-                "findings": ["x"],
-            },
-            {
-                "group_id": "b",
-                "largest_member_lag": None,
-                "cross_rack_share": None,
-                "drain_seconds": float("inf"),
-                "is_live": False,
-                "taken_at": None,
-                "proof": "exact",
-                "findings": [],
-            },
-        )
-
-        def query(self, name, **parameters):
-            asked.append((name, parameters))
-            return list(self.rows)
-
-    asked: list = []
-    fake = Fake()
-    fake.asked = asked
-
-    def build(settings):
-        fake.url = settings.database_url.get_secret_value()
-        return fake
-
-    monkeypatch.setattr(wiring, "history", build)
-    monkeypatch.setenv("EVENKEEL_DATABASE_URL", URL)
-    return fake
+from tests.unit.cli.conftest import URL, objects
 
 
 def test_without_a_name_all_queries_are_listed(run):
