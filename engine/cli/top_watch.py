@@ -30,12 +30,14 @@ class Seen:
         groups: Rows of `group_metrics`, in the order of `evenkeel lag`.
         metrics: The tables `member_metrics` and `partition_metrics`.
         problems: What could not be read, one line each, without groups.
+        snapshots: Number of snapshots that its metrics are from, itself included.
     """
 
     source: SnapshotSource
     groups: Sequence[Mapping[str, Any]]
     metrics: Mapping[str, pa.Table]
     problems: Sequence[str]
+    snapshots: int
 
 
 def see(source: SnapshotSource, pattern: str) -> Seen:
@@ -56,7 +58,13 @@ def see(source: SnapshotSource, pattern: str) -> Seen:
     if source.is_live:
         record_metrics(source.lake, source.newest, metrics, chosen)
     groups = sorted(metrics["group_metrics"].to_pylist(), key=furthest_behind)
-    return Seen(source=source, groups=groups, metrics=metrics, problems=problems(source))
+    return Seen(
+        source=source,
+        groups=groups,
+        metrics=metrics,
+        problems=problems(source),
+        snapshots=len(source.ids(source.settings.lookback + 1)),
+    )
 
 
 def newer(source: SnapshotSource) -> SnapshotSource:

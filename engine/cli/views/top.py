@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 HEAD, FOOT = 2, 2
 """Lines above and below the groups or the open group."""
 
-REASON = 24
-"""A column of reasons has at least this width."""
+REASON, WHOLE_NAME = 24, 32
+"""A column of reasons has at least this width, and names have so much before there is one."""
 
 _STYLES = {Diagnosis.HEALTHY: "green", Diagnosis.UNKNOWN: "dim"}
 
@@ -115,8 +115,12 @@ def widths(natural: Mapping[str, int], width: int) -> dict[str, int]:
     least = {**natural, "GROUP": min(natural["GROUP"], LEAST_NAME)}
     least["WHY"] = min(natural["WHY"], REASON)
     kept: dict[str, int] = {}
+    room = width
     for heading in FIRST:
-        if heading in least and sum(kept.values()) + least[heading] + GAP * len(kept) <= width:
+        if heading == "WHY":
+            # a name is worth more than all that follows
+            room -= min(natural["GROUP"], WHOLE_NAME) - least["GROUP"]
+        if heading in least and sum(kept.values()) + least[heading] + GAP * len(kept) <= room:
             kept[heading] = least[heading]
     spare = width - sum(kept.values()) - GAP * (len(kept) - 1)
     for heading in ("GROUP", "WHY"):
@@ -176,11 +180,11 @@ def _head(watch: Watch, now: datetime) -> list[Text]:
     if watch.failure is not None:
         told = Text(f"These values are {age} old: {printable(watch.failure)}", style="red")
     elif seen.problems:
-        more = and_more(len(seen.problems) - 1)
-        told = Text(f"Not read: {printable(seen.problems[0])}{more}", style="yellow")
+        what = f"{printable(seen.problems[0])}{and_more(len(seen.problems) - 1)}"
+        told = Text(f"{age} ago; not read: {what}", style="yellow")
     else:
-        snapshots = several(len(source.ids(source.settings.lookback + 1)), "snapshot")
         every = f", every {brief_duration(watch.every)}" if source.is_live else ""
+        snapshots = several(seen.snapshots, "snapshot")
         told = Text(f"{moment(taken)}, {age} ago; {snapshots}{every}", style="dim")
     return [Text(_counts(seen), style="bold"), told]
 
@@ -191,6 +195,7 @@ def _counts(seen: Seen) -> str:
     behind = sum(is_behind(row, seen.source.settings) for row in seen.groups)
     unknown = sum(row["total_lag"] is None for row in seen.groups)
     lag = brief(sum(row["total_lag"] or 0 for row in seen.groups))
+    lag = UNKNOWN if unknown == len(seen.groups) else lag
     lag += f" (unknown: {unknown:,})" if unknown else ""
     groups = several(len(seen.groups), "group")
     return f"Cluster {text(seen.source.cluster)}: {groups}, {behind:,} behind, lag {lag}"

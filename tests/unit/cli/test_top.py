@@ -19,7 +19,9 @@ from evenkeel.engine.cli.top_watch import Watch, see
 from evenkeel.engine.cli.views.top import picture
 from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
 from evenkeel.engine.model.errors import ClusterUnreachable
+from evenkeel.engine.model.facts import finding
 from evenkeel.engine.snapshots import split_snapshot_id
+from tests.helpers.snapshots import group, make_snapshot
 from tests.unit.cli.conftest import lacking
 
 TOP = TopState()
@@ -120,6 +122,14 @@ def test_a_name_filters_the_groups(stored):
     assert lines[-1] == "/EVE█  Enter keep  Esc clear"
     assert "Esc clear /EVE" in drawn(stored, TopState(name="EVE"))[-1]
     assert drawn(stored, TopState(name="x y"))[2] == "No group contains 'x y'."
+
+
+def test_what_could_not_be_read_is_on_the_second_line(run, kept):
+    """Beside the age of the rest."""
+    unread = finding("topics_unread", quote="no broker answered")
+    place = kept(make_snapshot(groups=[group("late")], problems=[unread]))
+    watch = Watch(see(sources.open_source(None, None, str(place)), "*"), "*", 5)
+    assert lacking(drawn(watch)[1], "3s ago; not read: … no broker answered") is None
 
 
 class Live(RecordedCluster):
