@@ -18,7 +18,8 @@ EPILOG = epilog(
     ],
     [0, 1, 2, 3, 4],
     "Each snapshot sends the same requests as `evenkeel lag`. Rates and most diagnoses need two or three snapshots. "
-    "Enter opens a group: its members and partitions. q quits.",
+    "TREND is the incoming rate minus the processing rate: lag grows if it is above 0. Enter opens a group: its "
+    "members and partitions. q quits.",
 )
 
 TICK = 1.0

@@ -18,7 +18,7 @@ from evenkeel.engine.cli.top_state import TopState
 from evenkeel.engine.cli.top_watch import Watch, see
 from evenkeel.engine.cli.views.top import picture
 from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
-from evenkeel.engine.model.errors import ClusterUnreachable
+from evenkeel.engine.model.errors import ClusterUnreachable, InputError
 from evenkeel.engine.model.facts import finding
 from evenkeel.engine.snapshots import split_snapshot_id
 from tests.helpers.snapshots import group, make_snapshot
@@ -246,3 +246,13 @@ def test_a_terminal_without_a_cursor_is_none(monkeypatch):
     assert not keyboard.is_terminal()
     monkeypatch.setenv("TERM", "xterm")
     assert keyboard.is_terminal()
+
+
+def test_a_system_without_such_terminals_is_named(monkeypatch):
+    """Windows has no termios."""
+    monkeypatch.setitem(sys.modules, "termios", None)
+    with (
+        pytest.raises(InputError, match=r"Linux and macOS only. Use `evenkeel lag`"),
+        keyboard.keyboard(),
+    ):
+        pass
