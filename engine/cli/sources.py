@@ -53,6 +53,11 @@ class SnapshotSource:
         """How the newest snapshot was taken."""
         return self.lake.manifest("snapshot", self.newest)
 
+    @property
+    def is_live(self) -> bool:
+        """Whether it was read just now, into a lake in memory."""
+        return self.groups is not None
+
     def ids(self, limit: int) -> list[str]:
         """The newest and the snapshots before it, oldest first, at most *limit*."""
         return self.lake.snapshots(self.cluster, until=self.newest, limit=limit)[::-1]

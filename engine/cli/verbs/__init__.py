@@ -21,6 +21,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "Check groups": {
             "lag": "Show the lag of every partition and its owner.",
+            "top": "Watch groups live, worst first.",
             "advise": "Diagnose groups and recommend an assignment strategy.",
             "tasks": "Show the tasks of a Kafka Streams application under each strategy.",
             "report": "Write an HTML report of groups over time.",

@@ -39,40 +39,6 @@ EPILOG = epilog(
     "partition null.",
 )
 
-_JSON = {
-    "group_id": "group",
-    "topic": "topic",
-    "partition": "partition",
-    "begin_offset": "begin",
-    "end_offset": "end",
-    "committed_offset": "committed",
-    "lag": "lag",
-    "member_id": "member",
-}
-_AS_THEY_ARE = (
-    "lag_basis",
-    "lost_records",
-    "subscribed",
-    "status",
-    "cross_rack",
-    "production_per_second",
-    "consumption_per_second",
-    "time_lag_seconds",
-    "time_lag_basis",
-    "topic_id",
-    "committed_at",
-    "end_at",
-    "snapshot_id",
-    "cluster",
-)
-_OF_GROUP = {"state": "state", "group_type": "type", "protocol_type": "protocol_type"}
-_OF_MEMBER = {
-    "client_id": "client_id",
-    "client_host": "host",
-    "instance_id": "instance_id",
-    "rack": "rack",
-}
-
 
 def lag(
     bootstrap: Bootstrap = None,
@@ -91,6 +57,7 @@ def lag(
 ) -> None:
     """Show the lag of every partition and its owner."""
     from .. import sources
+    from ..lag_rows import measured
     from ..views.lag import show_lags
     from ..views.tables import emit, emit_csv
 
@@ -106,57 +73,6 @@ def lag(
     tell_unreadable(source, groups)
     if not rows:
         raise NothingFound(f"no partition to show of {len(groups):,} matching groups.")
-
-
-def measured(
-    source: SnapshotSource, pattern: str
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """
-    The rows of `group_metrics`, and one row per partition as `--json` prints it, sorted.
-
-    A group that was read and has no partition is one row, of which topic, partition and all that is of a partition is
-    None.
-
-    Args:
-        source: Where the groups come from.
-        pattern: Shell pattern of group ids.
-    """
-    from ...pipeline.measure import compute_metrics
-
-    metrics = compute_metrics(source.lake, source.settings, source.newest, pattern)
-    stored = {name: source.lake.read(name, [source.newest]) for name in ("groups", "members")}
-    heads = {row["group_id"]: row for row in stored["groups"].to_pylist()}
-    members = {(row["group_id"], row["member_id"]): row for row in stored["members"].to_pylist()}
-    rows = [
-        partition_row(
-            row, heads[row["group_id"]], members.get((row["group_id"], row["member_id"]), {})
-        )
-        for row in metrics["partition_metrics"].to_pylist()
-    ]
-    groups = sorted(metrics["group_metrics"].to_pylist(), key=lambda row: str(row["group_id"]))
-    seen = {row["group"] for row in rows}
-    read = [row["group_id"] for row in groups if not row["error"]]
-    nothing = dict.fromkeys([*_JSON, *_AS_THEY_ARE])
-    for name in read:
-        if name not in seen:
-            known = {
-                column: heads[name][column] for column in ("group_id", "snapshot_id", "cluster")
-            }
-            rows.append(partition_row(nothing | known, heads[name], {}))
-    rows.sort(key=lambda row: (row["group"], row["topic"] or "", row["partition"] or 0))
-    return groups, rows
-
-
-def partition_row(
-    row: Mapping[str, Any], head: Mapping[str, Any], member: Mapping[str, Any]
-) -> dict[str, Any]:
-    """A row of `partition_metrics`, its group's row of `groups` and its owner's of `members` as one object."""
-    return {
-        **{name: row[column] for column, name in _JSON.items()},
-        **{name: member.get(column) for column, name in _OF_MEMBER.items()},
-        **{column: row[column] for column in _AS_THEY_ARE},
-        **{name: head[column] for column, name in _OF_GROUP.items()},
-    }
 
 
 def tell_unreadable(source: SnapshotSource, groups: Sequence[Mapping[str, Any]]) -> None:

@@ -79,10 +79,10 @@ def show_lags(
     width = screen_width()
     having = [row for row in partitions if row["partition"] is not None]
     own = {
-        str(name): sorted(rows, key=_largest_lag)
+        str(name): sorted(rows, key=largest_lag)
         for name, rows in itertools.groupby(having, key=lambda row: row["group"])
     }
-    groups = sorted((one for one in heads if one["group_id"] in own), key=_furthest_behind)
+    groups = sorted((one for one in heads if one["group_id"] in own), key=furthest_behind)
     quiet = [one for one in groups if overview and not every and _is_healthy(one)]
     blocks = [one for one in groups if one not in quiet]
     tables = []
@@ -93,15 +93,15 @@ def show_lags(
             print()
         rows = own[head["group_id"]]
         limit = PARTITIONS_SHOWN if overview and not (every or wide) else len(rows)
-        tables.append(_table(rows, rows[:limit], wide=wide))
-        tell(_about(source, head, alone=not overview), width=width)
+        tables.append(partition_table(rows, rows[:limit], _owners(rows), wide=wide))
+        tell(about(source, head, alone=not overview), width=width)
         show(tables[-1:], wide=wide, legend=False)
         if len(rows) > limit:
             rest = [row["lag"] for row in rows[limit:]]
             total = UNKNOWN if None in rest else brief(sum(rest))
             print(f"and {several(len(rest), 'partition')} more, lag {total} (--all lists them)")
     blank = [one for one in groups if action_for(one) == WHAT_IS_MISSING["no_past"]]
-    if blank and overview and source.groups is not None:
+    if blank and overview and source.is_live:
         tell(["", _second_snapshot(blank)], width=width)
     if quiet:
         told = healthy(
@@ -134,7 +134,7 @@ def _is_healthy(head: Row) -> bool:
     return bool(head["diagnosis"] == Diagnosis.HEALTHY)
 
 
-def _furthest_behind(head: Row) -> tuple[object, ...]:
+def furthest_behind(head: Row) -> tuple[object, ...]:
     """By time behind, then by lag; an unhealthy group is worse, and worst where nothing shows how far it is behind."""
     behind, diagnosis = head["delay_seconds"], head["diagnosis"]
     is_blank = diagnosis in (Diagnosis.UNKNOWN, None)
@@ -143,7 +143,7 @@ def _furthest_behind(head: Row) -> tuple[object, ...]:
     return (_is_healthy(head), is_blank, -behind, -(head["total_lag"] or 0), head["group_id"])
 
 
-def _largest_lag(row: Row) -> tuple[object, ...]:
+def largest_lag(row: Row) -> tuple[object, ...]:
     """By lag; an unknown one is above none."""
     return (-1 if row["lag"] is None else -row["lag"], row["topic"], row["partition"])
 
@@ -164,7 +164,7 @@ def _taken(source: SnapshotSource) -> str:
     return minute(split_snapshot_id(source.newest)[1])
 
 
-def _about(source: SnapshotSource, head: Row, *, alone: bool) -> list[str]:
+def about(source: SnapshotSource, head: Row, *, alone: bool) -> list[str]:
     """A group: how far behind it is, why, and what it is."""
     behind, unknown = head["delay_seconds"], head["unknown_lag_partitions"]
     diagnosis = head["diagnosis"] or Diagnosis.UNKNOWN
@@ -186,16 +186,18 @@ def _about(source: SnapshotSource, head: Row, *, alone: bool) -> list[str]:
     ]
 
 
-def _table(every: Sequence[Row], rows: Sequence[Row], *, wide: bool) -> Table:
+def partition_table(
+    every: Sequence[Row], rows: Sequence[Row], names: Mapping[str, str], *, wide: bool = False
+) -> Table:
     """
     Partitions of a group.
 
     Args:
         every: All of them: a column that has nothing to add is left out, whichever are shown.
         rows: Those that are shown.
+        names: Short names of their owners, by id.
         wide: Whether all columns are shown, with exact numbers.
     """
-    names = _owners(every)
     columns: list[Shown] = [*pick(_OF, *_WIDE)]
     if not wide:
         headings = {

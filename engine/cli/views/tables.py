@@ -22,6 +22,9 @@ from ...model.text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
+
+    from .layout import Line
 
 WIDTH = 120
 """No line of a table is longer, unless it is asked for."""
@@ -244,8 +247,6 @@ def _parted(table: Table, width: int) -> list[Table]:
 
 
 def _draw(table: Table, screen: Console) -> None:
-    from rich.text import Text
-
     from .layout import lay_out
 
     for place, part in enumerate(parts := _parted(table, screen.width)):
@@ -255,10 +256,17 @@ def _draw(table: Table, screen: Console) -> None:
     if parts:
         return
     for line in lay_out(table, screen.width):
-        styled = ((s.text, _LOOKS.get(s.style) or _STYLES.get(s.text, "")) for s in line)
-        drawn = Text.assemble(*styled)
-        drawn.rstrip()
-        screen.print(drawn, no_wrap=True, overflow="ignore", crop=False)
+        screen.print(colored(line), no_wrap=True, overflow="ignore", crop=False)
+
+
+def colored(line: Line) -> Text:
+    """A line of a table as a terminal shows it."""
+    from rich.text import Text
+
+    styled = ((s.text, _LOOKS.get(s.style) or _STYLES.get(s.text, "")) for s in line)
+    drawn = Text.assemble(*styled)
+    drawn.rstrip()
+    return drawn
 
 
 def legend_of(tables: Iterable[Table]) -> str:

@@ -35,9 +35,9 @@ from evenkeel.engine.adapters.kafka.decode import (
 from evenkeel.engine.adapters.kafka.groups import Group
 from evenkeel.engine.adapters.kafka.members import MemberReader
 from evenkeel.engine.adapters.recording import Recording, open_recording, write_recording
+from evenkeel.engine.cli.lag_rows import measured
 from evenkeel.engine.cli.local_mode import judge
 from evenkeel.engine.cli.sources import from_lake
-from evenkeel.engine.cli.verbs.lag import measured
 from evenkeel.engine.config import Filter, Settings
 from evenkeel.engine.followers.plan import Plan, PlanError, PlannedMember, PlannedTopic, read_plan
 from evenkeel.engine.followers.rule import Present, follow

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from evenkeel.engine import wiring
 from evenkeel.engine.adapters.recording import Recording
+from evenkeel.engine.cli.lag_rows import measured
 from evenkeel.engine.cli.local_mode import judge, look
 from evenkeel.engine.cli.sources import SnapshotSource, from_lake, selected
-from evenkeel.engine.cli.verbs.lag import measured
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
 from evenkeel.engine.pipeline.backtest import backtest

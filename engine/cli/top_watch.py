@@ -1,0 +1,132 @@
+"""Snapshots for `evenkeel top`, one after another, with what is known of their groups."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from ..pipeline.measure import compute_metrics, record_metrics
+from ..snapshots import split_snapshot_id
+from .command_end import explain
+from .sources import SHORTEST, SnapshotSource, problems, select, take
+from .views.lag import furthest_behind
+
+PATIENCE = 2.0
+"""Seconds that the end waits for a snapshot that is under way."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Seen:
+    """
+    The newest snapshot.
+
+    Attributes:
+        source: Where it is.
+        groups: Rows of `group_metrics`, in the order of `evenkeel lag`.
+        metrics: The tables `member_metrics` and `partition_metrics`.
+        problems: What could not be read, one line each, without groups.
+        snapshots: Number of snapshots that its metrics are from, itself included.
+    """
+
+    source: SnapshotSource
+    groups: Sequence[Mapping[str, Any]]
+    metrics: Mapping[str, pa.Table]
+    problems: Sequence[str]
+    snapshots: int
+
+
+def see(source: SnapshotSource, pattern: str) -> Seen:
+    """
+    Measure the newest snapshot of a source.
+
+    Metrics of a live cluster stay in memory, so that the next snapshot knows the commit intervals.
+
+    Args:
+        source: Where it is.
+        pattern: Shell pattern of group ids.
+
+    Raises:
+        NothingFound: No group matches.
+    """
+    chosen = select(source, pattern)
+    metrics = compute_metrics(source.lake, source.settings, source.newest, chosen)
+    if source.is_live:
+        record_metrics(source.lake, source.newest, metrics, chosen)
+    groups = sorted(metrics["group_metrics"].to_pylist(), key=furthest_behind)
+    return Seen(
+        source=source,
+        groups=groups,
+        metrics=metrics,
+        problems=problems(source),
+        snapshots=len(source.ids(source.settings.lookback + 1)),
+    )
+
+
+def newer(source: SnapshotSource) -> SnapshotSource:
+    """
+    The source with a new snapshot: the next one of a live cluster, else the newest that is stored by now.
+
+    Of a live cluster the lake keeps as many snapshots as metrics look back on.
+
+    Raises:
+        ClusterUnreachable: No broker answered.
+    """
+    lake, cluster = source.lake, source.cluster
+    if not source.is_live:
+        return replace(source, newest=next(iter(lake.snapshots(cluster)), source.newest))
+    [newest] = take(source.settings, cluster, lake, samples=1, every=0)
+    *_, oldest = lake.snapshots(cluster, limit=source.settings.lookback + 1)
+    lake.expire(split_snapshot_id(oldest)[1])
+    return replace(source, newest=newest)
+
+
+class Watch:
+    """
+    Looks for a new snapshot again and again, on a thread of its own; use it as a context.
+
+    Attributes:
+        seen: The newest snapshot that could be read.
+        failure: Why a later one could not be read; None without one.
+    """
+
+    def __init__(self, first: Seen, pattern: str, every: float) -> None:
+        """
+        Args:
+            first: The first snapshot.
+            pattern: Shell pattern of group ids.
+            every: Seconds from the start of one to the start of the next, `SHORTEST` at least.
+        """
+        self.seen = first
+        self.failure: str | None = None
+        self._pattern, self.every = pattern, max(every, SHORTEST)
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="top", daemon=True)
+
+    def __enter__(self) -> Watch:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join(PATIENCE)
+
+    def look(self) -> None:
+        """Look for a new snapshot once."""
+        try:
+            source = newer(self.seen.source)
+            if source.newest != self.seen.source.newest:
+                self.seen = see(source, self._pattern)
+            self.failure = None
+        except Exception as problem:  # noqa: BLE001 the next one may be read
+            self.failure = explain(problem)[0].removeprefix("evenkeel: ")
+
+    def _run(self) -> None:
+        due = time.monotonic() + self.every
+        while not self._ended.wait(max(due - time.monotonic(), 0)):
+            self.look()
+            due = max(due + self.every, time.monotonic())

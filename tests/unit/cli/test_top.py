@@ -1,0 +1,258 @@
+"""`evenkeel top`: what it draws of a recording, and the snapshots it takes of a live cluster."""
+
+from __future__ import annotations
+
+import io
+import sys
+import threading
+from datetime import timedelta
+
+import pytest
+from rich.console import Console
+
+from evenkeel.engine import wiring
+from evenkeel.engine.adapters.recording import RecordedCluster
+from evenkeel.engine.cli import keyboard, sources
+from evenkeel.engine.cli.command_end import NothingFound
+from evenkeel.engine.cli.top_state import TopState
+from evenkeel.engine.cli.top_watch import Watch, see
+from evenkeel.engine.cli.views.top import picture
+from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
+from evenkeel.engine.model.errors import ClusterUnreachable, InputError
+from evenkeel.engine.model.facts import finding
+from evenkeel.engine.snapshots import split_snapshot_id
+from tests.helpers.snapshots import group, make_snapshot
+from tests.unit.cli.conftest import lacking
+
+TOP = TopState()
+UNEVEN = TopState(group="uneven", is_open=True)
+
+
+def drawn(
+    watch: Watch, state: TopState = TOP, width: int = 80, height: int = 24, age: int = 3
+) -> list[str]:
+    """The lines of a screen, some seconds after the snapshot."""
+    console = Console(
+        width=width, height=height, record=True, file=io.StringIO(), force_terminal=True
+    )
+    now = split_snapshot_id(watch.seen.source.newest)[1] + timedelta(seconds=age)
+    console.print(picture(watch, state, now, width, height), height=height)
+    lines = console.export_text().splitlines()
+    assert len(lines) == height
+    assert {len(line) for line in lines} == {width}
+    return [line.rstrip() for line in lines]
+
+
+@pytest.fixture
+def stored(run, recording) -> Watch:
+    """The recording, in a folder without configuration."""
+    return Watch(see(sources.open_source(None, None, str(recording)), "*"), "*", 5)
+
+
+def test_80_columns_show_the_worst_first_with_its_numbers(stored):
+    """In the order of `lag`; below them why the selected group is where it is."""
+    lines = drawn(stored)
+    assert lines[:2] == [
+        "Cluster prod: 7 groups, 2 behind, lag 3,040 (unknown: 3)",
+        "2026-03-01 12:15:00 UTC, 3s ago; 4 snapshots",
+    ]
+    assert [" ".join(line.split()) for line in lines[2:10]] == [
+        "GROUP DIAGNOSIS LAG BEHIND TREND MEMBERS IN OUT",
+        "moving rebalancing 20 15m 0/s 2 0 0",
+        "empty no members ? 15m ? 0 0 ?",
+        r"bad\x1b[31m[red]name unknown 20 0s 0/s 1 0 0",
+        "locked unknown ? ? ? ? ? ?",
+        "never unknown ? ? ? 2 0 ?",
+        "uneven healthy 3,000 0s 0/s 2 120 120",
+        "fine healthy 0 0s 0/s 2 0 0",
+    ]
+    assert lines[-2] == "moving: the group is rebalancing (PreparingRebalance)"
+    assert lacking(lines[-1], "select … Enter open … / filter … q quit … ? unknown") is None
+
+
+def test_160_columns_show_every_reason(stored):
+    """In a column of its own."""
+    lines = drawn(stored, width=160)
+    assert lines[2].endswith("  WHY")
+    assert lacking(lines[6], "locked … could not be read: not authorized: DESCRIBE") is None
+
+
+def test_every_line_is_whole_at_any_size(stored):
+    """A narrow screen keeps the name and the diagnosis."""
+    for width, height in ((20, 5), (40, 8), (60, 3), (300, 100)):
+        for state in (TOP, UNEVEN, TopState(name="fi", is_typing=True)):
+            assert drawn(stored, state, width, height)
+    assert drawn(stored, width=40)[2].split() == ["GROUP", "DIAGNOSIS", "LAG"]
+
+
+def test_the_selected_group_stays_on_a_short_screen(stored):
+    """The list moves below its headings."""
+    for row in stored.seen.groups:
+        name = row["group_id"].replace("\x1b", r"\x1b")
+        lines = drawn(stored, TopState(group=row["group_id"]), height=8)
+        assert [line for line in lines[3:6] if line.startswith(name)]
+        assert lines[-2].startswith(f"{name}: ")
+
+
+def test_an_open_group_shows_its_members_and_partitions(stored):
+    """The largest lag first, with the action of `lag`, and what is below the screen."""
+    told = (
+        "uneven (prod): healthy, lag 3,000 … 2 members, 6 partitions … MEMBER … UTILIZATION … app-1 … 100% … 2,500"
+        " … app-2 … PARTITION … orders-0 … 500 … rack-a … app-1 … orders-5 … rack-b … Esc back … q quit"
+    )
+    assert lacking(" ".join(drawn(stored, UNEVEN)), told) is None
+    short = drawn(stored, UNEVEN, height=10)
+    assert lacking(short[-1], "Esc back … lines below") is None
+    scrolled = TopState(group="uneven", is_open=True, first=3)
+    assert drawn(stored, scrolled, height=10)[2:5] == short[5:8]
+
+
+def test_every_group_can_be_opened(stored):
+    """One that could not be read, one without members, and one that is gone."""
+    for row in stored.seen.groups:
+        assert drawn(stored, TopState(group=row["group_id"], is_open=True))
+    gone = drawn(stored, TopState(group="gone", is_open=True))
+    assert gone[2] == "gone is not in the newest snapshot."
+
+
+def test_a_name_filters_the_groups(stored):
+    """The line of keys shows it while it is typed and afterwards."""
+    lines = drawn(stored, TopState(name="EVE", is_typing=True))
+    assert [line.split()[0] for line in lines[3:6] if line] == ["never", "uneven"]
+    assert lines[-1] == "/EVE█  Enter keep  Esc clear"
+    assert "Esc clear /EVE" in drawn(stored, TopState(name="EVE"))[-1]
+    assert drawn(stored, TopState(name="x y"))[2] == "No group contains 'x y'."
+
+
+def test_what_could_not_be_read_is_on_the_second_line(run, kept):
+    """Beside the age of the rest."""
+    unread = finding("topics_unread", quote="no broker answered")
+    place = kept(make_snapshot(groups=[group("late")], problems=[unread]))
+    watch = Watch(see(sources.open_source(None, None, str(place)), "*"), "*", 5)
+    assert lacking(drawn(watch)[1], "3s ago; not read: … no broker answered") is None
+
+
+class Live(RecordedCluster):
+    """A cluster that goes on with each snapshot, and may not answer; it notes what is asked of it."""
+
+    def __init__(self, *given: object) -> None:
+        super().__init__(*given)
+        self.taken, self.answers = 0, True
+        self.again = threading.Event()
+
+    def take_snapshot(self, snapshot_id: str) -> ClusterSnapshot:
+        """The next one."""
+        self.taken += 1
+        if not self.answers:
+            self.again.set()
+            raise ClusterUnreachable("no broker answered.", fix="Start one.")
+        return super().take_snapshot(snapshot_id)
+
+
+@pytest.fixture
+def cluster(run, kafka, lake, monkeypatch) -> Live:
+    """The four snapshots of the recording, one after another."""
+    opened = wiring.recorded(lake)
+    held = Live(opened, opened.snapshots("prod", limit=9)[::-1])
+    monkeypatch.setattr(wiring, "cluster", lambda settings, name: held)
+    return held
+
+
+def live(pattern: str = "*", every: float = 5) -> Watch:
+    """That cluster after its first snapshot."""
+    return Watch(see(sources.open_source("b:9092", None, None), pattern), pattern, every)
+
+
+def test_rates_are_known_from_the_second_snapshot_on(cluster):
+    """Each look takes one snapshot, as `lag` does; earlier ones are remembered."""
+    watch = live("uneven")
+    assert "1 snapshot, every 5s" in drawn(watch)[1]
+    assert drawn(watch)[3].split()[:7] == ["uneven", "unknown", "3,000", "?", "?", "2", "?"]
+    watch.look()
+    assert (cluster.taken, watch.failure) == (2, None)
+    assert "2 snapshots, every 5s" in drawn(watch)[1]
+    assert drawn(watch)[3].split()[-5:-1] == ["0/s", "2", "120", "120"]
+
+
+def test_a_snapshot_that_fails_leaves_the_last_values_and_their_age(cluster):
+    """One line says why, until the next one is taken."""
+    watch = live()
+    before = drawn(watch)
+    cluster.answers = False
+    watch.look()
+    lines = drawn(watch, age=95)
+    assert lines[1] == "These values are 1m 35s old: no broker answered. Start one."
+    assert lines[2:] == before[2:]
+    cluster.answers = True
+    watch.look()
+    assert "2 snapshots" in drawn(watch)[1]
+
+
+def test_as_many_snapshots_are_kept_as_metrics_look_back_on(cluster, tmp_path):
+    """However long it runs."""
+    (tmp_path / "evenkeel.toml").write_text("lookback = 2\n")
+    watch = live()
+    for _ in range(3):
+        watch.look()
+    source = watch.seen.source
+    assert cluster.taken == 4
+    assert len(source.lake.snapshots(source.cluster, limit=9)) == 3
+
+
+def test_a_group_that_is_gone_is_a_failure_of_the_snapshot(cluster):
+    """At the start it ends the command."""
+    first = live().seen
+    with pytest.raises(NothingFound):
+        see(first.source, "gone")
+    watch = Watch(first, "gone", 5)
+    watch.look()
+    assert lacking(str(watch.failure), "no group 'gone' in cluster b-9092") is None
+    assert watch.seen is first
+
+
+def test_it_looks_again_until_it_ends(cluster, monkeypatch):
+    """On a thread of its own."""
+    monkeypatch.setattr("evenkeel.engine.cli.top_watch.SHORTEST", 0.01)
+    watch = live(every=0)
+    cluster.answers = False
+    with watch:
+        assert cluster.again.wait(60)
+    assert not watch._thread.is_alive()
+    assert watch.failure
+
+
+def test_a_stored_snapshot_stays_until_there_is_a_newer_one(stored):
+    """A lake folder that the pipeline writes is looked at again."""
+    seen = stored.seen
+    stored.look()
+    assert stored.seen is seen
+    assert stored.failure is None
+
+
+def test_without_a_terminal_it_names_lag(run, recording):
+    """In a pipe, a file or a script."""
+    result = run("top", "--from", recording)
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "evenkeel: top needs a terminal. Use `evenkeel lag` in a pipe, a file or a script.\n"
+    )
+
+
+def test_a_terminal_without_a_cursor_is_none(monkeypatch):
+    """As in an editor."""
+    for stream in (sys.stdin, sys.stdout):
+        monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "dumb")
+    assert not keyboard.is_terminal()
+    monkeypatch.setenv("TERM", "xterm")
+    assert keyboard.is_terminal()
+
+
+def test_a_system_without_such_terminals_is_named(monkeypatch):
+    """Windows has no termios."""
+    monkeypatch.setitem(sys.modules, "termios", None)
+    with (
+        pytest.raises(InputError, match=r"Linux and macOS only. Use `evenkeel lag`"),
+        keyboard.keyboard(),
+    ):
+        pass
