@@ -6,7 +6,7 @@ middle. Every forecast that comes due moves it:
 
     factor = factor x exp(RATE x (1 if the lag lies beyond the end else 0 - share that may))
 
-So it rests where one lag in ten lies beyond the end, whatever the arrivals do. This is quantile tracking (Angelopoulos,
+So it rests where that share of lags lies beyond the end, whatever the arrivals do. This is quantile tracking (Angelopoulos,
 Candes and Tibshirani, 2023), a form of adaptive conformal inference (Gibbs and Candes, 2021). The factor has no unit,
 so one rate fits all groups. The middle stays, and so do the futures and the differences of assignments.
 
@@ -39,8 +39,8 @@ RATE = 0.1
 MAY_MISS = 0.1
 """The share of lags that may lie beyond an end."""
 
-MARGIN_RATE, KEEPS = 0.1, 0.9
-"""How far one outcome moves a margin, and what is left of the largest one after each: half after seven."""
+MARGIN_RATE, KEEPS = 0.2, 0.93
+"""How far one outcome moves a margin, and what is left of the largest one after each: half after ten."""
 
 LEAST_STRETCH, MOST_STRETCH = 0.5, 20.0
 """The limits of a factor."""
