@@ -42,7 +42,7 @@ MAY_MISS = 0.1
 MARGIN_RATE, KEEPS = 0.2, 0.93
 """How far one outcome moves a margin, and what is left of the largest one after each: half after ten."""
 
-LEAST_STRETCH, MOST_STRETCH = 0.5, 20.0
+LEAST_STRETCH, MOST_STRETCH = 0.2, 20.0
 """The limits of a factor."""
 
 NO_STRETCH = (1.0,) * (2 * len(AHEAD))
