@@ -1,4 +1,4 @@
-"""Flows by OR-Tools: what is cheapest, what cannot be placed, and what decides a tie."""
+"""Flows through networks: what is cheapest, what cannot be placed, and what decides a tie."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_lesser_cost_decides_ties_and_nothing_else(situation, capacity, dear, 
     costs = [weight * first + second for first, second in zip(dear, lesser, strict=True)]
     network, (near, far) = _network([50, -50], (0, 1, capacity, costs[0]), (0, 1, 50, costs[1]))
 
-    _, flow = network.cheapest()
+    flow = network.cheapest()
 
     assert (int(flow[near][0]), int(flow[far][0])) == expected
 
@@ -45,7 +45,7 @@ def test_what_cannot_be_placed_has_no_flow():
 
 
 def test_costs_beyond_the_arithmetic_are_an_error():
-    """The solver says that it cannot count so far, and so do we."""
+    """Prices are sums of costs, and have to fit."""
     network, _ = _network([1, -1], (0, 1, 1, 1 << 62))
 
     with pytest.raises(InputError, match="beyond 64-bit arithmetic"):
