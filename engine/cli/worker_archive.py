@@ -40,7 +40,6 @@ EXTRAS = ("fast", "spark")
 
 LEFT_OUT = frozenset(
     {
-        "cryptography",
         "google-re2",
         "jinja2",
         "kafka-python",
