@@ -254,13 +254,13 @@ def lake(settings: Settings) -> Check:
 @tried("history")
 def history() -> Check:
     """Whether the history, or the demo's where none is configured, answers and has this version's schema."""
-    from ..adapters import postgres
-    from ..adapters.lake import FileLake
-
     try:
         settings, where = database()
     except ConfigError as problem:
         return replace(failed("history", problem), outcome=WARN)
+    from ..adapters import postgres
+    from ..adapters.lake import FileLake
+
     waiting = list(postgres.pending(secret_url(settings)))
     if waiting:
         found = f"{where}: {len(waiting):,} migrations are not applied ({', '.join(waiting)})."
@@ -323,10 +323,10 @@ def _webhook(name: str, webhook: Webhook) -> Check:
 
 @tried("heartbeat")
 def _heartbeat(settings: Settings) -> Check:
-    from ..adapters.webhook.check import host_of_heartbeat
-
     if settings.heartbeat_url is None:
         fix = "Set EVENKEEL_HEARTBEAT_URL, or the Airflow connection evenkeel_heartbeat."
         detail = "none is configured: no other system notices when evenkeel stops."
         return Check("heartbeat", WARN, detail, fix)
+    from ..adapters.webhook.check import host_of_heartbeat
+
     return Check("heartbeat", OK, host_of_heartbeat(settings.heartbeat_url.get_secret_value()))
