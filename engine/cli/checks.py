@@ -21,6 +21,7 @@ from .. import wiring
 from ..config import Settings, Webhook, load
 from ..messages.wording import words
 from ..model.errors import ConfigError, EvenkeelError, HistoryError, LakeError
+from ..model.extras import install, missing
 from ..model.text import listed
 from . import demo, sources
 from .database import database, secret_url
@@ -30,15 +31,8 @@ P = ParamSpec("P")
 OK, WARN, FAIL = "OK", "WARN", "FAIL"
 PYTHON = (3, 11)
 JAVA = 17
-PACKAGES = (
-    "kafka-python",
-    "pyarrow",
-    "sqlalchemy",
-    "psycopg",
-    "slack-sdk",
-    "pyspark",
-    "apache-airflow",
-)
+PACKAGES = ("kafka-python", "pyarrow")
+EXTRA_PACKAGES = ("sqlalchemy", "psycopg", "slack-sdk", "pyspark", "apache-airflow")
 _SPARK_SECONDS = 300
 
 NEAR = 0.75
@@ -102,6 +96,8 @@ def tried(name: str) -> Callable[[Callable[P, Check]], Callable[P, Check]]:
             except EvenkeelError as problem:
                 return failed(name, problem)
             except Exception as problem:  # noqa: BLE001 one broken check must not hide the others
+                if lacking := missing(problem):
+                    return replace(failed(name, lacking), outcome=WARN)
                 found = f"unexpected {type(problem).__name__}: {str(problem).splitlines()[:1]}"
                 return Check(name, FAIL, found, "Run with EVENKEEL_DEBUG=1 for more.")
 
@@ -117,12 +113,12 @@ def failed(name: str, problem: EvenkeelError) -> Check:
 
 def python() -> Check:
     """The interpreter and the libraries that matter."""
-    found = {name: _installed(name) for name in PACKAGES}
+    found = {name: _installed(name) for name in (*PACKAGES, *EXTRA_PACKAGES)}
     named = ", ".join(f"{name} {version or 'missing'}" for name, version in found.items())
     versions = f"Python {sys.version.split()[0]}; {named}"
     if sys.version_info < PYTHON:
         return Check("python", FAIL, versions, "Use Python 3.11 or newer.")
-    if None in found.values():
+    if None in [found[name] for name in PACKAGES]:
         return Check("python", FAIL, versions, "Install evenkeel again, with its dependencies.")
     return Check("python", OK, versions)
 
@@ -159,7 +155,7 @@ def spark() -> Check:
     """Spark, which only the scheduled runs need."""
     version = _installed("pyspark")
     if version is None:
-        fix = "Install pyspark; the scheduled runs need it, this command does not."
+        fix = f"Run `{install('pipeline')}`; the scheduled runs need it, this command does not."
         return Check("spark", WARN, "pyspark is not installed.", fix)
     return Check("spark", OK, f"pyspark {version}")
 
@@ -258,13 +254,13 @@ def lake(settings: Settings) -> Check:
 @tried("history")
 def history() -> Check:
     """Whether the history, or the demo's where none is configured, answers and has this version's schema."""
-    from ..adapters import postgres
-    from ..adapters.lake import FileLake
-
     try:
         settings, where = database()
     except ConfigError as problem:
         return replace(failed("history", problem), outcome=WARN)
+    from ..adapters import postgres
+    from ..adapters.lake import FileLake
+
     waiting = list(postgres.pending(secret_url(settings)))
     if waiting:
         found = f"{where}: {len(waiting):,} migrations are not applied ({', '.join(waiting)})."
@@ -327,10 +323,10 @@ def _webhook(name: str, webhook: Webhook) -> Check:
 
 @tried("heartbeat")
 def _heartbeat(settings: Settings) -> Check:
-    from ..adapters.webhook.check import host_of_heartbeat
-
     if settings.heartbeat_url is None:
         fix = "Set EVENKEEL_HEARTBEAT_URL, or the Airflow connection evenkeel_heartbeat."
         detail = "none is configured: no other system notices when evenkeel stops."
         return Check("heartbeat", WARN, detail, fix)
+    from ..adapters.webhook.check import host_of_heartbeat
+
     return Check("heartbeat", OK, host_of_heartbeat(settings.heartbeat_url.get_secret_value()))

@@ -20,6 +20,7 @@ from typer.core import TyperGroup
 
 from ..model.environment import DOING
 from ..model.errors import EvenkeelError, InputError
+from ..model.extras import missing
 from ..model.logs import PRINTABLE, printable_error
 from ..model.text import printable
 from .verbs import FAMILIES, GROUPS, PATHS, SHOWN, VERBS, command
@@ -154,8 +155,9 @@ def _ended(run: Any) -> int:
         return _closed_pipe()
     except (KeyboardInterrupt, typer.Abort):
         return 130
-    except Exception as problem:  # noqa: BLE001
-        for line in _traceback(problem) if debugging() else explain(problem):
+    except Exception as cause:  # noqa: BLE001
+        problem = missing(cause) or cause
+        for line in _traceback(cause) if debugging() else explain(problem):
             complain(line)
         return exit_code(problem)
 

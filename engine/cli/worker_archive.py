@@ -35,29 +35,24 @@ OURS = "evenkeel"
 COMPILER = "numba"
 """What reads compiled forms; without it nobody does."""
 
+EXTRAS = ("fast", "spark")
+"""Extras of ours whose packages workers use, where they are installed."""
+
 LEFT_OUT = frozenset(
     {
-        "apache-airflow",
-        "apache-airflow-providers-apache-kafka",
-        "apache-airflow-providers-postgres",
-        "apache-airflow-providers-slack",
-        "apache-airflow-providers-standard",
-        "great-expectations",
+        "google-re2",
         "jinja2",
         "kafka-python",
-        "matplotlib",
-        "psycopg",
+        "markdown-it-py",
         "pyspark",
         "rich",
-        "slack-sdk",
-        "sqlalchemy",
         "typer",
         "venv-pack",
     }
 )
 """Requirements of ours that no worker needs: they talk to services or to people, or Spark brings them."""
 
-_LARGE = frozenset({"llvmlite", "numba", "numpy", "ortools", "pandas", "pyarrow", "scipy"})
+_LARGE = frozenset({"llvmlite", "numba", "numpy", "pandas", "pyarrow", "scipy"})
 _UNUSED_FOLDERS = frozenset({"include", "tests"})
 """Of large packages: what nobody imports outside of their own development."""
 
@@ -152,9 +147,16 @@ def _gather(name: str, left_out: Collection[str], distributions: dict[str, Distr
     distributions[canonicalize_name(name)] = each
     for text in each.requires or ():
         needed = Requirement(text)
-        wanted = needed.marker is None or needed.marker.evaluate({"extra": ""})
-        if wanted and canonicalize_name(needed.name) not in left_out:
+        if canonicalize_name(needed.name) not in left_out and _is_needed(needed, of=name):
             _gather(needed.name, left_out, distributions)
+
+
+def _is_needed(needed: Requirement, of: str) -> bool:
+    """Whether a package needs this one; of what our extras name, only what is installed is."""
+    if needed.marker is None or needed.marker.evaluate({"extra": ""}):
+        return True
+    asked = of == OURS and any(needed.marker.evaluate({"extra": extra}) for extra in EXTRAS)
+    return asked and any(importlib.metadata.distributions(name=needed.name))
 
 
 def _files(each: Distribution) -> Iterator[tuple[PurePosixPath, Path]]:

@@ -27,7 +27,6 @@ HEAVY = (
     "pandas",
     "pyarrow",
     "numpy",
-    "ortools",
     "matplotlib",
     "kafka",
     "confluent_kafka",

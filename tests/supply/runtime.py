@@ -1,4 +1,4 @@
-"""What an installed evenkeel needs: its dependencies and theirs, as they are installed here."""
+"""What an installed evenkeel needs with its extras: its dependencies and theirs, as they are installed here."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 OURS = "evenkeel"
+EXTRAS = frozenset({"pipeline", "plots"})
+"""Those that users install; `pipeline` has the others in it."""
 
 
 @dataclass(frozen=True)
@@ -21,10 +23,10 @@ class Installed:
 
 
 def closure() -> Mapping[str, Installed]:
-    """evenkeel and all that it needs on this platform, without its extras, by normalized name."""
+    """evenkeel and all that it needs on this platform, with its extras, by normalized name."""
     asked: dict[str, set[str]] = {}
     needs: dict[str, set[str]] = {}
-    waiting = [(OURS, frozenset[str]())]
+    waiting = [(OURS, EXTRAS)]
     while waiting:
         name, extras = waiting.pop()
         if name in asked and extras <= asked[name]:
@@ -32,7 +34,8 @@ def closure() -> Mapping[str, Installed]:
         asked.setdefault(name, set()).update(extras)
         for required in _required(distribution(name), extras):
             needed = canonicalize_name(required.name)
-            needs.setdefault(name, set()).add(needed)
+            if needed != name:  # an extra of ours that has others in it
+                needs.setdefault(name, set()).add(needed)
             waiting.append((needed, frozenset(required.extras)))
     return {
         name: Installed(distribution(name), frozenset(needs.get(name, ())))

@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from cryptography import x509
-
 from ...model.deadline import within
 from ...model.formats import minute
 from ...model.moments import utc_now
 from ...model.text import cut
-from . import tls
+from . import tls, x509
 
 _SECONDS = 2.0
 """How long a broker may take to show its certificate."""
@@ -36,16 +34,6 @@ class Certificate:
     issuer: str
     begins: datetime
     ends: datetime
-
-    @classmethod
-    def of(cls, one: x509.Certificate) -> Certificate:
-        """What counts here of a certificate."""
-        return cls(
-            subject=one.subject.rfc4514_string(),
-            issuer=one.issuer.rfc4514_string(),
-            begins=one.not_valid_before_utc,
-            ends=one.not_valid_after_utc,
-        )
 
     def __str__(self) -> str:
         return cut(self.subject or "without a subject", _SHOWN)
@@ -123,7 +111,7 @@ def own(properties: Mapping[str, str]) -> Certificate | None:
     try:
         if path := properties.get("ssl.certificate.location"):
             text = Path(path).read_bytes()
-        return Certificate.of(x509.load_pem_x509_certificates(text)[0]) if text else None
+        return Certificate(*x509.of_pem(text)) if text else None
     except (OSError, ValueError):
         return None
 
@@ -132,7 +120,7 @@ def shown(address: str, properties: Mapping[str, str]) -> Certificate | None:
     """The certificate that a broker shows, whatever it is worth; None where it shows none in time."""
     try:
         der = within(2 * _SECONDS, lambda: _der(address, properties))
-        return Certificate.of(x509.load_der_x509_certificate(der)) if der else None
+        return Certificate(*x509.of_der(der)) if der else None
     except (OSError, ValueError):
         return None
 
@@ -152,4 +140,4 @@ def trusted(context: ssl.SSLContext) -> Iterator[Certificate]:
     """Those of the CAs that a context trusts, without those that cannot be read."""
     for der in context.get_ca_certs(binary_form=True):
         with suppress(ValueError):
-            yield Certificate.of(x509.load_der_x509_certificate(der))
+            yield Certificate(*x509.of_der(der))

@@ -105,7 +105,7 @@ class _Network:
         network.add(member_at + who, np.full(len(who), all_of_them), 1, dear * (rank + 1))
         solved = network.cheapest()
         assert solved is not None, "these counts can be reached"
-        owner = self._owners(held, *(solved[1][span] for span in (stay, way, out)))
+        owner = self._owners(held, *(solved[span] for span in (stay, way, out)))
         found = self.beside + np.bincount(owner, minlength=self.members)
         least, most_of_all = self._bounds(counts, self.partitions)
         inside = ((low == least) | (found > low)) & ((high == most_of_all) | (found < high))

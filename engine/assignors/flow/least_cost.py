@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from ...model.arrays import Ints, starts_of
-from ..kit.kernels import Tally, at_work, kernel
+from ...model.arrays import Flags, Ints, starts_of
+from ..kit.kernels import Kernel, Tally, at_work, kernel
 
 FAR = (1 << 63) // 4
 """Farther than any way."""
@@ -147,6 +147,31 @@ def fill_path(
 
 
 @kernel
+def send_free(
+    sink: int,
+    first: Any,
+    arc: Any,
+    to: Any,
+    room: Any,
+    cost: Any,
+    price: Any,
+    level: Any,
+    at: Any,
+    way: Any,
+) -> int:
+    """Send as much as there is room for over arcs that cost nothing at these prices; how much that was."""
+    sent = 0
+    while set_levels(first, arc, to, room, cost, price, level, way, sink):
+        for node in range(len(at)):
+            at[node] = first[node]
+        more = fill_path(first, arc, to, room, cost, price, level, at, way, sink)
+        while more > 0:
+            sent += more
+            more = fill_path(first, arc, to, room, cost, price, level, at, way, sink)
+    return sent
+
+
+@kernel
 def send(
     sink: int,
     first: Any,
@@ -167,13 +192,7 @@ def send(
     """
     sent = 0
     while reprice(first, arc, to, room, cost, price, distance, sink):
-        while set_levels(first, arc, to, room, cost, price, level, way, sink):
-            for node in range(len(at)):
-                at[node] = first[node]
-            more = fill_path(first, arc, to, room, cost, price, level, at, way, sink)
-            while more > 0:
-                sent += more
-                more = fill_path(first, arc, to, room, cost, price, level, at, way, sink)
+        sent += send_free(sink, first, arc, to, room, cost, price, level, at, way)
     return sent
 
 
@@ -194,17 +213,39 @@ def least_cost_flow(nodes: int, tail: Ints, head: Ints, most: Ints, cost: Ints, 
     >>> least_cost_flow(3, tail, head, np.ones(3, np.int64), nothing, 2).tolist()
     [1, 0, 1]
     """
+    arrays = _network(nodes, tail, head, most, cost, 5)
+    return _solved(send, sink, arrays)[0]
+
+
+def most_flow(nodes: int, tail: Ints, head: Ints, most: Ints, sink: int) -> tuple[Ints, Flags]:
+    """
+    (arcs) how much each carries when as much as possible goes from node 0 to the sink; (nodes) what is left in reach.
+
+    Args as for `least_cost_flow`.
+    """
+    arrays = _network(nodes, tail, head, most, np.zeros_like(most), 4)
+    flow, level = _solved(send_free, sink, arrays)
+    return flow, level >= 0
+
+
+def _network(
+    nodes: int, tail: Ints, head: Ints, most: Ints, cost: Ints, overwritten: int
+) -> list[Ints]:
+    """What the kernels take after the sink: arcs both ways, by node, and arrays for their own use."""
     begin, to = (np.stack(ends, axis=1).ravel() for ends in ((tail, head), (head, tail)))
     room = np.stack((most, np.zeros_like(most)), axis=1).ravel()
     each = np.stack((cost, -cost), axis=1).ravel()
     arc = len(begin) - 1 - np.argsort(begin[::-1], kind="stable")
     first = starts_of(np.bincount(begin, minlength=nodes))
-    overwritten = [np.zeros(nodes, np.int64) for _ in range(5)]
-    arrays = (first, arc, to, room, each, *overwritten)
-    run = at_work(send, STEPS * len(arc), ASKED)
-    if run is not send:
+    return [first, arc, to, room, each, *(np.zeros(nodes, np.int64) for _ in range(overwritten))]
+
+
+def _solved(kernel: Kernel[..., int], sink: int, arrays: list[Ints]) -> tuple[Ints, Ints]:
+    """(arcs) the flow, and (nodes) the levels of the last search."""
+    run = at_work(kernel, STEPS * len(arrays[1]), ASKED)
+    if run is not kernel:
         run(sink, *arrays)
-        return room[1::2]
+        return arrays[3][1::2], arrays[-3]
     lists = [array.tolist() for array in arrays]  # faster to walk than arrays
-    send(sink, *lists)
-    return np.array(lists[3][1::2], np.int64)
+    run(sink, *lists)
+    return np.array(lists[3][1::2], np.int64), np.array(lists[-3], np.int64)

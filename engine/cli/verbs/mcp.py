@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import signal
-from importlib.util import find_spec
 
-from ...model.errors import ConfigError
 from ..options import Bootstrap, ClusterName, Every, Samples, Stored, epilog
 
 EPILOG = epilog(
@@ -33,8 +31,6 @@ def mcp(
     every: Every = 5,
 ) -> None:
     """Answer agents over the Model Context Protocol."""
-    if find_spec("mcp") is None:
-        raise ConfigError("`evenkeel mcp` needs more.", fix="Run pip install 'evenkeel[mcp]'.")
     from ..agent_tools import Snapshots
     from ..mcp_server import server
 

@@ -40,7 +40,10 @@ def check_kind(file: Path, option: str) -> None:
     """
     Raises:
         InputError: The file's suffix is of no kind of picture.
+        ModuleNotFoundError: What draws is not installed; better now than after the work.
     """
+    import matplotlib  # noqa: F401
+
     if file.suffix.lower() not in KINDS:
         raise InputError(
             f"{option} {file} is no picture.", fix=f"Let it end in {', '.join(KINDS)}."

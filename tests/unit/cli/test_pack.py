@@ -21,7 +21,7 @@ from evenkeel.engine.model.environment import source_files, source_folder, this_
 pytestmark = pytest.mark.slow
 
 SITE = f"lib/python{this_environment().python}/site-packages"
-HEAVY = ("numba", "llvmlite", "ortools", "pandas", "pyarrow", "numpy", "scipy")
+HEAVY = ("numba", "llvmlite", "pandas", "pyarrow", "numpy", "scipy")
 SMALL = [word for name in HEAVY for word in ("--without", name)]
 """What leaves out the large packages, and so what compiles."""
 
@@ -94,7 +94,6 @@ def test_the_whole_environment_is_what_steps_import():
         "evenkeel",
         "numpy",
         "pyarrow",
-        "ortools",
         "numba",
         "llvmlite",
         "pydantic_core",
