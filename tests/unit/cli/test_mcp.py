@@ -341,14 +341,3 @@ def test_what_cannot_be_asked_about_is_told_at_the_start(
     assert result.exit_code in (2, 4)
     assert (result.stdout, len(result.stderr.splitlines())) == ("", 1)
     assert told in result.stderr
-
-
-def test_without_its_extra_it_says_how_to_install_it(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In one line."""
-    monkeypatch.setattr("evenkeel.engine.cli.verbs.mcp.find_spec", lambda name: None)
-    result = run("mcp")
-    assert (result.exit_code, result.stdout) == (2, "")
-    [line] = result.stderr.splitlines()
-    assert line.endswith("Run pip install 'evenkeel[mcp]'.")
