@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, get_type_hints
 
@@ -108,12 +107,7 @@ class Snapshots:
     def _newer(self, source: SnapshotSource | None) -> SnapshotSource:
         if source is None or not self._is_live:
             return self._open()
-        settings = source.settings
-        [newest] = sources.take(settings, source.cluster, source.lake, samples=1, every=0)
-        newer = replace(source, newest=newest)
-        oldest = newer.ids(REMEMBERED * settings.lookback + 1)[0]
-        newer.lake.expire(split_snapshot_id(oldest)[1])
-        return newer
+        return sources.newer(source, REMEMBERED * source.settings.lookback + 1)
 
 
 def _said(verb: Callable[..., None], parameter: str) -> Any:

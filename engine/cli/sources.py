@@ -6,7 +6,7 @@ import glob
 import re
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
@@ -151,6 +151,26 @@ def chosen(known: Sequence[str], cluster: str | None, place: str, fix: str) -> s
             fix="Name one of those with --cluster.",
         )
     return cluster or known[0]
+
+
+def newer(source: SnapshotSource, kept: int) -> SnapshotSource:
+    """
+    The source with a new snapshot: the next one of a live cluster, else the newest that is stored by now.
+
+    Args:
+        source: The source so far.
+        kept: The number of snapshots of a live cluster that stay in memory.
+
+    Raises:
+        ClusterUnreachable: No broker answered.
+    """
+    lake, cluster = source.lake, source.cluster
+    if not source.is_live:
+        return replace(source, newest=next(iter(lake.snapshots(cluster)), source.newest))
+    [newest] = take(source.settings, cluster, lake, samples=1, every=0)
+    *_, oldest = lake.snapshots(cluster, limit=kept)
+    lake.expire(split_snapshot_id(oldest)[1])
+    return replace(source, newest=newest)
 
 
 def live_cluster(bootstrap: str | None, cluster: str | None) -> tuple[Settings, str]:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
 from ..pipeline.measure import compute_metrics, record_metrics
-from ..snapshots import split_snapshot_id
 from .command_end import explain
-from .sources import SHORTEST, SnapshotSource, problems, select, take
+from .sources import SHORTEST, SnapshotSource, newer, problems, select
 from .views.lag import furthest_behind
 
 PATIENCE = 2.0
@@ -67,24 +66,6 @@ def see(source: SnapshotSource, pattern: str) -> Seen:
     )
 
 
-def newer(source: SnapshotSource) -> SnapshotSource:
-    """
-    The source with a new snapshot: the next one of a live cluster, else the newest that is stored by now.
-
-    Of a live cluster the lake keeps as many snapshots as metrics look back on.
-
-    Raises:
-        ClusterUnreachable: No broker answered.
-    """
-    lake, cluster = source.lake, source.cluster
-    if not source.is_live:
-        return replace(source, newest=next(iter(lake.snapshots(cluster)), source.newest))
-    [newest] = take(source.settings, cluster, lake, samples=1, every=0)
-    *_, oldest = lake.snapshots(cluster, limit=source.settings.lookback + 1)
-    lake.expire(split_snapshot_id(oldest)[1])
-    return replace(source, newest=newest)
-
-
 class Watch:
     """
     Looks for a new snapshot again and again, on a thread of its own; use it as a context.
@@ -118,8 +99,10 @@ class Watch:
     def look(self) -> None:
         """Look for a new snapshot once."""
         try:
-            source = newer(self.seen.source)
-            if source.newest != self.seen.source.newest:
+            now = self.seen.source
+            # metrics look back on so many
+            source = newer(now, now.settings.lookback + 1)
+            if source.newest != now.newest:
                 self.seen = see(source, self._pattern)
             self.failure = None
         except Exception as problem:  # noqa: BLE001 the next one may be read

@@ -6,9 +6,9 @@ middle. Every forecast that comes due moves it:
 
     factor = factor x exp(RATE x (1 if the lag lies beyond the end else 0 - share that may))
 
-So it rests where that share of lags lies beyond the end, whatever the arrivals do. This is quantile tracking (Angelopoulos,
-Candes and Tibshirani, 2023), a form of adaptive conformal inference (Gibbs and Candes, 2021). The factor has no unit,
-so one rate fits all groups. The middle stays, and so do the futures and the differences of assignments.
+So it rests where that share of lags lies beyond the end, whatever the arrivals do. This is quantile tracking
+(Angelopoulos, Candes and Tibshirani, 2023), a form of adaptive conformal inference (Gibbs and Candes, 2021). The factor
+has no unit, so one rate fits all groups. The middle stays, and so do the futures and the differences of assignments.
 
 A factor moves no end that lies on the middle, as that of a group that keeps up but reads nothing for a part of each
 hour. So each end is moved away by a margin, too, in offsets, in steps of the largest margin that was needed lately:
